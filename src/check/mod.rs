@@ -1,0 +1,1 @@
+//! Regression gates: counters against a baseline, paired ratios of time, instruction counts.

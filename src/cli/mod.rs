@@ -1,0 +1,1 @@
+//! Arguments → one library call each; one file per command.

@@ -1,0 +1,1 @@
+//! Result tables → SVG, PNG and PDF figures.

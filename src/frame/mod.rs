@@ -1,0 +1,1 @@
+//! Trace records → Polars tables: bounds, suboptimality, alignment, bands.

@@ -1,0 +1,3 @@
+//! The `ssvm-bench` binary.
+
+fn main() {}

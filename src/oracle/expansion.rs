@@ -1,0 +1,1 @@
+//! α-expansion for Potts energies, with partial-optimality preprocessing.

@@ -1,0 +1,1 @@
+//! Max-flow / min-cut.

@@ -1,0 +1,4 @@
+//! Max-oracles: combinatorial solvers that know nothing of planes or weights.
+
+pub mod expansion;
+pub mod maxflow;

@@ -1,0 +1,1 @@
+//! `Experiment` → ordered runs with stable identities.

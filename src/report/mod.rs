@@ -1,0 +1,1 @@
+//! Result tables → one self-contained HTML page.
