@@ -114,10 +114,11 @@ impl Source<'_> {
 
 /// `: did you mean …?`, or nothing when no candidate is near.
 pub(super) fn nearest(word: &str, candidates: &[&str]) -> String {
-    let score = |candidate: &&&str| strsim::jaro_winkler(&word.to_lowercase(), &candidate.to_lowercase());
+    let score =
+        |candidate: &&&str| strsim::normalized_damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase());
     candidates
         .iter()
         .max_by(|a, b| score(a).total_cmp(&score(b)))
-        .filter(|best| score(best) > 0.7)
+        .filter(|best| score(best) >= 0.4)
         .map_or(String::new(), |best| format!(": did you mean `{best}`?"))
 }
