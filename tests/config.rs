@@ -99,8 +99,8 @@ fn what_is_wrong_is_named_with_its_line() {
         ("passes = 2", "passes = 2\nM = 5", "configs/test.toml:30: M limits"),
         ("passes = 2", "N = 0", "configs/test.toml:29: N = 0 leaves"),
         ("horseseg-synth:n=5", "usps-synth:n=50", "test.toml:15: data set 'usps-synth:n=50' is already on line 12"),
-        ("iterations = 10\n", "", "configs/test.toml:12: a budget with only a gap may never end"),
-        ("iterations = 10\ngap = 1e-3\n", "", "configs/test.toml:12: this data set has no budget"),
+        ("iterations = 10\n", "", "configs/test.toml:11: a budget with only a gap may never end"),
+        ("iterations = 10\ngap = 1e-3\n", "", "configs/test.toml:10: this data set has no budget"),
         ("seed = 5", "seed = ", "configs/test.toml:2: "),
         ("seed = 5", "seed = 5\nseed = 6", "configs/test.toml:3: duplicate key"),
     ];
