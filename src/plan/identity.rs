@@ -42,11 +42,13 @@ impl Identity {
         serde_json::from_str(text).ok()
     }
 
-    /// Whether the other is the same experiment with older or newer code or data.
-    pub fn same_cell(&self, other: &Self) -> bool {
-        let strip =
-            |identity: &Self| Self { data_checksum: String::new(), code_version: String::new(), ..identity.clone() };
-        strip(self) == strip(other)
+    /// Whether a stored canonical text is the same experiment, perhaps with other code or data. Texts are compared,
+    /// not numbers, because JSON numbers need not survive parsing to the last bit.
+    pub fn same_cell(&self, stored: &str) -> bool {
+        Self::parse(stored).is_some_and(|other| {
+            let Self { data_checksum, code_version, .. } = other;
+            Self { data_checksum, code_version, ..self.clone() }.canonical() == stored
+        })
     }
 }
 
@@ -142,7 +144,7 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), count);
-        let newer = Identity { code_version: "0.2.0+9".into(), ..identity() };
-        assert!(base.same_cell(&newer) && !base.same_cell(&Identity { lambda: 0.5, ..identity() }));
+        let newer = Identity { code_version: "0.2.0+9".into(), data_checksum: "x".into(), ..identity() };
+        assert!(base.same_cell(&newer.canonical()) && !base.same_cell(&Identity { lambda: 0.5, ..newer }.canonical()));
     }
 }
