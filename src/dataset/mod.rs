@@ -4,17 +4,16 @@
 //! `letters:PATH`, `graph:PATH`) or a synthetic twin with parameters (`horseseg-synth:n=300,seed=2`).
 
 pub mod catalog;
-pub mod fetch;
+mod files;
 pub mod graph;
-pub mod horseseg;
 pub mod image;
 mod letter_file;
 pub mod letters;
 mod libsvm;
 pub mod multiclass;
 mod name;
+pub mod npy;
 pub mod npz;
-pub mod prepare;
 mod synth;
 mod text;
 mod usps;
@@ -117,8 +116,7 @@ pub fn load(name: &str, dir: &DataDir) -> Result<Dataset> {
         Source::Letters(path) => (Data::Letters(Arc::new(letter_file::read(path)?)), text::sha256_file(path)?),
         Source::Graph(path) => (Data::Graph(Arc::new(npz::read_graph(path)?)), text::sha256_file(path)?),
         Source::Prepared(set) => {
-            let path = prepare::prepared_path(set, dir)?;
-            (Data::Graph(Arc::new(npz::read_graph(&path)?)), text::sha256_file(&path)?)
+            return Err(Error::invalid(format!("data set '{set}' is not available yet")));
         }
         Source::Synth(twin) => (synth::generate(twin), twin.checksum()),
     };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use super::{Description, letters, text};
+use super::{Description, files, letters};
 use crate::error::{Error, Result};
 
 /// Where data comes from.
@@ -150,7 +150,7 @@ impl Twin {
 
     /// Identity of what the generator makes.
     pub fn checksum(&self) -> String {
-        text::hex(&Sha256::digest(format!("synth {GENERATOR_VERSION} {self:?}")))
+        files::hex(&Sha256::digest(format!("synth {GENERATOR_VERSION} {self:?}")))
     }
 
     /// Description without making the data; memory of graphs is an estimate (their grids vary in size).

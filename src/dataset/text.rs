@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use crate::error::{Error, Result};
 
 /// Longest line that is read; longer ones are refused instead of filling the memory.
@@ -64,19 +62,6 @@ pub fn shorten(text: &str) -> String {
 
 /// sha256 of a file's bytes, hex.
 pub fn sha256_file(path: &Path) -> Result<String> {
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let length = file.read(&mut buffer).map_err(Error::io("read", path))?;
-        if length == 0 {
-            return Ok(hex(&hasher.finalize()));
-        }
-        hasher.update(&buffer[..length]);
-    }
-}
-
-/// Lower-case hex.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    Ok(super::files::sha256(file).map_err(Error::io("read", path))?.0)
 }
