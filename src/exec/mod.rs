@@ -1,19 +1,12 @@
-//! Execution of runs.
+//! `RunSettings` + problem → `Outcome`: the one loop with budget, stop reason and evaluation; around it the workers,
+//! the queue, the watch on interference, and progress.
 
 pub mod host;
 pub mod interference;
 pub mod progress;
+mod run;
 pub mod scheduler;
+pub mod session;
 pub mod worker;
 
-use crate::trace::TracePoint;
-
-/// Told of each evaluation; asked inside passes whether to stop.
-pub trait Observer {
-    /// An evaluation, off the clock.
-    fn point(&mut self, _point: &TracePoint) {}
-    /// Whether to stop now.
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
+pub use run::{Observer, Quiet, execute};
