@@ -4,14 +4,14 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-
 use super::{Observer, host};
+use crate::clock::latency_histogram;
+use crate::dataset::Description;
 use crate::error::Result;
-use crate::plan::{RunSpec, SetFacts};
+use crate::plan::RunSpec;
 use crate::trace::{Outcome, RunFacts, RunRecord, Status, StopReason, TracePoint};
 
 /// What a worker does with a run; the executor in the program, anything in tests.
@@ -76,19 +76,30 @@ impl Slot {
     }
 }
 
-impl Observer for &Slot {
+/// The observer of a worker's run.
+struct Watch {
+    slot: Arc<Slot>,
+    parallel_evaluation: bool,
+}
+
+impl Observer for Watch {
     fn point(&mut self, point: &TracePoint) {
         if !sound(point) {
-            Slot::halt(self, Halt::Diverged);
+            self.slot.halt(Halt::Diverged);
         }
-        let mut activity = self.lock();
+        let mut activity = self.slot.lock();
         activity.iteration = point.iteration;
         activity.gap = Some(point.gap);
     }
 
+    fn parallel_evaluation(&self) -> bool {
+        self.parallel_evaluation
+    }
+
     /// Asked inside passes, on the clock: one relaxed load.
-    fn cancelled(&self) -> bool {
-        self.halt.load(Ordering::Relaxed) != Halt::No as u8
+    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
+        let slot = self.slot.clone();
+        Box::new(move || slot.halt.load(Ordering::Relaxed) != Halt::No as u8)
     }
 }
 
@@ -109,9 +120,9 @@ pub struct Place {
 pub fn execute(
     index: usize,
     run: &RunSpec,
-    facts: &SetFacts,
+    facts: &Description,
     work: &Work<'_>,
-    slot: &Slot,
+    slot: &Arc<Slot>,
     place: Place,
 ) -> Option<RunRecord> {
     silence_panics();
@@ -119,7 +130,8 @@ pub fn execute(
     *slot.lock() = Activity { run: Some(index), started: Some(started), ..Activity::default() };
     let started_unix_s = host::unix_time();
     let steal = host::StealMeter::start(place.core);
-    let mut observer = slot;
+    // With several workers every core is taken: evaluation may spread over cores only when nobody else is timed.
+    let mut observer = Watch { slot: slot.clone(), parallel_evaluation: place.jobs == 1 };
     let result = catch_unwind(AssertUnwindSafe(|| work(run, &mut observer)));
     // From here on the watchdog sees an idle worker; a reason it gave before is taken with the run it was given to.
     slot.lock().run = None;
@@ -159,10 +171,9 @@ pub fn execute(
         settings: run.identity.canonical(),
         isolated_probe: false,
     };
-    let empty = || Histogram::new_with_max(u64::MAX / 2, 3).unwrap_or_else(|_| Histogram::from(default_histogram()));
     let (points, oracle_ns, approx_ns) = match outcome {
         Some(outcome) => (outcome.points, outcome.oracle_ns, outcome.approx_ns),
-        None => (Vec::new(), empty(), empty()),
+        None => (Vec::new(), latency_histogram(), latency_histogram()),
     };
     Some(RunRecord {
         run_id: run.run_id.clone(),

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::{RunSpec, SetFacts};
+use super::RunSpec;
 use crate::config::{SolverKind, SolverSpec};
+use crate::dataset::Description;
 use crate::trace::RunRecord;
 
 /// Estimates seconds per run; learns from finished ones.
@@ -16,7 +17,7 @@ pub struct Estimator {
 
 impl Estimator {
     /// Wall seconds of a run with evaluation.
-    pub fn seconds(&self, run: &RunSpec, facts: &SetFacts) -> f64 {
+    pub fn seconds(&self, run: &RunSpec, facts: &Description) -> f64 {
         let key = (run.identity.dataset.clone(), run.settings().solver.kind);
         let model = model_seconds(run, facts);
         let (measured, modelled) = match self.cells.get(&key) {
@@ -33,7 +34,7 @@ impl Estimator {
     }
 
     /// Takes note of a finished run.
-    pub fn learn(&mut self, run: &RunSpec, facts: &SetFacts, record: &RunRecord) {
+    pub fn learn(&mut self, run: &RunSpec, facts: &Description, record: &RunRecord) {
         if record.facts.total_s > 0.0 {
             let cell = self.cells.entry((run.identity.dataset.clone(), run.settings().solver.kind)).or_default();
             *cell = (cell.0 + record.facts.total_s, cell.1 + model_seconds(run, facts));
@@ -49,11 +50,11 @@ impl Estimator {
 /// Features per node of the segmentation sets; only their ratio to d matters here.
 const NODE_FEATURES: f64 = 649.0;
 
-fn oracle_seconds(facts: &SetFacts) -> f64 {
+fn oracle_seconds(facts: &Description) -> f64 {
     let (values, d) = (facts.bytes as f64 / 4.0 / facts.n.max(1) as f64, facts.d as f64);
     let labels = (d / NODE_FEATURES).max(2.0);
     let nodes = values / NODE_FEATURES;
-    match facts.family.as_str() {
+    match facts.family {
         "multiclass" => 0.1e-9 * d,
         "chain" => 5e-9 * values + 2e-6,
         "binary graph" => 0.2e-9 * values * labels + 0.5e-6 * nodes,
@@ -61,7 +62,7 @@ fn oracle_seconds(facts: &SetFacts) -> f64 {
     }
 }
 
-fn model_seconds(run: &RunSpec, facts: &SetFacts) -> f64 {
+fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
     let settings = run.settings();
     let budget = &settings.budget;
     let pass = facts.n as f64 * oracle_seconds(facts).max(1e-9);
@@ -75,14 +76,14 @@ fn model_seconds(run: &RunSpec, facts: &SetFacts) -> f64 {
 }
 
 /// Peak bytes of a plan: all data sets, and per worker the largest working sets and blocks among the runs.
-pub fn plan_memory(runs: &[RunSpec], facts: &[SetFacts], jobs: usize) -> u64 {
+pub fn plan_memory(runs: &[RunSpec], facts: &[Description], jobs: usize) -> u64 {
     let data: u64 = facts.iter().map(|set| set.bytes).sum();
     let largest = runs.iter().map(|run| run_bytes(&facts[run.set], &run.settings().solver)).max().unwrap_or(0);
     data + jobs as u64 * largest
 }
 
-fn run_bytes(facts: &SetFacts, solver: &SolverSpec) -> u64 {
-    let (plane, block) = match facts.family.as_str() {
+fn run_bytes(facts: &Description, solver: &SolverSpec) -> u64 {
+    let (plane, block) = match facts.family {
         "multiclass" => (64, 4 * facts.d),
         "chain" => (4096, 8192),
         _ => (4 * facts.d + 64, 8 * facts.d),

@@ -7,22 +7,8 @@ pub use estimate::{Estimator, plan_memory};
 pub use identity::{CODE_VERSION, Identity, order_seed};
 
 use crate::config::{DatasetSpec, Experiment, RunSettings};
+use crate::dataset::{self, DataDir, Description};
 use crate::error::{Error, Result};
-
-/// What the planner must know of a data set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SetFacts {
-    /// Terms.
-    pub n: u64,
-    /// Dimension of w.
-    pub d: u64,
-    /// Memory of the loaded data, bytes.
-    pub bytes: u64,
-    /// Problem family: `multiclass`, `chain`, `binary graph`, `potts graph`.
-    pub family: String,
-    /// Content checksum.
-    pub checksum: String,
-}
 
 /// One run to be done.
 #[derive(Clone, Debug)]
@@ -49,11 +35,28 @@ impl RunSpec {
     }
 }
 
+/// Validates every data set of an experiment; errors name the config's line.
+pub fn describe(experiment: &Experiment, dir: &DataDir) -> Result<Vec<Description>> {
+    let describe = |spec: &DatasetSpec| {
+        let facts = dataset::describe(&spec.name, dir).map_err(|error| at_line(experiment, spec, &error))?;
+        if spec.pairwise_weight.is_some() && !facts.family.contains("graph") {
+            let message = format!("'{}' is a {} problem: it has no pairwise_weight", spec.name, facts.family);
+            return Err(Error::line(&experiment.path, spec.line, message));
+        }
+        Ok(facts)
+    };
+    experiment.datasets.iter().map(describe).collect()
+}
+
+/// An error of a data set, at the line of the config that asks for it.
+pub fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error {
+    Error::line(&experiment.path, spec.line, error.to_string())
+}
+
 /// All runs of an experiment: data set × solver × repeat, in that order.
-pub fn runs(experiment: &Experiment, facts: &[SetFacts]) -> Result<Vec<RunSpec>> {
+pub fn runs(experiment: &Experiment, facts: &[Description]) -> Vec<RunSpec> {
     let mut runs = Vec::new();
     for (set, (spec, facts)) in experiment.datasets.iter().zip(facts).enumerate() {
-        check_family(experiment, spec, &facts.family)?;
         for solver in &experiment.solvers {
             for repeat in 0..experiment.repeats {
                 let identity = Identity {
@@ -74,14 +77,5 @@ pub fn runs(experiment: &Experiment, facts: &[SetFacts]) -> Result<Vec<RunSpec>>
             }
         }
     }
-    Ok(runs)
-}
-
-/// What only the data set's family can tell.
-pub fn check_family(experiment: &Experiment, spec: &DatasetSpec, family: &str) -> Result<()> {
-    if spec.pairwise_weight.is_some() && !family.contains("graph") {
-        let message = format!("'{}' is a {family} problem: it has no pairwise_weight", spec.name);
-        return Err(Error::line(&experiment.path, spec.line, message));
-    }
-    Ok(())
+    runs
 }
