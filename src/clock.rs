@@ -43,7 +43,8 @@ pub fn thread_cpu_ns() -> u64 {
 
 /// A histogram of nanoseconds with three digits.
 pub fn latency_histogram() -> Histogram<u64> {
-    let mut histogram = Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("bounds are fixed"));
+    let mut histogram =
+        Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("bounds are fixed"));
     histogram.auto(false);
     histogram
 }

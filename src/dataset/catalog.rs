@@ -11,7 +11,11 @@ pub struct DataDir(PathBuf);
 impl DataDir {
     /// The flag, else `$SSVM_DATA`, else `data/`.
     pub fn resolve(flag: Option<&Path>) -> Self {
-        Self(flag.map(Path::to_owned).or_else(|| std::env::var_os("SSVM_DATA").map(PathBuf::from)).unwrap_or("data".into()))
+        Self(
+            flag.map(Path::to_owned)
+                .or_else(|| std::env::var_os("SSVM_DATA").map(PathBuf::from))
+                .unwrap_or("data".into()),
+        )
     }
 
     /// A file of a set.

@@ -20,7 +20,10 @@ pub fn read(path: &Path) -> Result<LetterData> {
         let mut head = [""; HEAD];
         for (at, slot) in head.iter_mut().enumerate() {
             *slot = fields.next().ok_or_else(|| {
-                format!("{at} tab-separated fields, expected {} (id letter next_id word_id position fold, pixels)", HEAD + PIXELS)
+                format!(
+                    "{at} tab-separated fields, expected {} (id letter next_id word_id position fold, pixels)",
+                    HEAD + PIXELS
+                )
             })?;
         }
         let [_, letter, next, word_id, position, _] = head;

@@ -36,7 +36,8 @@ struct Noise(Pcg64);
 impl Noise {
     fn new(seed: u64, stream: u64) -> Self {
         // SplitMix64 keeps neighbouring streams apart.
-        let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
+        let mut mixed =
+            seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         Self(Pcg64::seed_from_u64(mixed ^ (mixed >> 31)))
@@ -110,8 +111,7 @@ fn ocr(twin: &Twin) -> LetterData {
         })
         .collect();
     // Each letter has a few likely followers.
-    let followers: Vec<[u8; 5]> =
-        (0..LETTERS).map(|_| std::array::from_fn(|_| shared.below(LETTERS) as u8)).collect();
+    let followers: Vec<[u8; 5]> = (0..LETTERS).map(|_| std::array::from_fn(|_| shared.below(LETTERS) as u8)).collect();
     let words: Vec<(Vec<u128>, Vec<u8>)> = (0..twin.n)
         .into_par_iter()
         .map(|i| {

@@ -35,13 +35,21 @@ pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String
         buffer.clear();
         let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut buffer);
         let length = read.map_err(|error| {
-            Error::line(path, number, format!("cannot be read ({error}); the file is damaged or cut short: fetch it again"))
+            Error::line(
+                path,
+                number,
+                format!("cannot be read ({error}); the file is damaged or cut short: fetch it again"),
+            )
         })?;
         if length == 0 {
             return Ok(());
         }
         if length as u64 > LONGEST_LINE {
-            return Err(Error::line(path, number, format!("line longer than {} MiB: not a data file", LONGEST_LINE >> 20)));
+            return Err(Error::line(
+                path,
+                number,
+                format!("line longer than {} MiB: not a data file", LONGEST_LINE >> 20),
+            ));
         }
         let line = std::str::from_utf8(&buffer)
             .map_err(|_| Error::line(path, number, "is not text (invalid UTF-8): not a data file"))?;

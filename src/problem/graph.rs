@@ -116,7 +116,7 @@ impl GraphProblem {
             }
             for (row, truth) in scores.chunks_exact_mut(k).zip(truth) {
                 for (y, score) in row.iter_mut().enumerate() {
-                    *score = -nodes as f64 * *score - f64::from(u8::from(y != usize::from(*truth)));
+                    *score = -(nodes as f64) * *score - f64::from(u8::from(y != usize::from(*truth)));
                 }
             }
         }

@@ -115,14 +115,7 @@ impl Problem for MulticlassProblem {
         (length * self.labels()) as u64
     }
 
-    fn load<'a>(
-        &self,
-        i: usize,
-        w: &[f64],
-        blocks: &Vec<f64>,
-        planes: impl Iterator<Item = &'a u32>,
-        work: &mut Work,
-    ) {
+    fn load<'a>(&self, i: usize, w: &[f64], blocks: &Vec<f64>, planes: impl Iterator<Item = &'a u32>, work: &mut Work) {
         let k = self.labels();
         work.needed.clear();
         let truth = self.data.labels[i] as usize;
@@ -177,15 +170,7 @@ impl Problem for MulticlassProblem {
         }
     }
 
-    fn advance(
-        &self,
-        i: usize,
-        blocks: &mut Vec<f64>,
-        plane: &u32,
-        gamma: f64,
-        _work: &mut Work,
-        sink: &mut Sink<'_>,
-    ) {
+    fn advance(&self, i: usize, blocks: &mut Vec<f64>, plane: &u32, gamma: f64, _work: &mut Work, sink: &mut Sink<'_>) {
         let (k, hat) = (self.labels(), *plane as usize);
         for y in 0..k {
             let share = &mut blocks[i * k + y];

@@ -23,19 +23,16 @@ pub fn primal<P: Problem>(
     };
     let mut values = vec![0.0; problem.terms()];
     if parallel {
-        values
-            .par_chunks_mut(CHUNK)
-            .enumerate()
-            .try_for_each_init(
-                || (problem.work(), P::Plane::default()),
-                |(work, plane), (chunk, values)| {
-                    if cancelled() {
-                        return None;
-                    }
-                    chunk_values(work, plane, chunk, values);
-                    Some(())
-                },
-            )?;
+        values.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
+            || (problem.work(), P::Plane::default()),
+            |(work, plane), (chunk, values)| {
+                if cancelled() {
+                    return None;
+                }
+                chunk_values(work, plane, chunk, values);
+                Some(())
+            },
+        )?;
     } else {
         let mut plane = P::Plane::default();
         for (chunk, values) in values.chunks_mut(CHUNK).enumerate() {

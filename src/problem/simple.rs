@@ -92,14 +92,7 @@ impl<O: MaxOracle> Problem for Simple<O> {
         plane.dot(w) + plane.offset
     }
 
-    fn direction(
-        &self,
-        i: usize,
-        blocks: &Blocks,
-        plane: &SparsePlane,
-        w: &[f64],
-        work: &mut Vec<f64>,
-    ) -> Direction {
+    fn direction(&self, i: usize, blocks: &Blocks, plane: &SparsePlane, w: &[f64], work: &mut Vec<f64>) -> Direction {
         for (delta, value) in work.iter_mut().zip(self.block(i, blocks)) {
             *delta = -value;
         }

@@ -31,7 +31,11 @@ impl<'p, P: Problem> FrankWolfe<'p, P> {
             plane: P::Plane::default(),
             // The sum needs every term once, so drawing with replacement is a permutation here.
             orders: Orders::new(
-                if spec.order == crate::config::Order::Sequential { spec.order } else { crate::config::Order::Permutation },
+                if spec.order == crate::config::Order::Sequential {
+                    spec.order
+                } else {
+                    crate::config::Order::Permutation
+                },
                 problem.terms(),
                 seed,
             ),

@@ -30,12 +30,18 @@ mod tests {
 
     #[test]
     fn gamma_maximises_the_dual() {
-        for (w, lambda, delta, offset) in
-            [(0.3, 0.1, 0.5, 0.2), (-2.0, 0.01, 0.3, 0.4), (1.0, 1.0, -0.2, 0.5), (0.0, 0.5, 0.1, -0.1), (1.0, 0.2, 1e-3, 0.0)]
-        {
+        for (w, lambda, delta, offset) in [
+            (0.3, 0.1, 0.5, 0.2),
+            (-2.0, 0.01, 0.3, 0.4),
+            (1.0, 1.0, -0.2, 0.5),
+            (0.0, 0.5, 0.1, -0.1),
+            (1.0, 0.2, 1e-3, 0.0),
+        ] {
             let direction = Direction { gain: delta * w + offset, norm2: delta * delta, offset };
             let chosen = gamma(&direction, lambda);
-            let best = (0..=1000).map(|g| dual_along(w, lambda, delta, offset, f64::from(g) / 1000.0)).fold(f64::MIN, f64::max);
+            let best = (0..=1000)
+                .map(|g| dual_along(w, lambda, delta, offset, f64::from(g) / 1000.0))
+                .fold(f64::MIN, f64::max);
             assert!(dual_along(w, lambda, delta, offset, chosen) >= best - 1e-15);
         }
     }
