@@ -1,5 +1,6 @@
 //! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory; runs nothing.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -27,9 +28,6 @@ pub struct PlanArgs {
     /// Plan for one timed run at a time
     #[arg(long, conflicts_with = "jobs")]
     pub isolated: bool,
-    /// Folder with the data sets [default: $SSVM_DATA, else data/]
-    #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
     /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
     #[arg(long, value_enum, default_value_t)]
     pub format: PlanFormat,
@@ -66,10 +64,10 @@ pub struct PlanSummary {
 }
 
 /// Validates everything and prints the plan.
-pub fn run(args: &PlanArgs) -> anyhow::Result<PlanSummary> {
+pub fn run(args: &PlanArgs, data: &DataDir) -> anyhow::Result<()> {
     let experiment = Experiment::load(&args.config)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
-    let facts = plan::describe(&experiment, &DataDir::resolve(args.data_dir.as_deref()))?;
+    let facts = plan::describe(&experiment, data)?;
     let runs = plan::runs(&experiment, &facts);
     let standing = match Store::open(&out) {
         Ok(store) => Standing::of(&store, &runs)?,
@@ -87,8 +85,9 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<PlanSummary> {
         seconds_left: left.map(|run| estimator.seconds(run, &facts[run.set])).sum::<f64>() / jobs as f64,
         memory_bytes: plan::plan_memory(&runs, &facts, jobs),
     };
+    let mut stdout = std::io::stdout().lock();
     match args.format {
-        PlanFormat::Table => print!("{}", table(&runs, &facts, &standing, &estimator, &summary, args.verbose)),
+        PlanFormat::Table => write!(stdout, "{}", table(&runs, &facts, &standing, &estimator, &summary, args.verbose))?,
         PlanFormat::Json => {
             for run in &runs {
                 let done = standing.done.contains_key(&run.run_id);
@@ -96,18 +95,18 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<PlanSummary> {
                 let line = serde_json::json!({"kind": "run", "run_id": run.run_id, "dataset": run.identity.dataset,
                     "solver": run.settings().solver.kind, "repeat": run.repeat, "seed": run.settings().seed,
                     "done": done, "seconds": seconds});
-                println!("{line}");
+                writeln!(stdout, "{line}")?;
             }
             let mut line = serde_json::to_value(&summary)?;
             line["kind"] = "plan".into();
-            println!("{line}");
+            writeln!(stdout, "{line}")?;
         }
     }
     standing.damaged.iter().for_each(|damage| eprintln!("warning: {}", damage.error));
     if let Some(warning) = memory_warning(summary.memory_bytes) {
         eprintln!("{warning}");
     }
-    Ok(summary)
+    Ok(())
 }
 
 fn table(

@@ -1,13 +1,16 @@
 //! `ssvm-bench run`: executes what is not yet in the result folder.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::bail;
+
 use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::progress::{Verbosity, duration};
-use crate::exec::session::{self, Options, Report};
+use crate::exec::session::{self, Options};
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -32,9 +35,6 @@ pub struct RunArgs {
     /// Move runs that are not in this config's plan to DIR/stale
     #[arg(long)]
     pub prune: bool,
-    /// Folder with the data sets [default: $SSVM_DATA, else data/]
-    #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
     /// Say nothing but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -43,13 +43,13 @@ pub struct RunArgs {
     pub verbose: bool,
 }
 
-/// Runs; the report's [`Report::complete`] decides the exit code.
-pub fn run(args: &RunArgs) -> anyhow::Result<Report> {
+/// Executes what is missing; an error when a run failed or was left out.
+pub fn run(args: &RunArgs, data: &DataDir) -> anyhow::Result<()> {
     let experiment = Experiment::load(&args.config)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
     let options = Options {
         out,
-        data_dir: DataDir::resolve(args.data_dir.as_deref()),
+        data_dir: data.clone(),
         jobs: args.jobs.map(usize::from),
         isolated: args.isolated,
         force: args.force,
@@ -57,20 +57,26 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Report> {
         verbosity: verbosity(args.quiet, args.verbose),
     };
     let report = session::run(&experiment, &options, interrupt_flag())?;
+    // Outputs for programs come first: whatever is said below, the numbers are there.
+    writeln!(std::io::stdout(), "{}", serde_json::to_string(&report)?)?;
     let again = format!("ssvm-bench run --config {} --out {}", args.config.display(), report.out.display());
+    let failed = report.failed.len() as u64;
     if report.interrupted {
-        let left = report.planned - report.already - report.finished - report.failed.len() as u64;
-        eprintln!("stopped: {left} of {} runs are left; continue with: {again}", report.planned);
-    } else if !args.quiet {
-        eprintln!("{} runs finished in {}, {} were done before", report.finished, duration(report.seconds), report.already);
+        let left = report.planned - report.already - report.finished - failed;
+        bail!("stopped: {left} of {} runs are left; continue with: {again}", report.planned);
     }
-    if !report.failed.is_empty() {
-        eprintln!("{} runs failed:", report.failed.len());
-        report.failed.iter().for_each(|(label, message)| eprintln!("  {label}: {message}"));
-        eprintln!("they are recorded as failed; try them again with: {again}");
+    if let Some((label, message)) = report.failed.first() {
+        bail!("{failed} of {} runs failed, such as {label}: {message}; try them again with: {again}", report.planned);
     }
-    println!("{}", serde_json::to_string(&report)?);
-    Ok(report)
+    if !args.quiet {
+        let (now, before) = (report.finished, report.already);
+        eprintln!(
+            "{now} runs finished in {}, {before} were done before: {}",
+            duration(report.seconds),
+            report.out.display()
+        );
+    }
+    Ok(())
 }
 
 /// How much to say.

@@ -41,7 +41,8 @@ pub fn core_count() -> usize {
 
 /// Cores to pin workers to, best first: one thread of every physical core before any second thread of one.
 pub fn cores() -> Vec<usize> {
-    let allowed: Vec<usize> = core_affinity::get_core_ids().unwrap_or_default().into_iter().map(|core| core.id).collect();
+    let allowed: Vec<usize> =
+        core_affinity::get_core_ids().unwrap_or_default().into_iter().map(|core| core.id).collect();
     let mut seen = BTreeSet::new();
     let (first, second): (Vec<usize>, Vec<usize>) = allowed.into_iter().partition(|&core| {
         let fresh = !seen.contains(&core);

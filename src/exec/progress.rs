@@ -70,7 +70,8 @@ impl Progress {
             return;
         }
         let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        let style = |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style =
+            |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let workers = (0..jobs.min(total))
             .map(|_| multi.add(ProgressBar::new_spinner().with_style(style("  {spinner} {wide_msg}"))))
             .collect();
@@ -146,7 +147,7 @@ impl Progress {
 /// `45 s`, `3 min`, `2.5 h`.
 pub fn duration(seconds: f64) -> String {
     match seconds {
-        s if s < 1.0 => "under 1 s".to_owned(),
+        s if s < 1.0 => "<1 s".to_owned(),
         s if s < 100.0 => format!("{s:.0} s"),
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.1} h", s / 3600.0),
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn amounts_read_well() {
         let times = [0.2, 12.4, 240.0, 9000.0].map(super::duration);
-        assert_eq!(times, ["under 1 s", "12 s", "4 min", "2.5 h"]);
+        assert_eq!(times, ["<1 s", "12 s", "4 min", "2.5 h"]);
         assert_eq!([900, 5 << 20, 3 << 30].map(super::bytes), ["1 KiB", "5 MiB", "3.0 GiB"]);
     }
 }

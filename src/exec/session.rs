@@ -178,7 +178,8 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
         None => Err(crate::Error::invalid("the data set of this run was not loaded")),
     };
     let timeout = experiment.timeout_s.map(Duration::from_secs_f64);
-    let batch = Batch { runs: &todo, facts: &facts, work: &work, store: &store, shelf: Shelf::Runs, jobs, timeout, cancel };
+    let batch =
+        Batch { runs: &todo, facts: &facts, work: &work, store: &store, shelf: Shelf::Runs, jobs, timeout, cancel };
     let Tally { finished, failed } = run_batch(&batch, &mut estimator, &mut progress)?;
     let interrupted = || cancel.load(Ordering::Relaxed);
 
@@ -192,7 +193,9 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
         run_batch(&alone, &mut Estimator::default(), &mut progress)?;
         let rows = interference::inflation(&records, &store.scan(Shelf::Probes)?.records);
         interference::summary(&rows).iter().for_each(|line| progress.say(Verbosity::Normal, line));
-        manifest.interference.retain(|old| !rows.iter().any(|row| (&row.dataset, &row.solver) == (&old.dataset, &old.solver)));
+        manifest
+            .interference
+            .retain(|old| !rows.iter().any(|row| (&row.dataset, &row.solver) == (&old.dataset, &old.solver)));
         manifest.interference.extend(rows);
     }
     if let Some(session) = manifest.sessions.get_mut(session) {
