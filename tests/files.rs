@@ -85,7 +85,8 @@ fn bad_files_name_the_place() {
         ("letters", letter_line(1, "a", -1, 1, 2, ones.trim_end()).into_bytes(), ":1: position 2, expected 1"),
         (
             "letters",
-            (letter_line(1, "a", 2, 1, 1, ones.trim_end()) + &letter_line(2, "b", -1, 7, 2, ones.trim_end())).into_bytes(),
+            (letter_line(1, "a", 2, 1, 1, ones.trim_end()) + &letter_line(2, "b", -1, 7, 2, ones.trim_end()))
+                .into_bytes(),
             ":2: word_id 7 inside word 1",
         ),
         ("letters", b"1\ta\t-1\n".to_vec(), ":1: 3 tab-separated fields"),
@@ -182,8 +183,8 @@ fn crammer_singer_optimum(x: &[Vec<f64>], labels: &[u32], k: usize, lambda: f64)
     }
     let w = weights(&alpha);
     let norm2: f64 = w.iter().map(|w| score(w, w)).sum();
-    let dual: f64 =
-        (0..n).map(|i| (0..k).map(|y| alpha[i][y] * loss(i, y)).sum::<f64>()).sum::<f64>() / n as f64 - lambda / 2.0 * norm2;
+    let dual: f64 = (0..n).map(|i| (0..k).map(|y| alpha[i][y] * loss(i, y)).sum::<f64>()).sum::<f64>() / n as f64
+        - lambda / 2.0 * norm2;
     let hinge: f64 = (0..n)
         .map(|i| {
             let truth = score(&w[labels[i] as usize], &x[i]);

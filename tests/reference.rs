@@ -43,8 +43,7 @@ fn usps_follows_the_authors_trajectories() {
                 (_, false) => SolverKind::MpBcfw,
                 (_, true) => SolverKind::MpBcfwAvg,
             };
-            let spec =
-                SolverSpec { order: Order::Sequential, passes: Passes::Fixed(passes), ..SolverSpec::new(kind) };
+            let spec = SolverSpec { order: Order::Sequential, passes: Passes::Fixed(passes), ..SolverSpec::new(kind) };
             let at: Vec<u64> = rows.iter().map(|row| row[0] as u64).collect();
             let ours = points(&problem, spec, at[at.len() - 1], Cadence::At(at));
             assert_eq!(ours.len(), rows.len());

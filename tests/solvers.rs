@@ -3,9 +3,7 @@
 mod common;
 
 use common::{chain, graph, iterate, iterate_until, multiclass};
-use ssvm_bench::config::{
-    Budget, Cadence, ClockKind, Order, Passes, RunSettings, SolverKind, SolverSpec,
-};
+use ssvm_bench::config::{Budget, Cadence, ClockKind, Order, Passes, RunSettings, SolverKind, SolverSpec};
 use ssvm_bench::dataset::{self, DataDir};
 use ssvm_bench::exec::{Quiet, execute};
 use ssvm_bench::problem::{AnyProblem, Problem, primal};
@@ -192,7 +190,8 @@ fn working_sets_forget_after_t_iterations() {
 #[test]
 fn same_seed_and_virtual_clock_give_the_same_bits() {
     let dir = DataDir::resolve(None);
-    for name in ["usps-synth:n=60,size=16", "ocr-synth:n=40", "horseseg-synth:n=6,size=5", "stanford-synth:n=4,size=5"] {
+    for name in ["usps-synth:n=60,size=16", "ocr-synth:n=40", "horseseg-synth:n=6,size=5", "stanford-synth:n=4,size=5"]
+    {
         let problem = AnyProblem::new(&dataset::load(name, &dir).unwrap(), None, None).unwrap();
         for kind in SolverKind::ALL {
             let settings = RunSettings {
@@ -212,7 +211,11 @@ fn same_seed_and_virtual_clock_give_the_same_bits() {
             let first = points(&settings);
             assert_eq!(first, points(&settings), "{name} {kind}");
             if kind != SolverKind::Fw {
-                assert_ne!(first, points(&RunSettings { seed: 12, ..settings.clone() }), "{name} {kind}: the seed matters");
+                assert_ne!(
+                    first,
+                    points(&RunSettings { seed: 12, ..settings.clone() }),
+                    "{name} {kind}: the seed matters"
+                );
             }
         }
     }

@@ -3,6 +3,6 @@
 mod simd;
 
 pub use simd::{
-    accumulate_rows, add_scaled, add_scaled_f32, chain_direction, chain_maxima, dot, dot_f32_rows, dot_rows, mix_advance, mix_products,
-    norm2, prefetch, scatter_rows,
+    accumulate_rows, add_scaled, add_scaled_f32, chain_direction, chain_maxima, dot, dot_f32_rows, dot_rows,
+    mix_advance, mix_products, norm2, prefetch, scatter_rows,
 };

@@ -77,7 +77,8 @@ pub fn multiclass(seed: u64, n: usize) -> MulticlassProblem {
 
 pub fn words(seed: u64, n: usize, longest: usize) -> LetterData {
     let mut dice = Dice::new(seed);
-    let letters: Vec<u128> = (0..26).map(|_| u128::from(dice.0.next_u64()) << 40 & u128::from(dice.0.next_u64()) << 30).collect();
+    let letters: Vec<u128> =
+        (0..26).map(|_| u128::from(dice.0.next_u64()) << 40 & u128::from(dice.0.next_u64()) << 30).collect();
     let mut data = LetterData { pixels: Vec::new(), labels: Vec::new(), offsets: vec![0] };
     for _ in 0..n {
         for _ in 0..1 + dice.below(longest) {
