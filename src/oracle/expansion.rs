@@ -2,7 +2,7 @@
 //! nodes × K unaries on a [`Topology`]. Out: a labelling that no expansion move improves; the optimum for K = 2.
 
 use super::{
-    maxflow::{BinaryCut, Pending, Topology},
+    maxflow::{BinaryCut, Scale, Topology},
     partial::PartialOptimum,
 };
 
@@ -130,6 +130,7 @@ fn expand<O: Fn(u32) -> bool + Copy>(
         sum + pairwise * f64::from(twice / 2)
     };
     let mut current = energy(&|l| labels[l as usize]);
+    let scale = Scale::new(topology, pairwise);
     let mut operations = labels.len() as u64;
     let (mut alpha, mut idle) = (0u16, 0);
     while idle < num_labels {
@@ -149,10 +150,10 @@ fn expand<O: Fn(u32) -> bool + Copy>(
                     weight += 1;
                 }
             }
-            Pending::new(row[usize::from(alpha)] - row[usize::from(y(l))], offset, weight)
+            scale.term(row[usize::from(alpha)] - row[usize::from(y(l))], offset, weight)
         };
         let movers = members.clone().filter(|&l| y(l) != alpha);
-        cut.minimise(topology, pairwise / 2.0, movers, node, |k, l| if y(k) == y(l) { 2 } else { 1 });
+        cut.minimise(topology, scale, movers, node, |k, l| if y(k) == y(l) { 2 } else { 1 });
         operations += cut.operations();
         idle += 1;
         if members.clone().any(|l| cut.is_one(l)) {

@@ -5,7 +5,7 @@
 //! whose a-nodes are A by at most f(S∪A) − f(A) ≤ f(S) − f(S∩A). If S is the smallest minimiser of f this is negative
 //! unless S ⊆ A: every optimum has a on all of S. Larger minimisers would only be safe one label at a time.
 
-use super::maxflow::{BinaryCut, Pending, Topology};
+use super::maxflow::{BinaryCut, Scale, Topology};
 
 /// The label of a node that is not fixed.
 const NO_LABEL: u16 = u16::MAX;
@@ -94,13 +94,14 @@ impl PartialOptimum {
         if !self.open.iter().any(|&l| self.lead[l as usize].label == a) {
             return;
         }
+        let scale = Scale::new(topology, pairwise);
         let (unary, lead, weight) = (&self.unary, &self.lead, &self.weight);
         let node = |l: u32| {
             let lead = lead[l as usize];
             let rest = if lead.label == a { lead.second } else { lead.lowest };
-            Pending::new(unary[l as usize * num_labels + usize::from(a)] - rest, 0, 2 * weight[l as usize] as i32)
+            scale.term(unary[l as usize * num_labels + usize::from(a)] - rest, 0, 2 * weight[l as usize] as i32)
         };
-        cut.minimise(topology, pairwise / 2.0, self.open.iter().copied(), node, |_, _| 2);
+        cut.minimise(topology, scale, self.open.iter().copied(), node, |_, _| 2);
         self.operations += cut.operations();
         for &l in &self.open {
             if cut.is_one(l) {

@@ -18,6 +18,8 @@ pub struct Arc {
 pub struct Topology {
     first: Vec<u32>,
     arcs: Vec<Arc>,
+    /// Where the arcs to later nodes begin in each row.
+    later: Vec<u32>,
     max_degree: u32,
 }
 
@@ -44,16 +46,21 @@ impl Topology {
         for k in 0..nodes {
             first[k + 1] += first[k];
         }
+        // Edges in order make rows in order: earlier neighbours first.
+        let mut sorted: Vec<[u32; 2]> = edges.iter().map(|&[k, l]| [k.min(l), k.max(l)]).collect();
+        sorted.sort_unstable();
         let mut next = first.clone();
+        let mut later = first[1..].to_vec();
         let mut arcs = vec![Arc::default(); 2 * edges.len()];
-        for &[k, l] in edges {
+        for [k, l] in sorted {
             let (a, b) = (next[k as usize], next[l as usize]);
+            later[k as usize] = later[k as usize].min(a);
             arcs[a as usize] = Arc { head: l, sister: b };
             arcs[b as usize] = Arc { head: k, sister: a };
             next[k as usize] += 1;
             next[l as usize] += 1;
         }
-        Ok(Self { first, arcs, max_degree })
+        Ok(Self { first, arcs, later, max_degree })
     }
 
     /// Number of nodes.
@@ -61,7 +68,7 @@ impl Topology {
         self.first.len() - 1
     }
 
-    /// All arcs, those of node 0 first.
+    /// All arcs, those of node 0 first, each node's by rising head.
     pub fn arcs(&self) -> &[Arc] {
         &self.arcs
     }
@@ -89,16 +96,26 @@ impl Topology {
         self.max_degree
     }
 
+    /// The part of [`Topology::range`] that leads to earlier nodes.
+    #[inline]
+    pub(super) fn earlier(&self, node: u32) -> Range<usize> {
+        self.first[node as usize] as usize..self.later[node as usize] as usize
+    }
+
+    /// The part of [`Topology::range`] that leads to later nodes.
+    #[inline]
+    pub(super) fn later(&self, node: u32) -> Range<usize> {
+        self.later[node as usize] as usize..self.first[node as usize + 1] as usize
+    }
+
     /// Θ(y) at weight 1: the number of edges whose ends differ.
     pub fn disagreements<T: PartialEq>(&self, labels: &[T]) -> u32 {
-        let twice: u32 = labels
-            .iter()
-            .zip(self.first.windows(2))
-            .map(|(y, row)| {
-                let arcs = &self.arcs[row[0] as usize..row[1] as usize];
+        let rows = self.later.iter().zip(&self.first[1..]);
+        rows.zip(labels)
+            .map(|((&from, &to), y)| {
+                let arcs = &self.arcs[from as usize..to as usize];
                 arcs.iter().map(|arc| u32::from(labels[arc.head as usize] != *y)).sum::<u32>()
             })
-            .sum();
-        twice / 2
+            .sum()
     }
 }
