@@ -103,14 +103,11 @@ fn fixed_labels_are_those_of_every_optimum() {
         // On the open nodes the folded unaries tell the same differences of energy.
         let kept: Vec<_> =
             all.iter().filter(|(_, y)| (0..y.len()).all(|l| partial.fixed(l).is_none_or(|label| label == y[l]))).collect();
+        let (rest, folded) = partial.left();
+        assert_eq!(rest.num_nodes(), partial.open().len());
         let folded = |y: &[u16]| {
-            let mut sum = 0.0;
-            for &l in partial.open() {
-                sum += partial.unary()[l as usize * num_labels + usize::from(y[l as usize])];
-                let arcs = topology.neighbours(l).iter().filter(|arc| partial.fixed(arc.head as usize).is_none());
-                sum += pairwise / 2.0 * arcs.filter(|arc| y[arc.head as usize] != y[l as usize]).count() as f64;
-            }
-            sum
+            let y: Vec<u16> = partial.open().iter().map(|&l| y[l as usize]).collect();
+            potts_energy(rest, folded, *num_labels, *pairwise, &y)
         };
         let shift = kept[0].0 - folded(&kept[0].1);
         for (energy, labels) in kept {

@@ -110,6 +110,11 @@ impl BinaryCut {
         self.side[node as usize] == 1
     }
 
+    /// Whether the last call gave label 1 to any node.
+    pub(crate) fn has_ones(&self) -> bool {
+        self.side.contains(&1)
+    }
+
     /// Operations of the last call.
     pub(crate) fn operations(&self) -> u64 {
         self.operations
@@ -191,14 +196,18 @@ impl BinaryCut {
         }
         self.operations += topology.arcs().len() as u64;
         flow.settle(topology, excess);
-        for (k, &value) in (0..).zip(excess.iter()) {
-            flow.set_terminal(k, value);
+        // Without a deficit nothing can reach the sink.
+        let deficit = excess.iter().fold(0, |any, value| any | value) < 0;
+        if deficit {
+            for (k, &value) in (0..).zip(excess.iter()) {
+                flow.set_terminal(k, value);
+            }
+            flow.run(topology);
         }
-        flow.run(topology);
         self.operations += flow.operations();
         for (k, side) in (0..).zip(side) {
             if *side == OPEN {
-                *side = u8::from(flow.reaches_sink(k));
+                *side = u8::from(deficit && flow.reaches_sink(k));
             }
         }
     }

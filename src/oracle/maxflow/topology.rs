@@ -14,7 +14,7 @@ pub struct Arc {
 }
 
 /// An undirected graph, immutable once built. Parallel edges are kept: their weights add up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     first: Vec<u32>,
     arcs: Vec<Arc>,
@@ -63,9 +63,49 @@ impl Topology {
         Ok(Self { first, arcs, later, max_degree })
     }
 
+    /// Becomes the part of `whole` between `nodes` (rising), which get the ids 0, 1, …; `ids` and `places` are scratch.
+    pub(crate) fn restrict(&mut self, whole: &Self, nodes: &[u32], ids: &mut Vec<u32>, places: &mut Vec<u32>) {
+        const OUT: u32 = u32::MAX;
+        ids.clear();
+        ids.resize(whole.num_nodes(), OUT);
+        for (id, &k) in (0..).zip(nodes) {
+            ids[k as usize] = id;
+        }
+        places.resize(whole.arcs.len(), 0);
+        self.first.clear();
+        self.first.push(0);
+        self.later.clear();
+        self.arcs.clear();
+        self.max_degree = 0;
+        for &k in nodes {
+            let begin = self.arcs.len() as u32;
+            let mut later = None;
+            for a in whole.range(k) {
+                let Arc { head, sister } = whole.arcs[a];
+                if ids[head as usize] == OUT {
+                    continue;
+                }
+                let here = self.arcs.len() as u32;
+                places[a] = here;
+                let mut arc = Arc { head: ids[head as usize], sister: 0 };
+                if head < k {
+                    arc.sister = places[sister as usize];
+                    self.arcs[arc.sister as usize].sister = here;
+                } else {
+                    later.get_or_insert(here);
+                }
+                self.arcs.push(arc);
+            }
+            let end = self.arcs.len() as u32;
+            self.later.push(later.unwrap_or(end));
+            self.first.push(end);
+            self.max_degree = self.max_degree.max(end - begin);
+        }
+    }
+
     /// Number of nodes.
     pub fn num_nodes(&self) -> usize {
-        self.first.len() - 1
+        self.later.len()
     }
 
     /// All arcs, those of node 0 first, each node's by rising head.
