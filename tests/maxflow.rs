@@ -262,11 +262,14 @@ fn timing() {
             let mut labels = vec![0; 144];
             let mut operations = 0;
             let mut time = [f64::INFINITY; 2];
-            for _ in 0..20 {
+            for round in 0..20 {
                 let start = std::time::Instant::now();
                 operations =
                     instances.iter().map(|unary| cut.solve(&topology, unary, 1.0, &mut labels).operations).sum();
                 time[0] = time[0].min(start.elapsed().as_secs_f64());
+                if round > 2 {
+                    continue;
+                }
                 let start = std::time::Instant::now();
                 for unary in &fixed {
                     flow.solve(&topology, unary, &capacity);

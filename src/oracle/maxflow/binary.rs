@@ -75,6 +75,7 @@ impl Scale {
 pub struct BinaryCut {
     terms: Vec<Term>,
     side: Vec<u8>,
+    open: Vec<u32>,
     excess: Vec<i64>,
     decided: Vec<u32>,
     flow: MaxFlow,
@@ -178,37 +179,27 @@ impl BinaryCut {
     }
 
     fn cut_open(&mut self, topology: &Topology, weight: impl Fn(u32, u32) -> i64) {
-        let (flow, side) = (&mut self.flow, &mut self.side[..]);
-        let excess = &mut self.excess[..side.len()];
-        flow.fit(topology);
-        let residual = flow.residual_mut();
-        for (k, term) in (0..side.len() as u32).zip(&self.terms) {
+        let Self { flow, side, excess, open, .. } = self;
+        open.clear();
+        open.extend((0..).zip(side.iter()).filter(|(_, side)| **side == OPEN).map(|(k, _)| k));
+        let residual = flow.clear(topology);
+        for &k in open.iter() {
             let range = topology.range(k);
-            if side[k as usize] != OPEN {
-                residual[range].fill(0);
-                excess[k as usize] = 0;
-                continue;
-            }
+            self.operations += range.len() as u64;
             for (residual, arc) in residual[range.clone()].iter_mut().zip(&topology.arcs()[range]) {
                 *residual = if side[arc.head as usize] == OPEN { weight(k, arc.head) } else { 0 };
             }
-            excess[k as usize] = term.unary;
+            excess[k as usize] = self.terms[k as usize].unary;
         }
-        self.operations += topology.arcs().len() as u64;
-        flow.settle(topology, excess);
+        flow.settle(topology, open, excess);
         // Without a deficit nothing can reach the sink.
-        let deficit = excess.iter().fold(0, |any, value| any | value) < 0;
+        let deficit = open.iter().any(|&k| excess[k as usize] < 0);
         if deficit {
-            for (k, &value) in (0..).zip(excess.iter()) {
-                flow.set_terminal(k, value);
-            }
-            flow.run(topology);
+            flow.run(topology, open.iter().map(|&k| (k, excess[k as usize])));
         }
         self.operations += flow.operations();
-        for (k, side) in (0..).zip(side) {
-            if *side == OPEN {
-                *side = u8::from(deficit && flow.reaches_sink(k));
-            }
+        for &k in open.iter() {
+            side[k as usize] = u8::from(deficit && flow.reaches_sink(k));
         }
     }
 }

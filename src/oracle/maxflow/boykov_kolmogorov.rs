@@ -10,6 +10,8 @@ use super::topology::{Arc, Topology};
 const FREE: u32 = u32::MAX;
 const TERMINAL: u32 = u32::MAX - 1;
 const ORPHAN: u32 = u32::MAX - 2;
+/// More of them settle little that the first two did not.
+const ROUND_TRIPS: usize = 2;
 const SOURCE: bool = false;
 const SINK: bool = true;
 
@@ -51,12 +53,9 @@ impl MaxFlow {
 
     /// Maximum flow. `terminal[l]` > 0 is capacity from the source, < 0 to the sink; `capacity` follows [`Topology::arcs`].
     pub fn solve(&mut self, topology: &Topology, terminal: &[i64], capacity: &[i64]) -> i64 {
-        self.fit(topology);
-        self.residual[..capacity.len()].copy_from_slice(capacity);
-        for (node, &value) in (0..).zip(terminal) {
-            self.set_terminal(node, value);
-        }
-        self.run(topology)
+        assert!(terminal.len() == topology.num_nodes() && capacity.len() == topology.arcs().len(), "one value each");
+        self.clear(topology).copy_from_slice(capacity);
+        self.run(topology, (0..).zip(terminal.iter().copied()))
     }
 
     /// Whether `node` reaches the sink in the residual graph. These nodes are the smallest sink side of all minimum cuts.
@@ -71,59 +70,36 @@ impl MaxFlow {
         self.operations
     }
 
-    /// Makes room for the graph and empties the queue.
-    pub(super) fn fit(&mut self, topology: &Topology) {
-        if self.nodes.len() < topology.num_nodes() {
-            self.nodes.resize(topology.num_nodes(), Node::default());
-        }
-        if self.residual.len() < topology.arcs().len() {
-            self.residual.resize(topology.arcs().len(), 0);
-        }
-        self.queue = None;
-        self.time = 0;
-        self.sinks = 0;
+    /// Forgets the last graph; the capacities of this one, all zero, are to be filled in.
+    pub(super) fn clear(&mut self, topology: &Topology) -> &mut [i64] {
+        self.residual.clear();
+        self.residual.resize(topology.arcs().len(), 0);
         self.operations = 0;
-    }
-
-    /// Capacities by arc, to be written before [`MaxFlow::run`]; nothing may be left from earlier calls.
-    #[inline]
-    pub(super) fn residual_mut(&mut self) -> &mut [i64] {
         &mut self.residual
     }
 
-    /// Enters a node, as root of a search tree unless its value is zero.
-    #[inline]
-    pub(super) fn set_terminal(&mut self, node: u32, value: i64) {
-        let root = value != 0;
-        self.nodes[node as usize] = Node {
-            terminal: value,
-            parent: if root { TERMINAL } else { FREE },
-            next: FREE,
-            stamp: 0,
-            distance: 1,
-            tree: value < 0,
-        };
-        self.sinks += u32::from(value < 0);
-        if root {
-            self.activate(node);
+    /// Moves what each of `nodes` (rising) has to later ones as far as the arcs allow, then back to earlier ones, and so on.
+    /// This turns the energy into an equal one in which most opposite values have met: few paths are left to find.
+    pub(super) fn settle(&mut self, topology: &Topology, nodes: &[u32], excess: &mut [i64]) {
+        for _ in 0..ROUND_TRIPS {
+            for &node in nodes {
+                self.hand_on(topology.arcs(), topology.later(node), node, excess);
+            }
+            if one_sign(nodes, excess) {
+                break;
+            }
+            for &node in nodes.iter().rev() {
+                self.hand_on(topology.arcs(), topology.earlier(node), node, excess);
+            }
+            if one_sign(nodes, excess) {
+                break;
+            }
         }
-    }
-
-    /// Moves what each node has to later nodes as far as the arcs allow, then back to earlier ones. This turns the energy
-    /// into an equal one in which most opposite values have met: far fewer paths are left to find.
-    pub(super) fn settle(&mut self, topology: &Topology, excess: &mut [i64]) {
-        let nodes = excess.len() as u32;
-        for node in 0..nodes {
-            self.hand_on(topology.arcs(), topology.later(node), node, excess);
-        }
-        for node in (0..nodes).rev() {
-            self.hand_on(topology.arcs(), topology.earlier(node), node, excess);
-        }
-        self.operations += topology.arcs().len() as u64;
     }
 
     #[inline]
     fn hand_on(&mut self, arcs: &[Arc], range: Range<usize>, node: u32, excess: &mut [i64]) {
+        self.operations += range.len() as u64;
         let mut value = excess[node as usize];
         for (a, arc) in range.clone().zip(&arcs[range]) {
             let (there, back) = (self.residual[a], self.residual[arc.sister as usize]);
@@ -136,8 +112,20 @@ impl MaxFlow {
         excess[node as usize] = value;
     }
 
-    /// Growth, augmentation, adoption until the trees no longer meet.
-    pub(super) fn run(&mut self, topology: &Topology) -> i64 {
+    /// Growth, augmentation, adoption until the trees no longer meet. `terminals` are nodes with their terminal capacity;
+    /// nodes that are not among them must have no residual arcs.
+    pub(super) fn run(&mut self, topology: &Topology, terminals: impl Iterator<Item = (u32, i64)>) -> i64 {
+        self.nodes.clear();
+        self.nodes.resize(topology.num_nodes(), Node { parent: FREE, next: FREE, ..Node::default() });
+        (self.queue, self.time, self.sinks) = (None, 0, 0);
+        for (node, terminal) in terminals {
+            if terminal != 0 {
+                let (parent, tree) = (TERMINAL, terminal < 0);
+                self.nodes[node as usize] = Node { terminal, parent, next: FREE, stamp: 0, distance: 1, tree };
+                self.sinks += u32::from(tree == SINK);
+                self.activate(node);
+            }
+        }
         let mut flow = 0;
         while let Some((front, last)) = self.queue {
             // Without a root every node of the sink tree has been set free: nothing reaches the sink any more.
@@ -146,9 +134,10 @@ impl MaxFlow {
             }
             // The front stays queued, hence active, while it finds paths.
             if self.nodes[front as usize].parent != FREE {
-                let met = match self.nodes[front as usize].tree {
-                    SOURCE => self.grow::<SOURCE>(topology, front),
-                    SINK => self.grow::<SINK>(topology, front),
+                let met = if self.nodes[front as usize].tree == SINK {
+                    self.grow::<SINK>(topology, front)
+                } else {
+                    self.grow::<SOURCE>(topology, front)
                 };
                 if let Some(arc) = met {
                     self.time += 1;
@@ -269,9 +258,10 @@ impl MaxFlow {
             self.descendants.push(orphan);
             let mut at = 0;
             while let Some(&node) = self.descendants.get(at) {
-                match self.nodes[node as usize].tree {
-                    SOURCE => self.adopt_one::<SOURCE>(topology, node),
-                    SINK => self.adopt_one::<SINK>(topology, node),
+                if self.nodes[node as usize].tree == SINK {
+                    self.adopt_one::<SINK>(topology, node);
+                } else {
+                    self.adopt_one::<SOURCE>(topology, node);
                 }
                 at += 1;
             }
@@ -357,4 +347,13 @@ impl MaxFlow {
             node = topology.arcs()[at.parent as usize].head;
         }
     }
+}
+
+fn one_sign(nodes: &[u32], excess: &[i64]) -> bool {
+    let (mut surplus, mut deficit) = (false, false);
+    for &node in nodes {
+        surplus |= excess[node as usize] > 0;
+        deficit |= excess[node as usize] < 0;
+    }
+    !(surplus && deficit)
 }
