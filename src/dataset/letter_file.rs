@@ -48,8 +48,8 @@ pub fn read(path: &Path) -> Result<LetterData> {
             match fields.next() {
                 Some("0") => {}
                 Some("1") => mask |= 1 << p,
+                Some("") | None => return Err(format!("{p} pixels, expected {PIXELS}")),
                 Some(other) => return Err(format!("pixel {p} is '{}', expected 0 or 1", text::shorten(other))),
-                None => return Err(format!("{p} pixels, expected {PIXELS}")),
             }
         }
         if fields.any(|field| !field.trim().is_empty()) {

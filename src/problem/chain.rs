@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::{Direction, Problem, Sink};
 use crate::dataset::letters::{LETTERS, LetterData, PIXELS};
-use crate::linalg::{accumulate_rows, chain_maxima, prefetch};
+use crate::linalg::{accumulate_rows, chain_direction, chain_maxima, prefetch, scatter_rows};
 
 /// Padded row of letters.
 const ROW: usize = 28;
@@ -45,9 +45,10 @@ pub struct Work {
     scores: Vec<Scores>,
     /// Best prefix scores per position.
     best: Vec<Scores>,
-    /// φ̂ − φ^i per position; only `moved` positions are valid.
+    /// φ̂ − φ^i per position.
     delta: Vec<Scores>,
-    moved: Vec<u32>,
+    /// Value of the truth's own labels: zero planes have value zero.
+    truth: f64,
     /// φ̂ − φ^i over transitions, zero outside `touched`.
     pair_delta: Vec<f64>,
     seen: Vec<bool>,
@@ -79,6 +80,7 @@ impl ChainProblem {
                 scores[k] += if k == truth { 0.0 } else { loss };
             }
         }
+        work.truth = labelling_score(self.truth(i), w, work);
     }
 
     fn touch(work: &mut Work, pair: usize, change: f64) {
@@ -88,33 +90,17 @@ impl ChainProblem {
         }
         work.pair_delta[pair] += change;
     }
+}
 
-    /// target[pixel][k] += c for the on-pixels of a position.
-    fn add_position(target: &mut [f64], mask: u128, changes: &Scores, scale: f64) {
-        let mut list: SmallVec<[(usize, f64); ROW]> = SmallVec::new();
-        for (k, change) in changes.iter().enumerate() {
-            if *change != 0.0 {
-                list.push((k, scale * change));
-            }
-        }
-        let mut mask = mask;
-        while mask != 0 {
-            let row = mask.trailing_zeros() as usize * ROW;
-            mask &= mask - 1;
-            let row = &mut target[row..row + ROW];
-            for (k, change) in &list {
-                row[*k] += change;
-            }
-        }
-    }
+/// Loss-augmented score of a labelling of the loaded word.
+fn labelling_score(labels: &[u8], w: &[f64], work: &Work) -> f64 {
+    let unary: f64 = labels.iter().zip(&work.scores).map(|(k, scores)| scores[usize::from(*k)]).sum();
+    let pairs: f64 = labels.windows(2).map(|two| w[TRANSITIONS + pair(two[0], two[1])]).sum();
+    unary + pairs
 }
 
 fn pair(previous: u8, next: u8) -> usize {
     usize::from(previous) * ROW + usize::from(next)
-}
-
-fn inner(a: &Scores, b: &Scores) -> f64 {
-    crate::linalg::dot(a, b)
 }
 
 impl Problem for ChainProblem {
@@ -148,7 +134,7 @@ impl Problem for ChainProblem {
             scores: vec![[0.0; ROW]; longest],
             best: vec![[0.0; ROW]; longest],
             delta: vec![[0.0; ROW]; longest],
-            moved: Vec::with_capacity(longest),
+            truth: 0.0,
             pair_delta: vec![0.0; LETTERS * ROW],
             seen: vec![false; LETTERS * ROW],
             touched: Vec::with_capacity(LETTERS * ROW),
@@ -204,46 +190,27 @@ impl Problem for ChainProblem {
     }
 
     fn value(&self, i: usize, plane: &Labelling, w: &[f64], work: &Work) -> f64 {
-        let truth = self.truth(i);
-        let transitions = &w[TRANSITIONS..];
-        let mut sum = 0.0;
-        for (l, (hat, truth)) in plane.iter().zip(truth).enumerate() {
-            sum += work.scores[l][usize::from(*hat)] - work.scores[l][usize::from(*truth)];
+        // The truth is exactly the zero plane.
+        if plane[..] == *self.truth(i) {
+            return 0.0;
         }
-        for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
-            sum += transitions[pair(hat[0], hat[1])] - transitions[pair(truth[0], truth[1])];
-        }
-        sum * self.inverse_n()
+        (labelling_score(plane, w, work) - work.truth) * self.inverse_n()
     }
 
     fn direction(&self, i: usize, blocks: &Blocks, plane: &Labelling, w: &[f64], work: &mut Work) -> Direction {
         let range = self.data.range(i);
         let truth = self.truth(i);
         let transitions = &w[TRANSITIONS..];
-        let (mut gain, mut norm2) = (0.0, 0.0);
-        let mut wrong = 0;
-        work.moved.clear();
         forget_pairs(work);
-        for (l, at) in range.clone().enumerate() {
-            let delta = &mut work.delta[l];
-            for k in 0..ROW {
-                delta[k] = -blocks.unary[at][k];
-            }
-            delta[usize::from(plane[l])] += 1.0;
-            delta[usize::from(truth[l])] -= 1.0;
-            wrong += usize::from(plane[l] != truth[l]);
-            let size = inner(delta, delta);
-            if size == 0.0 {
-                continue;
-            }
-            gain += inner(delta, &work.scores[l]);
-            norm2 += size * f64::from(self.data.pixels[at].count_ones());
-            for earlier in &work.moved {
-                let shared = (self.data.pixels[at] & self.data.pixels[range.start + *earlier as usize]).count_ones();
-                norm2 += 2.0 * f64::from(shared) * inner(&work.delta[l], &work.delta[*earlier as usize]);
-            }
-            work.moved.push(l as u32);
-        }
+        let (mut gain, mut norm2) = chain_direction(
+            &blocks.unary[range.clone()],
+            plane,
+            truth,
+            &work.scores,
+            &self.data.pixels[range.clone()],
+            &mut work.delta,
+        );
+        let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
         // The truth's own transitions are counted so that a pair shared with it cancels exactly.
         for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
             if hat != truth {
@@ -280,9 +247,8 @@ impl Problem for ChainProblem {
         let inverse_n = self.inverse_n();
         let wrong = plane.iter().zip(self.truth(i)).filter(|(hat, truth)| hat != truth).count();
         blocks.loss[i] += gamma * (wrong as f64 / range.len() as f64 - blocks.loss[i]);
-        for l in &work.moved {
-            let at = range.start + *l as usize;
-            let (delta, unary) = (&mut work.delta[*l as usize], &mut blocks.unary[at]);
+        for (delta, at) in work.delta.iter_mut().zip(range.clone()) {
+            let unary = &mut blocks.unary[at];
             for k in 0..ROW {
                 let change = gamma * delta[k];
                 let change = if (unary[k] + change).abs() < DUST { -unary[k] } else { change };
@@ -290,7 +256,7 @@ impl Problem for ChainProblem {
                 delta[k] = change;
             }
             let mask = self.data.pixels[at];
-            sink.each(|target, scale| Self::add_position(target, mask, delta, scale * inverse_n));
+            sink.each(|target, scale| scatter_rows(target, mask, delta, scale * inverse_n));
         }
         let pairs = &mut blocks.pairs[i];
         for (at, count) in pairs.iter_mut() {
@@ -316,7 +282,7 @@ impl Problem for ChainProblem {
     fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
         let scale = scale * self.inverse_n();
         for at in self.data.range(i) {
-            Self::add_position(out, self.data.pixels[at], &blocks.unary[at], scale);
+            scatter_rows(out, self.data.pixels[at], &blocks.unary[at], scale);
         }
         for (at, count) in &blocks.pairs[i] {
             out[TRANSITIONS + usize::from(*at)] += scale * count;
@@ -334,7 +300,7 @@ impl Problem for ChainProblem {
                 let mut changes = [0.0; ROW];
                 changes[usize::from(plane[l])] = 1.0;
                 changes[usize::from(truth[l])] = -1.0;
-                Self::add_position(out, self.data.pixels[at], &changes, scale);
+                scatter_rows(out, self.data.pixels[at], &changes, scale);
                 wrong += 1;
             }
         }
