@@ -5,6 +5,8 @@
 
 pub mod align;
 pub mod export;
+pub mod layout;
+pub mod load;
 pub mod names;
 pub mod profile;
 mod table;
@@ -146,8 +148,8 @@ pub struct Frames {
     pub points: DataFrame,
     /// Per data set with points: `dataset`, `best_dual` (B_lo), `best_primal` (B_up).
     pub bounds: DataFrame,
-    /// Isolated repetitions that were left out.
-    pub probes: usize,
+    /// Series of each record given to [`Frames::new`]; `None` for isolated repetitions, which are left out.
+    pub of_record: Vec<Option<usize>>,
     /// Series and rows of `points` of every run that ended well, in order.
     spans: Vec<(usize, Range<usize>)>,
 }
@@ -157,15 +159,18 @@ impl Frames {
     pub fn new(records: &[RunRecord]) -> Result<Self> {
         let planned: Vec<&RunRecord> = records.iter().filter(|r| !r.facts.isolated_probe).collect();
         let labels = names::labels(&planned);
-        let mut planned: Vec<(&RunRecord, String)> = planned.into_iter().zip(labels).collect();
-        planned.sort_by(|(a, la), (b, lb)| {
+        let places = records.iter().enumerate().filter(|(_, r)| !r.facts.isolated_probe).map(|(place, _)| place);
+        let mut planned: Vec<(&RunRecord, String, usize)> =
+            planned.into_iter().zip(labels).zip(places).map(|((record, label), place)| (record, label, place)).collect();
+        planned.sort_by(|(a, la, _), (b, lb, _)| {
             let dataset = names::dataset_rank(&a.dataset).cmp(&names::dataset_rank(&b.dataset));
             dataset.then_with(|| (a.solver, la, a.repeat, &a.run_id).cmp(&(b.solver, lb, b.repeat, &b.run_id)))
         });
 
         let mut series: Vec<Series> = Vec::new();
         let mut of_run = Vec::with_capacity(planned.len());
-        for (record, label) in &planned {
+        let mut of_record = vec![None; records.len()];
+        for (record, label, place) in &planned {
             if series.last().is_none_or(|s| s.dataset != record.dataset || s.label != *label) {
                 let (dataset, label) = (record.dataset.clone(), label.clone());
                 series.push(Series { dataset, solver: record.solver, label, completed: 0, failed: 0 });
@@ -176,13 +181,14 @@ impl Frames {
                 Status::Failed(_) => series[at].failed += 1,
             }
             of_run.push(at);
+            of_record[*place] = Some(at);
         }
-        let planned: Vec<(&RunRecord, usize)> = planned.into_iter().map(|(record, _)| record).zip(of_run).collect();
+        let planned: Vec<(&RunRecord, usize)> = planned.into_iter().map(|(record, ..)| record).zip(of_run).collect();
         let (points, spans) = table::points(&planned)?;
         let bounds = table::bounds(&points, &series)?;
         let points = table::with_suboptimality(points, &spans, |at| lookup(&bounds, &series[at].dataset))?;
         let runs = table::runs(&planned, &series)?;
-        Ok(Self { series, runs, points, bounds, probes: records.len() - planned.len(), spans })
+        Ok(Self { series, runs, points, bounds, of_record, spans })
     }
 
     /// Data sets in the order of the figures.
