@@ -37,7 +37,8 @@ fn every_figure_in_every_format() {
     }
     let oracle = &figures[0];
     assert_eq!(oracle.name, "oracle_convergence");
-    for text in ["USPS", "horseseg-synth:n=300", "primal suboptimality", "MP-BCFW-avg", "min–max of 9 to 10 repeats"] {
+    for text in ["USPS", "horseseg-synth:n=300", "primal suboptimality", "MP-BCFW-avg", "min–max of 9 to 10 repeats"]
+    {
         assert!(oracle.svg.contains(text), "{text} is missing");
     }
     assert!(oracle.svg.contains("1 of 200 runs failed"));

@@ -69,7 +69,7 @@ fn notes(frames: &Frames, bands: &[Bands], shown: &[usize]) -> Vec<String> {
     let failed: usize = shown.iter().map(|s| frames.series[*s].failed).sum();
     if failed > 0 {
         let all = failed + shown.iter().map(|s| frames.series[*s].completed).sum::<usize>();
-        note.push_str(&format!("; {failed} of {all} runs failed and are not shown"));
+        return vec![note, format!("{failed} of {all} runs failed and are not in the bands")];
     }
     vec![note]
 }
@@ -94,7 +94,11 @@ pub fn draw(kind: Kind, frames: &Frames, bands: &[Bands], datasets: &[&str]) -> 
         for (at, dataset) in datasets.iter().enumerate() {
             let top = row * at as f64;
             let heading = theme::bold(10.0, INK, HPos::Left, VPos::Center);
-            root.draw(&Text::new(names::title(dataset).to_owned(), (pt(4.0), pt(top + HEADING / 2.0)), heading))?;
+            root.draw(&Text::new(
+                theme::clip(names::title(dataset), 11.0, WIDTH - 8.0),
+                (pt(4.0), pt(top + HEADING / 2.0)),
+                heading,
+            ))?;
             let area = root.clone().shrink((0, pt(top + HEADING)), (pt(WIDTH), pt(PANEL)));
             draw_row(kind, frames, bands, dataset, &area)?;
         }

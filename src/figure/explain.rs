@@ -98,16 +98,17 @@ pub fn fw_step() -> Result<String> {
     let first = toy.step(Plane { star: 0.0, circ: 0.0 });
     let step = toy.step(first.new);
     let ws: Vec<f64> = (0..=160).map(|k| -1.2 + 4.2 * k as f64 / 160.0).collect();
-    let entries = ["H(w)", "φ (current)", "φ̂ (oracle at w)", "φ′ = (1−γ)φ + γφ̂"].map(str::to_owned).into_iter().zip(COLORS);
+    let entries =
+        ["H(w)", "φ (current)", "φ̂ (oracle at w)", "φ′ = (1−γ)φ + γφ̂"].map(str::to_owned).into_iter().zip(COLORS);
     let (before, after) = (toy.dual(step.phi), toy.dual(step.new));
     let note = format!(
-        "five examples with one feature, λ = 1/5; second step from φ = 0: w = {}, γ = {}, F rises from {} to {}",
+        "five examples, one feature, λ = 1/5, second step: w = {}, γ = {}, F rises from {} to {}",
         number(step.w),
         number(step.gamma),
         number(before),
         number(after)
     );
-    let legend = Legend::new(entries, &[note]);
+    let legend = Legend::new(entries, &[note]).without_bands();
     let size = (WIDTH, PANEL + legend.height());
     canvas::svg("Frank–Wolfe step on a one-dimensional H(w)", size, &COLORS, |root| {
         let area = root.clone().shrink((0, 0), (pt(WIDTH), pt(PANEL)));
@@ -179,7 +180,7 @@ pub fn slope_rule(trace: &PassTrace) -> Result<String> {
     let names = ["exact pass", "approximate passes", "whole iteration so far"].map(str::to_owned);
     let approximate = last - trace.exact_end;
     let note = format!("one recorded iteration: the exact pass, then {approximate} approximate passes");
-    let legend = Legend::new(names.into_iter().zip(styles), &[note]);
+    let legend = Legend::new(names.into_iter().zip(styles), &[note]).without_bands();
     // Halfway through the passes that were followed by another; without one, the first pass is the last.
     let middle = trace.exact_end + (approximate / 2).max(1);
     canvas::svg("The slope rule on a recorded iteration", (WIDTH, PANEL + legend.height()), &styles, |root| {

@@ -12,6 +12,7 @@ const SPACE: f64 = 12.0;
 
 /// Entries in rows, then notes.
 pub struct Legend {
+    bands: bool,
     rows: Vec<Vec<(String, Style)>>,
     notes: Vec<String>,
 }
@@ -23,11 +24,11 @@ fn width(label: &str) -> f64 {
 impl Legend {
     /// Wraps the entries and notes into the width of a figure.
     pub fn new(entries: impl IntoIterator<Item = (String, Style)>, notes: &[String]) -> Self {
-        let mut rows: Vec<Vec<(String, Style)>> = vec![Vec::new()];
+        let mut rows: Vec<Vec<(String, Style)>> = Vec::new();
         let mut used = 0.0;
         for (label, style) in entries {
             let wide = width(&label);
-            if used + wide > WIDTH && used > 0.0 {
+            if rows.is_empty() || used + wide > WIDTH {
                 rows.push(Vec::new());
                 used = 0.0;
             }
@@ -40,7 +41,7 @@ impl Legend {
         for note in notes {
             let mut open = String::new();
             for word in note.split(' ') {
-                if !open.is_empty() && theme::text_width(&open, SMALL) + theme::text_width(word, SMALL) > WIDTH - 20.0 {
+                if !open.is_empty() && theme::text_width(&open, SMALL) + theme::text_width(word, SMALL) > WIDTH - 16.0 {
                     lines.push(std::mem::take(&mut open));
                 }
                 open.push_str(if open.is_empty() { "" } else { " " });
@@ -48,7 +49,12 @@ impl Legend {
             }
             lines.push(open);
         }
-        Self { rows, notes: lines }
+        Self { bands: true, rows, notes: lines }
+    }
+
+    /// Samples of bare lines.
+    pub fn without_bands(self) -> Self {
+        Self { bands: false, ..self }
     }
 
     /// Height in points.
@@ -65,7 +71,9 @@ impl Legend {
             for (label, style) in row {
                 let (from, to) = ((pt(x), pt(y)), (pt(x + SAMPLE), pt(y)));
                 let band = [(pt(x), pt(y - 3.0)), (pt(x + SAMPLE), pt(y + 3.0))];
-                area.draw(&Rectangle::new(band, style.color.mix(BAND_ALPHA).filled()))?;
+                if self.bands {
+                    area.draw(&Rectangle::new(band, style.color.mix(BAND_ALPHA).filled()))?;
+                }
                 area.draw(&PathElement::new(vec![from, to], style.color.stroke_width(pt(1.2) as u32)))?;
                 let text = theme::text(TEXT, INK, HPos::Left, VPos::Center);
                 area.draw(&Text::new(label.clone(), (pt(x + SAMPLE + 4.0), pt(y)), text))?;

@@ -58,10 +58,8 @@ pub fn all(frames: &Frames, profile: &[ProfileRow], passes: Option<&PassTrace>) 
     }
     figures.push(Figure { name: "oracle_time".into(), svg: oracle_time::draw(frames, profile, &datasets)? });
     for (dataset, stem) in datasets.iter().zip(&stems) {
-        figures.push(Figure {
-            name: format!("oracle_time_{stem}"),
-            svg: oracle_time::draw(frames, profile, &[dataset])?,
-        });
+        figures
+            .push(Figure { name: format!("oracle_time_{stem}"), svg: oracle_time::draw(frames, profile, &[dataset])? });
     }
     figures.push(Figure { name: "fw_step".into(), svg: explain::fw_step()? });
     if let Some(passes) = passes {

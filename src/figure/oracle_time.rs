@@ -16,11 +16,28 @@ const TITLE: f64 = 16.0;
 const HEADING: f64 = 15.0;
 const ROW: f64 = 16.0;
 const AXIS: f64 = 16.0;
-/// Left and right edge of the two panels, points.
-const SHARE: [f64; 2] = [80.0, 205.0];
-const LATENCY: [f64; 2] = [232.0, 408.0];
 /// Width of a latency bin, decades.
 const BIN: f64 = 0.05;
+
+/// Left and right edge of the two panels, points.
+struct Columns {
+    share: [f64; 2],
+    latency: [f64; 2],
+}
+
+impl Columns {
+    /// Beside labels of this width; right of the share is room for a number, right of the latency for half a label.
+    fn beside(labels: f64) -> Self {
+        let left = (labels + 10.0).clamp(70.0, 170.0);
+        let right = WIDTH - 14.0;
+        let share = left + 0.37 * (right - left - 42.0);
+        Self { share: [left, share], latency: [share + 42.0, right] }
+    }
+
+    fn share_x(&self, share: f64) -> f64 {
+        self.share[0] + share * (self.share[1] - self.share[0])
+    }
+}
 
 /// Draws the figure of these data sets.
 pub fn draw(frames: &Frames, profile: &[ProfileRow], datasets: &[&str]) -> Result<String> {
@@ -38,28 +55,32 @@ pub fn draw(frames: &Frames, profile: &[ProfileRow], datasets: &[&str]) -> Resul
     });
     let clocks: Vec<&str> = rows().map(|row| row.clock).filter(|c| *c != "wall" && !c.is_empty()).collect();
     let mut notes = vec![
-        "bar = median share, whisker = min–max over repeats; filled = exact oracle calls, outline = approximate steps \
-         (sampled), tick = median; all repeats merged"
-            .to_owned(),
+        "bar = median share, whisker = min–max over repeats".to_owned(),
+        "filled = exact oracle calls, outline = approximate steps (sampled), tick = median".to_owned(),
     ];
     if let Some(clock) = clocks.first() {
         notes.push(format!("shares on the {clock} clock, latencies in wall time"));
     }
     let legend = Legend::new([], &notes);
+    let widest = rows().map(|row| theme::text_width(&theme::paper_label(&row.label), SMALL)).fold(0.0, f64::max);
+    let columns = Columns::beside(widest);
     let title = format!("oracle time: {}", datasets.join(", "));
     canvas::svg(&title, (WIDTH, TITLE + body + AXIS + legend.height()), styles.values(), |root| {
         let bottom = TITLE + body;
-        let ticks = range.map(|(low, high)| log_ticks(low, high, 7));
+        let ticks = range.map(|(low, high)| log_ticks(low, high, 5));
         let latency_x = |p: f64| {
             let span = ticks.as_ref().map_or(0.0..1.0, |t| t.range.clone());
-            LATENCY[0] + (p - span.start) / (span.end - span.start) * (LATENCY[1] - LATENCY[0])
+            let [left, right] = columns.latency;
+            left + (p - span.start) / (span.end - span.start) * (right - left)
         };
         let head = theme::text(TEXT, INK, HPos::Center, VPos::Center);
-        for (name, [left, right]) in [("oracle share of solver time", SHARE), ("latency of one call", LATENCY)] {
+        for (name, [left, right]) in
+            [("oracle share of time (%)", columns.share), ("latency of one call", columns.latency)]
+        {
             root.draw(&Text::new(name, (pt(f64::midpoint(left, right)), pt(TITLE / 2.0)), head.clone()))?;
         }
         for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-            rule(root, SHARE[0] + share * (SHARE[1] - SHARE[0]), bottom, format!("{} %", 100.0 * share))?;
+            rule(root, columns.share_x(share), bottom, format!("{}", 100.0 * share))?;
         }
         for tick in ticks.as_ref().map_or(&[][..], |t| &t.at) {
             rule(root, latency_x(*tick), bottom, unit_label(*tick))?;
@@ -68,12 +89,13 @@ pub fn draw(frames: &Frames, profile: &[ProfileRow], datasets: &[&str]) -> Resul
         for (dataset, rows) in &blocks {
             let heading = theme::bold(TEXT, INK, HPos::Left, VPos::Center);
             // Long names run over the grid: the page below them is cleared first.
-            let wide = theme::text_width(names::title(dataset), TEXT) * 1.1 + 6.0;
+            let heading_text = theme::clip(names::title(dataset), 10.0, WIDTH - 8.0);
+            let wide = theme::text_width(&heading_text, TEXT) * 1.15 + 8.0;
             root.draw(&Rectangle::new([(0, pt(y + 1.0)), (pt(wide), pt(y + HEADING - 1.0))], WHITE.filled()))?;
-            root.draw(&Text::new(names::title(dataset).to_owned(), (pt(4.0), pt(y + HEADING / 2.0)), heading))?;
+            root.draw(&Text::new(heading_text, (pt(4.0), pt(y + HEADING / 2.0)), heading))?;
             y += HEADING;
             for row in rows {
-                draw_row(root, row, &styles[&row.label], y + ROW / 2.0, &latency_x)?;
+                draw_row(root, row, &styles[&row.label], y + ROW / 2.0, &columns, &latency_x)?;
                 y += ROW;
             }
         }
@@ -99,15 +121,23 @@ fn unit_label(log_ns: f64) -> String {
     format!("{} {unit}", (ns / scale * 100.0).round() / 100.0)
 }
 
-fn draw_row(root: &Area, row: &ProfileRow, style: &Style, y: f64, latency_x: &dyn Fn(f64) -> f64) -> Drawn {
+fn draw_row(
+    root: &Area,
+    row: &ProfileRow,
+    style: &Style,
+    y: f64,
+    columns: &Columns,
+    latency_x: &dyn Fn(f64) -> f64,
+) -> Drawn {
     let label = theme::text(SMALL, INK, HPos::Right, VPos::Center);
-    root.draw(&Text::new(theme::paper_label(&row.label), (pt(SHARE[0] - 4.0), pt(y)), label))?;
+    let name = theme::clip(&theme::paper_label(&row.label), SMALL, 165.0);
+    root.draw(&Text::new(name, (pt(columns.share[0] - 4.0), pt(y)), label))?;
     let left_text = theme::text(SMALL, INK, HPos::Left, VPos::Center);
     let Some(share) = row.share else {
         let text = format!("no run ended well ({} failed)", row.failed);
-        return root.draw(&Text::new(text, (pt(SHARE[0] + 4.0), pt(y)), left_text));
+        return root.draw(&Text::new(text, (pt(columns.share[0] + 4.0), pt(y)), left_text));
     };
-    let x = |share: f64| SHARE[0] + share * (SHARE[1] - SHARE[0]);
+    let x = |share: f64| columns.share_x(share);
     root.draw(&Rectangle::new(
         [(pt(x(0.0)), pt(y - 5.0)), (pt(x(share.median)), pt(y + 5.0))],
         style.color.mix(0.75).filled(),
@@ -117,15 +147,10 @@ fn draw_row(root: &Area, row: &ProfileRow, style: &Style, y: f64, latency_x: &dy
     for end in [share.min, share.max] {
         root.draw(&PathElement::new(vec![(pt(x(end)), pt(y - 2.5)), (pt(x(end)), pt(y + 2.5))], ink))?;
     }
-    // The number stands where the bar leaves room for it.
     let percent = format!("{:.0} %", 100.0 * share.median);
-    let (at, text) = match share.max > 0.7 {
-        true => (x(share.min) - 4.0, theme::bold(SMALL, WHITE, HPos::Right, VPos::Center)),
-        false => (x(share.max) + 4.0, left_text),
-    };
-    root.draw(&Text::new(percent, (pt(at), pt(y)), text))?;
+    root.draw(&Text::new(percent, (pt(x(share.max) + 4.0), pt(y)), left_text))?;
     for (histogram, filled) in [(&row.oracle_histogram, true), (&row.approx_histogram, false)] {
-        violin(root, histogram, style, filled, y, latency_x)?;
+        violin(root, histogram, style, filled, y, columns.latency, latency_x)?;
     }
     Ok(())
 }
@@ -152,12 +177,13 @@ fn violin(
     style: &Style,
     filled: bool,
     y: f64,
+    [left, right]: [f64; 2],
     latency_x: &dyn Fn(f64) -> f64,
 ) -> Drawn {
     if histogram.is_empty() {
         return Ok(());
     }
-    let place = |p: f64| pt(latency_x(p).clamp(LATENCY[0], LATENCY[1]));
+    let place = |p: f64| pt(latency_x(p).clamp(left, right));
     // Bins thinner than a hair are the long tail; the quantiles of it are in the profile table.
     let bins: Vec<(f64, f64)> = density(histogram).into_iter().filter(|(_, height)| *height > 0.003).collect();
     let upper = bins.iter().map(|(p, height)| (place(*p), pt(y - 6.5 * height)));

@@ -61,6 +61,23 @@ pub(super) struct Ticks {
     pub(super) scale: Scale,
 }
 
+impl Ticks {
+    /// The label of a position. Powers of ten on all labels of an axis or on none.
+    pub(super) fn label(&self, position: f64) -> String {
+        let powers = self.at.iter().any(|p| !(-2.5..=3.5).contains(p)) && self.at.iter().all(|p| p.round() == *p);
+        match self.scale {
+            Scale::Linear => plain((position * 1e9).round() / 1e9),
+            Scale::Log if powers => {
+                const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+                let power = |c: char| c.to_digit(10).map_or('⁻', |d| DIGITS[d as usize]);
+                format!("10{}", format!("{position:.0}").chars().map(power).collect::<String>())
+            }
+            // Two significant digits undo the rounding of the logarithm.
+            Scale::Log => format!("{:.1e}", 10f64.powf(position)).parse::<f64>().map_or(String::new(), plain),
+        }
+    }
+}
+
 impl Ranged for Ticks {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
@@ -81,7 +98,7 @@ impl Ranged for Ticks {
 
 impl ValueFormatter<f64> for Ticks {
     fn format_ext(&self, position: &f64) -> String {
-        tick_label(self.scale, *position)
+        self.label(*position)
     }
 }
 
@@ -148,34 +165,15 @@ pub(super) fn linear_ticks(low: f64, high: f64, most: usize) -> Ticks {
     Ticks { range: low..high + 0.05 * (high - low), at, scale: Scale::Linear }
 }
 
-/// The label of a position.
-pub(super) fn tick_label(scale: Scale, position: f64) -> String {
-    match scale {
-        Scale::Linear => plain((position * 1e9).round() / 1e9),
-        Scale::Log if (position - position.round()).abs() > 1e-9 || (-2.0..=3.0).contains(&position) => {
-            // Two significant digits undo the rounding of the logarithm.
-            format!("{:.1e}", 10f64.powf(position)).parse::<f64>().map_or(String::new(), plain)
-        }
-        Scale::Log => {
-            const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-            let power = |c: char| c.to_digit(10).map_or('⁻', |d| DIGITS[d as usize]);
-            format!("10{}", format!("{position:.0}").chars().map(power).collect::<String>())
-        }
-    }
-}
-
 fn plain(value: f64) -> String {
-    if value != 0.0 && !(1e-4..1e5).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
+    let scientific = value != 0.0 && !(1e-4..1e5).contains(&value.abs());
+    let text = if scientific { format!("{value:e}") } else { format!("{value}") };
+    text.replace('-', "−")
 }
 
 /// Runs of positions without a break: a value without a position interrupts the line, it is never moved.
-pub(super) fn stretches<const K: usize>(
-    xs: &[f64],
-    ys: [&[f64]; K],
-    x: Scale,
-    y: Scale,
-) -> Vec<Vec<(f64, [f64; K])>> {
-    let mut all = vec![Vec::new()];
+pub(super) fn stretches<const K: usize>(xs: &[f64], ys: [&[f64]; K], x: Scale, y: Scale) -> Vec<Vec<(f64, [f64; K])>> {
+    let mut all: Vec<Vec<(f64, [f64; K])>> = vec![Vec::new()];
     for (at, value) in xs.iter().enumerate() {
         let place = x.place(*value).and_then(|px| {
             let mut places = [0.0; K];
@@ -185,7 +183,16 @@ pub(super) fn stretches<const K: usize>(
             Some((px, places))
         });
         match (place, all.last_mut()) {
-            (Some(place), Some(open)) => open.push(place),
+            (Some(place), Some(open)) => {
+                // The inside of a plateau adds nothing to the drawing.
+                if let [.., before, last] = open.as_slice()
+                    && before.1 == last.1
+                    && last.1 == place.1
+                {
+                    open.pop();
+                }
+                open.push(place);
+            }
             (None, Some(open)) if !open.is_empty() => all.push(Vec::new()),
             _ => {}
         }
@@ -244,7 +251,9 @@ impl Panel<'_> {
             for stretch in stretches(line.x, [line.y[1]], x, y) {
                 let path: Vec<(f64, f64)> = stretch.into_iter().map(|(px, [py])| (px, py)).collect();
                 match path.as_slice() {
-                    [only] => chart.draw_series(std::iter::once(Circle::new(*only, pt(1.3), line.style.color.filled())))?,
+                    [only] => {
+                        chart.draw_series(std::iter::once(Circle::new(*only, pt(1.3), line.style.color.filled())))?
+                    }
                     _ => chart.draw_series(LineSeries::new(path, stroke))?,
                 };
             }
@@ -269,15 +278,19 @@ mod tests {
     fn log_ticks_are_decades_when_there_are_enough() {
         assert_eq!(log_ticks(-3.2, 0.1, 5).at, [-3.0, -2.0, -1.0, 0.0]);
         assert_eq!(log_ticks(-9.0, 1.0, 4).at, [-9.0, -6.0, -3.0, 0.0]);
-        let few: Vec<String> = log_ticks(-0.9, -0.2, 5).at.iter().map(|p| tick_label(Scale::Log, *p)).collect();
-        assert_eq!(few, ["0.2", "0.5"]);
+        let labels = |ticks: Ticks| ticks.at.iter().map(|p| ticks.label(*p)).collect::<Vec<_>>();
+        assert_eq!(labels(log_ticks(-0.9, -0.2, 5)), ["0.2", "0.5"]);
+        assert_eq!(labels(log_ticks(-12.0, 0.0, 5)), ["10⁻¹²", "10⁻⁹", "10⁻⁶", "10⁻³", "10⁰"]);
+        assert_eq!(labels(log_ticks(-2.0, 2.6, 5)), ["0.01", "0.1", "1", "10", "100"]);
+        assert_eq!(labels(linear_ticks(-1.0, 2.0, 3)), ["−1", "0", "1", "2"]);
         assert!(!log_ticks(0.0, 0.0, 5).at.is_empty(), "a single value still gets a label");
     }
 
     #[test]
-    fn labels() {
-        let logs = [-12.0, -3.0, -2.0, 0.0, 3.0, 4.0].map(|p| tick_label(Scale::Log, p));
-        assert_eq!(logs, ["10⁻¹²", "10⁻³", "0.01", "1", "1000", "10⁴"]);
+    fn plateaus_keep_their_ends_only() {
+        let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0], [7.0, 7.0, 7.0, 7.0, 8.0]);
+        let parts = stretches(&x, [&y], Scale::Linear, Scale::Linear);
+        assert_eq!(parts, [vec![(1.0, [7.0]), (4.0, [7.0]), (5.0, [8.0])]]);
         assert_eq!(linear_ticks(0.0, 283.0, 5).at, [0.0, 100.0, 200.0]);
     }
 }

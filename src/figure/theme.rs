@@ -103,7 +103,18 @@ pub fn upright(size: f64, color: RGBColor) -> TextStyle<'static> {
         .pos(Pos::new(HPos::Center, VPos::Center))
 }
 
-/// Width of a text in points, near enough for laying out legends: DejaVu Sans averages 0.6 em a letter.
+/// Width of a text in points, near enough for laying out legends: DejaVu Sans averages 0.57 em a letter here.
 pub fn text_width(text: &str, size: f64) -> f64 {
-    0.6 * size * text.chars().count() as f64
+    0.57 * size * text.chars().count() as f64
+}
+
+/// The text with its middle left out when it would be wider than this.
+pub fn clip(text: &str, size: f64, width: f64) -> String {
+    let (letters, room) = (text.chars().count(), (width / text_width("x", size)) as usize);
+    if letters <= room {
+        return text.to_owned();
+    }
+    let half = room.saturating_sub(1) / 2;
+    let (head, tail) = (text.chars().take(half), text.chars().skip(letters - half));
+    head.chain(std::iter::once('…')).chain(tail).collect()
 }

@@ -119,14 +119,8 @@ mod tests {
     fn steps_hold_between_the_first_and_the_last_evaluation_only() {
         let times = [1.0, 3.0, 2.0, 5.0];
         let aligned = on_grid(&times, &[0..2, 2..4, 4..4], &[0.5, 1.0, 2.0, 2.9, 3.0, 4.0, 5.0, 6.0]);
-        let expected = [
-            (1.0, vec![0]),
-            (2.0, vec![0, 2]),
-            (2.9, vec![0, 2]),
-            (3.0, vec![1, 2]),
-            (4.0, vec![2]),
-            (5.0, vec![3]),
-        ];
+        let expected =
+            [(1.0, vec![0]), (2.0, vec![0, 2]), (2.9, vec![0, 2]), (3.0, vec![1, 2]), (4.0, vec![2]), (5.0, vec![3])];
         assert_eq!(shape(&aligned), expected);
     }
 

@@ -24,15 +24,17 @@ enum Values<'a> {
 fn values(column: &Column) -> Result<Values<'_>> {
     let wrong = |e| Error::invalid(format!("column {} cannot be written: {e}", column.name()));
     Ok(match column.dtype() {
-        DataType::String => {
-            Values::Text(column.str().map_err(wrong)?.iter().map(Option::unwrap_or_default).collect())
-        }
+        DataType::String => Values::Text(column.str().map_err(wrong)?.iter().map(Option::unwrap_or_default).collect()),
         DataType::UInt64 => Values::Count(column.u64().map_err(wrong)?.iter().map(Option::unwrap_or_default).collect()),
         DataType::UInt32 => {
             Values::Count(column.u32().map_err(wrong)?.iter().map(|v| v.unwrap_or_default() as u64).collect())
         }
-        DataType::Float64 => Values::Number(column.f64().map_err(wrong)?.iter().map(|v| v.unwrap_or(f64::NAN)).collect()),
-        other => return Err(Error::invalid(format!("column {} has type {other}, which is not exported", column.name()))),
+        DataType::Float64 => {
+            Values::Number(column.f64().map_err(wrong)?.iter().map(|v| v.unwrap_or(f64::NAN)).collect())
+        }
+        other => {
+            return Err(Error::invalid(format!("column {} has type {other}, which is not exported", column.name())));
+        }
     })
 }
 
@@ -93,9 +95,7 @@ pub fn write_frames(frames: &Frames, dir: &Path) -> Result<Vec<String>> {
     let bands = frames.bands_table()?;
     let points = named_points(frames)?;
     let mut written = Vec::new();
-    for (name, table) in
-        [("runs", &frames.runs), ("points", &points), ("bounds", &frames.bounds), ("bands", &bands)]
-    {
+    for (name, table) in [("runs", &frames.runs), ("points", &points), ("bounds", &frames.bounds), ("bands", &bands)] {
         write_parquet(table, &dir.join(format!("{name}.parquet")))?;
         let path = dir.join(format!("{name}.csv"));
         std::fs::write(&path, csv(table)?).map_err(Error::io("write", &path))?;

@@ -28,7 +28,8 @@ impl Results {
         let manifest = store.manifest()?;
         let contents = store.scan(Shelf::Runs)?;
         if contents.records.is_empty() {
-            let first = contents.damaged.first().map_or(String::new(), |d| format!(" (first damaged file: {})", d.error));
+            let first =
+                contents.damaged.first().map_or(String::new(), |d| format!(" (first damaged file: {})", d.error));
             return Err(Error::file(
                 dir,
                 format!(

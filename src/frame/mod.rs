@@ -160,8 +160,12 @@ impl Frames {
         let planned: Vec<&RunRecord> = records.iter().filter(|r| !r.facts.isolated_probe).collect();
         let labels = names::labels(&planned);
         let places = records.iter().enumerate().filter(|(_, r)| !r.facts.isolated_probe).map(|(place, _)| place);
-        let mut planned: Vec<(&RunRecord, String, usize)> =
-            planned.into_iter().zip(labels).zip(places).map(|((record, label), place)| (record, label, place)).collect();
+        let mut planned: Vec<(&RunRecord, String, usize)> = planned
+            .into_iter()
+            .zip(labels)
+            .zip(places)
+            .map(|((record, label), place)| (record, label, place))
+            .collect();
         planned.sort_by(|(a, la, _), (b, lb, _)| {
             let dataset = names::dataset_rank(&a.dataset).cmp(&names::dataset_rank(&b.dataset));
             dataset.then_with(|| (a.solver, la, a.repeat, &a.run_id).cmp(&(b.solver, lb, b.repeat, &b.run_id)))

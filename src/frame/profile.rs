@@ -128,8 +128,22 @@ pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>
 /// The profile as a table.
 pub fn grid(rows: &[ProfileRow]) -> Grid {
     let mut grid = Grid::new(&[
-        "data set", "solver", ">runs", ">failed", ">oracle share", ">min–max", ">oracle calls", ">p50", ">p90", ">p99",
-        ">max", ">approx steps", ">p50", ">p90", ">p99", ">max",
+        "data set",
+        "solver",
+        ">runs",
+        ">failed",
+        ">oracle share",
+        ">min–max",
+        ">oracle calls",
+        ">p50",
+        ">p90",
+        ">p99",
+        ">max",
+        ">approx steps",
+        ">p50",
+        ">p90",
+        ">p99",
+        ">max",
     ]);
     for row in rows {
         let latency = |l: Option<Latency>| match l {

@@ -59,10 +59,8 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
 pub(super) fn bounds(points: &DataFrame, series: &[Series]) -> Result<DataFrame> {
     let ids: Vec<u32> = (0..series.len() as u32).collect();
     let names: Vec<&str> = series.iter().map(|s| s.dataset.as_str()).collect();
-    let names = DataFrame::new_infer_height(vec![
-        Column::new("series".into(), ids),
-        Column::new("dataset".into(), names),
-    ]);
+    let names =
+        DataFrame::new_infer_height(vec![Column::new("series".into(), ids), Column::new("dataset".into(), names)]);
     let best = || [col("best_dual").max(), col("best_primal").min()];
     let per_series = points
         .clone()
@@ -122,9 +120,8 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
         Column::new(name.into(), planned.iter().map(|(record, _)| value(record)).collect::<Vec<f64>>())
     };
     let labels: Vec<&str> = planned.iter().map(|(_, at)| series[*at].label.as_str()).collect();
-    let last = |value: fn(&crate::trace::TracePoint) -> f64| {
-        move |r: &RunRecord| r.points.last().map_or(f64::NAN, value)
-    };
+    let last =
+        |value: fn(&crate::trace::TracePoint) -> f64| move |r: &RunRecord| r.points.last().map_or(f64::NAN, value);
     let columns = vec![
         text("run_id", &|r| r.run_id.clone()),
         text("dataset", &|r| r.dataset.clone()),
