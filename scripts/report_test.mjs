@@ -65,8 +65,12 @@ async function shot(name, width, height, media = [], mobile = false) {
   await send("Emulation.setEmulatedMedia", { media: media.includes("print") ? "print" : "", features: media.includes("dark") ? [{ name: "prefers-color-scheme", value: "dark" }] : [] });
   await settle();
   if (!shots) return;
-  const { data } = await send("Page.captureScreenshot", { format: "png", captureBeyondViewport: true, clip: { x: 0, y: 0, width, height: Math.min(height * 4, await run("document.documentElement.scrollHeight")), scale: 1 } });
-  writeFileSync(join(shots, `${name}.png`), Buffer.from(data, "base64"));
+  const total = await run("document.documentElement.scrollHeight");
+  for (let part = 0; part * height < total && part < 5; part++) {
+    const clip = { x: 0, y: part * height, width, height: Math.min(height, total - part * height), scale: 1 };
+    const { data } = await send("Page.captureScreenshot", { format: "png", captureBeyondViewport: true, clip });
+    writeFileSync(join(shots, `${name}-${part + 1}.png`), Buffer.from(data, "base64"));
+  }
 }
 const click = selector => run(`document.querySelector(${JSON.stringify(selector)}).click()`);
 const key = async name => {
@@ -160,12 +164,13 @@ try {
   await run("document.querySelector('#oracle button.csv').click()");
   check("a table's data as CSV", (await run("window.lastDownload.text")).startsWith("data set,solver,"));
 
+  await run("document.activeElement.blur(); document.getElementById('evidence').open = true");
   await shot("light", 1280, 1600);
   await shot("dark", 1280, 1600, ["dark"]);
   await shot("phone", 390, 1400, [], true);
   check("no sideways scrolling on a phone", await run("document.documentElement.scrollWidth <= innerWidth + 1"), await run("[document.documentElement.scrollWidth, innerWidth]"));
   await shot("print", 1000, 1600, ["print"]);
-  check("no controls in print", await run("getComputedStyle(document.getElementById('controls')).display === 'none'"));
+  check("no controls in print, but the legend", await run("[...document.querySelectorAll('button, input')].every(e => e.offsetParent === null) && document.querySelector('#solvers svg').getBoundingClientRect().width > 0"));
   check("nothing from the network", requests.every(url => /^(file|data|blob|about):/.test(url)), requests);
   check("no console errors", problems.length === 0, problems);
 } catch (error) {

@@ -78,3 +78,46 @@ fn the_slope_rule_says_when_it_stops() {
     let svg = slope_rule(&PassTrace { points, exact_end: 1 }).unwrap();
     assert!(svg.contains("after pass 1: another approximate pass") && svg.contains("after pass 3: a new iteration"));
 }
+
+/// The four commands on a folder with a damaged file, and on folders that hold nothing.
+#[test]
+fn commands_on_a_folder() {
+    use ssvm_bench::cli::{claims, figures, profile, report};
+    use ssvm_bench::frame::layout::TableFormat;
+    use ssvm_bench::trace::store::{Shelf, Store};
+
+    let dir = tempfile::tempdir().unwrap();
+    let results = dir.path().to_owned();
+    let empty = figures::run(&figures::FiguresArgs {
+        results: results.clone(),
+        out: None,
+        format: vec![Format::Svg],
+        tables: false,
+    });
+    assert!(empty.unwrap_err().to_string().contains("ssvm-bench run"), "an empty folder says what to do");
+
+    let (store, lock) = Store::create(&results).unwrap();
+    drop(lock);
+    let nothing = claims::run(&claims::ClaimsArgs { results: results.clone(), format: TableFormat::Text });
+    assert!(nothing.unwrap_err().to_string().contains("no run to show"));
+    for record in hand::demo(&["usps-synth:n=9", "ocr"], 2) {
+        store.write(Shelf::Runs, &record).unwrap();
+    }
+    let whole = std::fs::read(store.path(Shelf::Runs, &hand::demo(&["ocr"], 1)[0].run_id)).unwrap();
+    std::fs::write(store.path(Shelf::Runs, "half-written"), &whole[..whole.len() / 2]).unwrap();
+    let points = vec![(0.0, 0.0), (1.0, 1.0), (1.1, 1.5), (1.2, 1.55)];
+    PassTrace { points, exact_end: 1 }.write(&results).unwrap();
+
+    let args = figures::FiguresArgs { results: results.clone(), out: None, format: vec![Format::Svg], tables: true };
+    figures::run(&args).unwrap();
+    report::run(&report::ReportArgs { results: results.clone(), out: None }).unwrap();
+    for format in [TableFormat::Text, TableFormat::Json, TableFormat::Markdown, TableFormat::Latex] {
+        claims::run(&claims::ClaimsArgs { results: results.clone(), format }).unwrap();
+        profile::run(&profile::ProfileArgs { results: results.clone(), format }).unwrap();
+    }
+    for file in ["figures/slope_rule.svg", "figures/oracle_time_ocr.svg", "tables/bands.csv", "report.html"] {
+        assert!(results.join(file).is_file(), "{file}");
+    }
+    let page = std::fs::read_to_string(results.join("report.html")).unwrap();
+    assert!(page.contains("1 damaged files") && page.contains("half-written"));
+}

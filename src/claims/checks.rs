@@ -109,6 +109,7 @@ impl Study<'_> {
             let row = |measured: String, verdict, evidence| Claim {
                 number: 1,
                 dataset: dataset.to_owned(),
+                solver: multi,
                 claim: claim.clone(),
                 paper: "always lower".to_owned(),
                 measured,
@@ -177,6 +178,7 @@ impl Study<'_> {
         claims.push(Claim {
             number: 2,
             dataset: dataset.to_owned(),
+            solver: SolverKind::MpBcfw,
             claim: "larger effect than on USPS".to_owned(),
             paper: "larger".to_owned(),
             measured,
@@ -197,7 +199,7 @@ impl Study<'_> {
             };
             let claim = format!("oracle share of {solver}");
             let (dataset, paper) = (dataset.to_owned(), paper.to_owned());
-            claims.push(Claim { number: 3, dataset, claim, paper, measured, verdict, evidence });
+            claims.push(Claim { number: 3, dataset, solver, claim, paper, measured, verdict, evidence });
         };
         let paper = paper_share(family);
         let points = format!("holds within {:.0} points", 100.0 * ABOUT);
@@ -264,6 +266,7 @@ impl Study<'_> {
             claims.push(Claim {
                 number: 4,
                 dataset: dataset.to_owned(),
+                solver: multi,
                 claim: format!("runtime of {multi} against {single}"),
                 paper: paper_runtime(family).to_owned(),
                 measured,
@@ -295,6 +298,7 @@ impl Study<'_> {
         claims.push(Claim {
             number: 5,
             dataset: dataset.to_owned(),
+            solver: SolverKind::MpBcfw,
             claim: "working set and approximate passes of mp-bcfw".to_owned(),
             paper: paper_parameters(family).to_owned(),
             measured,

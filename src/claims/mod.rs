@@ -5,6 +5,7 @@ mod checks;
 
 use serde::Serialize;
 
+use crate::config::SolverKind;
 use crate::error::Result;
 use crate::frame::layout::Grid;
 use crate::frame::names::{self, Family};
@@ -45,6 +46,8 @@ pub struct Claim {
     pub number: u8,
     /// Data set; the family's name when the folder has none of it.
     pub dataset: String,
+    /// The solver it is about.
+    pub solver: SolverKind,
     /// What is claimed.
     pub claim: String,
     /// The paper's value.
@@ -114,6 +117,7 @@ impl Study<'_> {
         claims.push(Claim {
             number,
             dataset: family.name().to_owned(),
+            solver: if number == 3 { SolverKind::Bcfw } else { SolverKind::MpBcfw },
             claim,
             paper,
             measured: "–".to_owned(),
@@ -149,4 +153,19 @@ pub fn summary(claims: &[Claim]) -> String {
         count(Verdict::DoesNotHold),
         count(Verdict::NotMeasured)
     )
+}
+
+/// The claims for the terminal: a line each, the evidence indented below.
+pub fn text(claims: &[Claim]) -> String {
+    let mut lines = grid(claims);
+    lines.head.pop();
+    lines.rows.iter_mut().for_each(|row| drop(row.pop()));
+    let table = lines.text();
+    let mut table = table.lines();
+    let mut out = format!("{}\n", table.next().unwrap_or_default());
+    for (line, claim) in table.zip(claims) {
+        out.push_str(&format!("{line}\n     {}\n", claim.evidence));
+    }
+    out.push_str(&format!("\n{}\n", summary(claims)));
+    out
 }

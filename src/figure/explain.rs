@@ -1,6 +1,8 @@
 //! The paper's two explanatory figures from real computations: the Frank–Wolfe step on a one-dimensional H(w), and
 //! the slope rule on the recorded passes of one iteration.
 
+use std::path::Path;
+
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,30 @@ pub struct PassTrace {
     pub points: Vec<(f64, f64)>,
     /// Index of the point at the end of the exact pass.
     pub exact_end: usize,
+}
+
+impl PassTrace {
+    /// Its file in a result folder.
+    pub const FILE: &str = "pass_trace.json";
+
+    /// Reads it from a result folder; `None` when the folder has none.
+    pub fn read(dir: &Path) -> Result<Option<Self>> {
+        let path = dir.join(Self::FILE);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|e| {
+                Error::line(&path, e.line(), format!("{e}; delete the file or record the passes of an iteration again"))
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", &path)(error)),
+        }
+    }
+
+    /// Writes it into a result folder.
+    pub fn write(&self, dir: &Path) -> Result<()> {
+        let path = dir.join(Self::FILE);
+        let text = serde_json::to_string(self).map_err(|e| Error::file(&path, e.to_string()))?;
+        std::fs::write(&path, text).map_err(Error::io("write", &path))
+    }
 }
 
 /// A plane over one feature: slope φ⋆ and offset φ∘.

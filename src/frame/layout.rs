@@ -2,6 +2,20 @@
 
 use std::fmt::Write as _;
 
+/// How a command prints its table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum TableFormat {
+    /// For the terminal.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// For a README or an issue.
+    Markdown,
+    /// For a paper (booktabs).
+    Latex,
+}
+
 /// A table of text cells. The first column is left-aligned in every form, the others as told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {

@@ -30,7 +30,7 @@ pub struct TargetRow {
     pub cells: Vec<Reached>,
 }
 
-/// The targets 1, 0.3, 0.1, … that lie below every run's first gap and that at least one series reached in the median.
+/// The targets 1, 0.3, 0.1, … below every run's first gap that at least one series reached in the median.
 pub fn time_to_gap(frames: &Frames, dataset: &str) -> Result<Vec<TargetRow>> {
     let (gap, time, iteration) = (frames.f64s("gap")?, frames.f64s("time_s")?, frames.u64s("iteration")?);
     let runs: Vec<(usize, Vec<_>)> = frames
@@ -43,8 +43,13 @@ pub fn time_to_gap(frames: &Frames, dataset: &str) -> Result<Vec<TargetRow>> {
     if !start.is_finite() || start <= 0.0 {
         return Ok(table);
     }
-    let candidates = (-8..=12).rev().flat_map(|k| [10f64.powi(k), 3.0 * 10f64.powi(k - 1)]);
-    for target in candidates.filter(|t| *t < start) {
+    // Through text, so that 3e-2 is the nearest number to 0.03.
+    let candidates = (-12..=8).rev().flat_map(|k| [format!("1e{k}"), format!("3e{}", k - 1)]);
+    let candidates = candidates.filter_map(|text| text.parse::<f64>().ok());
+    // Below the smallest positive gap only negative ones (inexact oracles) are left: no target says anything there.
+    let positive = runs.iter().flat_map(|(_, rows)| rows.iter().cloned().flatten()).map(|row| gap[row]);
+    let least = positive.filter(|g| *g > 0.0).fold(f64::INFINITY, f64::min);
+    for target in candidates.filter(|t| *t < start && *t >= least) {
         let mut cells = Vec::new();
         for (series, rows) in &runs {
             let hit: Vec<Option<usize>> = rows.iter().map(|rows| rows.clone().find(|r| gap[*r] <= target)).collect();

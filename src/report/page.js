@@ -339,7 +339,7 @@ let width = 0;
 new ResizeObserver(() => {
   if (document.body.clientWidth !== width) { width = document.body.clientWidth; drawAll(); }
 }).observe(document.body);
-addEventListener("beforeprint", drawAll);
+addEventListener("beforeprint", () => { document.getElementById("evidence").open = true; drawAll(); });
 addEventListener("afterprint", drawAll);
 readControls();
 })();

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::Input;
 use crate::claims::{self, Claim, Verdict};
+use crate::config::SolverKind;
 use crate::error::Result;
 use crate::figure::canvas::escape;
 use crate::figure::theme;
@@ -26,8 +27,10 @@ fn table(name: &str, caption: &str, head: &[&str], rows: &[Vec<String>]) -> Stri
     for row in rows {
         out.push_str("<tr>");
         for (at, cell) in row.iter().enumerate() {
-            let tag = if at == 0 { "th scope=\"row\"" } else { "td" };
-            let _ = write!(out, "<{tag}>{cell}</{}>", &tag[..2]);
+            let _ = match at {
+                0 => write!(out, "<th scope=\"row\">{cell}</th>"),
+                _ => write!(out, "<td data-head=\"{}\">{cell}</td>", escape(head[at])),
+            };
         }
         out.push_str("</tr>\n");
     }
@@ -60,16 +63,49 @@ pub(super) fn summary(input: &Input) -> String {
     out
 }
 
-/// Claims grouped by number, the evidence below each row.
+const TITLES: [&str; 5] = [
+    "At equal iterations the multi-plane solvers are closer to the optimum",
+    "The effect is larger where the label space is larger",
+    "Share of the time spent in the max-oracle",
+    "Convergence against runtime",
+    "Automatic choice of working set and passes",
+];
+
+/// The verdicts at a glance: a row per claim, a column per data set, one mark per checked row.
+fn matrix(claims: &[Claim]) -> String {
+    let mut datasets: Vec<&str> = Vec::new();
+    for claim in claims {
+        if !datasets.contains(&claim.dataset.as_str()) {
+            datasets.push(&claim.dataset);
+        }
+    }
+    datasets.sort_by_key(|d| names::dataset_rank(&d.to_lowercase()).0);
+    let rows: Vec<Vec<String>> = TITLES
+        .iter()
+        .enumerate()
+        .map(|(at, title)| {
+            let cell = |dataset: &&str| {
+                let of = || claims.iter().filter(|c| c.number as usize == at + 1 && c.dataset == **dataset);
+                let several = of().count() > 1;
+                let mark = |c: &Claim| {
+                    let who = if several { theme::paper_label(c.solver.name()) } else { String::new() };
+                    format!("<span title=\"{}\">{} <small>{who}</small></span>", escape(&c.claim), verdict(c.verdict))
+                };
+                let marks: Vec<String> = of().map(mark).collect();
+                marks.join("<br>")
+            };
+            std::iter::once(format!("{}. {title}", at + 1)).chain(datasets.iter().map(cell)).collect()
+        })
+        .collect();
+    let mut head = vec!["claim"];
+    head.extend(datasets.iter().map(|d| names::title(d)));
+    table("verdicts", "Verdicts", &head, &rows)
+}
+
+/// The verdicts, then the claims grouped by number with their evidence.
 pub(super) fn claims(claims: &[Claim]) -> String {
-    const TITLES: [&str; 5] = [
-        "At equal iterations the multi-plane solvers are closer to the optimum",
-        "The effect is larger where the label space is larger",
-        "Share of the time spent in the max-oracle",
-        "Convergence against runtime",
-        "Automatic choice of working set and passes",
-    ];
-    let mut out = String::new();
+    let mut out = matrix(claims);
+    out.push_str("<details id=\"evidence\"><summary>Paper's value, measured value and evidence of each</summary>");
     for (at, title) in TITLES.iter().enumerate() {
         let rows: Vec<Vec<String>> = claims
             .iter()
@@ -88,6 +124,7 @@ pub(super) fn claims(claims: &[Claim]) -> String {
         let head = ["data set", "verdict", "claim", "paper", "measured", "evidence"];
         out.push_str(&table(&format!("claim-{}", at + 1), &format!("{}. {title}", at + 1), &head, &rows));
     }
+    out.push_str("</details>");
     out
 }
 
@@ -147,15 +184,30 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
             frames.series_of(dataset).map(|s| theme::paper_label(&frames.series[s].label)).collect();
         let mut head = vec!["gap ≤"];
         head.extend(labels.iter().map(String::as_str));
+        let first = |kind| frames.series_of(dataset).find(|s| frames.series[*s].solver == kind);
+        let pairs: Vec<(usize, usize, &str)> = [
+            (SolverKind::Bcfw, SolverKind::MpBcfw, "BCFW / MP-BCFW"),
+            (SolverKind::BcfwAvg, SolverKind::MpBcfwAvg, "BCFW-avg / MP-BCFW-avg"),
+        ]
+        .into_iter()
+        .filter_map(|(single, multi, name)| Some((first(single)?, first(multi)?, name)))
+        .collect();
+        head.extend(pairs.iter().map(|(.., name)| *name));
         let cell = |c: &target::Reached| {
             let time = c.time_s.map_or("–".to_owned(), seconds);
             let iterations = c.iterations.map_or(String::new(), |k| format!(", {k} it."));
             format!("{time}<small>{iterations} ({}/{})</small>", c.reached, c.runs)
         };
-        let cells: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| std::iter::once(format!("{:e}", row.target)).chain(row.cells.iter().map(cell)).collect())
-            .collect();
+        let line = |row: &target::TargetRow| {
+            let time = |series| row.cells.iter().find(|c| c.series == series).and_then(|c| c.time_s);
+            let ratio = |(single, multi, _): &(usize, usize, &str)| {
+                let both = time(*single).zip(time(*multi)).filter(|(_, multi)| *multi > 0.0);
+                both.map_or("–".to_owned(), |(single, multi)| format!("{:.2}×", single / multi))
+            };
+            let cells = row.cells.iter().map(cell).chain(pairs.iter().map(ratio));
+            std::iter::once(format!("{:e}", row.target)).chain(cells).collect()
+        };
+        let cells: Vec<Vec<String>> = rows.iter().map(line).collect();
         let title = escape(names::title(dataset));
         if cells.is_empty() {
             let _ = write!(out, "<p>{title}: no gap target was reached in the median.</p>");
