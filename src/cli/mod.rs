@@ -1,6 +1,7 @@
 //! Arguments → one library call each; one file per command. Nothing imports this room.
 
 mod plan;
+mod readme;
 mod run;
 mod solve;
 
@@ -26,6 +27,8 @@ struct Cli {
 enum Command {
     /// The runs of a config, with an estimate of time and memory; runs nothing.
     Plan(plan::PlanArgs),
+    /// Refreshes or checks the parts of README.md that the program made.
+    Readme(readme::ReadmeArgs),
     /// Executes the runs of a config that are not yet in the result folder.
     Run(run::RunArgs),
     /// One run, printed as it goes.
@@ -54,6 +57,7 @@ pub fn main() -> ExitCode {
     let data = DataDir::resolve(cli.data_dir.as_deref());
     let result = match &cli.command {
         Command::Plan(args) => plan::run(args, &data).map(|()| Verdict::Fine),
+        Command::Readme(args) => readme::run(args).map(|()| Verdict::Fine),
         Command::Run(args) => run::run(args, &data).map(|()| Verdict::Fine),
         Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
     };

@@ -71,6 +71,6 @@ mod tests {
         assert_eq!(first, [7, 8, 4, 0, 1, 5, 3, 6, 9, 2]);
         let mut orders = Orders::new(Order::Uniform, 5, 7);
         orders.draw();
-        assert_eq!(orders.list(), [0u32; 5]);
+        assert_eq!(orders.list(), [0, 1, 4, 4, 2]);
     }
 }
