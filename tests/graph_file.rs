@@ -54,6 +54,8 @@ fn graphs() -> impl Strategy<Value = RawGraph> {
             graph.node_offsets.push(graph.labels.len());
             graph.edge_offsets.push(graph.edges.len());
         }
+        let pixels = || (0..graph.labels.len() as u32 * 3).collect();
+        graph.label_pixels = weight.filter(|w| *w > 2.0).map(|_| pixels());
         graph.features = (0..graph.labels.len() * p).map(|v| v as f32 * 0.1 - 1.0).collect();
         graph
     })
@@ -143,6 +145,8 @@ fn wrong_arrays_are_named() {
         ("edges", i8s(&[4, 2], &[0, 1, 1, 1, 0, 1, 0, 1]), "has the edge 1 – 1"),
         ("edges", i8s(&[4, 2], &[0, 1, 1, -1, 0, 1, 0, 1]), "array edges holds the node id -1"),
         ("edges", i8s(&[2, 4], &[0, 1, 1, 2, 0, 1, 0, 1]), "array edges has 4 columns"),
+        ("label_pixels", i8s(&[7, 2], &[0; 14]), "array label_pixels has shape [7, 2], but must be [7, 3]"),
+        ("label_pixels", i8s(&[7, 3], &[-1; 21]), "array label_pixels holds -1"),
         ("pairwise_weight", i8s(&[2], &[1, 1]), "array pairwise_weight"),
         ("pairwise_weight", Some(("<f8", vec![], (-1f64).to_le_bytes().to_vec())), "pairwise_weight must be finite"),
     ];
