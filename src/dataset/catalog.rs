@@ -188,7 +188,8 @@ impl DataDir {
     }
 
     /// Where a set is, or an error that says which file is missing, its address and the command that gets it.
-    pub fn require(&self, set: &KnownSet) -> Result<PathBuf> {
+    pub fn require(&self, set: &str) -> Result<PathBuf> {
+        let set = find(set)?;
         self.locate(set).ok_or_else(|| {
             let file = &set.files[0];
             let place = self.path.join(if set.name == "horseseg" { "horseseg/data/horse-features.bin" } else { file.path });
@@ -213,7 +214,7 @@ impl DataDir {
                 found.push((path, Checked::Missing));
             }
         }
-        let main = self.require(set)?;
+        let main = self.require(set.name)?;
         if !found.iter().any(|(path, _)| *path == main) {
             let content = set.files[0].content_sha256.filter(|_| main.is_file());
             let checked = match super::image::source::ImageSet::from_name(set.name) {

@@ -38,7 +38,7 @@ pub fn fetch(dir: &DataDir, set: &KnownSet, file: &KnownFile, progress: Progress
     let outcome = download(file.url, &target, file.content_sha256, progress)?;
     if file.unpack && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
-        dir.require(set).map_err(|_| {
+        dir.require(set.name).map_err(|_| {
             Error::file(
                 &target,
                 format!("was fetched and unpacked, but the files of {} are not in it; see {}", set.name, set.page),

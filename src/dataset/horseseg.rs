@@ -70,7 +70,10 @@ pub fn read(path: &Path) -> Result<RawGraph> {
                     // A superpixel has no border with itself.
                     (Some(_), Some(_)) => {}
                     _ => {
-                        return Err(wrong("edge_structure", format!("has the edge {pair:?} among {nodes} superpixels")));
+                        return Err(wrong(
+                            "edge_structure",
+                            format!("has the edge {pair:?} among {nodes} superpixels"),
+                        ));
                     }
                 }
             }

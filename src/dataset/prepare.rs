@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::catalog::{self, DataDir};
+use super::catalog::DataDir;
 use super::files;
 use super::image::source::{ImageSet, Pair};
 use super::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
@@ -104,7 +104,7 @@ pub fn prepare(
 ) -> Result<(PathBuf, bool)> {
     check_params(params)?;
     let images = image_set(set)?;
-    let source = data_dir.require(catalog::find(set)?)?;
+    let source = data_dir.require(set)?;
     let source_sha256 = images.checksum(&source)?;
     let path = match out {
         Some(path) => path.to_owned(),
@@ -129,7 +129,7 @@ pub fn prepare(
 
 /// Picture and pixel labels of one example of a prepared file.
 pub fn example(set: ImageSet, data_dir: &DataDir, name: &str) -> Result<(Picture, LabelMap)> {
-    let source = data_dir.require(catalog::find(set.name())?)?;
+    let source = data_dir.require(set.name())?;
     let pairs = set.pairs(&source)?;
     let pair = pairs.iter().find(|pair| pair.name == name);
     let pair = pair.ok_or_else(|| Error::file(&source, format!("has no picture {name}")))?;

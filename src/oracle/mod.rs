@@ -2,3 +2,4 @@
 
 pub mod expansion;
 pub mod maxflow;
+pub mod partial;
