@@ -1,5 +1,6 @@
 //! Arguments → one library call each; one file per command. Nothing imports this room.
 
+mod data;
 mod solve;
 
 use std::path::PathBuf;
@@ -22,6 +23,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The known data sets: list, check, fetch, prepare, show.
+    Data(data::DataArgs),
     /// One run, printed as it goes.
     Solve(solve::SolveArgs),
 }
@@ -47,6 +50,7 @@ pub fn main() -> ExitCode {
     };
     let data = DataDir::resolve(cli.data_dir.as_deref());
     let result = match &cli.command {
+        Command::Data(args) => data::run(args, &data).map(|()| Verdict::Fine),
         Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
     };
     match result {

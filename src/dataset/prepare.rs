@@ -127,6 +127,12 @@ pub fn prepare(
     Ok((path, true))
 }
 
+/// Names of the examples a preparation of the set has, in its order.
+pub fn names(set: ImageSet, data_dir: &DataDir) -> Result<Vec<String>> {
+    let pairs = set.pairs(&data_dir.require(set.name())?)?;
+    Ok(pairs.into_iter().map(|pair| pair.name).filter(|name| set.excluded(name).is_none()).collect())
+}
+
 /// Picture and pixel labels of one example of a prepared file.
 pub fn example(set: ImageSet, data_dir: &DataDir, name: &str) -> Result<(Picture, LabelMap)> {
     let source = data_dir.require(set.name())?;

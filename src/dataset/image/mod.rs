@@ -3,15 +3,20 @@
 //! Everything here is integer or plain IEEE arithmetic in a fixed order, so that the result has the same bits on every
 //! machine. The JPEG decoder has vector and scalar code; both were compared on all pictures of both sets and agree.
 
+pub mod draw;
 pub mod features;
 pub mod lab;
 pub mod slic;
 pub mod source;
 pub mod texture;
 
-use std::io::Cursor;
+use std::io::{BufWriter, Cursor};
+use std::path::Path;
 
-use image::{ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::codecs::png::PngEncoder;
+use image::{ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits};
+
+use super::files;
 
 pub use features::FEATURES;
 pub use slic::{SlicParams, Superpixels, slic};
@@ -71,6 +76,16 @@ impl Picture {
         let rgb = image::DynamicImage::from_decoder(decoder).map_err(wrong)?.into_rgb8();
         let rgb = rgb.pixels().map(|p| p.0).collect();
         Ok(Self { width: width as usize, height: height as usize, rgb })
+    }
+
+    /// Writes the picture as PNG, whole or not at all.
+    pub fn save_png(&self, path: &Path) -> crate::Result<()> {
+        let bytes: Vec<u8> = self.rgb.iter().flatten().copied().collect();
+        files::write_atomically(path, |file| {
+            PngEncoder::new(BufWriter::new(file))
+                .write_image(&bytes, self.width as u32, self.height as u32, ExtendedColorType::Rgb8)
+                .map_err(std::io::Error::other)
+        })
     }
 
     /// The picture at another size, with a triangle filter (which averages when the picture shrinks).
