@@ -3,6 +3,7 @@
 mod plan;
 mod readme;
 mod run;
+mod data;
 mod solve;
 
 use std::path::PathBuf;
@@ -31,6 +32,8 @@ enum Command {
     Readme(readme::ReadmeArgs),
     /// Executes the runs of a config that are not yet in the result folder.
     Run(run::RunArgs),
+    /// The known data sets: list, check, fetch, prepare, show.
+    Data(data::DataArgs),
     /// One run, printed as it goes.
     Solve(solve::SolveArgs),
 }
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Plan(args) => plan::run(args, &data).map(|()| Verdict::Fine),
         Command::Readme(args) => readme::run(args).map(|()| Verdict::Fine),
         Command::Run(args) => run::run(args, &data).map(|()| Verdict::Fine),
+        Command::Data(args) => data::run(args, &data).map(|()| Verdict::Fine),
         Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
     };
     match result {
