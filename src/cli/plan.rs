@@ -102,7 +102,9 @@ pub fn run(args: &PlanArgs, data: &DataDir) -> anyhow::Result<()> {
             writeln!(stdout, "{line}")?;
         }
     }
-    standing.damaged.iter().for_each(|damage| eprintln!("warning: {}", damage.error));
+    for damage in &standing.damaged {
+        eprintln!("warning: {}", damage.error);
+    }
     if let Some(warning) = memory_warning(summary.memory_bytes) {
         eprintln!("{warning}");
     }

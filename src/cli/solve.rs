@@ -216,9 +216,7 @@ fn summary_text(outcome: &Outcome) -> String {
             text += &format!(", approximate step {:.3} µs", mean(last.approx_time_s, last.approx_steps));
         }
     }
-    if let Some(bytes) = host::peak_memory() {
-        text += &format!("; peak memory {:.0} MiB", bytes as f64 / f64::from(1 << 20));
-    }
+    text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
     text += &format!("\n{}", line("exact oracle", &outcome.oracle_ns));
     if !outcome.approx_ns.is_empty() {
         text += &format!("\n{}", line("approximate steps (sampled)", &outcome.approx_ns));

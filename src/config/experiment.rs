@@ -95,11 +95,11 @@ impl Experiment {
             return Err(source.error(&file.name, "the name is empty"));
         }
         let repeats = source.at_least_one(file.repeats.as_ref(), "repeats")?.unwrap_or(1);
-        let jobs = source.at_least_one(file.jobs.as_ref(), "jobs")?.map(|jobs| jobs as usize);
-        if jobs.is_some_and(|jobs| jobs > 1024) {
-            return Err(source.error(file.jobs.as_ref().unwrap_or(&Spanned::new(0..0, 0)), "jobs must be at most 1024"));
+        let jobs = source.at_least_one(file.jobs.as_ref(), "jobs")?;
+        if let Some(given) = file.jobs.as_ref().filter(|given| *given.get_ref() > 1024) {
+            return Err(source.error(given, "jobs must be at most 1024"));
         }
-        let experiment = Self {
+        Ok(Self {
             name: file.name.get_ref().clone(),
             path: path.to_owned(),
             text: text.to_owned(),
@@ -107,14 +107,13 @@ impl Experiment {
             repeats,
             clock,
             evaluate,
-            jobs,
+            jobs: jobs.map(|jobs| jobs as usize),
             timeout_s: source.positive(file.timeout_s.as_ref(), "timeout_s")?,
             // The virtual clock cannot be disturbed.
             probes: file.probes.unwrap_or(if clock == ClockKind::Virtual { 0 } else { 3 }),
             datasets: source.datasets(&file)?,
             solvers: source.solvers(&file)?,
-        };
-        Ok(experiment)
+        })
     }
 }
 
@@ -197,12 +196,13 @@ impl Source<'_> {
                 ));
             }
             let mut spec = SolverSpec::new(kind);
-            let parameters = [("T", entry.T.as_ref().map(Spanned::span)), ("N", entry.N.as_ref().map(Spanned::span))];
-            let parameters = parameters.into_iter().chain([
+            let parameters = [
+                ("T", entry.T.as_ref().map(Spanned::span)),
+                ("N", entry.N.as_ref().map(Spanned::span)),
                 ("M", entry.M.as_ref().map(Spanned::span)),
                 ("passes", entry.passes.as_ref().map(Spanned::span)),
-            ]);
-            if let Some((key, span)) = parameters.filter_map(|(key, span)| Some((key, span?))).next()
+            ];
+            if let Some((key, span)) = parameters.into_iter().find_map(|(key, span)| Some((key, span?)))
                 && !kind.multi_plane()
             {
                 let message = format!("'{kind}' keeps no working set: `{key}` belongs to mp-bcfw and mp-bcfw-avg");

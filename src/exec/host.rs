@@ -66,9 +66,9 @@ pub fn available_memory() -> Option<u64> {
     [free, group].into_iter().flatten().min()
 }
 
-/// Most memory this process has had resident so far, bytes; `None` where the system does not say.
-pub fn peak_memory() -> Option<u64> {
-    kilobytes(&read("/proc/self/status"), "VmHWM:")
+/// Largest memory this process has had, bytes; 0 when unknown.
+pub fn peak_memory() -> u64 {
+    kib_line("/proc/self/status", "VmHWM:")
 }
 
 /// One-minute load average; 0 when unknown.
@@ -126,13 +126,13 @@ fn parse_list(list: &str) -> Vec<usize> {
 }
 
 fn meminfo(key: &str) -> u64 {
-    kilobytes(&read("/proc/meminfo"), key).unwrap_or(0)
+    kib_line("/proc/meminfo", key)
 }
 
-/// The value of a line such as `MemTotal: 1024 kB`, in bytes.
-fn kilobytes(text: &str, key: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+fn kib_line(path: &str, key: &str) -> u64 {
+    let text = read(path);
+    let kib = text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
 }
 
 fn read(path: &str) -> String {

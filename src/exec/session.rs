@@ -183,16 +183,22 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
     let Tally { finished, failed } = run_batch(&batch, &mut estimator, &mut progress)?;
     let interrupted = || cancel.load(Ordering::Relaxed);
 
+    let records = store.scan(Shelf::Runs)?.records;
+    if let Some(line) = instrument_cost(&records) {
+        progress.say(Verbosity::Normal, &line);
+    }
     if probing && !interrupted() {
-        let records = store.scan(Shelf::Runs)?.records;
+        let fresh: BTreeSet<&str> = todo.iter().map(|run| run.run_id.as_str()).collect();
         let taken: BTreeSet<String> = store.scan(Shelf::Probes)?.records.into_iter().map(|r| r.run_id).collect();
         let mut probes = interference::probes(&runs, &records, experiment.probes);
-        let fresh: BTreeSet<&str> = todo.iter().map(|run| run.run_id.as_str()).collect();
         probes.retain(|probe| fresh.contains(probe.run_id.as_str()) || !taken.contains(&probe.run_id));
         let alone = Batch { runs: &probes, shelf: Shelf::Probes, jobs: 1, ..batch };
         run_batch(&alone, &mut Estimator::default(), &mut progress)?;
         let rows = interference::inflation(&records, &store.scan(Shelf::Probes)?.records);
-        interference::summary(&rows).iter().for_each(|line| progress.say(Verbosity::Normal, line));
+        let busy = records.iter().map(|record| record.facts.load).fold(0.0, f64::max);
+        for line in interference::summary(&rows, busy) {
+            progress.say(Verbosity::Normal, &line);
+        }
         manifest
             .interference
             .retain(|old| !rows.iter().any(|row| (&row.dataset, &row.solver) == (&old.dataset, &old.solver)));
@@ -202,6 +208,7 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
         session.ended_unix_s = Some(host::unix_time());
         session.finished = finished;
         session.failed = failed.len() as u64;
+        session.peak_memory = host::peak_memory();
     }
     store.write_manifest(&manifest)?;
     Ok(Report {
@@ -268,6 +275,14 @@ fn load(
     Ok(problems)
 }
 
+/// What timing the oracle calls cost, where it cost most.
+fn instrument_cost(records: &[RunRecord]) -> Option<String> {
+    let share = |record: &&RunRecord| record.facts.instrument_s / record.facts.wall_s.max(1e-9);
+    let worst = records.iter().max_by(|a, b| share(a).total_cmp(&share(b))).filter(|worst| share(worst) > 0.0)?;
+    let percent = 100.0 * share(&worst);
+    Some(format!("timing the oracle took at most {percent:.2} % of solver time ({} {})", worst.dataset, worst.solver))
+}
+
 /// Appends a session to the manifest; its index.
 fn open_session(manifest: &mut Manifest, experiment: &Experiment, jobs: usize, isolated: bool) -> usize {
     let sha256 = sha256_hex(experiment.text.as_bytes());
@@ -287,6 +302,7 @@ fn open_session(manifest: &mut Manifest, experiment: &Experiment, jobs: usize, i
         host: host::host(),
         finished: 0,
         failed: 0,
+        peak_memory: 0,
     });
     manifest.sessions.len() - 1
 }
