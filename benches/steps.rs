@@ -1,1 +1,149 @@
-fn main() {}
+//! Exact and approximate steps of whole solvers, and what the instrument costs. Each line gives the time of a step, the
+//! bytes it must touch, and its time as a multiple of streaming those bytes on this machine.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use ssvm_bench::clock::Meter;
+use ssvm_bench::config::{Budget, ClockKind, Order, Passes, SolverKind, SolverSpec};
+use ssvm_bench::dataset::{self, DataDir};
+use ssvm_bench::problem::{AnyProblem, Problem, WithProblem};
+use ssvm_bench::solver::{MultiPlane, Solver};
+
+#[path = "floor.rs"]
+mod floor;
+
+/// The data sets of the four families; the real ones when they are there.
+fn cases() -> Vec<(&'static str, &'static str)> {
+    let real = std::env::var_os("SSVM_DATA").is_some();
+    vec![
+        ("multiclass", if real { "usps" } else { "usps-synth" }),
+        ("chain", if real { "ocr" } else { "ocr-synth" }),
+        ("binary graph", "horseseg-synth:n=400"),
+        ("Potts graph", "stanford-synth:n=60"),
+    ]
+}
+
+/// Mean seconds of an exact and of an approximate step, and the mean working-set size.
+struct StepTimes {
+    exact: f64,
+    approximate: f64,
+    planes: f64,
+    steps: u64,
+}
+
+struct Measure {
+    iterations: u32,
+    passes: u32,
+    instrument: bool,
+}
+
+impl WithProblem for &Measure {
+    type Output = StepTimes;
+    fn with<P: Problem>(self, problem: &P) -> StepTimes {
+        let spec = SolverSpec {
+            order: Order::Permutation,
+            passes: Passes::Fixed(self.passes),
+            ..SolverSpec::new(if self.passes > 0 { SolverKind::MpBcfw } else { SolverKind::Bcfw })
+        };
+        let never = || false;
+        let mut meter = Meter::new(ClockKind::Wall, &Budget::default(), &never);
+        if !self.instrument {
+            meter = meter.without_instrument();
+        }
+        let mut solver = MultiPlane::new(problem, &spec, 1);
+        for _ in 0..self.iterations {
+            meter.expect_calls(problem.terms());
+            meter.resume();
+            solver.iterate(&mut meter);
+            meter.pause();
+        }
+        let counters = meter.counters();
+        let exact = (meter.wall_s() - meter.approx_s()) / counters.oracle_calls as f64;
+        let approximate = meter.approx_s() / counters.approx_steps.max(1) as f64;
+        StepTimes { exact, approximate, planes: solver.planes().0, steps: counters.approx_steps }
+    }
+}
+
+/// Bytes that an exact step and an approximate step must touch at least once in memory that does not stay in the
+/// first-level cache: the example's data, φ^i (read and written) and the planes of W_i.
+fn floors(family: &str, planes: f64) -> (f64, f64) {
+    match family {
+        // x_i (256 f64) and ten label shares, read and written.
+        "multiclass" => (256.0 * 8.0 + 160.0, 256.0 * 8.0 + 160.0 + planes * 16.0),
+        // 7.6 positions: pixel masks and 28 marginals each, read and written; planes of about 40 bytes.
+        "chain" => (7.6 * (16.0 + 448.0), 7.6 * (16.0 + 448.0) + planes * 40.0),
+        // 144 nodes × 649 f32; φ^i of 649 f64 read and written.
+        "binary graph" => (144.0 * 649.0 * 4.0 + 2.0 * 649.0 * 8.0, (planes + 2.0) * 649.0 * 8.0),
+        // The same features; about four of eight blocks in use.
+        _ => (144.0 * 649.0 * 4.0 + 8.0 * 649.0 * 8.0, (planes + 2.0) * 4.0 * 649.0 * 8.0),
+    }
+}
+
+fn steps(criterion: &mut Criterion) {
+    let dir = DataDir::resolve(None);
+    let stream = floor::stream_bytes_per_second();
+    println!("streaming a large array: {:.1} GB/s\n", stream / 1e9);
+    println!("{:<13} {:<24} {:>12} {:>10} {:>9} {:>7}", "family", "data set", "step", "µs", "floor µs", "× floor");
+    let mut group = criterion.benchmark_group("steps");
+    group.sample_size(10);
+    for (family, name) in cases() {
+        let dataset = dataset::load(name, &dir).expect("a data set");
+        let problem = AnyProblem::new(&dataset, None, None).expect("a problem");
+        let single = problem.with(&Measure { iterations: 10, passes: 0, instrument: true });
+        let (exact_floor, _) = floors(family, 0.0);
+        let line = |step: &str, seconds: f64, bytes: f64| {
+            let floor = bytes / stream;
+            println!(
+                "{family:<13} {name:<24} {step:>12} {:>10.3} {:>9.3} {:>7.2}",
+                seconds * 1e6,
+                floor * 1e6,
+                seconds / floor
+            );
+        };
+        line("exact", single.exact, exact_floor);
+        for passes in [1, 4, 10] {
+            let multi = problem.with(&Measure { iterations: 10, passes, instrument: true });
+            assert!(multi.steps > 0);
+            let (_, approximate_floor) = floors(family, multi.planes);
+            line(&format!("|W| = {:.1}", multi.planes), multi.approximate, approximate_floor);
+        }
+        group.bench_function(format!("{family}: one bcfw iteration"), |bencher| {
+            bencher.iter_custom(|rounds| {
+                let measure = Measure { iterations: rounds as u32, passes: 0, instrument: true };
+                let began = Instant::now();
+                black_box(problem.with(&measure).exact);
+                began.elapsed()
+            });
+        });
+        instrument(family, &problem);
+    }
+    group.finish();
+}
+
+/// Paired rounds with and without latency readings, interleaved: the median ratio is the cost of the instrument.
+fn instrument(family: &str, problem: &AnyProblem) {
+    let exact = |instrument| problem.with(&Measure { iterations: 5, passes: 0, instrument }).exact;
+    let mut ratios: Vec<f64> = (0..15)
+        .map(|round| {
+            if round % 2 == 0 {
+                let with = exact(true);
+                with / exact(false)
+            } else {
+                let without = exact(false);
+                exact(true) / without
+            }
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    println!(
+        "{family:<13} instrument: {:+.2} % of an exact step (median of 15 pairs; quartiles {:+.2} … {:+.2} %)",
+        100.0 * (ratios[7] - 1.0),
+        100.0 * (ratios[3] - 1.0),
+        100.0 * (ratios[11] - 1.0)
+    );
+}
+
+criterion_group!(benches, steps);
+criterion_main!(benches);

@@ -1,3 +1,5 @@
 //! The `ssvm-bench` binary.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    ssvm_bench::cli::main()
+}

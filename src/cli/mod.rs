@@ -1,6 +1,90 @@
-//! Arguments → one library call each; one file per command.
+//! Arguments → one library call each; one file per command. Nothing imports this room.
 
 pub mod claims;
+mod data;
 pub mod figures;
+mod plan;
 pub mod profile;
+mod readme;
 pub mod report;
+mod run;
+mod solve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::dataset::DataDir;
+
+/// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
+#[derive(Parser)]
+#[command(name = "ssvm-bench", version, about, propagate_version = true, arg_required_else_help = true)]
+struct Cli {
+    /// Folder with the official data files (else $SSVM_DATA, else data/).
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The runs of a config, with an estimate of time and memory; runs nothing.
+    Plan(plan::PlanArgs),
+    /// Refreshes or checks the parts of README.md that the program made.
+    Readme(readme::ReadmeArgs),
+    /// Executes the runs of a config that are not yet in the result folder.
+    Run(run::RunArgs),
+    /// The known data sets: list, check, fetch, prepare, show.
+    Data(data::DataArgs),
+    /// One run, printed as it goes.
+    Solve(solve::SolveArgs),
+}
+
+/// What a command reports beside errors.
+pub enum Verdict {
+    /// Exit code 0.
+    Fine,
+    /// Exit code 2: a gate failed.
+    GateFailed,
+}
+
+/// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = u8::from(error.use_stderr());
+            // Nothing can be done when even the message cannot be printed.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let data = DataDir::resolve(cli.data_dir.as_deref());
+    let result = match &cli.command {
+        Command::Plan(args) => plan::run(args, &data).map(|()| Verdict::Fine),
+        Command::Readme(args) => readme::run(args).map(|()| Verdict::Fine),
+        Command::Run(args) => run::run(args, &data).map(|()| Verdict::Fine),
+        Command::Data(args) => data::run(args, &data).map(|()| Verdict::Fine),
+        Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
+    };
+    match result {
+        Ok(Verdict::Fine) => ExitCode::SUCCESS,
+        Ok(Verdict::GateFailed) => ExitCode::from(2),
+        Err(error) => {
+            // A reader that went away (`| head`) is no error of ours.
+            if is_broken_pipe(&error) {
+                return ExitCode::SUCCESS;
+            }
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,1 +1,165 @@
-//! α-expansion for Potts energies, with partial-optimality preprocessing.
+//! α-expansion for Potts energies E(y) = Σ_l U_l(y_l) + w Σ_{k∼l} [y_k ≠ y_l] (Boykov, Veksler, Zabih, PAMI 2001). In:
+//! nodes × K unaries on a [`Topology`]. Out: a labelling that no expansion move improves; the optimum for K = 2.
+
+use super::{
+    maxflow::{BinaryCut, Scale, Topology},
+    partial::PartialOptimum,
+};
+
+/// Result of one minimisation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PottsReport {
+    /// E of the labelling, summed from the arguments.
+    pub energy: f64,
+    /// Number of edges whose ends differ.
+    pub disagreements: u32,
+    /// Elementary operations, the same on every machine.
+    pub operations: u64,
+    /// Nodes whose label is proven to be that of every optimum; all of them if the labelling is proven optimal.
+    pub fixed_nodes: usize,
+}
+
+/// E(y).
+pub fn potts_energy(topology: &Topology, unary: &[f64], num_labels: usize, pairwise: f64, labels: &[u16]) -> f64 {
+    unary_sum(unary, num_labels, labels) + pairwise * f64::from(topology.disagreements(labels))
+}
+
+/// Per node the label of the lowest unary, the lowest such label on ties.
+pub fn argmin_labels(unary: &[f64], num_labels: usize, labels: &mut [u16]) {
+    for (label, row) in labels.iter_mut().zip(unary.chunks_exact(num_labels)) {
+        *label = (1..num_labels).fold(0, |best, b| if row[b] < row[best] { b } else { best }) as u16;
+    }
+}
+
+fn unary_sum(unary: &[f64], num_labels: usize, labels: &[u16]) -> f64 {
+    labels.iter().zip(unary.chunks_exact(num_labels)).map(|(&y, row)| row[usize::from(y)]).sum()
+}
+
+/// The max-oracle's solver: min-cut for two labels, else partial optimality and α-expansion on what is left.
+#[derive(Clone, Debug, Default)]
+pub struct PottsSolver {
+    cut: BinaryCut,
+    partial: PartialOptimum,
+    gain: Vec<f64>,
+    /// Labels of the open nodes.
+    left: Vec<u16>,
+    trial: Vec<u16>,
+}
+
+impl PottsSolver {
+    /// An empty workspace.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Minimises E into `labels`; `unary` is nodes × `num_labels`, row-major, `pairwise` ≥ 0. Never worse than
+    /// [`argmin_labels`].
+    pub fn solve(
+        &mut self,
+        topology: &Topology,
+        unary: &[f64],
+        num_labels: usize,
+        pairwise: f64,
+        labels: &mut [u16],
+    ) -> PottsReport {
+        if num_labels == 2 {
+            self.gain.clear();
+            self.gain.extend(unary.chunks_exact(2).map(|row| row[1] - row[0]));
+            let report = self.cut.solve(topology, &self.gain, pairwise, labels);
+            let operations = report.operations + unary.len() as u64;
+            return finish(topology, unary, 2, pairwise, labels, operations, labels.len());
+        }
+        self.partial.solve(&mut self.cut, topology, unary, num_labels, pairwise);
+        argmin_labels(unary, num_labels, labels);
+        let open = self.partial.open();
+        self.left.clear();
+        self.left.extend(open.iter().map(|&l| labels[l as usize]));
+        let (rest, folded) = self.partial.left();
+        let moves = expand(&mut self.cut, &mut self.trial, rest, folded, num_labels, pairwise, &mut self.left);
+        for (l, label) in labels.iter_mut().enumerate() {
+            *label = self.partial.fixed(l).unwrap_or(*label);
+        }
+        for (&l, &label) in open.iter().zip(&self.left) {
+            labels[l as usize] = label;
+        }
+        let operations = self.partial.operations() + moves;
+        finish(topology, unary, num_labels, pairwise, labels, operations, labels.len() - open.len())
+    }
+
+    /// α-expansion alone, from the labelling in `labels`. Never ends worse than it starts.
+    pub fn expand(
+        &mut self,
+        topology: &Topology,
+        unary: &[f64],
+        num_labels: usize,
+        pairwise: f64,
+        labels: &mut [u16],
+    ) -> PottsReport {
+        let operations = expand(&mut self.cut, &mut self.trial, topology, unary, num_labels, pairwise, labels);
+        finish(topology, unary, num_labels, pairwise, labels, operations, 0)
+    }
+}
+
+fn finish(
+    topology: &Topology,
+    unary: &[f64],
+    num_labels: usize,
+    pairwise: f64,
+    labels: &[u16],
+    operations: u64,
+    fixed_nodes: usize,
+) -> PottsReport {
+    let disagreements = topology.disagreements(labels);
+    let energy = unary_sum(unary, num_labels, labels) + pairwise * f64::from(disagreements);
+    PottsReport { energy, disagreements, operations, fixed_nodes }
+}
+
+/// Expansion moves, labels 0, 1, … in turn, until none of the K brings a strict decrease. Returns the operations.
+fn expand(
+    cut: &mut BinaryCut,
+    trial: &mut Vec<u16>,
+    topology: &Topology,
+    unary: &[f64],
+    num_labels: usize,
+    pairwise: f64,
+    labels: &mut [u16],
+) -> u64 {
+    let scale = Scale::new(topology, pairwise);
+    let mut energy = potts_energy(topology, unary, num_labels, pairwise, labels);
+    let mut operations = 0;
+    let (mut alpha, mut idle) = (0u16, 0);
+    while idle < num_labels && !labels.is_empty() {
+        let y = |l: u32| labels[l as usize];
+        // With x = 1 for "take α", an edge costs w[x_k ≠ x_l] if its labels agree, w(1 − x_k x_l) if they differ, which is
+        // w − w/2 (x_k + x_l − [x_k ≠ x_l]), and w(1 − x_l) if k has α already.
+        let term = |l: u32| {
+            let row = &unary[l as usize * num_labels..][..num_labels];
+            let (mut agree, mut taken) = (0, 0);
+            for arc in topology.neighbours(l) {
+                agree += i32::from(y(arc.head) == y(l));
+                taken += i32::from(y(arc.head) == alpha);
+            }
+            let differ = topology.degree(l) as i32 - agree - taken;
+            scale.term(row[usize::from(alpha)] - row[usize::from(y(l))], -differ - 2 * taken, differ + 2 * agree)
+        };
+        let movers = (0..labels.len() as u32).filter(|&l| y(l) != alpha);
+        cut.minimise(topology, scale, movers, term, |k, l| 1 + i32::from(y(k) == y(l)));
+        operations += topology.arcs().len() as u64 + cut.operations();
+        idle += 1;
+        if cut.has_ones() {
+            trial.clear();
+            trial.extend((0..).zip(labels.iter()).map(|(l, &y)| if cut.is_one(l) { alpha } else { y }));
+            let moved = potts_energy(topology, unary, num_labels, pairwise, trial);
+            operations += topology.arcs().len() as u64;
+            // The fewest ones are a strict decrease but for rounding; comparing the sums makes sure that it ends.
+            if moved < energy {
+                energy = moved;
+                labels.copy_from_slice(trial);
+                // After its own move α cannot gain again before another label has.
+                idle = 1;
+            }
+        }
+        alpha = (alpha + 1) % num_labels as u16;
+    }
+    operations
+}

@@ -2,3 +2,5 @@
 
 pub mod expansion;
 pub mod maxflow;
+pub mod partial;
+pub mod predict;

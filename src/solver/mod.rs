@@ -1,1 +1,45 @@
-//! Solvers.
+//! Problem → steps. FW, BCFW, MP-BCFW and the averaged variants; they only step, the executor does the rest.
+
+pub mod average;
+mod fw;
+mod mpbcfw;
+pub mod order;
+pub mod slope;
+pub mod step;
+pub mod working_set;
+
+pub use average::Solution;
+pub use fw::FrankWolfe;
+pub use mpbcfw::MultiPlane;
+pub use slope::Moment;
+
+use crate::clock::Meter;
+
+/// How an iteration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Iteration {
+    /// All its passes were made.
+    Complete,
+    /// The meter said stop during an approximate pass: the exact pass is complete.
+    Shortened,
+    /// The meter said stop during the exact pass.
+    Interrupted,
+}
+
+/// A solver: steps on demand, readable between iterations.
+pub trait Solver {
+    /// One iteration under a running meter.
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration;
+    /// The returned vector: the averaged one for averaged solvers.
+    fn solution(&self) -> Solution;
+    /// F of the current iterate.
+    fn dual(&self) -> f64;
+    /// Mean and largest working-set size.
+    fn planes(&self) -> (f64, u64) {
+        (0.0, 0)
+    }
+    /// (time, F) at the start of the last iteration and after each of its passes.
+    fn moments(&self) -> &[Moment] {
+        &[]
+    }
+}

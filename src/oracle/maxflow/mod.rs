@@ -1,1 +1,14 @@
-//! Max-flow / min-cut.
+//! Min-cut of binary pairwise energies. In: a fixed graph and its capacities. Out: the minimal set of ones, its value and a
+//! deterministic operation count.
+//!
+//! [`Topology`] is built once per example and shared; [`MaxFlow`] is Boykov–Kolmogorov on it; [`BinaryCut`] decides what
+//! can be decided without a flow first. Workspaces are reused: no call allocates once the largest graph has been seen.
+
+mod binary;
+mod boykov_kolmogorov;
+mod topology;
+
+pub(crate) use binary::Scale;
+pub use binary::{BinaryCut, CutReport};
+pub use boykov_kolmogorov::MaxFlow;
+pub use topology::{Arc, Topology};

@@ -1,0 +1,73 @@
+//! The `letter.data` layout of OCR: one letter a line, tab-separated → words.
+
+use std::path::Path;
+
+use super::letters::{LetterData, PIXELS};
+use super::text;
+use crate::error::{Error, Result};
+
+/// Fields before the pixels: id, letter, next_id, word_id, position, fold.
+const HEAD: usize = 6;
+
+/// Reads words in file order; a word ends where next_id is −1.
+pub fn read(path: &Path) -> Result<LetterData> {
+    let mut data = LetterData { pixels: Vec::new(), labels: Vec::new(), offsets: vec![0] };
+    let mut word: Option<String> = None;
+    let mut last = 0;
+    text::lines(path, |number, line| {
+        last = number;
+        let mut fields = line.split('\t');
+        let mut head = [""; HEAD];
+        for (at, slot) in head.iter_mut().enumerate() {
+            *slot = fields.next().ok_or_else(|| {
+                format!(
+                    "{at} tab-separated fields, expected {} (id letter next_id word_id position fold, pixels)",
+                    HEAD + PIXELS
+                )
+            })?;
+        }
+        let [_, letter, next, word_id, position, _] = head;
+        let &[letter @ b'a'..=b'z'] = letter.as_bytes() else {
+            return Err(format!("letter '{}' is not one of a..z", text::shorten(letter)));
+        };
+        let next: i64 = next.parse().map_err(|_| format!("next_id '{}' is not a whole number", text::shorten(next)))?;
+        let position: usize =
+            position.parse().map_err(|_| format!("position '{}' is not a whole number", text::shorten(position)))?;
+        let expected = data.labels.len() - data.offsets[data.offsets.len() - 1] + 1;
+        if position != expected {
+            return Err(format!("position {position}, expected {expected}: a letter is missing or a word has no end"));
+        }
+        match &word {
+            Some(open) if open != word_id => {
+                return Err(format!("word_id {} inside word {open}", text::shorten(word_id)));
+            }
+            _ => word = Some(word_id.to_owned()),
+        }
+        let mut mask = 0u128;
+        for p in 0..PIXELS {
+            match fields.next() {
+                Some("0") => {}
+                Some("1") => mask |= 1 << p,
+                Some("") | None => return Err(format!("{p} pixels, expected {PIXELS}")),
+                Some(other) => return Err(format!("pixel {p} is '{}', expected 0 or 1", text::shorten(other))),
+            }
+        }
+        if fields.any(|field| !field.trim().is_empty()) {
+            return Err(format!("more than {PIXELS} pixels"));
+        }
+        data.pixels.push(mask);
+        data.labels.push(letter - b'a');
+        if next == -1 {
+            data.offsets.push(data.labels.len());
+            word = None;
+        }
+        Ok(())
+    })?;
+    if word.is_some() {
+        return Err(Error::line(path, last, "the file ends inside a word (next_id is not -1)"));
+    }
+    if data.is_empty() {
+        return Err(Error::file(path, "the file is empty, expected letters"));
+    }
+    Ok(data)
+}

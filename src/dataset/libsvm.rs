@@ -1,0 +1,82 @@
+//! LIBSVM text (`label index:value …`, plain, gz or bz2) → multiclass data, dense when that is no waste.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::multiclass::{Features, MulticlassData};
+use super::text;
+use crate::error::{Error, Result};
+
+/// Rows fuller than this are stored dense.
+const DENSE_FROM: f64 = 0.25;
+/// Largest feature index; more is a damaged file.
+const LARGEST_INDEX: u32 = 1 << 28;
+
+/// Reads a file; labels are numbered in ascending order.
+pub fn read(path: &Path) -> Result<MulticlassData> {
+    let (mut raw_labels, mut offsets, mut indices, mut values) = (Vec::new(), vec![0], Vec::new(), Vec::<f64>::new());
+    text::lines(path, |_, line| {
+        let line = line.split('#').next().unwrap_or("");
+        let mut fields = line.split_ascii_whitespace();
+        let Some(label) = fields.next() else { return Ok(()) };
+        if label.contains(':') {
+            return Err(format!("starts with '{}', expected a label", text::shorten(label)));
+        }
+        let label = text::number(label, "label")?;
+        let mut previous = 0;
+        for field in fields {
+            let Some((index, value)) = field.split_once(':') else {
+                return Err(format!("'{}' is not index:value", text::shorten(field)));
+            };
+            let index: u32 =
+                index.parse().map_err(|_| format!("feature index '{}' is not a whole number", text::shorten(index)))?;
+            if index == 0 || index > LARGEST_INDEX {
+                return Err(format!("feature index {index}, expected 1..{LARGEST_INDEX}"));
+            }
+            if index <= previous {
+                return Err(format!("feature index {index} after {previous}: indices must increase"));
+            }
+            previous = index;
+            let value = text::number(value, &format!("value of feature {index}"))?;
+            if value != 0.0 {
+                indices.push(index - 1);
+                values.push(value);
+            }
+        }
+        raw_labels.push(label + 0.0);
+        offsets.push(indices.len());
+        Ok(())
+    })?;
+    if raw_labels.is_empty() {
+        return Err(Error::file(path, "no example in the file, expected lines like '3 1:0.5 7:1'"));
+    }
+    // Bits of a float order like the float once the sign is taken care of.
+    let key = |label: f64| {
+        let bits = label.to_bits() as i64;
+        bits ^ ((bits >> 63) as u64 >> 1) as i64
+    };
+    let mut numbers: BTreeMap<i64, (f64, u32)> = raw_labels.iter().map(|label| (key(*label), (*label, 0))).collect();
+    if numbers.len() < 2 {
+        return Err(Error::file(path, "all examples have the same label: nothing to learn"));
+    }
+    for (at, (_, number)) in numbers.values_mut().enumerate() {
+        *number = at as u32;
+    }
+    let labels = raw_labels.iter().map(|label| numbers[&key(*label)].1).collect::<Vec<_>>();
+    let dim = indices.iter().max().map_or(1, |largest| *largest as usize + 1);
+    let n = labels.len();
+    let dense = values.len() as f64 >= DENSE_FROM * n as f64 * dim as f64;
+    let features = if dense {
+        let mut table = vec![0.0; n * dim];
+        for i in 0..n {
+            for at in offsets[i]..offsets[i + 1] {
+                table[i * dim + indices[at] as usize] = values[at];
+            }
+        }
+        Features::Dense(table)
+    } else {
+        Features::Sparse { offsets, indices, values }
+    };
+    let label_names = numbers.values().map(|(label, _)| label.to_string()).collect();
+    Ok(MulticlassData { num_labels: numbers.len(), dim, labels, label_names, features })
+}

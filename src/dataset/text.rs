@@ -1,0 +1,75 @@
+//! Text files, plain, gzip or bzip2 by their first bytes → lines with numbers, with errors that name file and line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Longest line that is read; longer ones are refused instead of filling the memory.
+const LONGEST_LINE: u64 = 64 << 20;
+
+/// Opens a file and unpacks it on the fly.
+fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    if path.is_dir() {
+        return Err(Error::file(path, "is a folder, expected a file"));
+    }
+    let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(Error::io("open", path))?);
+    let magic = file.fill_buf().map_err(Error::io("read", path))?;
+    Ok(if magic.starts_with(&[0x1f, 0x8b]) {
+        Box::new(BufReader::with_capacity(1 << 16, flate2::bufread::MultiGzDecoder::new(file)))
+    } else if magic.starts_with(b"BZh") {
+        Box::new(BufReader::with_capacity(1 << 16, bzip2::bufread::MultiBzDecoder::new(file)))
+    } else {
+        Box::new(file)
+    })
+}
+
+/// Calls `each(line number from 1, line without its end)` for every line; a message it returns gets the place.
+pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String>) -> Result<()> {
+    let mut reader = open(path)?;
+    let mut buffer = Vec::new();
+    let mut number = 0;
+    loop {
+        number += 1;
+        buffer.clear();
+        let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut buffer);
+        let length = read.map_err(|error| {
+            Error::line(
+                path,
+                number,
+                format!("cannot be read ({error}); the file is damaged or cut short: fetch it again"),
+            )
+        })?;
+        if length == 0 {
+            return Ok(());
+        }
+        if length as u64 > LONGEST_LINE {
+            return Err(Error::line(
+                path,
+                number,
+                format!("line longer than {} MiB: not a data file", LONGEST_LINE >> 20),
+            ));
+        }
+        let line = std::str::from_utf8(&buffer)
+            .map_err(|_| Error::line(path, number, "is not text (invalid UTF-8): not a data file"))?;
+        each(number, line.trim_end_matches(['\n', '\r'])).map_err(|message| Error::line(path, number, message))?;
+    }
+}
+
+/// A finite number.
+pub fn number(text: &str, what: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("{what} '{}' is not a number", shorten(text)))?;
+    if value.is_finite() { Ok(value) } else { Err(format!("{what} is {value}; all values must be finite")) }
+}
+
+/// At most forty characters, for messages.
+pub fn shorten(text: &str) -> String {
+    if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(37).chain("...".chars()).collect() }
+}
+
+/// sha256 of a file's bytes, hex.
+pub fn sha256_file(path: &Path) -> Result<String> {
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    Ok(super::files::sha256(file).map_err(Error::io("read", path))?.0)
+}

@@ -1,0 +1,169 @@
+//! Four lanes of f64 and the macro that compiles a kernel twice: with plain arrays for any machine and with AVX2
+//! registers, chosen at run time. The only file with `unsafe`.
+//!
+//! Every lane operation is one correctly rounded IEEE operation (no fused multiply–add) and sums are joined in one
+//! order, so both compilations give the same bits; AVX2 only makes them come faster.
+#![allow(unsafe_code)]
+
+/// Four lanes of f64.
+pub(super) trait Lanes: Copy {
+    fn zero() -> Self;
+    fn splat(value: f64) -> Self;
+    fn load(from: &[f64]) -> Self;
+    fn load_f32(from: &[f32]) -> Self;
+    fn store(self, to: &mut [f64]);
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    /// Lane-wise `if self > other { self } else { other }`.
+    fn greater(self, other: Self) -> Self;
+
+    /// (l0 + l2) + (l1 + l3), after adding the products of a tail of fewer than four elements lane by lane.
+    #[inline(always)]
+    fn join(self, tail: impl Iterator<Item = f64>) -> f64 {
+        let mut lanes = [0.0; 4];
+        self.store(&mut lanes);
+        for (lane, value) in lanes.iter_mut().zip(tail) {
+            *lane += value;
+        }
+        (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+    }
+}
+
+impl Lanes for [f64; 4] {
+    #[inline(always)]
+    fn zero() -> Self {
+        [0.0; 4]
+    }
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        [value; 4]
+    }
+    #[inline(always)]
+    fn load(from: &[f64]) -> Self {
+        [from[0], from[1], from[2], from[3]]
+    }
+    #[inline(always)]
+    fn load_f32(from: &[f32]) -> Self {
+        [from[0].into(), from[1].into(), from[2].into(), from[3].into()]
+    }
+    #[inline(always)]
+    fn store(self, to: &mut [f64]) {
+        to[..4].copy_from_slice(&self);
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] + other[l])
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] - other[l])
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] * other[l])
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> Self {
+        std::array::from_fn(|l| if self[l] > other[l] { self[l] } else { other[l] })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx {
+    use std::arch::x86_64::{
+        __m256d, _mm_loadu_ps, _mm256_add_pd, _mm256_cvtps_pd, _mm256_loadu_pd, _mm256_max_pd, _mm256_mul_pd,
+        _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd,
+    };
+
+    /// One AVX register. Made only inside functions that run after AVX2 was detected.
+    #[derive(Clone, Copy)]
+    pub struct Avx(__m256d);
+
+    // SAFETY of all blocks below: values of this type exist only where AVX2 was detected (the `kernel!` macro), and
+    // every load and store checks its length first.
+    impl super::Lanes for Avx {
+        #[inline(always)]
+        fn zero() -> Self {
+            Self(unsafe { _mm256_setzero_pd() })
+        }
+        #[inline(always)]
+        fn splat(value: f64) -> Self {
+            Self(unsafe { _mm256_set1_pd(value) })
+        }
+        #[inline(always)]
+        fn load(from: &[f64]) -> Self {
+            let from = &from[..4];
+            Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+        }
+        #[inline(always)]
+        fn load_f32(from: &[f32]) -> Self {
+            let from = &from[..4];
+            Self(unsafe { _mm256_cvtps_pd(_mm_loadu_ps(from.as_ptr())) })
+        }
+        #[inline(always)]
+        fn store(self, to: &mut [f64]) {
+            let to = &mut to[..4];
+            unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) }
+        }
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Self(unsafe { _mm256_add_pd(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Self(unsafe { _mm256_sub_pd(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            Self(unsafe { _mm256_mul_pd(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn greater(self, other: Self) -> Self {
+            // The instruction returns its second operand unless the first is greater.
+            Self(unsafe { _mm256_max_pd(self.0, other.0) })
+        }
+    }
+}
+
+/// Defines a kernel: a generic body over [`Lanes`], compiled for plain arrays and for AVX2.
+macro_rules! kernel {
+    ($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident) => {
+        $(#[$doc])*
+        #[allow(unsafe_code)]
+        #[inline]
+        pub fn $name($($arg: $ty),*) $(-> $ret)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn avx2($($arg: $ty),*) $(-> $ret)? {
+                    $body::<$crate::linalg::simd::avx::Avx>($($arg),*)
+                }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the CPU has AVX2, checked on the line above.
+                    return unsafe { avx2($($arg),*) };
+                }
+            }
+            $body::<[f64; 4]>($($arg),*)
+        }
+    };
+}
+
+pub(super) use kernel;
+
+/// Asks the memory system for a slice that is needed soon.
+#[inline(always)]
+pub fn prefetch<T>(slice: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let bytes = std::mem::size_of_val(slice);
+        let start = slice.as_ptr().cast::<i8>();
+        let mut offset = 0;
+        while offset < bytes {
+            // SAFETY: prefetch has no effect on memory, and `start + offset` stays inside the slice.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) };
+            offset += 64;
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Words → planes of a linear-chain model. φ^i is kept per position as label marginals plus transition counts.
+//!
+//! w is laid out [pixel][letter], then [previous][next], both in rows of 28 (26 letters padded to whole vectors), so
+//! one sweep over the on-pixels of a position gives all its letter scores.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Direction, Problem, Sink};
+use crate::dataset::letters::{LETTERS, LetterData, PIXELS};
+use crate::linalg::{accumulate_rows, chain_direction, chain_maxima, prefetch, scatter_rows};
+
+/// Padded row of letters.
+const ROW: usize = 28;
+/// Where the transitions start.
+const TRANSITIONS: usize = PIXELS * ROW;
+/// Shares below this are rounding dust.
+const DUST: f64 = 1e-20;
+
+type Scores = [f64; ROW];
+
+/// Linear chain with normalised Hamming loss, no bias.
+pub struct ChainProblem {
+    data: Arc<LetterData>,
+    lambda: f64,
+}
+
+/// One labelling of a word.
+pub type Labelling = SmallVec<[u8; 16]>;
+
+/// All φ^i without the factor 1/n.
+pub struct Blocks {
+    /// Per position: label marginals minus the truth.
+    unary: Vec<Scores>,
+    /// Per word: transition counts minus those of the truth, as (previous·28 + next, count), no zeros.
+    pairs: Vec<Vec<(u16, f64)>>,
+    /// Per word: expected loss.
+    loss: Vec<f64>,
+}
+
+/// Scores of the loaded word and the direction last asked for.
+pub struct Work {
+    /// Loss-augmented unary scores per position.
+    scores: Vec<Scores>,
+    /// Best prefix scores per position.
+    best: Vec<Scores>,
+    /// φ̂ − φ^i per position.
+    delta: Vec<Scores>,
+    /// Value of the truth's own labels: zero planes have value zero.
+    truth: f64,
+    /// φ̂ − φ^i over transitions, zero outside `touched`.
+    pair_delta: Vec<f64>,
+    seen: Vec<bool>,
+    touched: Vec<u16>,
+}
+
+impl ChainProblem {
+    /// The problem with regularisation λ.
+    pub fn new(data: Arc<LetterData>, lambda: f64) -> Self {
+        Self { data, lambda }
+    }
+
+    fn inverse_n(&self) -> f64 {
+        1.0 / self.terms() as f64
+    }
+
+    fn truth(&self, i: usize) -> &[u8] {
+        &self.data.labels[self.data.range(i)]
+    }
+
+    fn score(&self, i: usize, w: &[f64], work: &mut Work) {
+        let range = self.data.range(i);
+        let loss = 1.0 / range.len() as f64;
+        for (l, at) in range.enumerate() {
+            let scores = &mut work.scores[l];
+            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[at], scores);
+            let truth = usize::from(self.data.labels[at]);
+            for k in 0..LETTERS {
+                scores[k] += if k == truth { 0.0 } else { loss };
+            }
+        }
+        work.truth = labelling_score(self.truth(i), w, work);
+    }
+
+    fn touch(work: &mut Work, pair: usize, change: f64) {
+        if !work.seen[pair] {
+            work.seen[pair] = true;
+            work.touched.push(pair as u16);
+        }
+        work.pair_delta[pair] += change;
+    }
+}
+
+/// Loss-augmented score of a labelling of the loaded word.
+fn labelling_score(labels: &[u8], w: &[f64], work: &Work) -> f64 {
+    let unary: f64 = labels.iter().zip(&work.scores).map(|(k, scores)| scores[usize::from(*k)]).sum();
+    let pairs: f64 = labels.windows(2).map(|two| w[TRANSITIONS + pair(two[0], two[1])]).sum();
+    unary + pairs
+}
+
+fn pair(previous: u8, next: u8) -> usize {
+    usize::from(previous) * ROW + usize::from(next)
+}
+
+impl Problem for ChainProblem {
+    type Plane = Labelling;
+    type Blocks = Blocks;
+    type Work = Work;
+
+    fn terms(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        TRANSITIONS + LETTERS * ROW
+    }
+
+    fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks {
+            unary: vec![[0.0; ROW]; self.data.labels.len()],
+            pairs: vec![Vec::new(); self.terms()],
+            loss: vec![0.0; self.terms()],
+        }
+    }
+
+    fn work(&self) -> Work {
+        let longest = (0..self.terms()).map(|i| self.data.range(i).len()).max().unwrap_or(0);
+        Work {
+            scores: vec![[0.0; ROW]; longest],
+            best: vec![[0.0; ROW]; longest],
+            delta: vec![[0.0; ROW]; longest],
+            truth: 0.0,
+            pair_delta: vec![0.0; LETTERS * ROW],
+            seen: vec![false; LETTERS * ROW],
+            touched: Vec::with_capacity(LETTERS * ROW),
+        }
+    }
+
+    /// Viterbi. Ties: lowest last letter, then lowest previous letter at each step back.
+    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut Labelling) -> u64 {
+        self.score(i, w, work);
+        let transitions = &w[TRANSITIONS..];
+        let length = self.data.range(i).len();
+        work.best[0] = work.scores[0];
+        for l in 1..length {
+            let (before, after) = work.best.split_at_mut(l);
+            chain_maxima(&before[l - 1], transitions, &mut after[0]);
+            for k in 0..LETTERS {
+                after[0][k] += work.scores[l][k];
+            }
+        }
+        plane.clear();
+        plane.resize(length, 0);
+        let mut letter = 0;
+        for k in 1..LETTERS {
+            if work.best[length - 1][k] > work.best[length - 1][letter] {
+                letter = k;
+            }
+        }
+        plane[length - 1] = letter as u8;
+        for l in (1..length).rev() {
+            let (mut from, mut from_score) = (0, f64::NEG_INFINITY);
+            for a in 0..LETTERS {
+                let candidate = work.best[l - 1][a] + transitions[a * ROW + letter];
+                if candidate > from_score {
+                    (from, from_score) = (a, candidate);
+                }
+            }
+            letter = from;
+            plane[l - 1] = letter as u8;
+        }
+        let on: u32 = self.data.pixels[self.data.range(i)].iter().map(|mask| mask.count_ones()).sum();
+        u64::from(on) * LETTERS as u64 + (length * LETTERS * LETTERS) as u64
+    }
+
+    fn load<'a>(
+        &self,
+        i: usize,
+        w: &[f64],
+        _blocks: &Blocks,
+        _planes: impl Iterator<Item = &'a Labelling>,
+        work: &mut Work,
+    ) {
+        self.score(i, w, work);
+    }
+
+    fn value(&self, i: usize, plane: &Labelling, w: &[f64], work: &Work) -> f64 {
+        // The truth is exactly the zero plane.
+        if plane[..] == *self.truth(i) {
+            return 0.0;
+        }
+        (labelling_score(plane, w, work) - work.truth) * self.inverse_n()
+    }
+
+    fn direction(&self, i: usize, blocks: &Blocks, plane: &Labelling, w: &[f64], work: &mut Work) -> Direction {
+        let range = self.data.range(i);
+        let truth = self.truth(i);
+        let transitions = &w[TRANSITIONS..];
+        forget_pairs(work);
+        let (mut gain, mut norm2) = chain_direction(
+            &blocks.unary[range.clone()],
+            plane,
+            truth,
+            &work.scores,
+            &self.data.pixels[range.clone()],
+            &mut work.delta,
+        );
+        let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
+        // The truth's own transitions are counted so that a pair shared with it cancels exactly.
+        for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
+            if hat != truth {
+                Self::touch(work, pair(hat[0], hat[1]), 1.0);
+                Self::touch(work, pair(truth[0], truth[1]), -1.0);
+            }
+        }
+        for (at, count) in &blocks.pairs[i] {
+            Self::touch(work, usize::from(*at), -count);
+        }
+        for at in &work.touched {
+            let change = work.pair_delta[usize::from(*at)];
+            gain += change * transitions[usize::from(*at)];
+            norm2 += change * change;
+        }
+        let inverse_n = self.inverse_n();
+        Direction {
+            gain: gain * inverse_n,
+            norm2: norm2 * inverse_n * inverse_n,
+            offset: (wrong as f64 / range.len() as f64 - blocks.loss[i]) * inverse_n,
+        }
+    }
+
+    fn advance(
+        &self,
+        i: usize,
+        blocks: &mut Blocks,
+        plane: &Labelling,
+        gamma: f64,
+        work: &mut Work,
+        sink: &mut Sink<'_>,
+    ) {
+        let range = self.data.range(i);
+        let inverse_n = self.inverse_n();
+        let wrong = plane.iter().zip(self.truth(i)).filter(|(hat, truth)| hat != truth).count();
+        blocks.loss[i] += gamma * (wrong as f64 / range.len() as f64 - blocks.loss[i]);
+        for (delta, at) in work.delta.iter_mut().zip(range.clone()) {
+            let unary = &mut blocks.unary[at];
+            for k in 0..ROW {
+                let change = gamma * delta[k];
+                let change = if (unary[k] + change).abs() < DUST { -unary[k] } else { change };
+                unary[k] += change;
+                delta[k] = change;
+            }
+            let mask = self.data.pixels[at];
+            sink.each(|target, scale| scatter_rows(target, mask, delta, scale * inverse_n));
+        }
+        let pairs = &mut blocks.pairs[i];
+        for (at, count) in pairs.iter_mut() {
+            let at = usize::from(*at);
+            let mut change = gamma * work.pair_delta[at];
+            if (*count + change).abs() < DUST {
+                change = -*count;
+            }
+            *count += change;
+            sink.each(|target, scale| target[TRANSITIONS + at] += scale * inverse_n * change);
+            work.pair_delta[at] = 0.0;
+        }
+        for at in &work.touched {
+            let change = gamma * work.pair_delta[usize::from(*at)];
+            if change != 0.0 {
+                pairs.push((*at, change));
+                sink.each(|target, scale| target[TRANSITIONS + usize::from(*at)] += scale * inverse_n * change);
+            }
+        }
+        pairs.retain(|(_, count)| *count != 0.0);
+    }
+
+    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
+        let scale = scale * self.inverse_n();
+        for at in self.data.range(i) {
+            scatter_rows(out, self.data.pixels[at], &blocks.unary[at], scale);
+        }
+        for (at, count) in &blocks.pairs[i] {
+            out[TRANSITIONS + usize::from(*at)] += scale * count;
+        }
+        blocks.loss[i] * self.inverse_n()
+    }
+
+    fn add_plane(&self, i: usize, plane: &Labelling, scale: f64, out: &mut [f64]) -> f64 {
+        let scale = scale * self.inverse_n();
+        let truth = self.truth(i);
+        let range = self.data.range(i);
+        let mut wrong = 0;
+        for (l, at) in range.clone().enumerate() {
+            if plane[l] != truth[l] {
+                let mut changes = [0.0; ROW];
+                changes[usize::from(plane[l])] = 1.0;
+                changes[usize::from(truth[l])] = -1.0;
+                scatter_rows(out, self.data.pixels[at], &changes, scale);
+                wrong += 1;
+            }
+        }
+        for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
+            out[TRANSITIONS + pair(hat[0], hat[1])] += scale;
+            out[TRANSITIONS + pair(truth[0], truth[1])] -= scale;
+        }
+        f64::from(wrong) / range.len() as f64 * self.inverse_n()
+    }
+
+    fn product_ops(&self, i: usize) -> u64 {
+        let on: u32 = self.data.pixels[self.data.range(i)].iter().map(|mask| mask.count_ones()).sum();
+        2 * (u64::from(on) + self.data.range(i).len() as u64)
+    }
+
+    fn prefetch(&self, i: usize, blocks: &Blocks) {
+        let range = self.data.range(i);
+        prefetch(&self.data.pixels[range.clone()]);
+        prefetch(&blocks.unary[range]);
+        prefetch(std::slice::from_ref(&blocks.pairs[i]));
+    }
+
+    fn weights(&self, w: &[f64]) -> Vec<f64> {
+        let unary = (0..LETTERS).flat_map(|k| (0..PIXELS).map(move |p| w[p * ROW + k]));
+        let pairs = (0..LETTERS).flat_map(|a| (0..LETTERS).map(move |b| w[TRANSITIONS + a * ROW + b]));
+        unary.chain(pairs).collect()
+    }
+}
+
+/// Clears the transition part of the direction last asked for.
+fn forget_pairs(work: &mut Work) {
+    for at in work.touched.drain(..) {
+        work.pair_delta[usize::from(at)] = 0.0;
+        work.seen[usize::from(at)] = false;
+    }
+}

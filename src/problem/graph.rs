@@ -1,0 +1,323 @@
+//! Labelled graphs → planes of a Potts model with learned unaries: min-cut for two labels, α-expansion for more.
+//!
+//! A plane is the change of the feature sums, one p-vector per label whose sum can change. With two labels the blocks
+//! of a plane are (−v, v), so φ⋆ lives in a p-dimensional subspace: coordinates are √2·v, an isometry that halves every
+//! product. With K labels, blocks that are zero are not stored.
+
+use std::sync::Arc;
+
+use super::{Direction, Problem, Sink};
+use crate::dataset::GraphData;
+use crate::error::Result;
+use crate::linalg::{add_scaled, add_scaled_f32, dot, dot_f32_rows, mix_advance, mix_products, norm2, prefetch};
+use crate::oracle::expansion::PottsSolver;
+use crate::oracle::maxflow::{BinaryCut, Topology};
+
+/// Operations of the virtual clock per elementary operation of a flow.
+const FLOW_UNITS: u64 = 8;
+
+/// Binary or Potts graph labelling with normalised Hamming loss and a fixed pairwise weight.
+pub struct GraphProblem {
+    data: Arc<GraphData>,
+    topologies: Vec<Topology>,
+    /// Θ(y_i).
+    truth_disagreements: Vec<u32>,
+    pairwise: f64,
+    lambda: f64,
+    /// Blocks of w: 1 for two labels, else K.
+    blocks: usize,
+}
+
+/// One labelling and its plane.
+#[derive(Debug, Default)]
+pub struct GraphPlane {
+    labels: Vec<u16>,
+    /// Bit k (modulo 64): block k may differ from zero.
+    mask: u64,
+    /// Stored blocks, ascending.
+    sums: Vec<f64>,
+    offset: f64,
+}
+
+impl Clone for GraphPlane {
+    fn clone(&self) -> Self {
+        Self { labels: self.labels.clone(), sums: self.sums.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.labels.clone_from(&other.labels);
+        self.sums.clone_from(&other.sums);
+        (self.mask, self.offset) = (other.mask, other.offset);
+    }
+}
+
+impl PartialEq for GraphPlane {
+    fn eq(&self, other: &Self) -> bool {
+        self.offset == other.offset && self.labels == other.labels
+    }
+}
+
+/// All φ^i, dense, with the blocks in use.
+pub struct Blocks {
+    sums: Vec<f64>,
+    masks: Vec<u64>,
+    offsets: Vec<f64>,
+}
+
+/// Score table, labels and search trees.
+pub struct Work {
+    scores: Vec<f64>,
+    labels: Vec<u16>,
+    cut: BinaryCut,
+    potts: PottsSolver,
+}
+
+impl GraphProblem {
+    /// The problem with regularisation λ and pairwise weight θ.
+    pub fn new(data: Arc<GraphData>, lambda: f64, pairwise: f64) -> Result<Self> {
+        let topologies = (0..data.len())
+            .map(|i| Topology::new(data.labels_of(i).len(), data.edges_of(i)))
+            .collect::<Result<Vec<_>>>()?;
+        let truth_disagreements =
+            topologies.iter().enumerate().map(|(i, topology)| topology.disagreements(data.labels_of(i))).collect();
+        let blocks = if data.num_labels == 2 { 1 } else { data.num_labels };
+        Ok(Self { data, topologies, truth_disagreements, pairwise, lambda, blocks })
+    }
+
+    fn p(&self) -> usize {
+        self.data.features_per_node
+    }
+
+    fn inverse_n(&self) -> f64 {
+        1.0 / self.terms() as f64
+    }
+
+    /// Indices of the blocks in a mask.
+    fn in_mask(&self, mask: u64) -> impl Iterator<Item = usize> + use<> {
+        (0..self.blocks).filter(move |k| mask >> (k % 64) & 1 == 1)
+    }
+
+    /// Label costs for the minimisers, times the number of nodes: losses and pairwise terms are then whole numbers at
+    /// w = 0 and ties are seen exactly. Returns the operations.
+    fn energies(&self, i: usize, w: &[f64], scores: &mut [f64]) -> u64 {
+        let features = self.data.features_of(i);
+        let truth = self.data.labels_of(i);
+        let nodes = truth.len();
+        let (k, p) = (self.data.num_labels, self.p());
+        if self.blocks == 1 {
+            dot_f32_rows(features, w, &mut scores[..nodes], 1);
+            // Cost of label 1 over label 0: −(s_1 − s_0) with s_1 − s_0 = √2⟨ψ, w⟩, and the losses.
+            for (score, truth) in scores.iter_mut().zip(truth) {
+                *score = if *truth == 0 { -1.0 } else { 1.0 } - nodes as f64 * std::f64::consts::SQRT_2 * *score;
+            }
+        } else {
+            for y in 0..k {
+                dot_f32_rows(features, &w[y * p..(y + 1) * p], &mut scores[y..], k);
+            }
+            for (row, truth) in scores.chunks_exact_mut(k).zip(truth) {
+                for (y, score) in row.iter_mut().enumerate() {
+                    *score = -(nodes as f64) * *score - f64::from(u8::from(y != usize::from(*truth)));
+                }
+            }
+        }
+        (features.len() * self.blocks) as u64
+    }
+
+    /// Fills `plane` with the plane of its labels.
+    fn build_plane(&self, i: usize, disagreements: u32, plane: &mut GraphPlane) {
+        let (p, truth) = (self.p(), self.data.labels_of(i));
+        let features = self.data.features_of(i);
+        plane.mask = 0;
+        let mut wrong = 0;
+        for (hat, truth) in plane.labels.iter().zip(truth) {
+            if hat != truth {
+                wrong += 1;
+                plane.mask |= if self.blocks == 1 { 1 } else { 1 << (hat % 64) | 1 << (truth % 64) };
+            }
+        }
+        let stored = self.in_mask(plane.mask).count();
+        plane.sums.clear();
+        plane.sums.resize(stored * p, 0.0);
+        let slot = |y: u16| self.in_mask(plane.mask).take_while(|k| *k < usize::from(y)).count() * p;
+        let scale = self.inverse_n();
+        for (l, (hat, truth)) in plane.labels.iter().zip(truth).enumerate() {
+            if hat == truth {
+                continue;
+            }
+            let row = &features[l * p..(l + 1) * p];
+            if self.blocks == 1 {
+                let sign = if *hat == 1 { scale } else { -scale };
+                add_scaled_f32(&mut plane.sums, sign * std::f64::consts::SQRT_2, row);
+            } else {
+                let (to, from) = (slot(*hat), slot(*truth));
+                add_scaled_f32(&mut plane.sums[to..to + p], scale, row);
+                add_scaled_f32(&mut plane.sums[from..from + p], -scale, row);
+            }
+        }
+        let theta = f64::from(self.truth_disagreements[i]) - f64::from(disagreements);
+        plane.offset = (f64::from(wrong) / truth.len() as f64 + self.pairwise * theta) * scale;
+    }
+}
+
+impl Problem for GraphProblem {
+    type Plane = GraphPlane;
+    type Blocks = Blocks;
+    type Work = Work;
+
+    fn terms(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.blocks * self.p()
+    }
+
+    fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks {
+            sums: vec![0.0; self.terms() * self.dim()],
+            masks: vec![0; self.terms()],
+            offsets: vec![0.0; self.terms()],
+        }
+    }
+
+    fn work(&self) -> Work {
+        let most = (0..self.terms()).map(|i| self.data.labels_of(i).len()).max().unwrap_or(0);
+        Work {
+            scores: vec![0.0; most * self.blocks],
+            labels: vec![0; most],
+            cut: BinaryCut::new(),
+            potts: PottsSolver::new(),
+        }
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut GraphPlane) -> u64 {
+        let topology = &self.topologies[i];
+        let nodes = topology.num_nodes();
+        let scores = &mut work.scores[..nodes * self.blocks];
+        let labels = &mut work.labels[..nodes];
+        let score_ops = self.energies(i, w, scores);
+        let pairwise = self.pairwise * nodes as f64;
+        let (disagreements, operations) = if self.blocks == 1 {
+            let report = work.cut.solve(topology, scores, pairwise, labels);
+            (report.disagreements, report.operations)
+        } else {
+            let report = work.potts.solve(topology, scores, self.data.num_labels, pairwise, labels);
+            (report.disagreements, report.operations)
+        };
+        plane.labels.clear();
+        plane.labels.extend_from_slice(labels);
+        self.build_plane(i, disagreements, plane);
+        score_ops + FLOW_UNITS * operations
+    }
+
+    fn load<'a>(
+        &self,
+        _i: usize,
+        _w: &[f64],
+        _blocks: &Blocks,
+        _planes: impl Iterator<Item = &'a GraphPlane>,
+        _work: &mut Work,
+    ) {
+    }
+
+    fn value(&self, _i: usize, plane: &GraphPlane, w: &[f64], _work: &Work) -> f64 {
+        let p = self.p();
+        let blocks = self.in_mask(plane.mask).zip(plane.sums.chunks_exact(p));
+        blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset
+    }
+
+    fn direction(&self, i: usize, blocks: &Blocks, plane: &GraphPlane, w: &[f64], _work: &mut Work) -> Direction {
+        let (p, d) = (self.p(), self.dim());
+        let mix = &blocks.sums[i * d..(i + 1) * d];
+        let mut stored = plane.sums.chunks_exact(p);
+        let (mut gain, mut squared) = (0.0, 0.0);
+        for k in self.in_mask(plane.mask | blocks.masks[i]) {
+            let (mix, w) = (&mix[k * p..(k + 1) * p], &w[k * p..(k + 1) * p]);
+            let in_plane = plane.mask >> (k % 64) & 1 == 1;
+            let (with_w, size) = match if in_plane { stored.next() } else { None } {
+                Some(sums) => mix_products(mix, sums, w),
+                None => (-dot(mix, w), norm2(mix)),
+            };
+            gain += with_w;
+            squared += size;
+        }
+        let offset = plane.offset - blocks.offsets[i];
+        Direction { gain: gain + offset, norm2: squared, offset }
+    }
+
+    fn advance(
+        &self,
+        i: usize,
+        blocks: &mut Blocks,
+        plane: &GraphPlane,
+        gamma: f64,
+        _work: &mut Work,
+        sink: &mut Sink<'_>,
+    ) {
+        let (p, d) = (self.p(), self.dim());
+        let mix = &mut blocks.sums[i * d..(i + 1) * d];
+        let mut stored = plane.sums.chunks_exact(p);
+        for k in self.in_mask(plane.mask | blocks.masks[i]) {
+            let range = k * p..(k + 1) * p;
+            let mix = &mut mix[range.clone()];
+            let in_plane = plane.mask >> (k % 64) & 1 == 1;
+            let sums = if in_plane { stored.next() } else { None };
+            if let Some((average, factor)) = &mut sink.average {
+                let target = &mut average[range.clone()];
+                add_scaled(target, -*factor * gamma, mix);
+                if let Some(sums) = sums {
+                    add_scaled(target, *factor * gamma, sums);
+                }
+            }
+            let target = &mut sink.w[range];
+            if let Some(sums) = sums {
+                mix_advance(mix, sums, gamma, target, sink.scale);
+            } else {
+                add_scaled(target, -sink.scale * gamma, mix);
+                for value in mix.iter_mut() {
+                    *value -= gamma * *value;
+                }
+            }
+        }
+        blocks.masks[i] |= plane.mask;
+        blocks.offsets[i] += gamma * (plane.offset - blocks.offsets[i]);
+    }
+
+    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
+        let (p, d) = (self.p(), self.dim());
+        for k in self.in_mask(blocks.masks[i]) {
+            add_scaled(&mut out[k * p..(k + 1) * p], scale, &blocks.sums[i * d + k * p..i * d + (k + 1) * p]);
+        }
+        blocks.offsets[i]
+    }
+
+    fn add_plane(&self, _i: usize, plane: &GraphPlane, scale: f64, out: &mut [f64]) -> f64 {
+        let p = self.p();
+        for (k, sums) in self.in_mask(plane.mask).zip(plane.sums.chunks_exact(p)) {
+            add_scaled(&mut out[k * p..(k + 1) * p], scale, sums);
+        }
+        plane.offset
+    }
+
+    fn product_ops(&self, _i: usize) -> u64 {
+        self.dim() as u64
+    }
+
+    fn prefetch(&self, i: usize, blocks: &Blocks) {
+        if self.blocks == 1 {
+            prefetch(&blocks.sums[i * self.dim()..(i + 1) * self.dim()]);
+        }
+    }
+
+    fn weights(&self, w: &[f64]) -> Vec<f64> {
+        if self.blocks > 1 {
+            return w.to_vec();
+        }
+        let half = |sign: f64| w.iter().map(move |v| sign * v * std::f64::consts::FRAC_1_SQRT_2);
+        half(-1.0).chain(half(1.0)).collect()
+    }
+}

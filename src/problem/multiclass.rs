@@ -1,0 +1,239 @@
+//! Multiclass data → planes x_i ⊗ (e_y − e_{y_i})/n. φ^i is kept as its K label shares α, never as a d-vector.
+
+use std::sync::Arc;
+
+use super::{Direction, Problem, Sink};
+use crate::dataset::multiclass::{Features, MulticlassData, Row};
+use crate::linalg::{add_scaled, dot, dot_rows, prefetch};
+
+/// Shares below this are rounding dust: dropping them keeps the support small and denormals away.
+const DUST: f64 = 1e-20;
+
+/// Multiclass SVM in the Crammer–Singer form with 0/1 loss, no bias.
+pub struct MulticlassProblem {
+    data: Arc<MulticlassData>,
+    lambda: f64,
+    norms: Vec<f64>,
+}
+
+/// Label scores ⟨w_y, x_i⟩ of the loaded term.
+pub struct Work {
+    scores: Vec<f64>,
+    needed: Vec<usize>,
+}
+
+impl MulticlassProblem {
+    /// The problem with regularisation λ.
+    pub fn new(data: Arc<MulticlassData>, lambda: f64) -> Self {
+        let norms = (0..data.len())
+            .map(|i| match data.row(i) {
+                Row::Dense(x) => dot(x, x),
+                Row::Sparse(_, values) => dot(values, values),
+            })
+            .collect();
+        Self { data, lambda, norms }
+    }
+
+    fn labels(&self) -> usize {
+        self.data.num_labels
+    }
+
+    fn inverse_n(&self) -> f64 {
+        1.0 / self.terms() as f64
+    }
+
+    /// target ← target + c · x_i in block y.
+    fn add_row(&self, i: usize, y: usize, c: f64, target: &mut [f64]) {
+        let p = self.data.dim;
+        match self.data.row(i) {
+            Row::Dense(x) => add_scaled(&mut target[y * p..(y + 1) * p], c, x),
+            Row::Sparse(indices, values) => {
+                let k = self.labels();
+                for (f, v) in indices.iter().zip(values) {
+                    target[*f as usize * k + y] += c * v;
+                }
+            }
+        }
+    }
+}
+
+impl Problem for MulticlassProblem {
+    type Plane = u32;
+    /// n × K label shares.
+    type Blocks = Vec<f64>;
+    type Work = Work;
+
+    fn terms(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.data.dim * self.labels()
+    }
+
+    fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    fn blocks(&self) -> Vec<f64> {
+        let k = self.labels();
+        let mut shares = vec![0.0; self.terms() * k];
+        for (i, y) in self.data.labels.iter().enumerate() {
+            shares[i * k + *y as usize] = 1.0;
+        }
+        shares
+    }
+
+    fn work(&self) -> Work {
+        Work { scores: vec![0.0; self.labels()], needed: Vec::with_capacity(self.labels()) }
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut u32) -> u64 {
+        let length = match self.data.row(i) {
+            Row::Dense(x) => {
+                dot_rows(w, x, &mut work.scores);
+                x.len()
+            }
+            Row::Sparse(indices, values) => {
+                let k = self.labels();
+                work.scores.fill(0.0);
+                for (f, v) in indices.iter().zip(values) {
+                    add_scaled(&mut work.scores, *v, &w[*f as usize * k..(*f as usize + 1) * k]);
+                }
+                indices.len()
+            }
+        };
+        let truth = self.data.labels[i] as usize;
+        let (mut best, mut best_score) = (0, f64::NEG_INFINITY);
+        for (y, score) in work.scores.iter().enumerate() {
+            let score = if y == truth { *score } else { score + 1.0 };
+            if score > best_score {
+                (best, best_score) = (y, score);
+            }
+        }
+        *plane = best as u32;
+        (length * self.labels()) as u64
+    }
+
+    fn load<'a>(&self, i: usize, w: &[f64], blocks: &Vec<f64>, planes: impl Iterator<Item = &'a u32>, work: &mut Work) {
+        let k = self.labels();
+        work.needed.clear();
+        let truth = self.data.labels[i] as usize;
+        work.needed.push(truth);
+        for (y, share) in blocks[i * k..(i + 1) * k].iter().enumerate() {
+            if *share != 0.0 && y != truth {
+                work.needed.push(y);
+            }
+        }
+        for plane in planes {
+            if !work.needed.contains(&(*plane as usize)) {
+                work.needed.push(*plane as usize);
+            }
+        }
+        match self.data.row(i) {
+            Row::Dense(x) => {
+                let p = x.len();
+                for y in &work.needed {
+                    work.scores[*y] = dot(&w[y * p..(y + 1) * p], x);
+                }
+            }
+            Row::Sparse(indices, values) => {
+                for y in &work.needed {
+                    work.scores[*y] = indices.iter().zip(values).map(|(f, v)| v * w[*f as usize * k + y]).sum();
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn value(&self, i: usize, plane: &u32, _w: &[f64], work: &Work) -> f64 {
+        let (y, truth) = (*plane as usize, self.data.labels[i] as usize);
+        if y == truth { 0.0 } else { (work.scores[y] + 1.0 - work.scores[truth]) * self.inverse_n() }
+    }
+
+    fn direction(&self, i: usize, blocks: &Vec<f64>, plane: &u32, _w: &[f64], work: &mut Work) -> Direction {
+        let (k, hat, truth) = (self.labels(), *plane as usize, self.data.labels[i] as usize);
+        let (mut gain, mut norm2) = (0.0, 0.0);
+        for (y, share) in blocks[i * k..(i + 1) * k].iter().enumerate() {
+            let change = f64::from(u8::from(y == hat)) - share;
+            if change != 0.0 {
+                gain += change * (work.scores[y] + f64::from(u8::from(y != truth)));
+                norm2 += change * change;
+            }
+        }
+        let inverse_n = self.inverse_n();
+        let offset = f64::from(u8::from(hat != truth)) - (1.0 - blocks[i * k + truth]);
+        Direction {
+            gain: gain * inverse_n,
+            norm2: norm2 * self.norms[i] * inverse_n * inverse_n,
+            offset: offset * inverse_n,
+        }
+    }
+
+    fn advance(&self, i: usize, blocks: &mut Vec<f64>, plane: &u32, gamma: f64, _work: &mut Work, sink: &mut Sink<'_>) {
+        let (k, hat) = (self.labels(), *plane as usize);
+        for y in 0..k {
+            let share = &mut blocks[i * k + y];
+            let mut change = gamma * (f64::from(u8::from(y == hat)) - *share);
+            if change == 0.0 {
+                continue;
+            }
+            if (*share + change).abs() < DUST {
+                change = -*share;
+            }
+            *share += change;
+            sink.each(|target, scale| self.add_row(i, y, scale * change * self.inverse_n(), target));
+        }
+    }
+
+    fn add_block(&self, i: usize, blocks: &Vec<f64>, scale: f64, out: &mut [f64]) -> f64 {
+        let (k, truth) = (self.labels(), self.data.labels[i] as usize);
+        for (y, share) in blocks[i * k..(i + 1) * k].iter().enumerate() {
+            let share = share - f64::from(u8::from(y == truth));
+            if share != 0.0 {
+                self.add_row(i, y, scale * share * self.inverse_n(), out);
+            }
+        }
+        (1.0 - blocks[i * k + truth]) * self.inverse_n()
+    }
+
+    fn add_plane(&self, i: usize, plane: &u32, scale: f64, out: &mut [f64]) -> f64 {
+        let (y, truth) = (*plane as usize, self.data.labels[i] as usize);
+        if y == truth {
+            return 0.0;
+        }
+        self.add_row(i, y, scale * self.inverse_n(), out);
+        self.add_row(i, truth, -scale * self.inverse_n(), out);
+        self.inverse_n()
+    }
+
+    fn product_ops(&self, i: usize) -> u64 {
+        match self.data.row(i) {
+            Row::Dense(x) => x.len() as u64,
+            Row::Sparse(indices, _) => indices.len() as u64,
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, i: usize, blocks: &Vec<f64>) {
+        match self.data.row(i) {
+            Row::Dense(x) => prefetch(x),
+            Row::Sparse(indices, values) => {
+                prefetch(indices);
+                prefetch(values);
+            }
+        }
+        let k = self.labels();
+        prefetch(&blocks[i * k..(i + 1) * k]);
+    }
+
+    fn weights(&self, w: &[f64]) -> Vec<f64> {
+        match self.data.features {
+            Features::Dense(_) => w.to_vec(),
+            Features::Sparse { .. } => {
+                let (k, p) = (self.labels(), self.data.dim);
+                (0..k * p).map(|at| w[at % p * k + at / p]).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! An oracle that returns sparse planes → a whole [`Problem`]: the short way to add a problem of one's own.
+
+use super::{Direction, Problem, Sink};
+use crate::linalg::add_scaled;
+
+/// A plane as index–value pairs (each index once) plus φ∘.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparsePlane {
+    /// (coordinate, value) of φ⋆.
+    pub entries: Vec<(usize, f64)>,
+    /// φ∘.
+    pub offset: f64,
+}
+
+impl SparsePlane {
+    fn dot(&self, w: &[f64]) -> f64 {
+        self.entries.iter().map(|(j, v)| w[*j] * v).sum()
+    }
+}
+
+/// What a user writes: how many terms, how many weights, and the max-oracle.
+pub trait MaxOracle: Sync {
+    /// n.
+    fn terms(&self) -> usize;
+    /// d.
+    fn dim(&self) -> usize;
+    /// λ; 1/n unless overridden.
+    fn lambda(&self) -> f64 {
+        1.0 / self.terms() as f64
+    }
+    /// Overwrites `plane` with a plane that maximises ⟨φ^{iy}, [w 1]⟩ (already divided by n; the truth is exactly 0).
+    /// Returns the operations it took.
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64;
+}
+
+/// A [`Problem`] made of a [`MaxOracle`]; keeps every φ^i as a dense vector.
+pub struct Simple<O>(pub O);
+
+/// φ^i and φ∘^i, dense.
+pub struct Blocks {
+    vectors: Vec<f64>,
+    offsets: Vec<f64>,
+}
+
+impl<O: MaxOracle> Simple<O> {
+    fn block<'a>(&self, i: usize, blocks: &'a Blocks) -> &'a [f64] {
+        &blocks.vectors[i * self.0.dim()..(i + 1) * self.0.dim()]
+    }
+}
+
+impl<O: MaxOracle> Problem for Simple<O> {
+    type Plane = SparsePlane;
+    type Blocks = Blocks;
+    /// φ̂ − φ^i.
+    type Work = Vec<f64>;
+
+    fn terms(&self) -> usize {
+        self.0.terms()
+    }
+
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn lambda(&self) -> f64 {
+        self.0.lambda()
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks { vectors: vec![0.0; self.terms() * self.dim()], offsets: vec![0.0; self.terms()] }
+    }
+
+    fn work(&self) -> Vec<f64> {
+        vec![0.0; self.dim()]
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], _work: &mut Vec<f64>, plane: &mut SparsePlane) -> u64 {
+        self.0.max_plane(i, w, plane)
+    }
+
+    fn load<'a>(
+        &self,
+        _i: usize,
+        _w: &[f64],
+        _blocks: &Blocks,
+        _planes: impl Iterator<Item = &'a SparsePlane>,
+        _work: &mut Vec<f64>,
+    ) {
+    }
+
+    fn value(&self, _i: usize, plane: &SparsePlane, w: &[f64], _work: &Vec<f64>) -> f64 {
+        plane.dot(w) + plane.offset
+    }
+
+    fn direction(&self, i: usize, blocks: &Blocks, plane: &SparsePlane, w: &[f64], work: &mut Vec<f64>) -> Direction {
+        for (delta, value) in work.iter_mut().zip(self.block(i, blocks)) {
+            *delta = -value;
+        }
+        for (j, v) in &plane.entries {
+            work[*j] += v;
+        }
+        let offset = plane.offset - blocks.offsets[i];
+        Direction { gain: crate::linalg::dot(work, w) + offset, norm2: crate::linalg::norm2(work), offset }
+    }
+
+    fn advance(
+        &self,
+        i: usize,
+        blocks: &mut Blocks,
+        plane: &SparsePlane,
+        gamma: f64,
+        work: &mut Vec<f64>,
+        sink: &mut Sink<'_>,
+    ) {
+        let d = self.dim();
+        add_scaled(&mut blocks.vectors[i * d..(i + 1) * d], gamma, work);
+        blocks.offsets[i] += gamma * (plane.offset - blocks.offsets[i]);
+        sink.each(|target, scale| add_scaled(target, scale * gamma, work));
+    }
+
+    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
+        add_scaled(out, scale, self.block(i, blocks));
+        blocks.offsets[i]
+    }
+
+    fn add_plane(&self, _i: usize, plane: &SparsePlane, scale: f64, out: &mut [f64]) -> f64 {
+        for (j, v) in &plane.entries {
+            out[*j] += scale * v;
+        }
+        plane.offset
+    }
+
+    fn product_ops(&self, _i: usize) -> u64 {
+        self.dim() as u64
+    }
+}
