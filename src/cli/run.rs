@@ -26,8 +26,8 @@ pub struct RunArgs {
     /// Concurrent runs, each pinned to its core [default: the config's, else the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Time runs one at a time, for numbers to publish
-    #[arg(long, conflicts_with = "jobs")]
+    /// Time runs one at a time whatever --jobs says, for numbers to publish
+    #[arg(long)]
     pub isolated: bool,
     /// Redo finished runs
     #[arg(long)]
@@ -80,13 +80,18 @@ pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
     }
     if !args.quiet {
         let (now, before) = (report.finished, report.already);
-        eprintln!(
+        note(&format!(
             "{now} runs finished in {}, {before} were done before: {}",
             duration(report.seconds),
             report.out.display()
-        );
+        ));
     }
     Ok(())
+}
+
+/// A line on stderr; nobody there to read it is no error.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// How much to say.
@@ -108,7 +113,7 @@ pub fn interrupt_flag() -> &'static AtomicBool {
             if FLAG.swap(true, Ordering::Relaxed) {
                 std::process::exit(1);
             }
-            eprintln!("stopping; once more to stop at once");
+            note("stopping; once more to stop at once");
         });
     });
     &FLAG

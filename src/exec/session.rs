@@ -64,11 +64,20 @@ impl Report {
     }
 }
 
+/// What the planner wants to know of a finished run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Done {
+    /// Wall time with evaluation.
+    pub total_s: f64,
+    /// Concurrent workers.
+    pub jobs: u64,
+}
+
 /// What a result folder holds of a plan.
 #[derive(Debug, Default)]
 pub struct Standing {
-    /// Runs of the plan that ended well, by identity.
-    pub done: BTreeMap<String, RunRecord>,
+    /// Runs of the plan that ended well, by identity, with their circumstances.
+    pub done: BTreeMap<String, Done>,
     /// Runs of the plan whose record says they failed; they are tried again.
     pub failed: u64,
     /// Unreadable files.
@@ -88,7 +97,10 @@ impl Standing {
         for record in contents.records {
             if planned.contains(record.run_id.as_str()) {
                 match record.status {
-                    Status::Done(_) => drop(standing.done.insert(record.run_id.clone(), record)),
+                    Status::Done(_) => {
+                        let done = Done { total_s: record.facts.total_s, jobs: record.jobs };
+                        standing.done.insert(record.run_id, done);
+                    }
                     Status::Failed(_) => standing.failed += 1,
                 }
             } else if runs.iter().any(|run| run.identity.same_cell(&record.facts.settings)) {
@@ -104,8 +116,8 @@ impl Standing {
     pub fn estimator(&self, runs: &[RunSpec], facts: &[Description]) -> Estimator {
         let mut estimator = Estimator::default();
         for run in runs {
-            if let Some(record) = self.done.get(&run.run_id) {
-                estimator.learn(run, &facts[run.set], record);
+            if let Some(done) = self.done.get(&run.run_id) {
+                estimator.learn(run, &facts[run.set], done.total_s);
             }
         }
         estimator
@@ -150,7 +162,7 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
     let done = |run: &RunSpec| !options.force && standing.done.contains_key(&run.run_id);
     let todo: Vec<RunSpec> = runs.iter().filter(|run| !done(run)).cloned().collect();
     let already = (runs.len() - todo.len()) as u64;
-    let others = standing.done.values().filter(|record| record.jobs > 1).count();
+    let others = standing.done.values().filter(|done| done.jobs > 1).count();
     if options.isolated && !options.force && experiment.clock != ClockKind::Virtual && others > 0 {
         let message = format!("warning: {others} finished runs were not timed in isolation; --force redoes them");
         progress.say(Verbosity::Normal, &message);
@@ -225,11 +237,13 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
 /// Names what is damaged, moves what is replaced out of the way, says what else is there.
 fn tidy(store: &Store, runs: &[RunSpec], standing: &Standing, options: &Options, progress: &Progress) -> Result<()> {
     for damage in &standing.damaged {
-        progress.say(Verbosity::Quiet, &format!("warning: {}", damage.error));
         let stem = damage.path.file_stem().unwrap_or_default().to_string_lossy();
-        if runs.iter().any(|run| run.run_id == stem) {
+        let planned = runs.iter().any(|run| run.run_id == stem);
+        if planned {
             store.set_aside(&stem)?;
         }
+        let fate = if planned { " (moved to stale/, redone now)" } else { " (not in this plan)" };
+        progress.say(Verbosity::Quiet, &format!("warning: {}{fate}", damage.error));
     }
     for run_id in &standing.stale {
         store.set_aside(run_id)?;
@@ -275,12 +289,20 @@ fn load(
     Ok(problems)
 }
 
-/// What timing the oracle calls cost, where it cost most.
+/// What timing the oracle calls cost: the median over repeats, where it is largest.
 fn instrument_cost(records: &[RunRecord]) -> Option<String> {
-    let share = |record: &&RunRecord| record.facts.instrument_s / record.facts.wall_s.max(1e-9);
-    let worst = records.iter().max_by(|a, b| share(a).total_cmp(&share(b))).filter(|worst| share(worst) > 0.0)?;
-    let percent = 100.0 * share(&worst);
-    Some(format!("timing the oracle took at most {percent:.2} % of solver time ({} {})", worst.dataset, worst.solver))
+    let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.facts.wall_s > 0.0) {
+        let share = record.facts.instrument_s / record.facts.wall_s;
+        cells.entry((&record.dataset, record.solver)).or_default().push(share);
+    }
+    let median = |shares: &mut Vec<f64>| {
+        shares.sort_by(f64::total_cmp);
+        shares[shares.len() / 2]
+    };
+    let medians = cells.into_iter().map(|(cell, mut shares)| (median(&mut shares), cell));
+    let (share, (dataset, solver)) = medians.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("timing the oracle took at most {:.2} % of solver time ({dataset} {solver})", 100.0 * share))
 }
 
 /// Appends a session to the manifest; its index.
@@ -305,4 +327,16 @@ fn open_session(manifest: &mut Manifest, experiment: &Experiment, jobs: usize, i
         peak_memory: 0,
     });
     manifest.sessions.len() - 1
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn memory_is_compared_with_what_is_free() {
+        assert_eq!(super::memory_warning(0), None);
+        if crate::exec::host::available_memory().is_some() {
+            let warning = super::memory_warning(u64::MAX).unwrap();
+            assert!(warning.contains("fewer --jobs"), "{warning}");
+        }
+    }
 }

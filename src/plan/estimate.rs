@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use super::RunSpec;
 use crate::config::{SolverKind, SolverSpec};
 use crate::dataset::Description;
-use crate::trace::RunRecord;
 
 /// Estimates seconds per run; learns from finished ones.
 #[derive(Clone, Debug, Default)]
@@ -33,11 +32,11 @@ impl Estimator {
         self.cells.contains_key(&(run.identity.dataset.clone(), run.settings().solver.kind))
     }
 
-    /// Takes note of a finished run.
-    pub fn learn(&mut self, run: &RunSpec, facts: &Description, record: &RunRecord) {
-        if record.facts.total_s > 0.0 {
+    /// Takes note of a run that took this long.
+    pub fn learn(&mut self, run: &RunSpec, facts: &Description, total_s: f64) {
+        if total_s > 0.0 {
             let cell = self.cells.entry((run.identity.dataset.clone(), run.settings().solver.kind)).or_default();
-            *cell = (cell.0 + record.facts.total_s, cell.1 + model_seconds(run, facts));
+            *cell = (cell.0 + total_s, cell.1 + model_seconds(run, facts));
         }
     }
 
