@@ -114,10 +114,14 @@ fn transfer(url: &str, target: &Path, part: &Part, checksum_known: bool, progres
         .build()
         .into();
     let unreachable = |reason: String| {
+        let kept = match part.len() {
+            0 => "",
+            _ => "What arrived is kept and the next call goes on from there. ",
+        };
         Error::file(
             target,
             format!(
-                "cannot be fetched from {url}: {reason}. What arrived is kept and the next call goes on from there. \
+                "cannot be fetched from {url}: {reason}. {kept}\
                  Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`"
             ),
         )
