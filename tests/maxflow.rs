@@ -250,8 +250,7 @@ fn timing() {
                         }
                     }
                     let scale = sigma / (unary.iter().map(|u| u * u).sum::<f64>() / 144.0).sqrt();
-                    unary.iter_mut().for_each(|u| *u *= scale);
-                    unary
+                    unary.iter().map(|u| u * scale).collect()
                 })
                 .collect();
             let capacity = vec![1 << 50; topology.arcs().len()];

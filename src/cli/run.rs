@@ -10,7 +10,7 @@ use anyhow::bail;
 use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::progress::{Verbosity, duration};
-use crate::exec::session::{self, Options};
+use crate::exec::session::{self, Options, Report};
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -43,8 +43,16 @@ pub struct RunArgs {
     pub verbose: bool,
 }
 
-/// Executes what is missing; an error when a run failed or was left out.
+/// Executes what is missing and prints the outcome; an error when a run failed or was left out.
 pub fn run(args: &RunArgs, data: &DataDir) -> anyhow::Result<()> {
+    let report = execute(args, data)?;
+    // Outputs for programs come first: whatever is said below, the numbers are there.
+    writeln!(std::io::stdout(), "{}", serde_json::to_string(&report)?)?;
+    complete(args, &report)
+}
+
+/// Executes what is missing.
+pub fn execute(args: &RunArgs, data: &DataDir) -> anyhow::Result<Report> {
     let experiment = Experiment::load(&args.config)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
     let options = Options {
@@ -56,9 +64,11 @@ pub fn run(args: &RunArgs, data: &DataDir) -> anyhow::Result<()> {
         prune: args.prune,
         verbosity: verbosity(args.quiet, args.verbose),
     };
-    let report = session::run(&experiment, &options, interrupt_flag())?;
-    // Outputs for programs come first: whatever is said below, the numbers are there.
-    writeln!(std::io::stdout(), "{}", serde_json::to_string(&report)?)?;
+    Ok(session::run(&experiment, &options, interrupt_flag())?)
+}
+
+/// An error when a run failed or was left out, with the command that continues.
+pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
     let again = format!("ssvm-bench run --config {} --out {}", args.config.display(), report.out.display());
     let failed = report.failed.len() as u64;
     if report.interrupted {

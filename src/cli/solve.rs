@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::config::{Budget, Cadence, ClockKind, Order, Passes, RunSettings, SolverKind, SolverSpec};
 use crate::dataset::{self, DataDir, npy};
-use crate::exec::{self, Observer};
+use crate::exec::{self, Observer, host};
 use crate::problem::AnyProblem;
 use crate::trace::{Outcome, TracePoint};
 
@@ -209,6 +209,14 @@ fn summary_text(outcome: &Outcome) -> String {
         100.0 * oracle_share(outcome),
         100.0 * outcome.instrument_s / outcome.wall_s.max(1e-12),
     );
+    if let Some(last) = outcome.points.last() {
+        let mean = |seconds: f64, steps: u64| seconds / steps.max(1) as f64 * 1e6;
+        text += &format!("\nexact step {:.3} µs", mean(last.time_s - last.approx_time_s, last.oracle_calls));
+        if last.approx_steps > 0 {
+            text += &format!(", approximate step {:.3} µs", mean(last.approx_time_s, last.approx_steps));
+        }
+    }
+    text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
     text += &format!("\n{}", line("exact oracle", &outcome.oracle_ns));
     if !outcome.approx_ns.is_empty() {
         text += &format!("\n{}", line("approximate steps (sampled)", &outcome.approx_ns));
@@ -242,6 +250,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "approx_time_s": last.map(|point| point.approx_time_s),
         "oracle_share": oracle_share(outcome),
         "instrument_s": outcome.instrument_s,
+        "peak_memory_bytes": host::peak_memory(),
         "primal": last.map(|point| point.primal),
         "dual": last.map(|point| point.dual),
         "gap": last.map(|point| point.gap),

@@ -157,6 +157,7 @@ pub fn execute(
         wall_s: outcome.as_ref().map_or(0.0, |o| o.wall_s),
         cpu_s: outcome.as_ref().map_or(0.0, |o| o.cpu_s),
         oracle_wall_s: outcome.as_ref().map_or(0.0, |o| o.oracle_wall_s),
+        passes: outcome.as_ref().map_or_else(Vec::new, |o| o.passes.clone()),
         instrument_s: outcome.as_ref().map_or(0.0, |o| o.instrument_s),
         total_s: started.elapsed().as_secs_f64(),
         steal: steal.fraction(),

@@ -29,6 +29,7 @@ pub struct PartialOptimum {
     weight: Vec<u32>,
     news: Vec<u32>,
     left: Topology,
+    ranking: Vec<(f64, u16)>,
     scratch: [Vec<u32>; 2],
     operations: u64,
 }
@@ -80,8 +81,14 @@ impl PartialOptimum {
             self.fix_if_certain(l, pairwise);
         }
         self.spread(topology, num_labels, pairwise);
-        for label in 0..num_labels as u16 {
-            self.fix_label(cut, topology, label, num_labels, pairwise);
+        self.rank_labels(num_labels);
+        for rank in 0..num_labels {
+            let before = self.open.len();
+            self.fix_label(cut, topology, self.ranking[rank].1, num_labels, pairwise);
+            // Where unaries are weak against the weight, little is certain and K cuts would cost more than they save.
+            if self.open.len() == before && 4 * self.open.len() > 3 * nodes as usize {
+                break;
+            }
         }
         let [ids, places] = &mut self.scratch;
         self.left.restrict(topology, &self.open, ids, places);
@@ -90,6 +97,17 @@ impl PartialOptimum {
         }
         self.unary.truncate(self.open.len() * num_labels);
         self.operations += topology.arcs().len() as u64;
+    }
+
+    /// Labels by the sum of what they win by, the most promising first.
+    fn rank_labels(&mut self, num_labels: usize) {
+        self.ranking.clear();
+        self.ranking.extend((0..num_labels as u16).map(|label| (0.0, label)));
+        for &l in &self.open {
+            let Lead { label, lowest, second } = self.lead[l as usize];
+            self.ranking[usize::from(label)].0 += second - lowest;
+        }
+        self.ranking.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     }
 
     /// Fixes the smallest minimiser of f for label a, then what follows from it.

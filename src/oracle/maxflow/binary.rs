@@ -2,8 +2,8 @@
 //! with the fewest ones, which is the one where every tie goes to label 0.
 //!
 //! The energy is put into fixed point; from there on all arithmetic is exact and the labelling is a property of the energy,
-//! not of the order of augmentations. Nodes that no choice of their neighbours can sway are
-//! decided first; what is left goes to the flow.
+//! not of the order of augmentations. Nodes that no choice of their neighbours can sway are decided first; what is left
+//! goes to the flow.
 
 use super::{boykov_kolmogorov::MaxFlow, topology::Topology};
 
@@ -30,7 +30,7 @@ pub(crate) struct Term {
 }
 
 impl Term {
-    /// Label 0 wins ties, label 1 must win strictly. So must whoever is to be in the smallest set of ones.
+    /// What no neighbour can change in the smallest set of ones: label 0 wins ties, label 1 must win strictly.
     #[inline]
     fn verdict(self) -> u8 {
         if self.unary >= self.sway {

@@ -97,7 +97,7 @@ impl MaxFlow {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn hand_on(&mut self, arcs: &[Arc], range: Range<usize>, node: u32, excess: &mut [i64]) {
         self.operations += range.len() as u64;
         let mut value = excess[node as usize];
