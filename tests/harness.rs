@@ -296,6 +296,7 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
         cpu_s: 1.0,
         oracle_wall_s: 0.5,
         instrument_s: 0.0,
+        passes: Vec::new(),
         weights: Vec::new(),
     }
 }

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
+
 use super::progress::{self, Progress, Verbosity};
 use super::scheduler::{Batch, Tally, run_batch};
 use super::{Observer, execute, host, interference};
 use crate::config::{ClockKind, Experiment};
 use crate::dataset::{self, DataDir, Description};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::{self, Estimator, RunSpec};
 use crate::problem::AnyProblem;
 use crate::trace::codec::sha256_hex;
@@ -91,10 +93,10 @@ pub struct Standing {
 impl Standing {
     /// Compares a folder with a plan.
     pub fn of(store: &Store, runs: &[RunSpec]) -> Result<Self> {
-        let contents = store.scan(Shelf::Runs)?;
+        let (records, damaged) = without_histograms(store, Shelf::Runs)?;
         let planned: BTreeSet<&str> = runs.iter().map(|run| run.run_id.as_str()).collect();
-        let mut standing = Self { damaged: contents.damaged, ..Self::default() };
-        for record in contents.records {
+        let mut standing = Self { damaged, ..Self::default() };
+        for record in records {
             if planned.contains(record.run_id.as_str()) {
                 match record.status {
                     Status::Done(_) => {
@@ -187,7 +189,7 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
 
     let work = |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {
         Some(problem) => execute(problem, run.settings(), observer),
-        None => Err(crate::Error::invalid("the data set of this run was not loaded")),
+        None => Err(Error::invalid("the data set of this run was not loaded")),
     };
     let timeout = experiment.timeout_s.map(Duration::from_secs_f64);
     let batch =
@@ -195,18 +197,18 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
     let Tally { finished, failed } = run_batch(&batch, &mut estimator, &mut progress)?;
     let interrupted = || cancel.load(Ordering::Relaxed);
 
-    let records = store.scan(Shelf::Runs)?.records;
+    let (records, _) = without_histograms(&store, Shelf::Runs)?;
     if let Some(line) = instrument_cost(&records) {
         progress.say(Verbosity::Normal, &line);
     }
     if probing && !interrupted() {
         let fresh: BTreeSet<&str> = todo.iter().map(|run| run.run_id.as_str()).collect();
-        let taken: BTreeSet<String> = store.scan(Shelf::Probes)?.records.into_iter().map(|r| r.run_id).collect();
+        let taken: BTreeSet<String> = store.visit(Shelf::Probes, |probe| probe.run_id)?.0.into_iter().collect();
         let mut probes = interference::probes(&runs, &records, experiment.probes);
         probes.retain(|probe| fresh.contains(probe.run_id.as_str()) || !taken.contains(&probe.run_id));
         let alone = Batch { runs: &probes, shelf: Shelf::Probes, jobs: 1, ..batch };
         run_batch(&alone, &mut Estimator::default(), &mut progress)?;
-        let rows = interference::inflation(&records, &store.scan(Shelf::Probes)?.records);
+        let rows = interference::inflation(&records, &without_histograms(&store, Shelf::Probes)?.0);
         let busy = records.iter().map(|record| record.facts.load).fold(0.0, f64::max);
         for line in interference::summary(&rows, busy) {
             progress.say(Verbosity::Normal, &line);
@@ -287,6 +289,12 @@ fn load(
         problems.push(Some(Arc::new(problem)));
     }
     Ok(problems)
+}
+
+/// All records, their large part left out.
+fn without_histograms(store: &Store, shelf: Shelf) -> Result<(Vec<RunRecord>, Vec<Damage>)> {
+    let empty = Histogram::new(1).map_err(|error| Error::invalid(error.to_string()))?;
+    store.visit(shelf, |record| RunRecord { oracle_ns: empty.clone(), approx_ns: empty.clone(), ..record })
 }
 
 /// What timing the oracle calls cost: the median over repeats, where it is largest.
