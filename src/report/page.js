@@ -29,20 +29,19 @@ const superscript = k => "10" + String(k).replace(/./g, c => (c === "-" ? "⁻" 
 // Positions and labels of an axis between two positions (logarithms on a log axis).
 function ticks(low, high, log, most) {
   if (log) {
-    const decades = [];
-    for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; k++) decades.push(k);
-    if (decades.length >= 2) {
-      const stride = Math.ceil(decades.length / most);
-      const powers = decades.some(k => k < -2 || k > 3);
-      return decades.filter(k => k % stride === 0).map(k => [k, powers ? superscript(k) : short(10 ** k)]);
-    }
-    const out = [];
-    for (let k = Math.floor(low); k <= high; k++)
-      for (const m of high - low < 0.5 ? [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9] : [1, 2, 5]) {
+    for (const steps of [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7]]) {
+      const found = [];
+      for (let k = Math.floor(low); k <= high + 1e-9; k++) for (const m of steps) {
         const p = k + Math.log10(m);
-        if (p >= low && p <= high) out.push([p, short(m * 10 ** k)]);
+        if (p >= low - 1e-9 && p <= high + 1e-9) found.push([p, k, m]);
       }
-    return out;
+      if (found.length < 3) continue;
+      const stride = Math.ceil(found.length / most);
+      if (steps.length > 1) return found.filter((_, i) => i % stride === 0).map(([p, k, m]) => [p, short(m * 10 ** k)]);
+      const powers = found.some(([, k]) => k < -2 || k > 3);
+      return found.filter(([, k]) => k % stride === 0).map(([p, k]) => [p, powers ? superscript(k) : short(10 ** k)]);
+    }
+    return ticks(10 ** low, 10 ** high, false, most).filter(([v]) => v > 0).map(([v, label]) => [Math.log10(v), label]);
   }
   const rough = (high - low) / most, decade = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map(m => m * decade).find(s => s >= rough);
