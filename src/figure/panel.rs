@@ -147,17 +147,17 @@ pub(super) fn log_ticks(low: f64, high: f64, most: usize) -> Ticks {
         let all = decades.clone().flat_map(|k| steps.iter().map(move |m| k as f64 + m.log10()));
         all.filter(|p| range.contains(p)).collect()
     };
-    let mut at = STEPS.iter().map(|steps| places(steps)).find(|at| at.len() >= 3).unwrap_or_else(|| {
+    let fitting = STEPS.iter().map(|steps| places(steps)).find(|at| (3..=most.max(3)).contains(&at.len()));
+    let at = fitting.unwrap_or_else(|| {
+        let decades = places(STEPS[0]);
+        if decades.len() >= 2 {
+            let stride = decades.len().div_ceil(most.max(2)) as i64;
+            return decades.into_iter().filter(|p| (*p as i64).rem_euclid(stride) == 0).collect();
+        }
         // Within a fraction of a decade: round numbers.
         let values = linear_ticks(10f64.powf(range.start), 10f64.powf(range.end), 4).at;
         values.into_iter().map(f64::log10).filter(|p| range.contains(p)).collect()
     });
-    let stride = at.len().div_ceil(most.max(2));
-    if at.iter().all(|p| p.fract() == 0.0) {
-        at.retain(|p| (*p as i64).rem_euclid(stride as i64) == 0);
-    } else if stride > 1 {
-        at = at.into_iter().step_by(stride).collect();
-    }
     Ticks { range, at, scale: Scale::Log }
 }
 
@@ -289,6 +289,7 @@ mod tests {
         let labels = |ticks: Ticks| ticks.at.iter().map(|p| ticks.label(*p)).collect::<Vec<_>>();
         assert_eq!(labels(log_ticks(-0.9, -0.2, 5)), ["0.15", "0.2", "0.3", "0.4", "0.5"]);
         assert_eq!(labels(log_ticks(0.0, 1.6, 5)), ["1", "3", "10", "30"]);
+        assert_eq!(labels(log_ticks(-1.7, 0.6, 3)), ["0.1", "1"]);
         assert_eq!(labels(log_ticks(0.301, 0.352, 5)), ["2", "2.1", "2.2"]);
         assert_eq!(labels(log_ticks(-12.0, 0.0, 5)), ["10⁻¹²", "10⁻⁹", "10⁻⁶", "10⁻³", "10⁰"]);
         assert_eq!(labels(log_ticks(-2.0, 2.6, 5)), ["0.01", "0.1", "1", "10", "100"]);
