@@ -164,6 +164,9 @@ try {
   await run("document.querySelector('#oracle button.csv').click()");
   check("a table's data as CSV", (await run("window.lastDownload.text")).startsWith("data set,solver,"));
 
+  await run("document.querySelector('.plot svg').scrollIntoView({block: 'center', behavior: 'instant'})");
+  await key("End");
+  await shot("values", 1280, 900);
   await run("document.activeElement.blur(); document.getElementById('evidence').open = true");
   await shot("light", 1280, 1600);
   await shot("dark", 1280, 1600, ["dark"]);

@@ -60,7 +60,7 @@ fn bands_on_time_are_step_functions_between_first_and_last_evaluation() {
         let second = [(2.0, 4.0), (4.0, 2.5), (6.0, 2.25)];
         let step = |run: &[(f64, f64)]| {
             let inside = *t >= run[0].0 && *t <= run[2].0;
-            inside.then(|| run.iter().filter(|(time, _)| time <= t).last().unwrap().1)
+            inside.then(|| run.iter().rfind(|(time, _)| time <= t).unwrap().1)
         };
         let mut expected: Vec<f64> = [step(&first), step(&second)].into_iter().flatten().collect();
         expected.sort_by(f64::total_cmp);

@@ -28,6 +28,7 @@ fn manifest() -> Manifest {
             host: Host { name: "<host>".into(), cpu: "cpu".into(), cores: 2, memory: 8 << 30, ..Host::default() },
             finished: 199,
             failed: 1,
+            peak_memory: 1 << 30,
         }],
         interference: vec![Inflation {
             dataset: "usps".into(),

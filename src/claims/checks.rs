@@ -239,9 +239,10 @@ impl Study<'_> {
                 (Some((a, b)), false) => {
                     let typical = median(ratios.iter().map(|r| r.1).collect());
                     let list: Vec<String> = ratios.iter().map(|(gap, r)| format!("{gap:e}: {r:.2}")).collect();
-                    let rule = match faster {
-                        true => format!("holds from {SUBSTANTIALLY}×"),
-                        false => format!("holds from {:.2}×", 1.0 / NOT_SLOWER),
+                    let rule = if faster {
+                        format!("holds from {SUBSTANTIALLY}×")
+                    } else {
+                        format!("holds from {:.2}×", 1.0 / NOT_SLOWER)
                     };
                     let mut evidence = format!(
                         "time of {single} / time of {multi} to each gap both reached ({}), medians of {} on the {} \

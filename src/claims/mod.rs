@@ -79,7 +79,7 @@ pub fn check(frames: &Frames, profile: &[ProfileRow]) -> Result<Vec<Claim>> {
                 study.check(number, family, dataset, &mut claims)?;
             }
             if members.is_empty() {
-                study.absent(number, family, &mut claims);
+                absent(number, family, &mut claims);
             }
         }
         // Claims 1 and 4 make sense on any data; other people's sets are checked for the first.
@@ -103,28 +103,28 @@ impl Study<'_> {
         }
         Ok(())
     }
+}
 
-    /// The row of a family the folder has no data of.
-    fn absent(&self, number: u8, family: Family, claims: &mut Vec<Claim>) {
-        let (claim, paper) = match number {
-            1 => ("lower primal suboptimality at equal iterations".to_owned(), "always lower".to_owned()),
-            2 if family == Family::Usps => return,
-            2 => ("larger effect than on USPS".to_owned(), "larger".to_owned()),
-            3 => ("oracle share of BCFW".to_owned(), checks::paper_share(family).to_owned()),
-            4 => ("runtime of MP-BCFW against BCFW".to_owned(), checks::paper_runtime(family).to_owned()),
-            _ => ("working set and passes".to_owned(), checks::paper_parameters(family).to_owned()),
-        };
-        claims.push(Claim {
-            number,
-            dataset: family.name().to_owned(),
-            solver: if number == 3 { SolverKind::Bcfw } else { SolverKind::MpBcfw },
-            claim,
-            paper,
-            measured: "–".to_owned(),
-            verdict: Verdict::NotMeasured,
-            evidence: "no data set of this family in the folder".to_owned(),
-        });
-    }
+/// The row of a family the folder has no data of.
+fn absent(number: u8, family: Family, claims: &mut Vec<Claim>) {
+    let (claim, paper) = match number {
+        1 => ("lower primal suboptimality at equal iterations".to_owned(), "always lower".to_owned()),
+        2 if family == Family::Usps => return,
+        2 => ("larger effect than on USPS".to_owned(), "larger".to_owned()),
+        3 => ("oracle share of BCFW".to_owned(), checks::paper_share(family).to_owned()),
+        4 => ("runtime of MP-BCFW against BCFW".to_owned(), checks::paper_runtime(family).to_owned()),
+        _ => ("working set and passes".to_owned(), checks::paper_parameters(family).to_owned()),
+    };
+    claims.push(Claim {
+        number,
+        dataset: family.name().to_owned(),
+        solver: if number == 3 { SolverKind::Bcfw } else { SolverKind::MpBcfw },
+        claim,
+        paper,
+        measured: "–".to_owned(),
+        verdict: Verdict::NotMeasured,
+        evidence: "no data set of this family in the folder".to_owned(),
+    });
 }
 
 /// The claims as a table; evidence is a column of its own.

@@ -128,12 +128,11 @@ pub fn fw_step() -> Result<String> {
             let lift = |w: f64| if with_square { square(w) } else { 0.0 };
             let mut curves = vec![ws.iter().map(|w| (*w, toy.hinge(*w) + lift(*w))).collect::<Vec<_>>()];
             curves.extend(planes.map(|plane| ws.iter().map(|w| (*w, plane.at(*w) + lift(*w))).collect::<Vec<_>>()));
-            let (title, dots) = match with_square {
-                false => ("H(w) and its lower bounds", vec![(step.w, toy.hinge(step.w), COLORS[2])]),
-                true => {
-                    let w_new = -step.new.star / toy.lambda();
-                    ("λ/2 w² + each of them", vec![(step.w, before, COLORS[1]), (w_new, after, COLORS[3])])
-                }
+            let (title, dots) = if with_square {
+                let w_new = -step.new.star / toy.lambda();
+                ("λ/2 w² + each of them", vec![(step.w, before, COLORS[1]), (w_new, after, COLORS[3])])
+            } else {
+                ("H(w) and its lower bounds", vec![(step.w, toy.hinge(step.w), COLORS[2])])
             };
             fw_panel(cell, title, &curves, &dots, step.w, if with_square { (0.0, 3.4) } else { (-0.6, 2.4) })?;
         }

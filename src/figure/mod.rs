@@ -76,9 +76,10 @@ pub fn write(figures: &[Figure], dir: &Path, formats: &[Format]) -> Result<Vec<P
 }
 
 fn write_one(figure: &Figure, dir: &Path, formats: &[Format]) -> Result<Vec<PathBuf>> {
-    let rendering = match formats.iter().any(|format| *format != Format::Svg) {
-        true => Some(canvas::Rendering::new(&figure.svg)?),
-        false => None,
+    let rendering = if formats.iter().any(|format| *format != Format::Svg) {
+        Some(canvas::Rendering::new(&figure.svg)?)
+    } else {
+        None
     };
     let mut files = Vec::new();
     for format in formats {

@@ -184,16 +184,18 @@ fn violin(
         return Ok(());
     }
     let place = |p: f64| pt(latency_x(p).clamp(left, right));
-    // Bins thinner than a hair are the long tail; the quantiles of it are in the profile table.
-    let bins: Vec<(f64, f64)> = density(histogram).into_iter().filter(|(_, height)| *height > 0.003).collect();
-    let upper = bins.iter().map(|(p, height)| (place(*p), pt(y - 6.5 * height)));
-    let lower = bins.iter().rev().map(|(p, height)| (place(*p), pt(y + 6.5 * height)));
-    let mut edge: Vec<(i32, i32)> = upper.chain(lower).collect();
-    if filled {
-        root.draw(&Polygon::new(edge, style.color.mix(0.6)))?;
-    } else {
-        edge.extend(edge.first().copied());
-        root.draw(&PathElement::new(edge, INK.stroke_width(pt(0.6) as u32)))?;
+    // Bins thinner than a hair are the long tail; its quantiles are in the profile table.
+    let bins: Vec<(f64, f64)> = density(histogram).into_iter().filter(|(_, height)| *height > 0.005).collect();
+    for part in bins.chunk_by(|a, b| b.0 - a.0 < 1.5 * BIN) {
+        let upper = part.iter().map(|(p, height)| (place(*p), pt(y - 6.5 * height)));
+        let lower = part.iter().rev().map(|(p, height)| (place(*p), pt(y + 6.5 * height)));
+        let mut edge: Vec<(i32, i32)> = upper.chain(lower).collect();
+        if filled {
+            root.draw(&Polygon::new(edge, style.color.mix(0.6)))?;
+        } else {
+            edge.extend(edge.first().copied());
+            root.draw(&PathElement::new(edge, INK.stroke_width(pt(0.6) as u32)))?;
+        }
     }
     let median = place((histogram.value_at_quantile(0.5).max(1) as f64).log10());
     let tick = vec![(median, pt(y - 6.5)), (median, pt(y + 6.5))];

@@ -72,8 +72,8 @@ impl Ticks {
                 let power = |c: char| c.to_digit(10).map_or('⁻', |d| DIGITS[d as usize]);
                 format!("10{}", format!("{position:.0}").chars().map(power).collect::<String>())
             }
-            // Two significant digits undo the rounding of the logarithm.
-            Scale::Log => format!("{:.1e}", 10f64.powf(position)).parse::<f64>().map_or(String::new(), plain),
+            // Three significant digits undo the rounding of the logarithm.
+            Scale::Log => format!("{:.2e}", 10f64.powf(position)).parse::<f64>().map_or(String::new(), plain),
         }
     }
 }
@@ -136,21 +136,28 @@ pub(super) fn axes<'a, 'b>(
     Ok(chart)
 }
 
-/// Decades, thinned when there are many, with 1-2-5 steps when there are few.
+/// Decades, thinned when there are many, with steps between them when there are fewer than three.
 pub(super) fn log_ticks(low: f64, high: f64, most: usize) -> Ticks {
+    const STEPS: [&[f64]; 4] = [&[1.0], &[1.0, 3.0], &[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]];
     let (low, high) = if high - low < 0.05 { (low - 0.15, high + 0.15) } else { (low, high) };
     let pad = 0.03 * (high - low);
     let range = low - pad..high + pad;
-    let inside = |p: &f64| range.contains(p);
-    let decades: Vec<f64> = (range.start.ceil() as i64..=range.end.floor() as i64).map(|k| k as f64).collect();
-    let at = if decades.len() >= 2 {
-        let stride = decades.len().div_ceil(most.max(2)) as i64;
-        decades.into_iter().filter(|k| (*k as i64).rem_euclid(stride) == 0).collect()
-    } else {
-        let first = range.start.floor() as i64;
-        let all = (first..=first + 2).flat_map(|k| [1.0, 2.0, 5.0].map(|m: f64| k as f64 + m.log10()));
-        all.filter(inside).collect()
+    let decades = range.start.floor() as i64..=range.end.floor() as i64;
+    let places = |steps: &[f64]| -> Vec<f64> {
+        let all = decades.clone().flat_map(|k| steps.iter().map(move |m| k as f64 + m.log10()));
+        all.filter(|p| range.contains(p)).collect()
     };
+    let fitting = STEPS.iter().map(|steps| places(steps)).find(|at| (3..=most.max(3)).contains(&at.len()));
+    let at = fitting.unwrap_or_else(|| {
+        let decades = places(STEPS[0]);
+        if decades.len() >= 2 {
+            let stride = decades.len().div_ceil(most.max(2)) as i64;
+            return decades.into_iter().filter(|p| (*p as i64).rem_euclid(stride) == 0).collect();
+        }
+        // Within a fraction of a decade: round numbers.
+        let values = linear_ticks(10f64.powf(range.start), 10f64.powf(range.end), 4).at;
+        values.into_iter().map(f64::log10).filter(|p| range.contains(p)).collect()
+    });
     Ticks { range, at, scale: Scale::Log }
 }
 
@@ -235,7 +242,8 @@ impl Panel<'_> {
         let xt = ticks(self.x, if self.x == Scale::Linear { 0.0 } else { x0 }, x1, columns);
         let yt = ticks(self.y, if self.y == Scale::Linear { y0.min(0.0) } else { y0 }, y1, 5);
         let (x, y) = (self.x, self.y);
-        let mut chart = axes(area, (&self.title, &self.x_title), (xt, yt), 28.0)?;
+        let widest = yt.at.iter().map(|p| theme::text_width(&yt.label(*p), SMALL)).fold(0.0, f64::max);
+        let mut chart = axes(area, (&self.title, &self.x_title), (xt, yt), (widest + 7.0).max(28.0))?;
         for line in &self.lines {
             for stretch in stretches(line.x, [line.y[0], line.y[2]], x, y) {
                 let lower = stretch.iter().map(|(px, [low, _])| (*px, *low));
@@ -279,7 +287,10 @@ mod tests {
         assert_eq!(log_ticks(-3.2, 0.1, 5).at, [-3.0, -2.0, -1.0, 0.0]);
         assert_eq!(log_ticks(-9.0, 1.0, 4).at, [-9.0, -6.0, -3.0, 0.0]);
         let labels = |ticks: Ticks| ticks.at.iter().map(|p| ticks.label(*p)).collect::<Vec<_>>();
-        assert_eq!(labels(log_ticks(-0.9, -0.2, 5)), ["0.2", "0.5"]);
+        assert_eq!(labels(log_ticks(-0.9, -0.2, 5)), ["0.15", "0.2", "0.3", "0.4", "0.5"]);
+        assert_eq!(labels(log_ticks(0.0, 1.6, 5)), ["1", "3", "10", "30"]);
+        assert_eq!(labels(log_ticks(-1.7, 0.6, 3)), ["0.1", "1"]);
+        assert_eq!(labels(log_ticks(0.301, 0.352, 5)), ["2", "2.1", "2.2"]);
         assert_eq!(labels(log_ticks(-12.0, 0.0, 5)), ["10⁻¹²", "10⁻⁹", "10⁻⁶", "10⁻³", "10⁰"]);
         assert_eq!(labels(log_ticks(-2.0, 2.6, 5)), ["0.01", "0.1", "1", "10", "100"]);
         assert_eq!(labels(linear_ticks(-1.0, 2.0, 3)), ["−1", "0", "1", "2"]);

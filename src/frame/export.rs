@@ -83,10 +83,7 @@ pub fn csv(table: &DataFrame) -> Result<String> {
 }
 
 fn csv_field(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 /// Writes `runs`, `points`, `bounds` and `bands` as Parquet and CSV into `dir`; returns the file names.

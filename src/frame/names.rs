@@ -93,9 +93,10 @@ pub fn labels(records: &[&RunRecord]) -> Vec<String> {
             let differs = |key: &str| seen[&(record.dataset.as_str(), record.solver, key)].len() > 1;
             let parts: Vec<String> =
                 settings.iter().filter(|(key, _)| differs(key)).map(|(key, value)| format!("{key}={value}")).collect();
-            match parts.is_empty() {
-                true => record.solver.name().to_owned(),
-                false => format!("{} ({})", record.solver.name(), parts.join(", ")),
+            if parts.is_empty() {
+                record.solver.name().to_owned()
+            } else {
+                format!("{} ({})", record.solver.name(), parts.join(", "))
             }
         })
         .collect()

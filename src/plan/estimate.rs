@@ -49,16 +49,15 @@ impl Estimator {
 /// Features per node of the segmentation sets; only their ratio to d matters here.
 const NODE_FEATURES: f64 = 649.0;
 
-/// One exact call, as measured on the real sets on one core of a 2020s server.
 fn oracle_seconds(facts: &Description) -> f64 {
     let (values, d) = (facts.bytes as f64 / 4.0 / facts.n.max(1) as f64, facts.d as f64);
     let labels = (d / NODE_FEATURES).max(2.0);
     let nodes = values / NODE_FEATURES;
     match facts.family {
         "multiclass" => 0.1e-9 * d,
-        "chain" => 40e-9 * values,
-        "binary graph" => 0.2e-9 * values * labels + 0.07e-6 * nodes,
-        _ => 0.2e-9 * values * labels + 0.08e-6 * nodes * labels,
+        "chain" => 5e-9 * values + 2e-6,
+        "binary graph" => 0.3e-9 * values + 0.1e-6 * nodes,
+        _ => 0.1e-9 * values * labels + 0.15e-6 * nodes * labels,
     }
 }
 
@@ -66,7 +65,7 @@ fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
     let settings = run.settings();
     let budget = &settings.budget;
     let pass = facts.n as f64 * oracle_seconds(facts).max(1e-9);
-    let approximate = if settings.solver.kind.multi_plane() { 2.5 } else { 0.3 };
+    let approximate = if settings.solver.kind.multi_plane() { 4.0 } else { 0.5 };
     let by_iterations = budget.iterations.map(|count| count as f64);
     let by_calls = budget.oracle_calls.map(|calls| calls as f64 / facts.n.max(1) as f64);
     let by_time = budget.time_s.map(|time| time / (pass * (1.0 + approximate)));

@@ -58,10 +58,7 @@ fn bands_json(bands: &Bands) -> Value {
 
 /// Six significant digits; what is not finite is null.
 fn short(value: f64) -> Value {
-    match value.is_finite() {
-        true => format!("{value:.5e}").parse::<f64>().map_or(Value::Null, Value::from),
-        false => Value::Null,
-    }
+    if value.is_finite() { format!("{value:.5e}").parse::<f64>().map_or(Value::Null, Value::from) } else { Value::Null }
 }
 
 /// At most `most` indices, first and last included, spread evenly over log x where x is positive.

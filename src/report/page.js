@@ -24,30 +24,33 @@ function short(v) {
   return size < 1e-3 || size >= 1e5 ? v.toExponential(2) : String(Number(v.toPrecision(4)));
 }
 
+const plain = v => String(Number(v.toPrecision(3)));
 const superscript = k => "10" + String(k).replace(/./g, c => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
 
 // Positions and labels of an axis between two positions (logarithms on a log axis).
 function ticks(low, high, log, most) {
   if (log) {
-    const decades = [];
-    for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; k++) decades.push(k);
+    const places = steps => {
+      const found = [];
+      for (let k = Math.floor(low); k <= high + 1e-9; k++) for (const m of steps) {
+        const p = k + Math.log10(m);
+        if (p >= low - 1e-9 && p <= high + 1e-9) found.push([p, m * 10 ** k, k]);
+      }
+      return found;
+    };
+    const decades = places([1]), powers = decades.some(([, , k]) => k < -2 || k > 3);
+    const steps = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7]].find(s => { const n = places(s).length; return n >= 3 && n <= Math.max(3, most); });
+    if (steps && steps.length > 1) return places(steps).map(([p, v]) => [p, plain(v)]);
     if (decades.length >= 2) {
       const stride = Math.ceil(decades.length / most);
-      const powers = decades.some(k => k < -2 || k > 3);
-      return decades.filter(k => k % stride === 0).map(k => [k, powers ? superscript(k) : short(10 ** k)]);
+      return decades.filter(([, , k]) => k % stride === 0).map(([p, v, k]) => [p, powers ? superscript(k) : plain(v)]);
     }
-    const out = [];
-    for (let k = Math.floor(low); k <= high; k++)
-      for (const m of high - low < 0.5 ? [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9] : [1, 2, 5]) {
-        const p = k + Math.log10(m);
-        if (p >= low && p <= high) out.push([p, short(m * 10 ** k)]);
-      }
-    return out;
+    return ticks(10 ** low, 10 ** high, false, most).filter(([v]) => v > 0).map(([v, label]) => [Math.log10(v), label]);
   }
   const rough = (high - low) / most, decade = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map(m => m * decade).find(s => s >= rough);
   const out = [];
-  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * step; k++) out.push([k * step, short(k * step)]);
+  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * step; k++) out.push([k * step, plain(k * step)]);
   return out;
 }
 

@@ -256,9 +256,10 @@ pub(super) fn runs(input: &Input) -> Result<String> {
             format!("<code>{}</code>", string(&run_id)),
         ]);
     }
-    let mut out = match failures.is_empty() {
-        true => "<p>No run failed.</p>".to_owned(),
-        false => table("failed-runs", "Failed runs", &["data set", "solver", "repeat", "error", "run"], &failures),
+    let mut out = if failures.is_empty() {
+        "<p>No run failed.</p>".to_owned()
+    } else {
+        table("failed-runs", "Failed runs", &["data set", "solver", "repeat", "error", "run"], &failures)
     };
     let head = [
         "data set",
@@ -304,7 +305,7 @@ pub(super) fn environment(input: &Input) -> String {
                 utc(s.started_unix_s),
                 s.ended_unix_s.map_or("killed".to_owned(), utc),
                 config.map_or_else(|| s.config.clone(), |c| c.name.clone()),
-                format!("{} finished, {} failed", s.finished, s.failed),
+                format!("{} finished, {} failed, peak memory {:.2} GiB", s.finished, s.failed, gib(s.peak_memory)),
                 format!("{}{}", s.jobs, if s.isolated { ", isolated" } else { "" }),
                 format!("{} ({}, {} cores, {:.1} GiB, {})", host.name, host.cpu, host.cores, gib(host.memory), host.os),
                 format!("{} {}, {}, {}", s.code.version, s.code.commit, s.code.rustc, s.code.flags),
