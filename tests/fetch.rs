@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ssvm_bench::Error;
-use ssvm_bench::dataset::catalog::Checked;
-use ssvm_bench::dataset::fetch::{Outcome, download, unpack};
+use ssvm_bench::dataset::catalog::{self, Checked, DataDir, KnownFile};
+use ssvm_bench::dataset::fetch::{Outcome, download, fetch, unpack};
 use ssvm_bench::dataset::files;
 
 /// Answers each connection with what `answer(request number, request headers)` gives, as raw bytes, then closes it.
@@ -227,6 +227,33 @@ fn later_downloads_are_compared_with_the_first() {
     fs::remove_file(&target).unwrap();
     let message = get(&server.url, &target, None).unwrap_err().to_string();
     assert!(message.contains("should have") && !target.exists(), "{message}");
+}
+
+#[test]
+fn a_set_that_is_there_in_another_form_is_not_fetched() {
+    let dir = tempfile::tempdir().unwrap();
+    for folder in ["images", "labels"] {
+        fs::create_dir_all(dir.path().join("stanford_background/iccv09Data").join(folder)).unwrap();
+    }
+    let set = catalog::find("stanford").unwrap();
+    let outcome = fetch(&DataDir::resolve(Some(dir.path())), set, &set.files[0], &mut |_, _| panic!("no transfer"));
+    assert_eq!(outcome.unwrap(), Outcome::Elsewhere(dir.path().join("stanford_background/iccv09Data")));
+}
+
+#[test]
+fn archives_that_need_it_are_unpacked_after_the_download() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut tar = tar::Builder::new(Vec::new());
+    entry(&mut tar, "data/horse-features.bin", tar::EntryType::Regular, "", b"features");
+    let body = tar.into_inner().unwrap();
+    let server = serve(move |_, _| ok(&body, "\"a\"", body.len()));
+    let url: &'static str = server.url.clone().leak();
+    let set = catalog::find("horseseg").unwrap();
+    let data = DataDir::resolve(Some(dir.path()));
+    assert!(data.require("horseseg").unwrap_err().to_string().contains("data fetch horseseg"));
+    let file = KnownFile { url, ..set.files[0] };
+    assert!(matches!(fetch(&data, set, &file, &mut |_, _| {}), Ok(Outcome::Downloaded(_))));
+    assert_eq!(data.require("horseseg").unwrap(), dir.path().join("horseseg/data/horse-features.bin"));
 }
 
 #[test]

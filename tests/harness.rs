@@ -197,6 +197,32 @@ fn damaged_failed_and_stale_runs_are_redone_and_the_rest_is_kept() {
     assert!(manifest.sessions.iter().all(|session| session.ended_unix_s.is_some() && session.host.cores > 0));
 }
 
+#[test]
+fn runs_in_company_are_compared_with_runs_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "name = \"t\"\nclock = \"wall\"\nrepeats = 3\nprobes = 2\n[budget]\niterations = 40\n\
+        [[dataset]]\nname = \"usps-synth:n=400\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n";
+    run(text, dir.path(), 2);
+    let store = Store::open(dir.path()).unwrap();
+    let probes = store.scan(Shelf::Probes).unwrap().records;
+    assert_eq!(probes.len(), 4);
+    assert!(probes.iter().all(|probe| probe.jobs == 1 && probe.facts.isolated_probe && probe.points.len() == 1));
+    let rows = store.manifest().unwrap().interference;
+    assert_eq!(rows.iter().map(|row| row.solver.as_str()).collect::<Vec<_>>(), ["bcfw", "mp-bcfw"]);
+    assert!(rows.iter().all(|row| row.jobs == 2 && row.probes == 2 && row.low > 0.0 && row.ratio.is_finite()));
+    // A second call finds everything in place; isolated runs have no company.
+    let modified = |id: &str| std::fs::metadata(store.path(Shelf::Probes, id)).unwrap().modified().unwrap();
+    let before: Vec<_> = probes.iter().map(|probe| modified(&probe.run_id)).collect();
+    assert_eq!(run(text, dir.path(), 2).already, 6);
+    assert_eq!(probes.iter().map(|probe| modified(&probe.run_id)).collect::<Vec<_>>(), before);
+    let alone = tempfile::tempdir().unwrap();
+    let options = Options { isolated: true, ..options(alone.path(), 2) };
+    session::run(&experiment(text), &options, &AtomicBool::new(false)).unwrap();
+    let store = Store::open(alone.path()).unwrap();
+    assert!(store.scan(Shelf::Runs).unwrap().records.iter().all(|record| record.jobs == 1));
+    assert!(store.scan(Shelf::Probes).unwrap().records.is_empty() && store.manifest().unwrap().interference.is_empty());
+}
+
 /// A batch of fake runs: seven repeats, told apart by number.
 struct Fake {
     _dir: tempfile::TempDir,
@@ -270,6 +296,7 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
         cpu_s: 1.0,
         oracle_wall_s: 0.5,
         instrument_s: 0.0,
+        passes: Vec::new(),
         weights: Vec::new(),
     }
 }
@@ -351,4 +378,37 @@ fn a_record_that_cannot_be_written_stops_the_batch() {
     assert!(result.unwrap_err().to_string().contains("the disk is full"));
     let contents = fake.store.scan(Shelf::Runs).unwrap();
     assert_eq!((contents.records.len(), contents.damaged.len()), (1, 0));
+}
+
+/// The text that people see before they spend hours; the estimate comes from the model alone, so it is repeatable.
+#[test]
+fn the_plan_is_printed_before_and_after() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("test.toml");
+    std::fs::write(&config, CONFIG.replace("[[solver]]\nname = \"bcfw-avg\"\n", "")).unwrap();
+    let call = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        command.args(arguments).arg("--config").arg(&config).arg("--out").arg(dir.path().join("out"));
+        let output = command.args(["--jobs", "2"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = call(&["plan"]);
+    let (table, summary) = text.split_once("\n\n").unwrap();
+    assert_eq!(table.lines().count(), 17);
+    insta::assert_snapshot!(table.lines().take(5).collect::<Vec<_>>().join("\n"), @r"
+    data set             n     d    data  solver       runs  done   each   left
+    usps-synth:n=40     40  2560  80 KiB  fw              2     0  ~<1 s  ~<1 s
+    usps-synth:n=40     40  2560  80 KiB  bcfw            2     0  ~<1 s  ~<1 s
+    usps-synth:n=40     40  2560  80 KiB  mp-bcfw         2     0  ~<1 s  ~<1 s
+    usps-synth:n=40     40  2560  80 KiB  mp-bcfw-avg     2     0  ~<1 s  ~<1 s
+    ");
+    assert!(summary.starts_with("test: 32 runs, 0 done, 32 to do with 2 workers: about <1 s"), "{summary}");
+    let report: serde_json::Value = serde_json::from_str(&call(&["run", "--quiet"])).unwrap();
+    assert_eq!((&report["planned"], &report["finished"]), (&32.into(), &32.into()));
+    assert!(call(&["plan"]).contains("test: 32 runs, 32 done, 0 to do"));
+    let json = call(&["plan", "--format", "json"]);
+    let lines: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[0]["kind"], &lines[32]["kind"]), (33, &"run".into(), &"plan".into()));
+    assert!(lines[..32].iter().all(|line| line["done"] == true));
 }

@@ -1,5 +1,6 @@
 //! `data`: the known sets, where they are, their checksums; fetching, preparing and looking at them.
 
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -121,11 +122,11 @@ pub fn run(args: &DataArgs, data: &DataDir) -> anyhow::Result<()> {
                 let (path, new) = prepare::prepare(set, data, &slic.params(), out.as_deref(), &progress)?;
                 bar.finish_and_clear();
                 let meta = prepare::Meta::read(&path)?;
-                let left_out: String =
+                let left_out: Vec<_> =
                     meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
                 let done = if new { "prepared" } else { "already prepared" };
-                eprintln!("{set}: {} images {done}{left_out}", meta.names.len());
-                println!("{}", path.display());
+                eprintln!("{set}: {} images {done}{}", meta.names.len(), left_out.concat());
+                writeln!(stdout(), "{}", path.display())?;
                 Ok(())
             })
         }
@@ -160,26 +161,27 @@ fn list(data: &DataDir, format: Format) -> anyhow::Result<()> {
         .collect();
     if format == Format::Json {
         for (set, found, prepared) in rows {
-            println!(
+            writeln!(
+                stdout(),
                 "{}",
                 json!({"name": set.name, "title": set.title, "examples": set.examples, "size": set.size,
                     "terms": set.terms, "page": set.page, "found": found, "prepared": prepared})
-            );
+            )?;
         }
         return Ok(());
     }
-    println!("{:<9} {:>8} {:>6}  {:<47} {:<9} found", "name", "examples", "size", "what", "prepared");
+    writeln!(stdout(), "{:<9} {:>8} {:>6}  {:<47} {:<9} found", "name", "examples", "size", "what", "prepared")?;
     for (set, found, prepared) in &rows {
         let examples = if set.examples == 0 { "?".into() } else { set.examples.to_string() };
         let state = prepared.map_or("-", |yes| if yes { "yes" } else { "no" });
         let place = found.as_ref().map_or_else(|| "no".into(), |path| path.display().to_string());
-        println!("{:<9} {examples:>8} {:>6}  {:<47} {state:<9} {place}", set.name, set.size, set.title);
+        writeln!(stdout(), "{:<9} {examples:>8} {:>6}  {:<47} {state:<9} {place}", set.name, set.size, set.title)?;
     }
-    println!();
+    writeln!(stdout())?;
     for (set, ..) in &rows {
-        println!("{:<9} {}; {}", set.name, set.terms, set.page);
+        writeln!(stdout(), "{:<9} {}; {}", set.name, set.terms, set.page)?;
     }
-    println!("\nbuilt in, no files needed: usps-synth ocr-synth horseseg-synth stanford-synth");
+    writeln!(stdout(), "\nbuilt in, no files needed: usps-synth ocr-synth horseseg-synth stanford-synth")?;
     Ok(())
 }
 
@@ -205,7 +207,7 @@ fn check(data: &DataDir, names: &[String]) -> anyhow::Result<()> {
                     format!("WRONG: sha256 {found}, expected {expected}; move it away and fetch {} again", set.name)
                 }
             };
-            println!("{}\t{}\t{text}", set.name, path.display());
+            writeln!(stdout(), "{}\t{}\t{text}", set.name, path.display())?;
         }
     }
     if wrong > 0 {
@@ -231,10 +233,11 @@ fn fetch_sets(data: &DataDir, names: &[String]) -> anyhow::Result<()> {
             bar.finish_and_clear();
             let text = match outcome {
                 Outcome::AlreadyThere => "already there and right".into(),
+                Outcome::Elsewhere(place) => format!("not needed: the set is at {}", place.display()),
                 Outcome::Downloaded(Checked::Unrecorded(sha256)) => format!("first download, sha256 {sha256} recorded"),
                 Outcome::Downloaded(_) => "downloaded, checksum right".into(),
             };
-            println!("{}\t{}\t{text}", set.name, data.path.join(file.path).display());
+            writeln!(stdout(), "{}\t{}\t{text}", set.name, data.path.join(file.path).display())?;
         }
     }
     Ok(())
@@ -292,6 +295,6 @@ fn show(
             right.fold((0u64, 0u64), |(r, n), (node, t)| (r + u64::from(labels[*node as usize] == *t as u16), n + 1));
         eprintln!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64);
     }
-    println!("{}", out.display());
+    writeln!(stdout(), "{}", out.display())?;
     Ok(())
 }

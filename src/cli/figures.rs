@@ -26,23 +26,27 @@ pub struct FiguresArgs {
 
 /// Runs the command; prints the files it wrote.
 pub fn run(args: &FiguresArgs) -> anyhow::Result<()> {
+    for file in draw(args)? {
+        println!("{}", file.display());
+    }
+    Ok(())
+}
+
+/// Writes the figures, and the tables when asked; returns the files.
+pub fn draw(args: &FiguresArgs) -> anyhow::Result<Vec<PathBuf>> {
     let results = Results::open(&args.results)?;
     results.warnings().iter().for_each(|line| eprintln!("warning: {line}"));
     let rows = profile::profile(&results.records, &results.frames)?;
-    let passes = PassTrace::read(&args.results)?;
+    let passes = PassTrace::pick(&results.records);
     if passes.is_none() {
-        eprintln!("note: no {} in the folder, slope_rule is left out", PassTrace::FILE);
+        eprintln!("note: no run made approximate passes, slope_rule is left out");
     }
     let figures = figure::all(&results.frames, &rows, passes.as_ref())?;
     let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
-    for file in figure::write(&figures, &out, &args.format)? {
-        println!("{}", file.display());
-    }
+    let mut files = figure::write(&figures, &out, &args.format)?;
     if args.tables {
         let dir = args.results.join("tables");
-        for name in export::write_frames(&results.frames, &dir)? {
-            println!("{}", dir.join(name).display());
-        }
+        files.extend(export::write_frames(&results.frames, &dir)?.into_iter().map(|name| dir.join(name)));
     }
-    Ok(())
+    Ok(files)
 }

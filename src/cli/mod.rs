@@ -1,12 +1,13 @@
 //! Arguments → one library call each; one file per command. Nothing imports this room.
 
-pub mod claims;
+mod claims;
 mod data;
-pub mod figures;
+mod figures;
 mod plan;
-pub mod profile;
+mod profile;
 mod readme;
-pub mod report;
+mod report;
+mod reproduce;
 mod run;
 mod solve;
 
@@ -30,16 +31,26 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Plan, run, figures, report and claims in one go.
+    Reproduce(reproduce::ReproduceArgs),
     /// The runs of a config, with an estimate of time and memory; runs nothing.
     Plan(plan::PlanArgs),
-    /// Refreshes or checks the parts of README.md that the program made.
-    Readme(readme::ReadmeArgs),
     /// Executes the runs of a config that are not yet in the result folder.
     Run(run::RunArgs),
-    /// The known data sets: list, check, fetch, prepare, show.
-    Data(data::DataArgs),
     /// One run, printed as it goes.
     Solve(solve::SolveArgs),
+    /// Draws the figures of the paper from a result folder.
+    Figures(figures::FiguresArgs),
+    /// Writes one self-contained HTML page about a result folder.
+    Report(report::ReportArgs),
+    /// Checks the claims of the paper against a result folder.
+    Claims(claims::ClaimsArgs),
+    /// Where the time goes: oracle shares and latencies.
+    Profile(profile::ProfileArgs),
+    /// The known data sets: list, check, fetch, prepare, show.
+    Data(data::DataArgs),
+    /// Refreshes or checks the parts of README.md that the program made.
+    Readme(readme::ReadmeArgs),
 }
 
 /// What a command reports beside errors.
@@ -63,11 +74,16 @@ pub fn main() -> ExitCode {
     };
     let data = DataDir::resolve(cli.data_dir.as_deref());
     let result = match &cli.command {
+        Command::Reproduce(args) => reproduce::run(args, &data).map(|()| Verdict::Fine),
         Command::Plan(args) => plan::run(args, &data).map(|()| Verdict::Fine),
-        Command::Readme(args) => readme::run(args).map(|()| Verdict::Fine),
         Command::Run(args) => run::run(args, &data).map(|()| Verdict::Fine),
-        Command::Data(args) => data::run(args, &data).map(|()| Verdict::Fine),
         Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
+        Command::Figures(args) => figures::run(args).map(|()| Verdict::Fine),
+        Command::Report(args) => report::run(args).map(|()| Verdict::Fine),
+        Command::Claims(args) => claims::run(args).map(|()| Verdict::Fine),
+        Command::Profile(args) => profile::run(args).map(|()| Verdict::Fine),
+        Command::Data(args) => data::run(args, &data).map(|()| Verdict::Fine),
+        Command::Readme(args) => readme::run(args).map(|()| Verdict::Fine),
     };
     match result {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,

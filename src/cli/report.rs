@@ -22,6 +22,12 @@ pub struct ReportArgs {
 
 /// Runs the command; prints the file it wrote.
 pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
+    println!("{}", write(args)?.display());
+    Ok(())
+}
+
+/// Writes the page; returns its path.
+pub fn write(args: &ReportArgs) -> anyhow::Result<PathBuf> {
     let results = Results::open(&args.results)?;
     results.warnings().iter().for_each(|line| eprintln!("warning: {line}"));
     let profile = profile::profile(&results.records, &results.frames)?;
@@ -39,6 +45,5 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     })?;
     let out = args.out.clone().unwrap_or_else(|| args.results.join("report.html"));
     std::fs::write(&out, html).with_context(|| format!("cannot write {}", out.display()))?;
-    println!("{}", out.display());
-    Ok(())
+    Ok(out)
 }

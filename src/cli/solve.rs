@@ -91,6 +91,8 @@ fn positive(text: &str) -> Result<f64, String> {
 
 struct Printer {
     format: Format,
+    /// The trace columns that are the same in every point.
+    identity: serde_json::Value,
     error: Option<std::io::Error>,
 }
 
@@ -120,7 +122,9 @@ impl Observer for Printer {
             ),
             Format::Json => {
                 let mut value = serde_json::to_value(point).unwrap_or_default();
-                value["kind"] = json!("point");
+                if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
+                    value.extend(identity.clone());
+                }
                 value.to_string()
             }
         };
@@ -162,7 +166,11 @@ pub fn run(args: &SolveArgs, data: &DataDir) -> anyhow::Result<()> {
     let problem = AnyProblem::new(&dataset, args.lambda, args.pairwise_weight)?;
     let (n, d, lambda) = problem.facts();
     eprintln!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", dataset.name, args.solver);
-    let mut printer = Printer { format: args.format, error: None };
+    let identity = json!({
+        "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver.name(), "seed": args.seed,
+        "repeat": 0, "clock": args.clock.name(), "jobs": 1, "core": -1, "status": "running",
+    });
+    let mut printer = Printer { format: args.format, identity, error: None };
     if args.format == Format::Table {
         printer.print(&format!(
             "{:>9} {:>11} {:>11} {:>9} {:>17} {:>17} {:>12} {:>8}",
@@ -238,7 +246,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "solver": args.solver.name(),
         "seed": args.seed,
         "clock": args.clock.name(),
-        "stop": outcome.stop.name(),
+        "stop_reason": outcome.stop.name(),
         "iterations": last.map(|point| point.iteration),
         "time_s": last.map(|point| point.time_s),
         "wall_s": outcome.wall_s,

@@ -39,6 +39,8 @@ pub struct Experiment {
     pub timeout_s: Option<f64>,
     /// Isolated repetitions per data set and solver that estimate interference.
     pub probes: u32,
+    /// Gaps, falling, at which regression gates compare counters and times; no run depends on them.
+    pub gap_targets: Vec<f64>,
     /// Data sets, in file order.
     pub datasets: Vec<DatasetSpec>,
     /// Solvers, in file order.
@@ -111,6 +113,7 @@ impl Experiment {
             timeout_s: source.positive(file.timeout_s.as_ref(), "timeout_s")?,
             // The virtual clock cannot be disturbed.
             probes: file.probes.unwrap_or(if clock == ClockKind::Virtual { 0 } else { 3 }),
+            gap_targets: source.falling(file.gap_targets.as_ref())?,
             datasets: source.datasets(&file)?,
             solvers: source.solvers(&file)?,
         })
@@ -243,6 +246,15 @@ impl Source<'_> {
     /// A word from a closed list, with the nearest one when it is not in the list.
     fn word<T: std::str::FromStr<Err = Error>>(&self, value: &Spanned<String>, known: &[&str]) -> Result<T> {
         value.get_ref().parse().map_err(|e: Error| self.error(value, format!("{e}{}", nearest(value.get_ref(), known))))
+    }
+
+    fn falling(&self, targets: Option<&Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
+        let Some(spanned) = targets else { return Ok(Vec::new()) };
+        let list = spanned.get_ref();
+        if list.iter().any(|gap| !gap.is_finite() || *gap <= 0.0) || list.windows(2).any(|pair| pair[0] <= pair[1]) {
+            return Err(self.error(spanned, "gap_targets must be above 0 and falling, such as [0.1, 0.01]"));
+        }
+        Ok(list.clone())
     }
 
     fn at_least_one(&self, value: Option<&Spanned<u64>>, key: &str) -> Result<Option<u64>> {

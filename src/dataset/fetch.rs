@@ -28,6 +28,8 @@ const MAX_UNPACKED: u64 = 1 << 36;
 pub enum Outcome {
     /// It was there and is right.
     AlreadyThere,
+    /// The set is there in another form, such as an unpacked folder.
+    Elsewhere(PathBuf),
     /// It was downloaded; how it was verified.
     Downloaded(Checked),
 }
@@ -35,6 +37,10 @@ pub enum Outcome {
 /// Fetches one file of a set into the data folder and unpacks it where that is needed.
 pub fn fetch(dir: &DataDir, set: &KnownSet, file: &KnownFile, progress: Progress<'_>) -> Result<Outcome> {
     let target = dir.path.join(file.path);
+    let first = set.files.first().is_some_and(|first| first.path == file.path);
+    if let Some(place) = dir.locate(set).filter(|place| first && !target.is_file() && *place != target) {
+        return Ok(Outcome::Elsewhere(place));
+    }
     let outcome = download(file.url, &target, file.content_sha256, progress)?;
     if file.unpack && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
@@ -103,15 +109,19 @@ fn transfer(url: &str, target: &Path, part: &Part, checksum_known: bool, progres
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .timeout_connect(Some(Duration::from_secs(30)))
-        .timeout_recv_response(Some(Duration::from_secs(60)))
-        .timeout_per_read(Some(Duration::from_secs(60)))
+        .timeout_recv_response(Some(Duration::from_mins(1)))
+        .timeout_per_read(Some(Duration::from_mins(1)))
         .build()
         .into();
     let unreachable = |reason: String| {
+        let kept = match part.len() {
+            0 => "",
+            _ => "What arrived is kept and the next call goes on from there. ",
+        };
         Error::file(
             target,
             format!(
-                "cannot be fetched from {url}: {reason}. What arrived is kept and the next call goes on from there. \
+                "cannot be fetched from {url}: {reason}. {kept}\
                  Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`"
             ),
         )

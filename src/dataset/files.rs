@@ -48,7 +48,7 @@ pub fn sha256_file(path: &Path) -> Result<String> {
 
 /// Bytes as lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |text, b| text + &format!("{b:02x}"))
 }
 
 /// A reader of the content of a file, gunzipped if it is a gzip file.

@@ -114,13 +114,8 @@ pub fn prepare(
         let meta = Meta::read(&path)?;
         let same = (meta.version, meta.set.as_str(), &meta.source_sha256, &meta.slic)
             == (VERSION, set, &source_sha256, params);
-        return match same {
-            true => Ok((path, false)),
-            false => Err(Error::file(
-                path,
-                "exists and was prepared from other images or parameters; delete it or choose another name",
-            )),
-        };
+        let other = "exists and was prepared from other images or parameters; delete it or choose another name";
+        return if same { Ok((path, false)) } else { Err(Error::file(path, other)) };
     }
     let graph = build(images, &source, source_sha256, params, progress)?;
     npz::write_graph(&path, &graph)?;

@@ -154,7 +154,7 @@ fn watch(
                     Status::Done(_) => tally.finished += 1,
                     Status::Failed(message) => tally.failed.push((run.label(), message.clone())),
                 }
-                estimator.learn(run, &batch.facts[run.set], &record);
+                estimator.learn(run, &batch.facts[run.set], record.facts.total_s);
                 progress.finished(&run.label(), &record);
             }
             Ok(Event::Fatal(error)) => {

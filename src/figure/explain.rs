@@ -1,11 +1,8 @@
 //! The paper's two explanatory figures from real computations: the Frank–Wolfe step on a one-dimensional H(w), and
 //! the slope rule on the recorded passes of one iteration.
 
-use std::path::Path;
-
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
-use serde::{Deserialize, Serialize};
 
 use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
@@ -13,11 +10,12 @@ use super::panel::{Ticks, axes, linear_ticks};
 use super::theme::{self, INK, SMALL, Style, WIDTH, pt};
 use crate::error::{Error, Result};
 use crate::frame::layout::number;
+use crate::trace::RunRecord;
 
 const PANEL: f64 = 150.0;
 
 /// F after each pass of one iteration of one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassTrace {
     /// Solver time and F: at the start of the iteration, at the end of the exact pass, after each approximate pass.
     pub points: Vec<(f64, f64)>,
@@ -26,26 +24,11 @@ pub struct PassTrace {
 }
 
 impl PassTrace {
-    /// Its file in a result folder.
-    pub const FILE: &str = "pass_trace.json";
-
-    /// Reads it from a result folder; `None` when the folder has none.
-    pub fn read(dir: &Path) -> Result<Option<Self>> {
-        let path = dir.join(Self::FILE);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|e| {
-                Error::line(&path, e.line(), format!("{e}; delete the file or record the passes of an iteration again"))
-            }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", &path)(error)),
-        }
-    }
-
-    /// Writes it into a result folder.
-    pub fn write(&self, dir: &Path) -> Result<()> {
-        let path = dir.join(Self::FILE);
-        let text = serde_json::to_string(self).map_err(|e| Error::file(&path, e.to_string()))?;
-        std::fs::write(&path, text).map_err(Error::io("write", &path))
+    /// The most instructive iteration among these runs; `None` when none made approximate passes.
+    pub fn pick(records: &[RunRecord]) -> Option<Self> {
+        let traces = records.iter().filter(|record| record.solver.multi_plane()).map(|record| &record.facts.passes);
+        let best = traces.filter(|points| points.len() > 2).min_by_key(|points| points.len().abs_diff(8))?;
+        Some(Self { points: best.clone(), exact_end: 1 })
     }
 }
 

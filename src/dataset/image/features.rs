@@ -83,7 +83,9 @@ pub fn describe(picture: &Picture, superpixels: &Superpixels, edges: &[[u32; 2]]
     }
 
     let mut whole = empty.clone();
-    sums.iter().for_each(|s| whole.add(s));
+    for own in &sums {
+        whole.add(own);
+    }
     let mut around = vec![empty; superpixels.count];
     for &[k, l] in edges {
         around[k as usize].add(&sums[l as usize]);
@@ -185,7 +187,9 @@ impl Extent {
         features.extend_from_slice(&grid);
         for value in [y, x] {
             let mut line = [0.0; LINE_BINS.len()];
-            soft(&LINE_BINS, value).into_iter().for_each(|(k, w)| line[k] += w);
+            for (k, w) in soft(&LINE_BINS, value) {
+                line[k] += w;
+            }
             features.extend_from_slice(&line);
         }
         // A typical superpixel spreads over 1/20 of a side.

@@ -198,16 +198,15 @@ fn regions(bytes: &[u8], num_labels: usize) -> Result<LabelMap, String> {
     if map.labels.is_empty() { Err("is empty".into()) } else { Ok(map) }
 }
 
-/// Regular files below a folder, at most four levels deep; links are not followed.
+/// Files below a folder, at most four levels deep, which also bounds links that lead in a circle.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     fn walk(folder: &Path, depth: usize, out: &mut Vec<PathBuf>) -> Result<()> {
         for entry in fs::read_dir(folder).map_err(Error::io("read the folder", folder))? {
-            let entry = entry.map_err(Error::io("read the folder", folder))?;
-            let kind = entry.file_type().map_err(Error::io("read", entry.path()))?;
-            if kind.is_dir() && depth > 0 {
-                walk(&entry.path(), depth - 1, out)?;
-            } else if kind.is_file() {
-                out.push(entry.path());
+            let path = entry.map_err(Error::io("read the folder", folder))?.path();
+            if path.is_dir() && depth > 0 {
+                walk(&path, depth - 1, out)?;
+            } else if path.is_file() {
+                out.push(path);
             }
         }
         Ok(())
