@@ -134,6 +134,7 @@ try {
   const tip = "(() => { const t = document.querySelector('.plot .tip'); return t.hidden ? '' : t.textContent; })()";
   await mouse("mouseMoved", ...at(0.6, 0.5));
   check("values under the pointer", /iteration .*BCFW.*\[.*\].*runs/.test(await run(tip)), await run(tip));
+  check("with a sample of each line", (await run("document.querySelector('.plot .tip svg').getBoundingClientRect().width")) > 10);
   const full = await run(shape);
   await mouse("mousePressed", ...at(0.4, 0.5), "left", 1);
   await mouse("mouseMoved", ...at(0.7, 0.5), "left");

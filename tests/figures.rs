@@ -96,6 +96,11 @@ fn commands_on_a_folder() {
     });
     assert!(empty.unwrap_err().to_string().contains("ssvm-bench run"), "an empty folder says what to do");
 
+    std::fs::write(results.join("manifest.json"), r#"{"schema_version": 0}"#).unwrap();
+    let older = profile::run(&profile::ProfileArgs { results: results.clone(), format: TableFormat::Text });
+    assert!(older.unwrap_err().to_string().contains("layout 0"), "a folder of another layout is refused by name");
+    std::fs::remove_file(results.join("manifest.json")).unwrap();
+
     let (store, lock) = Store::create(&results).unwrap();
     drop(lock);
     let nothing = claims::run(&claims::ClaimsArgs { results: results.clone(), format: TableFormat::Text });
@@ -119,5 +124,5 @@ fn commands_on_a_folder() {
         assert!(results.join(file).is_file(), "{file}");
     }
     let page = std::fs::read_to_string(results.join("report.html")).unwrap();
-    assert!(page.contains("1 damaged files") && page.contains("half-written"));
+    assert!(page.contains("1 damaged file<") && page.contains("half-written"));
 }

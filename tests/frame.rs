@@ -110,12 +110,24 @@ fn the_points_of_a_failed_run_move_no_bound() {
 fn one_solver_with_two_settings_is_two_series() {
     let mut a = run("usps", MpBcfw, 0, vec![point(1, 1.0, 2.0, 1.0)]);
     let mut b = a.clone();
-    a.facts.settings = r#"{"solver":{"kind":"mp-bcfw","t":10,"passes":"auto"}}"#.into();
-    b.facts.settings = r#"{"solver":{"kind":"mp-bcfw","t":10,"passes":{"fixed":5}}}"#.into();
+    a.facts.settings = r#"{"settings":{"solver":{"kind":"mp-bcfw","t":10,"passes":"auto"}}}"#.into();
+    b.facts.settings = r#"{"settings":{"solver":{"kind":"mp-bcfw","t":10,"passes":{"fixed":5}}}}"#.into();
     b.run_id = "other".into();
     let frames = Frames::new(&[a, b]).unwrap();
     let labels: Vec<&str> = frames.series.iter().map(|s| s.label.as_str()).collect();
     assert_eq!(labels, ["mp-bcfw (passes=5)", "mp-bcfw (passes=auto)"]);
+}
+
+#[test]
+fn two_lambdas_are_two_problems_with_bounds_of_their_own() {
+    let a = run("usps", Bcfw, 0, vec![point(1, 1.0, 2.0, 1.0)]);
+    let mut b = run("usps", Bcfw, 0, vec![point(1, 1.0, 9.0, 8.0)]);
+    b.facts.lambda = 0.5;
+    b.run_id = "other".into();
+    let frames = Frames::new(&[a, b]).unwrap();
+    assert_eq!(frames.datasets(), ["usps (lambda=0.1)", "usps (lambda=0.5)"]);
+    assert_eq!(frames.bounds_of("usps (lambda=0.1)"), Some((1.0, 2.0)));
+    assert_eq!(frames.bounds_of("usps (lambda=0.5)"), Some((8.0, 9.0)));
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn page(records: &[RunRecord]) -> String {
 #[test]
 fn one_page_with_everything_and_nothing_from_outside() {
     let html = page(&hand::demo(&["usps", "ocr", HOSTILE, "stanford-synth"], 3));
-    for part in ["results &lt;quick&gt;", "1 failed", "1 damaged files", "does not hold", "Time to gap", "&lt;host&gt;"]
+    for part in ["results &lt;quick&gt;", "1 failed", "1 damaged file<", "does not hold", "Time to gap", "&lt;host&gt;"]
     {
         assert!(html.contains(part), "{part} is missing");
     }

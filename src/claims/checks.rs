@@ -235,6 +235,12 @@ impl Study<'_> {
                     .filter(|(_, a, b)| if multi { a.is_none() && b.is_some() } else { a.is_some() && b.is_none() });
                 alone.map(|(gap, ..)| format!("{gap:e}")).collect::<Vec<_>>().join(", ")
             };
+            let alone: String = [(multi, only(true)), (single, only(false))]
+                .into_iter()
+                .filter(|(_, gaps)| !gaps.is_empty())
+                .map(|(name, gaps)| format!("; only {name} reached {gaps}"))
+                .collect::<Vec<_>>()
+                .concat();
             let (measured, verdict, evidence) = match (pair, ratios.is_empty()) {
                 (Some((a, b)), false) => {
                     let typical = median(ratios.iter().map(|r| r.1).collect());
@@ -251,16 +257,13 @@ impl Study<'_> {
                         self.repeats(&[a, b]),
                         self.profile[a].clock
                     );
-                    for (name, gaps) in [(multi, only(true)), (single, only(false))] {
-                        if !gaps.is_empty() {
-                            evidence.push_str(&format!("; only {name} reached {gaps}"));
-                        }
-                    }
+                    evidence.push_str(&alone);
                     let bar = if faster { SUBSTANTIALLY } else { 1.0 / NOT_SLOWER };
                     (format!("{typical:.2}× as fast (median over gaps)"), Verdict::of(typical >= bar), evidence)
                 }
                 (Some(_), true) => {
-                    ("–".to_owned(), Verdict::NotMeasured, "no gap target was reached by both in the median".to_owned())
+                    let why = format!("no gap target was reached by both in the median{alone}");
+                    ("–".to_owned(), Verdict::NotMeasured, why)
                 }
                 (None, _) => ("–".to_owned(), Verdict::NotMeasured, "runs of both solvers are needed".to_owned()),
             };

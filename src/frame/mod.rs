@@ -97,7 +97,7 @@ impl Quantity {
 /// One solver with its settings on one data set: what a line of a figure stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Data set name as in the config.
+    /// Data set name as in the config; where a folder holds it as several problems, with what differs.
     pub dataset: String,
     /// The solver.
     pub solver: SolverKind,
@@ -157,26 +157,29 @@ pub struct Frames {
 impl Frames {
     /// Builds the tables.
     pub fn new(records: &[RunRecord]) -> Result<Self> {
-        let planned: Vec<&RunRecord> = records.iter().filter(|r| !r.facts.isolated_probe).collect();
-        let labels = names::labels(&planned);
-        let places = records.iter().enumerate().filter(|(_, r)| !r.facts.isolated_probe).map(|(place, _)| place);
-        let mut planned: Vec<(&RunRecord, String, usize)> = planned
-            .into_iter()
-            .zip(labels)
-            .zip(places)
-            .map(|((record, label), place)| (record, label, place))
+        struct Planned<'a> {
+            record: &'a RunRecord,
+            dataset: String,
+            label: String,
+            place: usize,
+        }
+        let kept = || records.iter().enumerate().filter(|(_, r)| !r.facts.isolated_probe);
+        let names = names::series(&kept().map(|(_, record)| record).collect::<Vec<_>>());
+        let mut planned: Vec<Planned> = kept()
+            .zip(names)
+            .map(|((place, record), (dataset, label))| Planned { record, dataset, label, place })
             .collect();
-        planned.sort_by(|(a, la, _), (b, lb, _)| {
+        planned.sort_by(|a, b| {
+            let key = |p: &Planned| (p.record.solver, p.label.clone(), p.record.repeat, p.record.run_id.clone());
             let dataset = names::dataset_rank(&a.dataset).cmp(&names::dataset_rank(&b.dataset));
-            dataset.then_with(|| (a.solver, la, a.repeat, &a.run_id).cmp(&(b.solver, lb, b.repeat, &b.run_id)))
+            dataset.then_with(|| key(a).cmp(&key(b)))
         });
 
         let mut series: Vec<Series> = Vec::new();
-        let mut of_run = Vec::with_capacity(planned.len());
         let mut of_record = vec![None; records.len()];
-        for (record, label, place) in &planned {
-            if series.last().is_none_or(|s| s.dataset != record.dataset || s.label != *label) {
-                let (dataset, label) = (record.dataset.clone(), label.clone());
+        let mut of_run = Vec::with_capacity(planned.len());
+        for Planned { record, dataset, label, place } in planned {
+            if series.last().is_none_or(|s| s.dataset != dataset || s.label != label) {
                 series.push(Series { dataset, solver: record.solver, label, completed: 0, failed: 0 });
             }
             let at = series.len() - 1;
@@ -184,10 +187,10 @@ impl Frames {
                 Status::Done(_) => series[at].completed += 1,
                 Status::Failed(_) => series[at].failed += 1,
             }
-            of_run.push(at);
-            of_record[*place] = Some(at);
+            of_record[place] = Some(at);
+            of_run.push((record, at));
         }
-        let planned: Vec<(&RunRecord, usize)> = planned.into_iter().map(|(record, ..)| record).zip(of_run).collect();
+        let planned = of_run;
         let (points, spans) = table::points(&planned)?;
         let bounds = table::bounds(&points, &series)?;
         let points = table::with_suboptimality(points, &spans, |at| lookup(&bounds, &series[at].dataset))?;

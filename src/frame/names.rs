@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::config::SolverKind;
 use crate::trace::RunRecord;
 
 /// The four data sets of the paper; a twin or a set of the same family counts as one of them.
@@ -76,47 +75,62 @@ pub fn file_stems(datasets: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// The label of each record's series: the solver's name, followed by the settings in which runs of that solver differ
-/// within one data set (parameters of the solver, clock).
-pub fn labels(records: &[&RunRecord]) -> Vec<String> {
-    let settings: Vec<BTreeMap<String, String>> = records.iter().map(|record| settings_of(record)).collect();
-    let mut seen: BTreeMap<(&str, SolverKind, &str), BTreeSet<&str>> = BTreeMap::new();
-    for (record, settings) in records.iter().zip(&settings) {
-        for (key, value) in settings {
-            seen.entry((&record.dataset, record.solver, key)).or_default().insert(value);
+/// The data set and the label of each record's series. Runs of one name that differ in λ, pairwise weight or content
+/// are different problems and must not share bounds; runs of one solver on one problem that differ in parameters,
+/// clock, budget or cadence are different lines. What differs is added to the name, as in `mp-bcfw (passes=5)`.
+pub fn series(records: &[&RunRecord]) -> Vec<(String, String)> {
+    let stored: Vec<Value> =
+        records.iter().map(|r| serde_json::from_str(&r.facts.settings).unwrap_or(Value::Null)).collect();
+    let problems = records.iter().zip(&stored).map(|(record, stored)| {
+        let mut facts = Facts::from([("lambda".to_owned(), record.facts.lambda.to_string())]);
+        facts.insert("data".to_owned(), record.facts.data_checksum.chars().take(8).collect());
+        facts.insert("pairwise_weight".to_owned(), text(&stored["pairwise_weight"]));
+        (record.dataset.as_str(), facts)
+    });
+    let problems = told_apart(problems.collect());
+    let datasets: Vec<String> = records.iter().zip(&problems).map(|(r, told)| r.dataset.clone() + told).collect();
+    let solvers = records.iter().zip(&stored).zip(&datasets).map(|((record, stored), dataset)| {
+        let mut facts = Facts::from([("clock".to_owned(), record.clock.name().to_owned())]);
+        let settings = &stored["settings"];
+        facts.insert("evaluate".to_owned(), text(&settings["evaluate"]));
+        for part in ["solver", "budget"] {
+            let values = settings[part].as_object().into_iter().flatten();
+            facts.extend(values.map(|(key, value)| (key.clone(), text(value))));
         }
-    }
-    records
-        .iter()
-        .zip(&settings)
-        .map(|(record, settings)| {
-            let differs = |key: &str| seen[&(record.dataset.as_str(), record.solver, key)].len() > 1;
-            let parts: Vec<String> =
-                settings.iter().filter(|(key, _)| differs(key)).map(|(key, value)| format!("{key}={value}")).collect();
-            if parts.is_empty() {
-                record.solver.name().to_owned()
-            } else {
-                format!("{} ({})", record.solver.name(), parts.join(", "))
-            }
-        })
-        .collect()
+        ((dataset.as_str(), record.solver), facts)
+    });
+    let labels = told_apart(solvers.collect());
+    let labels = records.iter().zip(labels).map(|(record, told)| record.solver.name().to_owned() + &told);
+    datasets.iter().cloned().zip(labels).collect()
 }
 
-/// The settings that make two runs of one solver different lines.
-fn settings_of(record: &RunRecord) -> BTreeMap<String, String> {
-    let mut settings = BTreeMap::from([("clock".to_owned(), record.clock.name().to_owned())]);
-    let stored: Value = serde_json::from_str(&record.facts.settings).unwrap_or(Value::Null);
-    if let Some(solver) = stored.get("solver").and_then(Value::as_object) {
-        for (key, value) in solver.iter().filter(|(key, _)| *key != "kind") {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                Value::Object(one) if one.len() == 1 => one.values().map(ToString::to_string).collect(),
-                other => other.to_string(),
-            };
-            settings.insert(key.clone(), text);
+type Facts = BTreeMap<String, String>;
+
+/// For each item, ` (key=value, …)` of the facts that differ within its group; empty when none does.
+fn told_apart<K: Ord + Clone>(items: Vec<(K, Facts)>) -> Vec<String> {
+    let mut seen: BTreeMap<(K, &str), BTreeSet<&str>> = BTreeMap::new();
+    for (group, facts) in &items {
+        for (key, value) in facts {
+            seen.entry((group.clone(), key)).or_default().insert(value);
         }
     }
-    settings
+    let tell = |(group, facts): &(K, Facts)| {
+        let differs = |key: &str| seen[&(group.clone(), key)].len() > 1;
+        let parts: Vec<String> =
+            facts.iter().filter(|(key, _)| differs(key)).map(|(key, value)| format!("{key}={value}")).collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    };
+    items.iter().map(tell).collect()
+}
+
+/// A setting as a person would write it: `"auto"` → auto, `{"fixed":5}` → 5, absent → none.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(one) if one.len() == 1 => one.values().map(ToString::to_string).collect(),
+        Value::Null => "none".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -120,11 +120,12 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
         Column::new(name.into(), planned.iter().map(|(record, _)| value(record)).collect::<Vec<f64>>())
     };
     let labels: Vec<&str> = planned.iter().map(|(_, at)| series[*at].label.as_str()).collect();
+    let datasets: Vec<&str> = planned.iter().map(|(_, at)| series[*at].dataset.as_str()).collect();
     let last =
         |value: fn(&crate::trace::TracePoint) -> f64| move |r: &RunRecord| r.points.last().map_or(f64::NAN, value);
     let columns = vec![
         text("run_id", &|r| r.run_id.clone()),
-        text("dataset", &|r| r.dataset.clone()),
+        Column::new("dataset".into(), datasets),
         text("solver", &|r| r.solver.name().to_owned()),
         Column::new("label".into(), labels),
         count("repeat", &|r| r.repeat),

@@ -57,7 +57,8 @@ pub(super) fn summary(input: &Input) -> String {
         let _ = write!(out, "; <a href=\"#runs\"><strong>{failed} failed</strong></a>");
     }
     if !input.damaged.is_empty() {
-        let _ = write!(out, "; <a href=\"#environment\"><strong>{} damaged files</strong></a>", input.damaged.len());
+        let (count, plural) = (input.damaged.len(), if input.damaged.len() == 1 { "" } else { "s" });
+        let _ = write!(out, "; <a href=\"#environment\"><strong>{count} damaged file{plural}</strong></a>");
     }
     let _ = write!(out, ". Claims of the paper: <strong>{}</strong>.</p>", claims::summary(input.claims));
     out
