@@ -1,10 +1,12 @@
 //! Fetching against a local server that breaks off, resumes, lies; unpacking of hostile archives.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -100,7 +102,7 @@ fn archive(text: &str) -> Vec<u8> {
 }
 
 fn get(url: &str, target: &Path, sha256: Option<&str>) -> Result<Outcome, Error> {
-    download(url, target, sha256, &mut |_, _| {})
+    download(url, target, sha256, &mut |_, _| {}, &|_| {})
 }
 
 /// Names in a folder, sorted.
@@ -147,7 +149,10 @@ fn what_arrived_is_kept_for_the_next_call() {
     let body = archive("later");
     let served = body.clone();
     let broken = serve(move |number, _| if number == 0 { ok(&served, "\"v1\"", 50_000) } else { Vec::new() });
-    let message = get(&broken.url, &target, None).unwrap_err().to_string();
+    let pauses = RefCell::new(Vec::new());
+    let broken_off = download(&broken.url, &target, None, &mut |_, _| {}, &|pause| pauses.borrow_mut().push(pause));
+    let message = broken_off.unwrap_err().to_string();
+    assert_eq!(pauses.into_inner(), [500, 1000, 2000].map(Duration::from_millis), "no pause before giving up");
     assert!(message.contains("is kept") && message.contains(&broken.url), "{message}");
     assert!(!target.exists());
     let served = body.clone();
@@ -236,7 +241,8 @@ fn a_set_that_is_there_in_another_form_is_not_fetched() {
         fs::create_dir_all(dir.path().join("stanford_background/iccv09Data").join(folder)).unwrap();
     }
     let set = catalog::find("stanford").unwrap();
-    let outcome = fetch(&DataDir::resolve(Some(dir.path())), set, &set.files[0], &mut |_, _| panic!("no transfer"));
+    let outcome =
+        fetch(&DataDir::resolve(Some(dir.path())), set, &set.files[0], &mut |_, _| panic!("no transfer"), &|_| {});
     assert_eq!(outcome.unwrap(), Outcome::Elsewhere(dir.path().join("stanford_background/iccv09Data")));
 }
 
@@ -252,7 +258,7 @@ fn archives_that_need_it_are_unpacked_after_the_download() {
     let data = DataDir::resolve(Some(dir.path()));
     assert!(data.require("horseseg").unwrap_err().to_string().contains("data fetch horseseg"));
     let file = KnownFile { url, ..set.files[0] };
-    assert!(matches!(fetch(&data, set, &file, &mut |_, _| {}), Ok(Outcome::Downloaded(_))));
+    assert!(matches!(fetch(&data, set, &file, &mut |_, _| {}, &|_| {}), Ok(Outcome::Downloaded(_))));
     assert_eq!(data.require("horseseg").unwrap(), dir.path().join("horseseg/data/horse-features.bin"));
 }
 

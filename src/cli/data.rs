@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
+use super::accuracy::{self, AccuracyArgs};
 use crate::dataset::catalog::{self, Checked, DataDir, KnownSet, SETS};
 use crate::dataset::fetch::{self, Outcome};
 use crate::dataset::image::source::ImageSet;
@@ -75,6 +76,10 @@ enum DataCommand {
         #[command(flatten)]
         slic: SlicArgs,
     },
+    /// Train on four fifths; pixels right there and on the held-out fifth, for the model, the majority label and the
+    /// best labelling of the superpixels.
+    #[command(after_help = "Example: ssvm-bench data accuracy horses --time 60 --pairwise-weight 0.01")]
+    Accuracy(AccuracyArgs),
 }
 
 #[derive(Args)]
@@ -113,14 +118,7 @@ pub fn run(args: &DataArgs, data: &DataDir) -> anyhow::Result<()> {
                 bail!("--out takes one set, not {}", sets.len());
             }
             sets.iter().try_for_each(|set| {
-                let bar = progress_bar("{msg:10} {bar:30} {pos}/{len} images, {eta} left");
-                bar.set_message(set.clone());
-                let progress = |done: usize, total: usize| {
-                    bar.set_length(total as u64);
-                    bar.set_position(done as u64);
-                };
-                let (path, new) = prepare::prepare(set, data, &slic.params(), out.as_deref(), &progress)?;
-                bar.finish_and_clear();
+                let (path, new) = prepare::prepare_aloud(set, data, &slic.params(), out.as_deref())?;
                 let meta = prepare::Meta::read(&path)?;
                 let left_out: Vec<_> =
                     meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
@@ -133,6 +131,7 @@ pub fn run(args: &DataArgs, data: &DataDir) -> anyhow::Result<()> {
         DataCommand::Show { set, index, out, weights, pairwise_weight, slic } => {
             show(data, set, *index, out, weights.as_deref(), *pairwise_weight, &slic.params())
         }
+        DataCommand::Accuracy(args) => accuracy::run(args, data),
     }
 }
 
@@ -229,7 +228,7 @@ fn fetch_sets(data: &DataDir, names: &[String]) -> anyhow::Result<()> {
                 }
                 bar.set_position(have);
             };
-            let outcome = fetch::fetch(data, set, file, &mut progress)?;
+            let outcome = fetch::fetch(data, set, file, &mut progress, &std::thread::sleep)?;
             bar.finish_and_clear();
             let text = match outcome {
                 Outcome::AlreadyThere => "already there and right".into(),

@@ -1,5 +1,6 @@
 //! Arguments → one library call each; one file per command. Nothing imports this room.
 
+mod accuracy;
 mod claims;
 mod data;
 mod figures;
@@ -47,7 +48,7 @@ enum Command {
     Claims(claims::ClaimsArgs),
     /// Where the time goes: oracle shares and latencies.
     Profile(profile::ProfileArgs),
-    /// The known data sets: list, check, fetch, prepare, show.
+    /// The known data sets: list, check, fetch, prepare, show, accuracy.
     Data(data::DataArgs),
     /// Refreshes or checks the parts of README.md that the program made.
     Readme(readme::ReadmeArgs),

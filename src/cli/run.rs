@@ -57,7 +57,7 @@ pub fn execute(args: &RunArgs, data: &DataDir) -> anyhow::Result<Report> {
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
     let options = Options {
         out,
-        data_dir: data.clone(),
+        data_dir: DataDir { quiet: args.quiet, ..data.clone() },
         jobs: args.jobs.map(usize::from),
         isolated: args.isolated,
         force: args.force,

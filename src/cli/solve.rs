@@ -82,7 +82,8 @@ enum Format {
     Json,
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+/// A positive finite number.
+pub fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         _ => Err("must be a positive number".into()),

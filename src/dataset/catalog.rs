@@ -160,19 +160,20 @@ pub struct DataDir {
     pub path: PathBuf,
     /// What decided on it, for messages.
     pub chosen_by: &'static str,
+    /// Whether preparing on demand keeps its progress to itself.
+    pub quiet: bool,
 }
 
 impl DataDir {
     /// `--data-dir`, else `$SSVM_DATA`, else `data/`.
     pub fn resolve(flag: Option<&Path>) -> Self {
         let variable = std::env::var_os("SSVM_DATA").filter(|v| !v.is_empty());
-        match (flag, variable) {
-            (Some(path), _) => Self { path: path.to_owned(), chosen_by: "--data-dir" },
-            (None, Some(path)) => Self { path: path.into(), chosen_by: "$SSVM_DATA" },
-            (None, None) => {
-                Self { path: "data".into(), chosen_by: "the default, as neither --data-dir nor $SSVM_DATA is set" }
-            }
-        }
+        let (path, chosen_by) = match (flag, variable) {
+            (Some(path), _) => (path.to_owned(), "--data-dir"),
+            (None, Some(path)) => (path.into(), "$SSVM_DATA"),
+            (None, None) => ("data".into(), "the default, as neither --data-dir nor $SSVM_DATA is set"),
+        };
+        Self { path, chosen_by, quiet: false }
     }
 
     /// Where a set is: the file or unpacked folder that training reads, if it is there.

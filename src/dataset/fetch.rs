@@ -17,8 +17,14 @@ use crate::{Error, Result};
 /// Called with the bytes there are and, if known, the total.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
 
+/// Waits before another attempt; `std::thread::sleep` outside of tests.
+pub type Pause<'a> = &'a dyn Fn(Duration);
+
+/// Pause after an attempt that brought something; each one in a row that brought nothing doubles it.
+const PAUSE: Duration = Duration::from_millis(500);
+
 /// Attempts in a row that may bring nothing before a transfer is given up.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: u32 = 3;
 
 /// Most bytes an archive may unpack to.
 const MAX_UNPACKED: u64 = 1 << 36;
@@ -35,13 +41,19 @@ pub enum Outcome {
 }
 
 /// Fetches one file of a set into the data folder and unpacks it where that is needed.
-pub fn fetch(dir: &DataDir, set: &KnownSet, file: &KnownFile, progress: Progress<'_>) -> Result<Outcome> {
+pub fn fetch(
+    dir: &DataDir,
+    set: &KnownSet,
+    file: &KnownFile,
+    progress: Progress<'_>,
+    pause: Pause<'_>,
+) -> Result<Outcome> {
     let target = dir.path.join(file.path);
     let first = set.files.first().is_some_and(|first| first.path == file.path);
     if let Some(place) = dir.locate(set).filter(|place| first && !target.is_file() && *place != target) {
         return Ok(Outcome::Elsewhere(place));
     }
-    let outcome = download(file.url, &target, file.content_sha256, progress)?;
+    let outcome = download(file.url, &target, file.content_sha256, progress, pause)?;
     if file.unpack && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
         dir.require(set.name).map_err(|_| {
@@ -55,7 +67,13 @@ pub fn fetch(dir: &DataDir, set: &KnownSet, file: &KnownFile, progress: Progress
 }
 
 /// Downloads `url` to `target` unless it is there, and verifies it before it gets its name.
-pub fn download(url: &str, target: &Path, content_sha256: Option<&str>, progress: Progress<'_>) -> Result<Outcome> {
+pub fn download(
+    url: &str,
+    target: &Path,
+    content_sha256: Option<&str>,
+    progress: Progress<'_>,
+    pause: Pause<'_>,
+) -> Result<Outcome> {
     if target.is_file() {
         return match catalog::check_file(target, content_sha256)? {
             Checked::Different(expected, found) => Err(Error::file(
@@ -68,7 +86,7 @@ pub fn download(url: &str, target: &Path, content_sha256: Option<&str>, progress
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
     let part = Part::new(target);
-    transfer(url, target, &part, content_sha256.is_some(), progress)?;
+    transfer(url, target, &part, content_sha256.is_some(), progress, pause)?;
     let checked = verify(url, target, &part.data, content_sha256).inspect_err(|_| part.discard())?;
     let sha256 = files::sha256_file(&part.data)?;
     if content_sha256.is_none() && checked != Checked::Recorded {
@@ -105,7 +123,14 @@ impl Part {
 
 /// Brings the part to its full length, going on where it stopped. Without a known checksum a transfer goes on only if
 /// the server can promise, by `If-Range`, that the file is still the same.
-fn transfer(url: &str, target: &Path, part: &Part, checksum_known: bool, progress: Progress<'_>) -> Result<()> {
+fn transfer(
+    url: &str,
+    target: &Path,
+    part: &Part,
+    checksum_known: bool,
+    progress: Progress<'_>,
+    pause: Pause<'_>,
+) -> Result<()> {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .timeout_connect(Some(Duration::from_secs(30)))
@@ -126,7 +151,7 @@ fn transfer(url: &str, target: &Path, part: &Part, checksum_known: bool, progres
             ),
         )
     };
-    let mut fruitless = 0;
+    let mut fruitless = 0u32;
     loop {
         let before = part.len();
         let error = match attempt(&agent, url, part, checksum_known, &mut *progress) {
@@ -139,6 +164,7 @@ fn transfer(url: &str, target: &Path, part: &Part, checksum_known: bool, progres
         if fruitless >= ATTEMPTS {
             return Err(unreachable(error));
         }
+        pause(PAUSE * 2u32.pow(fruitless));
     }
 }
 

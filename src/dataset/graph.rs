@@ -82,8 +82,8 @@ impl GraphData {
             if let Some(label) = self.labels_of(i).iter().find(|label| usize::from(**label) >= self.num_labels) {
                 return Err(format!("example {i} has label {label}, but num_labels is {}", self.num_labels));
             }
-            if let Some(edge) = self.edges_of(i).iter().find(|e| e[0] == e[1] || e[0].max(e[1]) as usize >= count) {
-                return Err(format!("example {i} with {count} nodes has the edge {} – {}", edge[0], edge[1]));
+            if let Some([k, l]) = self.edges_of(i).iter().find(|e| e[0] == e[1] || e[0].max(e[1]) as usize >= count) {
+                return Err(format!("example {i} with {count} nodes has the edge {k} – {l}"));
             }
             if self.features_of(i).iter().any(|value| !value.is_finite()) {
                 return Err(format!("example {i} has a feature that is not finite"));

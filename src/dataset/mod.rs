@@ -14,6 +14,7 @@ pub mod letters;
 mod libsvm;
 pub mod multiclass;
 mod name;
+mod notice;
 pub mod npy;
 pub mod npz;
 pub mod prepare;

@@ -10,6 +10,7 @@ use super::catalog::DataDir;
 use super::files;
 use super::image::source::{ImageSet, Pair};
 use super::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
+use super::notice::Notice;
 use super::npz::{self, RawGraph};
 use crate::{Error, Result};
 
@@ -91,7 +92,21 @@ pub fn cache_path(set: ImageSet, source_sha256: &str, params: &SlicParams) -> Re
 
 /// The prepared file of a set in the cache folder, made first if it is not there.
 pub fn prepared_path(set: &str, data_dir: &DataDir, params: &SlicParams) -> Result<PathBuf> {
-    Ok(prepare(set, data_dir, params, None, &|_, _| {})?.0)
+    Ok(prepare_aloud(set, data_dir, params, None)?.0)
+}
+
+/// [`prepare`] that tells people on stderr how it goes, unless the data folder is a quiet one.
+pub fn prepare_aloud(
+    set: &str,
+    data_dir: &DataDir,
+    params: &SlicParams,
+    out: Option<&Path>,
+) -> Result<(PathBuf, bool)> {
+    if data_dir.quiet {
+        return prepare(set, data_dir, params, out, &|_, _| {});
+    }
+    let notice = Notice::new(set);
+    prepare(set, data_dir, params, out, &|done, total| notice.show(done, total))
 }
 
 /// Prepares a set into `out`, or into the cache folder; also says whether there was work to do.
