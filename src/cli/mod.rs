@@ -1,5 +1,7 @@
 //! Arguments → one library call each; one file per command. Nothing imports this room.
 
+mod plan;
+mod run;
 mod solve;
 
 use std::path::PathBuf;
@@ -22,6 +24,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The runs of a config, with an estimate of time and memory; runs nothing.
+    Plan(plan::PlanArgs),
+    /// Executes the runs of a config that are not yet in the result folder.
+    Run(run::RunArgs),
     /// One run, printed as it goes.
     Solve(solve::SolveArgs),
 }
@@ -47,6 +53,8 @@ pub fn main() -> ExitCode {
     };
     let data = DataDir::resolve(cli.data_dir.as_deref());
     let result = match &cli.command {
+        Command::Plan(args) => plan::run(args, &data).map(|()| Verdict::Fine),
+        Command::Run(args) => run::run(args, &data).map(|()| Verdict::Fine),
         Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
     };
     match result {

@@ -1,5 +1,9 @@
 //! What one run leaves behind: trace points, histograms and provenance in a [`RunRecord`], and (in `store`) its file.
 
+pub mod codec;
+pub mod manifest;
+pub mod store;
+
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 

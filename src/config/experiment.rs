@@ -1,0 +1,263 @@
+//! Wire types → the checked [`Experiment`]: every value in range, every combination possible, defaults filled in.
+
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+
+use super::wire::{self, PassCount, Source, nearest};
+use super::{Budget, Cadence, ClockKind, Order, Passes, SolverKind, SolverSpec};
+use crate::error::{Error, Result};
+
+/// The configs that are part of the program, by name.
+const BUILTIN: [(&str, &str); 4] = [
+    ("quick", include_str!("../../configs/quick.toml")),
+    ("smoke", include_str!("../../configs/smoke.toml")),
+    ("ci", include_str!("../../configs/ci.toml")),
+    ("paper", include_str!("../../configs/paper.toml")),
+];
+
+/// A checked config: data sets × solvers × repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Its name.
+    pub name: String,
+    /// The file it came from, for messages.
+    pub path: PathBuf,
+    /// The TOML text.
+    pub text: String,
+    /// Base seed of the orders.
+    pub seed: u64,
+    /// Repeats of every data set and solver.
+    pub repeats: u64,
+    /// The clock.
+    pub clock: ClockKind,
+    /// When to evaluate.
+    pub evaluate: Cadence,
+    /// Workers; the number of cores when absent.
+    pub jobs: Option<usize>,
+    /// Most wall time of one run with evaluation, seconds.
+    pub timeout_s: Option<f64>,
+    /// Isolated repetitions per data set and solver that estimate interference.
+    pub probes: u32,
+    /// Data sets, in file order.
+    pub datasets: Vec<DatasetSpec>,
+    /// Solvers, in file order.
+    pub solvers: Vec<SolverSpec>,
+}
+
+/// A data set with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatasetSpec {
+    /// Name as the data sets know it, such as `usps-synth:n=500`.
+    pub name: String,
+    /// λ; 1/n when absent.
+    pub lambda: Option<f64>,
+    /// Weight of the pairwise term; the data set's own when absent.
+    pub pairwise_weight: Option<f64>,
+    /// When its runs stop.
+    pub budget: Budget,
+    /// Line in the config, for messages.
+    pub line: usize,
+}
+
+impl Experiment {
+    /// Reads a config file. `quick`, `smoke`, `ci` and `paper` (also as `configs/quick.toml`) need no file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(path, &text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let stem = path.to_string_lossy();
+                let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
+                let stem = stem.strip_suffix(".toml").unwrap_or(stem);
+                match BUILTIN.iter().find(|(name, _)| *name == stem) {
+                    Some((name, text)) => Self::parse(Path::new(&format!("configs/{name}.toml")), text),
+                    None => Err(Error::file(path, "no such config; built in: quick, smoke, ci, paper")),
+                }
+            }
+            Err(error) => Err(Error::io("read", path)(error)),
+        }
+    }
+
+    /// Checks the text of a config; `path` is for messages.
+    pub fn parse(path: &Path, text: &str) -> Result<Self> {
+        let source = Source { path, text };
+        let file = source.parse()?;
+        let clock = match &file.clock {
+            Some(word) => source.word(word, &["wall", "cpu", "virtual"])?,
+            None => ClockKind::Wall,
+        };
+        let evaluate = match &file.evaluate {
+            Some(word) => word.get_ref().parse().map_err(|e: Error| source.error(word, e.to_string()))?,
+            None => Cadence::Log,
+        };
+        if file.name.get_ref().trim().is_empty() {
+            return Err(source.error(&file.name, "the name is empty"));
+        }
+        let repeats = source.at_least_one(file.repeats.as_ref(), "repeats")?.unwrap_or(1);
+        let jobs = source.at_least_one(file.jobs.as_ref(), "jobs")?.map(|jobs| jobs as usize);
+        if jobs.is_some_and(|jobs| jobs > 1024) {
+            return Err(source.error(file.jobs.as_ref().unwrap_or(&Spanned::new(0..0, 0)), "jobs must be at most 1024"));
+        }
+        let experiment = Self {
+            name: file.name.get_ref().clone(),
+            path: path.to_owned(),
+            text: text.to_owned(),
+            seed: file.seed.unwrap_or(0),
+            repeats,
+            clock,
+            evaluate,
+            jobs,
+            timeout_s: source.positive(file.timeout_s.as_ref(), "timeout_s")?,
+            // The virtual clock cannot be disturbed.
+            probes: file.probes.unwrap_or(if clock == ClockKind::Virtual { 0 } else { 3 }),
+            datasets: source.datasets(&file)?,
+            solvers: source.solvers(&file)?,
+        };
+        Ok(experiment)
+    }
+}
+
+impl Source<'_> {
+    fn datasets(&self, file: &wire::File) -> Result<Vec<DatasetSpec>> {
+        if file.dataset.is_empty() {
+            return Err(Error::file(self.path, "no data set; add `[[dataset]]` with `name = \"usps-synth\"`"));
+        }
+        let mut datasets: Vec<DatasetSpec> = Vec::new();
+        for entry in &file.dataset {
+            let line = self.line(entry.get_ref().name.span().start);
+            let entry = entry.get_ref();
+            let name = entry.name.get_ref().clone();
+            if let Some(other) = datasets.iter().find(|other| other.name == name) {
+                return Err(self.error(
+                    &entry.name,
+                    format!(
+                        "data set '{name}' is already on line {}; results are told apart by name: use two configs",
+                        other.line
+                    ),
+                ));
+            }
+            let pairwise_weight = entry.pairwise_weight.as_ref().map(|weight| match *weight.get_ref() {
+                value if value.is_finite() && value >= 0.0 => Ok(value),
+                value => {
+                    Err(self.error(weight, format!("pairwise_weight must be finite and not negative, not {value}")))
+                }
+            });
+            datasets.push(DatasetSpec {
+                name,
+                lambda: self.positive(entry.lambda.as_ref(), "lambda")?,
+                pairwise_weight: pairwise_weight.transpose()?,
+                budget: self.budget(file.budget.as_ref(), entry.budget.as_ref(), line)?,
+                line,
+            });
+        }
+        Ok(datasets)
+    }
+
+    /// The data set's keys replace the common ones.
+    fn budget(
+        &self,
+        common: Option<&Spanned<wire::Budget>>,
+        own: Option<&Spanned<wire::Budget>>,
+        line: usize,
+    ) -> Result<Budget> {
+        let none = wire::Budget::default();
+        let common = common.map_or(&none, Spanned::get_ref);
+        let own = own.map_or(&none, Spanned::get_ref);
+        let budget = Budget {
+            iterations: self.at_least_one(own.iterations.as_ref().or(common.iterations.as_ref()), "iterations")?,
+            time_s: self.positive(own.time_s.as_ref().or(common.time_s.as_ref()), "time_s")?,
+            oracle_calls: self
+                .at_least_one(own.oracle_calls.as_ref().or(common.oracle_calls.as_ref()), "oracle_calls")?,
+            gap: self.positive(own.gap.as_ref().or(common.gap.as_ref()), "gap")?,
+        };
+        if budget.iterations.is_none() && budget.time_s.is_none() && budget.oracle_calls.is_none() {
+            let message = if budget.gap.is_some() {
+                "a budget with only a gap may never end; add iterations, time_s or oracle_calls"
+            } else {
+                "this data set has no budget; add `[budget]` with iterations, time_s or oracle_calls"
+            };
+            return Err(Error::line(self.path, line, message));
+        }
+        Ok(budget)
+    }
+
+    fn solvers(&self, file: &wire::File) -> Result<Vec<SolverSpec>> {
+        if file.solver.is_empty() {
+            return Err(Error::file(self.path, "no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
+        }
+        let mut solvers: Vec<SolverSpec> = Vec::new();
+        for entry in &file.solver {
+            let entry = entry.get_ref();
+            let kind: SolverKind = self.word(&entry.name, &SolverKind::ALL.map(SolverKind::name))?;
+            if solvers.iter().any(|other| other.kind == kind) {
+                return Err(self.error(
+                    &entry.name,
+                    format!("solver '{kind}' is listed twice; results are told apart by name: use two configs"),
+                ));
+            }
+            let mut spec = SolverSpec::new(kind);
+            let parameters = [("T", entry.T.as_ref().map(Spanned::span)), ("N", entry.N.as_ref().map(Spanned::span))];
+            let parameters = parameters.into_iter().chain([
+                ("M", entry.M.as_ref().map(Spanned::span)),
+                ("passes", entry.passes.as_ref().map(Spanned::span)),
+            ]);
+            if let Some((key, span)) = parameters.filter_map(|(key, span)| Some((key, span?))).next()
+                && !kind.multi_plane()
+            {
+                let message = format!("'{kind}' keeps no working set: `{key}` belongs to mp-bcfw and mp-bcfw-avg");
+                return Err(Error::line(self.path, self.line(span.start), message));
+            }
+            if let Some(order) = &entry.order {
+                if kind == SolverKind::Fw {
+                    return Err(self.error(order, "'fw' takes all terms at one w: `order` has no meaning"));
+                }
+                spec.order = self.word::<Order>(order, &["permutation", "sequential", "uniform"])?;
+            }
+            spec.t = entry.T.as_ref().map_or(spec.t, |t| *t.get_ref());
+            spec.n = entry.N.as_ref().map_or(spec.n, |n| *n.get_ref() as usize);
+            spec.m = entry.M.as_ref().map_or(spec.m, |m| *m.get_ref());
+            spec.passes = match entry.passes.as_ref().map(|passes| (passes, passes.get_ref())) {
+                None => Passes::Auto,
+                Some((_, PassCount::Word(word))) if word == "auto" => Passes::Auto,
+                Some((place, PassCount::Word(word))) => {
+                    return Err(self.error(place, format!("passes must be \"auto\" or a whole number, not \"{word}\"")));
+                }
+                Some((_, PassCount::Count(count))) => Passes::Fixed(*count),
+            };
+            if let (Passes::Fixed(_), Some(m)) = (spec.passes, &entry.M) {
+                return Err(self.error(m, "M limits `passes = \"auto\"`; with a fixed number of passes leave it out"));
+            }
+            let approximate = match spec.passes {
+                Passes::Auto => spec.m,
+                Passes::Fixed(count) => count,
+            };
+            if let (Some(n), 0, 1..) = (&entry.N, spec.n, approximate) {
+                return Err(self.error(n, "N = 0 leaves approximate passes nothing to choose from; set M = 0 as well"));
+            }
+            solvers.push(spec);
+        }
+        Ok(solvers)
+    }
+
+    /// A word from a closed list, with the nearest one when it is not in the list.
+    fn word<T: std::str::FromStr<Err = Error>>(&self, value: &Spanned<String>, known: &[&str]) -> Result<T> {
+        value.get_ref().parse().map_err(|e: Error| self.error(value, format!("{e}{}", nearest(value.get_ref(), known))))
+    }
+
+    fn at_least_one(&self, value: Option<&Spanned<u64>>, key: &str) -> Result<Option<u64>> {
+        match value {
+            Some(spanned) if *spanned.get_ref() == 0 => Err(self.error(spanned, format!("{key} must be at least 1"))),
+            _ => Ok(value.map(|spanned| *spanned.get_ref())),
+        }
+    }
+
+    fn positive(&self, value: Option<&Spanned<f64>>, key: &str) -> Result<Option<f64>> {
+        match value.map(|spanned| (spanned, *spanned.get_ref())) {
+            Some((spanned, number)) if !number.is_finite() || number <= 0.0 => {
+                Err(self.error(spanned, format!("{key} must be finite and above 0, not {number}")))
+            }
+            other => Ok(other.map(|(_, number)| number)),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! TOML text → wire types with the place of every value, or an error with file, line and the nearest valid key.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::error::{Error, Result};
+
+/// A config file as written; nothing checked beyond names and types.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub name: Spanned<String>,
+    pub seed: Option<u64>,
+    pub repeats: Option<Spanned<u64>>,
+    pub clock: Option<Spanned<String>>,
+    pub evaluate: Option<Spanned<String>>,
+    pub jobs: Option<Spanned<u64>>,
+    pub timeout_s: Option<Spanned<f64>>,
+    pub probes: Option<u32>,
+    pub budget: Option<Spanned<Budget>>,
+    #[serde(default)]
+    pub dataset: Vec<Spanned<Dataset>>,
+    #[serde(default)]
+    pub solver: Vec<Spanned<Solver>>,
+}
+
+/// `[budget]`, and `[dataset.budget]`, whose keys replace those of the former.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Budget {
+    pub iterations: Option<Spanned<u64>>,
+    pub time_s: Option<Spanned<f64>>,
+    pub oracle_calls: Option<Spanned<u64>>,
+    pub gap: Option<Spanned<f64>>,
+}
+
+/// One `[[dataset]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Dataset {
+    pub name: Spanned<String>,
+    pub lambda: Option<Spanned<f64>>,
+    pub pairwise_weight: Option<Spanned<f64>>,
+    pub budget: Option<Spanned<Budget>>,
+}
+
+/// One `[[solver]]`, parameters named as in the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(non_snake_case)]
+pub(super) struct Solver {
+    pub name: Spanned<String>,
+    pub T: Option<Spanned<u64>>,
+    pub N: Option<Spanned<u64>>,
+    pub M: Option<Spanned<u32>>,
+    pub order: Option<Spanned<String>>,
+    pub passes: Option<Spanned<PassCount>>,
+}
+
+/// `passes = "auto"` or `passes = 3`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "passes must be \"auto\" or a whole number such as 3")]
+pub(super) enum PassCount {
+    Count(u32),
+    Word(String),
+}
+
+/// A file and its text: turns places into lines.
+pub(super) struct Source<'a> {
+    pub path: &'a Path,
+    pub text: &'a str,
+}
+
+impl Source<'_> {
+    /// The line of a byte offset, from 1.
+    pub fn line(&self, offset: usize) -> usize {
+        1 + self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+    }
+
+    /// An error at a value.
+    pub fn error<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> Error {
+        Error::line(self.path, self.line(value.span().start), message)
+    }
+
+    /// The wire types.
+    pub fn parse(&self) -> Result<File> {
+        toml::from_str(self.text).map_err(|error| {
+            let offset = error.span().map_or(0, |span| span.start);
+            Error::line(self.path, self.line(offset), self.explain(error.message(), offset))
+        })
+    }
+
+    /// Serde's message made useful: the nearest valid key, or the key whose value has the wrong type.
+    fn explain(&self, message: &str, offset: usize) -> String {
+        let mut quoted = message.split('`').skip(1).step_by(2);
+        if message.starts_with("unknown field") {
+            let key = quoted.next().unwrap_or_default();
+            let valid: Vec<&str> = quoted.collect();
+            return format!("unknown key `{key}`{}; valid here: {}", nearest(key, &valid), valid.join(", "));
+        }
+        if message.starts_with("missing field") {
+            return format!("the key `{}` is missing", quoted.next().unwrap_or_default());
+        }
+        let start = self.text[..offset.min(self.text.len())].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        match line.split_once('=') {
+            Some((key, _)) if message.starts_with("invalid") => format!("wrong value of `{}`: {message}", key.trim()),
+            _ => message.trim().replace('\n', ", "),
+        }
+    }
+}
+
+/// `: did you mean …?`, or nothing when no candidate is near.
+pub(super) fn nearest(word: &str, candidates: &[&str]) -> String {
+    let score =
+        |candidate: &&&str| strsim::normalized_damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase());
+    candidates
+        .iter()
+        .max_by(|a, b| score(a).total_cmp(&score(b)))
+        .filter(|best| score(best) >= 0.4)
+        .map_or(String::new(), |best| format!(": did you mean `{best}`?"))
+}

@@ -1,0 +1,175 @@
+//! What people see while runs are on, on stderr: bars per worker on a terminal, plain lines elsewhere, or nothing.
+//! Called by the watching thread only, never from a timed loop.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::trace::store::Shelf;
+use crate::trace::{RunRecord, Status};
+
+/// How much to say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// Errors only.
+    Quiet,
+    /// Progress and warnings.
+    #[default]
+    Normal,
+    /// A line for every run.
+    Verbose,
+}
+
+/// The state of a batch at one moment.
+#[derive(Debug, Default)]
+pub struct View {
+    /// Runs that have ended.
+    pub done: usize,
+    /// Of these, failed ones.
+    pub failed: usize,
+    /// Expected seconds until the batch ends.
+    pub left_s: f64,
+    /// Per worker: label, iterations and gap at the last evaluation.
+    pub workers: Vec<Option<(String, u64, Option<f64>)>>,
+}
+
+/// Shows batches.
+pub struct Progress {
+    verbosity: Verbosity,
+    bars: Option<Bars>,
+    terminal: bool,
+    total: usize,
+    noun: &'static str,
+    last_line: Instant,
+}
+
+struct Bars {
+    multi: MultiProgress,
+    total: ProgressBar,
+    workers: Vec<ProgressBar>,
+}
+
+/// Plain lines come at most this often.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+impl Progress {
+    /// For stderr as it is.
+    pub fn new(verbosity: Verbosity) -> Self {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let terminal = std::io::stderr().is_terminal() && !dumb;
+        Self { verbosity, bars: None, terminal, total: 0, noun: "runs", last_line: Instant::now() }
+    }
+
+    /// A batch begins.
+    pub fn begin(&mut self, total: usize, jobs: usize, shelf: Shelf) {
+        self.total = total;
+        self.noun = if shelf == Shelf::Probes { "isolated repetitions" } else { "runs" };
+        self.last_line = Instant::now();
+        if self.verbosity == Verbosity::Quiet || !self.terminal || total == 0 {
+            return;
+        }
+        let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        let style =
+            |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let workers = (0..jobs.min(total))
+            .map(|_| multi.add(ProgressBar::new_spinner().with_style(style("  {spinner} {wide_msg}"))))
+            .collect();
+        let total = multi.add(ProgressBar::new(total as u64).with_style(style("{wide_bar} {pos}/{len} {msg}")));
+        self.bars = Some(Bars { multi, total, workers });
+    }
+
+    /// A run has ended: a line for failures, and for every run when verbose.
+    pub fn finished(&mut self, label: &str, record: &RunRecord) {
+        match &record.status {
+            Status::Failed(message) => self.say(Verbosity::Normal, &format!("failed: {label}: {message}")),
+            Status::Done(stop) => {
+                let Some(point) = record.points.last() else { return };
+                let (time, total) = (point.time_s, record.facts.total_s);
+                self.say(
+                    Verbosity::Verbose,
+                    &format!(
+                        "{label}: {} iterations, {time:.3} s ({total:.2} s with evaluation), gap {:.3e}, stopped by {}",
+                        point.iteration,
+                        point.gap,
+                        stop.name()
+                    ),
+                );
+            }
+        }
+    }
+
+    /// The state now.
+    pub fn show(&mut self, view: &View) {
+        let failed = if view.failed > 0 { format!(", {} failed", view.failed) } else { String::new() };
+        let left = format!("{} left{failed}", duration(view.left_s));
+        if let Some(bars) = &self.bars {
+            for (bar, worker) in bars.workers.iter().zip(&view.workers) {
+                bar.set_message(worker.as_ref().map_or(String::new(), |(label, iteration, gap)| {
+                    let gap = gap.map_or(String::new(), |gap| format!(", iteration {iteration}, gap {gap:.2e}"));
+                    format!("{label}{gap}")
+                }));
+                bar.tick();
+            }
+            bars.total.set_message(left);
+            bars.total.set_position(view.done as u64);
+        } else if self.last_line.elapsed() >= LINE_EVERY {
+            self.last_line = Instant::now();
+            self.say(Verbosity::Normal, &format!("{}/{} {}, {left}", view.done, self.total, self.noun));
+        }
+    }
+
+    /// The batch has ended.
+    pub fn end(&mut self) {
+        if let Some(bars) = self.bars.take() {
+            // A terminal that went away is no reason to fail.
+            let _ = bars.multi.clear();
+        }
+    }
+
+    /// A line at this level.
+    pub fn say(&self, level: Verbosity, text: &str) {
+        if self.verbosity < level {
+            return;
+        }
+        match &self.bars {
+            Some(bars) => {
+                let _ = bars.multi.println(text);
+            }
+            // A closed stderr must not end the runs.
+            None => {
+                let _ = writeln!(std::io::stderr(), "{text}");
+            }
+        }
+    }
+}
+
+/// `45 s`, `3 min`, `2.5 h`.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "<1 s".to_owned(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// `1.2 GiB`.
+pub fn bytes(count: u64) -> String {
+    let value = count as f64;
+    match count {
+        0..1_048_576 => format!("{:.0} KiB", value / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.0} MiB", value / 1_048_576.0),
+        _ => format!("{:.1} GiB", value / 1_073_741_824.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn amounts_read_well() {
+        let times = [0.2, 12.4, 240.0, 9000.0].map(super::duration);
+        assert_eq!(times, ["<1 s", "12 s", "4 min", "2.5 h"]);
+        assert_eq!([900, 5 << 20, 3 << 30].map(super::bytes), ["1 KiB", "5 MiB", "3.0 GiB"]);
+    }
+}

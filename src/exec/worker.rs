@@ -1,0 +1,217 @@
+//! One run on one worker thread: [`RunSpec`] in, [`RunRecord`] out. Panics, timeouts and divergence become failed
+//! records; a run cancelled from outside leaves no record.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Observer, host};
+use crate::clock::latency_histogram;
+use crate::dataset::Description;
+use crate::error::Result;
+use crate::plan::RunSpec;
+use crate::trace::{Outcome, RunFacts, RunRecord, Status, StopReason, TracePoint};
+
+/// What a worker does with a run; the executor in the program, anything in tests.
+pub type Work<'a> = dyn Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Sync + 'a;
+
+/// Why a run should stop before its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Halt {
+    No,
+    Cancel,
+    Timeout,
+    Diverged,
+}
+
+/// What a worker is doing, for the progress display and the watchdog.
+#[derive(Clone, Debug, Default)]
+pub struct Activity {
+    /// Index of the run in the queue.
+    pub run: Option<usize>,
+    /// When it started.
+    pub started: Option<Instant>,
+    /// Iterations at the last evaluation.
+    pub iteration: u64,
+    /// Gap at the last evaluation.
+    pub gap: Option<f64>,
+}
+
+/// Shared between one worker and the thread that watches it.
+#[derive(Debug, Default)]
+pub struct Slot {
+    halt: AtomicU8,
+    activity: Mutex<Activity>,
+}
+
+impl Slot {
+    /// What the worker is doing.
+    pub fn activity(&self) -> Activity {
+        self.lock().clone()
+    }
+
+    /// Asks the run to stop and leave no record.
+    pub fn cancel(&self) {
+        self.halt(Halt::Cancel);
+    }
+
+    /// Fails the run if it is older than this.
+    pub fn enforce(&self, timeout: Duration) {
+        let activity = self.lock();
+        if activity.run.is_some() && activity.started.is_some_and(|started| started.elapsed() > timeout) {
+            self.halt(Halt::Timeout);
+        }
+    }
+
+    fn halt(&self, why: Halt) {
+        // The first reason stays.
+        let _ = self.halt.compare_exchange(Halt::No as u8, why as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Activity> {
+        self.activity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The observer of a worker's run.
+struct Watch {
+    slot: Arc<Slot>,
+    parallel_evaluation: bool,
+}
+
+impl Observer for Watch {
+    fn point(&mut self, point: &TracePoint) {
+        if !sound(point) {
+            self.slot.halt(Halt::Diverged);
+        }
+        let mut activity = self.slot.lock();
+        activity.iteration = point.iteration;
+        activity.gap = Some(point.gap);
+    }
+
+    fn parallel_evaluation(&self) -> bool {
+        self.parallel_evaluation
+    }
+
+    /// Asked inside passes, on the clock: one relaxed load.
+    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
+        let slot = self.slot.clone();
+        Box::new(move || slot.halt.load(Ordering::Relaxed) != Halt::No as u8)
+    }
+}
+
+fn sound(point: &TracePoint) -> bool {
+    [point.primal, point.dual, point.dual_solution, point.gap, point.time_s].iter().all(|value| value.is_finite())
+}
+
+/// Where and with how many neighbours a worker runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Concurrent workers.
+    pub jobs: usize,
+    /// The core it is pinned to.
+    pub core: Option<usize>,
+}
+
+/// Executes one run; `None` when it was cancelled.
+pub fn execute(
+    index: usize,
+    run: &RunSpec,
+    facts: &Description,
+    work: &Work<'_>,
+    slot: &Arc<Slot>,
+    place: Place,
+) -> Option<RunRecord> {
+    silence_panics();
+    let started = Instant::now();
+    *slot.lock() = Activity { run: Some(index), started: Some(started), ..Activity::default() };
+    let started_unix_s = host::unix_time();
+    let steal = host::StealMeter::start(place.core);
+    // With several workers every core is taken: evaluation may spread over cores only when nobody else is timed.
+    let mut observer = Watch { slot: slot.clone(), parallel_evaluation: place.jobs == 1 };
+    let result = catch_unwind(AssertUnwindSafe(|| work(run, &mut observer)));
+    // From here on the watchdog sees an idle worker; a reason it gave before is taken with the run it was given to.
+    slot.lock().run = None;
+    let halt = slot.halt.load(Ordering::Relaxed);
+    if halt != Halt::Cancel as u8 {
+        slot.halt.store(Halt::No as u8, Ordering::Relaxed);
+    }
+    let failed = |message: String| (Status::Failed(message), None);
+    let (status, outcome) = match result {
+        Err(_) => failed(format!("panicked: {}", LAST_PANIC.take())),
+        Ok(Err(error)) => failed(error.to_string()),
+        Ok(Ok(outcome)) => match outcome.points.iter().find(|point| !sound(point)) {
+            Some(point) => failed(format!("diverged: the objective is not finite at iteration {}", point.iteration)),
+            None if outcome.stop == StopReason::Cancelled && halt == Halt::Cancel as u8 => return None,
+            None if outcome.stop == StopReason::Cancelled => {
+                failed(format!("timed out after {:.0} s", started.elapsed().as_secs_f64()))
+            }
+            None => (Status::Done(outcome.stop), Some(outcome)),
+        },
+    };
+    let settings = run.settings();
+    let facts = RunFacts {
+        n: facts.n,
+        d: facts.d,
+        lambda: run.identity.lambda,
+        wall_s: outcome.as_ref().map_or(0.0, |o| o.wall_s),
+        cpu_s: outcome.as_ref().map_or(0.0, |o| o.cpu_s),
+        oracle_wall_s: outcome.as_ref().map_or(0.0, |o| o.oracle_wall_s),
+        instrument_s: outcome.as_ref().map_or(0.0, |o| o.instrument_s),
+        total_s: started.elapsed().as_secs_f64(),
+        steal: steal.fraction(),
+        load: host::load(),
+        started_unix_s,
+        code_version: format!("{} {}", run.identity.code_version, env!("SSVM_COMMIT")),
+        host: host::host().name,
+        data_checksum: run.identity.data_checksum.clone(),
+        settings: run.identity.canonical(),
+        isolated_probe: false,
+    };
+    let (points, oracle_ns, approx_ns) = match outcome {
+        Some(outcome) => (outcome.points, outcome.oracle_ns, outcome.approx_ns),
+        None => (Vec::new(), latency_histogram(), latency_histogram()),
+    };
+    Some(RunRecord {
+        run_id: run.run_id.clone(),
+        dataset: run.identity.dataset.clone(),
+        solver: settings.solver.kind,
+        seed: settings.seed,
+        repeat: run.repeat,
+        clock: settings.clock,
+        jobs: place.jobs as u64,
+        core: place.core.map_or(-1, |core| core as i64),
+        status,
+        points,
+        oracle_ns,
+        approx_ns,
+        facts,
+    })
+}
+
+thread_local! {
+    static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// A panic inside a run goes into its record, not onto the screen between the progress bars.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let default = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if std::thread::current().name().is_some_and(|name| name.starts_with(THREAD_NAME)) {
+                let payload = info.payload_as_str().unwrap_or("no message");
+                let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
+                LAST_PANIC.set(format!("{payload}{place}"));
+            } else {
+                default(info);
+            }
+        }));
+    });
+}
+
+/// Worker threads are called this, plus a number.
+pub const THREAD_NAME: &str = "ssvm-worker";

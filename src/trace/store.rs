@@ -1,0 +1,277 @@
+//! A result folder: `manifest.json`, one Parquet file per run under `runs/`, isolated repetitions under `probes/`.
+//!
+//! A file appears under its name only when it is complete and on the disk (temporary name, sync, rename, sync of the
+//! folder), so a killed process leaves finished runs and, at worst, a `.tmp` file that the next one removes.
+//! One process writes (it holds [`WriteLock`]); any number may read at the same time.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::codec::{self, Fault};
+use super::manifest::Manifest;
+use super::{RunRecord, SCHEMA_VERSION};
+use crate::error::{Error, Result};
+
+/// Handle of a result folder.
+#[derive(Clone, Debug)]
+pub struct Store {
+    dir: PathBuf,
+}
+
+/// The right to write into a folder; given back when dropped or when the process ends, however it ends.
+#[derive(Debug)]
+pub struct WriteLock {
+    _file: File,
+}
+
+/// Which folder a record belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// The runs of the plan.
+    Runs,
+    /// Isolated repetitions taken to estimate interference.
+    Probes,
+    /// Runs of older code or data that newer ones replace.
+    Stale,
+}
+
+impl Shelf {
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Probes => "probes",
+            Self::Stale => "stale",
+        }
+    }
+
+    /// Only runs of the plan end in `.parquet`, so that even a recursive glob reads nothing twice.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Runs => "parquet",
+            Self::Probes => "probe",
+            Self::Stale => "stale",
+        }
+    }
+}
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// Sound records, by data set, solver, repeat.
+    pub records: Vec<RunRecord>,
+    /// Files that are not what was written, each with what is wrong and what to do.
+    pub damaged: Vec<Damage>,
+}
+
+/// One damaged file.
+#[derive(Debug)]
+pub struct Damage {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong and what to do.
+    pub error: Error,
+}
+
+impl Store {
+    /// The folder for writing: made if needed, locked against other writers, leftovers of killed writers removed.
+    pub fn create(dir: impl AsRef<Path>) -> Result<(Self, WriteLock)> {
+        let store = Self { dir: dir.as_ref().to_owned() };
+        for shelf in [Shelf::Runs, Shelf::Probes] {
+            let folder = store.folder(shelf);
+            fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+        }
+        let path = store.dir.join(".lock");
+        let file = File::create(&path).map_err(Error::io("create", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::file(
+                    &store.dir,
+                    "another `ssvm-bench run` is writing into this folder; wait for it or choose another --out",
+                ));
+            }
+            Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
+        }
+        for folder in [store.dir.clone(), store.folder(Shelf::Runs), store.folder(Shelf::Probes)] {
+            for path in files(&folder, "tmp")? {
+                fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+            }
+        }
+        Ok((store, WriteLock { _file: file }))
+    }
+
+    /// The folder for reading; it must hold results.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        let store = Self { dir: dir.as_ref().to_owned() };
+        if !store.manifest_path().is_file() && !store.folder(Shelf::Runs).is_dir() {
+            let what = if store.dir.is_dir() { "holds no results" } else { "is not a folder" };
+            return Err(Error::file(
+                &store.dir,
+                format!("{what}; `ssvm-bench run --config C --out {}` makes them", store.dir.display()),
+            ));
+        }
+        Ok(store)
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes one record for good: when this returns, the run survives a kill and a power cut.
+    pub fn write(&self, shelf: Shelf, record: &RunRecord) -> Result<()> {
+        let path = self.path(shelf, &record.run_id);
+        let bytes = codec::encode(record).map_err(|message| Error::file(&path, message))?;
+        self.persist(&path, &bytes)
+    }
+
+    /// Reads one record.
+    pub fn read(&self, shelf: Shelf, run_id: &str) -> Result<RunRecord> {
+        read_file(&self.path(shelf, run_id))
+    }
+
+    /// Reads every record; damaged files are listed, not skipped in silence. A file of another version is an error.
+    pub fn scan(&self, shelf: Shelf) -> Result<Contents> {
+        let folder = self.folder(shelf);
+        if !folder.is_dir() {
+            return Ok(Contents::default());
+        }
+        let paths = files(&folder, shelf.extension())?;
+        let mut contents = Contents::default();
+        let read: Vec<Result<RunRecord>> = paths.par_iter().map(|path| read_file(path)).collect();
+        for (path, result) in paths.into_iter().zip(read) {
+            match result {
+                Ok(record) => contents.records.push(record),
+                Err(error @ Error::Invalid(_)) => return Err(error),
+                Err(error) => contents.damaged.push(Damage { path, error }),
+            }
+        }
+        contents.records.sort_by(|a, b| {
+            (&a.dataset, a.solver, a.repeat, &a.run_id).cmp(&(&b.dataset, b.solver, b.repeat, &b.run_id))
+        });
+        Ok(contents)
+    }
+
+    /// Removes the file of a run, if there is one.
+    pub fn remove(&self, shelf: Shelf, run_id: &str) -> Result<()> {
+        let path = self.path(shelf, run_id);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves a run from `runs/` to `stale/`.
+    pub fn set_aside(&self, run_id: &str) -> Result<()> {
+        let folder = self.folder(Shelf::Stale);
+        fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+        let (from, to) = (self.path(Shelf::Runs, run_id), self.path(Shelf::Stale, run_id));
+        fs::rename(&from, &to).map_err(Error::io("move to stale/ the file", &from))
+    }
+
+    /// The manifest; an empty one when the folder has none yet.
+    pub fn manifest(&self) -> Result<Manifest> {
+        let path = self.manifest_path();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Manifest::default()),
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        };
+        #[derive(serde::Deserialize)]
+        struct Version {
+            schema_version: u32,
+        }
+        let broken = |e: serde_json::Error| {
+            Error::line(&path, e.line(), format!("{e}; the manifest is damaged: delete it, the runs stay valid"))
+        };
+        let Version { schema_version } = serde_json::from_str(&text).map_err(broken)?;
+        if schema_version != SCHEMA_VERSION {
+            return Err(other_version(&path, &schema_version.to_string()));
+        }
+        serde_json::from_str(&text).map_err(broken)
+    }
+
+    /// Replaces the manifest.
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
+        let path = self.manifest_path();
+        let mut text = serde_json::to_string_pretty(manifest).map_err(|e| Error::file(&path, e.to_string()))?;
+        text.push('\n');
+        self.persist(&path, text.as_bytes())
+    }
+
+    /// The file of a run.
+    pub fn path(&self, shelf: Shelf, run_id: &str) -> PathBuf {
+        self.folder(shelf).join(format!("{run_id}.{}", shelf.extension()))
+    }
+
+    fn folder(&self, shelf: Shelf) -> PathBuf {
+        self.dir.join(shelf.folder())
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        self.dir.join("manifest.json")
+    }
+
+    /// Temporary name in the same folder, sync, rename, sync of the folder.
+    fn persist(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let folder = path.parent().unwrap_or(&self.dir);
+        // A leading dot hides it from readers that take every file of a folder.
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = folder.join(format!(".{name}.tmp"));
+        let written = File::create(&temporary)
+            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&temporary, path))
+            .and_then(|()| File::open(folder)?.sync_all());
+        written.map_err(|source| {
+            // The reason is reported; a leftover would only take space on a disk that may be full.
+            let _ = fs::remove_file(&temporary);
+            if source.kind() == std::io::ErrorKind::StorageFull {
+                return Error::file(
+                    path,
+                    "the disk is full; finished runs are intact: free some space and start the same command again",
+                );
+            }
+            Error::io("write", path)(source)
+        })
+    }
+}
+
+fn read_file(path: &Path) -> Result<RunRecord> {
+    let bytes = fs::read(path).map_err(Error::io("read", path))?;
+    let record = codec::decode(bytes).map_err(|fault| match fault {
+        Fault::Version(version) => other_version(path, &version),
+        Fault::Damaged(reason) => {
+            Error::file(path, format!("damaged: {reason}; start `ssvm-bench run` again to redo this run"))
+        }
+    })?;
+    if path.file_stem().and_then(|stem| stem.to_str()) != Some(&record.run_id) {
+        let message = format!("damaged: it holds run {}; give it back that name or delete it", record.run_id);
+        return Err(Error::file(path, message));
+    }
+    Ok(record)
+}
+
+/// As [`Error::Invalid`], which stops a scan: a foreign folder is not a damaged one.
+fn other_version(path: &Path, version: &str) -> Error {
+    Error::invalid(format!(
+        "{}: written with result layout {version}, this program reads layout {SCHEMA_VERSION}; read it with the program \
+         version that wrote it, or run again into another --out",
+        path.display()
+    ))
+}
+
+/// Files of a folder with this extension, sorted.
+fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        if path.extension().is_some_and(|e| e == extension) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
