@@ -1,5 +1,7 @@
 //! Arguments → one library call each; one file per command. Nothing imports this room.
 
+mod check;
+mod compare;
 mod plan;
 mod run;
 mod solve;
@@ -24,6 +26,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Regression gates: compares a result folder with a baseline, or saves one.
+    Check(check::CheckArgs),
+    /// Two builds or two result folders side by side, with an interval for each ratio.
+    Compare(compare::CompareArgs),
     /// The runs of a config, with an estimate of time and memory; runs nothing.
     Plan(plan::PlanArgs),
     /// Executes the runs of a config that are not yet in the result folder.
@@ -53,6 +59,8 @@ pub fn main() -> ExitCode {
     };
     let data = DataDir::resolve(cli.data_dir.as_deref());
     let result = match &cli.command {
+        Command::Check(args) => check::run(args),
+        Command::Compare(args) => compare::run(args),
         Command::Plan(args) => plan::run(args, &data).map(|()| Verdict::Fine),
         Command::Run(args) => run::run(args, &data).map(|()| Verdict::Fine),
         Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
