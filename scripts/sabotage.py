@@ -62,16 +62,21 @@ SABOTAGE = {
         "instructions",
         ["horseseg-synth", "mp-bcfw", "instructions"],
     ),
-    # All solver work takes 10 % more CPU time: for the power of the timed gate, see gate_power.py.
+    # All solver work takes 10 % more CPU time when SSVM_SLOW is set: for the power of the timed gate (gate_power.py).
+    # A switch, not a second build: two builds of the same sources differ in time by where their code lies in memory.
     "slow-solver": (
         "src/clock.rs",
         "        self.raw += self.clock.raw() - self.resumed_raw;\n",
-        "        let took = thread_cpu_ns() - self.resumed_cpu;\n"
-        "        while thread_cpu_ns() - self.resumed_cpu < took + took / 10 {}\n"
+        "        if std::env::var_os(\"SSVM_SLOW\").is_some() {\n"
+        "            let took = thread_cpu_ns() - self.resumed_cpu;\n"
+        "            while thread_cpu_ns() - self.resumed_cpu < took + took / 10 {}\n"
+        "        }\n"
         "        self.raw += self.clock.raw() - self.resumed_raw;\n",
         "time",
-        ["solver time"],
+        ["horseseg-synth", "mp-bcfw", "solver time"],
     ),
+    # Nothing is broken: the same sources built in another folder, to see what the place of the code alone does.
+    "nothing": ("src/lib.rs", "//! Structural SVM", "//! Structural SVM", "none", []),
 }
 
 # Further edits that make the replaced text compile.

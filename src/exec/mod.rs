@@ -9,4 +9,4 @@ pub mod scheduler;
 pub mod session;
 pub mod worker;
 
-pub use run::{Observer, Quiet, execute};
+pub use run::{Observer, Quiet, execute, run};
