@@ -14,6 +14,7 @@ Prints a line per trial and a summary. Needs `target/release/ssvm-bench`; see sa
 import argparse
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -49,6 +50,9 @@ def main():
     product = sabotage.build("slow-product") if args.product else None
     rebuilt = sabotage.build("nothing") if args.product + args.rebuilt else None
     with tempfile.TemporaryDirectory() as folder:
+        # Copies: a build in the meantime must not change what is measured.
+        kept = lambda program: program and shutil.copy(program, folder)
+        switched, product, rebuilt, shipped = map(kept, [switched, product, rebuilt, sabotage.HONEST])
         junit = f"{folder}/junit.xml"
         # The old side of a planted slowdown: the same file, the switch off.
         honest = Path(folder) / "honest"
@@ -58,7 +62,7 @@ def main():
             "same": (args.same, switched, honest, False),
             "slow": (args.slow, switched, honest, True),
             "product": (args.product, product, rebuilt, False),
-            "rebuilt": (args.rebuilt, rebuilt, sabotage.HONEST, False),
+            "rebuilt": (args.rebuilt, rebuilt, shipped, False),
         }
         summary = {}
         # In turns, so that every kind sees the same states of the machine.

@@ -10,7 +10,7 @@ The shipped program has no switch for any of this. A copy shares the project's t
 compiled again (about a minute each). Needs Python 3.9 and a built `target/release/ssvm-bench`.
 """
 
-import shutil
+import os
 import subprocess
 import sys
 import tempfile
@@ -88,40 +88,95 @@ SUPPORT = {
 }
 
 
-def edit(folder, file, old, new):
-    path = folder / file
-    text = path.read_text()
+def replaced(texts, file, old, new):
+    text = texts[file]
     if text.count(old) != 1:
         sys.exit(f"sabotage.py: {file} has changed: this text should be there once:\n{old}")
-    path.write_text(text.replace(old, new))
+    texts[file] = text.replace(old, new)
 
 
 def build(name):
-    """The broken program; only this crate is compiled."""
+    """The broken program; only this crate is compiled, and only when something changed."""
     file, old, new, _, _ = SABOTAGE[name]
-    copy = TARGET / "sabotage" / name
-    shutil.rmtree(copy, ignore_errors=True)
-    copy.mkdir(parents=True)
-    for item in ["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain.toml", "README.md"]:
-        if (ROOT / item).exists():
-            shutil.copy(ROOT / item, copy)
-    for item in ["src", "benches", "configs"]:
-        shutil.copytree(ROOT / item, copy / item)
-    edit(copy, file, old, new)
+    files = [ROOT / item for item in ["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain.toml"]]
+    files += [path for folder in ["src", "benches", "configs"] for path in (ROOT / folder).rglob("*") if path.is_file()]
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
+    replaced(texts, file, old, new)
     for support in SUPPORT.get(name, []):
-        edit(copy, *support)
+        replaced(texts, *support)
     # A name of its own, so that the program in the target folder stays what it is.
     program = f"ssvm-bench-{name}"
-    edit(copy, "Cargo.toml", 'default-run = "ssvm-bench"', f'default-run = "{program}"')
-    edit(copy, "Cargo.toml", '[[bin]]\nname = "ssvm-bench"', f'[[bin]]\nname = "{program}"')
-    subprocess.run(
-        ["cargo", "build", "--release", "--quiet", "--offline", "--bin", program, "--target-dir", str(TARGET)],
-        cwd=copy,
-        check=True,
-    )
+    replaced(texts, "Cargo.toml", 'default-run = "ssvm-bench"', f'default-run = "{program}"')
+    replaced(texts, "Cargo.toml", '[[bin]]\nname = "ssvm-bench"', f'[[bin]]\nname = "{program}"')
+    copy = TARGET / "sabotage" / name
+    for path in copy.rglob("*.rs"):
+        if str(path.relative_to(copy)) not in texts:
+            path.unlink()
+    for file, text in texts.items():
+        path = copy / file
+        if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    command = ["cargo", "build", "--release", "--quiet", "--offline", "--bin", program, "--target-dir", str(TARGET)]
+    subprocess.run(command, cwd=copy, check=True)
     return TARGET / "release" / program
 
 
+def gate(kind, program, baseline, results):
+    """Exit code and output of one gate on a program."""
+    environment = dict(os.environ, SSVM_SLOW="1")
+    if kind == "time":
+        with tempfile.TemporaryDirectory() as folder:
+            honest = Path(folder) / "honest"
+            honest.write_text(f'#!/bin/sh\nunset SSVM_SLOW\nexec "{program}" "$@"\n')
+            honest.chmod(0o755)
+            command = [program, "compare", "--against", honest]
+            run = subprocess.run(command, env=environment, capture_output=True, text=True)
+            return run.returncode, run.stdout + run.stderr
+    run = subprocess.run([program, "run", "--config", "ci", "--out", results, "--quiet"], capture_output=True, text=True)
+    if run.returncode != 0:
+        return run.returncode, run.stderr
+    command = [program, "check", results, "--baseline", baseline]
+    if kind == "instructions":
+        command.append("--instructions")
+    run = subprocess.run(command, capture_output=True, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+def verify(names):
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        baseline = Path(folder) / "baseline.toml"
+        results = Path(folder) / "honest"
+        subprocess.run([HONEST, "run", "--config", "ci", "--out", results, "--quiet"], check=True, capture_output=True)
+        subprocess.run([HONEST, "check", results, "--save", baseline, "--instructions"], check=True, capture_output=True)
+        for name in names:
+            *_, kind, words = SABOTAGE[name]
+            code, text = gate(kind, build(name), baseline, Path(folder) / name)
+            # One row of the table must hold all words: it names data set, solver and metric.
+            rows = [line for line in text.splitlines() if all(word in line for word in words)]
+            expected = 0 if kind == "none" else 2
+            right = code == expected and (expected == 0 or any(row.split()[0].isupper() for row in rows))
+            failed |= not right
+            print(f"{'ok' if right else 'NOT OK'}: {name}: exit code {code}, expected {expected}", flush=True)
+            print("  " + "\n  ".join(rows[:3] if right else text.splitlines()[-30:]), flush=True)
+    return failed
+
+
+def main():
+    words = sys.argv[1:] or ["help"]
+    unknown = [name for name in words[1:] if name not in SABOTAGE]
+    if unknown:
+        sys.exit(f"sabotage.py: unknown {', '.join(unknown)}; known: {', '.join(SABOTAGE)}")
+    if words == ["list"]:
+        print("\n".join(SABOTAGE))
+    elif words[0] == "build" and len(words) == 2:
+        print(build(words[1]))
+    elif words[0] == "verify":
+        sys.exit(verify(words[1:] or list(SABOTAGE)))
+    else:
+        sys.exit(__doc__)
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "build":
-        print(build(sys.argv[2]))
+    main()

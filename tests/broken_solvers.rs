@@ -50,7 +50,7 @@ impl<T: PartialEq> PartialEq for Plane<T> {
     }
 }
 
-impl<P: Problem> Problem for Broken<'_, P> {
+impl<P: Problem<Plane: 'static>> Problem for Broken<'_, P> {
     type Plane = Plane<P::Plane>;
     type Blocks = P::Blocks;
     type Work = P::Work;
@@ -129,7 +129,7 @@ impl<P: Problem> Problem for Broken<'_, P> {
     }
 }
 
-fn records_of<P: Problem>(dataset: &str, problem: &P, fault: Fault, records: &mut Vec<RunRecord>) {
+fn records_of<P: Problem<Plane: 'static>>(dataset: &str, problem: &P, fault: Fault, records: &mut Vec<RunRecord>) {
     for kind in [SolverKind::Bcfw, SolverKind::MpBcfw, SolverKind::MpBcfwAvg] {
         for repeat in 0..REPEATS {
             let mut spec = SolverSpec::new(kind);
