@@ -27,3 +27,20 @@ odd = {
     "meta": np.frombuffer(str(graph["meta"]).encode(), dtype=np.uint8),
 }
 np.savez_compressed(OUT + "graph_odd.npz", **odd)
+
+# HDSeg: three pictures in its layout, p = 5 instead of 1969; every storage the format allows for such a file.
+import h5py
+
+with h5py.File(OUT + "hdseg.h5", "w") as f:
+    for n, (nodes, edges) in enumerate([(4, [[0, 1], [1, 2], [2, 1], [2, 3]]), (3, [[0, 1], [1, 2]]), (1, [])]):
+        x = (np.arange(nodes * 5, dtype=np.float32).reshape(nodes, 5) + 100 * n) / 8
+        e = np.array(edges, dtype=np.int32).reshape(-1, 2)
+        y = np.array([0, 1, 1, -1][:nodes], dtype=[np.int32, np.uint8, np.float64][n])
+        f[f"superpixel_count_{n:06}"] = np.int32(nodes)
+        f[f"edge_count_{n:06}"] = np.int64(len(e))
+        f[f"edge_structure_{n:06}"] = e
+        if n == 1:
+            f.create_dataset(f"features_{n:06}", data=x, chunks=(2, 5), compression="gzip", shuffle=True)
+        else:
+            f[f"features_{n:06}"] = x
+        f[f"labels_{n:06}"] = y

@@ -21,3 +21,8 @@ pub mod solver;
 pub mod trace;
 
 pub use error::{Error, Result};
+
+/// The examples of the README, compiled and run by the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

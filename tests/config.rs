@@ -101,6 +101,10 @@ fn what_is_wrong_is_named_with_its_line() {
         ("horseseg-synth:n=5", "usps-synth:n=50", "test.toml:15: data set 'usps-synth:n=50' is already on line 12"),
         ("iterations = 10\n", "", "configs/test.toml:11: a budget with only a gap may never end"),
         ("iterations = 10\ngap = 1e-3\n", "", "configs/test.toml:10: this data set has no budget"),
+        ("seed = 5", "gap_targets = [0.1, 0.2]", "configs/test.toml:2: gap_targets must be above 0 and falling"),
+        ("seed = 5", "gap_targets = 0.1", "configs/test.toml:2: wrong value of `gap_targets`"),
+        ("seed = 5", "jobs = 5000", "configs/test.toml:2: jobs must be at most 1024"),
+        ("seed = 5", "timeout_s = 0", "configs/test.toml:2: timeout_s must be finite and above 0"),
         ("seed = 5", "seed = ", "configs/test.toml:2: "),
         ("seed = 5", "seed = 5\nseed = 6", "configs/test.toml:3: duplicate key"),
     ];
@@ -131,6 +135,8 @@ fn shipped_configs_are_valid_and_cover_the_paper() {
     assert!(paper.solvers.iter().all(|s| (s.t, s.n, s.m) == (10, 1000, 1000)));
     assert_eq!(paper.repeats, 10);
     assert_eq!(Experiment::load("quick").unwrap().repeats, 10);
-    assert_eq!(Experiment::load("ci").unwrap().clock, ClockKind::Virtual);
+    let ci = Experiment::load("ci").unwrap();
+    assert_eq!((ci.clock, ci.evaluate), (ClockKind::Virtual, Cadence::Every(1)));
+    assert!(ci.gap_targets.len() >= 5);
     assert!(Experiment::load("nowhere.toml").unwrap_err().to_string().contains("built in: quick, smoke, ci, paper"));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::{files, npy};
+use ssvm_bench::dataset::{files, horseseg, npy};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -54,6 +54,8 @@ fn graphs() -> impl Strategy<Value = RawGraph> {
             graph.node_offsets.push(graph.labels.len());
             graph.edge_offsets.push(graph.edges.len());
         }
+        let pixels = || (0..graph.labels.len() as u32 * 3).collect();
+        graph.label_pixels = weight.filter(|w| *w > 2.0).map(|_| pixels());
         graph.features = (0..graph.labels.len() * p).map(|v| v as f32 * 0.1 - 1.0).collect();
         graph
     })
@@ -143,6 +145,8 @@ fn wrong_arrays_are_named() {
         ("edges", i8s(&[4, 2], &[0, 1, 1, 1, 0, 1, 0, 1]), "has the edge 1 – 1"),
         ("edges", i8s(&[4, 2], &[0, 1, 1, -1, 0, 1, 0, 1]), "array edges holds the node id -1"),
         ("edges", i8s(&[2, 4], &[0, 1, 1, 2, 0, 1, 0, 1]), "array edges has 4 columns"),
+        ("label_pixels", i8s(&[7, 2], &[0; 14]), "array label_pixels has shape [7, 2], but must be [7, 3]"),
+        ("label_pixels", i8s(&[7, 3], &[-1; 21]), "array label_pixels holds -1"),
         ("pairwise_weight", i8s(&[2], &[1, 1]), "array pairwise_weight"),
         ("pairwise_weight", Some(("<f8", vec![], (-1f64).to_le_bytes().to_vec())), "pairwise_weight must be finite"),
     ];
@@ -175,4 +179,35 @@ fn other_files_are_refused_by_name() {
     assert!(npz::read_graph(&path).unwrap_err().to_string().contains("cannot read"));
     std::fs::write(&path, "not a zip").unwrap();
     assert!(npz::read_graph(&path).unwrap_err().to_string().contains("must be a NumPy .npz archive"));
+}
+
+/// What the h5py script put into the fixture.
+#[test]
+fn hdseg_files_written_by_h5py_are_read() {
+    let path = fixture("hdseg.h5");
+    let raw = horseseg::read(&path).unwrap();
+    assert_eq!((raw.num_labels, raw.features_per_node, raw.len()), (2, 5, 3));
+    assert_eq!(raw.labels, [0, 1, 1, -1, 0, 1, 1, 0]);
+    assert_eq!(raw.node_offsets, [0, 4, 7, 8]);
+    let expected: Vec<f32> = [(0, 4), (1, 3), (2, 1)]
+        .iter()
+        .flat_map(|(n, nodes)| (0..nodes * 5).map(move |v| (v + 100 * n) as f32 / 8.0))
+        .collect();
+    assert_eq!(raw.features, expected);
+    assert_eq!(raw.edges, [[0, 1], [1, 2], [2, 3], [0, 1], [1, 2]], "1 – 2 is listed in both directions, kept once");
+    assert_eq!(raw.edge_offsets, [0, 3, 5, 5]);
+    let (data, dropped) = raw.into_known(&path).unwrap();
+    assert_eq!((data.len(), dropped.nodes, dropped.edges), (3, 1, 1));
+}
+
+#[test]
+fn what_is_no_hdseg_file_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("horse-features.bin");
+    let whole = std::fs::read(fixture("hdseg.h5")).unwrap();
+    for bytes in [&b"text"[..], &whole[..whole.len() / 2], &whole[..100]] {
+        std::fs::write(&path, bytes).unwrap();
+        let message = horseseg::read(&path).unwrap_err().to_string();
+        assert!(message.contains("horse-features.bin"), "{message}");
+    }
 }

@@ -124,28 +124,13 @@ fn directed_capacities_agree_with_dinic() {
         let topology = random_topology(&mut rng, nodes, edges);
         // Small integers: ties and zeros abound and every sum is exact.
         let top = if round % 2 == 0 { 4 } else { 1000 };
-        let terminal: Vec<f64> = (0..nodes).map(|_| f64::from(rng.random_range(-top..=top))).collect();
-        let capacity: Vec<f64> = topology.arcs().iter().map(|_| f64::from(rng.random_range(0..=top))).collect();
-        let mut dinic = Dinic::new(&topology, &terminal, &capacity);
-        assert_eq!(flow.solve(&topology, &terminal, &capacity), dinic.solve(), "round {round}");
+        let terminal: Vec<i64> = (0..nodes).map(|_| rng.random_range(-top..=top)).collect();
+        let capacity: Vec<i64> = topology.arcs().iter().map(|_| rng.random_range(0..=top)).collect();
+        let real = |values: &[i64]| values.iter().map(|&v| v as f64).collect::<Vec<_>>();
+        let mut dinic = Dinic::new(&topology, &real(&terminal), &real(&capacity));
+        assert_eq!(flow.solve(&topology, &terminal, &capacity) as f64, dinic.solve(), "round {round}");
         let sink: Vec<bool> = (0..nodes as u32).map(|l| flow.reaches_sink(l)).collect();
         assert_eq!(sink, dinic.reaches_sink(), "round {round}");
-    }
-}
-
-#[test]
-fn real_capacities_agree_with_dinic() {
-    let mut rng = Pcg64::seed_from_u64(2);
-    let mut flow = MaxFlow::new();
-    for round in 0..1000 {
-        let nodes = rng.random_range(2..150);
-        let edges = rng.random_range(0..3 * nodes);
-        let topology = random_topology(&mut rng, nodes, edges);
-        let terminal: Vec<f64> = (0..nodes).map(|_| 2.0 * rng.random::<f64>() - 1.0).collect();
-        let capacity: Vec<f64> = topology.arcs().iter().map(|_| rng.random()).collect();
-        let expected = Dinic::new(&topology, &terminal, &capacity).solve();
-        let found = flow.solve(&topology, &terminal, &capacity);
-        assert!((found - expected).abs() <= 1e-12 * (1.0 + expected), "round {round}: {found} against {expected}");
     }
 }
 
@@ -265,21 +250,27 @@ fn timing() {
                         }
                     }
                     let scale = sigma / (unary.iter().map(|u| u * u).sum::<f64>() / 144.0).sqrt();
-                    unary.iter_mut().for_each(|u| *u *= scale);
-                    unary
+                    unary.iter().map(|u| u * scale).collect()
                 })
                 .collect();
-            let capacity = vec![1.0; topology.arcs().len()];
+            let capacity = vec![1 << 50; topology.arcs().len()];
+            let fixed: Vec<Vec<i64>> = instances
+                .iter()
+                .map(|unary| unary.iter().map(|u| (u * (1i64 << 50) as f64) as i64).collect())
+                .collect();
             let mut labels = vec![0; 144];
             let mut operations = 0;
             let mut time = [f64::INFINITY; 2];
-            for _ in 0..20 {
+            for round in 0..20 {
                 let start = std::time::Instant::now();
                 operations =
                     instances.iter().map(|unary| cut.solve(&topology, unary, 1.0, &mut labels).operations).sum();
                 time[0] = time[0].min(start.elapsed().as_secs_f64());
+                if round > 2 {
+                    continue;
+                }
                 let start = std::time::Instant::now();
-                for unary in &instances {
+                for unary in &fixed {
                     flow.solve(&topology, unary, &capacity);
                 }
                 time[1] = time[1].min(start.elapsed().as_secs_f64());

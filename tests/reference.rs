@@ -79,10 +79,10 @@ fn every_solver_brackets_the_optimum_of_usps() {
             assert!(point.primal >= LOW, "{kind}: primal {}", point.primal);
         }
     }
-    let long = points(&problem, SolverSpec::new(SolverKind::MpBcfwAvg), 400, Cadence::At(vec![400]));
+    let long = points(&problem, SolverSpec::new(SolverKind::MpBcfwAvg), 150, Cadence::At(vec![150]));
     let last = &long[long.len() - 1];
     assert!(last.dual <= HIGH && last.primal >= LOW);
-    assert!(last.gap < 1.2e-3, "the long run leaves a gap of {}", last.gap);
+    assert!(last.gap < 5e-3, "the long run leaves a gap of {}", last.gap);
 }
 
 #[test]

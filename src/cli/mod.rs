@@ -1,8 +1,15 @@
 //! Arguments → one library call each; one file per command. Nothing imports this room.
 
 mod check;
+mod claims;
 mod compare;
+mod data;
+mod figures;
 mod plan;
+mod profile;
+mod readme;
+mod report;
+mod reproduce;
 mod run;
 mod solve;
 
@@ -26,16 +33,30 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Regression gates: compares a result folder with a baseline, or saves one.
-    Check(check::CheckArgs),
-    /// Two builds or two result folders side by side, with an interval for each ratio.
-    Compare(compare::CompareArgs),
+    /// Plan, run, figures, report and claims in one go.
+    Reproduce(reproduce::ReproduceArgs),
     /// The runs of a config, with an estimate of time and memory; runs nothing.
     Plan(plan::PlanArgs),
     /// Executes the runs of a config that are not yet in the result folder.
     Run(run::RunArgs),
     /// One run, printed as it goes.
     Solve(solve::SolveArgs),
+    /// Draws the figures of the paper from a result folder.
+    Figures(figures::FiguresArgs),
+    /// Writes one self-contained HTML page about a result folder.
+    Report(report::ReportArgs),
+    /// Checks the claims of the paper against a result folder.
+    Claims(claims::ClaimsArgs),
+    /// Where the time goes: oracle shares and latencies.
+    Profile(profile::ProfileArgs),
+    /// Regression gates: compares a result folder with a baseline, or saves one.
+    Check(check::CheckArgs),
+    /// Two builds or two result folders side by side, with an interval for each ratio.
+    Compare(compare::CompareArgs),
+    /// The known data sets: list, check, fetch, prepare, show.
+    Data(data::DataArgs),
+    /// Refreshes or checks the parts of README.md that the program made.
+    Readme(readme::ReadmeArgs),
 }
 
 /// What a command reports beside errors.
@@ -59,11 +80,18 @@ pub fn main() -> ExitCode {
     };
     let data = DataDir::resolve(cli.data_dir.as_deref());
     let result = match &cli.command {
-        Command::Check(args) => check::run(args),
-        Command::Compare(args) => compare::run(args),
+        Command::Reproduce(args) => reproduce::run(args, &data).map(|()| Verdict::Fine),
         Command::Plan(args) => plan::run(args, &data).map(|()| Verdict::Fine),
         Command::Run(args) => run::run(args, &data).map(|()| Verdict::Fine),
         Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
+        Command::Figures(args) => figures::run(args).map(|()| Verdict::Fine),
+        Command::Report(args) => report::run(args).map(|()| Verdict::Fine),
+        Command::Claims(args) => claims::run(args).map(|()| Verdict::Fine),
+        Command::Profile(args) => profile::run(args).map(|()| Verdict::Fine),
+        Command::Check(args) => check::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Data(args) => data::run(args, &data).map(|()| Verdict::Fine),
+        Command::Readme(args) => readme::run(args).map(|()| Verdict::Fine),
     };
     match result {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,

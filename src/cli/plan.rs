@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::run::note;
 use crate::config::Experiment;
 use crate::dataset::{DataDir, Description};
 use crate::exec::progress::{bytes, duration};
@@ -26,7 +27,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// Plan for one timed run at a time
-    #[arg(long, conflicts_with = "jobs")]
+    #[arg(long)]
     pub isolated: bool,
     /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
     #[arg(long, value_enum, default_value_t)]
@@ -102,9 +103,11 @@ pub fn run(args: &PlanArgs, data: &DataDir) -> anyhow::Result<()> {
             writeln!(stdout, "{line}")?;
         }
     }
-    standing.damaged.iter().for_each(|damage| eprintln!("warning: {}", damage.error));
+    for damage in &standing.damaged {
+        note(&format!("warning: {}", damage.error));
+    }
     if let Some(warning) = memory_warning(summary.memory_bytes) {
-        eprintln!("{warning}");
+        note(&warning);
     }
     Ok(())
 }

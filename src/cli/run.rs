@@ -10,7 +10,7 @@ use anyhow::bail;
 use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::progress::{Verbosity, duration};
-use crate::exec::session::{self, Options};
+use crate::exec::session::{self, Options, Report};
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,8 +26,8 @@ pub struct RunArgs {
     /// Concurrent runs, each pinned to its core [default: the config's, else the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Time runs one at a time, for numbers to publish
-    #[arg(long, conflicts_with = "jobs")]
+    /// Time runs one at a time whatever --jobs says, for numbers to publish
+    #[arg(long)]
     pub isolated: bool,
     /// Redo finished runs
     #[arg(long)]
@@ -43,8 +43,16 @@ pub struct RunArgs {
     pub verbose: bool,
 }
 
-/// Executes what is missing; an error when a run failed or was left out.
+/// Executes what is missing and prints the outcome; an error when a run failed or was left out.
 pub fn run(args: &RunArgs, data: &DataDir) -> anyhow::Result<()> {
+    let report = execute(args, data)?;
+    // Outputs for programs come first: whatever is said below, the numbers are there.
+    writeln!(std::io::stdout(), "{}", serde_json::to_string(&report)?)?;
+    complete(args, &report)
+}
+
+/// Executes what is missing.
+pub fn execute(args: &RunArgs, data: &DataDir) -> anyhow::Result<Report> {
     let experiment = Experiment::load(&args.config)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
     let options = Options {
@@ -56,9 +64,11 @@ pub fn run(args: &RunArgs, data: &DataDir) -> anyhow::Result<()> {
         prune: args.prune,
         verbosity: verbosity(args.quiet, args.verbose),
     };
-    let report = session::run(&experiment, &options, interrupt_flag())?;
-    // Outputs for programs come first: whatever is said below, the numbers are there.
-    writeln!(std::io::stdout(), "{}", serde_json::to_string(&report)?)?;
+    Ok(session::run(&experiment, &options, interrupt_flag())?)
+}
+
+/// An error when a run failed or was left out, with the command that continues.
+pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
     let again = format!("ssvm-bench run --config {} --out {}", args.config.display(), report.out.display());
     let failed = report.failed.len() as u64;
     if report.interrupted {
@@ -70,13 +80,18 @@ pub fn run(args: &RunArgs, data: &DataDir) -> anyhow::Result<()> {
     }
     if !args.quiet {
         let (now, before) = (report.finished, report.already);
-        eprintln!(
+        note(&format!(
             "{now} runs finished in {}, {before} were done before: {}",
             duration(report.seconds),
             report.out.display()
-        );
+        ));
     }
     Ok(())
+}
+
+/// A line on stderr; nobody there to read it is no error.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// How much to say.
@@ -98,7 +113,7 @@ pub fn interrupt_flag() -> &'static AtomicBool {
             if FLAG.swap(true, Ordering::Relaxed) {
                 std::process::exit(1);
             }
-            eprintln!("stopping; once more to stop at once");
+            note("stopping; once more to stop at once");
         });
     });
     &FLAG

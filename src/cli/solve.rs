@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::config::{Budget, Cadence, ClockKind, Order, Passes, RunSettings, SolverKind, SolverSpec};
 use crate::dataset::{self, DataDir, npy};
-use crate::exec::{self, Observer};
+use crate::exec::{self, Observer, host};
 use crate::problem::AnyProblem;
 use crate::trace::{Outcome, TracePoint};
 
@@ -91,6 +91,8 @@ fn positive(text: &str) -> Result<f64, String> {
 
 struct Printer {
     format: Format,
+    /// The trace columns that are the same in every point.
+    identity: serde_json::Value,
     error: Option<std::io::Error>,
 }
 
@@ -120,7 +122,9 @@ impl Observer for Printer {
             ),
             Format::Json => {
                 let mut value = serde_json::to_value(point).unwrap_or_default();
-                value["kind"] = json!("point");
+                if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
+                    value.extend(identity.clone());
+                }
                 value.to_string()
             }
         };
@@ -162,7 +166,11 @@ pub fn run(args: &SolveArgs, data: &DataDir) -> anyhow::Result<()> {
     let problem = AnyProblem::new(&dataset, args.lambda, args.pairwise_weight)?;
     let (n, d, lambda) = problem.facts();
     eprintln!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", dataset.name, args.solver);
-    let mut printer = Printer { format: args.format, error: None };
+    let identity = json!({
+        "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver.name(), "seed": args.seed,
+        "repeat": 0, "clock": args.clock.name(), "jobs": 1, "core": -1, "status": "running",
+    });
+    let mut printer = Printer { format: args.format, identity, error: None };
     if args.format == Format::Table {
         printer.print(&format!(
             "{:>9} {:>11} {:>11} {:>9} {:>17} {:>17} {:>12} {:>8}",
@@ -209,6 +217,14 @@ fn summary_text(outcome: &Outcome) -> String {
         100.0 * oracle_share(outcome),
         100.0 * outcome.instrument_s / outcome.wall_s.max(1e-12),
     );
+    if let Some(last) = outcome.points.last() {
+        let mean = |seconds: f64, steps: u64| seconds / steps.max(1) as f64 * 1e6;
+        text += &format!("\nexact step {:.3} µs", mean(last.time_s - last.approx_time_s, last.oracle_calls));
+        if last.approx_steps > 0 {
+            text += &format!(", approximate step {:.3} µs", mean(last.approx_time_s, last.approx_steps));
+        }
+    }
+    text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
     text += &format!("\n{}", line("exact oracle", &outcome.oracle_ns));
     if !outcome.approx_ns.is_empty() {
         text += &format!("\n{}", line("approximate steps (sampled)", &outcome.approx_ns));
@@ -230,7 +246,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "solver": args.solver.name(),
         "seed": args.seed,
         "clock": args.clock.name(),
-        "stop": outcome.stop.name(),
+        "stop_reason": outcome.stop.name(),
         "iterations": last.map(|point| point.iteration),
         "time_s": last.map(|point| point.time_s),
         "wall_s": outcome.wall_s,
@@ -242,6 +258,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "approx_time_s": last.map(|point| point.approx_time_s),
         "oracle_share": oracle_share(outcome),
         "instrument_s": outcome.instrument_s,
+        "peak_memory_bytes": host::peak_memory(),
         "primal": last.map(|point| point.primal),
         "dual": last.map(|point| point.dual),
         "gap": last.map(|point| point.gap),

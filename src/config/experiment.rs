@@ -39,6 +39,8 @@ pub struct Experiment {
     pub timeout_s: Option<f64>,
     /// Isolated repetitions per data set and solver that estimate interference.
     pub probes: u32,
+    /// Gaps, falling, at which regression gates compare counters and times; no run depends on them.
+    pub gap_targets: Vec<f64>,
     /// Data sets, in file order.
     pub datasets: Vec<DatasetSpec>,
     /// Solvers, in file order.
@@ -95,11 +97,11 @@ impl Experiment {
             return Err(source.error(&file.name, "the name is empty"));
         }
         let repeats = source.at_least_one(file.repeats.as_ref(), "repeats")?.unwrap_or(1);
-        let jobs = source.at_least_one(file.jobs.as_ref(), "jobs")?.map(|jobs| jobs as usize);
-        if jobs.is_some_and(|jobs| jobs > 1024) {
-            return Err(source.error(file.jobs.as_ref().unwrap_or(&Spanned::new(0..0, 0)), "jobs must be at most 1024"));
+        let jobs = source.at_least_one(file.jobs.as_ref(), "jobs")?;
+        if let Some(given) = file.jobs.as_ref().filter(|given| *given.get_ref() > 1024) {
+            return Err(source.error(given, "jobs must be at most 1024"));
         }
-        let experiment = Self {
+        Ok(Self {
             name: file.name.get_ref().clone(),
             path: path.to_owned(),
             text: text.to_owned(),
@@ -107,14 +109,14 @@ impl Experiment {
             repeats,
             clock,
             evaluate,
-            jobs,
+            jobs: jobs.map(|jobs| jobs as usize),
             timeout_s: source.positive(file.timeout_s.as_ref(), "timeout_s")?,
             // The virtual clock cannot be disturbed.
             probes: file.probes.unwrap_or(if clock == ClockKind::Virtual { 0 } else { 3 }),
+            gap_targets: source.falling(file.gap_targets.as_ref())?,
             datasets: source.datasets(&file)?,
             solvers: source.solvers(&file)?,
-        };
-        Ok(experiment)
+        })
     }
 }
 
@@ -197,12 +199,13 @@ impl Source<'_> {
                 ));
             }
             let mut spec = SolverSpec::new(kind);
-            let parameters = [("T", entry.T.as_ref().map(Spanned::span)), ("N", entry.N.as_ref().map(Spanned::span))];
-            let parameters = parameters.into_iter().chain([
+            let parameters = [
+                ("T", entry.T.as_ref().map(Spanned::span)),
+                ("N", entry.N.as_ref().map(Spanned::span)),
                 ("M", entry.M.as_ref().map(Spanned::span)),
                 ("passes", entry.passes.as_ref().map(Spanned::span)),
-            ]);
-            if let Some((key, span)) = parameters.filter_map(|(key, span)| Some((key, span?))).next()
+            ];
+            if let Some((key, span)) = parameters.into_iter().find_map(|(key, span)| Some((key, span?)))
                 && !kind.multi_plane()
             {
                 let message = format!("'{kind}' keeps no working set: `{key}` belongs to mp-bcfw and mp-bcfw-avg");
@@ -243,6 +246,15 @@ impl Source<'_> {
     /// A word from a closed list, with the nearest one when it is not in the list.
     fn word<T: std::str::FromStr<Err = Error>>(&self, value: &Spanned<String>, known: &[&str]) -> Result<T> {
         value.get_ref().parse().map_err(|e: Error| self.error(value, format!("{e}{}", nearest(value.get_ref(), known))))
+    }
+
+    fn falling(&self, targets: Option<&Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
+        let Some(spanned) = targets else { return Ok(Vec::new()) };
+        let list = spanned.get_ref();
+        if list.iter().any(|gap| !gap.is_finite() || *gap <= 0.0) || list.windows(2).any(|pair| pair[0] <= pair[1]) {
+            return Err(self.error(spanned, "gap_targets must be above 0 and falling, such as [0.1, 0.01]"));
+        }
+        Ok(list.clone())
     }
 
     fn at_least_one(&self, value: Option<&Spanned<u64>>, key: &str) -> Result<Option<u64>> {

@@ -198,7 +198,7 @@ impl Cadence {
     /// Whether to evaluate after this iteration (counted from 1).
     pub fn due(&self, iteration: u64) -> bool {
         match self {
-            Self::Every(k) => iteration % k == 0,
+            Self::Every(k) => iteration.is_multiple_of(*k),
             Self::Log => {
                 let mut decade = 1;
                 while decade * 10 <= iteration {

@@ -1,9 +1,10 @@
 //! Files written whole or not at all, and their SHA-256.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::Path;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use crate::{Error, Result};
@@ -47,5 +48,47 @@ pub fn sha256_file(path: &Path) -> Result<String> {
 
 /// Bytes as lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |text, b| text + &format!("{b:02x}"))
+}
+
+/// A reader of the content of a file, gunzipped if it is a gzip file.
+pub fn open_content(path: &Path) -> Result<Box<dyn Read>> {
+    let mut magic = Vec::new();
+    let file = File::open(path).map_err(Error::io("read", path))?;
+    (&file).take(2).read_to_end(&mut magic).map_err(Error::io("read", path))?;
+    let whole = BufReader::with_capacity(1 << 17, io::Cursor::new(magic.clone()).chain(file));
+    Ok(if magic == [0x1f, 0x8b] { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
+}
+
+/// SHA-256 of the content of a file after gunzip.
+pub fn content_sha256(path: &Path) -> Result<String> {
+    let damaged = |e| Error::file(path, format!("cannot be read to its end ({e}); fetch it again"));
+    sha256(open_content(path)?).map(|(hash, _)| hash).map_err(damaged)
+}
+
+/// The file beside a download that records its checksum, in the layout of `sha256sum`.
+pub fn record_path(path: &Path) -> PathBuf {
+    with_suffix(path, ".sha256")
+}
+
+/// A path with text added to its file name.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// The checksum recorded beside a file, if there is a record.
+pub fn recorded_sha256(path: &Path) -> Result<Option<String>> {
+    let record = record_path(path);
+    match fs::read_to_string(&record) {
+        Ok(text) => match text.split_whitespace().next() {
+            Some(hash) if hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
+                Ok(Some(hash.to_ascii_lowercase()))
+            }
+            _ => Err(Error::file(record, "does not hold a SHA-256 checksum; delete it to record a new one")),
+        },
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Error::io("read", &record)(e)),
+    }
 }

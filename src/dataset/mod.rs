@@ -4,8 +4,10 @@
 //! `letters:PATH`, `graph:PATH`) or a synthetic twin with parameters (`horseseg-synth:n=300,seed=2`).
 
 pub mod catalog;
-mod files;
+pub mod fetch;
+pub mod files;
 pub mod graph;
+pub mod horseseg;
 pub mod image;
 mod letter_file;
 pub mod letters;
@@ -14,6 +16,8 @@ pub mod multiclass;
 mod name;
 pub mod npy;
 pub mod npz;
+pub mod prepare;
+pub mod split;
 mod synth;
 mod text;
 mod usps;
@@ -105,18 +109,24 @@ pub fn load(name: &str, dir: &DataDir) -> Result<Dataset> {
     let source = Source::parse(name)?;
     let (data, checksum) = match &source {
         Source::Usps => {
-            let path = dir.require("usps", "zip.train.gz")?;
+            let path = dir.require("usps")?;
             (Data::Multiclass(Arc::new(usps::read(&path)?)), text::sha256_file(&path)?)
         }
         Source::Ocr => {
-            let path = dir.require("ocr", "letter.data.gz")?;
+            let path = dir.require("ocr")?;
             (Data::Letters(Arc::new(letter_file::read(&path)?)), text::sha256_file(&path)?)
         }
         Source::Libsvm(path) => (Data::Multiclass(Arc::new(libsvm::read(path)?)), text::sha256_file(path)?),
         Source::Letters(path) => (Data::Letters(Arc::new(letter_file::read(path)?)), text::sha256_file(path)?),
         Source::Graph(path) => (Data::Graph(Arc::new(npz::read_graph(path)?)), text::sha256_file(path)?),
+        Source::Prepared(set) if set == "horseseg" => {
+            let path = dir.require(set)?;
+            let (data, _) = horseseg::read(&path)?.into_known(&path)?;
+            (Data::Graph(Arc::new(data)), text::sha256_file(&path)?)
+        }
         Source::Prepared(set) => {
-            return Err(Error::invalid(format!("data set '{set}' is not available yet")));
+            let path = prepare::prepared_path(set, dir, &image::SlicParams::default())?;
+            (Data::Graph(Arc::new(npz::read_graph(&path)?)), text::sha256_file(&path)?)
         }
         Source::Synth(twin) => (synth::generate(twin), twin.checksum()),
     };

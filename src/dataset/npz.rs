@@ -9,6 +9,7 @@
 //! | `edge_offsets` | i64 | n + 1 | where the edges of each example start |
 //! | `num_labels` | i64 | scalar | K |
 //! | `pairwise_weight` | f64 | scalar, optional | weight of [y^k ≠ y^l], default 1 |
+//! | `label_pixels` | i32 | nodes, K, optional | pixels of each label in each node, for accuracy in pixels |
 //! | `meta` | text | scalar, optional | JSON: where the file comes from |
 //!
 //! Other integer and float widths, big-endian and Fortran-order arrays are read as well.
@@ -43,6 +44,8 @@ pub struct RawGraph {
     pub edge_offsets: Vec<usize>,
     /// Weight of [y^k ≠ y^l]; the default of 1 is not written.
     pub pairwise_weight: Option<f64>,
+    /// nodes × K: pixels of each label in each node, where nodes are superpixels.
+    pub label_pixels: Option<Vec<u32>>,
     /// JSON text about the origin.
     pub meta: Option<String>,
 }
@@ -114,6 +117,7 @@ impl RawGraph {
                 .collect::<Result<_, i64>>()
                 .map_err(|id| bad(path, "edges", format!("holds the node id {id}")))?,
             pairwise_weight: scalar(path, &mut zip, "pairwise_weight")?,
+            label_pixels: label_pixels(path, &mut zip, features.shape[0], num_labels)?,
             meta: optional(path, &mut zip, "meta", |entry| npy::read_text(entry))?,
         };
         graph.check_edges().map_err(|message| Error::file(path, message))?;
@@ -128,6 +132,12 @@ impl RawGraph {
     /// Whether there is no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Rows of `label_pixels` of the nodes that [`Self::into_known`] keeps, in their order.
+    pub fn known_label_pixels(&self) -> Option<Vec<u32>> {
+        let rows = self.label_pixels.as_ref()?.chunks_exact(self.num_labels.max(1)).zip(&self.labels);
+        Some(rows.filter(|(_, label)| **label >= 0).flat_map(|(row, _)| row.iter().copied()).collect())
     }
 
     /// Drops unknown nodes with their edges, and examples left with no node; `path` is for error messages.
@@ -216,6 +226,10 @@ impl RawGraph {
             start(zip, "pairwise_weight", "<f8", &[], 8)?;
             npy::write_values(zip, [weight], f64::to_le_bytes)?;
         }
+        if let Some(pixels) = &self.label_pixels {
+            start(zip, "label_pixels", "<i4", &[nodes, self.num_labels], pixels.len() * 4)?;
+            npy::write_values(zip, pixels.iter().copied(), u32::to_le_bytes)?;
+        }
         if let Some(meta) = &self.meta {
             let length = meta.chars().count();
             start(zip, "meta", &format!("<U{length}"), &[], length * 4)?;
@@ -297,4 +311,16 @@ fn offsets(path: &Path, zip: &mut Archive, name: &str, end: usize) -> Result<Vec
         return Err(bad(path, name, format!("must rise from 0 to {end}")));
     }
     Ok(raw.into_iter().map(|o| o as usize).collect())
+}
+
+fn label_pixels(path: &Path, zip: &mut Archive, nodes: usize, num_labels: usize) -> Result<Option<Vec<u32>>> {
+    let Some(counts) = optional(path, zip, "label_pixels", |entry| npy::read::<i64>(entry))? else {
+        return Ok(None);
+    };
+    if counts.shape != [nodes, num_labels] {
+        let shape = counts.shape;
+        return Err(bad(path, "label_pixels", format!("has shape {shape:?}, but must be [{nodes}, {num_labels}]")));
+    }
+    let counts = counts.values.into_iter().map(|c| u32::try_from(c).map_err(|_| c)).collect::<Result<_, _>>();
+    counts.map(Some).map_err(|c| bad(path, "label_pixels", format!("holds {c}")))
 }

@@ -66,6 +66,11 @@ pub fn available_memory() -> Option<u64> {
     [free, group].into_iter().flatten().min()
 }
 
+/// Largest memory this process has had, bytes; 0 when unknown.
+pub fn peak_memory() -> u64 {
+    kib_line("/proc/self/status", "VmHWM:")
+}
+
 /// One-minute load average; 0 when unknown.
 pub fn load() -> f64 {
     read("/proc/loadavg").split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0)
@@ -121,7 +126,11 @@ fn parse_list(list: &str) -> Vec<usize> {
 }
 
 fn meminfo(key: &str) -> u64 {
-    let text = read("/proc/meminfo");
+    kib_line("/proc/meminfo", key)
+}
+
+fn kib_line(path: &str, key: &str) -> u64 {
+    let text = read(path);
     let kib = text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
 }

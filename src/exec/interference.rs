@@ -83,8 +83,9 @@ fn ratio(company: &TracePoint, alone: &TracePoint) -> Option<f64> {
     Some(company.time_s / (exact + approximate))
 }
 
-/// What to print: the overall figure, then a warning for every cell above [`TOLERATED`].
-pub fn summary(rows: &[Inflation]) -> Vec<String> {
+/// What to print: the overall figure, then a warning for every cell above [`TOLERATED`]. `load` is the highest load
+/// average during the runs: above the number of workers, somebody else was busy too.
+pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
     let mut ratios: Vec<f64> = rows.iter().map(|row| row.ratio).collect();
     ratios.sort_by(f64::total_cmp);
     let (Some(median), Some(worst)) =
@@ -110,6 +111,12 @@ pub fn summary(rows: &[Inflation]) -> Vec<String> {
              (add --force to redo finished runs), or use fewer --jobs",
             above.join(", ")
         ));
+        if load > worst.jobs as f64 + 1.0 {
+            lines.push(format!(
+                "other programs were busy as well: the load was up to {load:.1} for {} workers",
+                worst.jobs
+            ));
+        }
     }
     lines
 }
@@ -157,10 +164,11 @@ mod tests {
             high: ratio,
             probes: 3,
         };
-        assert!(summary(&[]).is_empty());
-        assert_eq!(summary(&[row(1.04), row(1.01)]).len(), 1);
-        let lines = summary(&[row(1.04), row(1.2)]);
+        assert!(summary(&[], 2.0).is_empty());
+        assert_eq!(summary(&[row(1.04), row(1.01)], 9.0).len(), 1);
+        let lines = summary(&[row(1.04), row(1.2)], 2.0);
         assert!(lines[0].starts_with("parallel timing is 1.20× isolated"), "{lines:?}");
         assert!(lines[1].contains("usps fw 1.20×") && lines[1].contains("--isolated"), "{lines:?}");
+        assert_eq!(summary(&[row(1.2)], 5.0).len(), 3);
     }
 }

@@ -122,6 +122,9 @@ impl Progress {
     /// The batch has ended.
     pub fn end(&mut self) {
         if let Some(bars) = self.bars.take() {
+            for bar in bars.workers.iter().chain([&bars.total]) {
+                bar.finish_and_clear();
+            }
             // A terminal that went away is no reason to fail.
             let _ = bars.multi.clear();
         }

@@ -11,8 +11,6 @@ use crate::trace::{Outcome, StopReason, TracePoint};
 pub trait Observer {
     /// After an evaluation.
     fn point(&mut self, _point: &TracePoint) {}
-    /// After an iteration: (time in ns, F) at its start and after each of its passes.
-    fn iteration(&mut self, _iteration: u64, _moments: &[Moment]) {}
     /// Whether evaluations may use the current rayon pool.
     fn parallel_evaluation(&self) -> bool {
         false
@@ -43,6 +41,12 @@ pub fn execute(problem: &AnyProblem, settings: &RunSettings, observer: &mut dyn 
     problem.with(Execute { settings, observer })
 }
 
+/// How well an iteration shows the slope rule: best with six approximate passes; its start and the end of its exact pass
+/// are moments too.
+fn instructive(moments: &[Moment]) -> i64 {
+    if moments.len() < 3 { i64::MIN } else { -(moments.len() as i64 - 8).abs() }
+}
+
 /// The loop for one problem type: also the entry for problems of one's own.
 pub fn run<P: Problem>(problem: &P, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {
     let budget = &settings.budget;
@@ -61,6 +65,7 @@ pub fn run<P: Problem>(problem: &P, settings: &RunSettings, observer: &mut dyn O
     };
     let mut work = problem.work();
     let mut points: Vec<TracePoint> = Vec::new();
+    let mut passes: Vec<Moment> = Vec::new();
     let mut iterations = 0;
     let (stop, solution) = loop {
         meter.expect_calls(problem.terms());
@@ -68,7 +73,9 @@ pub fn run<P: Problem>(problem: &P, settings: &RunSettings, observer: &mut dyn O
         let ended = solver.iterate(&mut meter);
         meter.pause();
         iterations += u64::from(ended != Iteration::Interrupted);
-        observer.iteration(iterations, solver.moments());
+        if ended == Iteration::Complete && instructive(solver.moments()) > instructive(&passes) {
+            passes = solver.moments().to_vec();
+        }
         let mut stop = meter.stop_reason();
         if stop.is_none() && budget.iterations.is_some_and(|most| iterations >= most) {
             stop = Some(StopReason::Iterations);
@@ -127,6 +134,7 @@ pub fn run<P: Problem>(problem: &P, settings: &RunSettings, observer: &mut dyn O
         cpu_s: meter.cpu_s(),
         oracle_wall_s: meter.oracle_wall_s(),
         instrument_s: meter.instrument_s(),
+        passes: passes.iter().map(|moment| (moment.time * 1e-9, moment.dual)).collect(),
         weights: problem.weights(&solution.w),
     })
 }

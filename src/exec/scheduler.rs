@@ -154,7 +154,7 @@ fn watch(
                     Status::Done(_) => tally.finished += 1,
                     Status::Failed(message) => tally.failed.push((run.label(), message.clone())),
                 }
-                estimator.learn(run, &batch.facts[run.set], &record);
+                estimator.learn(run, &batch.facts[run.set], record.facts.total_s);
                 progress.finished(&run.label(), &record);
             }
             Ok(Event::Fatal(error)) => {
@@ -164,10 +164,14 @@ fn watch(
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if batch.cancel.load(Ordering::Relaxed) {
-            slots.iter().for_each(|slot| slot.cancel());
+            for slot in slots {
+                slot.cancel();
+            }
         }
         if let Some(timeout) = batch.timeout {
-            slots.iter().for_each(|slot| slot.enforce(timeout));
+            for slot in slots {
+                slot.enforce(timeout);
+            }
         }
         if shown.elapsed() >= TICK {
             shown = Instant::now();

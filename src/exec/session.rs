@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
+
 use super::progress::{self, Progress, Verbosity};
 use super::scheduler::{Batch, Tally, run_batch};
 use super::{Observer, execute, host, interference};
 use crate::config::{ClockKind, Experiment};
 use crate::dataset::{self, DataDir, Description};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::{self, Estimator, RunSpec};
 use crate::problem::AnyProblem;
 use crate::trace::codec::sha256_hex;
@@ -64,11 +66,20 @@ impl Report {
     }
 }
 
+/// What the planner wants to know of a finished run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Done {
+    /// Wall time with evaluation.
+    pub total_s: f64,
+    /// Concurrent workers.
+    pub jobs: u64,
+}
+
 /// What a result folder holds of a plan.
 #[derive(Debug, Default)]
 pub struct Standing {
-    /// Runs of the plan that ended well, by identity.
-    pub done: BTreeMap<String, RunRecord>,
+    /// Runs of the plan that ended well, by identity, with their circumstances.
+    pub done: BTreeMap<String, Done>,
     /// Runs of the plan whose record says they failed; they are tried again.
     pub failed: u64,
     /// Unreadable files.
@@ -82,13 +93,16 @@ pub struct Standing {
 impl Standing {
     /// Compares a folder with a plan.
     pub fn of(store: &Store, runs: &[RunSpec]) -> Result<Self> {
-        let contents = store.scan(Shelf::Runs)?;
+        let (records, damaged) = without_histograms(store, Shelf::Runs)?;
         let planned: BTreeSet<&str> = runs.iter().map(|run| run.run_id.as_str()).collect();
-        let mut standing = Self { damaged: contents.damaged, ..Self::default() };
-        for record in contents.records {
+        let mut standing = Self { damaged, ..Self::default() };
+        for record in records {
             if planned.contains(record.run_id.as_str()) {
                 match record.status {
-                    Status::Done(_) => drop(standing.done.insert(record.run_id.clone(), record)),
+                    Status::Done(_) => {
+                        let done = Done { total_s: record.facts.total_s, jobs: record.jobs };
+                        standing.done.insert(record.run_id, done);
+                    }
                     Status::Failed(_) => standing.failed += 1,
                 }
             } else if runs.iter().any(|run| run.identity.same_cell(&record.facts.settings)) {
@@ -104,8 +118,8 @@ impl Standing {
     pub fn estimator(&self, runs: &[RunSpec], facts: &[Description]) -> Estimator {
         let mut estimator = Estimator::default();
         for run in runs {
-            if let Some(record) = self.done.get(&run.run_id) {
-                estimator.learn(run, &facts[run.set], record);
+            if let Some(done) = self.done.get(&run.run_id) {
+                estimator.learn(run, &facts[run.set], done.total_s);
             }
         }
         estimator
@@ -150,7 +164,7 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
     let done = |run: &RunSpec| !options.force && standing.done.contains_key(&run.run_id);
     let todo: Vec<RunSpec> = runs.iter().filter(|run| !done(run)).cloned().collect();
     let already = (runs.len() - todo.len()) as u64;
-    let others = standing.done.values().filter(|record| record.jobs > 1).count();
+    let others = standing.done.values().filter(|done| done.jobs > 1).count();
     if options.isolated && !options.force && experiment.clock != ClockKind::Virtual && others > 0 {
         let message = format!("warning: {others} finished runs were not timed in isolation; --force redoes them");
         progress.say(Verbosity::Normal, &message);
@@ -175,7 +189,7 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
 
     let work = |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {
         Some(problem) => execute(problem, run.settings(), observer),
-        None => Err(crate::Error::invalid("the data set of this run was not loaded")),
+        None => Err(Error::invalid("the data set of this run was not loaded")),
     };
     let timeout = experiment.timeout_s.map(Duration::from_secs_f64);
     let batch =
@@ -183,16 +197,22 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
     let Tally { finished, failed } = run_batch(&batch, &mut estimator, &mut progress)?;
     let interrupted = || cancel.load(Ordering::Relaxed);
 
+    let (records, _) = without_histograms(&store, Shelf::Runs)?;
+    if let Some(line) = instrument_cost(&records) {
+        progress.say(Verbosity::Normal, &line);
+    }
     if probing && !interrupted() {
-        let records = store.scan(Shelf::Runs)?.records;
-        let taken: BTreeSet<String> = store.scan(Shelf::Probes)?.records.into_iter().map(|r| r.run_id).collect();
-        let mut probes = interference::probes(&runs, &records, experiment.probes);
         let fresh: BTreeSet<&str> = todo.iter().map(|run| run.run_id.as_str()).collect();
+        let taken: BTreeSet<String> = store.visit(Shelf::Probes, |probe| probe.run_id)?.0.into_iter().collect();
+        let mut probes = interference::probes(&runs, &records, experiment.probes);
         probes.retain(|probe| fresh.contains(probe.run_id.as_str()) || !taken.contains(&probe.run_id));
         let alone = Batch { runs: &probes, shelf: Shelf::Probes, jobs: 1, ..batch };
         run_batch(&alone, &mut Estimator::default(), &mut progress)?;
-        let rows = interference::inflation(&records, &store.scan(Shelf::Probes)?.records);
-        interference::summary(&rows).iter().for_each(|line| progress.say(Verbosity::Normal, line));
+        let rows = interference::inflation(&records, &without_histograms(&store, Shelf::Probes)?.0);
+        let busy = records.iter().map(|record| record.facts.load).fold(0.0, f64::max);
+        for line in interference::summary(&rows, busy) {
+            progress.say(Verbosity::Normal, &line);
+        }
         manifest
             .interference
             .retain(|old| !rows.iter().any(|row| (&row.dataset, &row.solver) == (&old.dataset, &old.solver)));
@@ -202,6 +222,7 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
         session.ended_unix_s = Some(host::unix_time());
         session.finished = finished;
         session.failed = failed.len() as u64;
+        session.peak_memory = host::peak_memory();
     }
     store.write_manifest(&manifest)?;
     Ok(Report {
@@ -218,11 +239,13 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
 /// Names what is damaged, moves what is replaced out of the way, says what else is there.
 fn tidy(store: &Store, runs: &[RunSpec], standing: &Standing, options: &Options, progress: &Progress) -> Result<()> {
     for damage in &standing.damaged {
-        progress.say(Verbosity::Quiet, &format!("warning: {}", damage.error));
         let stem = damage.path.file_stem().unwrap_or_default().to_string_lossy();
-        if runs.iter().any(|run| run.run_id == stem) {
+        let planned = runs.iter().any(|run| run.run_id == stem);
+        if planned {
             store.set_aside(&stem)?;
         }
+        let fate = if planned { " (moved to stale/, redone now)" } else { " (not in this plan)" };
+        progress.say(Verbosity::Quiet, &format!("warning: {}{fate}", damage.error));
     }
     for run_id in &standing.stale {
         store.set_aside(run_id)?;
@@ -268,6 +291,28 @@ fn load(
     Ok(problems)
 }
 
+/// All records, their large part left out.
+fn without_histograms(store: &Store, shelf: Shelf) -> Result<(Vec<RunRecord>, Vec<Damage>)> {
+    let empty = Histogram::new(1).map_err(|error| Error::invalid(error.to_string()))?;
+    store.visit(shelf, |record| RunRecord { oracle_ns: empty.clone(), approx_ns: empty.clone(), ..record })
+}
+
+/// What timing the oracle calls cost: the median over repeats, where it is largest.
+fn instrument_cost(records: &[RunRecord]) -> Option<String> {
+    let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.facts.wall_s > 0.0) {
+        let share = record.facts.instrument_s / record.facts.wall_s;
+        cells.entry((&record.dataset, record.solver)).or_default().push(share);
+    }
+    let median = |shares: &mut Vec<f64>| {
+        shares.sort_by(f64::total_cmp);
+        shares[shares.len() / 2]
+    };
+    let medians = cells.into_iter().map(|(cell, mut shares)| (median(&mut shares), cell));
+    let (share, (dataset, solver)) = medians.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("timing the oracle took at most {:.2} % of solver time ({dataset} {solver})", 100.0 * share))
+}
+
 /// Appends a session to the manifest; its index.
 fn open_session(manifest: &mut Manifest, experiment: &Experiment, jobs: usize, isolated: bool) -> usize {
     let sha256 = sha256_hex(experiment.text.as_bytes());
@@ -287,6 +332,19 @@ fn open_session(manifest: &mut Manifest, experiment: &Experiment, jobs: usize, i
         host: host::host(),
         finished: 0,
         failed: 0,
+        peak_memory: 0,
     });
     manifest.sessions.len() - 1
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn memory_is_compared_with_what_is_free() {
+        assert_eq!(super::memory_warning(0), None);
+        if crate::exec::host::available_memory().is_some() {
+            let warning = super::memory_warning(u64::MAX).unwrap();
+            assert!(warning.contains("fewer --jobs"), "{warning}");
+        }
+    }
 }

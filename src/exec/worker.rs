@@ -1,6 +1,7 @@
 //! One run on one worker thread: [`RunSpec`] in, [`RunRecord`] out. Panics, timeouts and divergence become failed
 //! records; a run cancelled from outside leaves no record.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -24,7 +25,6 @@ enum Halt {
     No,
     Cancel,
     Timeout,
-    Diverged,
 }
 
 /// What a worker is doing, for the progress display and the watchdog.
@@ -84,9 +84,6 @@ struct Watch {
 
 impl Observer for Watch {
     fn point(&mut self, point: &TracePoint) {
-        if !sound(point) {
-            self.slot.halt(Halt::Diverged);
-        }
         let mut activity = self.slot.lock();
         activity.iteration = point.iteration;
         activity.gap = Some(point.gap);
@@ -141,7 +138,7 @@ pub fn execute(
     }
     let failed = |message: String| (Status::Failed(message), None);
     let (status, outcome) = match result {
-        Err(_) => failed(format!("panicked: {}", LAST_PANIC.take())),
+        Err(payload) => failed(format!("panicked: {}", panic_text(payload.as_ref()))),
         Ok(Err(error)) => failed(error.to_string()),
         Ok(Ok(outcome)) => match outcome.points.iter().find(|point| !sound(point)) {
             Some(point) => failed(format!("diverged: the objective is not finite at iteration {}", point.iteration)),
@@ -160,6 +157,7 @@ pub fn execute(
         wall_s: outcome.as_ref().map_or(0.0, |o| o.wall_s),
         cpu_s: outcome.as_ref().map_or(0.0, |o| o.cpu_s),
         oracle_wall_s: outcome.as_ref().map_or(0.0, |o| o.oracle_wall_s),
+        passes: outcome.as_ref().map_or_else(Vec::new, |o| o.passes.clone()),
         instrument_s: outcome.as_ref().map_or(0.0, |o| o.instrument_s),
         total_s: started.elapsed().as_secs_f64(),
         steal: steal.fraction(),
@@ -194,6 +192,13 @@ pub fn execute(
 
 thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// What the hook noted, or for a panic that came from an evaluation on another thread, its message.
+fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let noted = LAST_PANIC.take();
+    let message = || payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+    if noted.is_empty() { message().unwrap_or("no message").to_owned() } else { noted }
 }
 
 /// A panic inside a run goes into its record, not onto the screen between the progress bars.

@@ -2,7 +2,7 @@
 //! nodes × K unaries on a [`Topology`]. Out: a labelling that no expansion move improves; the optimum for K = 2.
 
 use super::{
-    maxflow::{BinaryCut, Pending, Topology},
+    maxflow::{BinaryCut, Scale, Topology},
     partial::PartialOptimum,
 };
 
@@ -41,6 +41,9 @@ pub struct PottsSolver {
     cut: BinaryCut,
     partial: PartialOptimum,
     gain: Vec<f64>,
+    /// Labels of the open nodes.
+    left: Vec<u16>,
+    trial: Vec<u16>,
 }
 
 impl PottsSolver {
@@ -67,17 +70,20 @@ impl PottsSolver {
             return finish(topology, unary, 2, pairwise, labels, operations, labels.len());
         }
         self.partial.solve(&mut self.cut, topology, unary, num_labels, pairwise);
-        let mut operations = self.partial.operations();
         argmin_labels(unary, num_labels, labels);
+        let open = self.partial.open();
+        self.left.clear();
+        self.left.extend(open.iter().map(|&l| labels[l as usize]));
+        let (rest, folded) = self.partial.left();
+        let moves = expand(&mut self.cut, &mut self.trial, rest, folded, num_labels, pairwise, &mut self.left);
         for (l, label) in labels.iter_mut().enumerate() {
             *label = self.partial.fixed(l).unwrap_or(*label);
         }
-        let partial = &self.partial;
-        let open = |l: u32| partial.fixed(l as usize).is_none();
-        if !partial.open().is_empty() {
-            operations += expand(&mut self.cut, topology, partial.unary(), num_labels, pairwise, open, labels);
+        for (&l, &label) in open.iter().zip(&self.left) {
+            labels[l as usize] = label;
         }
-        finish(topology, unary, num_labels, pairwise, labels, operations, labels.len() - partial.open().len())
+        let operations = self.partial.operations() + moves;
+        finish(topology, unary, num_labels, pairwise, labels, operations, labels.len() - open.len())
     }
 
     /// α-expansion alone, from the labelling in `labels`. Never ends worse than it starts.
@@ -89,7 +95,7 @@ impl PottsSolver {
         pairwise: f64,
         labels: &mut [u16],
     ) -> PottsReport {
-        let operations = expand(&mut self.cut, topology, unary, num_labels, pairwise, |_| true, labels);
+        let operations = expand(&mut self.cut, &mut self.trial, topology, unary, num_labels, pairwise, labels);
         finish(topology, unary, num_labels, pairwise, labels, operations, 0)
     }
 }
@@ -108,64 +114,49 @@ fn finish(
     PottsReport { energy, disagreements, operations, fixed_nodes }
 }
 
-/// Expansion moves of the `open` nodes, labels 0, 1, … in turn, until none of the K brings a strict decrease. Nodes that
-/// are not open have no say: what they would say is in `unary`.
-fn expand<O: Fn(u32) -> bool + Copy>(
+/// Expansion moves, labels 0, 1, … in turn, until none of the K brings a strict decrease. Returns the operations.
+fn expand(
     cut: &mut BinaryCut,
+    trial: &mut Vec<u16>,
     topology: &Topology,
     unary: &[f64],
     num_labels: usize,
     pairwise: f64,
-    open: O,
     labels: &mut [u16],
 ) -> u64 {
-    let members = (0..labels.len() as u32).filter(|&l| open(l));
-    let neighbours = |l: u32| topology.neighbours(l).iter().map(|arc| arc.head).filter(move |&k| open(k));
-    let energy = |label: &dyn Fn(u32) -> u16| {
-        let (mut sum, mut twice) = (0.0, 0u32);
-        for l in members.clone() {
-            sum += unary[l as usize * num_labels + usize::from(label(l))];
-            twice += neighbours(l).map(|k| u32::from(label(k) != label(l))).sum::<u32>();
-        }
-        sum + pairwise * f64::from(twice / 2)
-    };
-    let mut current = energy(&|l| labels[l as usize]);
-    let mut operations = labels.len() as u64;
+    let scale = Scale::new(topology, pairwise);
+    let mut energy = potts_energy(topology, unary, num_labels, pairwise, labels);
+    let mut operations = 0;
     let (mut alpha, mut idle) = (0u16, 0);
-    while idle < num_labels {
+    while idle < num_labels && !labels.is_empty() {
         let y = |l: u32| labels[l as usize];
         // With x = 1 for "take α", an edge costs w[x_k ≠ x_l] if its labels agree, w(1 − x_k x_l) if they differ, which is
         // w − w/2 (x_k + x_l − [x_k ≠ x_l]), and w(1 − x_l) if k has α already.
-        let node = |l: u32| {
+        let term = |l: u32| {
             let row = &unary[l as usize * num_labels..][..num_labels];
-            let (mut offset, mut weight) = (0, 0);
-            for k in neighbours(l) {
-                if y(k) == alpha {
-                    offset -= 2;
-                } else if y(k) == y(l) {
-                    weight += 2;
-                } else {
-                    offset -= 1;
-                    weight += 1;
-                }
+            let (mut agree, mut taken) = (0, 0);
+            for arc in topology.neighbours(l) {
+                agree += i32::from(y(arc.head) == y(l));
+                taken += i32::from(y(arc.head) == alpha);
             }
-            Pending::new(row[usize::from(alpha)] - row[usize::from(y(l))], offset, weight)
+            let differ = topology.degree(l) as i32 - agree - taken;
+            scale.term(row[usize::from(alpha)] - row[usize::from(y(l))], -differ - 2 * taken, differ + 2 * agree)
         };
-        let movers = members.clone().filter(|&l| y(l) != alpha);
-        cut.minimise(topology, pairwise / 2.0, movers, node, |k, l| if y(k) == y(l) { 2 } else { 1 });
-        operations += cut.operations();
+        let movers = (0..labels.len() as u32).filter(|&l| y(l) != alpha);
+        cut.minimise(topology, scale, movers, term, |k, l| 1 + i32::from(y(k) == y(l)));
+        operations += topology.arcs().len() as u64 + cut.operations();
         idle += 1;
-        if members.clone().any(|l| cut.is_one(l)) {
-            let moved = energy(&|l| if cut.is_one(l) { alpha } else { labels[l as usize] });
-            operations += labels.len() as u64;
-            // In exact arithmetic the fewest ones are a strict decrease; comparing the sums makes sure that it ends.
-            if moved < current {
-                current = moved;
+        if cut.has_ones() {
+            trial.clear();
+            trial.extend((0..).zip(labels.iter()).map(|(l, &y)| if cut.is_one(l) { alpha } else { y }));
+            let moved = potts_energy(topology, unary, num_labels, pairwise, trial);
+            operations += topology.arcs().len() as u64;
+            // The fewest ones are a strict decrease but for rounding; comparing the sums makes sure that it ends.
+            if moved < energy {
+                energy = moved;
+                labels.copy_from_slice(trial);
                 // After its own move α cannot gain again before another label has.
                 idle = 1;
-                for l in members.clone().filter(|&l| cut.is_one(l)) {
-                    labels[l as usize] = alpha;
-                }
             }
         }
         alpha = (alpha + 1) % num_labels as u16;

@@ -3,3 +3,4 @@
 pub mod expansion;
 pub mod maxflow;
 pub mod partial;
+pub mod predict;

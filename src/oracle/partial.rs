@@ -5,7 +5,7 @@
 //! whose a-nodes are A by at most f(S∪A) − f(A) ≤ f(S) − f(S∩A). If S is the smallest minimiser of f this is negative
 //! unless S ⊆ A: every optimum has a on all of S. Larger minimisers would only be safe one label at a time.
 
-use super::maxflow::{BinaryCut, Pending, Topology};
+use super::maxflow::{BinaryCut, Scale, Topology};
 
 /// The label of a node that is not fixed.
 const NO_LABEL: u16 = u16::MAX;
@@ -28,6 +28,9 @@ pub struct PartialOptimum {
     /// Edges to open nodes.
     weight: Vec<u32>,
     news: Vec<u32>,
+    left: Topology,
+    ranking: Vec<(f64, u16)>,
+    scratch: [Vec<u32>; 2],
     operations: u64,
 }
 
@@ -47,9 +50,10 @@ impl PartialOptimum {
         &self.open
     }
 
-    /// nodes × K unaries in which the fixed neighbours of open nodes are folded (up to a constant per node).
-    pub fn unary(&self) -> &[f64] {
-        &self.unary
+    /// The graph between the open nodes, by their position in [`PartialOptimum::open`], and the unaries into which their
+    /// fixed neighbours are folded: the energy that is left, up to a constant.
+    pub fn left(&self) -> (&Topology, &[f64]) {
+        (&self.left, &self.unary)
     }
 
     /// Operations of the last call.
@@ -77,15 +81,33 @@ impl PartialOptimum {
             self.fix_if_certain(l, pairwise);
         }
         self.spread(topology, num_labels, pairwise);
-        // A node fixed to a speaks for a alone, where the cut let it speak for all the rest: others can follow. Once every
-        // label has had its cut since the last change, no cut can fix more.
-        let (mut label, mut idle) = (0, 0);
-        while idle < num_labels && !self.open.is_empty() {
+        self.rank_labels(num_labels);
+        for rank in 0..num_labels {
             let before = self.open.len();
-            self.fix_label(cut, topology, label as u16, num_labels, pairwise);
-            idle = if self.open.len() < before { 1 } else { idle + 1 };
-            label = (label + 1) % num_labels;
+            self.fix_label(cut, topology, self.ranking[rank].1, num_labels, pairwise);
+            // Where unaries are weak against the weight, little is certain and K cuts would cost more than they save.
+            if self.open.len() == before && 4 * self.open.len() > 3 * nodes as usize {
+                break;
+            }
         }
+        let [ids, places] = &mut self.scratch;
+        self.left.restrict(topology, &self.open, ids, places);
+        for (id, &l) in self.open.iter().enumerate() {
+            self.unary.copy_within(l as usize * num_labels..(l as usize + 1) * num_labels, id * num_labels);
+        }
+        self.unary.truncate(self.open.len() * num_labels);
+        self.operations += topology.arcs().len() as u64;
+    }
+
+    /// Labels by the sum of what they win by, the most promising first.
+    fn rank_labels(&mut self, num_labels: usize) {
+        self.ranking.clear();
+        self.ranking.extend((0..num_labels as u16).map(|label| (0.0, label)));
+        for &l in &self.open {
+            let Lead { label, lowest, second } = self.lead[l as usize];
+            self.ranking[usize::from(label)].0 += second - lowest;
+        }
+        self.ranking.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     }
 
     /// Fixes the smallest minimiser of f for label a, then what follows from it.
@@ -94,13 +116,14 @@ impl PartialOptimum {
         if !self.open.iter().any(|&l| self.lead[l as usize].label == a) {
             return;
         }
+        let scale = Scale::new(topology, pairwise);
         let (unary, lead, weight) = (&self.unary, &self.lead, &self.weight);
         let node = |l: u32| {
             let lead = lead[l as usize];
             let rest = if lead.label == a { lead.second } else { lead.lowest };
-            Pending::new(unary[l as usize * num_labels + usize::from(a)] - rest, 0, 2 * weight[l as usize] as i32)
+            scale.term(unary[l as usize * num_labels + usize::from(a)] - rest, 0, 2 * weight[l as usize] as i32)
         };
-        cut.minimise(topology, pairwise / 2.0, self.open.iter().copied(), node, |_, _| 2);
+        cut.minimise(topology, scale, self.open.iter().copied(), node, |_, _| 2);
         self.operations += cut.operations();
         for &l in &self.open {
             if cut.is_one(l) {

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use super::RunSpec;
 use crate::config::{SolverKind, SolverSpec};
 use crate::dataset::Description;
-use crate::trace::RunRecord;
 
 /// Estimates seconds per run; learns from finished ones.
 #[derive(Clone, Debug, Default)]
@@ -33,11 +32,11 @@ impl Estimator {
         self.cells.contains_key(&(run.identity.dataset.clone(), run.settings().solver.kind))
     }
 
-    /// Takes note of a finished run.
-    pub fn learn(&mut self, run: &RunSpec, facts: &Description, record: &RunRecord) {
-        if record.facts.total_s > 0.0 {
+    /// Takes note of a run that took this long.
+    pub fn learn(&mut self, run: &RunSpec, facts: &Description, total_s: f64) {
+        if total_s > 0.0 {
             let cell = self.cells.entry((run.identity.dataset.clone(), run.settings().solver.kind)).or_default();
-            *cell = (cell.0 + record.facts.total_s, cell.1 + model_seconds(run, facts));
+            *cell = (cell.0 + total_s, cell.1 + model_seconds(run, facts));
         }
     }
 
@@ -57,8 +56,8 @@ fn oracle_seconds(facts: &Description) -> f64 {
     match facts.family {
         "multiclass" => 0.1e-9 * d,
         "chain" => 5e-9 * values + 2e-6,
-        "binary graph" => 0.2e-9 * values * labels + 0.5e-6 * nodes,
-        _ => 0.2e-9 * values * labels + 2e-6 * nodes * labels,
+        "binary graph" => 0.3e-9 * values + 0.1e-6 * nodes,
+        _ => 0.1e-9 * values * labels + 0.15e-6 * nodes * labels,
     }
 }
 
@@ -66,7 +65,7 @@ fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
     let settings = run.settings();
     let budget = &settings.budget;
     let pass = facts.n as f64 * oracle_seconds(facts).max(1e-9);
-    let approximate = if settings.solver.kind.multi_plane() { 1.5 } else { 0.5 };
+    let approximate = if settings.solver.kind.multi_plane() { 4.0 } else { 0.5 };
     let by_iterations = budget.iterations.map(|count| count as f64);
     let by_calls = budget.oracle_calls.map(|calls| calls as f64 / facts.n.max(1) as f64);
     let by_time = budget.time_s.map(|time| time / (pass * (1.0 + approximate)));

@@ -1,1 +1,88 @@
-//! Result tables → one self-contained HTML page.
+//! Result tables → one self-contained HTML page: tables rendered here, plots drawn in the page by its own script from
+//! JSON inside it. No network, no file beside it.
+
+mod data;
+mod sections;
+
+use crate::claims::Claim;
+use crate::error::Result;
+use crate::figure::canvas::escape;
+use crate::frame::Frames;
+use crate::frame::profile::ProfileRow;
+use crate::trace::manifest::Manifest;
+use crate::trace::store::Damage;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// What the page shows.
+pub struct Input<'a> {
+    /// Heading, such as the name of the result folder.
+    pub name: &'a str,
+    /// The tables.
+    pub frames: &'a Frames,
+    /// Oracle time.
+    pub profile: &'a [ProfileRow],
+    /// The verdicts.
+    pub claims: &'a [Claim],
+    /// Configs, sessions, interference.
+    pub manifest: &'a Manifest,
+    /// Files that were left out.
+    pub damaged: &'a [Damage],
+}
+
+/// The page.
+pub fn html(input: &Input) -> Result<String> {
+    // Inside a script element only `<` can end it or open a comment.
+    let json = data::json(input.frames)?.replace('<', "\\u003c");
+    let parts = [
+        ("{{name}}", escape(input.name)),
+        ("{{style}}", STYLE.to_owned()),
+        ("{{summary}}", sections::summary(input)),
+        ("{{claims}}", sections::claims(input.claims)),
+        ("{{oracle}}", sections::oracle(input)),
+        ("{{targets}}", sections::targets(input.frames)?),
+        ("{{runs}}", sections::runs(input)?),
+        ("{{environment}}", sections::environment(input)),
+        ("{{data}}", json),
+        ("{{script}}", SCRIPT.to_owned()),
+    ];
+    Ok(fill(PAGE, &parts))
+}
+
+/// Replaces each mark once, in the order of the page, so that text put in is never searched for marks.
+fn fill(page: &str, parts: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some((at, mark, text)) =
+        parts.iter().filter_map(|(mark, text)| rest.find(mark).map(|at| (at, *mark, text))).min_by_key(|(at, ..)| *at)
+    {
+        out.push_str(&rest[..at]);
+        out.push_str(text);
+        rest = &rest[at + mark.len()..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_put_in_is_not_searched_for_marks() {
+        let parts = [("{{a}}", "<{{b}}>".to_owned()), ("{{b}}", "B".to_owned())];
+        assert_eq!(fill("1{{a}}2{{b}}3{{a}}", &parts), "1<{{b}}>2B3<{{b}}>");
+    }
+
+    #[test]
+    fn every_mark_of_the_page_is_known() {
+        let known =
+            ["name", "style", "summary", "claims", "oracle", "targets", "runs", "environment", "data", "script"];
+        for part in PAGE.split("{{").skip(1) {
+            let mark = part.split("}}").next().unwrap_or_default();
+            assert!(known.contains(&mark), "{mark}");
+        }
+    }
+}

@@ -68,9 +68,9 @@ mod tests {
         assert_ne!(first, sorted);
         sorted.sort_unstable();
         assert_eq!(sorted, (0..10).collect::<Vec<_>>());
-        insta::assert_compact_debug_snapshot!(first, @"");
+        assert_eq!(first, [7, 8, 4, 0, 1, 5, 3, 6, 9, 2]);
         let mut orders = Orders::new(Order::Uniform, 5, 7);
         orders.draw();
-        insta::assert_compact_debug_snapshot!(orders.list(), @"");
+        assert_eq!(orders.list(), [0, 1, 4, 4, 2]);
     }
 }

@@ -50,6 +50,9 @@ pub struct Session {
     pub finished: u64,
     /// Runs of this call that ended as failed records.
     pub failed: u64,
+    /// Largest memory the process had, bytes; 0 when unknown.
+    #[serde(default)]
+    pub peak_memory: u64,
 }
 
 /// What the program was built from.

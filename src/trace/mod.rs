@@ -93,6 +93,9 @@ pub struct Outcome {
     pub oracle_wall_s: f64,
     /// Estimated cost of the instrument itself, seconds.
     pub instrument_s: f64,
+    /// (seconds, F) at the start of one instructive iteration and after each of its passes; empty without approximate
+    /// passes.
+    pub passes: Vec<(f64, f64)>,
     /// The returned weights in the block order of the data set's joint features.
     pub weights: Vec<f64>,
 }
@@ -171,6 +174,9 @@ pub struct RunFacts {
     pub data_checksum: String,
     /// The full settings of the run, as JSON.
     pub settings: String,
+    /// As in [`Outcome::passes`].
+    #[serde(default)]
+    pub passes: Vec<(f64, f64)>,
     /// Whether this is an isolated repetition taken to estimate interference (not part of the plan's repeats).
     pub isolated_probe: bool,
 }

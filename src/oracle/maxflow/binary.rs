@@ -1,9 +1,9 @@
 //! Binary energies Σ_l u_l [y_l = 1] + w Σ_{k∼l} [y_k ≠ y_l]. In: unaries and a weight on a [`Topology`]. Out: the minimiser
 //! with the fewest ones, which is the one where every tie goes to label 0.
 //!
-//! Nodes that no choice of their neighbours can sway are decided first and passed on to the neighbours as counts of
-//! half-weights, so that comparisons round once. What is left goes to the flow on a common binary grid that holds every
-//! residual exactly: the labelling is a property of the energy and not of the order of augmentations.
+//! The energy is put into fixed point; from there on all arithmetic is exact and the labelling is a property of the energy,
+//! not of the order of augmentations. Nodes that no choice of their neighbours can sway are decided first; what is left
+//! goes to the flow.
 
 use super::{boykov_kolmogorov::MaxFlow, topology::Topology};
 
@@ -20,28 +20,22 @@ pub struct CutReport {
     pub operations: u64,
 }
 
-/// One node of a binary energy: u, and how far its neighbours can move it, in units of w/2.
+/// One node of a binary energy, in fixed point.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pending {
-    unary: f64,
-    /// Most the neighbours can speak for label 1: label 0 is safe from u ≥ `for_one`·w/2 on.
-    for_one: i32,
-    /// Most they can speak for label 0: label 1 is certain from u < −`for_zero`·w/2 on.
-    for_zero: i32,
+pub(crate) struct Term {
+    /// u plus what decided neighbours say.
+    unary: i64,
+    /// What the open neighbours can say at most, either way.
+    sway: i64,
 }
 
-impl Pending {
-    /// A node with unary `unary + offset·w/2` and edges of total weight `weight`·w/2.
+impl Term {
+    /// What no neighbour can change in the smallest set of ones: label 0 wins ties, label 1 must win strictly.
     #[inline]
-    pub(crate) fn new(unary: f64, offset: i32, weight: i32) -> Self {
-        Self { unary, for_one: weight - offset, for_zero: weight + offset }
-    }
-
-    #[inline]
-    fn verdict(&self, half: f64) -> u8 {
-        if self.unary >= half * f64::from(self.for_one) {
+    fn verdict(self) -> u8 {
+        if self.unary >= self.sway {
             0
-        } else if self.unary < -half * f64::from(self.for_zero) {
+        } else if self.unary < -self.sway {
             1
         } else {
             OPEN
@@ -49,11 +43,40 @@ impl Pending {
     }
 }
 
+/// Fixed point for energies of one weight on one graph.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    /// A power of two, so that sums and ties survive.
+    factor: f64,
+    /// w/2 in fixed point.
+    half: i64,
+}
+
+impl Scale {
+    /// As fine as 60 bits allow for the weight of a whole neighbourhood.
+    pub(crate) fn new(topology: &Topology, pairwise: f64) -> Self {
+        let bits = i64::from(u32::BITS - topology.max_degree().leading_zeros());
+        let exponent = (pairwise.to_bits() >> 52 & 0x7ff) as i64 - 1023;
+        let factor = f64::from_bits(((1023 + 58 - bits - exponent).clamp(1, 2046) as u64) << 52);
+        Self { factor, half: (pairwise / 2.0 * factor) as i64 }
+    }
+
+    /// A node with unary `unary + offset·w/2` and edges of total weight `weight`·w/2.
+    #[inline]
+    pub(crate) fn term(self, unary: f64, offset: i32, weight: i32) -> Term {
+        const FAR: i64 = 1 << 61;
+        let fixed = ((unary * self.factor) as i64).clamp(-FAR, FAR);
+        Term { unary: fixed + i64::from(offset) * self.half, sway: i64::from(weight) * self.half }
+    }
+}
+
 /// Min-cut solver and its reusable memory.
 #[derive(Clone, Debug, Default)]
 pub struct BinaryCut {
-    pending: Vec<Pending>,
+    terms: Vec<Term>,
     side: Vec<u8>,
+    open: Vec<u32>,
+    excess: Vec<i64>,
     decided: Vec<u32>,
     flow: MaxFlow,
     operations: u64,
@@ -68,13 +91,11 @@ impl BinaryCut {
     /// Minimises the energy with `pairwise` ≥ 0 into `labels`; of all minimisers the one with the fewest ones.
     pub fn solve(&mut self, topology: &Topology, unary: &[f64], pairwise: f64, labels: &mut [u16]) -> CutReport {
         assert!(unary.len() == topology.num_nodes() && labels.len() == unary.len(), "one unary and one label per node");
-        self.minimise(
-            topology,
-            pairwise / 2.0,
-            0..unary.len() as u32,
-            |l| Pending::new(unary[l as usize], 0, 2 * topology.degree(l) as i32),
-            |_, _| 2,
-        );
+        // A weight above Σ|u| says no more than one just above it, but would leave fewer bits for the unaries.
+        let enough = 2.0 * unary.iter().map(|u| u.abs()).sum::<f64>();
+        let scale = Scale::new(topology, pairwise.min(enough));
+        let term = |l| scale.term(unary[l as usize], 0, 2 * topology.degree(l) as i32);
+        self.minimise(topology, scale, 0..unary.len() as u32, term, |_, _| 2);
         let mut value = 0.0;
         for ((label, &side), &u) in labels.iter_mut().zip(&self.side).zip(unary) {
             *label = u16::from(side);
@@ -90,112 +111,95 @@ impl BinaryCut {
         self.side[node as usize] == 1
     }
 
+    /// Whether the last call gave label 1 to any node.
+    pub(crate) fn has_ones(&self) -> bool {
+        self.side.contains(&1)
+    }
+
     /// Operations of the last call.
     pub(crate) fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// The energy on `members` only: `node` gives their terms, `weight` ∈ {1, 2} the weight of an edge between two of them,
-    /// both in units of `half` = w/2.
+    /// The energy on `members` only: `term` gives their unaries, `weight` ∈ {1, 2} the weight of an edge between two of them
+    /// in units of w/2.
     pub(crate) fn minimise(
         &mut self,
         topology: &Topology,
-        half: f64,
+        scale: Scale,
         members: impl Iterator<Item = u32>,
-        node: impl Fn(u32) -> Pending,
+        term: impl Fn(u32) -> Term,
         weight: impl Fn(u32, u32) -> i32,
     ) {
         let nodes = topology.num_nodes();
         self.side.clear();
         self.side.resize(nodes, 0);
-        if self.pending.len() < nodes {
-            self.pending.resize(nodes, Pending::default());
+        if self.terms.len() < nodes {
+            self.terms.resize(nodes, Term::default());
+            self.excess.resize(nodes, 0);
+            // One more than can be decided, for entries that do not count.
+            self.decided.resize(nodes + 1, 0);
         }
-        self.operations = 0;
-        let mut open = 0usize;
+        let weight = |k, l| i64::from(weight(k, l)) * scale.half;
+        // Whether a node is decided is a coin toss: the stack is written without branches, and decided neighbours may
+        // hear what no longer matters to them.
+        let (terms, side, decided) = (&mut self.terms[..nodes], &mut self.side[..nodes], &mut self.decided[..=nodes]);
+        let (mut count, mut top) = (0, 0);
         for l in members {
-            let pending = node(l);
-            let verdict = pending.verdict(half);
-            self.pending[l as usize] = pending;
-            self.side[l as usize] = verdict;
-            if verdict == OPEN {
-                open += 1;
-            } else {
-                self.decided.push(l);
-            }
+            let term = term(l);
+            (terms[l as usize], side[l as usize]) = (term, term.verdict());
+            decided[top] = l;
+            top += usize::from(term.verdict() != OPEN);
+            count += 1;
         }
-        self.operations += (open + self.decided.len()) as u64;
-        if open == 0 {
-            self.decided.clear();
-        }
-        while let Some(k) = self.decided.pop() {
-            let verdict = self.side[k as usize];
+        self.operations = count as u64;
+        let mut open = count - top;
+        while top > 0 && open > 0 {
+            top -= 1;
+            let k = decided[top];
+            let says_one = -i64::from(side[k as usize]);
             let arcs = topology.neighbours(k);
             self.operations += arcs.len() as u64;
             for arc in arcs {
-                let l = arc.head as usize;
-                if self.side[l] != OPEN {
-                    continue;
-                }
-                let pending = &mut self.pending[l];
-                *(if verdict == 0 { &mut pending.for_one } else { &mut pending.for_zero }) -= 2 * weight(k, arc.head);
-                self.side[l] = pending.verdict(half);
-                if self.side[l] != OPEN {
-                    self.decided.push(arc.head);
-                    open -= 1;
-                }
+                let (term, side) = (&mut terms[arc.head as usize], &mut side[arc.head as usize]);
+                let said = weight(k, arc.head);
+                term.unary = term.unary.wrapping_add((said ^ says_one) - says_one);
+                term.sway = term.sway.wrapping_sub(said);
+                let verdict = if *side == OPEN { term.verdict() } else { *side };
+                let falls = usize::from(verdict != *side);
+                *side = verdict;
+                decided[top] = arc.head;
+                top += falls;
+                open -= falls;
             }
         }
         if open > 0 {
-            self.cut_open(topology, half, weight);
+            self.cut_open(topology, weight);
         }
     }
 
-    fn cut_open(&mut self, topology: &Topology, half: f64, weight: impl Fn(u32, u32) -> i32) {
-        let Self { flow, side, pending, .. } = self;
-        flow.fit(topology);
-        let grid = Grid::new(2.0 * half * f64::from(topology.max_degree()));
-        let unit = grid.round(half);
-        for (k, (&side_k, pending)) in (0..).zip(side.iter().zip(pending.iter())) {
-            if side_k != OPEN {
-                flow.retire(k);
-                continue;
-            }
+    fn cut_open(&mut self, topology: &Topology, weight: impl Fn(u32, u32) -> i64) {
+        let Self { flow, side, excess, open, .. } = self;
+        open.clear();
+        open.extend((0..).zip(side.iter()).filter(|(_, side)| **side == OPEN).map(|(k, _)| k));
+        let residual = flow.clear(topology);
+        for &k in open.iter() {
             let range = topology.range(k);
             self.operations += range.len() as u64;
-            for (a, arc) in range.clone().zip(&topology.arcs()[range]) {
-                if side[arc.head as usize] == OPEN {
-                    flow.residual_mut()[a] = unit * f64::from(weight(k, arc.head));
-                } else {
-                    flow.residual_mut()[a] = 0.0;
-                    flow.residual_mut()[arc.sister as usize] = 0.0;
-                }
+            for (residual, arc) in residual[range.clone()].iter_mut().zip(&topology.arcs()[range]) {
+                *residual = if side[arc.head as usize] == OPEN { weight(k, arc.head) } else { 0 };
             }
-            let Pending { unary, for_one, for_zero } = *pending;
-            flow.set_terminal(k, grid.round(unary + half * f64::from((for_zero - for_one) / 2)));
+            excess[k as usize] = self.terms[k as usize].unary;
         }
-        flow.run(topology);
+        flow.settle(topology, open, excess);
+        // Without a deficit nothing can reach the sink.
+        let deficit = open.iter().any(|&k| excess[k as usize] < 0);
+        if deficit {
+            flow.run(topology, open.iter().map(|&k| (k, excess[k as usize])));
+        }
         self.operations += flow.operations();
-        for (k, side) in (0..).zip(side) {
-            if *side == OPEN {
-                *side = u8::from(flow.reaches_sink(k));
-            }
+        for &k in open.iter() {
+            side[k as usize] = u8::from(deficit && flow.reaches_sink(k));
         }
-    }
-}
-
-/// Multiples of a power of two, fine enough for 50 bits below a bound: sums and differences up to the bound are exact.
-struct Grid(f64);
-
-impl Grid {
-    fn new(bound: f64) -> Self {
-        let exponent = bound.to_bits() & 0x7ff0_0000_0000_0000;
-        // 2^52 · 1.5 times the grain 2^(e−49); adding it shifts all finer bits out.
-        Self(f64::from_bits(exponent) * 12.0)
-    }
-
-    #[inline]
-    fn round(&self, value: f64) -> f64 {
-        (value + self.0) - self.0
     }
 }

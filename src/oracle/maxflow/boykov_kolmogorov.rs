@@ -1,20 +1,24 @@
 //! Boykov–Kolmogorov max-flow (PAMI 2004) with the time stamps and distances of their version 3. In: a [`Topology`], a
 //! signed terminal capacity per node, a capacity per arc. Out: the flow and the nodes that still reach the sink.
 //!
-//! Capacities are f64 and compared without a tolerance: a bottleneck is subtracted from itself and leaves exactly zero.
+//! Capacities are integers: residuals are exact and the cut does not depend on the order of augmentations.
 
-use super::topology::Topology;
+use std::ops::Range;
+
+use super::topology::{Arc, Topology};
 
 const FREE: u32 = u32::MAX;
 const TERMINAL: u32 = u32::MAX - 1;
 const ORPHAN: u32 = u32::MAX - 2;
+/// More of them settle little that the first two did not.
+const ROUND_TRIPS: usize = 2;
 const SOURCE: bool = false;
 const SINK: bool = true;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     /// Residual capacity from the source (positive) or to the sink (negative).
-    terminal: f64,
+    terminal: i64,
     /// Arc to the parent, or one of the three marks.
     parent: u32,
     /// Next in the queue of active nodes, itself if last, `FREE` if not queued.
@@ -29,9 +33,11 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct MaxFlow {
     nodes: Vec<Node>,
-    residual: Vec<f64>,
+    residual: Vec<i64>,
     queue: Option<(u32, u32)>,
     time: u32,
+    /// Roots of the sink tree.
+    sinks: u32,
     /// Orphans cut off by an augmentation, nearest to the terminals last.
     orphans: Vec<u32>,
     /// Orphans made by the adoption of one of them, in order.
@@ -46,13 +52,10 @@ impl MaxFlow {
     }
 
     /// Maximum flow. `terminal[l]` > 0 is capacity from the source, < 0 to the sink; `capacity` follows [`Topology::arcs`].
-    pub fn solve(&mut self, topology: &Topology, terminal: &[f64], capacity: &[f64]) -> f64 {
-        self.fit(topology);
-        self.residual[..capacity.len()].copy_from_slice(capacity);
-        for (node, &value) in (0..).zip(terminal) {
-            self.set_terminal(node, value);
-        }
-        self.run(topology)
+    pub fn solve(&mut self, topology: &Topology, terminal: &[i64], capacity: &[i64]) -> i64 {
+        assert!(terminal.len() == topology.num_nodes() && capacity.len() == topology.arcs().len(), "one value each");
+        self.clear(topology).copy_from_slice(capacity);
+        self.run(topology, (0..).zip(terminal.iter().copied()))
     }
 
     /// Whether `node` reaches the sink in the residual graph. These nodes are the smallest sink side of all minimum cuts.
@@ -67,57 +70,74 @@ impl MaxFlow {
         self.operations
     }
 
-    /// Makes room for the graph and empties the queue.
-    pub(super) fn fit(&mut self, topology: &Topology) {
-        if self.nodes.len() < topology.num_nodes() {
-            self.nodes.resize(topology.num_nodes(), Node::default());
-        }
-        if self.residual.len() < topology.arcs().len() {
-            self.residual.resize(topology.arcs().len(), 0.0);
-        }
-        self.queue = None;
-        self.time = 0;
+    /// Forgets the last graph; the capacities of this one, all zero, are to be filled in.
+    pub(super) fn clear(&mut self, topology: &Topology) -> &mut [i64] {
+        self.residual.clear();
+        self.residual.resize(topology.arcs().len(), 0);
         self.operations = 0;
-    }
-
-    /// Capacities by arc, to be written before [`MaxFlow::run`]; nothing may be left from earlier calls.
-    #[inline]
-    pub(super) fn residual_mut(&mut self) -> &mut [f64] {
         &mut self.residual
     }
 
-    /// Takes a node out of the problem; its arcs must be zero in both directions.
-    #[inline]
-    pub(super) fn retire(&mut self, node: u32) {
-        self.nodes[node as usize].parent = FREE;
-    }
-
-    /// Enters a node, as root of a search tree unless its value is zero.
-    #[inline]
-    pub(super) fn set_terminal(&mut self, node: u32, value: f64) {
-        let root = value != 0.0;
-        self.nodes[node as usize] = Node {
-            terminal: value,
-            parent: if root { TERMINAL } else { FREE },
-            next: FREE,
-            stamp: 0,
-            distance: 1,
-            tree: value < 0.0,
-        };
-        if root {
-            self.activate(node);
+    /// Moves what each of `nodes` (rising) has to later ones as far as the arcs allow, then back to earlier ones, and so on.
+    /// This turns the energy into an equal one in which most opposite values have met: few paths are left to find.
+    pub(super) fn settle(&mut self, topology: &Topology, nodes: &[u32], excess: &mut [i64]) {
+        for _ in 0..ROUND_TRIPS {
+            for &node in nodes {
+                self.hand_on(topology.arcs(), topology.later(node), node, excess);
+            }
+            if one_sign(nodes, excess) {
+                break;
+            }
+            for &node in nodes.iter().rev() {
+                self.hand_on(topology.arcs(), topology.earlier(node), node, excess);
+            }
+            if one_sign(nodes, excess) {
+                break;
+            }
         }
     }
 
-    /// Growth, augmentation, adoption until the trees no longer meet.
-    pub(super) fn run(&mut self, topology: &Topology) -> f64 {
-        let mut flow = 0.0;
+    #[inline(always)]
+    fn hand_on(&mut self, arcs: &[Arc], range: Range<usize>, node: u32, excess: &mut [i64]) {
+        self.operations += range.len() as u64;
+        let mut value = excess[node as usize];
+        for (a, arc) in range.clone().zip(&arcs[range]) {
+            let (there, back) = (self.residual[a], self.residual[arc.sister as usize]);
+            let amount = value.min(there).max(-back);
+            value -= amount;
+            excess[arc.head as usize] += amount;
+            self.residual[a] = there - amount;
+            self.residual[arc.sister as usize] = back + amount;
+        }
+        excess[node as usize] = value;
+    }
+
+    /// Growth, augmentation, adoption until the trees no longer meet. `terminals` are nodes with their terminal capacity;
+    /// nodes that are not among them must have no residual arcs.
+    pub(super) fn run(&mut self, topology: &Topology, terminals: impl Iterator<Item = (u32, i64)>) -> i64 {
+        self.nodes.clear();
+        self.nodes.resize(topology.num_nodes(), Node { parent: FREE, next: FREE, ..Node::default() });
+        (self.queue, self.time, self.sinks) = (None, 0, 0);
+        for (node, terminal) in terminals {
+            if terminal != 0 {
+                let (parent, tree) = (TERMINAL, terminal < 0);
+                self.nodes[node as usize] = Node { terminal, parent, next: FREE, stamp: 0, distance: 1, tree };
+                self.sinks += u32::from(tree == SINK);
+                self.activate(node);
+            }
+        }
+        let mut flow = 0;
         while let Some((front, last)) = self.queue {
+            // Without a root every node of the sink tree has been set free: nothing reaches the sink any more.
+            if self.sinks == 0 {
+                break;
+            }
             // The front stays queued, hence active, while it finds paths.
             if self.nodes[front as usize].parent != FREE {
-                let met = match self.nodes[front as usize].tree {
-                    SOURCE => self.grow::<SOURCE>(topology, front),
-                    SINK => self.grow::<SINK>(topology, front),
+                let met = if self.nodes[front as usize].tree == SINK {
+                    self.grow::<SINK>(topology, front)
+                } else {
+                    self.grow::<SOURCE>(topology, front)
                 };
                 if let Some(arc) = met {
                     self.time += 1;
@@ -150,7 +170,7 @@ impl MaxFlow {
 
     /// Residual capacity along which a node of tree `T` hangs on the parent that `arc` leads to.
     #[inline]
-    fn hold<const T: bool>(&self, topology: &Topology, arc: usize) -> f64 {
+    fn hold<const T: bool>(&self, topology: &Topology, arc: usize) -> i64 {
         self.residual[if T == SINK { arc } else { topology.arcs()[arc].sister as usize }]
     }
 
@@ -160,7 +180,7 @@ impl MaxFlow {
         let range = topology.range(node);
         for (a, arc) in range.clone().zip(&topology.arcs()[range.clone()]) {
             let sister = arc.sister as usize;
-            if self.residual[if T == SOURCE { a } else { sister }] <= 0.0 {
+            if self.residual[if T == SOURCE { a } else { sister }] <= 0 {
                 continue;
             }
             let other = &mut self.nodes[arc.head as usize];
@@ -179,7 +199,7 @@ impl MaxFlow {
     }
 
     /// Pushes the bottleneck along the path through `middle`; nodes whose hold is gone become orphans.
-    fn augment(&mut self, topology: &Topology, middle: usize) -> f64 {
+    fn augment(&mut self, topology: &Topology, middle: usize) -> i64 {
         let arcs = topology.arcs();
         let tail = arcs[arcs[middle].sister as usize].head;
         let head = arcs[middle].head;
@@ -193,8 +213,8 @@ impl MaxFlow {
         bottleneck
     }
 
-    fn bottleneck<const T: bool>(&self, topology: &Topology, mut node: u32) -> f64 {
-        let mut least = f64::INFINITY;
+    fn bottleneck<const T: bool>(&self, topology: &Topology, mut node: u32) -> i64 {
+        let mut least = i64::MAX;
         loop {
             let Node { parent, terminal, .. } = self.nodes[node as usize];
             if parent == TERMINAL {
@@ -205,16 +225,17 @@ impl MaxFlow {
         }
     }
 
-    fn push<const T: bool>(&mut self, topology: &Topology, mut node: u32, amount: f64) {
+    fn push<const T: bool>(&mut self, topology: &Topology, mut node: u32, amount: i64) {
         loop {
             self.operations += 1;
             let parent = self.nodes[node as usize].parent;
             if parent == TERMINAL {
                 let root = &mut self.nodes[node as usize];
                 root.terminal += if T == SINK { amount } else { -amount };
-                if root.terminal == 0.0 {
+                if root.terminal == 0 {
                     root.parent = ORPHAN;
                     self.orphans.push(node);
+                    self.sinks -= u32::from(T == SINK);
                 }
                 return;
             }
@@ -223,7 +244,7 @@ impl MaxFlow {
                 if T == SINK { (parent as usize, arc.sister as usize) } else { (arc.sister as usize, parent as usize) };
             self.residual[up] += amount;
             self.residual[down] -= amount;
-            if self.residual[down] == 0.0 {
+            if self.residual[down] == 0 {
                 self.nodes[node as usize].parent = ORPHAN;
                 self.orphans.push(node);
             }
@@ -237,9 +258,10 @@ impl MaxFlow {
             self.descendants.push(orphan);
             let mut at = 0;
             while let Some(&node) = self.descendants.get(at) {
-                match self.nodes[node as usize].tree {
-                    SOURCE => self.adopt_one::<SOURCE>(topology, node),
-                    SINK => self.adopt_one::<SINK>(topology, node),
+                if self.nodes[node as usize].tree == SINK {
+                    self.adopt_one::<SINK>(topology, node);
+                } else {
+                    self.adopt_one::<SOURCE>(topology, node);
                 }
                 at += 1;
             }
@@ -253,7 +275,7 @@ impl MaxFlow {
         self.operations += range.len() as u64;
         let (mut best, mut best_distance) = (FREE, u32::MAX);
         for a in range.clone() {
-            if self.hold::<T>(topology, a) <= 0.0 {
+            if self.hold::<T>(topology, a) <= 0 {
                 continue;
             }
             let head = arcs[a].head;
@@ -281,7 +303,7 @@ impl MaxFlow {
                 continue;
             }
             let child = other.parent == arcs[a].sister;
-            if self.hold::<T>(topology, a) > 0.0 {
+            if self.hold::<T>(topology, a) > 0 {
                 self.activate(head);
             }
             if child {
@@ -325,4 +347,13 @@ impl MaxFlow {
             node = topology.arcs()[at.parent as usize].head;
         }
     }
+}
+
+fn one_sign(nodes: &[u32], excess: &[i64]) -> bool {
+    let (mut surplus, mut deficit) = (false, false);
+    for &node in nodes {
+        surplus |= excess[node as usize] > 0;
+        deficit |= excess[node as usize] < 0;
+    }
+    !(surplus && deficit)
 }

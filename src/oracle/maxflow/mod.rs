@@ -8,7 +8,7 @@ mod binary;
 mod boykov_kolmogorov;
 mod topology;
 
-pub(crate) use binary::Pending;
+pub(crate) use binary::Scale;
 pub use binary::{BinaryCut, CutReport};
 pub use boykov_kolmogorov::MaxFlow;
 pub use topology::{Arc, Topology};

@@ -1,0 +1,300 @@
+//! `data`: the known sets, where they are, their checksums; fetching, preparing and looking at them.
+
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use crate::dataset::catalog::{self, Checked, DataDir, KnownSet, SETS};
+use crate::dataset::fetch::{self, Outcome};
+use crate::dataset::image::source::ImageSet;
+use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
+use crate::dataset::{npy, prepare};
+use crate::oracle::predict::predict;
+
+/// Arguments of `data`.
+#[derive(Args)]
+pub struct DataArgs {
+    #[command(subcommand)]
+    command: DataCommand,
+}
+
+#[derive(Subcommand)]
+enum DataCommand {
+    /// Every known set: size, terms, where it was found, whether it is prepared.
+    #[command(after_help = "Example: ssvm-bench data list")]
+    List {
+        /// Table for people or one JSON object per set.
+        #[arg(long, value_enum, default_value = "table")]
+        format: Format,
+    },
+    /// Compare the files that are there with their known or recorded checksums.
+    #[command(after_help = "Example: ssvm-bench data check usps ocr")]
+    Check {
+        /// Sets; all that are found if none is named.
+        sets: Vec<String>,
+    },
+    /// Download sets from their official addresses; goes on where a broken transfer stopped.
+    #[command(after_help = "Example: ssvm-bench data fetch horses stanford")]
+    Fetch {
+        /// Sets.
+        #[arg(required = true)]
+        sets: Vec<String>,
+    },
+    /// Images to superpixel graphs, as one .npz file; prints its path.
+    #[command(after_help = "Example: ssvm-bench data prepare stanford --out stanford.npz")]
+    Prepare {
+        /// Image sets: horses, stanford.
+        #[arg(required = true)]
+        sets: Vec<String>,
+        /// Where to write (one set only); else the cache folder that `run` and `solve` use.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        #[command(flatten)]
+        slic: SlicArgs,
+    },
+    /// Draw an image, its superpixels, the truth and, given weights, the prediction side by side.
+    #[command(after_help = "Example: ssvm-bench data show horses 12 --out picture.png --weights W.npy")]
+    Show {
+        /// Image set: horses, stanford.
+        set: String,
+        /// Example, from 0, in the order of the prepared file.
+        index: usize,
+        /// The picture to write, PNG.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// Weights saved by `solve --save-weights`.
+        #[arg(long, value_name = "FILE")]
+        weights: Option<PathBuf>,
+        /// Weight of each border between different labels.
+        #[arg(long, default_value_t = 1.0)]
+        pairwise_weight: f64,
+        #[command(flatten)]
+        slic: SlicArgs,
+    },
+}
+
+#[derive(Args)]
+struct SlicArgs {
+    /// Superpixels aimed at per image.
+    #[arg(long, default_value_t = SlicParams::default().superpixels)]
+    superpixels: usize,
+    /// Weight of distance in the plane against distance in colour.
+    #[arg(long, default_value_t = SlicParams::default().compactness)]
+    compactness: f32,
+    /// Rounds of assignment and update.
+    #[arg(long, default_value_t = SlicParams::default().rounds)]
+    rounds: usize,
+}
+
+impl SlicArgs {
+    fn params(&self) -> SlicParams {
+        SlicParams { superpixels: self.superpixels, compactness: self.compactness, rounds: self.rounds }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Table,
+    Json,
+}
+
+/// Runs the command.
+pub fn run(args: &DataArgs, data: &DataDir) -> anyhow::Result<()> {
+    match &args.command {
+        DataCommand::List { format } => list(data, *format),
+        DataCommand::Check { sets } => check(data, sets),
+        DataCommand::Fetch { sets } => fetch_sets(data, sets),
+        DataCommand::Prepare { sets, out, slic } => {
+            if out.is_some() && sets.len() > 1 {
+                bail!("--out takes one set, not {}", sets.len());
+            }
+            sets.iter().try_for_each(|set| {
+                let bar = progress_bar("{msg:10} {bar:30} {pos}/{len} images, {eta} left");
+                bar.set_message(set.clone());
+                let progress = |done: usize, total: usize| {
+                    bar.set_length(total as u64);
+                    bar.set_position(done as u64);
+                };
+                let (path, new) = prepare::prepare(set, data, &slic.params(), out.as_deref(), &progress)?;
+                bar.finish_and_clear();
+                let meta = prepare::Meta::read(&path)?;
+                let left_out: Vec<_> =
+                    meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
+                let done = if new { "prepared" } else { "already prepared" };
+                eprintln!("{set}: {} images {done}{}", meta.names.len(), left_out.concat());
+                writeln!(stdout(), "{}", path.display())?;
+                Ok(())
+            })
+        }
+        DataCommand::Show { set, index, out, weights, pairwise_weight, slic } => {
+            show(data, set, *index, out, weights.as_deref(), *pairwise_weight, &slic.params())
+        }
+    }
+}
+
+/// A bar on standard error; invisible when that is no terminal.
+fn progress_bar(template: &str) -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+/// Whether the default preparation of a set is in the cache; nothing for sets that need none.
+fn prepared(set: &KnownSet, source: Option<&PathBuf>) -> Option<bool> {
+    let images = ImageSet::from_name(set.name)?;
+    let sha256 = images.checksum(source?).ok()?;
+    Some(prepare::cache_path(images, &sha256, &SlicParams::default()).ok()?.is_file())
+}
+
+fn list(data: &DataDir, format: Format) -> anyhow::Result<()> {
+    let rows: Vec<_> = SETS
+        .iter()
+        .map(|set| {
+            let found = data.locate(set);
+            let prepared = prepared(set, found.as_ref());
+            (set, found, prepared)
+        })
+        .collect();
+    if format == Format::Json {
+        for (set, found, prepared) in rows {
+            writeln!(
+                stdout(),
+                "{}",
+                json!({"name": set.name, "title": set.title, "examples": set.examples, "size": set.size,
+                    "terms": set.terms, "page": set.page, "found": found, "prepared": prepared})
+            )?;
+        }
+        return Ok(());
+    }
+    writeln!(stdout(), "{:<9} {:>8} {:>6}  {:<47} {:<9} found", "name", "examples", "size", "what", "prepared")?;
+    for (set, found, prepared) in &rows {
+        let examples = if set.examples == 0 { "?".into() } else { set.examples.to_string() };
+        let state = prepared.map_or("-", |yes| if yes { "yes" } else { "no" });
+        let place = found.as_ref().map_or_else(|| "no".into(), |path| path.display().to_string());
+        writeln!(stdout(), "{:<9} {examples:>8} {:>6}  {:<47} {state:<9} {place}", set.name, set.size, set.title)?;
+    }
+    writeln!(stdout())?;
+    for (set, ..) in &rows {
+        writeln!(stdout(), "{:<9} {}; {}", set.name, set.terms, set.page)?;
+    }
+    writeln!(stdout(), "\nbuilt in, no files needed: usps-synth ocr-synth horseseg-synth stanford-synth")?;
+    Ok(())
+}
+
+fn check(data: &DataDir, names: &[String]) -> anyhow::Result<()> {
+    let sets: Vec<&KnownSet> = if names.is_empty() {
+        SETS.iter().filter(|set| data.locate(set).is_some()).collect()
+    } else {
+        names.iter().map(|name| catalog::find(name)).collect::<Result<_, _>>()?
+    };
+    if sets.is_empty() {
+        bail!("no data set is in {} ({}); see `ssvm-bench data list`", data.path.display(), data.chosen_by);
+    }
+    let mut wrong = 0;
+    for set in sets {
+        for (path, checked) in data.check(set)? {
+            let text = match checked {
+                Checked::Known => "right: the content is the known one".into(),
+                Checked::Recorded => "right: the checksum recorded at the first download".into(),
+                Checked::Unrecorded(found) => format!("there; nothing to compare with, sha256 {found}"),
+                Checked::Missing => "not there; training does not need it".into(),
+                Checked::Different(expected, found) => {
+                    wrong += 1;
+                    format!("WRONG: sha256 {found}, expected {expected}; move it away and fetch {} again", set.name)
+                }
+            };
+            writeln!(stdout(), "{}\t{}\t{text}", set.name, path.display())?;
+        }
+    }
+    if wrong > 0 {
+        bail!("{wrong} of the files differ from what they should be");
+    }
+    Ok(())
+}
+
+fn fetch_sets(data: &DataDir, names: &[String]) -> anyhow::Result<()> {
+    let sets = names.iter().map(|name| catalog::find(name)).collect::<Result<Vec<_>, _>>()?;
+    for set in sets {
+        eprintln!("{}: {}", set.name, set.terms);
+        for file in set.files {
+            let bar = progress_bar("{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
+            bar.set_message(file.path);
+            let mut progress = |have: u64, total: Option<u64>| {
+                if let Some(total) = total {
+                    bar.set_length(total);
+                }
+                bar.set_position(have);
+            };
+            let outcome = fetch::fetch(data, set, file, &mut progress)?;
+            bar.finish_and_clear();
+            let text = match outcome {
+                Outcome::AlreadyThere => "already there and right".into(),
+                Outcome::Elsewhere(place) => format!("not needed: the set is at {}", place.display()),
+                Outcome::Downloaded(Checked::Unrecorded(sha256)) => format!("first download, sha256 {sha256} recorded"),
+                Outcome::Downloaded(_) => "downloaded, checksum right".into(),
+            };
+            writeln!(stdout(), "{}\t{}\t{text}", set.name, data.path.join(file.path).display())?;
+        }
+    }
+    Ok(())
+}
+
+fn show(
+    data: &DataDir,
+    set: &str,
+    index: usize,
+    out: &std::path::Path,
+    weights: Option<&std::path::Path>,
+    pairwise_weight: f64,
+    params: &SlicParams,
+) -> anyhow::Result<()> {
+    prepare::check_params(params)?;
+    let images = prepare::image_set(set)?;
+    let names = prepare::names(images, data)?;
+    let Some(name) = names.get(index) else {
+        bail!("{set} has the examples 0 to {}, not {index}", names.len() - 1);
+    };
+    let (picture, truth) = prepare::example(images, data, name)?;
+    let superpixels = slic(&picture, params);
+    let edges = superpixels.edges();
+    let predicted = match weights {
+        Some(path) => {
+            let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let w = npy::read::<f64>(std::io::BufReader::new(file));
+            let w = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?.values;
+            let expected = FEATURES * images.num_labels();
+            if w.len() != expected {
+                bail!(
+                    "{}: has {} weights, but {set} needs {expected}; train on {set} to get them",
+                    path.display(),
+                    w.len()
+                );
+            }
+            let features = features::describe(&picture, &superpixels, &edges);
+            Some(predict(&features, &edges, images.num_labels(), pairwise_weight, &w)?)
+        }
+        None => None,
+    };
+    let drawn = draw::panels(&picture, &superpixels, &truth, predicted.as_deref());
+    drawn.save_png(out)?;
+    eprintln!(
+        "{name}: picture, {} superpixels, truth{}",
+        superpixels.count,
+        if predicted.is_some() { ", prediction" } else { "" }
+    );
+    for (label, name) in images.label_names().iter().enumerate() {
+        eprintln!("  {:<10} {name}", draw::colour_name(label));
+    }
+    if let Some(labels) = predicted {
+        let right = superpixels.of_pixel.iter().zip(&truth.labels).filter(|(_, t)| **t >= 0);
+        let (right, all) =
+            right.fold((0u64, 0u64), |(r, n), (node, t)| (r + u64::from(labels[*node as usize] == *t as u16), n + 1));
+        eprintln!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64);
+    }
+    writeln!(stdout(), "{}", out.display())?;
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! `readme`: refreshes the parts of README.md that the program made, and checks that none is stale in form.
+//!
+//! A made part stands between `<!-- made by: COMMAND -->` and `<!-- end -->`; COMMAND is a call of this program.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use clap::{Args, Parser, Subcommand};
+
+/// Options of `readme`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  ssvm-bench readme check\n  ssvm-bench readme refresh --file README.md")]
+pub struct ReadmeArgs {
+    #[command(subcommand)]
+    action: Action,
+    /// The page.
+    #[arg(long, global = true, default_value = "README.md", value_name = "FILE")]
+    file: PathBuf,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Run the command of every made part and put its output in.
+    Refresh,
+    /// Fail when a picture is missing, a part is empty or a command no longer parses. Runs nothing.
+    Check,
+}
+
+const BEGIN: &str = "<!-- made by: ";
+const END: &str = "<!-- end -->";
+
+/// Runs the command.
+pub fn run(args: &ReadmeArgs) -> anyhow::Result<()> {
+    let path = &args.file;
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    match args.action {
+        Action::Check => {
+            let problems = problems(&text, path.parent().unwrap_or(Path::new(".")))?;
+            if problems.is_empty() {
+                eprintln!("{}: pictures are there, commands parse, made parts are filled", path.display());
+                return Ok(());
+            }
+            bail!("{} is stale:\n  {}", path.display(), problems.join("\n  "));
+        }
+        Action::Refresh => {
+            let fresh = refresh(&text)?;
+            std::fs::write(path, fresh).with_context(|| format!("cannot write {}", path.display()))?;
+            Ok(())
+        }
+    }
+}
+
+/// (command, content) of every made part.
+fn made_parts(text: &str) -> anyhow::Result<Vec<(&str, &str)>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once(BEGIN) {
+        let (command, after) = after.split_once(" -->").context("a 'made by' comment has no end")?;
+        let (content, after) =
+            after.split_once(END).with_context(|| format!("the part made by '{command}' has no '{END}'"))?;
+        parts.push((command.trim(), content));
+        rest = after;
+    }
+    Ok(parts)
+}
+
+/// Lines of shell blocks that call this program, by its name or through cargo.
+fn shell_commands(text: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut commands = Vec::new();
+    for line in text.lines() {
+        if let Some(language) = line.strip_prefix("```") {
+            inside = !inside && matches!(language, "sh" | "bash" | "console");
+        } else if inside {
+            let line = line.split(" #").next().unwrap_or(line).trim();
+            commands.push(line);
+        }
+    }
+    commands
+}
+
+/// Why a command does not parse, if it does not.
+fn parse_error(command: &str) -> Option<String> {
+    let words: Vec<&str> = command.split_whitespace().skip_while(|word| word.contains('=')).collect();
+    let arguments = match words.as_slice() {
+        ["ssvm-bench", rest @ ..] | ["cargo", "run", "--release", "--", rest @ ..] => rest,
+        _ => return None,
+    };
+    let whole = std::iter::once("ssvm-bench").chain(arguments.iter().copied());
+    super::Cli::try_parse_from(whole)
+        .err()
+        .filter(|error| error.use_stderr())
+        .map(|error| format!("'{command}' no longer parses: {}", error.to_string().lines().next().unwrap_or_default()))
+}
+
+fn problems(text: &str, folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for (command, content) in made_parts(text)? {
+        problems.extend(parse_error(command));
+        if !command.starts_with("ssvm-bench ") {
+            problems.push(format!("'{command}' is not a call of ssvm-bench"));
+        }
+        if content.replace("```", "").trim().is_empty() {
+            problems.push(format!("the part made by '{command}' is empty: run 'ssvm-bench readme refresh'"));
+        }
+    }
+    problems.extend(shell_commands(text).into_iter().filter_map(parse_error));
+    for after in text.split("](").skip(1) {
+        let target = after.split(')').next().unwrap_or_default();
+        let is_file = !target.starts_with("http") && !target.starts_with('#') && !target.is_empty();
+        if is_file && !folder.join(target).exists() {
+            problems.push(format!("'{target}' is linked but missing"));
+        }
+    }
+    Ok(problems)
+}
+
+fn refresh(text: &str) -> anyhow::Result<String> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let mut fresh = text.to_owned();
+    for (command, content) in made_parts(text)? {
+        let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+        eprintln!("running {command}");
+        let output = Command::new(&program).args(&arguments).output().with_context(|| format!("cannot run {command}"))?;
+        if !output.status.success() {
+            bail!("'{command}' failed:\n{}", String::from_utf8_lossy(&output.stderr));
+        }
+        let printed = String::from_utf8_lossy(&output.stdout);
+        // Markdown output goes in as it is, everything else as a block.
+        let body = if arguments.windows(2).any(|two| two == ["--format", "markdown"]) {
+            format!("\n\n{}\n\n", printed.trim())
+        } else {
+            format!("\n```text\n{}\n```\n", printed.trim_end())
+        };
+        let old = format!("{BEGIN}{command} -->{content}{END}");
+        fresh = fresh.replace(&old, &format!("{BEGIN}{command} -->{body}{END}"));
+    }
+    Ok(fresh)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_parts_are_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = "![x](gone.png)\n```sh\ncargo run --release -- solve --datset usps\nls\n```\n\
+            <!-- made by: ssvm-bench solve --dataset usps --solver fw -->\n```text\n```\n<!-- end -->\n";
+        let found = problems(text, folder.path()).expect("parts are closed");
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[0].contains("is empty") && found[1].contains("--datset") && found[2].contains("gone.png"));
+        assert!(problems("<!-- made by: ssvm-bench -->", folder.path()).is_err());
+    }
+}

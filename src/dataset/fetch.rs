@@ -1,0 +1,328 @@
+//! Official addresses → verified files: resumable downloads, checksums before use, archives unpacked safely.
+//!
+//! A download grows in `NAME.part` and becomes `NAME` only after its checksum was compared, with the known one of its
+//! content or with the one recorded in `NAME.sha256` at the first download.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use ureq::http::{Response, StatusCode, header};
+
+use super::catalog::{self, Checked, DataDir, KnownFile, KnownSet};
+use super::files::{self, with_suffix};
+use crate::{Error, Result};
+
+/// Called with the bytes there are and, if known, the total.
+pub type Progress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
+
+/// Attempts in a row that may bring nothing before a transfer is given up.
+const ATTEMPTS: usize = 3;
+
+/// Most bytes an archive may unpack to.
+const MAX_UNPACKED: u64 = 1 << 36;
+
+/// What happened to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was there and is right.
+    AlreadyThere,
+    /// The set is there in another form, such as an unpacked folder.
+    Elsewhere(PathBuf),
+    /// It was downloaded; how it was verified.
+    Downloaded(Checked),
+}
+
+/// Fetches one file of a set into the data folder and unpacks it where that is needed.
+pub fn fetch(dir: &DataDir, set: &KnownSet, file: &KnownFile, progress: Progress<'_>) -> Result<Outcome> {
+    let target = dir.path.join(file.path);
+    let first = set.files.first().is_some_and(|first| first.path == file.path);
+    if let Some(place) = dir.locate(set).filter(|place| first && !target.is_file() && *place != target) {
+        return Ok(Outcome::Elsewhere(place));
+    }
+    let outcome = download(file.url, &target, file.content_sha256, progress)?;
+    if file.unpack && dir.locate(set).is_none() {
+        unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
+        dir.require(set.name).map_err(|_| {
+            Error::file(
+                &target,
+                format!("was fetched and unpacked, but the files of {} are not in it; see {}", set.name, set.page),
+            )
+        })?;
+    }
+    Ok(outcome)
+}
+
+/// Downloads `url` to `target` unless it is there, and verifies it before it gets its name.
+pub fn download(url: &str, target: &Path, content_sha256: Option<&str>, progress: Progress<'_>) -> Result<Outcome> {
+    if target.is_file() {
+        return match catalog::check_file(target, content_sha256)? {
+            Checked::Different(expected, found) => Err(Error::file(
+                target,
+                format!("has the checksum {found}, but should have {expected}; move it away and fetch again"),
+            )),
+            _ => Ok(Outcome::AlreadyThere),
+        };
+    }
+    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+    let part = Part::new(target);
+    transfer(url, target, &part, content_sha256.is_some(), progress)?;
+    let checked = verify(url, target, &part.data, content_sha256).inspect_err(|_| part.discard())?;
+    let sha256 = files::sha256_file(&part.data)?;
+    if content_sha256.is_none() && checked != Checked::Recorded {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        files::write_atomically(&files::record_path(target), |file| writeln!(file, "{sha256}  {name}"))?;
+    }
+    File::open(&part.data).and_then(|file| file.sync_all()).map_err(Error::io("write", &part.data))?;
+    fs::rename(&part.data, target).map_err(Error::io("write", target))?;
+    part.discard();
+    Ok(Outcome::Downloaded(checked))
+}
+
+/// An unfinished download: the bytes so far and the server's name for this version of the file.
+struct Part {
+    data: PathBuf,
+    validator: PathBuf,
+}
+
+impl Part {
+    fn new(target: &Path) -> Self {
+        Self { data: with_suffix(target, ".part"), validator: with_suffix(target, ".part.etag") }
+    }
+
+    fn len(&self) -> u64 {
+        fs::metadata(&self.data).map_or(0, |m| m.len())
+    }
+
+    fn discard(&self) {
+        // Leftovers are harmless: the next download starts over or resumes.
+        let _ = fs::remove_file(&self.data);
+        let _ = fs::remove_file(&self.validator);
+    }
+}
+
+/// Brings the part to its full length, going on where it stopped. Without a known checksum a transfer goes on only if
+/// the server can promise, by `If-Range`, that the file is still the same.
+fn transfer(url: &str, target: &Path, part: &Part, checksum_known: bool, progress: Progress<'_>) -> Result<()> {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_connect(Some(Duration::from_secs(30)))
+        .timeout_recv_response(Some(Duration::from_mins(1)))
+        .timeout_per_read(Some(Duration::from_mins(1)))
+        .build()
+        .into();
+    let unreachable = |reason: String| {
+        let kept = match part.len() {
+            0 => "",
+            _ => "What arrived is kept and the next call goes on from there. ",
+        };
+        Error::file(
+            target,
+            format!(
+                "cannot be fetched from {url}: {reason}. {kept}\
+                 Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`"
+            ),
+        )
+    };
+    let mut fruitless = 0;
+    loop {
+        let before = part.len();
+        let error = match attempt(&agent, url, part, checksum_known, &mut *progress) {
+            Ok(()) => return Ok(()),
+            Err(Stop::Final(message)) => return Err(unreachable(message)),
+            Err(Stop::Local(error)) => return Err(error),
+            Err(Stop::Broken(message)) => message,
+        };
+        fruitless = if part.len() > before { 0 } else { fruitless + 1 };
+        if fruitless >= ATTEMPTS {
+            return Err(unreachable(error));
+        }
+    }
+}
+
+/// Why an attempt ended early.
+enum Stop {
+    /// The connection: another attempt may do better.
+    Broken(String),
+    /// The server's answer: another attempt would get the same.
+    Final(String),
+    /// This machine, such as a full disk.
+    Local(Error),
+}
+
+fn attempt(
+    agent: &ureq::Agent,
+    url: &str,
+    part: &Part,
+    checksum_known: bool,
+    progress: Progress<'_>,
+) -> Result<(), Stop> {
+    let validator = fs::read_to_string(&part.validator).ok().filter(|v| !v.is_empty());
+    let have = if checksum_known || validator.is_some() { part.len() } else { 0 };
+    let mut request = agent.get(url).header(header::ACCEPT_ENCODING.as_str(), "identity");
+    if have > 0 {
+        request = request.header(header::RANGE.as_str(), format!("bytes={have}-"));
+        if let Some(validator) = validator {
+            request = request.header(header::IF_RANGE.as_str(), validator);
+        }
+    }
+    let response = request.call().map_err(|e| match e {
+        ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects => Stop::Final(e.to_string()),
+        _ => Stop::Broken(e.to_string()),
+    })?;
+    let length = text(&response, header::CONTENT_LENGTH).and_then(|v| v.parse::<u64>().ok());
+    let (start, total) = match response.status() {
+        StatusCode::OK => (0, length),
+        StatusCode::PARTIAL_CONTENT => match content_range(&response) {
+            Some((start, total)) if start == have => (start, total),
+            _ => {
+                part.discard();
+                return Err(Stop::Broken("the server sent another part than asked for".into()));
+            }
+        },
+        StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => {
+            // Either everything is here already, which the checksum tells, or the file has become shorter.
+            if content_range(&response).is_some_and(|(_, total)| total == Some(have)) {
+                return Ok(());
+            }
+            part.discard();
+            return Err(Stop::Broken("the file on the server has changed".into()));
+        }
+        status if status.is_server_error() => return Err(Stop::Broken(format!("the server answered {status}"))),
+        status => return Err(Stop::Final(format!("the server answered {status}"))),
+    };
+    let local = |e| Stop::Local(Error::io("write", &part.data)(e));
+    if start == 0 {
+        // Weak validators do not promise the same bytes.
+        let validator = text(&response, header::ETAG)
+            .filter(|tag| !tag.starts_with("W/"))
+            .or_else(|| text(&response, header::LAST_MODIFIED))
+            .unwrap_or_default();
+        fs::write(&part.validator, validator).map_err(local)?;
+    }
+    let mut file = OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(start == 0)
+        .append(start > 0)
+        .open(&part.data)
+        .map_err(local)?;
+    let mut body = response.into_body().into_with_config().limit(u64::MAX).reader();
+    let mut block = vec![0; 1 << 16];
+    let mut at = start;
+    progress(at, total);
+    loop {
+        let n = match body.read(&mut block) {
+            Ok(0) => break,
+            Ok(n) => n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(Stop::Broken(format!("the transfer broke off after {at} bytes ({e})"))),
+        };
+        file.write_all(&block[..n]).map_err(local)?;
+        at += n as u64;
+        progress(at, total);
+    }
+    match total {
+        Some(total) if at != total => Err(Stop::Broken(format!("the transfer broke off after {at} of {total} bytes"))),
+        _ => Ok(()),
+    }
+}
+
+fn text<T>(response: &Response<T>, name: header::HeaderName) -> Option<String> {
+    Some(response.headers().get(name)?.to_str().ok()?.to_owned())
+}
+
+/// Start and total of a `Content-Range`: `bytes 5-9/10`, or `bytes */10` with start 0.
+fn content_range<T>(response: &Response<T>) -> Option<(u64, Option<u64>)> {
+    let value = text(response, header::CONTENT_RANGE)?;
+    let (range, total) = value.strip_prefix("bytes ")?.split_once('/')?;
+    let start = if range == "*" { 0 } else { range.split_once('-')?.0.parse().ok()? };
+    Some((start, total.parse().ok()))
+}
+
+/// Compares a finished download with what is known about it. A new archive must at least be readable to its end.
+fn verify(url: &str, target: &Path, part: &Path, content_sha256: Option<&str>) -> Result<Checked> {
+    let differs = |expected: &str, found: &str| {
+        Error::file(
+            target,
+            format!("the file from {url} has the checksum {found}, but should have {expected}; it was not kept"),
+        )
+    };
+    let damaged = |e: &dyn std::fmt::Display| {
+        Error::file(target, format!("what came from {url} is damaged or not an archive ({e}); it was not kept"))
+    };
+    if let Some(expected) = content_sha256 {
+        let found = files::content_sha256(part).map_err(|e| damaged(&e))?;
+        return if found == expected { Ok(Checked::Known) } else { Err(differs(expected, &found)) };
+    }
+    let found = files::sha256_file(part)?;
+    match files::recorded_sha256(target)? {
+        Some(expected) if expected == found => Ok(Checked::Recorded),
+        Some(expected) => Err(differs(&expected, &found)),
+        None => {
+            let mut archive = tar::Archive::new(files::open_content(part)?);
+            let mut entries = 0;
+            for entry in archive.entries().map_err(|e| damaged(&e))? {
+                io::copy(&mut entry.map_err(|e| damaged(&e))?, &mut io::sink()).map_err(|e| damaged(&e))?;
+                entries += 1;
+            }
+            if entries == 0 { Err(damaged(&"no file in it")) } else { Ok(Checked::Unrecorded(found)) }
+        }
+    }
+}
+
+/// Unpacks a tar archive (gzip or plain) into a folder. Only plain files and folders whose path stays inside are
+/// accepted, existing files are never overwritten, and nothing is left behind if any entry is refused.
+pub fn unpack(archive: &Path, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+    let staging = tempfile::Builder::new().prefix(".unpack-").tempdir_in(folder);
+    let staging = staging.map_err(Error::io("create a folder in", folder))?;
+    let damaged = |e: io::Error| Error::file(archive, format!("is not a whole tar archive ({e}); fetch it again"));
+    let mut tar = tar::Archive::new(files::open_content(archive)?);
+    let mut room = MAX_UNPACKED;
+    for entry in tar.entries().map_err(damaged)? {
+        let mut entry = entry.map_err(damaged)?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let refuse = |why: &str| Error::file(archive, format!("is refused: its entry {name:?} {why}"));
+        let mut path = staging.path().to_owned();
+        for component in entry.path().map_err(damaged)?.components() {
+            match component {
+                Component::Normal(part) => path.push(part),
+                Component::CurDir => {}
+                _ => return Err(refuse("leaves the folder it is unpacked to")),
+            }
+        }
+        let kind = entry.header().entry_type();
+        if kind.is_dir() {
+            fs::create_dir_all(&path).map_err(Error::io("create the folder", &path))?;
+        } else if kind.is_file() {
+            room = room.checked_sub(entry.size()).ok_or_else(|| refuse("makes it too large"))?;
+            let parent = path.parent().unwrap_or(staging.path());
+            fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).open(&path).map_err(|_| refuse("is there twice"))?;
+            let size = entry.size();
+            let copied = io::copy(&mut entry, &mut file).map_err(damaged)?;
+            if copied != size {
+                return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
+            }
+        } else if !kind.is_pax_global_extensions() {
+            return Err(refuse("is neither a file nor a folder"));
+        }
+    }
+    let tops = fs::read_dir(staging.path()).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let tops = tops.map_err(Error::io("read the folder", staging.path()))?;
+    if let Some(top) = tops.iter().find(|top| folder.join(top.file_name()).symlink_metadata().is_ok()) {
+        return Err(Error::file(
+            folder.join(top.file_name()),
+            "is there already; move it away to unpack the archive again",
+        ));
+    }
+    for top in tops {
+        let target = folder.join(top.file_name());
+        fs::rename(top.path(), &target).map_err(Error::io("write", &target))?;
+    }
+    Ok(())
+}

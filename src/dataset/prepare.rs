@@ -1,0 +1,189 @@
+//! Images of a set → one graph file, in the cache folder or where asked; a file already prepared is used as it is.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::catalog::DataDir;
+use super::files;
+use super::image::source::{ImageSet, Pair};
+use super::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
+use super::npz::{self, RawGraph};
+use crate::{Error, Result};
+
+/// Raised whenever the same images and parameters would give other bytes than before.
+const VERSION: u32 = 1;
+
+/// Images worked on before their graphs are joined; bounds the memory beside the result.
+const BATCH: usize = 64;
+
+/// Called with the number of images done and their total, from any thread.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// The `meta` of a prepared file: enough to find each picture and to cut it into the same superpixels again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Data set name.
+    pub set: String,
+    /// Version of superpixels and features.
+    pub version: u32,
+    /// What identifies the images, see [`ImageSet::checksum`].
+    pub source_sha256: String,
+    /// How superpixels were made.
+    pub slic: SlicParams,
+    /// Names of the labels 0..K.
+    pub labels: Vec<String>,
+    /// Name of the picture of each example.
+    pub names: Vec<String>,
+    /// Pictures left out, with the reason.
+    pub excluded: Vec<(String, String)>,
+}
+
+impl Meta {
+    /// Reads the meta text of a file that `data prepare` wrote.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = npz::read_meta(path)?
+            .ok_or_else(|| Error::file(path, "has no meta: it was not written by `data prepare`"))?;
+        serde_json::from_str(&text).map_err(|e| {
+            Error::file(path, format!("has a meta of another kind ({e}): it was not written by `data prepare`"))
+        })
+    }
+}
+
+/// `$XDG_CACHE_HOME/ssvm-bench`, else `~/.cache/ssvm-bench`.
+pub fn cache_dir() -> Result<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_CACHE_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".cache")))
+        .map(|cache| cache.join("ssvm-bench"))
+        .ok_or_else(|| Error::invalid("no cache folder: set $XDG_CACHE_HOME to an absolute path"))
+}
+
+/// The image set of this name, or an error that names those there are.
+pub fn image_set(name: &str) -> Result<ImageSet> {
+    ImageSet::from_name(name).ok_or_else(|| {
+        Error::invalid(format!("{name:?} is not an image set; `data prepare` and `data show` know horses and stanford"))
+    })
+}
+
+/// Checks parameters that users can set.
+pub fn check_params(params: &SlicParams) -> Result<()> {
+    if !(1..=100_000).contains(&params.superpixels) {
+        return Err(Error::invalid(format!("superpixels must be 1 to 100000, not {}", params.superpixels)));
+    }
+    if !(params.compactness.is_finite() && params.compactness > 0.0) {
+        return Err(Error::invalid(format!("compactness must be positive, not {}", params.compactness)));
+    }
+    if !(1..=1000).contains(&params.rounds) {
+        return Err(Error::invalid(format!("rounds must be 1 to 1000, not {}", params.rounds)));
+    }
+    Ok(())
+}
+
+/// Where the prepared file of a set is or will be, from the checksum of its source and the parameters.
+pub fn cache_path(set: ImageSet, source_sha256: &str, params: &SlicParams) -> Result<PathBuf> {
+    let key = serde_json::json!([VERSION, set.name(), source_sha256, params]).to_string();
+    let (hash, _) = files::sha256(key.as_bytes()).map_err(|e| Error::invalid(e.to_string()))?;
+    Ok(cache_dir()?.join(format!("{}-{}.npz", set.name(), &hash[..16])))
+}
+
+/// The prepared file of a set in the cache folder, made first if it is not there.
+pub fn prepared_path(set: &str, data_dir: &DataDir, params: &SlicParams) -> Result<PathBuf> {
+    Ok(prepare(set, data_dir, params, None, &|_, _| {})?.0)
+}
+
+/// Prepares a set into `out`, or into the cache folder; also says whether there was work to do.
+pub fn prepare(
+    set: &str,
+    data_dir: &DataDir,
+    params: &SlicParams,
+    out: Option<&Path>,
+    progress: Progress<'_>,
+) -> Result<(PathBuf, bool)> {
+    check_params(params)?;
+    let images = image_set(set)?;
+    let source = data_dir.require(set)?;
+    let source_sha256 = images.checksum(&source)?;
+    let path = match out {
+        Some(path) => path.to_owned(),
+        None => cache_path(images, &source_sha256, params)?,
+    };
+    if path.exists() {
+        let meta = Meta::read(&path)?;
+        let same = (meta.version, meta.set.as_str(), &meta.source_sha256, &meta.slic)
+            == (VERSION, set, &source_sha256, params);
+        let other = "exists and was prepared from other images or parameters; delete it or choose another name";
+        return if same { Ok((path, false)) } else { Err(Error::file(path, other)) };
+    }
+    let graph = build(images, &source, source_sha256, params, progress)?;
+    npz::write_graph(&path, &graph)?;
+    Ok((path, true))
+}
+
+/// Names of the examples a preparation of the set has, in its order.
+pub fn names(set: ImageSet, data_dir: &DataDir) -> Result<Vec<String>> {
+    let pairs = set.pairs(&data_dir.require(set.name())?)?;
+    Ok(pairs.into_iter().map(|pair| pair.name).filter(|name| set.excluded(name).is_none()).collect())
+}
+
+/// Picture and pixel labels of one example of a prepared file.
+pub fn example(set: ImageSet, data_dir: &DataDir, name: &str) -> Result<(Picture, LabelMap)> {
+    let source = data_dir.require(set.name())?;
+    let pairs = set.pairs(&source)?;
+    let pair = pairs.iter().find(|pair| pair.name == name);
+    let pair = pair.ok_or_else(|| Error::file(&source, format!("has no picture {name}")))?;
+    set.decode(pair).map_err(|message| Error::file(&source, message))
+}
+
+fn build(
+    set: ImageSet,
+    source: &Path,
+    source_sha256: String,
+    params: &SlicParams,
+    progress: Progress<'_>,
+) -> Result<RawGraph> {
+    let (used, left_out): (Vec<Pair>, Vec<Pair>) =
+        set.pairs(source)?.into_iter().partition(|pair| set.excluded(&pair.name).is_none());
+    let reason = |pair: &Pair| (pair.name.clone(), set.excluded(&pair.name).unwrap_or_default().to_owned());
+    let meta = Meta {
+        set: set.name().into(),
+        version: VERSION,
+        source_sha256,
+        slic: *params,
+        labels: set.label_names().iter().map(|&name| name.into()).collect(),
+        names: used.iter().map(|pair| pair.name.clone()).collect(),
+        excluded: left_out.iter().map(reason).collect(),
+    };
+    let mut graph = RawGraph {
+        num_labels: set.num_labels(),
+        features_per_node: FEATURES,
+        node_offsets: vec![0],
+        edge_offsets: vec![0],
+        label_pixels: Some(Vec::new()),
+        meta: Some(serde_json::to_string(&meta).map_err(|e| Error::invalid(e.to_string()))?),
+        ..RawGraph::default()
+    };
+    let done = AtomicUsize::new(0);
+    progress(0, used.len());
+    for batch in used.chunks(BATCH) {
+        let describe = |pair: &Pair| {
+            let (picture, truth) = set.decode(pair)?;
+            let example = ImageGraph::new(&picture, &truth, set.num_labels(), params);
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1, used.len());
+            Ok(example)
+        };
+        let examples: Vec<Result<ImageGraph, String>> = batch.par_iter().map(describe).collect();
+        for example in examples {
+            let example = example.map_err(|message| Error::file(source, message))?;
+            graph.features.extend(example.features);
+            graph.labels.extend(example.labels);
+            graph.edges.extend(example.edges);
+            graph.label_pixels.get_or_insert_default().extend(example.label_pixels);
+            graph.node_offsets.push(graph.labels.len());
+            graph.edge_offsets.push(graph.edges.len());
+        }
+    }
+    Ok(graph)
+}

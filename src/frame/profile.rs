@@ -1,0 +1,162 @@
+//! Where the time goes: records in; per data set and solver the oracle share and the merged latency histograms out.
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use super::layout::{Grid, percent, seconds};
+use super::{Frames, median_of_sorted};
+use crate::error::{Error, Result};
+use crate::trace::{RunRecord, Status};
+
+/// Median, smallest and largest over repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Median.
+    pub median: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of some numbers; `None` when no number is finite.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
+        Some(Self { median: median_of_sorted(&sorted), min, max })
+    }
+}
+
+/// Quantiles of one histogram, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Latency {
+    /// Values in the histogram.
+    pub count: u64,
+    /// Median.
+    pub p50: u64,
+    /// 90 % quantile.
+    pub p90: u64,
+    /// 99 % quantile.
+    pub p99: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+impl Latency {
+    /// `None` for an empty histogram.
+    pub fn of(histogram: &Histogram<u64>) -> Option<Self> {
+        (!histogram.is_empty()).then(|| Self {
+            count: histogram.len(),
+            p50: histogram.value_at_quantile(0.5),
+            p90: histogram.value_at_quantile(0.9),
+            p99: histogram.value_at_quantile(0.99),
+            max: histogram.max(),
+        })
+    }
+}
+
+/// One data set and solver.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProfileRow {
+    /// Data set.
+    pub dataset: String,
+    /// Solver with the settings that tell it apart.
+    pub label: String,
+    /// Clock of the share.
+    pub clock: &'static str,
+    /// Runs that ended well; only these are in the numbers.
+    pub completed: usize,
+    /// Runs that failed.
+    pub failed: usize,
+    /// Exact oracle time over solver time on the run's clock, over repeats.
+    pub share: Option<Spread>,
+    /// Exact oracle calls of all repeats.
+    pub oracle_calls: u64,
+    /// Approximate steps of all repeats.
+    pub approx_steps: u64,
+    /// Exact calls, wall ns, all repeats merged.
+    pub oracle_ns: Option<Latency>,
+    /// Sampled approximate steps, wall ns, all repeats merged.
+    pub approx_ns: Option<Latency>,
+    /// Exact calls, merged.
+    #[serde(skip)]
+    pub oracle_histogram: Histogram<u64>,
+    /// Sampled approximate steps, merged.
+    #[serde(skip)]
+    pub approx_histogram: Histogram<u64>,
+}
+
+/// The profile of every series, in the order of [`Frames::series`]. `records` are those the frames were made of.
+pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>> {
+    let wrong = |e: &dyn std::fmt::Display| Error::invalid(format!("latency histograms do not merge: {e}"));
+    let mut rows = Vec::with_capacity(frames.series.len());
+    for (at, series) in frames.series.iter().enumerate() {
+        let of_series = records.iter().zip(&frames.of_record).filter(|(_, s)| **s == Some(at)).map(|(r, _)| r);
+        let mut oracle = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
+        let mut approx = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
+        let (mut shares, mut oracle_calls, mut approx_steps, mut clock) = (Vec::new(), 0, 0, "");
+        for record in of_series {
+            clock = record.clock.name();
+            if let (Status::Done(_), Some(last)) = (&record.status, record.points.last()) {
+                shares.push(last.oracle_time_s / last.time_s);
+                oracle_calls += last.oracle_calls;
+                approx_steps += last.approx_steps;
+                oracle.add(&record.oracle_ns).map_err(|e| wrong(&e))?;
+                approx.add(&record.approx_ns).map_err(|e| wrong(&e))?;
+            }
+        }
+        rows.push(ProfileRow {
+            dataset: series.dataset.clone(),
+            label: series.label.clone(),
+            clock,
+            completed: series.completed,
+            failed: series.failed,
+            share: Spread::of(shares),
+            oracle_calls,
+            approx_steps,
+            oracle_ns: Latency::of(&oracle),
+            approx_ns: Latency::of(&approx),
+            oracle_histogram: oracle,
+            approx_histogram: approx,
+        });
+    }
+    Ok(rows)
+}
+
+/// The profile as a table.
+pub fn grid(rows: &[ProfileRow]) -> Grid {
+    let mut grid = Grid::new(&[
+        "data set",
+        "solver",
+        ">runs",
+        ">failed",
+        ">oracle share",
+        ">min–max",
+        ">oracle calls",
+        ">p50",
+        ">p90",
+        ">p99",
+        ">max",
+        ">approx steps",
+        ">p50",
+        ">p90",
+        ">p99",
+        ">max",
+    ]);
+    for row in rows {
+        let latency = |l: Option<Latency>| match l {
+            Some(l) => [l.p50, l.p90, l.p99, l.max].map(|ns| seconds(ns as f64 * 1e-9)),
+            None => std::array::from_fn(|_| "–".to_owned()),
+        };
+        let range = row.share.map_or("–".into(), |s| format!("{:.1}–{:.1} %", 100.0 * s.min, 100.0 * s.max));
+        let mut cells = vec![row.dataset.clone(), row.label.clone(), row.completed.to_string(), row.failed.to_string()];
+        cells.extend([row.share.map_or("–".into(), |s| percent(s.median)), range, row.oracle_calls.to_string()]);
+        cells.extend(latency(row.oracle_ns));
+        cells.push(row.approx_steps.to_string());
+        cells.extend(latency(row.approx_ns));
+        grid.rows.push(cells);
+    }
+    grid
+}

@@ -1,0 +1,273 @@
+//! Kernels over whole vectors: slices in, sums and updated slices out.
+
+use super::simd::{Lanes, kernel};
+
+kernel! {
+    /// ⟨a, b⟩.
+    pub fn dot(a: &[f64], b: &[f64]) -> f64 = dot_body
+}
+
+#[inline(always)]
+fn dot_body<L: Lanes>(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let mut acc = [L::zero(); 4];
+    let mut c = 0;
+    while c + 16 <= a.len() {
+        let (x, y) = (&a[c..c + 16], &b[c..c + 16]);
+        for g in 0..4 {
+            acc[g] = acc[g].add(L::load(&x[4 * g..]).mul(L::load(&y[4 * g..])));
+        }
+        c += 16;
+    }
+    let mut acc = acc[0].add(acc[1]).add(acc[2].add(acc[3]));
+    while c + 4 <= a.len() {
+        acc = acc.add(L::load(&a[c..]).mul(L::load(&b[c..])));
+        c += 4;
+    }
+    acc.join(a[c..].iter().zip(&b[c..]).map(|(x, y)| x * y))
+}
+
+/// ‖a‖².
+pub fn norm2(a: &[f64]) -> f64 {
+    dot(a, a)
+}
+
+kernel! {
+    /// y ← y + c·x.
+    pub fn add_scaled(y: &mut [f64], c: f64, x: &[f64]) = add_scaled_body
+}
+
+#[inline(always)]
+fn add_scaled_body<L: Lanes>(y: &mut [f64], c: f64, x: &[f64]) {
+    assert_eq!(x.len(), y.len());
+    let factor = L::splat(c);
+    let (mut ys, mut xs) = (y.chunks_exact_mut(4), x.chunks_exact(4));
+    for (y, x) in (&mut ys).zip(&mut xs) {
+        L::load(y).add(factor.mul(L::load(x))).store(y);
+    }
+    for (y, x) in ys.into_remainder().iter_mut().zip(xs.remainder()) {
+        *y += c * x;
+    }
+}
+
+kernel! {
+    /// y ← y + c·x with x in single precision (exact conversion, double arithmetic).
+    pub fn add_scaled_f32(y: &mut [f64], c: f64, x: &[f32]) = add_scaled_f32_body
+}
+
+#[inline(always)]
+fn add_scaled_f32_body<L: Lanes>(y: &mut [f64], c: f64, x: &[f32]) {
+    assert_eq!(x.len(), y.len());
+    let factor = L::splat(c);
+    let (mut ys, mut xs) = (y.chunks_exact_mut(4), x.chunks_exact(4));
+    for (y, x) in (&mut ys).zip(&mut xs) {
+        L::load(y).add(factor.mul(L::load_f32(x))).store(y);
+    }
+    for (y, x) in ys.into_remainder().iter_mut().zip(xs.remainder()) {
+        *y += c * f64::from(*x);
+    }
+}
+
+/// R products that share one vector: R independent chains hide the latency of the additions.
+#[inline(always)]
+fn dot_group<L: Lanes, const R: usize>(rows: &[f64], x: &[f64], out: &mut [f64]) {
+    let p = x.len();
+    let row: [&[f64]; R] = std::array::from_fn(|r| &rows[r * p..(r + 1) * p]);
+    let mut acc = [L::zero(); R];
+    let mut c = 0;
+    while c + 4 <= p {
+        let x4 = L::load(&x[c..c + 4]);
+        for r in 0..R {
+            acc[r] = acc[r].add(L::load(&row[r][c..c + 4]).mul(x4));
+        }
+        c += 4;
+    }
+    for r in 0..R {
+        out[r] = acc[r].join(row[r][c..].iter().zip(&x[c..]).map(|(w, x)| w * x));
+    }
+}
+
+kernel! {
+    /// out[r] = ⟨rows[r], x⟩ for consecutive rows of length |x|.
+    pub fn dot_rows(rows: &[f64], x: &[f64], out: &mut [f64]) = dot_rows_body
+}
+
+#[inline(always)]
+fn dot_rows_body<L: Lanes>(rows: &[f64], x: &[f64], out: &mut [f64]) {
+    let p = x.len();
+    assert_eq!(rows.len(), p * out.len());
+    let mut r = 0;
+    while r + 10 <= out.len() {
+        dot_group::<L, 10>(&rows[r * p..], x, &mut out[r..]);
+        r += 10;
+    }
+    while r + 4 <= out.len() {
+        dot_group::<L, 4>(&rows[r * p..], x, &mut out[r..]);
+        r += 4;
+    }
+    while r < out.len() {
+        dot_group::<L, 1>(&rows[r * p..], x, &mut out[r..]);
+        r += 1;
+    }
+}
+
+/// R rows of single-precision features against one weight vector.
+#[inline(always)]
+fn dot_f32_group<L: Lanes, const R: usize>(rows: &[f32], w: &[f64], out: &mut [f64], stride: usize) {
+    let p = w.len();
+    let row: [&[f32]; R] = std::array::from_fn(|r| &rows[r * p..(r + 1) * p]);
+    let mut acc = [L::zero(); R];
+    let mut c = 0;
+    while c + 4 <= p {
+        let w4 = L::load(&w[c..c + 4]);
+        for r in 0..R {
+            acc[r] = acc[r].add(L::load_f32(&row[r][c..c + 4]).mul(w4));
+        }
+        c += 4;
+    }
+    for r in 0..R {
+        out[r * stride] = acc[r].join(row[r][c..].iter().zip(&w[c..]).map(|(x, w)| f64::from(*x) * w));
+    }
+}
+
+kernel! {
+    /// out[r·stride] = ⟨rows[r], w⟩ for all rows of length |w| in `rows`.
+    pub fn dot_f32_rows(rows: &[f32], w: &[f64], out: &mut [f64], stride: usize) = dot_f32_rows_body
+}
+
+#[inline(always)]
+fn dot_f32_rows_body<L: Lanes>(rows: &[f32], w: &[f64], out: &mut [f64], stride: usize) {
+    let p = w.len();
+    let count = rows.len() / p;
+    assert!(count == 0 || out.len() > (count - 1) * stride);
+    let mut r = 0;
+    while r + 4 <= count {
+        dot_f32_group::<L, 4>(&rows[r * p..], w, &mut out[r * stride..], stride);
+        r += 4;
+    }
+    while r < count {
+        dot_f32_group::<L, 1>(&rows[r * p..], w, &mut out[r * stride..], stride);
+        r += 1;
+    }
+}
+
+kernel! {
+    /// (⟨plane − mix, w⟩, ‖plane − mix‖²) in one sweep.
+    pub fn mix_products(mix: &[f64], plane: &[f64], w: &[f64]) -> (f64, f64) = mix_products_body
+}
+
+#[inline(always)]
+fn mix_products_body<L: Lanes>(mix: &[f64], plane: &[f64], w: &[f64]) -> (f64, f64) {
+    assert!(mix.len() == plane.len() && plane.len() == w.len());
+    let (mut with_w, mut squared) = ([L::zero(); 2], [L::zero(); 2]);
+    let mut c = 0;
+    while c + 8 <= w.len() {
+        let (m, p, v) = (&mix[c..c + 8], &plane[c..c + 8], &w[c..c + 8]);
+        for g in 0..2 {
+            let difference = L::load(&p[4 * g..]).sub(L::load(&m[4 * g..]));
+            with_w[g] = with_w[g].add(difference.mul(L::load(&v[4 * g..])));
+            squared[g] = squared[g].add(difference.mul(difference));
+        }
+        c += 8;
+    }
+    let (mut with_w, mut squared) = (with_w[0].add(with_w[1]), squared[0].add(squared[1]));
+    if c + 4 <= w.len() {
+        let difference = L::load(&plane[c..]).sub(L::load(&mix[c..]));
+        with_w = with_w.add(difference.mul(L::load(&w[c..])));
+        squared = squared.add(difference.mul(difference));
+        c += 4;
+    }
+    let tail = || plane[c..].iter().zip(&mix[c..]).map(|(p, m)| p - m);
+    (with_w.join(tail().zip(&w[c..]).map(|(d, w)| d * w)), squared.join(tail().map(|d| d * d)))
+}
+
+kernel! {
+    /// mix ← mix + γ(plane − mix), and target ← target + scale·γ(plane − mix) with the old mix.
+    pub fn mix_advance(mix: &mut [f64], plane: &[f64], gamma: f64, target: &mut [f64], scale: f64) = mix_advance_body
+}
+
+#[inline(always)]
+fn mix_advance_body<L: Lanes>(mix: &mut [f64], plane: &[f64], gamma: f64, target: &mut [f64], scale: f64) {
+    assert!(mix.len() == plane.len() && plane.len() == target.len());
+    let (gammas, scales) = (L::splat(gamma), L::splat(scale));
+    let (mut ms, mut ps, mut ts) = (mix.chunks_exact_mut(4), plane.chunks_exact(4), target.chunks_exact_mut(4));
+    for ((m, p), t) in (&mut ms).zip(&mut ps).zip(&mut ts) {
+        let old = L::load(m);
+        let delta = gammas.mul(L::load(p).sub(old));
+        old.add(delta).store(m);
+        L::load(t).add(scales.mul(delta)).store(t);
+    }
+    for ((m, p), t) in ms.into_remainder().iter_mut().zip(ps.remainder()).zip(ts.into_remainder()) {
+        let delta = gamma * (*p - *m);
+        *m += delta;
+        *t += scale * delta;
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub fn numbers(len: usize, seed: u64) -> Vec<f64> {
+        let mut state = seed;
+        (0..len)
+            .map(|_| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (state >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+            })
+            .collect()
+    }
+
+    #[test]
+    fn kernels_agree_with_plain_sums() {
+        for len in [0, 1, 3, 4, 15, 16, 17, 40, 256, 649] {
+            let (a, b) = (numbers(len, 1), numbers(len, 2));
+            let plain: f64 = a.iter().zip(&b).map(|(x, y)| x * y).sum();
+            assert!((dot(&a, &b) - plain).abs() < 1e-12);
+            let rows = numbers(len * 13, 3);
+            let mut out = vec![0.0; 13];
+            if len > 0 {
+                dot_rows(&rows, &a, &mut out);
+                for r in 0..13 {
+                    assert!((out[r] - dot(&rows[r * len..(r + 1) * len], &a)).abs() < 1e-12);
+                }
+                let single: Vec<f32> = rows.iter().map(|v| *v as f32).collect();
+                let mut strided = vec![0.0; 26];
+                dot_f32_rows(&single, &a, &mut strided, 2);
+                for r in 0..13 {
+                    let plain: f64 = (0..len).map(|j| f64::from(single[r * len + j]) * a[j]).sum();
+                    assert!((strided[2 * r] - plain).abs() < 1e-12);
+                }
+            }
+            let (with_w, squared) = mix_products(&a, &b, &a);
+            let difference: Vec<f64> = b.iter().zip(&a).map(|(p, m)| p - m).collect();
+            assert!((with_w - dot(&difference, &a)).abs() < 1e-12);
+            assert!((squared - norm2(&difference)).abs() < 1e-12);
+            let (mut mix, mut target) = (a.clone(), b.clone());
+            mix_advance(&mut mix, &b, 0.25, &mut target, -2.0);
+            for j in 0..len {
+                assert!((mix[j] - (0.75 * a[j] + 0.25 * b[j])).abs() < 1e-14);
+                assert!((target[j] - (b[j] - 0.5 * (b[j] - a[j]))).abs() < 1e-14);
+            }
+        }
+    }
+
+    #[test]
+    fn both_compilations_give_the_same_bits() {
+        for len in [1, 5, 28, 256, 649] {
+            let (a, b, w) = (numbers(len, 4), numbers(len, 5), numbers(len, 6));
+            assert_eq!(dot(&a, &b).to_bits(), dot_body::<[f64; 4]>(&a, &b).to_bits());
+            let (fast, plain) = (mix_products(&a, &b, &w), mix_products_body::<[f64; 4]>(&a, &b, &w));
+            assert_eq!((fast.0.to_bits(), fast.1.to_bits()), (plain.0.to_bits(), plain.1.to_bits()));
+            let rows = numbers(15 * len, 7);
+            let (mut fast, mut plain) = (vec![0.0; 15], vec![0.0; 15]);
+            dot_rows(&rows, &a, &mut fast);
+            dot_rows_body::<[f64; 4]>(&rows, &a, &mut plain);
+            assert_eq!(fast, plain);
+            let single: Vec<f32> = rows.iter().map(|v| *v as f32).collect();
+            dot_f32_rows(&single, &a, &mut fast, 1);
+            dot_f32_rows_body::<[f64; 4]>(&single, &a, &mut plain, 1);
+            assert_eq!(fast, plain);
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Fetching against a local server that breaks off, resumes, lies; unpacking of hostile archives.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ssvm_bench::Error;
+use ssvm_bench::dataset::catalog::{self, Checked, DataDir, KnownFile};
+use ssvm_bench::dataset::fetch::{Outcome, download, fetch, unpack};
+use ssvm_bench::dataset::files;
+
+/// Answers each connection with what `answer(request number, request headers)` gives, as raw bytes, then closes it.
+struct Server {
+    url: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+fn serve(answer: impl Fn(usize, &str) -> Vec<u8> + Send + 'static) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/set.tar.gz", listener.local_addr().unwrap());
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&requests);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut head = String::new();
+            let mut reader = BufReader::new(&stream);
+            while reader.read_line(&mut head).is_ok_and(|n| n > 2) {}
+            let number = {
+                let mut log = log.lock().unwrap();
+                log.push(head.to_ascii_lowercase());
+                log.len() - 1
+            };
+            let _ = stream.write_all(&answer(number, &head.to_ascii_lowercase()));
+        }
+    });
+    Server { url, requests }
+}
+
+/// A whole answer; `sent` bytes of the body are really sent.
+fn ok(body: &[u8], etag: &str, sent: usize) -> Vec<u8> {
+    let mut answer =
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nETag: {etag}\r\nConnection: close\r\n\r\n", body.len())
+            .into_bytes();
+    answer.extend(&body[..sent]);
+    answer
+}
+
+/// The rest of the body from `start`; `sent` bytes of it are really sent.
+fn partial(body: &[u8], start: usize, sent: usize) -> Vec<u8> {
+    let (left, last, total) = (body.len() - start, body.len() - 1, body.len());
+    let mut answer = format!(
+        "HTTP/1.1 206 Partial Content\r\nContent-Length: {left}\r\nContent-Range: bytes {start}-{last}/{total}\r\nConnection: close\r\n\r\n"
+    )
+    .into_bytes();
+    answer.extend(&body[start..start + sent]);
+    answer
+}
+
+fn range_start(head: &str) -> Option<usize> {
+    head.split("range: bytes=").nth(1)?.split('-').next()?.parse().ok()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// An entry with any name and kind, as hostile archives have them.
+fn entry(tar: &mut tar::Builder<Vec<u8>>, name: &str, kind: tar::EntryType, link: &str, body: &[u8]) {
+    let mut header = tar::Header::new_gnu();
+    let raw = header.as_gnu_mut().unwrap();
+    raw.name[..name.len()].copy_from_slice(name.as_bytes());
+    raw.linkname[..link.len()].copy_from_slice(link.as_bytes());
+    header.set_entry_type(kind);
+    header.set_mode(0o644);
+    header.set_size(body.len() as u64);
+    header.set_cksum();
+    tar.append(&header, body).unwrap();
+}
+
+fn archive(text: &str) -> Vec<u8> {
+    let mut tar = tar::Builder::new(Vec::new());
+    // Incompressible, so that a half-sent archive is really cut in the middle.
+    let mut state = 1u32;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+        (state >> 24) as u8
+    })
+    .take(300_000)
+    .collect();
+    entry(&mut tar, "set/text.txt", tar::EntryType::Regular, "", text.as_bytes());
+    entry(&mut tar, "set/noise.bin", tar::EntryType::Regular, "", &noise);
+    gzip(&tar.into_inner().unwrap())
+}
+
+fn get(url: &str, target: &Path, sha256: Option<&str>) -> Result<Outcome, Error> {
+    download(url, target, sha256, &mut |_, _| {})
+}
+
+/// Names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_transfer_that_breaks_off_goes_on_where_it_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("sub/set.tar.gz");
+    let body = archive("whole");
+    let served = body.clone();
+    let server = serve(move |number, head| match (number, range_start(head)) {
+        (0, None) => ok(&served, "\"v1\"", 100_000),
+        (_, Some(start)) => partial(&served, start, (served.len() - start).min(100_000)),
+        _ => panic!("unexpected request {number}: {head}"),
+    });
+    let outcome = get(&server.url, &target, None).unwrap();
+    assert_eq!(fs::read(&target).unwrap(), body);
+    let sha256 = files::sha256_file(&target).unwrap();
+    assert_eq!(outcome, Outcome::Downloaded(Checked::Unrecorded(sha256.clone())));
+    assert_eq!(names(target.parent().unwrap()), ["set.tar.gz", "set.tar.gz.sha256"]);
+    assert_eq!(fs::read_to_string(files::record_path(&target)).unwrap(), format!("{sha256}  set.tar.gz\n"));
+    let requests = server.requests.lock().unwrap().clone();
+    assert_eq!(requests.len(), 4, "300 kB in pieces of 100 kB");
+    assert!(
+        requests[1].contains("range: bytes=100000-") && requests[1].contains("if-range: \"v1\""),
+        "{}",
+        requests[1]
+    );
+    // The next call asks nobody.
+    assert_eq!(get(&server.url, &target, None).unwrap(), Outcome::AlreadyThere);
+    assert_eq!(server.requests.lock().unwrap().len(), 4);
+}
+
+#[test]
+fn what_arrived_is_kept_for_the_next_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let body = archive("later");
+    let served = body.clone();
+    let broken = serve(move |number, _| if number == 0 { ok(&served, "\"v1\"", 50_000) } else { Vec::new() });
+    let message = get(&broken.url, &target, None).unwrap_err().to_string();
+    assert!(message.contains("is kept") && message.contains(&broken.url), "{message}");
+    assert!(!target.exists());
+    let served = body.clone();
+    let whole = serve(move |_, head| {
+        let start = range_start(head).expect("asks for the rest only");
+        partial(&served, start, served.len() - start)
+    });
+    get(&whole.url, &target, None).unwrap();
+    assert!(whole.requests.lock().unwrap()[0].contains("range: bytes=50000-"));
+    assert_eq!(fs::read(&target).unwrap(), body);
+}
+
+#[test]
+fn a_file_that_changed_or_a_server_without_ranges_starts_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let (old, new) = (archive("old"), archive("new"));
+    let served = new.clone();
+    let server = serve(move |number, _| match number {
+        0 => ok(&old, "\"v1\"", 60_000),
+        _ => ok(&served, "\"v2\"", served.len()),
+    });
+    get(&server.url, &target, None).unwrap();
+    assert_eq!(fs::read(&target).unwrap(), new);
+}
+
+#[test]
+fn without_a_checksum_or_a_validator_nothing_is_glued_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let body = archive("plain");
+    let served = body.clone();
+    let server = serve(move |number, head| {
+        assert!(range_start(head).is_none(), "a weak validator promises nothing");
+        ok(&served, "W/\"weak\"", if number == 0 { 70_000 } else { served.len() })
+    });
+    get(&server.url, &target, None).unwrap();
+    assert_eq!(fs::read(&target).unwrap(), body);
+}
+
+#[test]
+fn the_known_content_is_demanded_whatever_its_compression() {
+    let dir = tempfile::tempdir().unwrap();
+    let content = b"1 2 3\n".repeat(1000);
+    let (sha256, _) = files::sha256(&content[..]).unwrap();
+    let target = dir.path().join("good.gz");
+    let body = gzip(&content);
+    let server = serve(move |_, _| ok(&body, "\"a\"", body.len()));
+    assert_eq!(get(&server.url, &target, Some(&sha256)).unwrap(), Outcome::Downloaded(Checked::Known));
+
+    let target = dir.path().join("bad.gz");
+    let body = gzip(b"something else");
+    let server = serve(move |_, _| ok(&body, "\"a\"", body.len()));
+    let message = get(&server.url, &target, Some(&sha256)).unwrap_err().to_string();
+    assert!(message.contains("checksum") && message.contains(&sha256) && message.contains("not kept"), "{message}");
+    assert_eq!(names(dir.path()), ["good.gz"], "nothing of the wrong file stays");
+
+    // A file that was changed later is found out without asking the server.
+    let target = dir.path().join("good.gz");
+    fs::write(&target, gzip(b"changed")).unwrap();
+    assert!(get("http://127.0.0.1:1/", &target, Some(&sha256)).unwrap_err().to_string().contains("move it away"));
+}
+
+#[test]
+fn later_downloads_are_compared_with_the_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let (first, second) = (archive("first"), archive("second"));
+    let body = first.clone();
+    let server = serve(move |number, _| match number {
+        0 | 1 => ok(&body, "\"a\"", body.len()),
+        _ => ok(&second, "\"b\"", second.len()),
+    });
+    assert!(matches!(get(&server.url, &target, None).unwrap(), Outcome::Downloaded(Checked::Unrecorded(_))));
+    fs::remove_file(&target).unwrap();
+    assert_eq!(get(&server.url, &target, None).unwrap(), Outcome::Downloaded(Checked::Recorded));
+    fs::remove_file(&target).unwrap();
+    let message = get(&server.url, &target, None).unwrap_err().to_string();
+    assert!(message.contains("should have") && !target.exists(), "{message}");
+}
+
+#[test]
+fn a_set_that_is_there_in_another_form_is_not_fetched() {
+    let dir = tempfile::tempdir().unwrap();
+    for folder in ["images", "labels"] {
+        fs::create_dir_all(dir.path().join("stanford_background/iccv09Data").join(folder)).unwrap();
+    }
+    let set = catalog::find("stanford").unwrap();
+    let outcome = fetch(&DataDir::resolve(Some(dir.path())), set, &set.files[0], &mut |_, _| panic!("no transfer"));
+    assert_eq!(outcome.unwrap(), Outcome::Elsewhere(dir.path().join("stanford_background/iccv09Data")));
+}
+
+#[test]
+fn archives_that_need_it_are_unpacked_after_the_download() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut tar = tar::Builder::new(Vec::new());
+    entry(&mut tar, "data/horse-features.bin", tar::EntryType::Regular, "", b"features");
+    let body = tar.into_inner().unwrap();
+    let server = serve(move |_, _| ok(&body, "\"a\"", body.len()));
+    let url: &'static str = server.url.clone().leak();
+    let set = catalog::find("horseseg").unwrap();
+    let data = DataDir::resolve(Some(dir.path()));
+    assert!(data.require("horseseg").unwrap_err().to_string().contains("data fetch horseseg"));
+    let file = KnownFile { url, ..set.files[0] };
+    assert!(matches!(fetch(&data, set, &file, &mut |_, _| {}), Ok(Outcome::Downloaded(_))));
+    assert_eq!(data.require("horseseg").unwrap(), dir.path().join("horseseg/data/horse-features.bin"));
+}
+
+#[test]
+fn answers_that_are_no_archive_are_errors_with_advice() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let page = b"<html>moved</html>".to_vec();
+    let server = serve(move |_, _| ok(&page, "\"a\"", page.len()));
+    let message = get(&server.url, &target, None).unwrap_err().to_string();
+    assert!(message.contains("not an archive"), "{message}");
+    let server = serve(|_, _| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec());
+    let message = get(&server.url, &target, None).unwrap_err().to_string();
+    assert!(message.contains("404") && server.requests.lock().unwrap().len() == 1, "{message}");
+    // A port that nobody listens on stands for a machine without a network.
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let message = get(&format!("http://{closed}/x"), &target, None).unwrap_err().to_string();
+    assert!(message.contains("Without a network connection") && message.contains("set.tar.gz"), "{message}");
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn a_good_archive_is_unpacked_and_never_over_other_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, folder) = (dir.path().join("set.tar.gz"), dir.path().join("out"));
+    fs::write(&path, archive("hello")).unwrap();
+    unpack(&path, &folder).unwrap();
+    assert_eq!(fs::read_to_string(folder.join("set/text.txt")).unwrap(), "hello");
+    fs::write(folder.join("set/text.txt"), "mine").unwrap();
+    assert!(unpack(&path, &folder).unwrap_err().to_string().contains("is there already"));
+    assert_eq!(fs::read_to_string(folder.join("set/text.txt")).unwrap(), "mine");
+    assert_eq!(names(&folder), ["set"]);
+}
+
+#[test]
+fn hostile_archives_are_refused_and_leave_nothing() {
+    use tar::EntryType as T;
+    let dir = tempfile::tempdir().unwrap();
+    let outside = dir.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    let away = outside.to_str().unwrap();
+    let absolute = format!("{away}/evil");
+    let cases: Vec<(&str, Vec<(&str, T, &str)>, &str)> = vec![
+        ("climbs", vec![("../outside/evil", T::Regular, "")], "leaves the folder"),
+        ("climbs inside", vec![("a/../../outside/evil", T::Regular, "")], "leaves the folder"),
+        ("folder climbs", vec![("../outside/evil/", T::Directory, "")], "leaves the folder"),
+        ("absolute", vec![(&absolute, T::Regular, "")], "leaves the folder"),
+        (
+            "link and through it",
+            vec![("l", T::Symlink, away), ("l/evil", T::Regular, "")],
+            "neither a file nor a folder",
+        ),
+        ("link", vec![("evil", T::Symlink, "/etc/passwd")], "neither a file nor a folder"),
+        ("hard link", vec![("evil", T::Link, "/etc/passwd")], "neither a file nor a folder"),
+        ("device", vec![("evil", T::Char, "")], "neither a file nor a folder"),
+        ("pipe", vec![("evil", T::Fifo, "")], "neither a file nor a folder"),
+        ("twice", vec![("evil", T::Regular, ""), ("evil", T::Regular, "")], "is there twice"),
+    ];
+    for (what, entries, expected) in cases {
+        let mut tar = tar::Builder::new(Vec::new());
+        entry(&mut tar, "good.txt", T::Regular, "", b"good");
+        for (name, kind, link) in entries {
+            entry(&mut tar, name, kind, link, b"");
+        }
+        let (path, folder) = (dir.path().join("hostile.tar"), dir.path().join("target"));
+        fs::write(&path, tar.into_inner().unwrap()).unwrap();
+        let message = unpack(&path, &folder).expect_err(what).to_string();
+        assert!(message.contains(expected), "{what}: {message}");
+        assert!(names(&folder).is_empty(), "{what} left something");
+        assert!(names(&outside).is_empty(), "{what} got out");
+    }
+}
+
+#[test]
+fn an_archive_cut_short_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, folder) = (dir.path().join("cut.tar.gz"), dir.path().join("out"));
+    let whole = archive("cut");
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    assert!(unpack(&path, &folder).unwrap_err().to_string().contains("not a whole tar archive"));
+    assert!(names(&folder).is_empty());
+}

@@ -1,0 +1,123 @@
+//! Figures from hand-made traces: complete, well-formed, in every format; negative values interrupt.
+
+mod hand;
+
+use ssvm_bench::figure::explain::{PassTrace, slope_rule};
+use ssvm_bench::figure::{self, Format};
+use ssvm_bench::frame::{Frames, profile};
+use ssvm_bench::trace::RunRecord;
+
+fn figures(records: &[RunRecord]) -> Vec<figure::Figure> {
+    let frames = Frames::new(records).unwrap();
+    let rows = profile::profile(records, &frames).unwrap();
+    let points = vec![(0.0, 0.1), (0.02, 0.2), (0.022, 0.24), (0.024, 0.262), (0.026, 0.268), (0.028, 0.27)];
+    figure::all(&frames, &rows, Some(&PassTrace { points, exact_end: 1 })).unwrap()
+}
+
+#[test]
+fn every_figure_in_every_format() {
+    let records = hand::demo(&["usps", "ocr", "horseseg-synth:n=300", "stanford-synth"], 10);
+    let start = std::time::Instant::now();
+    let figures = figures(&records);
+    println!("{} figures drawn in {:.2} s", figures.len(), start.elapsed().as_secs_f64());
+    let kept = std::env::var_os("SSVM_KEEP_FIGURES").map(std::path::PathBuf::from);
+    let scratch = tempfile::tempdir().unwrap();
+    let dir = kept.as_deref().unwrap_or(scratch.path());
+    let files = figure::write(&figures, dir, &[Format::Svg, Format::Png, Format::Pdf]).unwrap();
+    println!("{} files written in {:.2} s", files.len(), start.elapsed().as_secs_f64());
+    assert_eq!((figures.len(), files.len()), (4 * 5 + 2, 3 * 22));
+    for file in &files {
+        let bytes = std::fs::read(file).unwrap();
+        let magic: &[u8] = match file.extension().and_then(|e| e.to_str()) {
+            Some("png") => b"\x89PNG",
+            Some("pdf") => b"%PDF",
+            _ => b"<svg",
+        };
+        assert!(bytes.starts_with(magic) && bytes.len() > 1000, "{}", file.display());
+    }
+    let oracle = &figures[0];
+    assert_eq!(oracle.name, "oracle_convergence");
+    for text in ["USPS", "horseseg-synth:n=300", "primal suboptimality", "MP-BCFW-avg", "min–max of 9 to 10 repeats"]
+    {
+        assert!(oracle.svg.contains(text), "{text} is missing");
+    }
+    assert!(oracle.svg.contains("1 of 200 runs failed"));
+    assert!(oracle.svg.contains("stroke-dasharray"), "line styles differ");
+    assert!(figures.iter().any(|f| f.name == "runtime_convergence_horseseg-synth_n=300"));
+}
+
+#[test]
+fn one_repeat_one_point_and_no_point_still_draw() {
+    use ssvm_bench::config::SolverKind::{Bcfw, MpBcfw};
+    let one = hand::run("usps", MpBcfw, 0, vec![hand::point(1, 0.5, 2.0, 1.0)]);
+    let negative = hand::run("ocr", Bcfw, 0, vec![hand::point(1, 0.0, 1.0, 2.0)]);
+    let broken = hand::failed("stanford", Bcfw, 0, "timeout");
+    let figures = figures(&[one, negative, broken]);
+    let dir = tempfile::tempdir().unwrap();
+    figure::write(&figures, dir.path(), &[Format::Png]).unwrap();
+    let of = |name: &str| &figures.iter().find(|f| f.name == name).unwrap().svg;
+    assert!(of("oracle_convergence_usps").contains("<circle"), "a single evaluation is a dot");
+    assert!(of("oracle_convergence_ocr").contains("no positive value to show"), "nothing positive");
+    assert!(of("oracle_time_stanford").contains("no run ended well (1 failed)"));
+}
+
+#[test]
+fn a_data_set_name_cannot_break_the_file() {
+    let name = "libsvm:/data/<a&\"b\">.txt";
+    let record = hand::run(name, ssvm_bench::config::SolverKind::Bcfw, 0, vec![hand::point(1, 0.5, 2.0, 1.0)]);
+    let figures = figures(&[record]);
+    let dir = tempfile::tempdir().unwrap();
+    let files = figure::write(&figures, dir.path(), &[Format::Svg, Format::Png]).unwrap();
+    assert!(files.iter().all(|f| f.parent() == Some(dir.path())));
+    assert!(!figures[0].svg.contains("<a&"));
+}
+
+#[test]
+fn the_slope_rule_says_when_it_stops() {
+    let points = vec![(0.0, 0.0), (1.0, 1.0), (1.1, 1.5), (1.2, 1.9), (1.3, 1.95)];
+    let svg = slope_rule(&PassTrace { points, exact_end: 1 }).unwrap();
+    assert!(svg.contains("after pass 1: another approximate pass") && svg.contains("after pass 3: a new iteration"));
+}
+
+/// The four commands on a folder with a damaged file, and on folders that hold nothing.
+#[test]
+fn commands_on_a_folder() {
+    use ssvm_bench::cli::{claims, figures, profile, report};
+    use ssvm_bench::frame::layout::TableFormat;
+    use ssvm_bench::trace::store::{Shelf, Store};
+
+    let dir = tempfile::tempdir().unwrap();
+    let results = dir.path().to_owned();
+    let empty = figures::run(&figures::FiguresArgs {
+        results: results.clone(),
+        out: None,
+        format: vec![Format::Svg],
+        tables: false,
+    });
+    assert!(empty.unwrap_err().to_string().contains("ssvm-bench run"), "an empty folder says what to do");
+
+    let (store, lock) = Store::create(&results).unwrap();
+    drop(lock);
+    let nothing = claims::run(&claims::ClaimsArgs { results: results.clone(), format: TableFormat::Text });
+    assert!(nothing.unwrap_err().to_string().contains("no run to show"));
+    for record in hand::demo(&["usps-synth:n=9", "ocr"], 2) {
+        store.write(Shelf::Runs, &record).unwrap();
+    }
+    let whole = std::fs::read(store.path(Shelf::Runs, &hand::demo(&["ocr"], 1)[0].run_id)).unwrap();
+    std::fs::write(store.path(Shelf::Runs, "half-written"), &whole[..whole.len() / 2]).unwrap();
+    let points = vec![(0.0, 0.0), (1.0, 1.0), (1.1, 1.5), (1.2, 1.55)];
+    PassTrace { points, exact_end: 1 }.write(&results).unwrap();
+
+    let args = figures::FiguresArgs { results: results.clone(), out: None, format: vec![Format::Svg], tables: true };
+    figures::run(&args).unwrap();
+    report::run(&report::ReportArgs { results: results.clone(), out: None }).unwrap();
+    for format in [TableFormat::Text, TableFormat::Json, TableFormat::Markdown, TableFormat::Latex] {
+        claims::run(&claims::ClaimsArgs { results: results.clone(), format }).unwrap();
+        profile::run(&profile::ProfileArgs { results: results.clone(), format }).unwrap();
+    }
+    for file in ["figures/slope_rule.svg", "figures/oracle_time_ocr.svg", "tables/bands.csv", "report.html"] {
+        assert!(results.join(file).is_file(), "{file}");
+    }
+    let page = std::fs::read_to_string(results.join("report.html")).unwrap();
+    assert!(page.contains("1 damaged files") && page.contains("half-written"));
+}

@@ -1,0 +1,414 @@
+//! Plans, the scheduler and sessions: failures become rows, the same bits at any number of workers, nothing done twice.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ssvm_bench::clock::latency_histogram;
+use ssvm_bench::config::Experiment;
+use ssvm_bench::dataset::{DataDir, Description};
+use ssvm_bench::exec::Observer;
+use ssvm_bench::exec::progress::{Progress, Verbosity};
+use ssvm_bench::exec::scheduler::{Batch, Tally, run_batch};
+use ssvm_bench::exec::session::{self, Options, Report, Standing};
+use ssvm_bench::plan::{self, Estimator, RunSpec};
+use ssvm_bench::trace::store::{Shelf, Store};
+use ssvm_bench::trace::{Outcome, RunRecord, Status, StopReason, TracePoint};
+use ssvm_bench::{Error, Result};
+
+const CONFIG: &str = r#"name = "test"
+seed = 3
+repeats = 2
+clock = "virtual"
+[budget]
+iterations = 5
+[[dataset]]
+name = "usps-synth:n=40"
+[[dataset]]
+name = "ocr-synth:n=20"
+[[dataset]]
+name = "horseseg-synth:n=4"
+lambda = 0.5
+[dataset.budget]
+iterations = 3
+[[dataset]]
+name = "stanford-synth:n=3"
+[[solver]]
+name = "fw"
+[[solver]]
+name = "bcfw"
+[[solver]]
+name = "bcfw-avg"
+[[solver]]
+name = "mp-bcfw"
+[[solver]]
+name = "mp-bcfw-avg"
+"#;
+
+fn experiment(text: &str) -> Experiment {
+    Experiment::parse(Path::new("test.toml"), text).unwrap()
+}
+
+fn options(out: &Path, jobs: usize) -> Options {
+    Options {
+        out: out.to_owned(),
+        data_dir: DataDir::resolve(None),
+        jobs: Some(jobs),
+        isolated: false,
+        force: false,
+        prune: false,
+        verbosity: Verbosity::Quiet,
+    }
+}
+
+fn run(text: &str, out: &Path, jobs: usize) -> Report {
+    session::run(&experiment(text), &options(out, jobs), &AtomicBool::new(false)).unwrap()
+}
+
+/// Everything that the virtual clock promises, floats as bits: all but CPU time, worker and core.
+fn bits(out: &Path) -> Vec<String> {
+    let contents = Store::open(out).unwrap().scan(Shelf::Runs).unwrap();
+    assert!(contents.damaged.is_empty());
+    let point = |p: &TracePoint| {
+        let floats =
+            [p.time_s, p.oracle_time_s, p.approx_time_s, p.primal, p.dual, p.dual_solution, p.gap, p.planes_mean];
+        let counts = [p.iteration, p.oracle_calls, p.approx_steps, p.approx_passes, p.planes_max];
+        format!("{:x?}{counts:?}", floats.map(f64::to_bits))
+    };
+    let record = |r: &RunRecord| {
+        let points: Vec<String> = r.points.iter().map(point).collect();
+        format!("{} {} {} {} {} {:?} {points:?}", r.run_id, r.dataset, r.solver, r.seed, r.repeat, r.status)
+    };
+    contents.records.iter().map(record).collect()
+}
+
+#[test]
+fn the_virtual_clock_gives_the_same_bits_at_any_number_of_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = |name: &str| dir.path().join(name);
+    let report = run(CONFIG, &out("one"), 1);
+    assert_eq!((report.planned, report.finished, report.already, report.complete()), (40, 40, 0, true));
+    run(CONFIG, &out("two"), 2);
+    // The same experiment written in another order.
+    let (head, tail) = CONFIG.split_once("[[solver]]\nname = \"fw\"\n").unwrap();
+    let (first, sets) = head.split_at(head.find("[[dataset]]\nname = \"ocr").unwrap());
+    let (first, usps) = first.split_at(first.find("[[dataset]]").unwrap());
+    let shuffled = format!("{first}{sets}{usps}{tail}[[solver]]\nname = \"fw\"\n");
+    assert_ne!(shuffled, CONFIG);
+    run(&shuffled, &out("seven"), 7);
+    // In two parts: first one data set less, then the rest.
+    let part = CONFIG.replace("[[dataset]]\nname = \"stanford-synth:n=3\"\n", "");
+    run(&part, &out("resumed"), 2);
+    let report = run(CONFIG, &out("resumed"), 1);
+    assert_eq!((report.already, report.finished), (30, 10));
+
+    let expected = bits(&out("one"));
+    assert_eq!(expected.len(), 40);
+    for name in ["two", "seven", "resumed"] {
+        assert!(bits(&out(name)) == expected, "{name} differs");
+    }
+}
+
+#[test]
+fn all_solvers_see_the_same_orders() {
+    let facts = plan::describe(&experiment(CONFIG), &DataDir::resolve(None)).unwrap();
+    let runs = plan::runs(&experiment(CONFIG), &facts);
+    for run in &runs {
+        assert_eq!(run.settings().seed, plan::order_seed(3, run.repeat));
+    }
+    assert_eq!(
+        runs.iter().map(|run| run.label()).take(2).collect::<Vec<_>>(),
+        ["usps-synth:n=40 fw #0", "usps-synth:n=40 fw #1"]
+    );
+    let horses = runs.iter().find(|run| run.identity.dataset.starts_with("horse")).unwrap();
+    assert_eq!((horses.identity.lambda, horses.settings().budget.iterations), (0.5, Some(3)));
+    assert_eq!(runs[0].identity.lambda, 1.0 / 40.0);
+}
+
+#[test]
+fn bad_data_sets_are_refused_with_the_line_of_the_config() {
+    let dir = tempfile::tempdir().unwrap();
+    let cases = [
+        ("usps-synth:n=40", "usps-sinth:n=40", "test.toml:8: unknown data set 'usps-sinth"),
+        ("usps-synth:n=40", "usps-synth:k=40", "test.toml:8: data set 'usps-synth:k=40': parameter 'k=40' is unknown"),
+        ("usps-synth:n=40", "libsvm:/nowhere/x", "test.toml:8: "),
+        (
+            "name = \"ocr-synth:n=20\"",
+            "name = \"ocr-synth:n=20\"\npairwise_weight = 1",
+            "test.toml:10: 'ocr-synth:n=20' is a chain problem",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let out = dir.path().join("out");
+        let result = session::run(&experiment(&CONFIG.replace(from, to)), &options(&out, 1), &AtomicBool::new(false));
+        let message = result.unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+        assert!(!out.exists(), "something was written before everything was checked");
+    }
+}
+
+#[test]
+fn damaged_failed_and_stale_runs_are_redone_and_the_rest_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path();
+    let text = CONFIG.replace("repeats = 2", "repeats = 1");
+    run(&text, out, 2);
+    let expected = bits(out);
+    let store = Store::open(out).unwrap();
+    let records = store.scan(Shelf::Runs).unwrap().records;
+    let path = |k: usize| store.path(Shelf::Runs, &records[k].run_id);
+    let kept = std::fs::read(path(5)).unwrap();
+    // One file damaged, one run failed, one made by older code.
+    let mut bytes = std::fs::read(path(0)).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(path(0), bytes).unwrap();
+    let failed = RunRecord { status: Status::Failed("no".into()), points: Vec::new(), ..records[1].clone() };
+    store.write(Shelf::Runs, &failed).unwrap();
+    let mut old = records[2].clone();
+    old.run_id = "0011223344556677".into();
+    old.facts.settings = old.facts.settings.replace(plan::CODE_VERSION, "0.0.1+0");
+    std::fs::remove_file(path(2)).unwrap();
+    store.write(Shelf::Runs, &old).unwrap();
+
+    let facts = plan::describe(&experiment(&text), &DataDir::resolve(None)).unwrap();
+    let standing = Standing::of(&store, &plan::runs(&experiment(&text), &facts)).unwrap();
+    assert_eq!((standing.done.len(), standing.failed, standing.damaged.len()), (17, 1, 1));
+    assert_eq!((standing.stale, standing.foreign), (vec![old.run_id.clone()], Vec::<String>::new()));
+
+    let report = run(&text, out, 2);
+    assert_eq!((report.already, report.finished), (17, 3));
+    assert!(bits(out) == expected);
+    assert!(std::fs::read(path(5)).unwrap() == kept, "a finished run was redone");
+    assert!(store.path(Shelf::Stale, &old.run_id).exists());
+
+    // A smaller plan warns of what it does not know, and moves it away when asked.
+    let small = text.replace("[[dataset]]\nname = \"stanford-synth:n=3\"\n", "");
+    run(&small, out, 1);
+    assert_eq!(bits(out).len(), 20);
+    let pruned = Options { prune: true, ..options(out, 1) };
+    session::run(&experiment(&small), &pruned, &AtomicBool::new(false)).unwrap();
+    assert_eq!(bits(out).len(), 15);
+    let forced = Options { force: true, ..options(out, 1) };
+    let report = session::run(&experiment(&small), &forced, &AtomicBool::new(false)).unwrap();
+    assert_eq!((report.already, report.finished), (0, 15));
+    let manifest = store.manifest().unwrap();
+    assert_eq!((manifest.sessions.len(), manifest.configs.len()), (5, 2));
+    assert!(manifest.sessions.iter().all(|session| session.ended_unix_s.is_some() && session.host.cores > 0));
+}
+
+#[test]
+fn runs_in_company_are_compared_with_runs_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "name = \"t\"\nclock = \"wall\"\nrepeats = 3\nprobes = 2\n[budget]\niterations = 40\n\
+        [[dataset]]\nname = \"usps-synth:n=400\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n";
+    run(text, dir.path(), 2);
+    let store = Store::open(dir.path()).unwrap();
+    let probes = store.scan(Shelf::Probes).unwrap().records;
+    assert_eq!(probes.len(), 4);
+    assert!(probes.iter().all(|probe| probe.jobs == 1 && probe.facts.isolated_probe && probe.points.len() == 1));
+    let rows = store.manifest().unwrap().interference;
+    assert_eq!(rows.iter().map(|row| row.solver.as_str()).collect::<Vec<_>>(), ["bcfw", "mp-bcfw"]);
+    assert!(rows.iter().all(|row| row.jobs == 2 && row.probes == 2 && row.low > 0.0 && row.ratio.is_finite()));
+    // A second call finds everything in place; isolated runs have no company.
+    let modified = |id: &str| std::fs::metadata(store.path(Shelf::Probes, id)).unwrap().modified().unwrap();
+    let before: Vec<_> = probes.iter().map(|probe| modified(&probe.run_id)).collect();
+    assert_eq!(run(text, dir.path(), 2).already, 6);
+    assert_eq!(probes.iter().map(|probe| modified(&probe.run_id)).collect::<Vec<_>>(), before);
+    let alone = tempfile::tempdir().unwrap();
+    let options = Options { isolated: true, ..options(alone.path(), 2) };
+    session::run(&experiment(text), &options, &AtomicBool::new(false)).unwrap();
+    let store = Store::open(alone.path()).unwrap();
+    assert!(store.scan(Shelf::Runs).unwrap().records.iter().all(|record| record.jobs == 1));
+    assert!(store.scan(Shelf::Probes).unwrap().records.is_empty() && store.manifest().unwrap().interference.is_empty());
+}
+
+/// A batch of fake runs: seven repeats, told apart by number.
+struct Fake {
+    _dir: tempfile::TempDir,
+    store: Store,
+    runs: Vec<RunSpec>,
+    facts: Vec<Description>,
+}
+
+impl Fake {
+    fn new(iterations: &[u64]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _) = Store::create(dir.path()).unwrap();
+        let facts = Description { n: 10, d: 20, bytes: 800, family: "multiclass", checksum: "c".into() };
+        let runs = iterations.iter().zip(0..).map(|(count, repeat)| {
+            let text = format!(
+                "name = \"x\"\nrepeats = {}\n[budget]\niterations = {count}\n[[dataset]]\nname = \"x\"\n[[solver]]\nname = \"bcfw\"",
+                repeat + 1
+            );
+            plan::runs(&experiment(&text), std::slice::from_ref(&facts)).pop().unwrap()
+        });
+        Self { _dir: dir, runs: runs.collect(), store, facts: vec![facts] }
+    }
+
+    fn run(
+        &self,
+        jobs: usize,
+        timeout: Option<Duration>,
+        cancel: &AtomicBool,
+        work: &(dyn Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Sync),
+    ) -> Result<Tally> {
+        let batch = Batch {
+            runs: &self.runs,
+            facts: &self.facts,
+            work,
+            store: &self.store,
+            shelf: Shelf::Runs,
+            jobs,
+            timeout,
+            cancel,
+        };
+        run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
+    }
+}
+
+fn point(gap: f64) -> TracePoint {
+    TracePoint {
+        iteration: 1,
+        time_s: 1.0,
+        cpu_s: 1.0,
+        oracle_calls: 1,
+        approx_steps: 0,
+        approx_passes: 0,
+        oracle_time_s: 0.5,
+        approx_time_s: 0.0,
+        primal: gap,
+        dual: 0.0,
+        dual_solution: 0.0,
+        gap,
+        planes_mean: 0.0,
+        planes_max: 0,
+    }
+}
+
+fn outcome(stop: StopReason, gap: f64) -> Outcome {
+    Outcome {
+        points: vec![point(gap)],
+        stop,
+        oracle_ns: latency_histogram(),
+        approx_ns: latency_histogram(),
+        wall_s: 1.0,
+        cpu_s: 1.0,
+        oracle_wall_s: 0.5,
+        instrument_s: 0.0,
+        passes: Vec::new(),
+        weights: Vec::new(),
+    }
+}
+
+/// Runs on until somebody says stop.
+fn endless(observer: &mut dyn Observer) -> Outcome {
+    let cancelled = observer.cancelled();
+    while !cancelled() {
+        std::thread::yield_now();
+    }
+    outcome(StopReason::Cancelled, 1.0)
+}
+
+#[test]
+fn what_goes_wrong_in_a_run_becomes_its_record_and_the_others_go_on() {
+    let fake = Fake::new(&[1; 7]);
+    let tally = fake
+        .run(2, Some(Duration::from_millis(20)), &AtomicBool::new(false), &|run, observer| match run.repeat {
+            1 => panic!("index 7 out of range"),
+            2 => Ok(endless(observer)),
+            3 => Ok(outcome(StopReason::Iterations, f64::NAN)),
+            4 => Err(Error::invalid("bad example 3")),
+            _ => Ok(outcome(StopReason::Iterations, 0.5)),
+        })
+        .unwrap();
+    assert_eq!((tally.finished, tally.failed.len()), (3, 4));
+    let records = fake.store.scan(Shelf::Runs).unwrap().records;
+    let status: Vec<String> = records.iter().map(|record| record.status.text()).collect();
+    let expected = [
+        "iterations",
+        "failed: panicked: index 7 out of range at tests/harness.rs:",
+        "failed: timed out after ",
+        "failed: diverged: the objective is not finite at iteration 1",
+        "failed: bad example 3",
+        "iterations",
+        "iterations",
+    ];
+    for (status, expected) in status.iter().zip(expected) {
+        assert!(status.starts_with(expected), "{status} instead of {expected}");
+    }
+    assert!(records.iter().all(|record| record.points.is_empty() == matches!(record.status, Status::Failed(_))));
+    assert!(records.iter().all(|record| record.jobs == 2 && record.facts.load >= 0.0));
+}
+
+#[test]
+fn the_longest_runs_start_first() {
+    let fake = Fake::new(&[10, 1000, 100]);
+    let order = Mutex::new(Vec::new());
+    fake.run(1, None, &AtomicBool::new(false), &|run, _| {
+        order.lock().unwrap().push(run.repeat);
+        Ok(outcome(StopReason::Iterations, 0.5))
+    })
+    .unwrap();
+    assert_eq!(*order.lock().unwrap(), [1, 2, 0]);
+}
+
+#[test]
+fn cancelled_runs_leave_no_record() {
+    let fake = Fake::new(&[3, 2, 1]);
+    let cancel = AtomicBool::new(false);
+    let tally = fake.run(1, None, &cancel, &|run, observer| {
+        if run.repeat == 1 {
+            cancel.store(true, Ordering::Relaxed);
+            return Ok(endless(observer));
+        }
+        Ok(outcome(StopReason::Iterations, 0.5))
+    });
+    assert_eq!(tally.unwrap(), Tally { finished: 1, failed: Vec::new() });
+    assert_eq!(fake.store.scan(Shelf::Runs).unwrap().records.len(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_record_that_cannot_be_written_stops_the_batch() {
+    let fake = Fake::new(&[4, 3, 2, 1]);
+    let temporary = fake.store.dir().join(format!("runs/.{}.parquet.tmp", fake.runs[1].run_id));
+    std::os::unix::fs::symlink("/dev/full", temporary).unwrap();
+    let result = fake.run(1, None, &AtomicBool::new(false), &|_, _| Ok(outcome(StopReason::Iterations, 0.5)));
+    assert!(result.unwrap_err().to_string().contains("the disk is full"));
+    let contents = fake.store.scan(Shelf::Runs).unwrap();
+    assert_eq!((contents.records.len(), contents.damaged.len()), (1, 0));
+}
+
+/// The text that people see before they spend hours; the estimate comes from the model alone, so it is repeatable.
+#[test]
+fn the_plan_is_printed_before_and_after() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("test.toml");
+    std::fs::write(&config, CONFIG.replace("[[solver]]\nname = \"bcfw-avg\"\n", "")).unwrap();
+    let call = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        command.args(arguments).arg("--config").arg(&config).arg("--out").arg(dir.path().join("out"));
+        let output = command.args(["--jobs", "2"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = call(&["plan"]);
+    let (table, summary) = text.split_once("\n\n").unwrap();
+    assert_eq!(table.lines().count(), 17);
+    insta::assert_snapshot!(table.lines().take(5).collect::<Vec<_>>().join("\n"), @r"
+    data set             n     d    data  solver       runs  done   each   left
+    usps-synth:n=40     40  2560  80 KiB  fw              2     0  ~<1 s  ~<1 s
+    usps-synth:n=40     40  2560  80 KiB  bcfw            2     0  ~<1 s  ~<1 s
+    usps-synth:n=40     40  2560  80 KiB  mp-bcfw         2     0  ~<1 s  ~<1 s
+    usps-synth:n=40     40  2560  80 KiB  mp-bcfw-avg     2     0  ~<1 s  ~<1 s
+    ");
+    assert!(summary.starts_with("test: 32 runs, 0 done, 32 to do with 2 workers: about <1 s"), "{summary}");
+    let report: serde_json::Value = serde_json::from_str(&call(&["run", "--quiet"])).unwrap();
+    assert_eq!((&report["planned"], &report["finished"]), (&32.into(), &32.into()));
+    assert!(call(&["plan"]).contains("test: 32 runs, 32 done, 0 to do"));
+    let json = call(&["plan", "--format", "json"]);
+    let lines: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[0]["kind"], &lines[32]["kind"]), (33, &"run".into(), &"plan".into()));
+    assert!(lines[..32].iter().all(|line| line["done"] == true));
+}

@@ -1,0 +1,325 @@
+//! Pictures to graph files: pinned bytes, any number of threads, archive or folder, damaged sets, the real sets.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use image::codecs::jpeg::JpegEncoder;
+use image::{ExtendedColorType, ImageEncoder};
+use rayon::prelude::*;
+use ssvm_bench::dataset::catalog::{self, Checked, DataDir};
+use ssvm_bench::dataset::image::source::ImageSet;
+use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
+use ssvm_bench::dataset::npz::{self, RawGraph};
+use ssvm_bench::dataset::prepare::{Meta, prepare};
+use ssvm_bench::dataset::{files, split};
+
+/// A picture of soft blobs with noise, from integer arithmetic only.
+fn scene(width: usize, height: usize, seed: usize) -> Picture {
+    let mut state = seed as u32 + 1;
+    let mut noise = || {
+        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+        (state >> 28) as usize
+    };
+    let pixel = |at: usize| {
+        let (x, y) = (at % width, at / width);
+        let inside = (2 * x).abs_diff(width).pow(2) * height * height + (2 * y).abs_diff(height).pow(2) * width * width
+            < width * width * height * height / 3;
+        let base = if inside { [150, 80, 30] } else { [60 + 100 * y / height, 140, 200 - 120 * y / height] };
+        base.map(|c| (c + noise() + 20 * (x / 7 % 2)).min(255) as u8)
+    };
+    Picture { width, height, rgb: (0..width * height).map(pixel).collect() }
+}
+
+fn jpeg(path: &Path, picture: &Picture, grey: bool) {
+    let mut bytes = Vec::new();
+    let colour: Vec<u8> = picture.rgb.iter().flatten().copied().collect();
+    let plain: Vec<u8> = picture.rgb.iter().map(|c| c[0]).collect();
+    let (data, kind) = if grey { (&plain, ExtendedColorType::L8) } else { (&colour, ExtendedColorType::Rgb8) };
+    let encoder = JpegEncoder::new_with_quality(&mut bytes, 92);
+    encoder.write_image(data, picture.width as u32, picture.height as u32, kind).unwrap();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+/// Five small horses, pictures and masks of different sizes, 318 among them.
+fn tiny_horses(root: &Path) {
+    for (k, name) in ["horse001", "horse002", "horse003", "horse004", "horse318"].iter().enumerate() {
+        jpeg(&root.join(format!("rgb/{name}.jpg")), &scene(90 + k, 70, k), false);
+        let mask = scene(60, 46, k);
+        let white = mask.rgb.iter().map(|c| if c[0] > c[2] { [255; 3] } else { [0; 3] }).collect();
+        jpeg(&root.join(format!("figure_ground/{name}.jpg")), &Picture { rgb: white, ..mask }, true);
+    }
+}
+
+fn tar_gz(folder: &Path, inside: &str, to: &Path) {
+    let gz = flate2::write::GzEncoder::new(fs::File::create(to).unwrap(), flate2::Compression::fast());
+    let mut tar = tar::Builder::new(gz);
+    tar.append_dir_all(inside, folder).unwrap();
+    tar.into_inner().unwrap().finish().unwrap();
+}
+
+fn data_dir(path: &Path) -> DataDir {
+    DataDir::resolve(Some(path))
+}
+
+fn quiet(_: usize, _: usize) {}
+
+fn small() -> SlicParams {
+    SlicParams { superpixels: 30, ..SlicParams::default() }
+}
+
+/// These bytes must be the same on every machine and in every release; a wanted change raises the version in `prepare`.
+#[test]
+fn the_graph_of_a_picture_has_pinned_bytes() {
+    let picture = scene(160, 120, 3);
+    let truth =
+        LabelMap { width: 160, height: 120, labels: picture.rgb.iter().map(|c| i8::from(c[0] > c[2])).collect() };
+    let graph = ImageGraph::new(&picture, &truth, 2, &SlicParams::default());
+    let mut bytes: Vec<u8> = graph.features.iter().flat_map(|v| v.to_le_bytes()).collect();
+    bytes.extend(graph.labels.iter().flat_map(|v| v.to_le_bytes()));
+    bytes.extend(graph.edges.iter().flatten().flat_map(|v| v.to_le_bytes()));
+    let (sha256, _) = files::sha256(&bytes[..]).unwrap();
+    assert_eq!(sha256, "bb927f54abe0b0fc07bed5546b80ea5de95633e3617e7e4a3b075c6b3177e69c");
+}
+
+#[test]
+fn archive_and_folder_at_any_number_of_threads_give_the_same_graphs() {
+    let dir = tempfile::tempdir().unwrap();
+    let unpacked = dir.path().join("folder/weizmann_horses/weizmann_horse_db");
+    tiny_horses(&unpacked);
+    let archive = dir.path().join("archive/weizmann_horses/weizmann_horse_db.tar.gz");
+    fs::create_dir_all(archive.parent().unwrap()).unwrap();
+    tar_gz(&unpacked, "weizmann_horse_db", &archive);
+
+    let mut files_made = Vec::new();
+    for (source, threads) in [("archive", 1), ("archive", 4), ("folder", 3)] {
+        let out = dir.path().join(format!("{source}{threads}.npz"));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let made =
+            pool.install(|| prepare("horses", &data_dir(&dir.path().join(source)), &small(), Some(&out), &quiet));
+        assert_eq!(made.unwrap(), (out.clone(), true));
+        files_made.push(out);
+    }
+    let [one, four, folder] = &files_made[..] else { unreachable!() };
+    assert_eq!(fs::read(one).unwrap(), fs::read(four).unwrap());
+    let (mut a, mut b) = (RawGraph::read(one).unwrap(), RawGraph::read(folder).unwrap());
+    // The meta names the checksum of the source, which differs.
+    (a.meta, b.meta) = (None, None);
+    assert_eq!(a, b);
+
+    let meta = Meta::read(one).unwrap();
+    assert_eq!(meta.names, ["horse001", "horse002", "horse003", "horse004"]);
+    assert_eq!(meta.excluded, [("horse318".to_owned(), "the picture is black".to_owned())]);
+    assert_eq!(meta.source_sha256, files::sha256_file(&archive).unwrap());
+    assert_eq!((a.features_per_node, a.num_labels, a.len()), (FEATURES, 2, 4));
+    let pixels = a.known_label_pixels().unwrap();
+    assert_eq!(pixels.iter().sum::<u32>() as usize, 4 * 60 * 46, "every pixel of every mask is counted once");
+    let data = npz::read_graph(one).unwrap();
+    assert!(data.labels.contains(&0) && data.labels.contains(&1));
+    // The truth of superpixels is nearly the truth of pixels.
+    let (right, all) = split::pixels_right(&pixels, 2, &data.labels);
+    assert!(right * 100 > all * 90, "{right} of {all}");
+}
+
+#[test]
+fn a_second_call_does_nothing_and_other_parameters_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    tiny_horses(&dir.path().join("weizmann_horses"));
+    let data = data_dir(dir.path());
+    let out = dir.path().join("out.npz");
+    assert!(prepare("horses", &data, &small(), Some(&out), &quiet).unwrap().1);
+    let written = fs::metadata(&out).unwrap().modified().unwrap();
+    assert!(!prepare("horses", &data, &small(), Some(&out), &|_, _| panic!("no work")).unwrap().1);
+    assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), written);
+    let other = prepare("horses", &data, &SlicParams::default(), Some(&out), &quiet).unwrap_err().to_string();
+    assert!(other.contains("out.npz") && other.contains("other images or parameters"), "{other}");
+    for wrong in [
+        SlicParams { superpixels: 0, ..small() },
+        SlicParams { compactness: f32::NAN, ..small() },
+        SlicParams { rounds: 0, ..small() },
+    ] {
+        assert!(prepare("horses", &data, &wrong, None, &quiet).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn incomplete_and_damaged_sets_say_what_is_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("stanford_background/iccv09Data");
+    let data = data_dir(dir.path());
+    let message = |expected: &str| {
+        let out = dir.path().join("never.npz");
+        let text = prepare("stanford", &data, &small(), Some(&out), &quiet).unwrap_err().to_string();
+        assert!(text.contains(expected) && !out.exists(), "{expected}: {text}");
+    };
+    message("Get it with `ssvm-bench data fetch stanford`");
+    message("http://dags.stanford.edu/data/iccv09Data.tar.gz");
+    let picture = scene(24, 16, 0);
+    jpeg(&root.join("images/0000001.jpg"), &picture, false);
+    fs::create_dir_all(root.join("labels")).unwrap();
+    message("has no labels/0000001.regions.txt");
+    let truth = root.join("labels/0000001.regions.txt");
+    let rows = |cell: &str, width: usize, height: usize| format!("{}\n", vec![cell; width].join(" ")).repeat(height);
+    for (text, expected) in [
+        (rows("0", 23, 16), "has 24 × 16 pixels, but its regions 23 × 16"),
+        (rows("8", 24, 16), "\"8\" in row 1"),
+        (rows("-2", 24, 16), "\"-2\" in row 1"),
+        (rows("0", 24, 15) + "0 0\n", "2 values in row 16"),
+        (String::new(), "is empty"),
+    ] {
+        fs::write(&truth, text).unwrap();
+        message(expected);
+    }
+    fs::write(&truth, rows("0", 24, 16)).unwrap();
+    fs::write(root.join("images/0000001.jpg"), "no picture").unwrap();
+    message("picture 0000001 is neither JPEG nor PNG");
+    fs::write(dir.path().join("stanford_background/iccv09Data.tar.gz"), b"\x1f\x8bbroken").unwrap();
+    message("is not a whole tar archive");
+    assert!(prepare("usps", &data, &small(), None, &quiet).unwrap_err().to_string().contains("not an image set"));
+}
+
+#[test]
+fn unknown_pixels_make_unknown_superpixels_and_an_unknown_picture_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("iccv09Data");
+    fs::create_dir_all(root.join("labels")).unwrap();
+    for (name, cell) in [("0000001", "3"), ("0000002", "-1")] {
+        jpeg(&root.join(format!("images/{name}.jpg")), &scene(60, 40, 1), false);
+        // The left half of the first picture is unknown, the second picture altogether.
+        let row = [["-1"; 30].join(" "), [cell; 30].join(" ")].join(" ") + "\n";
+        fs::write(root.join(format!("labels/{name}.regions.txt")), row.repeat(40)).unwrap();
+    }
+    let out = dir.path().join("out.npz");
+    prepare("stanford", &data_dir(dir.path()), &small(), Some(&out), &quiet).unwrap();
+    let raw = RawGraph::read(&out).unwrap();
+    assert!(raw.labels.iter().all(|l| [-1, 3].contains(l)) && raw.labels.contains(&3));
+    let (data, dropped) = raw.clone().into_known(&out).unwrap();
+    assert_eq!((data.len(), &dropped.examples[..]), (1, &[1][..]));
+    assert_eq!(data.labels.len() + dropped.nodes, raw.labels.len());
+}
+
+#[test]
+fn the_program_lists_prepares_and_draws() {
+    let dir = tempfile::tempdir().unwrap();
+    tiny_horses(&dir.path().join("data/weizmann_horses"));
+    let program = || {
+        let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", dir.path().join("cache"));
+        command.arg("data");
+        command
+    };
+    let stdout = |arguments: &[&str]| {
+        let output = program().args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let prepared = || {
+        let list = stdout(&["list", "--format", "json"]);
+        let row = list.lines().map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap());
+        row.into_iter().find(|row| row["name"] == "horses").unwrap()["prepared"].clone()
+    };
+    assert_eq!(prepared(), false);
+    let path = PathBuf::from(stdout(&["prepare", "horses"]).trim());
+    assert!(path.starts_with(dir.path().join("cache/ssvm-bench")) && path.is_file());
+    assert_eq!(prepared(), true);
+    assert!(
+        !dir.path()
+            .join("data/weizmann_horses")
+            .read_dir()
+            .unwrap()
+            .any(|e| { !["rgb", "figure_ground"].contains(&e.unwrap().file_name().to_str().unwrap()) })
+    );
+
+    stdout(&["show", "horses", "3", "--out", "three.png"]);
+    let w: Vec<u8> = (0..FEATURES * 2).flat_map(|j| (j as f64 / 1e4).to_le_bytes()).collect();
+    let mut npy = Vec::new();
+    ssvm_bench::dataset::npy::write_header(&mut npy, "<f8", &[FEATURES * 2]).unwrap();
+    npy.extend(w);
+    fs::write(dir.path().join("w.npy"), &npy).unwrap();
+    stdout(&["show", "horses", "3", "--out", "four.png", "--weights", "w.npy"]);
+    let size = |name: &str| image::image_dimensions(dir.path().join(name)).unwrap();
+    assert_eq!((size("three.png"), size("four.png")), ((60 * 3 + 12, 46), (60 * 4 + 18, 46)));
+
+    fs::write(dir.path().join("short.npy"), &npy[..npy.len() - 8]).unwrap();
+    for (arguments, expected) in [
+        (&["show", "horses", "4", "--out", "x.png"][..], "examples 0 to 3, not 4"),
+        (&["show", "stanford", "0", "--out", "x.png"], "data fetch stanford"),
+        (&["show", "usps", "0", "--out", "x.png"], "not an image set"),
+        (&["show", "horses", "0", "--out", "x.png", "--weights", "short.npy"], "ends after"),
+        (&["show", "horses", "0", "--out", "x.png", "--weights", "none.npy"], "none.npy"),
+        (&["prepare", "horse"], "not an image set"),
+        (&["check", "hosres"], "Did you mean horses?"),
+        (&["check", "ocr"], "letter.data.gz"),
+        (&["prepare", "horses", "stanford", "--out", "x.npz"], "--out takes one set"),
+    ] {
+        let output = program().args(arguments).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+    }
+}
+
+/// The folder with the real sets, or nothing and a line that says so.
+fn real_data(set: &str) -> Option<DataDir> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = std::env::var_os("SSVM_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
+    let dir = data_dir(&path);
+    let found = dir.locate(catalog::find(set).unwrap()).is_some();
+    if !found {
+        eprintln!("skipped: {set} is not in {}", path.display());
+    }
+    found.then_some(dir)
+}
+
+#[test]
+fn stanford_has_the_documented_pixels() {
+    let Some(dir) = real_data("stanford") else { return };
+    let set = ImageSet::Stanford;
+    let pairs = set.pairs(&dir.require("stanford").unwrap()).unwrap();
+    assert_eq!(pairs.len(), 715);
+    let count = |pair| {
+        let mut counts = [0u64; 9];
+        let (picture, truth) = set.decode(pair).unwrap();
+        assert_eq!(picture.rgb.len(), truth.labels.len());
+        truth.labels.iter().for_each(|l| counts[(l + 1) as usize] += 1);
+        counts
+    };
+    let total = pairs.par_iter().map(count).reduce(|| [0; 9], |a, b| std::array::from_fn(|k| a[k] + b[k]));
+    let expected = [277530, 7808618, 7562868, 12146873, 3692722, 2157237, 12193173, 722474, 7369065];
+    assert_eq!(total, expected, "pixels of −1, 0, …, 7 as in the notes of the data");
+}
+
+#[test]
+fn horses_have_327_pictures_and_superpixels_that_follow_them() {
+    let Some(dir) = real_data("horses") else { return };
+    let set = ImageSet::Horses;
+    let pairs = set.pairs(&dir.require("horses").unwrap()).unwrap();
+    assert_eq!(pairs.len(), 328);
+    assert_eq!(pairs.iter().filter(|pair| set.excluded(&pair.name).is_none()).count(), 327);
+    let graphs: Vec<ImageGraph> = pairs[..12]
+        .par_iter()
+        .map(|pair| {
+            let (picture, truth) = set.decode(pair).unwrap();
+            ImageGraph::new(&picture, &truth, 2, &SlicParams::default())
+        })
+        .collect();
+    let (mut right, mut all) = (0, 0);
+    for graph in graphs {
+        assert!((110..=190).contains(&graph.labels.len()), "{} superpixels", graph.labels.len());
+        let labels: Vec<u16> = graph.labels.iter().map(|l| *l as u16).collect();
+        let (r, a) = split::pixels_right(&graph.label_pixels, 2, &labels);
+        (right, all) = (right + r, all + a);
+    }
+    assert!(right as f64 > 0.95 * all as f64, "superpixels cut through horses: {right} of {all}");
+}
+
+#[test]
+fn the_files_of_usps_and_ocr_have_their_known_content() {
+    for name in ["usps", "ocr"] {
+        if let Some(dir) = real_data(name) {
+            let checked = dir.check(catalog::find(name).unwrap()).unwrap();
+            assert!(checked.iter().all(|(_, c)| *c == Checked::Known), "{checked:?}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The report page: self-contained, safe against hostile names, and working in a real browser where one is installed.
+
+mod hand;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ssvm_bench::claims;
+use ssvm_bench::error::Error;
+use ssvm_bench::frame::{Frames, profile};
+use ssvm_bench::report::{self, Input};
+use ssvm_bench::trace::RunRecord;
+use ssvm_bench::trace::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
+use ssvm_bench::trace::store::Damage;
+
+const HOSTILE: &str = "libsvm:</script><img src=x onerror=alert(1)>\u{2028}{{data}}";
+
+fn manifest() -> Manifest {
+    Manifest {
+        configs: vec![ConfigText { name: "quick".into(), sha256: "ab12".into(), text: "name = \"<quick>\"\n".into() }],
+        sessions: vec![Session {
+            config: "ab12".into(),
+            started_unix_s: 1_794_794_940,
+            ended_unix_s: None,
+            jobs: 2,
+            isolated: false,
+            code: Code { version: "0.1.0".into(), commit: "abc".into(), rustc: "1.95".into(), flags: "release".into() },
+            host: Host { name: "<host>".into(), cpu: "cpu".into(), cores: 2, memory: 8 << 30, ..Host::default() },
+            finished: 199,
+            failed: 1,
+            peak_memory: 1 << 30,
+        }],
+        interference: vec![Inflation {
+            dataset: "usps".into(),
+            solver: "bcfw".into(),
+            jobs: 2,
+            ratio: 1.04,
+            low: 1.01,
+            high: 1.08,
+            probes: 3,
+        }],
+        ..Manifest::default()
+    }
+}
+
+fn page(records: &[RunRecord]) -> String {
+    let frames = Frames::new(records).unwrap();
+    let profile = profile::profile(records, &frames).unwrap();
+    let claims = claims::check(&frames, &profile).unwrap();
+    let path = PathBuf::from("runs/x.parquet");
+    let damaged = [Damage { error: Error::file(&path, "damaged: cut short"), path }];
+    let (manifest, name) = (manifest(), "results <quick>");
+    let input =
+        Input { name, frames: &frames, profile: &profile, claims: &claims, manifest: &manifest, damaged: &damaged };
+    report::html(&input).unwrap()
+}
+
+#[test]
+fn one_page_with_everything_and_nothing_from_outside() {
+    let html = page(&hand::demo(&["usps", "ocr", HOSTILE, "stanford-synth"], 3));
+    for part in ["results &lt;quick&gt;", "1 failed", "1 damaged files", "does not hold", "Time to gap", "&lt;host&gt;"]
+    {
+        assert!(html.contains(part), "{part} is missing");
+    }
+    for outside in ["src=\"http", "href=\"http", "@import", "url(http", "<link rel=\"stylesheet\""] {
+        assert!(!html.contains(outside), "{outside} reaches outside the page");
+    }
+    assert!(html.len() < 4_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn names_never_become_markup() {
+    let html = page(&hand::demo(&["usps", HOSTILE], 2));
+    assert!(!html.contains("<img src=x"), "a data set name was not escaped");
+    assert_eq!(html.matches("</script>").count(), 2, "the data and the script, each closed once");
+    assert!(html.contains("panicked: &lt;planted&gt; &amp; &quot;quoted&quot;"));
+    let json = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert_eq!(data["datasets"][1]["name"], HOSTILE, "the name comes back as it was");
+}
+
+#[test]
+fn a_folder_of_failures_makes_a_page() {
+    let html = page(&[hand::failed("usps", ssvm_bench::config::SolverKind::Bcfw, 0, "out of memory")]);
+    assert!(html.contains("out of memory") && html.contains("no run ended well"));
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
+    let there = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    if !there(&browser) || !there("node") {
+        println!("skipped: the browser test needs chromium (or $CHROMIUM) and node");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let kept = std::env::var_os("SSVM_KEEP_REPORT").map(PathBuf::from);
+    let folder = kept.as_deref().unwrap_or(dir.path());
+    let file = folder.join("report.html");
+    std::fs::write(&file, page(&hand::demo(&["usps", "ocr", HOSTILE, "stanford-synth"], 10))).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/report_test.mjs");
+    let mut command = Command::new("node");
+    command.arg(script).arg(&file).env("CHROMIUM", browser);
+    if kept.is_some() {
+        command.arg(folder);
+    }
+    let out = command.output().unwrap();
+    let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    print!("{text}");
+    assert!(out.status.success(), "{text}\n{errors}");
+}
