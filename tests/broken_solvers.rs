@@ -152,7 +152,7 @@ fn results(fault: Fault) -> Vec<RunRecord> {
 
 fn judged(fault: Fault) -> Vec<Finding> {
     let honest = results(Fault::None);
-    let baseline = Baseline::of(&measure::cells(&honest).unwrap(), Default::default()).unwrap();
+    let baseline = Baseline::of(&measure::cells(&honest).unwrap(), &[], Default::default()).unwrap();
     // Through its text, as in life.
     let baseline = Baseline::parse("baseline.toml".as_ref(), &baseline.text()).unwrap();
     let broken = results(fault);

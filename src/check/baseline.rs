@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::measure::{self, Runs, Values};
 use super::{Cell, Metric, Place};
 use crate::error::{Error, Result};
-use crate::trace::manifest::{Code, Manifest};
+use crate::trace::manifest::{Code, ConfigText, Manifest};
 
 /// Layout of the file.
 const FORMAT: u32 = 1;
@@ -51,8 +51,7 @@ impl Provenance {
     /// Of a result folder: its last session.
     pub fn of_results(manifest: &Manifest) -> Self {
         let Some(session) = manifest.sessions.last() else { return Self::default() };
-        let config = manifest.configs.iter().find(|config| config.sha256 == session.config);
-        Self::new(config.map_or("", |config| &config.name), &session.code)
+        Self::new(last_config(manifest).map_or("", |config| &config.name), &session.code)
     }
 
     fn text(&self) -> String {
@@ -61,6 +60,12 @@ impl Provenance {
             .map(|(key, value)| format!("{key} = {}\n", quoted(value)))
             .concat()
     }
+}
+
+/// The config that was run last into a result folder.
+pub fn last_config(manifest: &Manifest) -> Option<&ConfigText> {
+    let session = manifest.sessions.last()?;
+    manifest.configs.iter().find(|config| config.sha256 == session.config)
 }
 
 /// Instruction counts and the compiler they hold for.
@@ -101,18 +106,18 @@ struct WireCounts {
 }
 
 impl Baseline {
-    /// The baseline that these runs make. Every run must have ended well.
-    pub fn of(cells: &BTreeMap<Cell, Runs<'_>>, provenance: Provenance) -> Result<Self> {
+    /// The baseline that these runs make; `wanted` as in [`measure::targets`]. Every run must have ended well.
+    pub fn of(cells: &BTreeMap<Cell, Runs<'_>>, wanted: &[f64], provenance: Provenance) -> Result<Self> {
         let mut baseline = Self { provenance, ..Self::default() };
         for (cell, runs) in cells {
-            baseline.set(cell, runs)?;
+            baseline.set(cell, runs, wanted)?;
         }
         Ok(baseline)
     }
 
     /// Takes the numbers of one cell from its runs; gap targets are chosen anew.
-    pub fn set(&mut self, cell: &Cell, runs: &Runs<'_>) -> Result<()> {
-        let values = measure::values(runs, &measure::targets(runs));
+    pub fn set(&mut self, cell: &Cell, runs: &Runs<'_>, wanted: &[f64]) -> Result<()> {
+        let values = measure::values(runs, &measure::targets(runs, wanted));
         for (metric, per_repeat) in &values.metrics {
             if let Some(repeat) = per_repeat.iter().position(Option::is_none) {
                 let message =

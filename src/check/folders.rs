@@ -64,7 +64,7 @@ fn compare_cell(cell: &Cell, old: &Runs<'_>, new: &Runs<'_>, design: &Design) ->
         return vec![Finding::bare(cell, "all metrics", Judgement::NotJudged, "no repeat in common")];
     };
     let end = (Place::End, Quantity::TimeS);
-    let places = targets(&both)
+    let places = targets(&both, &[])
         .into_iter()
         .flat_map(|gap| [Quantity::TimeS, Quantity::OracleCalls].map(|quantity| (Place::Gap(gap), quantity)));
     let metrics = places.chain([end]).map(|(place, quantity)| Metric { place, quantity });

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::trace::codec::sha256_hex;
 use crate::trace::{RunRecord, Status, TracePoint};
 
-/// Most gap targets per cell: the tightest ones.
+/// Most gap targets per cell when the config names none: the tightest ones.
 const MOST_TARGETS: usize = 4;
 
 /// The runs of one cell, by repeat.
@@ -66,18 +66,20 @@ pub fn reached(record: &RunRecord, gap: f64) -> Option<&TracePoint> {
     record.points.iter().find(|point| point.gap <= gap)
 }
 
-/// The tightest decades and half decades (1, 0.3, 0.1, …) that every repeat reaches. Evaluations with a negative gap
-/// (inexact oracles) say nothing about how far a run got.
-pub fn targets(runs: &[&RunRecord]) -> Vec<f64> {
+/// The gaps to measure a cell at: those of `wanted` (the config's `gap_targets`) that every repeat reaches; when none are
+/// wanted, the tightest decades and half decades (1, 0.3, 0.1, …). Evaluations with a negative gap (inexact oracles) say
+/// nothing about how far a run got.
+pub fn targets(runs: &[&RunRecord], wanted: &[f64]) -> Vec<f64> {
     let tightest = |record: &&RunRecord| {
         record.points.iter().map(|point| point.gap).filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min)
     };
     let floor = runs.iter().map(tightest).fold(0.0, f64::max);
     let widest = runs.iter().filter_map(|record| record.points.first()).map(|point| point.gap).fold(0.0, f64::max);
     let decades = (-15..6).flat_map(|e| ["1", "3"].map(|m| format!("{m}e{e}").parse().unwrap_or(f64::NAN)));
-    let mut targets: Vec<f64> = decades.filter(|gap| *gap >= floor && *gap < widest).collect();
+    let mut targets: Vec<f64> = if wanted.is_empty() { decades.collect() } else { wanted.to_vec() };
+    targets.retain(|gap| *gap >= floor && *gap < widest);
     targets.sort_by(f64::total_cmp);
-    targets.truncate(MOST_TARGETS);
+    targets.truncate(if wanted.is_empty() { MOST_TARGETS } else { targets.len() });
     targets.reverse();
     targets
 }
@@ -132,7 +134,7 @@ fn inputs(record: &RunRecord) -> String {
 pub fn code_versions(records: &[RunRecord]) -> Vec<&str> {
     let mut versions: Vec<&str> =
         records.iter().filter_map(|record| record.facts.code_version.split(' ').next()).collect();
-    versions.sort();
+    versions.sort_unstable();
     versions.dedup();
     versions
 }

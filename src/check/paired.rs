@@ -58,7 +58,7 @@ pub fn bootstrap(values: &[f64], confidence: f64, seed: u64) -> Option<Interval>
         .map(|_| {
             for value in &mut draw {
                 // The high word of a product: a bias of n/2^64 does not matter here.
-                *value = values[(u128::from(rng.next_u64()) * n as u128 >> 64) as usize];
+                *value = values[((u128::from(rng.next_u64()) * n as u128) >> 64) as usize];
             }
             median(&draw)
         })

@@ -1,5 +1,6 @@
 //! `check`: the regression gates on a result folder; saves and updates baselines.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,12 +9,14 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::Verdict;
-use crate::check::baseline::{Counts, Provenance};
+use crate::check::baseline::{self, Counts, Provenance};
 use crate::check::measure::{self, Runs};
 use crate::check::{Baseline, Cell, Finding, Judgement, gate, instructions, output, workload};
+use crate::config::Experiment;
 use crate::exec::host;
 use crate::plan::CODE_VERSION;
 use crate::trace::RunRecord;
+use crate::trace::manifest::Manifest;
 use crate::trace::store::{Shelf, Store};
 
 /// Arguments of `check`.
@@ -130,9 +133,11 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
     if codes.first().is_some_and(|code| *code != CODE_VERSION) {
         eprintln!("warning: the results were made by code {}, this program is {CODE_VERSION}", codes.join(", "));
     }
-    let provenance = Provenance::of_results(&store.manifest()?);
+    let manifest = store.manifest()?;
+    let wanted = gap_targets(&manifest);
+    let provenance = Provenance::of_results(&manifest);
     if let Some(path) = &args.save {
-        let mut baseline = Baseline::of(&cells, provenance)?;
+        let mut baseline = Baseline::of(&cells, &wanted, provenance)?;
         baseline.instructions = match counts(args)? {
             Some(counts) => Some(counts),
             // Counters and instruction counts are saved apart: the one does not forget the other.
@@ -154,7 +159,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
     };
     if !args.update.is_empty() {
         for name in &args.update {
-            accept(&mut baseline, &cells, counts.as_ref(), name)?;
+            accept(&mut baseline, &cells, &wanted, counts.as_ref(), name)?;
         }
         baseline.provenance = provenance;
         baseline.save(&args.baseline)?;
@@ -167,6 +172,13 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
     let verdict = outputs.write("Regression gate", &findings)?;
     advise(args, &baseline, &findings);
     Ok(verdict)
+}
+
+/// The gaps that the config of a result folder wants to be measured at.
+fn gap_targets(manifest: &Manifest) -> Vec<f64> {
+    let config = baseline::last_config(manifest);
+    let experiment = config.and_then(|config| Experiment::parse(Path::new(&config.name), &config.text).ok());
+    experiment.map_or(Vec::new(), |experiment| experiment.gap_targets)
 }
 
 /// Why instructions are not counted although asked for.
@@ -197,7 +209,8 @@ fn counts(args: &CheckArgs) -> anyhow::Result<Option<Counts>> {
 /// Takes what `name` names into the baseline; a cell that is not in the results any more leaves it.
 fn accept(
     baseline: &mut Baseline,
-    cells: &std::collections::BTreeMap<Cell, Runs<'_>>,
+    cells: &BTreeMap<Cell, Runs<'_>>,
+    wanted: &[f64],
     counts: Option<&Counts>,
     name: &str,
 ) -> anyhow::Result<()> {
@@ -216,7 +229,7 @@ fn accept(
     }
     for cell in named {
         match cells.get(cell) {
-            Some(runs) => baseline.set(cell, runs)?,
+            Some(runs) => baseline.set(cell, runs, wanted)?,
             None => drop(baseline.cells.remove(cell)),
         }
     }

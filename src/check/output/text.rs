@@ -23,7 +23,9 @@ pub fn table(findings: &[Finding]) -> String {
     let mut text = String::new();
     if !rows.is_empty() {
         text += &line(&head);
-        rows.iter().for_each(|row| text += &line(row));
+        for row in &rows {
+            text += &line(row);
+        }
         text += "\n";
     }
     text + &tally(findings) + "\n"
