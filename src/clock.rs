@@ -12,8 +12,8 @@ use std::hint::black_box;
 use std::sync::OnceLock;
 
 use hdrhistogram::Histogram;
+use nix::time::{ClockId, clock_gettime};
 use quanta::Clock;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::config::{Budget, ClockKind};
 use crate::linalg::dot_rows;
@@ -41,8 +41,9 @@ pub struct Counters {
 
 /// CPU time of this thread, ns.
 pub fn thread_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    // Every Linux has this clock.
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
+        .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
 /// A histogram of nanoseconds with three digits.

@@ -1,1 +1,25 @@
-//! Regression gates: counters against a baseline, paired ratios of time, instruction counts.
+//! Regression gates: results (and another build) in, verdicts out. Nothing here prints.
+//!
+//! | gate | compares | noise |
+//! |---|---|---|
+//! | counters ([`gate`]) | runs under the virtual clock with a [`baseline`] file, exactly | none |
+//! | time ([`rounds`], [`folders`]) | paired CPU times of two builds or two result folders, by interval | judged by [`paired`] |
+//! | instructions ([`instructions`]) | callgrind counts of the same work with the baseline file | below 1 % |
+//!
+//! Every gate ends in [`Finding`]s; [`output`] turns them into tables and into files that CI systems read.
+
+pub mod baseline;
+mod finding;
+pub mod folders;
+pub mod gate;
+pub mod instructions;
+pub mod measure;
+mod metric;
+pub mod output;
+pub mod paired;
+pub mod rounds;
+pub mod workload;
+
+pub use baseline::Baseline;
+pub use finding::{Finding, Judgement};
+pub use metric::{Cell, Metric, Place, Quantity};

@@ -1,7 +1,9 @@
 //! Arguments → one library call each; one file per command. Nothing imports this room.
 
 mod accuracy;
+mod check;
 mod claims;
+mod compare;
 mod data;
 mod figures;
 mod plan;
@@ -48,6 +50,10 @@ enum Command {
     Claims(claims::ClaimsArgs),
     /// Where the time goes: oracle shares and latencies.
     Profile(profile::ProfileArgs),
+    /// Regression gates: compares a result folder with a baseline, or saves one.
+    Check(check::CheckArgs),
+    /// Two builds or two result folders side by side, with an interval for each ratio.
+    Compare(compare::CompareArgs),
     /// The known data sets: list, check, fetch, prepare, show, accuracy.
     Data(data::DataArgs),
     /// Refreshes or checks the parts of README.md that the program made.
@@ -83,6 +89,8 @@ pub fn main() -> ExitCode {
         Command::Report(args) => report::run(args).map(|()| Verdict::Fine),
         Command::Claims(args) => claims::run(args).map(|()| Verdict::Fine),
         Command::Profile(args) => profile::run(args).map(|()| Verdict::Fine),
+        Command::Check(args) => check::run(args),
+        Command::Compare(args) => compare::run(args),
         Command::Data(args) => data::run(args, &data).map(|()| Verdict::Fine),
         Command::Readme(args) => readme::run(args).map(|()| Verdict::Fine),
     };

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""How often the timed gate is right: false alarms of A/A runs, planted slowdowns found.
+
+    scripts/gate_power.py [--same 40] [--slow 20] [--product 20] [--rebuilt 5]
+
+Every trial is one `compare --against` with its defaults, exit code 2 = alarm. Old and new are
+  same      the same program: an alarm is false
+  slow      the same program, 10 % more CPU time in all solver work (a switch in a patched copy): an alarm is right
+  product   a patched copy in which one plane product of graphs in ten is made twice: an alarm is right
+  rebuilt   the same sources built in another folder: what the place of the code in memory alone does
+Prints a line per trial and a summary. Needs `target/release/ssvm-bench`; see sabotage.py.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import sabotage
+
+
+def trial(new, old, slow, junit):
+    """Exit code 2 or 0, the cells with an alarm, all lines, seconds."""
+    environment = {key: value for key, value in os.environ.items() if key != "SSVM_SLOW"}
+    if slow:
+        environment["SSVM_SLOW"] = "1"
+    began = time.time()
+    run = subprocess.run(
+        [new, "compare", "--against", old, "--junit", junit], env=environment, capture_output=True, text=True
+    )
+    if run.returncode not in (0, 2):
+        sys.exit(f"gate_power.py: {run.stderr}")
+    cells = re.findall(r"^(\S+) +(\S+/\S+) .*CPU s\) .*?([+-][0-9.e-]+) %", run.stdout, re.M)
+    worse = [cell for verdict, cell, _ in cells if verdict == "WORSE"]
+    return run.returncode == 2, worse, cells, time.time() - began
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, trials in [("same", 40), ("slow", 20), ("product", 20), ("rebuilt", 5)]:
+        parser.add_argument(f"--{name}", type=int, default=trials, metavar="TRIALS")
+    args = parser.parse_args()
+    switched = sabotage.build("slow-solver") if args.same + args.slow else None
+    product = sabotage.build("slow-product") if args.product else None
+    rebuilt = sabotage.build("nothing") if args.product + args.rebuilt else None
+    with tempfile.TemporaryDirectory() as folder:
+        # Copies: a build in the meantime must not change what is measured.
+        kept = lambda program: program and shutil.copy(program, folder)
+        switched, product, rebuilt, shipped = map(kept, [switched, product, rebuilt, sabotage.HONEST])
+        junit = f"{folder}/junit.xml"
+        # The old side of a planted slowdown: the same file, the switch off.
+        honest = Path(folder) / "honest"
+        honest.write_text(f'#!/bin/sh\nunset SSVM_SLOW\nexec "{switched}" "$@"\n')
+        honest.chmod(honest.stat().st_mode | stat.S_IXUSR)
+        kinds = {
+            "same": (args.same, switched, honest, False),
+            "slow": (args.slow, switched, honest, True),
+            "product": (args.product, product, rebuilt, False),
+            "rebuilt": (args.rebuilt, rebuilt, shipped, False),
+        }
+        summary = {}
+        # In turns, so that every kind sees the same states of the machine.
+        for number in range(max(trials for trials, *_ in kinds.values())):
+            for kind, (trials, new, old, slow) in kinds.items():
+                # Spread evenly: kind k is due whenever its share of the trials so far falls behind.
+                most = max(trials for trials, *_ in kinds.values())
+                if (number + 1) * trials // most == number * trials // most:
+                    continue
+                alarm, worse, cells, seconds = trial(str(new), str(old), slow, junit)
+                found = summary.setdefault(kind, {"trials": 0, "alarms": 0, "cells": {}, "seconds": 0.0})
+                found["trials"] += 1
+                found["alarms"] += alarm
+                found["seconds"] += seconds
+                for _, cell, change in cells:
+                    hits = found["cells"].setdefault(cell, [0, []])
+                    hits[0] += cell in worse
+                    hits[1].append(float(change))
+                load = os.getloadavg()[0]
+                print(f"{kind:<8} {number:>3} {'ALARM' if alarm else 'quiet'} {seconds:5.1f} s, load {load:.1f}", end="")
+                print("  " + ", ".join(worse), flush=True)
+        for kind, found in summary.items():
+            count = found["trials"]
+            print(f"\n{kind}: {found['alarms']} alarms in {count} trials, {found['seconds'] / count:.1f} s each")
+            for cell, (hits, changes) in sorted(found["cells"].items()):
+                changes.sort()
+                print(f"  {cell:<30} {hits:>3} alarms, change {changes[0]:+.1f} … {changes[-1]:+.1f} %")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Breaks a solver on purpose in a copy of the sources, builds it, and shows that the right gate fails.
+
+    scripts/sabotage.py list
+    scripts/sabotage.py build NAME        prints the path of the broken program
+    scripts/sabotage.py verify [NAME...]  builds each one, runs the gates, expects exit code 2 and the right message;
+                                          the program as it is must pass the same gates
+
+The shipped program has no switch for any of this. A copy shares the project's target folder, so only this crate is
+compiled again (about a minute each). Needs Python 3.9 and a built `target/release/ssvm-bench`.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "target"
+HONEST = TARGET / "release" / "ssvm-bench"
+
+# name -> (file, text as it is, text put in its place, gate, words that its message must hold)
+SABOTAGE = {
+    "forgotten-steps": (
+        "src/solver/mpbcfw.rs",
+        "        let gamma = step::gamma(&direction, lambda);\n        let mut average",
+        "        self.offset_steps += 1;\n"
+        "        let gamma = if self.offset_steps % 10 == 0 { 0.0 } else { step::gamma(&direction, lambda) };\n"
+        "        let mut average",
+        "counters",
+        ["mp-bcfw", "time_s"],
+    ),
+    "no-duplicates-check": (
+        "src/solver/working_set.rs",
+        "find(|entry| entry.plane == *plane)",
+        "find(|entry| entry.plane == *plane && iteration == u64::MAX)",
+        "counters",
+        ["mp-bcfw", "planes_mean"],
+    ),
+    "early-eviction": (
+        "src/solver/working_set.rs",
+        "iteration - self.entries[at].last_active > t",
+        "iteration - self.entries[at].last_active > t / 5",
+        "counters",
+        ["mp-bcfw", "primal"],
+    ),
+    "slow-product": (
+        "src/problem/graph.rs",
+        "        blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset\n",
+        "        let value = blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset;\n"
+        "        // One product in ten is made twice.\n"
+        "        use std::sync::atomic::{AtomicU64, Ordering::Relaxed};\n"
+        "        static CALLS: AtomicU64 = AtomicU64::new(0);\n"
+        "        let calls = CALLS.load(Relaxed);\n"
+        "        CALLS.store(calls + 1, Relaxed);\n"
+        "        if calls % 10 == 0 {\n"
+        "            let blocks = self.in_mask(plane.mask).zip(plane.sums.chunks_exact(p));\n"
+        "            std::hint::black_box(blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>());\n"
+        "        }\n"
+        "        value\n",
+        "instructions",
+        ["horseseg-synth", "mp-bcfw", "instructions"],
+    ),
+    # All solver work takes 10 % more CPU time when SSVM_SLOW is set: for the power of the timed gate (gate_power.py).
+    # A switch, not a second build: two builds of the same sources differ in time by where their code lies in memory.
+    "slow-solver": (
+        "src/clock.rs",
+        "        self.raw += self.clock.raw() - self.resumed_raw;\n",
+        "        if std::env::var_os(\"SSVM_SLOW\").is_some() {\n"
+        "            let took = thread_cpu_ns() - self.resumed_cpu;\n"
+        "            while thread_cpu_ns() - self.resumed_cpu < took + took / 10 {}\n"
+        "        }\n"
+        "        self.raw += self.clock.raw() - self.resumed_raw;\n",
+        "time",
+        ["horseseg-synth", "mp-bcfw", "solver time"],
+    ),
+    # Nothing is broken: the same sources built in another folder, to see what the place of the code alone does.
+    "nothing": ("src/lib.rs", "//! Structural SVM", "//! Structural SVM", "none", []),
+}
+
+# Further edits that make the replaced text compile.
+SUPPORT = {
+    "forgotten-steps": [
+        ("src/solver/mpbcfw.rs", "    iteration: u64,\n", "    iteration: u64,\n    offset_steps: u64,\n"),
+        ("src/solver/mpbcfw.rs", "            iteration: 0,\n", "            iteration: 0,\n            offset_steps: 0,\n"),
+    ],
+}
+
+
+def replaced(texts, file, old, new):
+    text = texts[file]
+    if text.count(old) != 1:
+        sys.exit(f"sabotage.py: {file} has changed: this text should be there once:\n{old}")
+    texts[file] = text.replace(old, new)
+
+
+def build(name):
+    """The broken program; only this crate is compiled, and only when something changed."""
+    file, old, new, _, _ = SABOTAGE[name]
+    files = [ROOT / item for item in ["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain.toml"]]
+    files += [path for folder in ["src", "benches", "configs"] for path in (ROOT / folder).rglob("*") if path.is_file()]
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
+    replaced(texts, file, old, new)
+    for support in SUPPORT.get(name, []):
+        replaced(texts, *support)
+    # A name of its own, so that the program in the target folder stays what it is.
+    program = f"ssvm-bench-{name}"
+    replaced(texts, "Cargo.toml", 'default-run = "ssvm-bench"', f'default-run = "{program}"')
+    replaced(texts, "Cargo.toml", '[[bin]]\nname = "ssvm-bench"', f'[[bin]]\nname = "{program}"')
+    copy = TARGET / "sabotage" / name
+    for path in copy.rglob("*.rs"):
+        if str(path.relative_to(copy)) not in texts:
+            path.unlink()
+    for file, text in texts.items():
+        path = copy / file
+        if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    command = ["cargo", "build", "--release", "--quiet", "--offline", "--bin", program, "--target-dir", str(TARGET)]
+    subprocess.run(command, cwd=copy, check=True)
+    return TARGET / "release" / program
+
+
+def gate(kind, program, baseline, results):
+    """Exit code and output of one gate on a program."""
+    environment = dict(os.environ, SSVM_SLOW="1")
+    if kind == "time":
+        with tempfile.TemporaryDirectory() as folder:
+            honest = Path(folder) / "honest"
+            honest.write_text(f'#!/bin/sh\nunset SSVM_SLOW\nexec "{program}" "$@"\n')
+            honest.chmod(0o755)
+            command = [program, "compare", "--against", honest]
+            run = subprocess.run(command, env=environment, capture_output=True, text=True)
+            return run.returncode, run.stdout + run.stderr
+    run = subprocess.run([program, "run", "--config", "ci", "--out", results, "--quiet"], capture_output=True, text=True)
+    if run.returncode != 0:
+        return run.returncode, run.stderr
+    command = [program, "check", results, "--baseline", baseline]
+    if kind == "instructions":
+        command.append("--instructions")
+    run = subprocess.run(command, capture_output=True, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+def verify(names):
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        baseline = Path(folder) / "baseline.toml"
+        results = Path(folder) / "honest"
+        subprocess.run([HONEST, "run", "--config", "ci", "--out", results, "--quiet"], check=True, capture_output=True)
+        subprocess.run([HONEST, "check", results, "--save", baseline, "--instructions"], check=True, capture_output=True)
+        for name in names:
+            *_, kind, words = SABOTAGE[name]
+            code, text = gate(kind, build(name), baseline, Path(folder) / name)
+            # One row of the table must hold all words: it names data set, solver and metric.
+            rows = [line for line in text.splitlines() if all(word in line for word in words)]
+            expected = 0 if kind == "none" else 2
+            right = code == expected and (expected == 0 or any(row.split()[0].isupper() for row in rows))
+            failed |= not right
+            print(f"{'ok' if right else 'NOT OK'}: {name}: exit code {code}, expected {expected}", flush=True)
+            print("  " + "\n  ".join(rows[:3] if right else text.splitlines()[-30:]), flush=True)
+    return failed
+
+
+def main():
+    words = sys.argv[1:] or ["help"]
+    unknown = [name for name in words[1:] if name not in SABOTAGE]
+    if unknown:
+        sys.exit(f"sabotage.py: unknown {', '.join(unknown)}; known: {', '.join(SABOTAGE)}")
+    if words == ["list"]:
+        print("\n".join(SABOTAGE))
+    elif words[0] == "build" and len(words) == 2:
+        print(build(words[1]))
+    elif words[0] == "verify":
+        sys.exit(verify(words[1:] or list(SABOTAGE)))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+//! Short pieces of solver work for timing and for counting instructions: a workload in, the arguments of a `solve`
+//! and its summary out.
+//!
+//! They run under the virtual clock: the slope rule then takes the same decisions whatever the machine does, so two
+//! builds of one algorithm do the same work and their CPU times can be divided.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde::Deserialize;
+
+use super::Cell;
+use crate::config::SolverKind;
+use crate::error::{Error, Result};
+
+/// One `solve`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Data set and solver.
+    pub cell: Cell,
+    /// Iterations.
+    pub iterations: u64,
+    /// Approximate passes per iteration; the slope rule when absent.
+    pub passes: Option<u32>,
+}
+
+/// The summary of a `solve`, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct Summary {
+    /// CPU time of solver work, seconds.
+    pub cpu_s: f64,
+    /// Exact oracle calls.
+    pub oracle_calls: u64,
+    /// Approximate steps.
+    pub approx_steps: u64,
+    /// P at the end.
+    pub primal: f64,
+    /// Best F at the end.
+    pub dual: f64,
+}
+
+impl Summary {
+    /// Whether both did the same steps.
+    pub fn same_work(&self, other: &Self) -> bool {
+        (self.oracle_calls, self.approx_steps) == (other.oracle_calls, other.approx_steps)
+    }
+}
+
+/// One workload per oracle, one per kind of plane product: each spends 10 to 30 ms in one hot place.
+pub fn standard() -> Vec<Workload> {
+    let work = |dataset: &str, solver, iterations, passes| Workload {
+        cell: Cell { dataset: dataset.to_owned(), solver },
+        iterations,
+        passes,
+    };
+    vec![
+        work("usps-synth:n=300", SolverKind::Bcfw, 60, None),
+        work("usps-synth:n=300", SolverKind::MpBcfw, 10, Some(15)),
+        work("ocr-synth:n=100", SolverKind::Bcfw, 40, None),
+        work("ocr-synth:n=100", SolverKind::MpBcfw, 10, Some(15)),
+        work("horseseg-synth:n=10", SolverKind::Bcfw, 15, None),
+        work("horseseg-synth:n=10", SolverKind::MpBcfw, 10, Some(200)),
+        work("stanford-synth:n=4", SolverKind::Bcfw, 6, None),
+    ]
+}
+
+impl Workload {
+    /// The arguments of `ssvm-bench`; evaluation only at the end.
+    pub fn arguments(&self) -> Vec<String> {
+        let Self { cell, iterations, passes } = self;
+        let passes = passes.map_or("auto".to_owned(), |k| k.to_string());
+        let evaluate = format!("at:{iterations}");
+        let (solver, iterations) = (cell.solver.name(), iterations.to_string());
+        let arguments = [
+            ["--dataset", &cell.dataset],
+            ["--solver", solver],
+            ["--iterations", &iterations],
+            ["--passes", &passes],
+            ["--evaluate", &evaluate],
+            ["--clock", "virtual"],
+            ["--format", "json"],
+        ];
+        ["solve"].into_iter().chain(arguments.into_iter().flatten()).map(str::to_owned).collect()
+    }
+
+    /// Runs the workload with a build of this program.
+    pub fn run(&self, program: &Path) -> Result<Summary> {
+        let mut command = Command::new(program);
+        command.args(self.arguments());
+        summary(&output(command, program)?, program)
+    }
+}
+
+/// Runs a command; its standard output, or an error that says what it wrote.
+pub fn output(mut command: Command, program: &Path) -> Result<String> {
+    let output = command.output().map_err(Error::io("start", program))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
+        return Err(Error::file(program, format!("`solve` ended with {}: {last}", output.status)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The last line of `solve --format json`.
+pub fn summary(text: &str, program: &Path) -> Result<Summary> {
+    let line = text.lines().last().unwrap_or_default();
+    serde_json::from_str(line)
+        .map_err(|e| Error::file(program, format!("its `solve --format json` ends without a summary ({e}): {line}")))
+}

@@ -1,0 +1,270 @@
+//! `check`: the regression gates on a result folder; saves and updates baselines.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::Verdict;
+use crate::check::baseline::{self, Counts, Provenance};
+use crate::check::measure::{self, Runs};
+use crate::check::{Baseline, Cell, Finding, Judgement, gate, instructions, output, workload};
+use crate::config::Experiment;
+use crate::exec::host;
+use crate::plan::CODE_VERSION;
+use crate::trace::RunRecord;
+use crate::trace::manifest::Manifest;
+use crate::trace::store::{Shelf, Store};
+
+/// Arguments of `check`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Example:\n  ssvm-bench run --config ci --out target/ci\n  \
+    ssvm-bench check target/ci --baseline results/baseline/ci.toml\n  \
+    ssvm-bench check target/ci --update usps-synth/mp-bcfw\n\n\
+    Exit code 2 means that a metric is worse, has changed or is missing. Needs runs under the virtual clock.")]
+pub struct CheckArgs {
+    /// Result folder, made by `run` with a config whose clock is virtual
+    #[arg(value_name = "RESULTS")]
+    results: PathBuf,
+    /// The baseline to compare with
+    #[arg(long, value_name = "FILE", default_value = "results/baseline/ci.toml")]
+    baseline: PathBuf,
+    /// Save the results as a baseline instead of comparing them
+    #[arg(long, value_name = "FILE", alias = "save-baseline", conflicts_with_all = ["baseline", "update"])]
+    save: Option<PathBuf>,
+    /// Accept the results of one data set and solver into the baseline, then compare; repeatable
+    #[arg(long, value_name = "DATASET/SOLVER")]
+    update: Vec<String>,
+    /// Count instructions with valgrind too (skipped where it is absent or the compiler is not the baseline's)
+    #[arg(long)]
+    instructions: bool,
+    #[command(flatten)]
+    outputs: OutputArgs,
+}
+
+/// Files for other tools.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArgs {
+    /// Write the verdicts as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Write the values as JSON for github-action-benchmark (customSmallerIsBetter)
+    #[arg(long, value_name = "FILE")]
+    github_benchmark: Option<PathBuf>,
+    /// Write the values in Bencher Metric Format
+    #[arg(long, value_name = "FILE")]
+    bencher: Option<PathBuf>,
+}
+
+/// The opened files: a wrong path must not cost the measurement.
+pub(super) struct Outputs {
+    files: Vec<(File, PathBuf, fn(&str, &[Finding]) -> String)>,
+}
+
+impl OutputArgs {
+    /// Opens every file that was asked for.
+    pub(super) fn open(&self) -> anyhow::Result<Outputs> {
+        type Format = fn(&str, &[Finding]) -> String;
+        let wanted: [(&Option<PathBuf>, Format); 3] = [
+            (&self.junit, output::junit),
+            (&self.github_benchmark, |_, findings| output::github_benchmark(findings)),
+            (&self.bencher, |_, findings| output::bencher(findings)),
+        ];
+        let mut files = Vec::new();
+        for (path, format) in wanted.into_iter().filter_map(|(path, format)| Some((path.as_ref()?, format))) {
+            files.push((File::create(path).with_context(|| cannot_write(path))?, path.clone(), format));
+        }
+        Ok(Outputs { files })
+    }
+}
+
+impl Outputs {
+    /// Writes the files and the step summary, prints the table, gives the verdict.
+    pub(super) fn write(mut self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
+        for (file, path, format) in &mut self.files {
+            file.write_all(format(title, findings).as_bytes()).with_context(|| cannot_write(path))?;
+        }
+        if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) {
+            let file = File::options().append(true).create(true).open(&path);
+            file.and_then(|mut file| writeln!(file, "{}", output::markdown(title, findings)))
+                .with_context(|| cannot_write(&path))?;
+        }
+        write!(std::io::stdout(), "{}", output::table(findings))?;
+        let failed = findings.iter().any(|finding| finding.judgement.fails());
+        Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
+    }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+/// The sound records of a folder; an error when a file is damaged or there is none.
+pub(super) fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
+    let contents = store.scan(Shelf::Runs)?;
+    if let Some(damage) = contents.damaged.into_iter().next() {
+        return Err(damage.error.into());
+    }
+    if contents.records.is_empty() {
+        let dir = store.dir().display();
+        bail!("{dir}: holds no run; `ssvm-bench run --config ci --out {dir}` makes them");
+    }
+    Ok(contents.records)
+}
+
+/// Runs the command.
+pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
+    let outputs = args.outputs.open()?;
+    let store = Store::open(&args.results)?;
+    let records = records(&store)?;
+    let cells = measure::cells(&records)?;
+    let codes = measure::code_versions(&records);
+    if codes.len() > 1 {
+        bail!(
+            "{}: its runs were made by {} versions of the code ({}); run the config again into this folder",
+            args.results.display(),
+            codes.len(),
+            codes.join(", ")
+        );
+    }
+    if codes.first().is_some_and(|code| *code != CODE_VERSION) {
+        eprintln!("warning: the results were made by code {}, this program is {CODE_VERSION}", codes.join(", "));
+    }
+    let manifest = store.manifest()?;
+    let wanted = gap_targets(&manifest);
+    let provenance = Provenance::of_results(&manifest);
+    if let Some(path) = &args.save {
+        let mut baseline = Baseline::of(&cells, &wanted, provenance)?;
+        baseline.instructions = match counts(args)? {
+            Some(counts) => Some(counts),
+            // Counters and instruction counts are saved apart: the one does not forget the other.
+            None if path.exists() => Baseline::load(path)?.instructions,
+            None => None,
+        };
+        baseline.save(path)?;
+        eprintln!("saved {} cells of {} to {}", cells.len(), args.results.display(), path.display());
+        return Ok(Verdict::Fine);
+    }
+
+    let mut baseline = Baseline::load(&args.baseline)?;
+    let counts = match instructions_gap(args, &baseline) {
+        Some(reason) => {
+            eprintln!("instruction counts skipped: {reason}");
+            None
+        }
+        None => counts(args)?,
+    };
+    if !args.update.is_empty() {
+        for name in &args.update {
+            accept(&mut baseline, &cells, &wanted, counts.as_ref(), name)?;
+        }
+        baseline.provenance = provenance;
+        baseline.save(&args.baseline)?;
+        eprintln!("updated {}", args.baseline.display());
+    }
+    let mut findings = gate::judge(&baseline, &cells);
+    if let (Some(old), Some(new)) = (&baseline.instructions, &counts) {
+        findings.extend(instructions::judge(&old.counts, &new.counts));
+    }
+    let verdict = outputs.write("Regression gate", &findings)?;
+    advise(args, &baseline, &findings);
+    Ok(verdict)
+}
+
+/// The gaps that the config of a result folder wants to be measured at.
+fn gap_targets(manifest: &Manifest) -> Vec<f64> {
+    let config = baseline::last_config(manifest);
+    let experiment = config.and_then(|config| Experiment::parse(Path::new(&config.name), &config.text).ok());
+    experiment.map_or(Vec::new(), |experiment| experiment.gap_targets)
+}
+
+/// Why instructions are not counted although asked for.
+fn instructions_gap(args: &CheckArgs, baseline: &Baseline) -> Option<String> {
+    args.instructions.then(|| instructions::unlike(baseline.instructions.as_ref(), &here())).flatten()
+}
+
+fn here() -> Provenance {
+    Provenance::new("solve", &host::code())
+}
+
+/// Instruction counts of this program, when asked for and possible.
+fn counts(args: &CheckArgs) -> anyhow::Result<Option<Counts>> {
+    if !args.instructions {
+        return Ok(None);
+    }
+    if !instructions::available() {
+        eprintln!("instruction counts skipped: valgrind is not installed");
+        return Ok(None);
+    }
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let counts = instructions::count(&program, &workload::standard(), |cell| {
+        eprintln!("counting instructions: {cell}");
+    })?;
+    Ok(Some(Counts { provenance: here(), counts }))
+}
+
+/// Takes what `name` names into the baseline; a cell that is not in the results any more leaves it.
+fn accept(
+    baseline: &mut Baseline,
+    cells: &BTreeMap<Cell, Runs<'_>>,
+    wanted: &[f64],
+    counts: Option<&Counts>,
+    name: &str,
+) -> anyhow::Result<()> {
+    let mut known: Vec<Cell> = baseline.cells.keys().chain(cells.keys()).cloned().collect();
+    if let (Some(old), Some(new)) = (&mut baseline.instructions, counts) {
+        known.extend(new.counts.keys().cloned());
+        let counted = new.counts.iter().filter(|(cell, _)| cell.is_named(name));
+        old.counts.extend(counted.map(|(cell, count)| (cell.clone(), *count)));
+    }
+    known.sort();
+    known.dedup();
+    let named: Vec<&Cell> = known.iter().filter(|cell| cell.is_named(name)).collect();
+    if named.is_empty() {
+        let known: Vec<String> = known.iter().map(Cell::to_string).collect();
+        bail!("--update {name}: no such data set and solver; known: {}", known.join(", "));
+    }
+    for cell in named {
+        match cells.get(cell) {
+            Some(runs) => baseline.set(cell, runs, wanted)?,
+            None => drop(baseline.cells.remove(cell)),
+        }
+    }
+    Ok(())
+}
+
+/// Says what to do next: the exact command that accepts what was found.
+fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
+    let cells = |wanted: &dyn Fn(Judgement) -> bool| {
+        let mut cells: Vec<&Cell> = findings.iter().filter(|f| wanted(f.judgement)).map(|f| &f.cell).collect();
+        cells.sort();
+        cells.dedup();
+        cells
+    };
+    let (failed, better) = (cells(&|j| j.fails()), cells(&|j| j == Judgement::Better));
+    if failed.is_empty() && better.is_empty() {
+        return;
+    }
+    let count = findings.iter().filter(|finding| finding.judgement.fails()).count();
+    if failed.is_empty() {
+        eprintln!("Better than the baseline. Accept it with:");
+    } else {
+        let Provenance { code, commit, .. } = &baseline.provenance;
+        eprintln!("The gate failed: {count} metrics against the baseline of commit {commit} (code {code}).");
+        eprintln!("If the change is meant, accept it with:");
+    }
+    let mut accepted = [failed, better].concat();
+    accepted.sort();
+    accepted.dedup();
+    let (results, file) = (args.results.display(), args.baseline.display());
+    let counting = if args.instructions { " --instructions" } else { "" };
+    if accepted.len() > 5 {
+        eprintln!("  ssvm-bench check {results}{counting} --save {file}");
+    } else {
+        let updates: Vec<String> = accepted.iter().map(|cell| format!(" --update '{cell}'")).collect();
+        eprintln!("  ssvm-bench check {results} --baseline {file}{counting}{}", updates.concat());
+    }
+}

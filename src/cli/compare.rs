@@ -1,0 +1,127 @@
+//! `compare`: two builds in turns, two solvers of one build, or two result folders, with an interval for each ratio.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::Verdict;
+use super::check::{OutputArgs, records};
+use crate::check::measure::by_cell;
+use crate::check::rounds::{self, Design, Side};
+use crate::check::workload::{self, Workload};
+use crate::check::{Cell, folders};
+use crate::config::SolverKind;
+use crate::exec::host;
+use crate::trace::store::Store;
+
+/// Arguments of `compare`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Example:\n  ssvm-bench compare results/before results/after\n  \
+    ssvm-bench compare --against target/baseline/ssvm-bench\n  \
+    ssvm-bench compare --versus bcfw --cell usps-synth:n=300/mp-bcfw --iterations 10\n\n\
+    Ratios are new over old, the second folder over the first, this program over the other. Exit code 2 means that the \
+    whole interval of a ratio is beyond the threshold.")]
+pub struct CompareArgs {
+    /// Two result folders, the older one first
+    #[arg(value_name = "FOLDER", num_args = 2)]
+    folders: Vec<PathBuf>,
+    /// Another build of this program: both run in turns on one core
+    #[arg(long, value_name = "BINARY", conflicts_with = "folders")]
+    against: Option<PathBuf>,
+    /// Another solver of this build, compared with the solver of every --cell
+    #[arg(long, value_name = "SOLVER", conflicts_with_all = ["folders", "against"], requires = "cell")]
+    versus: Option<SolverKind>,
+    /// What to run, instead of the standard workloads; repeatable
+    #[arg(long, value_name = "DATASET/SOLVER", value_parser = cell, conflicts_with = "folders")]
+    cell: Vec<Cell>,
+    /// Iterations of every --cell
+    #[arg(long, value_name = "I", default_value_t = 10, requires = "cell")]
+    iterations: u64,
+    /// Approximate passes per iteration of every --cell; the slope rule under the virtual clock when not given
+    #[arg(long, value_name = "K", requires = "cell")]
+    passes: Option<u32>,
+    /// Rounds of four runs per workload
+    #[arg(long, value_name = "N", default_value_t = Design::default().rounds, conflicts_with = "folders")]
+    rounds: usize,
+    /// Change that the whole interval must be beyond to fail
+    #[arg(long, value_name = "X", default_value_t = Design::default().threshold, value_parser = fraction)]
+    noise_threshold: f64,
+    /// Confidence of the intervals
+    #[arg(long, value_name = "P", default_value_t = Design::default().confidence, value_parser = fraction)]
+    confidence_level: f64,
+    /// Seed of the bootstrap
+    #[arg(long, value_name = "K", default_value_t = Design::default().seed)]
+    seed: u64,
+    /// The core that both programs run on [default: the last one]
+    #[arg(long, value_name = "N", conflicts_with = "folders")]
+    core: Option<usize>,
+    #[command(flatten)]
+    outputs: OutputArgs,
+}
+
+fn cell(text: &str) -> Result<Cell, String> {
+    let solvers = SolverKind::ALL.map(SolverKind::name).join(", ");
+    Cell::parse(text).ok_or_else(|| format!("must be DATASET/SOLVER with one of the solvers {solvers}"))
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("must be between 0 and 1".into()),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &CompareArgs) -> anyhow::Result<Verdict> {
+    let design = Design {
+        rounds: args.rounds,
+        confidence: args.confidence_level,
+        threshold: args.noise_threshold,
+        seed: args.seed,
+    };
+    let outputs = args.outputs.open()?;
+    let (title, findings) = match args.folders.as_slice() {
+        [old, new] => {
+            let (old, new) = (records(&Store::open(old)?)?, records(&Store::open(new)?)?);
+            ("Comparison of results", folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?)
+        }
+        _ => ("Comparison of builds", interleaved(args, &design)?),
+    };
+    outputs.write(title, &findings)
+}
+
+fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<crate::check::Finding>> {
+    let this = std::env::current_exe().context("cannot find this program's own file")?;
+    let other = match (&args.against, args.versus) {
+        (Some(binary), _) => binary.canonicalize().with_context(|| {
+            format!("cannot find {}; build the version to compare with and keep a copy of it", binary.display())
+        })?,
+        (None, Some(_)) => this.clone(),
+        (None, None) => bail!("what to compare? Two result folders, --against BINARY, or --versus SOLVER with --cell"),
+    };
+    let workloads = if args.cell.is_empty() {
+        workload::standard()
+    } else {
+        let work = |cell: &Cell| Workload { cell: cell.clone(), iterations: args.iterations, passes: args.passes };
+        args.cell.iter().map(work).collect()
+    };
+    // Programs started from here inherit the core.
+    let core = args.core.or_else(|| host::cores().last().copied());
+    if !core.is_some_and(host::pin) {
+        eprintln!("warning: cannot pin to a core; the intervals will be wider");
+    }
+    let run = |workload: &Workload, side: Side| match (side, args.versus) {
+        (Side::New, _) => workload.run(&this),
+        (Side::Old, None) => workload.run(&other),
+        (Side::Old, Some(solver)) => {
+            let cell = Cell { solver, ..workload.cell.clone() };
+            Workload { cell, ..workload.clone() }.run(&other)
+        }
+    };
+    Ok(rounds::compare(&workloads, design, run, |round| {
+        if round % 5 == 0 {
+            eprintln!("round {round} of {}", design.rounds);
+        }
+    })?)
+}
