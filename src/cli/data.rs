@@ -78,7 +78,7 @@ enum DataCommand {
     },
     /// Train on four fifths; pixels right there and on the held-out fifth, for the model, the majority label and the
     /// best labelling of the superpixels.
-    #[command(after_help = "Example: ssvm-bench data accuracy horses --time 60 --pairwise-weight 0.01")]
+    #[command(after_help = "Example: ssvm-bench data accuracy horses --time 60")]
     Accuracy(AccuracyArgs),
 }
 

@@ -122,8 +122,7 @@ fn refresh(text: &str) -> anyhow::Result<String> {
     for (command, content) in made_parts(text)? {
         let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
         eprintln!("running {command}");
-        let output =
-            Command::new(&program).args(&arguments).output().with_context(|| format!("cannot run {command}"))?;
+        let output = Command::new(&program).args(&arguments).output().with_context(|| format!("cannot run {command}"))?;
         if !output.status.success() {
             bail!("'{command}' failed:\n{}", String::from_utf8_lossy(&output.stderr));
         }
