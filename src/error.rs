@@ -27,14 +27,14 @@ pub enum Error {
         message: String,
     },
     /// The operating system refused something.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {reason}", path.display())]
     Io {
         /// Verb, such as "read".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
+        /// The system's reason; part of the message, so not a `source` that would be printed a second time.
+        reason: std::io::Error,
     },
     /// An argument or a combination of settings is wrong.
     #[error("{0}")]
@@ -55,7 +55,7 @@ impl Error {
     /// Wraps an [`std::io::Error`] with the action and the file it belongs to.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_owned();
-        move |source| Self::Io { action, path, source }
+        move |reason| Self::Io { action, path, reason }
     }
 
     /// A [`Error::Invalid`].

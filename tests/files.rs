@@ -173,7 +173,7 @@ fn crammer_singer_optimum(x: &[Vec<f64>], labels: &[u32], k: usize, lambda: f64)
                 onto_simplex(&moved)
             })
             .collect();
-        let t_next = (1.0 + (1.0 + 4.0 * t * t).sqrt()) / 2.0;
+        let t_next = 0.5 + (0.25 + t * t).sqrt();
         for i in 0..n {
             for y in 0..k {
                 point[i][y] = next[i][y] + (t - 1.0) / t_next * (next[i][y] - alpha[i][y]);

@@ -135,7 +135,7 @@ fn graph_oracles_against_enumeration() {
             let data = Arc::new(data);
             let problem = GraphProblem::new(data.clone(), 0.2, data.pairwise_weight).unwrap();
             let mut dice = Dice::new(seed + 900);
-            let (mut work, mut plane) = (problem.work(), Default::default());
+            let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
             for i in 0..5 {
                 let w = random_weights(&mut dice, problem.dim(), 0.5);
                 problem.oracle(i, &w, &mut work, &mut plane);
@@ -170,7 +170,7 @@ fn graph_ties_take_the_lowest_label() {
         pairwise_weight: 1.0,
     };
     let problem = GraphProblem::new(Arc::new(data), 1.0, 1.0).unwrap();
-    let (mut work, mut plane) = (problem.work(), Default::default());
+    let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
     problem.oracle(0, &[0.0], &mut work, &mut plane);
     let mut phi = [0.0];
     let offset = problem.add_plane(0, &plane, 1.0, &mut phi);

@@ -83,9 +83,9 @@ fn shell_commands(text: &str) -> Vec<&str> {
 /// Why a command does not parse, if it does not.
 fn parse_error(command: &str) -> Option<String> {
     let words: Vec<&str> = command.split_whitespace().skip_while(|word| word.contains('=')).collect();
-    let arguments = match words.as_slice() {
-        ["ssvm-bench", rest @ ..] | ["cargo", "run", "--release", "--", rest @ ..] => rest,
-        _ => return None,
+    let (["ssvm-bench", arguments @ ..] | ["cargo", "run", "--release", "--", arguments @ ..]) = words.as_slice()
+    else {
+        return None;
     };
     let whole = std::iter::once("ssvm-bench").chain(arguments.iter().copied());
     super::Cli::try_parse_from(whole)
@@ -122,7 +122,8 @@ fn refresh(text: &str) -> anyhow::Result<String> {
     for (command, content) in made_parts(text)? {
         let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
         eprintln!("running {command}");
-        let output = Command::new(&program).args(&arguments).output().with_context(|| format!("cannot run {command}"))?;
+        let output =
+            Command::new(&program).args(&arguments).output().with_context(|| format!("cannot run {command}"))?;
         if !output.status.success() {
             bail!("'{command}' failed:\n{}", String::from_utf8_lossy(&output.stderr));
         }

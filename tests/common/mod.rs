@@ -81,7 +81,7 @@ pub fn words(seed: u64, n: usize, longest: usize) -> LetterData {
         (0..26).map(|_| u128::from(dice.0.next_u64()) << 40 & u128::from(dice.0.next_u64()) << 30).collect();
     let mut data = LetterData { pixels: Vec::new(), labels: Vec::new(), offsets: vec![0] };
     for _ in 0..n {
-        for _ in 0..1 + dice.below(longest) {
+        for _ in 0..=dice.below(longest) {
             let letter = dice.below(26);
             data.pixels.push(letters[letter] ^ (1 << dice.below(128)) ^ (1 << dice.below(128)));
             data.labels.push(letter as u8);
