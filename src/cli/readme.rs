@@ -101,7 +101,7 @@ fn problems(text: &str, folder: &Path) -> anyhow::Result<Vec<String>> {
         if !command.starts_with("ssvm-bench ") {
             problems.push(format!("'{command}' is not a call of ssvm-bench"));
         }
-        if content.replace("```", "").trim().is_empty() {
+        if content.lines().all(|line| line.trim().is_empty() || line.starts_with("```")) {
             problems.push(format!("the part made by '{command}' is empty: run 'ssvm-bench readme refresh'"));
         }
     }
