@@ -27,7 +27,9 @@ impl PassTrace {
     /// The most instructive iteration among these runs; `None` when none made approximate passes.
     pub fn pick(records: &[RunRecord]) -> Option<Self> {
         let traces = records.iter().filter(|record| record.solver.multi_plane()).map(|record| &record.facts.passes);
-        let best = traces.filter(|points| points.len() > 2).min_by_key(|points| points.len().abs_diff(8))?;
+        let ascending = |points: &[(f64, f64)]| points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let whole = traces.filter(|points| points.len() > 2 && ascending(points));
+        let best = whole.min_by_key(|points| points.len().abs_diff(8))?;
         Some(Self { points: best.clone(), exact_end: 1 })
     }
 }
