@@ -189,7 +189,8 @@ pub fn slope_rule(trace: &PassTrace) -> Result<String> {
     let styles = [COLORS[1], COLORS[0], COLORS[3]];
     let names = ["exact pass", "approximate passes", "whole iteration so far"].map(str::to_owned);
     let approximate = last - trace.exact_end;
-    let note = format!("one recorded iteration: the exact pass, then {approximate} approximate passes");
+    let note =
+        format!("vertical: gain of F since the iteration began; exact pass, then {approximate} approximate passes");
     let legend = Legend::new(names.into_iter().zip(styles), &[note]).without_bands();
     // Halfway through the passes that were followed by another; without one, the first pass is the last.
     let middle = trace.exact_end + (approximate / 2).max(1);
