@@ -82,47 +82,52 @@ fn the_slope_rule_says_when_it_stops() {
 /// The four commands on a folder with a damaged file, and on folders that hold nothing.
 #[test]
 fn commands_on_a_folder() {
-    use ssvm_bench::cli::{claims, figures, profile, report};
-    use ssvm_bench::frame::layout::TableFormat;
     use ssvm_bench::trace::store::{Shelf, Store};
 
     let dir = tempfile::tempdir().unwrap();
-    let results = dir.path().to_owned();
-    let empty = figures::run(&figures::FiguresArgs {
-        results: results.clone(),
-        out: None,
-        format: vec![Format::Svg],
-        tables: false,
-    });
-    assert!(empty.unwrap_err().to_string().contains("ssvm-bench run"), "an empty folder says what to do");
-
+    let results = dir.path();
+    let command = |name: &str, extra: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let out = command.arg(name).arg(results).args(extra).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (out.status.code(), text(&out.stdout), text(&out.stderr))
+    };
+    let (code, _, errors) = command("figures", &[]);
+    assert!(code == Some(1) && errors.contains("ssvm-bench run"), "an empty folder says what to do: {errors}");
     std::fs::write(results.join("manifest.json"), r#"{"schema_version": 0}"#).unwrap();
-    let older = profile::run(&profile::ProfileArgs { results: results.clone(), format: TableFormat::Text });
-    assert!(older.unwrap_err().to_string().contains("layout 0"), "a folder of another layout is refused by name");
+    let (code, _, errors) = command("profile", &[]);
+    assert!(code == Some(1) && errors.contains("layout 0"), "another layout is refused by name: {errors}");
     std::fs::remove_file(results.join("manifest.json")).unwrap();
 
-    let (store, lock) = Store::create(&results).unwrap();
+    let (store, lock) = Store::create(results).unwrap();
     drop(lock);
-    let nothing = claims::run(&claims::ClaimsArgs { results: results.clone(), format: TableFormat::Text });
-    assert!(nothing.unwrap_err().to_string().contains("no run to show"));
+    let (code, _, errors) = command("claims", &[]);
+    assert!(code == Some(1) && errors.contains("no run to show"), "{errors}");
     for record in hand::demo(&["usps-synth:n=9", "ocr"], 2) {
         store.write(Shelf::Runs, &record).unwrap();
     }
-    let whole = std::fs::read(store.path(Shelf::Runs, &hand::demo(&["ocr"], 1)[0].run_id)).unwrap();
+    let whole = std::fs::read(store.path(Shelf::Runs, &hand::demo(&["ocr"], 2)[0].run_id)).unwrap();
     std::fs::write(store.path(Shelf::Runs, "half-written"), &whole[..whole.len() / 2]).unwrap();
-    let points = vec![(0.0, 0.0), (1.0, 1.0), (1.1, 1.5), (1.2, 1.55)];
-    PassTrace { points, exact_end: 1 }.write(&results).unwrap();
 
-    let args = figures::FiguresArgs { results: results.clone(), out: None, format: vec![Format::Svg], tables: true };
-    figures::run(&args).unwrap();
-    report::run(&report::ReportArgs { results: results.clone(), out: None }).unwrap();
-    for format in [TableFormat::Text, TableFormat::Json, TableFormat::Markdown, TableFormat::Latex] {
-        claims::run(&claims::ClaimsArgs { results: results.clone(), format }).unwrap();
-        profile::run(&profile::ProfileArgs { results: results.clone(), format }).unwrap();
+    let (code, files, errors) = command("figures", &["--format", "svg", "--tables"]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(errors.contains("half-written") && errors.contains("1 of 2 runs failed: mp-bcfw-avg on ocr"), "{errors}");
+    for file in ["figures/slope_rule.svg", "figures/oracle_time_ocr.svg", "tables/bands.csv"] {
+        assert!(files.contains(file) && results.join(file).is_file(), "{file}: {files}");
     }
-    for file in ["figures/slope_rule.svg", "figures/oracle_time_ocr.svg", "tables/bands.csv", "report.html"] {
-        assert!(results.join(file).is_file(), "{file}");
-    }
+    assert_eq!(command("report", &[]).0, Some(0));
     let page = std::fs::read_to_string(results.join("report.html")).unwrap();
     assert!(page.contains("1 damaged file<") && page.contains("half-written"));
+    for (format, claims, profile) in [
+        ("text", "not measured", "oracle share"),
+        ("json", "\"verdict\": \"holds\"", "\"p99\""),
+        ("markdown", "| 1 | OCR |", "| OCR | mp-bcfw |"),
+        ("latex", "\\bottomrule", "\\textmu"),
+    ] {
+        for (name, expected) in [("claims", claims), ("profile", profile)] {
+            let (code, text, errors) = command(name, &["--format", format]);
+            assert_eq!(code, Some(0), "a claim that does not hold is a result: {errors}");
+            assert!(text.contains(expected), "{name} as {format} has no {expected}: {text}");
+        }
+    }
 }

@@ -27,7 +27,9 @@ impl PassTrace {
     /// The most instructive iteration among these runs; `None` when none made approximate passes.
     pub fn pick(records: &[RunRecord]) -> Option<Self> {
         let traces = records.iter().filter(|record| record.solver.multi_plane()).map(|record| &record.facts.passes);
-        let best = traces.filter(|points| points.len() > 2).min_by_key(|points| points.len().abs_diff(8))?;
+        let ascending = |points: &[(f64, f64)]| points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let whole = traces.filter(|points| points.len() > 2 && ascending(points));
+        let best = whole.min_by_key(|points| points.len().abs_diff(8))?;
         Some(Self { points: best.clone(), exact_end: 1 })
     }
 }
@@ -187,7 +189,8 @@ pub fn slope_rule(trace: &PassTrace) -> Result<String> {
     let styles = [COLORS[1], COLORS[0], COLORS[3]];
     let names = ["exact pass", "approximate passes", "whole iteration so far"].map(str::to_owned);
     let approximate = last - trace.exact_end;
-    let note = format!("one recorded iteration: the exact pass, then {approximate} approximate passes");
+    let note =
+        format!("vertical: gain of F since the iteration began; exact pass, then {approximate} approximate passes");
     let legend = Legend::new(names.into_iter().zip(styles), &[note]).without_bands();
     // Halfway through the passes that were followed by another; without one, the first pass is the last.
     let middle = trace.exact_end + (approximate / 2).max(1);

@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::layout::{Grid, percent, seconds};
+use super::names::title;
 use super::{Frames, median_of_sorted};
 use crate::error::{Error, Result};
 use crate::trace::{RunRecord, Status};
@@ -135,12 +136,12 @@ pub fn grid(rows: &[ProfileRow]) -> Grid {
         ">oracle share",
         ">min–max",
         ">oracle calls",
-        ">p50",
+        ">exact p50",
         ">p90",
         ">p99",
         ">max",
         ">approx steps",
-        ">p50",
+        ">approx p50",
         ">p90",
         ">p99",
         ">max",
@@ -151,7 +152,8 @@ pub fn grid(rows: &[ProfileRow]) -> Grid {
             None => std::array::from_fn(|_| "–".to_owned()),
         };
         let range = row.share.map_or("–".into(), |s| format!("{:.1}–{:.1} %", 100.0 * s.min, 100.0 * s.max));
-        let mut cells = vec![row.dataset.clone(), row.label.clone(), row.completed.to_string(), row.failed.to_string()];
+        let mut cells =
+            vec![title(&row.dataset).to_owned(), row.label.clone(), row.completed.to_string(), row.failed.to_string()];
         cells.extend([row.share.map_or("–".into(), |s| percent(s.median)), range, row.oracle_calls.to_string()]);
         cells.extend(latency(row.oracle_ns));
         cells.push(row.approx_steps.to_string());

@@ -107,6 +107,9 @@ fn demo_run(dataset: &str, which: usize, solver: SolverKind, repeat: u64) -> Run
         points.push(p);
     }
     let mut record = run(dataset, solver, repeat, points);
+    if solver.multi_plane() {
+        record.facts.passes = vec![(0.0, 0.1), (0.02, 0.2), (0.022, 0.24), (0.024, 0.262), (0.026, 0.268)];
+    }
     record.oracle_ns.clear();
     record.approx_ns.clear();
     let typical = [3e3, 5e4, 2e6, 4e6][which.min(3)];
