@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How often the timed gate is right: false alarms of A/A runs, planted slowdowns found.
 
-    scripts/gate_power.py [--same 40] [--slow 20] [--rebuilt 4] [--keep]
+    scripts/gate_power.py [--same 40] [--slow 20] [--rebuilt 4] [--core N] [--keep]
 
 Every trial is one `compare --against` with its defaults, exit code 2 = alarm. Old and new are
   same      the same program: an alarm is false
@@ -24,15 +24,14 @@ from pathlib import Path
 import sabotage
 
 
-def trial(new, old, slow, junit):
+def trial(new, old, slow, core):
     """Exit code 2 or 0, the cells with an alarm, all lines, seconds."""
     environment = {key: value for key, value in os.environ.items() if key != "SSVM_SLOW"}
     if slow:
         environment["SSVM_SLOW"] = "1"
     began = time.time()
-    run = subprocess.run(
-        [new, "compare", "--against", old, "--junit", junit], env=environment, capture_output=True, text=True
-    )
+    command = [new, "compare", "--against", old] + (["--core", core] if core else [])
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
     if run.returncode not in (0, 2):
         sys.exit(f"gate_power.py: {run.stderr}")
     cells = re.findall(r"^(\S+) +(\S+/\S+) .*CPU s\) .*?([+-][0-9.e-]+) %", run.stdout, re.M)
@@ -44,6 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, trials in [("same", 40), ("slow", 20), ("rebuilt", 4)]:
         parser.add_argument(f"--{name}", type=int, default=trials, metavar="TRIALS")
+    parser.add_argument("--core", default=None, help="passed on to compare, to measure on several cores at once")
     parser.add_argument("--keep", action="store_true", help="use the patched programs that are already there")
     args = parser.parse_args()
     program = sabotage.path if args.keep else sabotage.build
@@ -53,7 +53,6 @@ def main():
         # Copies: a build in the meantime must not change what is measured.
         kept = lambda program: program and shutil.copy(program, folder)
         switched, rebuilt, shipped = map(kept, [switched, rebuilt, sabotage.HONEST])
-        junit = f"{folder}/junit.xml"
         # The old side of a planted slowdown: the same file, the switch off.
         honest = Path(folder) / "honest"
         honest.write_text(f'#!/bin/sh\nunset SSVM_SLOW\nexec "{switched}" "$@"\n')
@@ -71,7 +70,7 @@ def main():
                 most = max(trials for trials, *_ in kinds.values())
                 if (number + 1) * trials // most == number * trials // most:
                     continue
-                alarm, worse, cells, seconds = trial(str(new), str(old), slow, junit)
+                alarm, worse, cells, seconds = trial(str(new), str(old), slow, args.core)
                 found = summary.setdefault(kind, {"trials": 0, "alarms": 0, "cells": {}, "seconds": 0.0})
                 found["trials"] += 1
                 found["alarms"] += alarm
