@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """How often the timed gate is right: false alarms of A/A runs, planted slowdowns found.
 
-    scripts/gate_power.py [--same 40] [--slow 20] [--product 20] [--rebuilt 5]
+    scripts/gate_power.py [--same 40] [--slow 20] [--rebuilt 4] [--core N] [--keep]
 
 Every trial is one `compare --against` with its defaults, exit code 2 = alarm. Old and new are
   same      the same program: an alarm is false
   slow      the same program, 10 % more CPU time in all solver work (a switch in a patched copy): an alarm is right
-  product   a patched copy in which one plane product of graphs in ten is made twice: an alarm is right
   rebuilt   the same sources built in another folder: what the place of the code in memory alone does
 Prints a line per trial and a summary. Needs `target/release/ssvm-bench`; see sabotage.py.
 """
@@ -25,15 +24,14 @@ from pathlib import Path
 import sabotage
 
 
-def trial(new, old, slow, junit):
+def trial(new, old, slow, core):
     """Exit code 2 or 0, the cells with an alarm, all lines, seconds."""
     environment = {key: value for key, value in os.environ.items() if key != "SSVM_SLOW"}
     if slow:
         environment["SSVM_SLOW"] = "1"
     began = time.time()
-    run = subprocess.run(
-        [new, "compare", "--against", old, "--junit", junit], env=environment, capture_output=True, text=True
-    )
+    command = [new, "compare", "--against", old] + (["--core", core] if core else [])
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
     if run.returncode not in (0, 2):
         sys.exit(f"gate_power.py: {run.stderr}")
     cells = re.findall(r"^(\S+) +(\S+/\S+) .*CPU s\) .*?([+-][0-9.e-]+) %", run.stdout, re.M)
@@ -43,17 +41,18 @@ def trial(new, old, slow, junit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, trials in [("same", 40), ("slow", 20), ("product", 20), ("rebuilt", 5)]:
+    for name, trials in [("same", 40), ("slow", 20), ("rebuilt", 4)]:
         parser.add_argument(f"--{name}", type=int, default=trials, metavar="TRIALS")
+    parser.add_argument("--core", default=None, help="passed on to compare, to measure on several cores at once")
+    parser.add_argument("--keep", action="store_true", help="use the patched programs that are already there")
     args = parser.parse_args()
-    switched = sabotage.build("slow-solver") if args.same + args.slow else None
-    product = sabotage.build("slow-product") if args.product else None
-    rebuilt = sabotage.build("nothing") if args.product + args.rebuilt else None
+    program = sabotage.path if args.keep else sabotage.build
+    switched = program("slow-solver") if args.same + args.slow else None
+    rebuilt = program("nothing") if args.rebuilt else None
     with tempfile.TemporaryDirectory() as folder:
         # Copies: a build in the meantime must not change what is measured.
         kept = lambda program: program and shutil.copy(program, folder)
-        switched, product, rebuilt, shipped = map(kept, [switched, product, rebuilt, sabotage.HONEST])
-        junit = f"{folder}/junit.xml"
+        switched, rebuilt, shipped = map(kept, [switched, rebuilt, sabotage.HONEST])
         # The old side of a planted slowdown: the same file, the switch off.
         honest = Path(folder) / "honest"
         honest.write_text(f'#!/bin/sh\nunset SSVM_SLOW\nexec "{switched}" "$@"\n')
@@ -61,7 +60,6 @@ def main():
         kinds = {
             "same": (args.same, switched, honest, False),
             "slow": (args.slow, switched, honest, True),
-            "product": (args.product, product, rebuilt, False),
             "rebuilt": (args.rebuilt, rebuilt, shipped, False),
         }
         summary = {}
@@ -72,7 +70,7 @@ def main():
                 most = max(trials for trials, *_ in kinds.values())
                 if (number + 1) * trials // most == number * trials // most:
                     continue
-                alarm, worse, cells, seconds = trial(str(new), str(old), slow, junit)
+                alarm, worse, cells, seconds = trial(str(new), str(old), slow, args.core)
                 found = summary.setdefault(kind, {"trials": 0, "alarms": 0, "cells": {}, "seconds": 0.0})
                 found["trials"] += 1
                 found["alarms"] += alarm

@@ -95,31 +95,39 @@ def replaced(texts, file, old, new):
     texts[file] = text.replace(old, new)
 
 
+def path(name):
+    """Where the broken program is, once built."""
+    return TARGET / "release" / f"ssvm-bench-{name}"
+
+
 def build(name):
     """The broken program; only this crate is compiled, and only when something changed."""
     file, old, new, _, _ = SABOTAGE[name]
     files = [ROOT / item for item in ["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain.toml"]]
-    files += [path for folder in ["src", "benches", "configs"] for path in (ROOT / folder).rglob("*") if path.is_file()]
-    texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
+    files += [item for folder in ["src", "benches", "configs"] for item in (ROOT / folder).rglob("*") if item.is_file()]
+    texts = {str(item.relative_to(ROOT)): item.read_text() for item in files}
     replaced(texts, file, old, new)
     for support in SUPPORT.get(name, []):
         replaced(texts, *support)
-    # A name of its own, so that the program in the target folder stays what it is.
-    program = f"ssvm-bench-{name}"
+    # Names of its own: Cargo tells packages in one target folder apart by name, not by path, and would take the
+    # compiled library of one copy for that of another.
+    program = path(name).name
+    replaced(texts, "Cargo.toml", '[package]\nname = "ssvm-bench"', f'[package]\nname = "{program}"')
+    replaced(texts, "Cargo.lock", 'name = "ssvm-bench"\n', f'name = "{program}"\n')
     replaced(texts, "Cargo.toml", 'default-run = "ssvm-bench"', f'default-run = "{program}"')
     replaced(texts, "Cargo.toml", '[[bin]]\nname = "ssvm-bench"', f'[[bin]]\nname = "{program}"')
     copy = TARGET / "sabotage" / name
-    for path in copy.rglob("*.rs"):
-        if str(path.relative_to(copy)) not in texts:
-            path.unlink()
+    for item in copy.rglob("*.rs"):
+        if str(item.relative_to(copy)) not in texts:
+            item.unlink()
     for file, text in texts.items():
-        path = copy / file
-        if not path.exists() or path.read_text() != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        item = copy / file
+        if not item.exists() or item.read_text() != text:
+            item.parent.mkdir(parents=True, exist_ok=True)
+            item.write_text(text)
     command = ["cargo", "build", "--release", "--quiet", "--offline", "--bin", program, "--target-dir", str(TARGET)]
     subprocess.run(command, cwd=copy, check=True)
-    return TARGET / "release" / program
+    return path(name)
 
 
 def gate(kind, program, baseline, results):

@@ -280,12 +280,13 @@ impl<'a> Meter<'a> {
         self.oracle_raw as f64 * self.ns_per_raw * 1e-9
     }
 
-    /// Time inside exact oracle calls on the run's clock, seconds. Under the CPU clock this is wall time too: a CPU
-    /// clock read would cost as much as a fast oracle.
+    /// Time inside exact oracle calls on the run's clock, seconds. Under the CPU clock it is the wall time inside them
+    /// times the CPU's part of all wall time: a CPU clock read would cost as much as a fast oracle.
     pub fn oracle_s(&self) -> f64 {
         match self.kind {
             ClockKind::Virtual => self.oracle_units as f64 * UNIT_NS * 1e-9,
-            ClockKind::Wall | ClockKind::Cpu => self.oracle_wall_s(),
+            ClockKind::Wall => self.oracle_wall_s(),
+            ClockKind::Cpu => self.oracle_wall_s() * (self.cpu_s() / self.wall_s().max(1e-12)).min(1.0),
         }
     }
 

@@ -8,6 +8,7 @@ mod runs;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use ssvm_bench::check::baseline::Provenance;
 use ssvm_bench::check::{Baseline, Finding, Judgement, gate, measure};
 use ssvm_bench::config::{SolverKind, SolverSpec};
 use ssvm_bench::problem::{Direction, Problem, Sink};
@@ -152,7 +153,7 @@ fn results(fault: Fault) -> Vec<RunRecord> {
 
 fn judged(fault: Fault) -> Vec<Finding> {
     let honest = results(Fault::None);
-    let baseline = Baseline::of(&measure::cells(&honest).unwrap(), &[], Default::default()).unwrap();
+    let baseline = Baseline::of(&measure::cells(&honest).unwrap(), &[], Provenance::default()).unwrap();
     // Through its text, as in life.
     let baseline = Baseline::parse("baseline.toml".as_ref(), &baseline.text()).unwrap();
     let broken = results(fault);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use serde_json::Value;
+use ssvm_bench::check::baseline::Provenance;
 use ssvm_bench::check::{Baseline, Cell, Finding, Judgement, gate, measure, output};
 use ssvm_bench::config::SolverKind::{Bcfw, MpBcfw};
 use ssvm_bench::trace::{RunRecord, Status};
@@ -20,7 +21,7 @@ fn sample() -> Vec<RunRecord> {
 }
 
 fn baseline(records: &[RunRecord]) -> Baseline {
-    Baseline::of(&measure::cells(records).unwrap(), &[], Default::default()).unwrap()
+    Baseline::of(&measure::cells(records).unwrap(), &[], Provenance::default()).unwrap()
 }
 
 fn judge(baseline: &Baseline, records: &[RunRecord]) -> Vec<Finding> {
