@@ -40,7 +40,7 @@ fn bad_arguments_end_with_one_and_say_why() {
     for (arguments, expected) in [
         (vec!["solve", "--dataset", "uspz", "--solver", "bcfw"], "did you mean 'usps'"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfv"], "unknown solver 'bcfv'"),
-        (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--gap", "-1"], "must be a positive number"),
+        (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--gap=-1"], "must be a positive number"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--evaluate", "at:5,2"], "increasing"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--passes", "some"], "'auto' or a whole number"),
         (vec!["solve", "--dataset", "libsvm:/nowhere/x", "--solver", "bcfw"], "/nowhere/x"),

@@ -18,6 +18,9 @@ use crate::oracle::predict::predict;
 
 /// Arguments of `data`.
 #[derive(Args)]
+#[command(
+    after_help = "Example:\n  ssvm-bench data list\n  ssvm-bench data fetch usps\n  ssvm-bench data show horses 3 --out horse.png"
+)]
 pub struct DataArgs {
     #[command(subcommand)]
     command: DataCommand,
