@@ -21,5 +21,5 @@ pub mod rounds;
 pub mod workload;
 
 pub use baseline::Baseline;
-pub use finding::{Finding, Judgement};
+pub use finding::{Finding, Judgement, percent};
 pub use metric::{Cell, Metric, Place, Quantity};

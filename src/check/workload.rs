@@ -46,7 +46,7 @@ impl Summary {
     }
 }
 
-/// One workload per oracle, one per kind of plane product: each spends 10 to 30 ms in one hot place.
+/// One workload per oracle, one per kind of plane product: each spends 5 to 30 ms in one hot place.
 pub fn standard() -> Vec<Workload> {
     let work = |dataset: &str, solver, iterations, passes| Workload {
         cell: Cell { dataset: dataset.to_owned(), solver },

@@ -253,7 +253,8 @@ fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
         eprintln!("Better than the baseline. Accept it with:");
     } else {
         let Provenance { code, commit, .. } = &baseline.provenance;
-        eprintln!("The gate failed: {count} metrics against the baseline of commit {commit} (code {code}).");
+        let metrics = if count == 1 { "metric" } else { "metrics" };
+        eprintln!("The gate failed: {count} {metrics} against the baseline of commit {commit} (code {code}).");
         eprintln!("If the change is meant, accept it with:");
     }
     let mut accepted = [failed, better].concat();

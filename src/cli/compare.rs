@@ -1,6 +1,6 @@
 //! `compare`: two builds in turns, two solvers of one build, or two result folders, with an interval for each ratio.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -10,7 +10,7 @@ use super::check::{OutputArgs, records};
 use crate::check::measure::by_cell;
 use crate::check::rounds::{self, Design, Side};
 use crate::check::workload::{self, Workload};
-use crate::check::{Cell, folders};
+use crate::check::{Cell, Finding, folders, instructions, percent};
 use crate::config::SolverKind;
 use crate::exec::host;
 use crate::trace::store::Store;
@@ -91,7 +91,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Verdict> {
     outputs.write(title, &findings)
 }
 
-fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<crate::check::Finding>> {
+fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Finding>> {
     let this = std::env::current_exe().context("cannot find this program's own file")?;
     let other = match (&args.against, args.versus) {
         (Some(binary), _) => binary.canonicalize().with_context(|| {
@@ -119,9 +119,33 @@ fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<crate:
             Workload { cell, ..workload.clone() }.run(&other)
         }
     };
-    Ok(rounds::compare(&workloads, design, run, |round| {
+    let mut findings = rounds::compare(&workloads, design, run, |round| {
         if round % 5 == 0 {
             eprintln!("round {round} of {}", design.rounds);
         }
-    })?)
+    })?;
+    if args.versus.is_none() && instructions::available() {
+        for (finding, workload) in findings.iter_mut().zip(&workloads).filter(|(f, _)| f.judgement.fails()) {
+            explain(finding, workload, [&other, &this])?;
+        }
+    }
+    Ok(findings)
+}
+
+/// Adds to a slower workload whether it also takes more instructions. Any change of the sources moves code in memory, and
+/// that alone can cost as much as the threshold.
+fn explain(finding: &mut Finding, workload: &Workload, programs: [&Path; 2]) -> anyhow::Result<()> {
+    eprintln!("counting instructions: {}", workload.cell);
+    let count = |program| -> anyhow::Result<f64> {
+        let counts = instructions::count(program, std::slice::from_ref(workload), |_| {})?;
+        Ok(counts.values().sum::<u64>() as f64)
+    };
+    let ratio = count(programs[1])? / count(programs[0])?;
+    let join = if finding.note.is_empty() { "" } else { "; " };
+    finding.note += &if (ratio - 1.0).abs() <= instructions::TOLERANCE {
+        format!("{join}as many instructions as before: caches, or only where the code lies in memory")
+    } else {
+        format!("{join}instructions {}", percent(ratio))
+    };
+    Ok(())
 }
