@@ -6,8 +6,8 @@ mod runs;
 use std::path::Path;
 
 use assert_cmd::Command;
+use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{Rng, SeedableRng};
 use ssvm_bench::check::rounds::{self, Design, Side};
 use ssvm_bench::check::workload::{self, Summary};
 use ssvm_bench::check::{Finding, Judgement, folders, measure};

@@ -1,7 +1,7 @@
 //! Ratios of paired timings → a bootstrap interval of their median → a verdict that noise alone cannot cause.
 
+use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::Judgement;
 

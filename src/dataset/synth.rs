@@ -10,8 +10,8 @@
 
 use std::sync::Arc;
 
+use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::Data;

@@ -1,7 +1,7 @@
 //! (seed, order) → the terms of each iteration. Same seed, same stream, in every release.
 
+use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::config::Order;
 

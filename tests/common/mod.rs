@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{Rng, SeedableRng};
 use ssvm_bench::clock::Meter;
 use ssvm_bench::config::{Budget, ClockKind};
 use ssvm_bench::dataset::GraphData;
