@@ -1,28 +1,70 @@
 //! Structural SVM training with FW, BCFW and MP-BCFW, and the harness that measures it.
 //!
-//! Data flows one way: `config → plan → dataset / problem → exec(solver) → trace → frame → figure | report | claims | check`.
+//! min_w λ/2 ‖w‖² + Σ_i H_i(w), where each H_i is the maximum of planes that a max-oracle finds.
+//!
+//! Two crates in one. The *solver library* (always there): a [`Problem`] or a [`MaxOracle`] of one's own, the solvers
+//! behind [`Solve`], clocks that can be trusted. The *harness* (feature `harness`, on by default): data sets, configs,
+//! parallel runs, figures, report, claims and gates, all behind [`Harness`], whose `main` is the whole program.
+//!
+//! Data flows one way:
+//! `config → plan → dataset / problem → drive(solver) → trace → frame → figure | report | claims | check`.
 
-pub mod check;
-pub mod claims;
-pub mod cli;
 pub mod clock;
-pub mod config;
-pub mod dataset;
+pub mod data;
+pub mod drive;
 pub mod error;
-pub mod exec;
-pub mod figure;
-pub mod frame;
 pub mod linalg;
 pub mod oracle;
-pub mod plan;
 pub mod problem;
-pub mod report;
+pub mod settings;
 pub mod solver;
+pub mod stats;
+pub mod text;
+
+#[cfg(feature = "harness")]
+pub mod catalog;
+#[cfg(feature = "harness")]
+pub mod check;
+#[cfg(feature = "harness")]
+pub mod claims;
+#[cfg(feature = "harness")]
+pub mod cli;
+#[cfg(feature = "harness")]
+pub mod config;
+#[cfg(feature = "harness")]
+pub mod dataset;
+#[cfg(feature = "harness")]
+pub mod exec;
+#[cfg(feature = "harness")]
+pub mod figure;
+#[cfg(feature = "harness")]
+pub mod files;
+#[cfg(feature = "harness")]
+pub mod frame;
+#[cfg(feature = "harness")]
+pub mod harness;
+#[cfg(feature = "harness")]
+pub mod plan;
+#[cfg(feature = "harness")]
+pub mod report;
+#[cfg(feature = "harness")]
 pub mod trace;
 
+pub use clock::{ClockKind, Meter};
+pub use drive::{Course, Observer, Outcome, Quiet, Solve, StopReason, TracePoint, drive};
 pub use error::{Error, Result};
+pub use problem::{Direction, Family, MaxOracle, Problem, Simple, Sink, SparsePlane};
+pub use settings::{Budget, Cadence, Domain, Param, Params, RunSettings, SolverSpec, Value};
+pub use solver::{Iterate, Iteration, Metered, Moment, Solution, Solver, SolverInfo, SolverRow, SolverTable};
+
+#[cfg(feature = "harness")]
+pub use catalog::Catalog;
+#[cfg(feature = "harness")]
+pub use dataset::{DataDir, DatasetInfo, DatasetRow, Loaded, Request};
+#[cfg(feature = "harness")]
+pub use harness::Harness;
 
 /// The examples of the README, compiled and run by the tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "harness"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

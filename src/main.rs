@@ -1,5 +1,5 @@
-//! The `ssvm-bench` binary.
+//! The `ssvm-bench` binary: the harness with its standard tables.
 
 fn main() -> std::process::ExitCode {
-    ssvm_bench::cli::main()
+    ssvm_bench::Harness::standard().main()
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::measure::{self, Runs, Values};
 use super::{Cell, Metric, Place};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::trace::manifest::{Code, ConfigText, Manifest};
 
 /// Layout of the file.
@@ -234,19 +235,7 @@ impl Baseline {
 
     /// Writes the file; a reader sees the old one or the new one.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::io("write into", folder))?;
-        std::io::Write::write_all(&mut file, self.text().as_bytes()).map_err(Error::io("write", path))?;
-        // Temporary files are for their owner only; a baseline is a file of the repository.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let shared = std::fs::Permissions::from_mode(0o644);
-            file.as_file().set_permissions(shared).map_err(Error::io("write", path))?;
-        }
-        file.persist(path).map_err(|error| Error::io("write", path)(error.error))?;
-        Ok(())
+        files::write_bytes(path, self.text().as_bytes())
     }
 }
 

@@ -1,7 +1,8 @@
 //! One verdict: which cell, which metric, from what to what, and whether that passes.
 
 use super::Cell;
-use super::paired::Interval;
+use crate::stats::Interval;
+use crate::text::{change, exact};
 
 /// What a comparison says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,17 +88,17 @@ impl Finding {
         let mut text = format!("{dataset} {solver}: {}", self.metric);
         match (self.old, self.new) {
             (Some(old), Some(new)) => {
-                text += &format!(" {} → {}", number(old), number(new));
+                text += &format!(" {} → {}", exact(old), exact(new));
                 if self.ratio.is_none() && old != 0.0 && old != new {
-                    text += &format!(" ({})", percent(new / old));
+                    text += &format!(" ({})", change(new / old));
                 }
             }
-            (Some(old), None) => text += &format!(" {} → nothing", number(old)),
-            (None, Some(new)) => text += &format!(" nothing → {}", number(new)),
+            (Some(old), None) => text += &format!(" {} → nothing", exact(old)),
+            (None, Some(new)) => text += &format!(" nothing → {}", exact(new)),
             (None, None) => {}
         }
         if let Some(ratio) = self.ratio {
-            text += &format!(", {} (interval {} … {})", percent(ratio.median), percent(ratio.low), percent(ratio.high));
+            text += &format!(", {} (interval {} … {})", change(ratio.median), change(ratio.low), change(ratio.high));
         }
         if !self.note.is_empty() {
             text += &format!("; {}", self.note);
@@ -106,19 +107,27 @@ impl Finding {
     }
 }
 
-/// A number as short as it can be told apart: counters whole, small values with twelve digits.
-pub fn number(value: f64) -> String {
-    if value == value.trunc() && value.abs() < 1e15 {
-        return format!("{value:.0}");
+/// Judges a ratio new/old: worse or better only when the whole interval is beyond the threshold.
+pub fn judge_ratio(interval: &Interval, threshold: f64) -> Judgement {
+    if interval.low > 1.0 + threshold {
+        Judgement::Worse
+    } else if interval.high < 1.0 / (1.0 + threshold) {
+        Judgement::Better
+    } else {
+        Judgement::Same
     }
-    let digits = (11 - value.abs().log10().floor() as i32).clamp(0, 17) as usize;
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A ratio as a change: 1.1 is `+10.0 %`.
-pub fn percent(ratio: f64) -> String {
-    let change = 100.0 * (ratio - 1.0);
-    // Changes of the objective are small; they must not read as +0.0 %.
-    if change != 0.0 && change.abs() < 0.05 { format!("{change:+.1e} %") } else { format!("{change:+.1} %") }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_interval_beyond_the_threshold_is_a_verdict() {
+        let interval = Interval { median: 1.10, low: 1.08, high: 1.12 };
+        assert_eq!(judge_ratio(&interval, 0.05), Judgement::Worse);
+        assert_eq!(judge_ratio(&interval, 0.09), Judgement::Same);
+        let inverse = Interval { median: 1.0 / 1.1, low: 1.0 / 1.13, high: 1.0 / 1.07 };
+        assert_eq!(judge_ratio(&inverse, 0.05), Judgement::Better);
+    }
 }

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::measure::{Runs, reached, read, targets};
-use super::paired::{FEWEST_PAIRS, bootstrap, median};
 use super::rounds::Design;
-use super::{Cell, Finding, Judgement, Metric, Place, Quantity};
-use crate::config::ClockKind;
+use super::{Cell, Finding, Judgement, Metric, Place, Quantity, judge_ratio};
+use crate::clock::ClockKind;
 use crate::error::{Error, Result};
-use crate::trace::{RunRecord, Status};
+use crate::stats::{FEWEST_PAIRS, bootstrap, median};
+use crate::trace::RunRecord;
 
 /// Compares cell by cell. What is on one side only is named, not judged; nothing in common is an error.
 pub fn compare(
@@ -35,23 +35,22 @@ pub fn compare(
 }
 
 fn compare_cell(cell: &Cell, old: &Runs<'_>, new: &Runs<'_>, design: &Design) -> Vec<Finding> {
-    let failed = |side: &Runs<'_>| side.iter().any(|record| matches!(record.status, Status::Failed(_)));
+    let failed = |side: &Runs<'_>| side.iter().any(|record| !record.status.is_done());
     if failed(new) && !failed(old) {
         return vec![Finding::bare(cell, "all metrics", Judgement::Missing, "a run of the second folder failed")];
     }
     let pairs: Vec<(&RunRecord, &RunRecord)> = old
         .iter()
         .filter_map(|old| Some((*old, *new.iter().find(|new| new.repeat == old.repeat)?)))
-        .filter(|(old, new)| !old.points.is_empty() && !new.points.is_empty())
+        .filter(|(old, new)| !old.points().is_empty() && !new.points().is_empty())
         .collect();
     let both: Vec<&RunRecord> = pairs.iter().flat_map(|(old, new)| [*old, *new]).collect();
     let unlike = both.windows(2).find_map(|pair| {
         let (a, b) = (pair[0], pair[1]);
-        if a.clock != b.clock {
-            Some(format!("timed with two clocks, {} and {}", a.clock.name(), b.clock.name()))
-        } else if (a.facts.n, a.facts.lambda) != (b.facts.n, b.facts.lambda)
-            || a.facts.data_checksum != b.facts.data_checksum
-        {
+        let clocks = [a.settings().clock, b.settings().clock];
+        if clocks[0] != clocks[1] {
+            Some(format!("timed with two clocks, {} and {}", clocks[0].name(), clocks[1].name()))
+        } else if (a.identity.lambda, &a.identity.data_checksum) != (b.identity.lambda, &b.identity.data_checksum) {
             Some("made from different data or with different λ".to_owned())
         } else {
             None
@@ -60,7 +59,7 @@ fn compare_cell(cell: &Cell, old: &Runs<'_>, new: &Runs<'_>, design: &Design) ->
     if let Some(note) = unlike {
         return vec![Finding::bare(cell, "all metrics", Judgement::NotJudged, note)];
     }
-    let Some(clock) = both.first().map(|record| record.clock) else {
+    let Some(clock) = both.first().map(|record| record.settings().clock) else {
         return vec![Finding::bare(cell, "all metrics", Judgement::NotJudged, "no repeat in common")];
     };
     let end = (Place::End, Quantity::TimeS);
@@ -81,17 +80,17 @@ fn compare_metric(
     let value = |record: &RunRecord| {
         let point = match metric.place {
             Place::Gap(gap) => reached(record, gap),
-            Place::End => record.points.last(),
+            Place::End => record.points().last(),
         };
         point.map(|point| read(point, metric.quantity)).filter(|value| *value > 0.0)
     };
     let values: Vec<(f64, f64)> = pairs.iter().filter_map(|(old, new)| Some((value(old)?, value(new)?))).collect();
     let ratios: Vec<f64> = values.iter().map(|(old, new)| new / old).collect();
     let interval = bootstrap(&ratios, design.confidence, design.seed)?;
-    let (judgement, note) = if clock != ClockKind::Virtual && ratios.len() < FEWEST_PAIRS {
+    let (judgement, note) = if !clock.repeatable() && ratios.len() < FEWEST_PAIRS {
         (Judgement::NotJudged, format!("{} repeats; judged from {FEWEST_PAIRS} on", ratios.len()))
     } else {
-        (interval.judge(design.threshold), String::new())
+        (judge_ratio(&interval, design.threshold), String::new())
     };
     let (old, new): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
     Some(Finding {

@@ -98,13 +98,12 @@ pub fn judge(baseline: &BTreeMap<Cell, u64>, counts: &BTreeMap<Cell, u64>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SolverKind;
 
     #[test]
     fn totals_and_verdicts() {
         assert_eq!(parse_total("events: Ir\nfn=(1) x\nsummary: 12\ntotals: 12\n"), Some(12));
         assert_eq!(parse_total("events: Ir\n"), None);
-        let cell = |dataset: &str| Cell { dataset: dataset.to_owned(), solver: SolverKind::Bcfw };
+        let cell = |dataset: &str| Cell { dataset: dataset.to_owned(), solver: "bcfw".to_owned() };
         let old = BTreeMap::from([(cell("a"), 1000), (cell("b"), 1000), (cell("c"), 1000), (cell("d"), 1000)]);
         let new = BTreeMap::from([(cell("a"), 1009), (cell("b"), 1011), (cell("c"), 900), (cell("e"), 5)]);
         let verdicts: Vec<Judgement> = judge(&old, &new).iter().map(|finding| finding.judgement).collect();

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::{Cell, Metric, Place, Quantity};
-use crate::config::ClockKind;
+use crate::drive::TracePoint;
 use crate::error::{Error, Result};
-use crate::trace::codec::sha256_hex;
-use crate::trace::{RunRecord, Status, TracePoint};
+use crate::trace::{RunRecord, Status};
 
 /// Most gap targets per cell when the config names none: the tightest ones.
 const MOST_TARGETS: usize = 4;
@@ -28,14 +25,12 @@ pub struct Values {
 /// Runs by cell. Refuses runs whose numbers are not repeatable and runs that cannot be told apart.
 pub fn cells(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
     for record in records {
-        if record.clock != ClockKind::Virtual {
+        if !record.settings().clock.repeatable() {
             return Err(Error::invalid(format!(
-                "{} {} #{} was timed with the {} clock; the counters are only repeatable under `clock = \"virtual\"`, \
+                "{} was timed with the {} clock; the counters are only repeatable under `clock = \"virtual\"`, \
                  as in configs/ci.toml. To compare timings use `ssvm-bench compare`",
-                record.dataset,
-                record.solver,
-                record.repeat,
-                record.clock.name()
+                record.label(),
+                record.settings().clock.name()
             )));
         }
     }
@@ -46,7 +41,8 @@ pub fn cells(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
 pub fn by_cell(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
     let mut cells: BTreeMap<Cell, Runs<'_>> = BTreeMap::new();
     for record in records {
-        cells.entry(Cell { dataset: record.dataset.clone(), solver: record.solver }).or_default().push(record);
+        let cell = Cell { dataset: record.dataset().to_owned(), solver: record.solver().to_owned() };
+        cells.entry(cell).or_default().push(record);
     }
     for (cell, runs) in &mut cells {
         runs.sort_by_key(|record| record.repeat);
@@ -63,7 +59,7 @@ pub fn by_cell(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
 
 /// The first evaluation at or below a gap.
 pub fn reached(record: &RunRecord, gap: f64) -> Option<&TracePoint> {
-    record.points.iter().find(|point| point.gap <= gap)
+    record.points().iter().find(|point| point.gap <= gap)
 }
 
 /// The gaps to measure a cell at: those of `wanted` (the config's `gap_targets`) that every repeat reaches; when none are
@@ -71,10 +67,10 @@ pub fn reached(record: &RunRecord, gap: f64) -> Option<&TracePoint> {
 /// nothing about how far a run got.
 pub fn targets(runs: &[&RunRecord], wanted: &[f64]) -> Vec<f64> {
     let tightest = |record: &&RunRecord| {
-        record.points.iter().map(|point| point.gap).filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min)
+        record.points().iter().map(|point| point.gap).filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min)
     };
     let floor = runs.iter().map(tightest).fold(0.0, f64::max);
-    let widest = runs.iter().filter_map(|record| record.points.first()).map(|point| point.gap).fold(0.0, f64::max);
+    let widest = runs.iter().filter_map(|record| record.points().first()).map(|point| point.gap).fold(0.0, f64::max);
     let decades = (-15..6).flat_map(|e| ["1", "3"].map(|m| format!("{m}e{e}").parse().unwrap_or(f64::NAN)));
     let mut targets: Vec<f64> = if wanted.is_empty() { decades.collect() } else { wanted.to_vec() };
     targets.retain(|gap| *gap >= floor && *gap < widest);
@@ -91,7 +87,7 @@ pub fn values(runs: &[&RunRecord], targets: &[f64]) -> Values {
         runs.iter().map(move |record| match (&record.status, place) {
             (Status::Failed(_), _) => None,
             (_, Place::Gap(gap)) => reached(record, gap),
-            (_, Place::End) => record.points.last(),
+            (_, Place::End) => record.points().last(),
         })
     };
     for place in targets.iter().map(|gap| Place::Gap(*gap)).chain([Place::End]) {
@@ -101,7 +97,7 @@ pub fn values(runs: &[&RunRecord], targets: &[f64]) -> Values {
             metrics.insert(Metric { place, quantity }, values);
         }
     }
-    Values { inputs: runs.iter().map(|record| inputs(record)).collect(), metrics }
+    Values { inputs: runs.iter().map(|record| record.identity.inputs()).collect(), metrics }
 }
 
 /// One quantity of an evaluation.
@@ -117,23 +113,9 @@ pub fn read(point: &TracePoint, quantity: Quantity) -> f64 {
     }
 }
 
-/// A hash of everything a run's numbers depend on but the code.
-fn inputs(record: &RunRecord) -> String {
-    let text = match serde_json::from_str::<Value>(&record.facts.settings) {
-        Ok(Value::Object(mut identity)) => {
-            identity.remove("code_version");
-            Value::Object(identity).to_string()
-        }
-        _ => record.facts.settings.clone(),
-    };
-    sha256_hex(text.as_bytes())[..12].to_owned()
-}
-
-/// The versions of the code that made these runs, each once; without the commit, which may change while the code that
-/// matters does not.
+/// The versions of the code that made these runs, each once.
 pub fn code_versions(records: &[RunRecord]) -> Vec<&str> {
-    let mut versions: Vec<&str> =
-        records.iter().filter_map(|record| record.facts.code_version.split(' ').next()).collect();
+    let mut versions: Vec<&str> = records.iter().map(|record| record.identity.code_version.as_str()).collect();
     versions.sort_unstable();
     versions.dedup();
     versions

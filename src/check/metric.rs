@@ -3,23 +3,21 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::config::SolverKind;
-
 /// A data set and a solver.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
     /// Data set name as in the config, such as `usps-synth:n=300`.
     pub dataset: String,
-    /// The solver.
-    pub solver: SolverKind,
+    /// Name of the solver.
+    pub solver: String,
 }
 
 impl Cell {
     /// Understands `DATASET SOLVER` and `DATASET/SOLVER`.
     pub fn parse(text: &str) -> Option<Self> {
         let (dataset, solver) = text.rsplit_once([' ', '/'])?;
-        let solver = solver.parse().ok()?;
-        (!dataset.is_empty()).then(|| Self { dataset: dataset.to_owned(), solver })
+        let named = !dataset.is_empty() && !solver.is_empty();
+        named.then(|| Self { dataset: dataset.to_owned(), solver: solver.to_owned() })
     }
 
     /// Whether `text` names this cell: `DATASET/SOLVER`, the data set perhaps without its parameters.

@@ -3,7 +3,7 @@
 //! | gate | compares | noise |
 //! |---|---|---|
 //! | counters ([`gate`]) | runs under the virtual clock with a [`baseline`] file, exactly | none |
-//! | time ([`rounds`], [`folders`]) | paired CPU times of two builds or two result folders, by interval | judged by [`paired`] |
+//! | time ([`rounds`], [`folders`]) | paired CPU times of two builds or two result folders, by interval | judged by its bootstrap interval |
 //! | instructions ([`instructions`]) | callgrind counts of the same work with the baseline file | below 1 % |
 //!
 //! Every gate ends in [`Finding`]s; [`output`] turns them into tables and into files that CI systems read.
@@ -16,10 +16,9 @@ pub mod instructions;
 pub mod measure;
 mod metric;
 pub mod output;
-pub mod paired;
 pub mod rounds;
 pub mod workload;
 
 pub use baseline::Baseline;
-pub use finding::{Finding, Judgement, percent};
+pub use finding::{Finding, Judgement, judge_ratio};
 pub use metric::{Cell, Metric, Place, Quantity};

@@ -3,10 +3,10 @@
 //! A round is A B B A, the next one B A A B: a drift of the machine hits both sides alike. Its ratio is the geometric
 //! mean of new over old; the median over rounds and its bootstrap interval decide.
 
-use super::paired::{FEWEST_PAIRS, bootstrap, median};
 use super::workload::{Summary, Workload};
-use super::{Finding, Judgement};
+use super::{Finding, Judgement, judge_ratio};
 use crate::error::{Error, Result};
+use crate::stats::{FEWEST_PAIRS, bootstrap, median};
 
 /// Which program a run uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ struct Series {
 impl Series {
     fn judge(&self, workload: &Workload, design: &Design) -> Finding {
         let interval = bootstrap(&self.ratios, design.confidence, design.seed);
-        let judgement = interval.map_or(Judgement::NotJudged, |interval| interval.judge(design.threshold));
+        let judgement = interval.map_or(Judgement::NotJudged, |interval| judge_ratio(&interval, design.threshold));
         let (old, new) = self.first;
         let note = if old.same_work(&new) {
             String::new()

@@ -10,7 +10,6 @@ use std::process::Command;
 use serde::Deserialize;
 
 use super::Cell;
-use crate::config::SolverKind;
 use crate::error::{Error, Result};
 
 /// One `solve`.
@@ -48,19 +47,19 @@ impl Summary {
 
 /// One workload per oracle, one per kind of plane product: each spends 5 to 30 ms in one hot place.
 pub fn standard() -> Vec<Workload> {
-    let work = |dataset: &str, solver, iterations, passes| Workload {
-        cell: Cell { dataset: dataset.to_owned(), solver },
+    let work = |dataset: &str, solver: &str, iterations, passes| Workload {
+        cell: Cell { dataset: dataset.to_owned(), solver: solver.to_owned() },
         iterations,
         passes,
     };
     vec![
-        work("usps-synth:n=300", SolverKind::Bcfw, 60, None),
-        work("usps-synth:n=300", SolverKind::MpBcfw, 10, Some(15)),
-        work("ocr-synth:n=100", SolverKind::Bcfw, 40, None),
-        work("ocr-synth:n=100", SolverKind::MpBcfw, 10, Some(15)),
-        work("horseseg-synth:n=10", SolverKind::Bcfw, 15, None),
-        work("horseseg-synth:n=10", SolverKind::MpBcfw, 10, Some(200)),
-        work("stanford-synth:n=4", SolverKind::Bcfw, 6, None),
+        work("usps-synth:n=300", "bcfw", 60, None),
+        work("usps-synth:n=300", "mp-bcfw", 10, Some(15)),
+        work("ocr-synth:n=100", "bcfw", 40, None),
+        work("ocr-synth:n=100", "mp-bcfw", 10, Some(15)),
+        work("horseseg-synth:n=10", "bcfw", 15, None),
+        work("horseseg-synth:n=10", "mp-bcfw", 10, Some(200)),
+        work("stanford-synth:n=4", "bcfw", 6, None),
     ]
 }
 
@@ -68,18 +67,20 @@ impl Workload {
     /// The arguments of `ssvm-bench`; evaluation only at the end.
     pub fn arguments(&self) -> Vec<String> {
         let Self { cell, iterations, passes } = self;
-        let passes = passes.map_or("auto".to_owned(), |k| k.to_string());
         let evaluate = format!("at:{iterations}");
-        let (solver, iterations) = (cell.solver.name(), iterations.to_string());
-        let arguments = [
+        let iterations = iterations.to_string();
+        let mut arguments = vec![
             ["--dataset", &cell.dataset],
-            ["--solver", solver],
+            ["--solver", &cell.solver],
             ["--iterations", &iterations],
-            ["--passes", &passes],
             ["--evaluate", &evaluate],
             ["--clock", "virtual"],
             ["--format", "json"],
         ];
+        let passes = passes.map(|count| count.to_string());
+        if let Some(count) = &passes {
+            arguments.push(["--passes", count]);
+        }
         ["solve"].into_iter().chain(arguments.into_iter().flatten()).map(str::to_owned).collect()
     }
 

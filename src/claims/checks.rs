@@ -1,13 +1,13 @@
 //! The five checks. Every threshold that the paper leaves to the reader is a constant here and is named in the
 //! evidence of its row.
 
-use super::{Claim, Study, Verdict};
-use crate::config::SolverKind;
+use super::{Claim, ClaimRow, Study, Subject, Verdict};
 use crate::error::Result;
-use crate::frame::layout::{number, percent, seconds};
-use crate::frame::names::Family;
-use crate::frame::profile::{ProfileRow, Spread};
-use crate::frame::{Bands, Quantity, median_of_sorted, target};
+use crate::frame::profile::ProfileRow;
+use crate::frame::{Bands, Quantity, target};
+use crate::problem::Paper;
+use crate::stats::{Spread, median};
+use crate::text::{number, percent, seconds};
 
 /// Share of the common iterations at which MP-BCFW must be lower for "always" to hold; the last one must be among them.
 const ALWAYS: f64 = 0.9;
@@ -22,32 +22,82 @@ const SUBSTANTIALLY: f64 = 1.5;
 /// "Small" working sets and pass counts: at most this.
 const SMALL: f64 = 5.0;
 
-/// The two pairs the paper compares: single-plane and multi-plane.
-const PAIRS: [(SolverKind, SolverKind); 2] =
-    [(SolverKind::Bcfw, SolverKind::MpBcfw), (SolverKind::BcfwAvg, SolverKind::MpBcfwAvg)];
+/// The solvers that claims 2, 3 and 5 are about.
+const SINGLE: &str = "bcfw";
+const MULTI: &str = "mp-bcfw";
 
-pub(super) fn paper_share(family: Family) -> &'static str {
-    match family {
-        Family::Usps => "about 15 %",
-        Family::Ocr => "about 70 %",
-        Family::HorseSeg | Family::Stanford => "almost 99 %",
-    }
-}
+pub(super) const LOWER_SUBOPTIMALITY: ClaimRow = ClaimRow {
+    title: "At equal iterations the multi-plane solvers are closer to the optimum",
+    short: "lower primal suboptimality at equal iterations",
+    solver: MULTI,
+    paper: |_| Some("always lower"),
+    check: |study, subject, claims| {
+        study.lower_suboptimality(subject, claims);
+        Ok(())
+    },
+    anywhere: true,
+};
 
-pub(super) fn paper_runtime(family: Family) -> &'static str {
-    match family {
-        Family::Usps | Family::Ocr => "not slower",
-        Family::HorseSeg | Family::Stanford => "substantially faster",
-    }
-}
+pub(super) const LARGER_EFFECT: ClaimRow = ClaimRow {
+    title: "The effect is larger where the label space is larger",
+    short: "larger effect than on USPS",
+    solver: MULTI,
+    paper: |paper| (paper != Paper::Usps).then_some("larger"),
+    check: |study, subject, claims| {
+        study.larger_effect(subject, claims);
+        Ok(())
+    },
+    anywhere: false,
+};
 
-pub(super) fn paper_parameters(family: Family) -> &'static str {
-    match family {
-        Family::Usps => "planes and passes stay small",
-        Family::Ocr => "10 to 15 passes",
-        Family::HorseSeg => "planes settle low, passes grow to hundreds",
-        Family::Stanford => "planes grow to a stable state, passes grow slowly",
-    }
+pub(super) const ORACLE_SHARE: ClaimRow = ClaimRow {
+    title: "Share of the time spent in the max-oracle",
+    short: "oracle share of BCFW",
+    solver: SINGLE,
+    paper: |paper| {
+        Some(match paper {
+            Paper::Usps => "about 15 %",
+            Paper::Ocr => "about 70 %",
+            Paper::HorseSeg | Paper::Stanford => "almost 99 %",
+        })
+    },
+    check: |study, subject, claims| {
+        study.oracle_share(subject, claims);
+        Ok(())
+    },
+    anywhere: false,
+};
+
+pub(super) const RUNTIME: ClaimRow = ClaimRow {
+    title: "Convergence against runtime",
+    short: "runtime of MP-BCFW against BCFW",
+    solver: MULTI,
+    paper: |paper| Some(if substantially(paper) { "substantially faster" } else { "not slower" }),
+    check: |study, subject, claims| study.runtime(subject, claims),
+    anywhere: false,
+};
+
+pub(super) const PARAMETERS: ClaimRow = ClaimRow {
+    title: "Automatic choice of working set and passes",
+    short: "working set and passes",
+    solver: MULTI,
+    paper: |paper| {
+        Some(match paper {
+            Paper::Usps => "planes and passes stay small",
+            Paper::Ocr => "10 to 15 passes",
+            Paper::HorseSeg => "planes settle low, passes grow to hundreds",
+            Paper::Stanford => "planes grow to a stable state, passes grow slowly",
+        })
+    },
+    check: |study, subject, claims| {
+        study.parameters(subject, claims);
+        Ok(())
+    },
+    anywhere: false,
+};
+
+fn substantially(paper: Paper) -> bool {
+    matches!(paper, Paper::HorseSeg | Paper::Stanford)
 }
 
 /// Median primal suboptimality of the two at one iteration.
@@ -57,21 +107,16 @@ struct Compared {
     multi: f64,
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    median_of_sorted(&values)
-}
-
 impl Study<'_> {
     /// The first series of a solver on a data set with a run that ended well.
-    fn series(&self, dataset: &str, solver: SolverKind) -> Option<usize> {
+    fn series(&self, dataset: &str, solver: &str) -> Option<usize> {
         self.frames.series_of(dataset).find(|s| {
             let series = &self.frames.series[*s];
             series.solver == solver && series.completed > 0 && !self.iterations[*s].x.is_empty()
         })
     }
 
-    fn profile_of(&self, dataset: &str, solver: SolverKind) -> Option<&ProfileRow> {
+    fn profile_of(&self, dataset: &str, solver: &str) -> Option<&ProfileRow> {
         self.series(dataset, solver).map(|s| &self.profile[s])
     }
 
@@ -101,24 +146,15 @@ impl Study<'_> {
     }
 
     /// Claim 1.
-    pub(super) fn lower_suboptimality(&self, dataset: &str, claims: &mut Vec<Claim>) {
-        for (single, multi) in PAIRS {
+    fn lower_suboptimality(&self, subject: &Subject<'_>, claims: &mut Vec<Claim>) {
+        for (single, multi) in &self.frames.pairs {
             let claim = format!("{multi} below {single} in primal suboptimality at equal iterations");
-            let pair = self.series(dataset, single).zip(self.series(dataset, multi));
+            let row = subject.row(self.frames, multi, claim);
+            let pair = self.series(subject.dataset, single).zip(self.series(subject.dataset, multi));
             let common = pair.map_or(Vec::new(), |(a, b)| self.compare(a, b));
-            let row = |measured: String, verdict, evidence| Claim {
-                number: 1,
-                dataset: dataset.to_owned(),
-                solver: multi,
-                claim: claim.clone(),
-                paper: "always lower".to_owned(),
-                measured,
-                verdict,
-                evidence,
-            };
             let (Some((a, b)), Some(last)) = (pair, common.last()) else {
                 let why = if pair.is_none() { "runs of both solvers are needed" } else { "no common iteration" };
-                claims.push(row("–".to_owned(), Verdict::NotMeasured, why.to_owned()));
+                claims.push(Claim { evidence: why.to_owned(), ..row });
                 continue;
             };
             let lower = common.iter().filter(|c| c.multi < c.single).count();
@@ -138,26 +174,23 @@ impl Study<'_> {
                 evidence.push_str(&format!("; not lower at {}{more}", above[..above.len().min(6)].join(", ")));
             }
             let measured = format!("lower at {lower} of {} common iterations", common.len());
-            claims.push(row(measured, Verdict::of(holds), evidence));
+            claims.push(Claim { measured, verdict: Verdict::of(holds), evidence, ..row });
         }
     }
 
     /// Median over common iterations of log10(suboptimality of BCFW / of MP-BCFW).
     fn effect(&self, dataset: &str) -> Option<(f64, usize)> {
-        let (single, multi) = PAIRS[0];
-        let common = self.compare(self.series(dataset, single)?, self.series(dataset, multi)?);
+        let common = self.compare(self.series(dataset, SINGLE)?, self.series(dataset, MULTI)?);
         let ratios: Vec<f64> = common.iter().map(|c| (c.single / c.multi).log10()).collect();
         let count = ratios.len();
-        (count > 0).then(|| (median(ratios), count))
+        (count > 0).then(|| (median(&ratios), count))
     }
 
     /// Claim 2: against the USPS set of the same kind (real or synthetic), else any.
-    pub(super) fn larger_effect(&self, family: Family, dataset: &str, claims: &mut Vec<Claim>) {
-        if family == Family::Usps {
-            return;
-        }
-        let usps = || self.frames.datasets().into_iter().filter(|d| Family::of(d) == Some(Family::Usps));
-        let twin = |d: &str| d.contains("-synth");
+    fn larger_effect(&self, subject: &Subject<'_>, claims: &mut Vec<Claim>) {
+        let dataset = subject.dataset;
+        let twin = |dataset: &str| self.frames.series.iter().any(|s| s.dataset == dataset && s.twin);
+        let usps = || self.frames.datasets().into_iter().filter(|d| self.frames.paper(d) == Some(Paper::Usps));
         let reference = usps().find(|d| twin(d) == twin(dataset)).or_else(|| usps().next());
         let values = reference.and_then(|usps| Some((usps, self.effect(usps)?, self.effect(dataset)?)));
         let (measured, verdict, evidence) = match values {
@@ -175,50 +208,42 @@ impl Study<'_> {
                 "needs bcfw and mp-bcfw here and on a USPS data set, at common iterations".to_owned(),
             ),
         };
-        claims.push(Claim {
-            number: 2,
-            dataset: dataset.to_owned(),
-            solver: SolverKind::MpBcfw,
-            claim: "larger effect than on USPS".to_owned(),
-            paper: "larger".to_owned(),
-            measured,
-            verdict,
-            evidence,
-        });
+        let row = subject.row(self.frames, MULTI, "larger effect than on USPS".to_owned());
+        claims.push(Claim { measured, verdict, evidence, ..row });
     }
 
     /// Claim 3.
-    pub(super) fn oracle_share(&self, family: Family, dataset: &str, claims: &mut Vec<Claim>) {
-        let mut push = |solver: SolverKind, paper: &str, rule: &str, holds: &dyn Fn(f64) -> bool| {
-            let found = self.profile_of(dataset, solver).and_then(|row| Some((row, row.share?)));
-            let (measured, verdict, evidence) = match found {
-                Some((row, share)) => {
-                    (percent(share.median), Verdict::of(holds(share.median)), share_text(row, share, rule))
-                }
-                None => ("–".to_owned(), Verdict::NotMeasured, format!("no {solver} run with solver time")),
-            };
-            let claim = format!("oracle share of {solver}");
-            let (dataset, paper) = (dataset.to_owned(), paper.to_owned());
-            claims.push(Claim { number: 3, dataset, solver, claim, paper, measured, verdict, evidence });
-        };
-        let paper = paper_share(family);
-        let points = format!("holds within {:.0} points", 100.0 * ABOUT);
-        match family {
-            Family::Usps => push(SolverKind::Bcfw, paper, &points, &|s| (s - 0.15).abs() <= ABOUT),
-            Family::Ocr => push(SolverKind::Bcfw, paper, &points, &|s| (s - 0.70).abs() <= ABOUT),
-            Family::HorseSeg | Family::Stanford => {
-                let least = format!("holds from {}", percent(NEARLY_ALL));
-                push(SolverKind::Bcfw, paper, &least, &|s| s >= NEARLY_ALL);
-                push(SolverKind::MpBcfw, "below 25 %", "holds below 25 %", &|s| s < 0.25);
+    fn oracle_share(&self, subject: &Subject<'_>, claims: &mut Vec<Claim>) {
+        let mut push = |solver: &str, paper: Option<&str>, rule: &str, holds: &dyn Fn(f64) -> bool| {
+            let mut row = subject.row(self.frames, solver, format!("oracle share of {solver}"));
+            row.paper = paper.map_or(row.paper, str::to_owned);
+            row.evidence = format!("no {solver} run with solver time");
+            if let Some((profile, share)) = self.profile_of(subject.dataset, solver).and_then(|p| Some((p, p.share?))) {
+                row.measured = percent(share.median);
+                row.verdict = Verdict::of(holds(share.median));
+                row.evidence = share_text(profile, share, rule);
             }
+            claims.push(row);
+        };
+        let points = format!("holds within {:.0} points", 100.0 * ABOUT);
+        match subject.paper {
+            Some(Paper::Usps) => push(SINGLE, None, &points, &|s| (s - 0.15).abs() <= ABOUT),
+            Some(Paper::Ocr) => push(SINGLE, None, &points, &|s| (s - 0.70).abs() <= ABOUT),
+            Some(Paper::HorseSeg | Paper::Stanford) => {
+                let least = format!("holds from {}", percent(NEARLY_ALL));
+                push(SINGLE, None, &least, &|s| s >= NEARLY_ALL);
+                push(MULTI, Some("below 25 %"), "holds below 25 %", &|s| s < 0.25);
+            }
+            None => {}
         }
     }
 
     /// Claim 4.
-    pub(super) fn runtime(&self, family: Family, dataset: &str, claims: &mut Vec<Claim>) -> Result<()> {
+    fn runtime(&self, subject: &Subject<'_>, claims: &mut Vec<Claim>) -> Result<()> {
+        let dataset = subject.dataset;
         let table = target::time_to_gap(self.frames, dataset)?;
-        let faster = matches!(family, Family::HorseSeg | Family::Stanford);
-        for (single, multi) in PAIRS {
+        let faster = subject.paper.is_some_and(substantially);
+        for (single, multi) in &self.frames.pairs {
             let pair = self.series(dataset, single).zip(self.series(dataset, multi));
             let time = |row: &target::TargetRow, s: usize| row.cells.iter().find(|c| c.series == s)?.time_s;
             let times: Vec<(f64, Option<f64>, Option<f64>)> = pair.map_or(Vec::new(), |(a, b)| {
@@ -243,7 +268,7 @@ impl Study<'_> {
                 .concat();
             let (measured, verdict, evidence) = match (pair, ratios.is_empty()) {
                 (Some((a, b)), false) => {
-                    let typical = median(ratios.iter().map(|r| r.1).collect());
+                    let typical = median(&ratios.iter().map(|r| r.1).collect::<Vec<_>>());
                     let list: Vec<String> = ratios.iter().map(|(gap, r)| format!("{gap:e}: {r:.2}")).collect();
                     let rule = if faster {
                         format!("holds from {SUBSTANTIALLY}×")
@@ -267,26 +292,19 @@ impl Study<'_> {
                 }
                 (None, _) => ("–".to_owned(), Verdict::NotMeasured, "runs of both solvers are needed".to_owned()),
             };
-            claims.push(Claim {
-                number: 4,
-                dataset: dataset.to_owned(),
-                solver: multi,
-                claim: format!("runtime of {multi} against {single}"),
-                paper: paper_runtime(family).to_owned(),
-                measured,
-                verdict,
-                evidence,
-            });
+            let row = subject.row(self.frames, multi, format!("runtime of {multi} against {single}"));
+            claims.push(Claim { measured, verdict, evidence, ..row });
         }
         Ok(())
     }
 
     /// Claim 5, on mp-bcfw.
-    pub(super) fn parameters(&self, family: Family, dataset: &str, claims: &mut Vec<Claim>) {
-        let found = self.series(dataset, SolverKind::MpBcfw);
+    fn parameters(&self, subject: &Subject<'_>, claims: &mut Vec<Claim>) {
+        let Some(paper) = subject.paper else { return };
+        let found = self.series(subject.dataset, MULTI);
         let (measured, verdict, evidence) = match found.map(|s| (s, Course::of(&self.iterations[s]))) {
             Some((series, course)) => {
-                let (holds, rule) = course.judge(family);
+                let (holds, rule) = course.judge(paper);
                 let [planes, passes] = [&course.planes, &course.passes].map(Shape::text);
                 let evidence = format!(
                     "median curves of {} up to iteration {}: planes per term {planes}; passes {passes}; {rule}",
@@ -299,16 +317,8 @@ impl Study<'_> {
             }
             None => ("–".to_owned(), Verdict::NotMeasured, "no mp-bcfw run with an evaluation".to_owned()),
         };
-        claims.push(Claim {
-            number: 5,
-            dataset: dataset.to_owned(),
-            solver: SolverKind::MpBcfw,
-            claim: "working set and approximate passes of mp-bcfw".to_owned(),
-            paper: paper_parameters(family).to_owned(),
-            measured,
-            verdict,
-            evidence,
-        });
+        let row = subject.row(self.frames, MULTI, format!("working set and approximate passes of {MULTI}"));
+        claims.push(Claim { measured, verdict, evidence, ..row });
     }
 }
 
@@ -337,7 +347,7 @@ impl Shape {
         let finite: Vec<f64> = curve.iter().copied().filter(|v| v.is_finite()).collect();
         let quarter = finite.len().div_ceil(4);
         let end = finite.len();
-        let part = |from: usize, to: usize| median(finite[from.min(to)..to].to_vec());
+        let part = |from: usize, to: usize| median(&finite[from.min(to)..to]);
         Self {
             first: finite.first().copied().unwrap_or(f64::NAN),
             peak: finite.iter().copied().fold(f64::NAN, f64::max),
@@ -368,25 +378,25 @@ impl Course {
         }
     }
 
-    fn judge(&self, family: Family) -> (bool, String) {
+    fn judge(&self, paper: Paper) -> (bool, String) {
         let (planes, passes) = (&self.planes, &self.passes);
-        match family {
-            Family::Usps => (
+        match paper {
+            Paper::Usps => (
                 planes.peak <= SMALL && passes.typical <= SMALL,
                 format!("holds when planes never exceed {SMALL} and passes have a median of at most {SMALL}"),
             ),
-            Family::Ocr => (
+            Paper::Ocr => (
                 (10.0..=15.0).contains(&passes.typical),
                 "holds when the median number of passes is between 10 and 15".to_owned(),
             ),
-            Family::HorseSeg => (
+            Paper::HorseSeg => (
                 planes.late < planes.peak && planes.late <= 2.0 * SMALL && passes.peak >= 100.0,
                 format!(
                     "holds when late planes are below their peak and at most {}, and passes reach 100",
                     2.0 * SMALL
                 ),
             ),
-            Family::Stanford => (
+            Paper::Stanford => (
                 planes.late > planes.first
                     && (planes.late / planes.before - 1.0).abs() <= 0.1
                     && passes.late > passes.first

@@ -3,17 +3,17 @@
 
 mod checks;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::config::SolverKind;
 use crate::error::Result;
-use crate::frame::layout::Grid;
-use crate::frame::names::{self, Family};
+use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
 use crate::frame::{Axis, Bands, Frames};
+use crate::problem::Paper;
+use crate::text::Grid;
 
 /// What came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The measured value agrees.
@@ -34,20 +34,31 @@ impl Verdict {
         }
     }
 
+    /// One sign for tables.
+    pub fn mark(self) -> char {
+        match self {
+            Self::Holds => '✓',
+            Self::DoesNotHold => '✗',
+            Self::NotMeasured => '–',
+        }
+    }
+
     fn of(holds: bool) -> Self {
         if holds { Self::Holds } else { Self::DoesNotHold }
     }
 }
 
 /// One claim on one data set.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Number in section 5 of the specification, 1 to 5.
+    /// Number in section 5 of the specification: its place in [`CLAIMS`] from 1.
     pub number: u8,
-    /// Data set; the family's name when the folder has none of it.
+    /// Data set; the paper's name for it when the folder has none of it.
     pub dataset: String,
+    /// Its heading.
+    pub title: String,
     /// The solver it is about.
-    pub solver: SolverKind,
+    pub solver: String,
     /// What is claimed.
     pub claim: String,
     /// The paper's value.
@@ -60,71 +71,96 @@ pub struct Claim {
     pub evidence: String,
 }
 
-/// The part of a result folder the checks read, with the series of a solver found by kind.
+/// One row of the table of claims.
+pub struct ClaimRow {
+    /// What the paper says, in a line.
+    pub title: &'static str,
+    /// What a table says when a folder has no data set to check it on.
+    pub short: &'static str,
+    /// The solver it is mainly about.
+    pub solver: &'static str,
+    /// The paper's value for one of its data sets; `None` when it says nothing about that one.
+    pub paper: fn(Paper) -> Option<&'static str>,
+    /// Checks it on one data set.
+    check: fn(&Study<'_>, &Subject<'_>, &mut Vec<Claim>) -> Result<()>,
+    /// Whether it makes sense on data sets that the paper does not have.
+    anywhere: bool,
+}
+
+/// The table of claims. Their numbers are their places.
+pub const CLAIMS: &[ClaimRow] =
+    &[checks::LOWER_SUBOPTIMALITY, checks::LARGER_EFFECT, checks::ORACLE_SHARE, checks::RUNTIME, checks::PARAMETERS];
+
+/// The part of a result folder the checks read.
 struct Study<'a> {
     frames: &'a Frames,
     profile: &'a [ProfileRow],
     iterations: Vec<Bands>,
 }
 
+/// What is checked: a claim on a data set.
+struct Subject<'a> {
+    number: u8,
+    dataset: &'a str,
+    /// `None` for a data set that the paper does not have.
+    paper: Option<Paper>,
+}
+
+impl Subject<'_> {
+    /// A row of the claim; the rest is filled in by its check.
+    fn row(&self, frames: &Frames, solver: &str, claim: String) -> Claim {
+        let words = self.paper.and_then(CLAIMS[usize::from(self.number) - 1].paper);
+        Claim {
+            number: self.number,
+            dataset: self.dataset.to_owned(),
+            title: frames.title(self.dataset).to_owned(),
+            solver: solver.to_owned(),
+            claim,
+            paper: words.unwrap_or("–").to_owned(),
+            measured: "–".to_owned(),
+            verdict: Verdict::NotMeasured,
+            evidence: String::new(),
+        }
+    }
+}
+
 /// All claims, ordered by number and data set.
-pub fn check(frames: &Frames, profile: &[ProfileRow]) -> Result<Vec<Claim>> {
+pub fn check(results: &Results) -> Result<Vec<Claim>> {
+    let (frames, profile) = (&results.frames, results.profile.as_slice());
     let study = Study { frames, profile, iterations: frames.bands(Axis::Iteration)? };
     let datasets = frames.datasets();
     let mut claims = Vec::new();
-    for number in 1..=5 {
-        for family in [Family::Usps, Family::Ocr, Family::HorseSeg, Family::Stanford] {
-            let members: Vec<&str> = datasets.iter().copied().filter(|d| Family::of(d) == Some(family)).collect();
-            for dataset in &members {
-                study.check(number, family, dataset, &mut claims)?;
+    for (number, row) in (1..).zip(CLAIMS) {
+        for paper in Paper::ALL {
+            let Some(words) = (row.paper)(paper) else { continue };
+            let mut members = datasets.iter().filter(|dataset| frames.paper(dataset) == Some(paper)).peekable();
+            if members.peek().is_none() {
+                claims.push(absent(number, row, paper, words));
             }
-            if members.is_empty() {
-                absent(number, family, &mut claims);
+            for dataset in members {
+                (row.check)(&study, &Subject { number, dataset, paper: Some(paper) }, &mut claims)?;
             }
         }
-        // Claims 1 and 4 make sense on any data; other people's sets are checked for the first.
-        if number == 1 {
-            for dataset in datasets.iter().filter(|d| Family::of(d).is_none()) {
-                study.lower_suboptimality(dataset, &mut claims);
-            }
+        for dataset in datasets.iter().filter(|dataset| row.anywhere && frames.paper(dataset).is_none()) {
+            (row.check)(&study, &Subject { number, dataset, paper: None }, &mut claims)?;
         }
     }
     Ok(claims)
 }
 
-impl Study<'_> {
-    fn check(&self, number: u8, family: Family, dataset: &str, claims: &mut Vec<Claim>) -> Result<()> {
-        match number {
-            1 => self.lower_suboptimality(dataset, claims),
-            2 => self.larger_effect(family, dataset, claims),
-            3 => self.oracle_share(family, dataset, claims),
-            4 => self.runtime(family, dataset, claims)?,
-            _ => self.parameters(family, dataset, claims),
-        }
-        Ok(())
-    }
-}
-
-/// The row of a family the folder has no data of.
-fn absent(number: u8, family: Family, claims: &mut Vec<Claim>) {
-    let (claim, paper) = match number {
-        1 => ("lower primal suboptimality at equal iterations".to_owned(), "always lower".to_owned()),
-        2 if family == Family::Usps => return,
-        2 => ("larger effect than on USPS".to_owned(), "larger".to_owned()),
-        3 => ("oracle share of BCFW".to_owned(), checks::paper_share(family).to_owned()),
-        4 => ("runtime of MP-BCFW against BCFW".to_owned(), checks::paper_runtime(family).to_owned()),
-        _ => ("working set and passes".to_owned(), checks::paper_parameters(family).to_owned()),
-    };
-    claims.push(Claim {
+/// The row of a data set of the paper that the folder has nothing of.
+fn absent(number: u8, row: &ClaimRow, paper: Paper, words: &str) -> Claim {
+    Claim {
         number,
-        dataset: family.name().to_owned(),
-        solver: if number == 3 { SolverKind::Bcfw } else { SolverKind::MpBcfw },
-        claim,
-        paper,
+        dataset: paper.name().to_owned(),
+        title: paper.name().to_owned(),
+        solver: row.solver.to_owned(),
+        claim: row.short.to_owned(),
+        paper: words.to_owned(),
         measured: "–".to_owned(),
         verdict: Verdict::NotMeasured,
         evidence: "no data set of this family in the folder".to_owned(),
-    });
+    }
 }
 
 /// The claims as a table; evidence is a column of its own.
@@ -133,13 +169,37 @@ pub fn grid(claims: &[Claim]) -> Grid {
     for claim in claims {
         grid.rows.push(vec![
             claim.number.to_string(),
-            names::title(&claim.dataset).to_owned(),
+            claim.title.clone(),
             claim.claim.clone(),
             claim.paper.clone(),
             claim.measured.clone(),
             claim.verdict.name().to_owned(),
             claim.evidence.clone(),
         ]);
+    }
+    grid
+}
+
+/// The verdicts at a glance: a row per claim, a column per data set, one mark per checked row.
+pub fn matrix(claims: &[Claim]) -> Grid {
+    let mut datasets: Vec<(&str, &str)> = Vec::new();
+    for claim in claims {
+        let entry = (claim.dataset.as_str(), claim.title.as_str());
+        if !datasets.contains(&entry) {
+            datasets.push(entry);
+        }
+    }
+    let mut grid = Grid::new(&["claim"]);
+    grid.head.extend(datasets.iter().map(|(_, title)| (*title).to_owned()));
+    for (number, row) in (1..).zip(CLAIMS) {
+        let cell = |(dataset, _): &(&str, &str)| {
+            let of = claims.iter().filter(|claim| claim.number == number && claim.dataset == *dataset);
+            let marks: Vec<String> = of.map(|claim| format!("{} {}", claim.verdict.mark(), claim.solver)).collect();
+            marks.join("; ")
+        };
+        let mut cells = vec![format!("{number}. {}", row.title)];
+        cells.extend(datasets.iter().map(cell));
+        grid.rows.push(cells);
     }
     grid
 }

@@ -8,48 +8,43 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::run::note;
+use super::{TextOrJson, note, positive};
 use crate::Error;
-use crate::config::{Budget, Cadence, ClockKind, RunSettings, SolverKind, SolverSpec};
+use crate::catalog::Catalog;
 use crate::dataset::image::SlicParams;
+use crate::dataset::image::source::ImageSet;
 use crate::dataset::npz::RawGraph;
 use crate::dataset::prepare::{self, Meta};
-use crate::dataset::{Data, DataDir, Dataset, Source, split};
-use crate::exec::{self, Observer};
+use crate::dataset::{DataDir, Request, split};
+use crate::drive::{Observer, Solve, TracePoint};
 use crate::oracle::predict::predict;
-use crate::problem::AnyProblem;
-use crate::trace::TracePoint;
+use crate::problem::{GraphProblem, Problem};
+use crate::solver::SolverInfo;
 
 /// Arguments of `data accuracy`.
 #[derive(Args)]
 pub struct AccuracyArgs {
     /// horses, stanford or graph:PATH with the array label_pixels.
     set: String,
-    /// fw, bcfw, bcfw-avg, mp-bcfw or mp-bcfw-avg.
+    /// Solver.
     #[arg(long, default_value = "mp-bcfw", value_name = "S")]
-    solver: SolverKind,
+    solver: String,
     /// Stop after this many iterations (50 when no limit is given).
     #[arg(long, value_name = "I")]
     iterations: Option<u64>,
     /// Stop after this much solver time in seconds.
-    #[arg(long, value_name = "T", value_parser = super::solve::positive)]
+    #[arg(long, value_name = "T", value_parser = positive)]
     time: Option<f64>,
     /// Weight of each border between different labels (1, or as in the file, unless given).
     #[arg(long, value_name = "THETA")]
     pairwise_weight: Option<f64>,
     /// Text for people or one JSON object.
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
+    #[arg(long, value_enum, default_value_t)]
+    format: TextOrJson,
 }
 
 /// Known pixels of one part of the set, and those that each labelling gets right.
@@ -66,7 +61,7 @@ struct Pixels {
 #[derive(Serialize)]
 struct Report {
     dataset: String,
-    solver: &'static str,
+    solver: String,
     pairwise_weight: f64,
     lambda: f64,
     iterations: u64,
@@ -104,7 +99,8 @@ impl Observer for Watcher {
 }
 
 /// Runs the command.
-pub fn run(args: &AccuracyArgs, data: &DataDir) -> anyhow::Result<()> {
+pub fn run(args: &AccuracyArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    SolverInfo::find(catalog.solvers(), &args.solver)?;
     let path = graph_file(&args.set, data)?;
     let raw = RawGraph::read(&path)?;
     let Some(label_pixels) = &raw.label_pixels else {
@@ -126,23 +122,18 @@ pub fn run(args: &AccuracyArgs, data: &DataDir) -> anyhow::Result<()> {
     drop((known, held_out));
     let names = raw.meta.as_deref().and_then(|meta| serde_json::from_str::<Meta>(meta).ok()).map(|meta| meta.labels);
 
-    // The checksum identifies stored runs; this one is not stored.
-    let dataset = Dataset { name: args.set.clone(), checksum: String::new(), data: Data::Graph(Arc::new(train)) };
-    let problem = AnyProblem::new(&dataset, None, Some(pairwise))?;
-    let (n, d, lambda) = problem.facts();
+    let lambda = 1.0 / train.len() as f64;
+    let problem = GraphProblem::new(Arc::new(train), lambda, pairwise)?;
+    let (n, d) = (problem.terms(), problem.weights(&vec![0.0; problem.dim()]).len());
     note(&format!("{}: training on {n} examples, d = {d}, λ = {lambda:.6e}, solver {}", args.set, args.solver));
-    let mut budget = Budget { iterations: args.iterations, time_s: args.time, ..Budget::default() };
-    if budget == Budget::default() {
-        budget.iterations = Some(50);
+    let mut solve = Solve::new(&problem).solver(args.solver.as_str());
+    if let Some(iterations) = args.iterations.or(if args.time.is_none() { Some(50) } else { None }) {
+        solve = solve.iterations(iterations);
     }
-    let settings = RunSettings {
-        solver: SolverSpec::new(args.solver),
-        seed: 1,
-        clock: ClockKind::Wall,
-        budget,
-        evaluate: Cadence::Log,
-    };
-    let outcome = exec::execute(&problem, &settings, &mut Watcher)?;
+    if let Some(time) = args.time {
+        solve = solve.time(time);
+    }
+    let outcome = solve.run_watched(&mut Watcher)?;
     let Some(last) = outcome.points.last() else { bail!("the run ended before its first evaluation") };
 
     let examples: Vec<usize> = (0..raw.len()).filter(|i| dropped.examples.binary_search(i).is_err()).collect();
@@ -164,7 +155,7 @@ pub fn run(args: &AccuracyArgs, data: &DataDir) -> anyhow::Result<()> {
     };
     let report = Report {
         dataset: args.set.clone(),
-        solver: args.solver.name(),
+        solver: args.solver.clone(),
         pairwise_weight: pairwise,
         lambda,
         iterations: last.iteration,
@@ -179,20 +170,19 @@ pub fn run(args: &AccuracyArgs, data: &DataDir) -> anyhow::Result<()> {
         held_out: count(&held_out)?,
     };
     match args.format {
-        Format::Json => writeln!(stdout(), "{}", serde_json::to_string(&report)?)?,
-        Format::Text => write!(stdout(), "{}", report.text())?,
+        TextOrJson::Json => writeln!(stdout(), "{}", serde_json::to_string(&report)?)?,
+        TextOrJson::Table => write!(stdout(), "{}", report.text())?,
     }
     Ok(())
 }
 
 /// The graph file of a set, prepared first if need be.
 fn graph_file(set: &str, data: &DataDir) -> anyhow::Result<PathBuf> {
-    match Source::parse(set)? {
-        Source::Graph(path) => Ok(path),
-        Source::Prepared(name) if name != "horseseg" => {
-            Ok(prepare::prepared_path(&name, data, &SlicParams::default())?)
-        }
-        _ => bail!("{set} has no pixels to count; `data accuracy` takes horses, stanford and graph:PATH"),
+    let request = Request::new(set, data);
+    match ImageSet::from_name(set) {
+        Some(images) => Ok(prepare::prepared_path(images, data, &SlicParams::default())?),
+        None if request.head() == "graph" => Ok(request.path()?),
+        None => bail!("{set} has no pixels to count; `data accuracy` takes horses, stanford and graph:PATH"),
     }
 }
 

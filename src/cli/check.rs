@@ -8,16 +8,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::Verdict;
+use super::{Verdict, note};
+use crate::catalog::Catalog;
 use crate::check::baseline::{self, Counts, Provenance};
 use crate::check::measure::{self, Runs};
 use crate::check::{Baseline, Cell, Finding, Judgement, gate, instructions, output, workload};
 use crate::config::Experiment;
 use crate::exec::host;
-use crate::plan::CODE_VERSION;
+use crate::files;
+use crate::settings::CODE_VERSION;
 use crate::trace::RunRecord;
 use crate::trace::manifest::Manifest;
-use crate::trace::store::{Shelf, Store};
+use crate::trace::store::{Folder, Store};
 
 /// Arguments of `check`.
 #[derive(Clone, Debug, Args)]
@@ -59,33 +61,34 @@ pub struct OutputArgs {
     bencher: Option<PathBuf>,
 }
 
-/// The opened files: a wrong path must not cost the measurement.
+/// The files to write: a wrong path must not cost the measurement, so their folders are tried before it.
 pub(super) struct Outputs {
-    files: Vec<(File, PathBuf, fn(&str, &[Finding]) -> String)>,
+    files: Vec<(PathBuf, fn(&str, &[Finding]) -> String)>,
 }
 
 impl OutputArgs {
     /// Opens every file that was asked for.
     pub(super) fn open(&self) -> anyhow::Result<Outputs> {
-        type Format = fn(&str, &[Finding]) -> String;
-        let wanted: [(&Option<PathBuf>, Format); 3] = [
+        type Writer = fn(&str, &[Finding]) -> String;
+        let wanted: [(&Option<PathBuf>, Writer); 3] = [
             (&self.junit, output::junit),
             (&self.github_benchmark, |_, findings| output::github_benchmark(findings)),
             (&self.bencher, |_, findings| output::bencher(findings)),
         ];
-        let mut files = Vec::new();
+        let mut outputs = Vec::new();
         for (path, format) in wanted.into_iter().filter_map(|(path, format)| Some((path.as_ref()?, format))) {
-            files.push((File::create(path).with_context(|| cannot_write(path))?, path.clone(), format));
+            files::try_folder(path)?;
+            outputs.push((path.clone(), format));
         }
-        Ok(Outputs { files })
+        Ok(Outputs { files: outputs })
     }
 }
 
 impl Outputs {
     /// Writes the files and the step summary, prints the table, gives the verdict.
-    pub(super) fn write(mut self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
-        for (file, path, format) in &mut self.files {
-            file.write_all(format(title, findings).as_bytes()).with_context(|| cannot_write(path))?;
+    pub(super) fn write(self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
+        for (path, format) in self.files {
+            files::write_bytes(&path, format(title, findings).as_bytes())?;
         }
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) {
             let file = File::options().append(true).create(true).open(&path);
@@ -104,7 +107,7 @@ fn cannot_write(path: &Path) -> String {
 
 /// The sound records of a folder; an error when a file is damaged or there is none.
 pub(super) fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
-    let contents = store.scan(Shelf::Runs)?;
+    let contents = store.scan(Folder::Runs)?;
     if let Some(damage) = contents.damaged.into_iter().next() {
         return Err(damage.error.into());
     }
@@ -116,7 +119,7 @@ pub(super) fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
 }
 
 /// Runs the command.
-pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
+pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     let outputs = args.outputs.open()?;
     let store = Store::open(&args.results)?;
     let records = records(&store)?;
@@ -131,10 +134,10 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
         );
     }
     if codes.first().is_some_and(|code| *code != CODE_VERSION) {
-        eprintln!("warning: the results were made by code {}, this program is {CODE_VERSION}", codes.join(", "));
+        note(&format!("warning: the results were made by code {}, this program is {CODE_VERSION}", codes.join(", ")));
     }
     let manifest = store.manifest()?;
-    let wanted = gap_targets(&manifest);
+    let wanted = gap_targets(&manifest, catalog);
     let provenance = Provenance::of_results(&manifest);
     if let Some(path) = &args.save {
         let mut baseline = Baseline::of(&cells, &wanted, provenance)?;
@@ -145,14 +148,14 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
             None => None,
         };
         baseline.save(path)?;
-        eprintln!("saved {} cells of {} to {}", cells.len(), args.results.display(), path.display());
+        note(&format!("saved {} cells of {} to {}", cells.len(), args.results.display(), path.display()));
         return Ok(Verdict::Fine);
     }
 
     let mut baseline = Baseline::load(&args.baseline)?;
     let counts = match instructions_gap(args, &baseline) {
         Some(reason) => {
-            eprintln!("instruction counts skipped: {reason}");
+            note(&format!("instruction counts skipped: {reason}"));
             None
         }
         None => counts(args)?,
@@ -163,7 +166,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
         }
         baseline.provenance = provenance;
         baseline.save(&args.baseline)?;
-        eprintln!("updated {}", args.baseline.display());
+        note(&format!("updated {}", args.baseline.display()));
     }
     let mut findings = gate::judge(&baseline, &cells);
     if let (Some(old), Some(new)) = (&baseline.instructions, &counts) {
@@ -175,9 +178,12 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Verdict> {
 }
 
 /// The gaps that the config of a result folder wants to be measured at.
-fn gap_targets(manifest: &Manifest) -> Vec<f64> {
+fn gap_targets(manifest: &Manifest, catalog: &dyn Catalog) -> Vec<f64> {
     let config = baseline::last_config(manifest);
-    let experiment = config.and_then(|config| Experiment::parse(Path::new(&config.name), &config.text).ok());
+    let experiment = config.and_then(|config| {
+        let path = Path::new(&config.name);
+        Experiment::parse(path, &config.text, catalog.solvers()).ok()
+    });
     experiment.map_or(Vec::new(), |experiment| experiment.gap_targets)
 }
 
@@ -196,12 +202,12 @@ fn counts(args: &CheckArgs) -> anyhow::Result<Option<Counts>> {
         return Ok(None);
     }
     if !instructions::available() {
-        eprintln!("instruction counts skipped: valgrind is not installed");
+        note("instruction counts skipped: valgrind is not installed");
         return Ok(None);
     }
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let counts = instructions::count(&program, &workload::standard(), |cell| {
-        eprintln!("counting instructions: {cell}");
+        note(&format!("counting instructions: {cell}"));
     })?;
     Ok(Some(Counts { provenance: here(), counts }))
 }
@@ -250,12 +256,12 @@ fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
     }
     let count = findings.iter().filter(|finding| finding.judgement.fails()).count();
     if failed.is_empty() {
-        eprintln!("Better than the baseline. Accept it with:");
+        note("Better than the baseline. Accept it with:");
     } else {
         let Provenance { code, commit, .. } = &baseline.provenance;
         let metrics = if count == 1 { "metric" } else { "metrics" };
-        eprintln!("The gate failed: {count} {metrics} against the baseline of commit {commit} (code {code}).");
-        eprintln!("If the change is meant, accept it with:");
+        note(&format!("The gate failed: {count} {metrics} against the baseline of commit {commit} (code {code})."));
+        note("If the change is meant, accept it with:");
     }
     let mut accepted = [failed, better].concat();
     accepted.sort();
@@ -263,9 +269,9 @@ fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
     let (results, file) = (args.results.display(), args.baseline.display());
     let counting = if args.instructions { " --instructions" } else { "" };
     if accepted.len() > 5 {
-        eprintln!("  ssvm-bench check {results}{counting} --save {file}");
+        note(&format!("  ssvm-bench check {results}{counting} --save {file}"));
     } else {
         let updates: Vec<String> = accepted.iter().map(|cell| format!(" --update '{cell}'")).collect();
-        eprintln!("  ssvm-bench check {results} --baseline {file}{counting}{}", updates.concat());
+        note(&format!("  ssvm-bench check {results} --baseline {file}{counting}{}", updates.concat()));
     }
 }

@@ -2,33 +2,49 @@
 
 use std::path::PathBuf;
 
+use super::pages::Summary;
+use super::print;
+use crate::catalog::Catalog;
 use crate::claims;
-use crate::frame::layout::TableFormat;
-use crate::frame::load::Results;
-use crate::frame::profile;
 
 /// Check the claims of the paper against a result folder
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench claims results/quick --format markdown")]
 pub struct ClaimsArgs {
-    /// Result folder
-    pub results: PathBuf,
+    /// Result folder, or the summary.json of one
+    results: PathBuf,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    pub format: TableFormat,
+    format: ClaimsFormat,
+    /// Only runs whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
+}
+
+/// How the claims are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum ClaimsFormat {
+    /// For the terminal.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// Every row with its evidence, as Markdown.
+    Markdown,
+    /// For a paper (booktabs).
+    Latex,
+    /// The verdicts only, claims × data sets, as Markdown.
+    Matrix,
 }
 
 /// Runs the command; prints the claims.
-pub fn run(args: &ClaimsArgs) -> anyhow::Result<()> {
-    let results = Results::open(&args.results)?;
-    results.warnings().iter().for_each(|line| eprintln!("warning: {line}"));
-    let profile = profile::profile(&results.records, &results.frames)?;
-    let claims = claims::check(&results.frames, &profile)?;
-    match args.format {
-        TableFormat::Text => print!("{}", claims::text(&claims)),
-        TableFormat::Json => println!("{}", serde_json::to_string_pretty(&claims)?),
-        TableFormat::Markdown => print!("{}", claims::grid(&claims).markdown()),
-        TableFormat::Latex => print!("{}", claims::grid(&claims).latex()),
-    }
-    Ok(())
+pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
+    let claims = Summary::open(&args.results, catalog, &args.only)?.claims;
+    print(&match args.format {
+        ClaimsFormat::Text => claims::text(&claims),
+        ClaimsFormat::Json => serde_json::to_string_pretty(&claims)? + "\n",
+        ClaimsFormat::Markdown => claims::grid(&claims).markdown(),
+        ClaimsFormat::Latex => claims::grid(&claims).latex(),
+        ClaimsFormat::Matrix => claims::matrix(&claims).markdown(),
+    })
 }

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::Verdict;
 use super::check::{OutputArgs, records};
+use super::{Verdict, note};
+use crate::catalog::Catalog;
 use crate::check::measure::by_cell;
 use crate::check::rounds::{self, Design, Side};
 use crate::check::workload::{self, Workload};
-use crate::check::{Cell, Finding, folders, instructions, percent};
-use crate::config::SolverKind;
+use crate::check::{Cell, Finding, folders, instructions};
 use crate::exec::host;
+use crate::solver::SolverInfo;
+use crate::text::change;
 use crate::trace::store::Store;
 
 /// Arguments of `compare`.
@@ -31,7 +33,7 @@ pub struct CompareArgs {
     against: Option<PathBuf>,
     /// Another solver of this build, compared with the solver of every --cell
     #[arg(long, value_name = "SOLVER", conflicts_with_all = ["folders", "against"], requires = "cell")]
-    versus: Option<SolverKind>,
+    versus: Option<String>,
     /// What to run, instead of the standard workloads; repeatable
     #[arg(long, value_name = "DATASET/SOLVER", value_parser = cell, conflicts_with = "folders")]
     cell: Vec<Cell>,
@@ -61,8 +63,7 @@ pub struct CompareArgs {
 }
 
 fn cell(text: &str) -> Result<Cell, String> {
-    let solvers = SolverKind::ALL.map(SolverKind::name).join(", ");
-    Cell::parse(text).ok_or_else(|| format!("must be DATASET/SOLVER with one of the solvers {solvers}"))
+    Cell::parse(text).ok_or_else(|| "must be DATASET/SOLVER".to_owned())
 }
 
 fn fraction(text: &str) -> Result<f64, String> {
@@ -73,7 +74,10 @@ fn fraction(text: &str) -> Result<f64, String> {
 }
 
 /// Runs the command.
-pub fn run(args: &CompareArgs) -> anyhow::Result<Verdict> {
+pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
+    for solver in args.cell.iter().map(|cell| &cell.solver).chain(&args.versus) {
+        SolverInfo::find(catalog.solvers(), solver)?;
+    }
     let design = Design {
         rounds: args.rounds,
         confidence: args.confidence_level,
@@ -93,7 +97,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Verdict> {
 
 fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Finding>> {
     let this = std::env::current_exe().context("cannot find this program's own file")?;
-    let other = match (&args.against, args.versus) {
+    let other = match (&args.against, &args.versus) {
         (Some(binary), _) => binary.canonicalize().with_context(|| {
             format!("cannot find {}; build the version to compare with and keep a copy of it", binary.display())
         })?,
@@ -109,19 +113,19 @@ fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Findin
     // Programs started from here inherit the core.
     let core = args.core.or_else(|| host::cores().last().copied());
     if !core.is_some_and(host::pin) {
-        eprintln!("warning: cannot pin to a core; the intervals will be wider");
+        note("warning: cannot pin to a core; the intervals will be wider");
     }
-    let run = |workload: &Workload, side: Side| match (side, args.versus) {
+    let run = |workload: &Workload, side: Side| match (side, &args.versus) {
         (Side::New, _) => workload.run(&this),
         (Side::Old, None) => workload.run(&other),
         (Side::Old, Some(solver)) => {
-            let cell = Cell { solver, ..workload.cell.clone() };
+            let cell = Cell { solver: solver.clone(), ..workload.cell.clone() };
             Workload { cell, ..workload.clone() }.run(&other)
         }
     };
     let mut findings = rounds::compare(&workloads, design, run, |round| {
         if round % 5 == 0 {
-            eprintln!("round {round} of {}", design.rounds);
+            note(&format!("round {round} of {}", design.rounds));
         }
     })?;
     if args.versus.is_none() && instructions::available() {
@@ -135,7 +139,7 @@ fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Findin
 /// Adds to a slower workload whether it also takes more instructions. Any change of the sources moves code in memory, and
 /// that alone can cost as much as the threshold.
 fn explain(finding: &mut Finding, workload: &Workload, programs: [&Path; 2]) -> anyhow::Result<()> {
-    eprintln!("counting instructions: {}", workload.cell);
+    note(&format!("counting instructions: {}", workload.cell));
     let count = |program| -> anyhow::Result<f64> {
         let counts = instructions::count(program, std::slice::from_ref(workload), |_| {})?;
         Ok(counts.values().sum::<u64>() as f64)
@@ -145,7 +149,7 @@ fn explain(finding: &mut Finding, workload: &Workload, programs: [&Path; 2]) -> 
     finding.note += &if (ratio - 1.0).abs() <= instructions::TOLERANCE {
         format!("{join}as many instructions as before: caches, or only where the code lies in memory")
     } else {
-        format!("{join}instructions {}", percent(ratio))
+        format!("{join}instructions {}", change(ratio))
     };
     Ok(())
 }

@@ -4,17 +4,21 @@ use std::io::{Write, stdout};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::accuracy::{self, AccuracyArgs};
-use crate::dataset::catalog::{self, Checked, DataDir, KnownSet, SETS};
+use super::{TextOrJson, note};
+use crate::catalog::Catalog;
+use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
 use crate::dataset::image::source::ImageSet;
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
+use crate::dataset::known::{Checked, DataDir, KnownSet};
 use crate::dataset::{npy, prepare};
 use crate::oracle::predict::predict;
+use crate::text::{Grid, nearest};
 
 /// Arguments of `data`.
 #[derive(Args)]
@@ -32,8 +36,8 @@ enum DataCommand {
     #[command(after_help = "Example: ssvm-bench data list")]
     List {
         /// Table for people or one JSON object per set.
-        #[arg(long, value_enum, default_value = "table")]
-        format: Format,
+        #[arg(long, value_enum, default_value_t)]
+        format: TextOrJson,
     },
     /// Compare the files that are there with their known or recorded checksums.
     #[command(after_help = "Example: ssvm-bench data check usps ocr")]
@@ -104,29 +108,24 @@ impl SlicArgs {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
-
 /// Runs the command.
-pub fn run(args: &DataArgs, data: &DataDir) -> anyhow::Result<()> {
+pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     match &args.command {
-        DataCommand::List { format } => list(data, *format),
-        DataCommand::Check { sets } => check(data, sets),
-        DataCommand::Fetch { sets } => fetch_sets(data, sets),
+        DataCommand::List { format } => list(catalog, data, *format),
+        DataCommand::Check { sets } => check(catalog, data, sets),
+        DataCommand::Fetch { sets } => fetch_sets(catalog, data, sets),
         DataCommand::Prepare { sets, out, slic } => {
             if out.is_some() && sets.len() > 1 {
                 bail!("--out takes one set, not {}", sets.len());
             }
             sets.iter().try_for_each(|set| {
-                let (path, new) = prepare::prepare_aloud(set, data, &slic.params(), out.as_deref())?;
+                let (path, new) =
+                    prepare::prepare_and_say(prepare::image_set(set)?, data, &slic.params(), out.as_deref())?;
                 let meta = prepare::Meta::read(&path)?;
                 let left_out: Vec<_> =
                     meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
                 let done = if new { "prepared" } else { "already prepared" };
-                eprintln!("{set}: {} images {done}{}", meta.names.len(), left_out.concat());
+                note(&format!("{set}: {} images {done}{}", meta.names.len(), left_out.concat()));
                 writeln!(stdout(), "{}", path.display())?;
                 Ok(())
             })
@@ -134,7 +133,7 @@ pub fn run(args: &DataArgs, data: &DataDir) -> anyhow::Result<()> {
         DataCommand::Show { set, index, out, weights, pairwise_weight, slic } => {
             show(data, set, *index, out, weights.as_deref(), *pairwise_weight, &slic.params())
         }
-        DataCommand::Accuracy(args) => accuracy::run(args, data),
+        DataCommand::Accuracy(args) => accuracy::run(args, catalog, data),
     }
 }
 
@@ -146,52 +145,72 @@ fn progress_bar(template: &str) -> ProgressBar {
 }
 
 /// Whether the default preparation of a set is in the cache; nothing for sets that need none.
-fn prepared(set: &KnownSet, source: Option<&PathBuf>) -> Option<bool> {
+fn prepared(set: &DatasetInfo, source: Option<&PathBuf>) -> Option<bool> {
     let images = ImageSet::from_name(set.name)?;
     let sha256 = images.checksum(source?).ok()?;
     Some(prepare::cache_path(images, &sha256, &SlicParams::default()).ok()?.is_file())
 }
 
-fn list(data: &DataDir, format: Format) -> anyhow::Result<()> {
-    let rows: Vec<_> = SETS
-        .iter()
-        .map(|set| {
+/// The public sets: rows of the table that have files.
+fn public(catalog: &dyn Catalog) -> impl Iterator<Item = (&DatasetInfo, &'static KnownSet)> {
+    catalog.datasets().iter().filter_map(|info| Some((info, info.known?)))
+}
+
+/// The public set of this name, or an error that names those there are.
+fn find(catalog: &dyn Catalog, name: &str) -> anyhow::Result<&'static KnownSet> {
+    if let Some((_, set)) = public(catalog).find(|(info, _)| info.name == name) {
+        return Ok(set);
+    }
+    let names: Vec<&str> = public(catalog).map(|(info, _)| info.name).collect();
+    let near = nearest(name, names.iter().copied());
+    bail!("there is no data set {name:?} with files of its own{near}; known: {}", names.join(", "))
+}
+
+fn list(catalog: &dyn Catalog, data: &DataDir, format: TextOrJson) -> anyhow::Result<()> {
+    let rows: Vec<_> = public(catalog)
+        .map(|(info, set)| {
             let found = data.locate(set);
-            let prepared = prepared(set, found.as_ref());
-            (set, found, prepared)
+            let prepared = prepared(info, found.as_ref());
+            (info, set, found, prepared)
         })
         .collect();
-    if format == Format::Json {
-        for (set, found, prepared) in rows {
+    if format == TextOrJson::Json {
+        for (info, set, found, prepared) in rows {
             writeln!(
                 stdout(),
                 "{}",
-                json!({"name": set.name, "title": set.title, "examples": set.examples, "size": set.size,
+                json!({"name": info.name, "title": info.about, "examples": set.examples, "size": set.size,
                     "terms": set.terms, "page": set.page, "found": found, "prepared": prepared})
             )?;
         }
         return Ok(());
     }
-    writeln!(stdout(), "{:<9} {:>8} {:>6}  {:<47} {:<9} found", "name", "examples", "size", "what", "prepared")?;
-    for (set, found, prepared) in &rows {
-        let examples = if set.examples == 0 { "?".into() } else { set.examples.to_string() };
-        let state = prepared.map_or("-", |yes| if yes { "yes" } else { "no" });
-        let place = found.as_ref().map_or_else(|| "no".into(), |path| path.display().to_string());
-        writeln!(stdout(), "{:<9} {examples:>8} {:>6}  {:<47} {state:<9} {place}", set.name, set.size, set.title)?;
+    let mut grid = Grid::new(&["name", ">examples", ">size", "what", "prepared", "found"]);
+    for (info, set, found, prepared) in &rows {
+        grid.rows.push(vec![
+            info.name.to_owned(),
+            if set.examples == 0 { "?".into() } else { set.examples.to_string() },
+            set.size.to_owned(),
+            info.about.to_owned(),
+            prepared.map_or("-", |yes| if yes { "yes" } else { "no" }).to_owned(),
+            found.as_ref().map_or_else(|| "no".into(), |path| path.display().to_string()),
+        ]);
     }
-    writeln!(stdout())?;
-    for (set, ..) in &rows {
-        writeln!(stdout(), "{:<9} {}; {}", set.name, set.terms, set.page)?;
+    writeln!(stdout(), "{}", grid.text())?;
+    for (info, set, ..) in &rows {
+        writeln!(stdout(), "{:<9} {}; {}", info.name, set.terms, set.page)?;
     }
-    writeln!(stdout(), "\nbuilt in, no files needed: usps-synth ocr-synth horseseg-synth stanford-synth")?;
+    let others = catalog.datasets().iter().filter(|info| info.known.is_none());
+    let others: Vec<String> = others.map(DatasetInfo::usage).collect();
+    writeln!(stdout(), "\nwithout official files: {}", others.join(" "))?;
     Ok(())
 }
 
-fn check(data: &DataDir, names: &[String]) -> anyhow::Result<()> {
+fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
     let sets: Vec<&KnownSet> = if names.is_empty() {
-        SETS.iter().filter(|set| data.locate(set).is_some()).collect()
+        public(catalog).map(|(_, set)| set).filter(|set| data.locate(set).is_some()).collect()
     } else {
-        names.iter().map(|name| catalog::find(name)).collect::<Result<_, _>>()?
+        names.iter().map(|name| find(catalog, name)).collect::<Result<_, _>>()?
     };
     if sets.is_empty() {
         bail!("no data set is in {} ({}); see `ssvm-bench data list`", data.path.display(), data.chosen_by);
@@ -218,10 +237,10 @@ fn check(data: &DataDir, names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn fetch_sets(data: &DataDir, names: &[String]) -> anyhow::Result<()> {
-    let sets = names.iter().map(|name| catalog::find(name)).collect::<Result<Vec<_>, _>>()?;
+fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
+    let sets = names.iter().map(|name| find(catalog, name)).collect::<Result<Vec<_>, _>>()?;
     for set in sets {
-        eprintln!("{}: {}", set.name, set.terms);
+        note(&format!("{}: {}", set.name, set.terms));
         for file in set.files {
             let bar = progress_bar("{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
             bar.set_message(file.path);
@@ -283,19 +302,19 @@ fn show(
     };
     let drawn = draw::panels(&picture, &superpixels, &truth, predicted.as_deref());
     drawn.save_png(out)?;
-    eprintln!(
+    note(&format!(
         "{name}: picture, {} superpixels, truth{}",
         superpixels.count,
         if predicted.is_some() { ", prediction" } else { "" }
-    );
+    ));
     for (label, name) in images.label_names().iter().enumerate() {
-        eprintln!("  {:<10} {name}", draw::colour_name(label));
+        note(&format!("  {:<10} {name}", draw::colour_name(label)));
     }
     if let Some(labels) = predicted {
         let right = superpixels.of_pixel.iter().zip(&truth.labels).filter(|(_, t)| **t >= 0);
         let (right, all) =
             right.fold((0u64, 0u64), |(r, n), (node, t)| (r + u64::from(labels[*node as usize] == *t as u16), n + 1));
-        eprintln!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64);
+        note(&format!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64));
     }
     writeln!(stdout(), "{}", out.display())?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Arguments → one library call each; one file per command. Nothing imports this room.
+//! Arguments → one library call each; one file per command. Nothing but [`crate::harness`] imports this room.
 
 mod accuracy;
 mod check;
@@ -6,19 +6,24 @@ mod claims;
 mod compare;
 mod data;
 mod figures;
+mod init;
+mod pages;
 mod plan;
 mod profile;
 mod readme;
 mod report;
 mod reproduce;
 mod run;
+mod shell;
 mod solve;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::catalog::Catalog;
 use crate::dataset::DataDir;
 
 /// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
@@ -36,6 +41,8 @@ struct Cli {
 enum Command {
     /// Plan, run, figures, report and claims in one go.
     Reproduce(reproduce::ReproduceArgs),
+    /// Writes a commented config for one's own data or solver.
+    Init(init::InitArgs),
     /// The runs of a config, with an estimate of time and memory; runs nothing.
     Plan(plan::PlanArgs),
     /// Executes the runs of a config that are not yet in the result folder.
@@ -56,8 +63,12 @@ enum Command {
     Compare(compare::CompareArgs),
     /// The known data sets: list, check, fetch, prepare, show, accuracy.
     Data(data::DataArgs),
-    /// Refreshes or checks the parts of README.md that the program made.
+    /// Refreshes or checks the parts of README.md and docs/ that the program made.
     Readme(readme::ReadmeArgs),
+    /// Prints completions for a shell.
+    Completions(shell::CompletionsArgs),
+    /// Writes man pages into a folder.
+    Man(shell::ManArgs),
 }
 
 /// What a command reports beside errors.
@@ -68,10 +79,28 @@ pub enum Verdict {
     GateFailed,
 }
 
+/// Text for people or JSON for programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum TextOrJson {
+    /// For people.
+    #[default]
+    #[value(alias = "text")]
+    Table,
+    /// For programs.
+    Json,
+}
+
+/// The command line with what the tables of this program add to it.
+fn command(catalog: &dyn Catalog) -> clap::Command {
+    Cli::command().mut_subcommand("solve", |solve| solve::with_parameters(solve, catalog))
+}
+
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
-pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+pub fn main(catalog: &dyn Catalog) -> ExitCode {
+    let parsed = command(catalog).try_get_matches();
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             let code = u8::from(error.use_stderr());
             // Nothing can be done when even the message cannot be printed.
@@ -80,19 +109,26 @@ pub fn main() -> ExitCode {
         }
     };
     let data = DataDir::resolve(cli.data_dir.as_deref());
+    let fine = |()| Verdict::Fine;
     let result = match &cli.command {
-        Command::Reproduce(args) => reproduce::run(args, &data).map(|()| Verdict::Fine),
-        Command::Plan(args) => plan::run(args, &data).map(|()| Verdict::Fine),
-        Command::Run(args) => run::run(args, &data).map(|()| Verdict::Fine),
-        Command::Solve(args) => solve::run(args, &data).map(|()| Verdict::Fine),
-        Command::Figures(args) => figures::run(args).map(|()| Verdict::Fine),
-        Command::Report(args) => report::run(args).map(|()| Verdict::Fine),
-        Command::Claims(args) => claims::run(args).map(|()| Verdict::Fine),
-        Command::Profile(args) => profile::run(args).map(|()| Verdict::Fine),
-        Command::Check(args) => check::run(args),
-        Command::Compare(args) => compare::run(args),
-        Command::Data(args) => data::run(args, &data).map(|()| Verdict::Fine),
-        Command::Readme(args) => readme::run(args).map(|()| Verdict::Fine),
+        Command::Reproduce(args) => reproduce::run(args, catalog, &data).map(fine),
+        Command::Init(args) => init::run(args, catalog).map(fine),
+        Command::Plan(args) => plan::run(args, catalog, &data).map(fine),
+        Command::Run(args) => run::run(args, catalog, &data).map(fine),
+        Command::Solve(args) => {
+            let given = matches.subcommand_matches("solve").map(|m| solve::given(m, catalog)).unwrap_or_default();
+            solve::run(args, &given, catalog, &data).map(fine)
+        }
+        Command::Figures(args) => figures::run(args, catalog).map(fine),
+        Command::Report(args) => report::run(args, catalog).map(fine),
+        Command::Claims(args) => claims::run(args, catalog).map(fine),
+        Command::Profile(args) => profile::run(args, catalog).map(fine),
+        Command::Check(args) => check::run(args, catalog),
+        Command::Compare(args) => compare::run(args, catalog),
+        Command::Data(args) => data::run(args, catalog, &data).map(fine),
+        Command::Readme(args) => readme::run(args, catalog).map(fine),
+        Command::Completions(args) => shell::completions(args, command(catalog)).map(fine),
+        Command::Man(args) => shell::man(args, command(catalog)).map(fine),
     };
     match result {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
@@ -102,7 +138,7 @@ pub fn main() -> ExitCode {
             if is_broken_pipe(&error) {
                 return ExitCode::SUCCESS;
             }
-            eprintln!("error: {error:#}");
+            note(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -112,4 +148,24 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
+}
+
+/// A line on stderr; nobody there to read it is no error.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Text on stdout.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// A positive finite number.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("must be a positive number".into()),
+    }
 }

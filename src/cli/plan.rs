@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::run::note;
+use super::{TextOrJson, note};
+use crate::catalog::Catalog;
 use crate::config::Experiment;
-use crate::dataset::{DataDir, Description};
-use crate::exec::progress::{bytes, duration};
-use crate::exec::session::{Standing, memory_warning, workers};
-use crate::plan::{self, Estimator, RunSpec};
-use crate::trace::store::Store;
+use crate::dataset::DataDir;
+use crate::exec::session::{Existing, memory_warning, workers};
+use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
+use crate::text::{Grid, bytes, duration};
+use crate::trace::store::{Folder, Store};
 
 /// Arguments of `plan`.
 #[derive(Clone, Debug, clap::Args)]
@@ -31,20 +32,13 @@ pub struct PlanArgs {
     pub isolated: bool,
     /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
     #[arg(long, value_enum, default_value_t)]
-    pub format: PlanFormat,
+    pub format: TextOrJson,
+    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub only: Vec<String>,
     /// List every run with its identity
     #[arg(long, short)]
     pub verbose: bool,
-}
-
-/// Output of `plan`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum PlanFormat {
-    /// For people.
-    #[default]
-    Table,
-    /// For programs.
-    Json,
 }
 
 /// What a plan amounts to.
@@ -65,36 +59,36 @@ pub struct PlanSummary {
 }
 
 /// Validates everything and prints the plan.
-pub fn run(args: &PlanArgs, data: &DataDir) -> anyhow::Result<()> {
-    let experiment = Experiment::load(&args.config)?;
+pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    let mut experiment = Experiment::load(&args.config, catalog.solvers())?;
+    experiment.only.clone_from(&args.only);
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
-    let facts = plan::describe(&experiment, data)?;
-    let runs = plan::runs(&experiment, &facts);
-    let standing = match Store::open(&out) {
-        Ok(store) => Standing::of(&store, &runs)?,
+    let plan = Plan::new(&experiment, catalog, data)?;
+    let existing = match Store::open(&out) {
+        Ok(store) => Existing::of(store.scan(Folder::Runs)?, &plan),
         // Nothing there yet is no error of a plan.
-        Err(_) => Standing::default(),
+        Err(_) => Existing::default(),
     };
-    let estimator = standing.estimator(&runs, &facts);
+    let estimator = existing.estimator(&plan);
     let jobs = workers(&experiment, args.jobs.map(usize::from), args.isolated);
-    let left = runs.iter().filter(|run| !standing.done.contains_key(&run.run_id));
+    let left = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id));
     let summary = PlanSummary {
         name: experiment.name.clone(),
-        planned: runs.len() as u64,
-        done: standing.done.len() as u64,
+        planned: plan.runs.len() as u64,
+        done: existing.done.len() as u64,
         jobs: jobs as u64,
-        seconds_left: left.map(|run| estimator.seconds(run, &facts[run.set])).sum::<f64>() / jobs as f64,
-        memory_bytes: plan::plan_memory(&runs, &facts, jobs),
+        seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
+        memory_bytes: plan_memory(&plan, jobs),
     };
     let mut stdout = std::io::stdout().lock();
     match args.format {
-        PlanFormat::Table => write!(stdout, "{}", table(&runs, &facts, &standing, &estimator, &summary, args.verbose))?,
-        PlanFormat::Json => {
-            for run in &runs {
-                let done = standing.done.contains_key(&run.run_id);
-                let seconds = estimator.seconds(run, &facts[run.set]);
+        TextOrJson::Table => write!(stdout, "{}", table(&plan, &existing, &estimator, &summary, args.verbose))?,
+        TextOrJson::Json => {
+            for run in &plan.runs {
+                let done = existing.done.contains_key(&run.run_id);
+                let seconds = estimator.seconds(run, plan.description(run));
                 let line = serde_json::json!({"kind": "run", "run_id": run.run_id, "dataset": run.identity.dataset,
-                    "solver": run.settings().solver.kind, "repeat": run.repeat, "seed": run.settings().seed,
+                    "solver": run.settings().solver.name, "repeat": run.repeat, "seed": run.settings().seed,
                     "done": done, "seconds": seconds});
                 writeln!(stdout, "{line}")?;
             }
@@ -103,7 +97,7 @@ pub fn run(args: &PlanArgs, data: &DataDir) -> anyhow::Result<()> {
             writeln!(stdout, "{line}")?;
         }
     }
-    for damage in &standing.damaged {
+    for damage in &existing.damaged {
         note(&format!("warning: {}", damage.error));
     }
     if let Some(warning) = memory_warning(summary.memory_bytes) {
@@ -112,37 +106,30 @@ pub fn run(args: &PlanArgs, data: &DataDir) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn table(
-    runs: &[RunSpec],
-    facts: &[Description],
-    standing: &Standing,
-    estimator: &Estimator,
-    summary: &PlanSummary,
-    verbose: bool,
-) -> String {
-    let done = |run: &RunSpec| standing.done.contains_key(&run.run_id);
-    let mut rows = vec![["data set", "n", "d", "data", "solver", "runs", "done", "each", "left"].map(str::to_owned)];
-    for cell in runs.chunk_by(|a, b| (a.set, a.settings().solver.kind) == (b.set, b.settings().solver.kind)) {
-        let set = &facts[cell[0].set];
+fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &PlanSummary, verbose: bool) -> String {
+    let done = |run: &RunSpec| existing.done.contains_key(&run.run_id);
+    let mut grid = Grid::new(&["data set", ">n", ">d", ">data", "solver", ">runs", ">done", ">each", ">left"]);
+    for cell in plan.runs.chunk_by(|a, b| (a.set, &a.settings().solver) == (b.set, &b.settings().solver)) {
+        let facts = plan.description(&cell[0]);
         let left = cell.iter().filter(|run| !done(run)).count();
-        let each = estimator.seconds(&cell[0], set);
+        let each = estimator.seconds(&cell[0], facts);
         let about = if estimator.knows(&cell[0]) { "" } else { "~" };
-        rows.push([
+        grid.rows.push(vec![
             cell[0].identity.dataset.clone(),
-            set.n.to_string(),
-            set.d.to_string(),
-            bytes(set.bytes),
-            cell[0].settings().solver.kind.to_string(),
+            facts.size.n.to_string(),
+            facts.size.d.to_string(),
+            bytes(facts.size.bytes),
+            cell[0].settings().solver.name.clone(),
             cell.len().to_string(),
             (cell.len() - left).to_string(),
             format!("{about}{}", duration(each)),
             format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
         ]);
     }
-    let mut text = aligned(&rows);
+    let mut text = grid.text();
     if verbose {
         text.push('\n');
-        for run in runs {
+        for run in &plan.runs {
             let mark = if done(run) { "done" } else { "    " };
             text.push_str(&format!("{} {mark} {} seed {}\n", run.run_id, run.label(), run.settings().seed));
         }
@@ -158,29 +145,13 @@ fn table(
         bytes(summary.memory_bytes)
     ));
     for (count, what) in [
-        (standing.failed, "failed before and will be tried again"),
-        (standing.stale.len() as u64, "are of older code or data and will be replaced"),
-        (standing.foreign.len() as u64, "in the folder are not in this plan"),
+        (existing.failed, "failed before and will be tried again"),
+        (existing.stale.len() as u64, "are of older code or data and will be replaced"),
+        (existing.foreign.len() as u64, "in the folder are not in this plan"),
     ] {
         if count > 0 {
             text.push_str(&format!("{count} runs {what}\n"));
         }
-    }
-    text
-}
-
-/// Columns padded to their widest cell; text to the left, numbers to the right.
-fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
-    let widths: Vec<usize> = (0..N).map(|k| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0)).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().enumerate().map(|(k, cell)| {
-            let pad = " ".repeat(widths[k] - cell.chars().count());
-            let left = k == 0 || rows[0][k] == "solver";
-            if left { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
-        });
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
     }
     text
 }

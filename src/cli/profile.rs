@@ -2,31 +2,33 @@
 
 use std::path::PathBuf;
 
-use crate::frame::layout::TableFormat;
-use crate::frame::load::Results;
+use super::pages::Summary;
+use super::print;
+use crate::catalog::Catalog;
 use crate::frame::profile;
+use crate::text::TableFormat;
 
 /// Print where the time went: oracle share and latencies per data set and solver
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench profile results/quick --format latex")]
 pub struct ProfileArgs {
-    /// Result folder
-    pub results: PathBuf,
+    /// Result folder, or the summary.json of one
+    results: PathBuf,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
-    pub format: TableFormat,
+    format: TableFormat,
+    /// Only runs whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
 }
 
 /// Runs the command; prints the table.
-pub fn run(args: &ProfileArgs) -> anyhow::Result<()> {
-    let results = Results::open(&args.results)?;
-    results.warnings().iter().for_each(|line| eprintln!("warning: {line}"));
-    let rows = profile::profile(&results.records, &results.frames)?;
-    match args.format {
-        TableFormat::Text => print!("{}", profile::grid(&rows).text()),
-        TableFormat::Json => println!("{}", serde_json::to_string_pretty(&rows)?),
-        TableFormat::Markdown => print!("{}", profile::grid(&rows).markdown()),
-        TableFormat::Latex => print!("{}", profile::grid(&rows).latex()),
-    }
-    Ok(())
+pub fn run(args: &ProfileArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
+    let rows = Summary::open(&args.results, catalog, &args.only)?.profile;
+    print(&match args.format {
+        TableFormat::Text => profile::grid(&rows).text(),
+        TableFormat::Json => serde_json::to_string_pretty(&rows)? + "\n",
+        TableFormat::Markdown => profile::grid(&rows).markdown(),
+        TableFormat::Latex => profile::grid(&rows).latex(),
+    })
 }

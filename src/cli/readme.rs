@@ -1,12 +1,16 @@
-//! `readme`: refreshes the parts of README.md that the program made, and checks that none is stale in form.
+//! `readme`: refreshes the parts of README.md and docs/ that the program made, and checks that none is stale.
 //!
-//! A made part stands between `<!-- made by: COMMAND -->` and `<!-- end -->`; COMMAND is a call of this program.
+//! A made part stands between `<!-- made by: COMMAND -->` and `<!-- end -->`; COMMAND is a call of this program that reads
+//! committed files only, so that everybody gets the same text from it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Subcommand};
+
+use crate::catalog::Catalog;
+use crate::files;
 
 /// Options of `readme`.
 #[derive(Args)]
@@ -14,16 +18,16 @@ use clap::{Args, Parser, Subcommand};
 pub struct ReadmeArgs {
     #[command(subcommand)]
     action: Action,
-    /// The page.
-    #[arg(long, global = true, default_value = "README.md", value_name = "FILE")]
-    file: PathBuf,
+    /// The pages; repeatable [default: README.md and docs/*.md]
+    #[arg(long, global = true, value_name = "FILE")]
+    file: Vec<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// Run the command of every made part and put its output in.
     Refresh,
-    /// Fail when a picture is missing, a part is empty or a command no longer parses. Runs nothing.
+    /// Fail when a linked file is missing, a command no longer parses or a made part is not what its command makes.
     Check,
 }
 
@@ -31,24 +35,42 @@ const BEGIN: &str = "<!-- made by: ";
 const END: &str = "<!-- end -->";
 
 /// Runs the command.
-pub fn run(args: &ReadmeArgs) -> anyhow::Result<()> {
-    let path = &args.file;
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    match args.action {
-        Action::Check => {
-            let problems = problems(&text, path.parent().unwrap_or(Path::new(".")))?;
-            if problems.is_empty() {
-                eprintln!("{}: pictures are there, commands parse, made parts are filled", path.display());
-                return Ok(());
+pub fn run(args: &ReadmeArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
+    let mut stale = Vec::new();
+    for path in pages(&args.file)? {
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let fresh = || refresh(&text).with_context(|| format!("in {}", path.display()));
+        match args.action {
+            Action::Check => {
+                let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let mut found = problems(&text, folder, catalog)?;
+                if found.is_empty() && fresh()? != text {
+                    found.push("a made part differs from what its command makes: 'ssvm-bench readme refresh'".into());
+                }
+                stale.extend(found.into_iter().map(|problem| format!("{}: {problem}", path.display())));
             }
-            bail!("{} is stale:\n  {}", path.display(), problems.join("\n  "));
-        }
-        Action::Refresh => {
-            let fresh = refresh(&text)?;
-            std::fs::write(path, fresh).with_context(|| format!("cannot write {}", path.display()))?;
-            Ok(())
+            Action::Refresh => files::write_bytes(&path, fresh()?.as_bytes())?,
         }
     }
+    if stale.is_empty() {
+        return Ok(());
+    }
+    bail!("stale:\n  {}", stale.join("\n  "))
+}
+
+/// The pages asked for, else README.md and what is in docs/.
+fn pages(asked: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    if !asked.is_empty() {
+        return Ok(asked.to_vec());
+    }
+    let mut pages = vec![PathBuf::from("README.md")];
+    if let Ok(entries) = std::fs::read_dir("docs") {
+        for entry in entries {
+            pages.extend(Some(entry?.path()).filter(|path| path.extension().is_some_and(|e| e == "md")));
+        }
+    }
+    pages.sort();
+    Ok(pages)
 }
 
 /// (command, content) of every made part.
@@ -81,23 +103,24 @@ fn shell_commands(text: &str) -> Vec<&str> {
 }
 
 /// Why a command does not parse, if it does not.
-fn parse_error(command: &str) -> Option<String> {
+fn parse_error(command: &str, catalog: &dyn Catalog) -> Option<String> {
     let words: Vec<&str> = command.split_whitespace().skip_while(|word| word.contains('=')).collect();
     let (["ssvm-bench", arguments @ ..] | ["cargo", "run", "--release", "--", arguments @ ..]) = words.as_slice()
     else {
         return None;
     };
     let whole = std::iter::once("ssvm-bench").chain(arguments.iter().copied());
-    super::Cli::try_parse_from(whole)
+    super::command(catalog)
+        .try_get_matches_from(whole)
         .err()
         .filter(|error| error.use_stderr())
         .map(|error| format!("'{command}' no longer parses: {}", error.to_string().lines().next().unwrap_or_default()))
 }
 
-fn problems(text: &str, folder: &Path) -> anyhow::Result<Vec<String>> {
+fn problems(text: &str, folder: &Path, catalog: &dyn Catalog) -> anyhow::Result<Vec<String>> {
     let mut problems = Vec::new();
     for (command, content) in made_parts(text)? {
-        problems.extend(parse_error(command));
+        problems.extend(parse_error(command, catalog));
         if !command.starts_with("ssvm-bench ") {
             problems.push(format!("'{command}' is not a call of ssvm-bench"));
         }
@@ -105,7 +128,7 @@ fn problems(text: &str, folder: &Path) -> anyhow::Result<Vec<String>> {
             problems.push(format!("the part made by '{command}' is empty: run 'ssvm-bench readme refresh'"));
         }
     }
-    problems.extend(shell_commands(text).into_iter().filter_map(parse_error));
+    problems.extend(shell_commands(text).into_iter().filter_map(|command| parse_error(command, catalog)));
     for after in text.split("](").skip(1) {
         let target = after.split(')').next().unwrap_or_default();
         let is_file = !target.starts_with("http") && !target.starts_with('#') && !target.is_empty();
@@ -121,7 +144,6 @@ fn refresh(text: &str) -> anyhow::Result<String> {
     let mut fresh = text.to_owned();
     for (command, content) in made_parts(text)? {
         let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
-        eprintln!("running {command}");
         let output =
             Command::new(&program).args(&arguments).output().with_context(|| format!("cannot run {command}"))?;
         if !output.status.success() {
@@ -129,7 +151,7 @@ fn refresh(text: &str) -> anyhow::Result<String> {
         }
         let printed = String::from_utf8_lossy(&output.stdout);
         // Markdown output goes in as it is, everything else as a block.
-        let body = if arguments.windows(2).any(|two| two == ["--format", "markdown"]) {
+        let body = if arguments.windows(2).any(|two| two == ["--format", "markdown"] || two == ["--format", "matrix"]) {
             format!("\n\n{}\n\n", printed.trim())
         } else {
             format!("\n```text\n{}\n```\n", printed.trim_end())
@@ -149,9 +171,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let text = "![x](gone.png)\n```sh\ncargo run --release -- solve --datset usps\nls\n```\n\
             <!-- made by: ssvm-bench solve --dataset usps --solver fw -->\n```text\n```\n<!-- end -->\n";
-        let found = problems(text, folder.path()).expect("parts are closed");
+        let catalog = crate::Harness::standard();
+        let found = problems(text, folder.path(), &catalog).expect("parts are closed");
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(found[0].contains("is empty") && found[1].contains("--datset") && found[2].contains("gone.png"));
-        assert!(problems("<!-- made by: ssvm-bench -->", folder.path()).is_err());
+        assert!(problems("<!-- made by: ssvm-bench -->", folder.path(), &catalog).is_err());
     }
 }

@@ -1,14 +1,18 @@
-//! `reproduce`: plan, run, figures, report and claims in one go.
+//! `reproduce`: experiment → plan → session → results → pages, in one go.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::run::{self, RunArgs};
+use super::{note, pages, print};
+use crate::catalog::Catalog;
+use crate::claims;
 use crate::dataset::DataDir;
-use crate::exec::progress::duration;
-use crate::figure::Format;
-use crate::frame::layout::TableFormat;
-
-use super::{claims, figures, report, run};
+use crate::exec::session::{self, Finished};
+use crate::figure::FileFormat;
+use crate::frame::load::Results;
+use crate::plan::Plan;
+use crate::text::duration;
 
 /// Options of `reproduce`.
 #[derive(Clone, Debug, clap::Args)]
@@ -18,56 +22,39 @@ pub struct ReproduceArgs {
     /// Config file, or one that is built in: quick, smoke, ci, paper
     #[arg(long, value_name = "FILE", default_value = "quick")]
     config: PathBuf,
-    /// Result folder [default: results/NAME of the config]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Concurrent runs, each pinned to its core [default: the config's, else the number of cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
-    /// Time runs one at a time, for numbers to publish
-    #[arg(long, conflicts_with = "jobs")]
-    isolated: bool,
-    /// Say nothing but errors and the verdicts
-    #[arg(long, short, conflicts_with = "verbose")]
-    quiet: bool,
-    /// A line for every run
-    #[arg(long, short)]
-    verbose: bool,
+    #[command(flatten)]
+    how: run::HowArgs,
 }
 
 /// Runs the command. Failed runs do not keep the pages from being made: the error comes last.
-pub fn run(args: &ReproduceArgs, data: &DataDir) -> anyhow::Result<()> {
+pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let began = Instant::now();
-    let say = |text: &str| {
-        if !args.quiet {
-            eprintln!("{text}");
-        }
-    };
-    let run_args = run::RunArgs {
-        config: args.config.clone(),
-        out: args.out.clone(),
-        jobs: args.jobs,
-        isolated: args.isolated,
-        force: false,
-        prune: false,
-        quiet: args.quiet,
-        verbose: args.verbose,
-    };
-    let outcome = run::execute(&run_args, data)?;
-    let results = outcome.out.clone();
-    if outcome.interrupted {
-        return run::complete(&run_args, &outcome);
+    let args = RunArgs::plain(args.config.clone(), args.how.clone());
+    let say = |text: &str| if args.how.quiet { () } else { note(text) };
+
+    let (experiment, options) = args.read(catalog, data)?;
+    let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
+    let Finished { report, manifest, contents } =
+        session::run(&experiment, &plan, catalog, &options, run::interrupt_flag())?;
+    if report.interrupted {
+        return run::complete(&args, &report);
     }
+    let out = &options.out;
+    let results = Results::of(out, manifest, contents, catalog, &args.how.only)?;
+    pages::warn(&results);
+    let summary = pages::Summary::of(&results, out)?;
     say("drawing figures");
-    let format = vec![Format::Svg, Format::Png, Format::Pdf];
-    let drawn = figures::draw(&figures::FiguresArgs { results: results.clone(), out: None, format, tables: true })?;
+    let formats = [FileFormat::Svg, FileFormat::Png, FileFormat::Pdf];
+    let drawn = pages::figures(&results, &out.join("figures"), &formats, Some(&out.join("tables")))?;
     say("writing the report");
-    let page = report::write(&report::ReportArgs { results: results.clone(), out: None })?;
-    claims::run(&claims::ClaimsArgs { results: results.clone(), format: TableFormat::Text })?;
-    println!();
-    println!("report   {}", page.display());
-    println!("figures  {} ({} files)", results.join("figures").display(), drawn.len());
-    println!("runs     {} ({} runs)", results.join("runs").display(), outcome.planned);
+    let page = out.join("report.html");
+    pages::report(&results, &summary.claims, out, &page)?;
+    pages::summary(&summary, out)?;
+
+    print(&claims::text(&summary.claims))?;
+    print(&format!("\nreport   {}\n", page.display()))?;
+    print(&format!("figures  {} ({} files)\n", out.join("figures").display(), drawn.len()))?;
+    print(&format!("runs     {} ({} runs)\n", out.join("runs").display(), report.planned))?;
     say(&format!("done in {}", duration(began.elapsed().as_secs_f64())));
-    run::complete(&run_args, &outcome)
+    run::complete(&args, &report)
 }

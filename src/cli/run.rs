@@ -1,25 +1,23 @@
 //! `ssvm-bench run`: executes what is not yet in the result folder.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 
+use super::{note, print};
+use crate::catalog::Catalog;
 use crate::config::Experiment;
 use crate::dataset::DataDir;
-use crate::exec::progress::{Verbosity, duration};
+use crate::exec::progress::Verbosity;
 use crate::exec::session::{self, Options, Report};
+use crate::plan::Plan;
+use crate::text::duration;
 
-/// Arguments of `run`.
-#[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench run --config configs/quick.toml --out results/quick --jobs 2\n\n\
-    Safe to kill and start again: finished runs are kept, failed ones are tried again.")]
-pub struct RunArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper
-    #[arg(long, value_name = "FILE")]
-    pub config: PathBuf,
+/// How runs are made: what `run` and `reproduce` share.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct HowArgs {
     /// Result folder [default: results/NAME of the config]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -29,12 +27,9 @@ pub struct RunArgs {
     /// Time runs one at a time whatever --jobs says, for numbers to publish
     #[arg(long)]
     pub isolated: bool,
-    /// Redo finished runs
-    #[arg(long)]
-    pub force: bool,
-    /// Move runs that are not in this config's plan to DIR/stale
-    #[arg(long)]
-    pub prune: bool,
+    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub only: Vec<String>,
     /// Say nothing but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -43,28 +38,61 @@ pub struct RunArgs {
     pub verbose: bool,
 }
 
-/// Executes what is missing and prints the outcome; an error when a run failed or was left out.
-pub fn run(args: &RunArgs, data: &DataDir) -> anyhow::Result<()> {
-    let report = execute(args, data)?;
-    // Outputs for programs come first: whatever is said below, the numbers are there.
-    writeln!(std::io::stdout(), "{}", serde_json::to_string(&report)?)?;
-    complete(args, &report)
+/// Arguments of `run`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Example:\n  ssvm-bench run --config configs/quick.toml --out results/quick --jobs 2\n\n\
+    Safe to kill and start again: finished runs are kept, failed ones are tried again.")]
+pub struct RunArgs {
+    /// Config file, or one that is built in: quick, smoke, ci, paper
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Redo finished runs
+    #[arg(long)]
+    force: bool,
+    /// Move runs that are not in this config's plan to DIR/stale
+    #[arg(long, conflicts_with = "only")]
+    prune: bool,
+    #[command(flatten)]
+    pub how: HowArgs,
 }
 
-/// Executes what is missing.
-pub fn execute(args: &RunArgs, data: &DataDir) -> anyhow::Result<Report> {
-    let experiment = Experiment::load(&args.config)?;
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
-    let options = Options {
-        out,
-        data_dir: DataDir { quiet: args.quiet, ..data.clone() },
-        jobs: args.jobs.map(usize::from),
-        isolated: args.isolated,
-        force: args.force,
-        prune: args.prune,
-        verbosity: verbosity(args.quiet, args.verbose),
-    };
-    Ok(session::run(&experiment, &options, interrupt_flag())?)
+impl RunArgs {
+    /// Nothing forced, nothing pruned.
+    pub fn plain(config: PathBuf, how: HowArgs) -> Self {
+        Self { config, force: false, prune: false, how }
+    }
+
+    /// The checked experiment, and how to run it.
+    pub fn read(&self, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<(Experiment, Options)> {
+        let how = &self.how;
+        let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
+        experiment.only.clone_from(&how.only);
+        let options = Options {
+            out: how.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name)),
+            data_dir: DataDir { quiet: how.quiet, ..data.clone() },
+            jobs: how.jobs.map(usize::from),
+            isolated: how.isolated,
+            force: self.force,
+            prune: self.prune,
+            warn_of_others: how.only.is_empty(),
+            verbosity: match (how.quiet, how.verbose) {
+                (true, _) => Verbosity::Quiet,
+                (_, true) => Verbosity::Verbose,
+                _ => Verbosity::Normal,
+            },
+        };
+        Ok((experiment, options))
+    }
+}
+
+/// Executes what is missing and prints the outcome; an error when a run failed or was left out.
+pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    let (experiment, options) = args.read(catalog, data)?;
+    let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
+    let report = session::run(&experiment, &plan, catalog, &options, interrupt_flag())?.report;
+    // Outputs for programs come first: whatever is said below, the numbers are there.
+    print(&(serde_json::to_string(&report)? + "\n"))?;
+    complete(args, &report)
 }
 
 /// An error when a run failed or was left out, with the command that continues.
@@ -78,7 +106,7 @@ pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
     if let Some((label, message)) = report.failed.first() {
         bail!("{failed} of {} runs failed, such as {label}: {message}; try them again with: {again}", report.planned);
     }
-    if !args.quiet {
+    if !args.how.quiet {
         let (now, before) = (report.finished, report.already);
         note(&format!(
             "{now} runs finished in {}, {before} were done before: {}",
@@ -87,20 +115,6 @@ pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
         ));
     }
     Ok(())
-}
-
-/// A line on stderr; nobody there to read it is no error.
-pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-/// How much to say.
-pub fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
-    match (quiet, verbose) {
-        (true, _) => Verbosity::Quiet,
-        (_, true) => Verbosity::Verbose,
-        _ => Verbosity::Normal,
-    }
 }
 
 /// Set by the first Ctrl-C (or SIGTERM): runs in flight are dropped, finished ones stay. The second ends the process.

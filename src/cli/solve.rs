@@ -3,29 +3,31 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
 
-use crate::config::{Budget, Cadence, ClockKind, Order, Passes, RunSettings, SolverKind, SolverSpec};
-use crate::dataset::{self, DataDir, npy};
-use crate::exec::{self, Observer, host};
-use crate::problem::AnyProblem;
-use crate::trace::{Outcome, TracePoint};
+use super::{TextOrJson, note, positive};
+use crate::catalog::Catalog;
+use crate::clock::ClockKind;
+use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
+use crate::drive::{Observer, Outcome, TracePoint};
+use crate::exec::host;
+use crate::files;
+use crate::settings::{Budget, Cadence, RunSettings};
+use crate::solver::SolverInfo;
 
 /// Options of `solve`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench solve --dataset usps-synth:n=1000 --solver mp-bcfw --iterations 20\n  \
     ssvm-bench solve --dataset usps --solver mp-bcfw-avg --gap 1e-3 --format json --save-weights w.npy")]
 pub struct SolveArgs {
-    /// Data set: usps, ocr, horses, stanford, horseseg, libsvm:PATH, letters:PATH, graph:PATH or a twin such as
-    /// horseseg-synth:n=300.
+    /// Data set, such as usps, libsvm:PATH or horseseg-synth:n=300; --help lists them.
     #[arg(long, value_name = "D")]
     dataset: String,
-    /// fw, bcfw, bcfw-avg, mp-bcfw or mp-bcfw-avg.
+    /// Solver; --help lists them.
     #[arg(long, value_name = "S")]
-    solver: SolverKind,
+    solver: String,
     /// Seed of the order of the terms.
     #[arg(long, default_value_t = 1, value_name = "K")]
     seed: u64,
@@ -44,24 +46,9 @@ pub struct SolveArgs {
     /// wall, cpu or virtual.
     #[arg(long, default_value = "wall")]
     clock: ClockKind,
-    /// permutation, sequential or uniform.
-    #[arg(long, default_value = "permutation")]
-    order: Order,
-    /// Approximate passes per iteration: auto (slope rule) or a number.
-    #[arg(long, default_value = "auto", value_name = "auto|K")]
-    passes: Passes,
     /// When to evaluate: every:K, log or at:1,2,5. The last iteration always is.
     #[arg(long, default_value = "log", value_name = "WHEN")]
     evaluate: Cadence,
-    /// T: planes inactive for more than T iterations are dropped.
-    #[arg(long = "T", default_value_t = 10, value_name = "T")]
-    t: u64,
-    /// N: most planes kept per term.
-    #[arg(long = "N", default_value_t = 1000, value_name = "N")]
-    n: usize,
-    /// M: most approximate passes per iteration.
-    #[arg(long = "M", default_value_t = 1000, value_name = "M")]
-    m: u32,
     /// λ (1/n unless given).
     #[arg(long, value_parser = positive)]
     lambda: Option<f64>,
@@ -73,25 +60,49 @@ pub struct SolveArgs {
     save_weights: Option<PathBuf>,
     /// table or json (one object per evaluation, then a summary).
     #[arg(long, default_value = "table")]
-    format: Format,
+    format: TextOrJson,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
-
-/// A positive finite number.
-pub fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("must be a positive number".into()),
+/// Adds the parameters of every solver, and the tables to the help.
+pub(super) fn with_parameters(mut command: clap::Command, catalog: &dyn Catalog) -> clap::Command {
+    let mut keys: Vec<&str> = Vec::new();
+    for param in catalog.solvers().iter().flat_map(|info| info.params) {
+        if keys.contains(&param.key) {
+            continue;
+        }
+        keys.push(param.key);
+        let owners: Vec<&str> = catalog
+            .solvers()
+            .iter()
+            .filter(|info| info.params.iter().any(|row| row.key == param.key))
+            .map(|info| info.name)
+            .collect();
+        let help = format!("{} [{}; default: {}]", param.about, owners.join(", "), param.default);
+        let arg = clap::Arg::new(param.key).long(param.key).value_name(param.key).help(help);
+        command = command.arg(arg.help_heading("Parameters of the solver"));
     }
+    let row = |name: &str, about: &str| format!("  {name:<34} {about}\n");
+    let solvers: String = catalog.solvers().iter().map(|info| row(info.name, info.about)).collect();
+    let datasets: String = catalog.datasets().iter().map(|info| row(&DatasetInfo::usage(info), info.about)).collect();
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    command.after_long_help(format!("Solvers:\n{solvers}\nData sets:\n{datasets}\n{examples}"))
+}
+
+/// The parameters that were given.
+pub(super) fn given(matches: &clap::ArgMatches, catalog: &dyn Catalog) -> Vec<(String, String)> {
+    let mut given: Vec<(String, String)> = Vec::new();
+    for param in catalog.solvers().iter().flat_map(|info| info.params) {
+        if let Ok(Some(value)) = matches.try_get_one::<String>(param.key)
+            && !given.iter().any(|(key, _)| key == param.key)
+        {
+            given.push((param.key.to_owned(), value.clone()));
+        }
+    }
+    given
 }
 
 struct Printer {
-    format: Format,
+    format: TextOrJson,
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
     error: Option<std::io::Error>,
@@ -110,7 +121,7 @@ impl Printer {
 impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
         let line = match self.format {
-            Format::Table => format!(
+            TextOrJson::Table => format!(
                 "{:>9} {:>11.5} {:>11} {:>9} {:>17.12} {:>17.12} {:>12.5e} {:>8.2}",
                 point.iteration,
                 point.time_s,
@@ -121,7 +132,7 @@ impl Observer for Printer {
                 point.gap,
                 point.planes_mean
             ),
-            Format::Json => {
+            TextOrJson::Json => {
                 let mut value = serde_json::to_value(point).unwrap_or_default();
                 if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
                     value.extend(identity.clone());
@@ -137,56 +148,55 @@ impl Observer for Printer {
     }
 }
 
-/// Runs the command.
-pub fn run(args: &SolveArgs, data: &DataDir) -> anyhow::Result<()> {
+/// Runs the command with the parameters of the solver that were given.
+pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let mut budget =
         Budget { iterations: args.iterations, time_s: args.time, oracle_calls: args.oracle_calls, gap: args.gap };
     if budget == Budget::default() {
         budget.iterations = Some(50);
     }
-    let weights_file = match &args.save_weights {
-        // Opened before the work starts: a wrong path must not cost a run.
-        Some(path) => Some(std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
-        None => None,
-    };
+    if let Some(path) = &args.save_weights {
+        // Tried before the work starts: a wrong path must not cost a run.
+        files::try_folder(path)?;
+    }
+    let info = SolverInfo::find(catalog.solvers(), &args.solver)?;
+    let given: Vec<(&str, String)> = given.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
     let settings = RunSettings {
-        solver: SolverSpec {
-            kind: args.solver,
-            t: args.t,
-            n: args.n,
-            m: args.m,
-            order: args.order,
-            passes: args.passes,
-        },
+        solver: info.spec(&given, catalog.solvers()).map_err(crate::Error::from)?,
         seed: args.seed,
         clock: args.clock,
         budget,
         evaluate: args.evaluate.clone(),
     };
-    let dataset = dataset::load(&args.dataset, data)?;
-    let problem = AnyProblem::new(&dataset, args.lambda, args.pairwise_weight)?;
-    let (n, d, lambda) = problem.facts();
-    eprintln!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", dataset.name, args.solver);
+    let Opened { description, problem } = catalog.open(&Request {
+        name: &args.dataset,
+        data,
+        lambda: args.lambda,
+        pairwise_weight: args.pairwise_weight,
+    })?;
+    let (n, d, lambda) = (description.size.n, description.size.d, problem.lambda());
+    note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", args.dataset, args.solver));
     let identity = json!({
-        "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver.name(), "seed": args.seed,
+        "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver, "seed": args.seed,
         "repeat": 0, "clock": args.clock.name(), "jobs": 1, "core": -1, "status": "running",
     });
     let mut printer = Printer { format: args.format, identity, error: None };
-    if args.format == Format::Table {
+    if args.format == TextOrJson::Table {
         printer.print(&format!(
             "{:>9} {:>11} {:>11} {:>9} {:>17} {:>17} {:>12} {:>8}",
             "iteration", "time s", "oracle", "passes", "primal", "dual", "gap", "planes"
         ));
     }
-    let outcome = exec::execute(&problem, &settings, &mut printer)?;
+    let outcome = problem.run(&settings, &mut printer)?;
     printer.print(&match args.format {
-        Format::Table => summary_text(&outcome),
-        Format::Json => summary_json(args, &outcome).to_string(),
+        TextOrJson::Table => summary_text(&outcome),
+        TextOrJson::Json => summary_json(args, &outcome).to_string(),
     });
-    if let (Some(mut file), Some(path)) = (weights_file, &args.save_weights) {
-        npy::write_header(&mut file, "<f8", &[outcome.weights.len()])
-            .and_then(|()| npy::write_values(&mut file, outcome.weights.iter().copied(), f64::to_le_bytes))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    if let Some(path) = &args.save_weights {
+        files::write_atomically(path, |file| {
+            npy::write_header(file, "<f8", &[outcome.weights.len()])?;
+            npy::write_values(file, outcome.weights.iter().copied(), f64::to_le_bytes)
+        })?;
     }
     match printer.error {
         Some(error) => Err(error.into()),
@@ -244,7 +254,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
     json!({
         "kind": "summary",
         "dataset": args.dataset,
-        "solver": args.solver.name(),
+        "solver": args.solver,
         "seed": args.seed,
         "clock": args.clock.name(),
         "stop_reason": outcome.stop.name(),

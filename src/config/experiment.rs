@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 
-use super::wire::{self, PassCount, Source, nearest};
-use super::{Budget, Cadence, ClockKind, Order, Passes, SolverKind, SolverSpec};
+use super::wire::{self, Source};
+use crate::clock::ClockKind;
 use crate::error::{Error, Result};
+use crate::settings::{Budget, Cadence, SolverSpec};
+use crate::solver::SolverInfo;
+use crate::text::fits;
 
 /// The configs that are part of the program, by name.
-const BUILTIN: [(&str, &str); 4] = [
+pub const BUILTIN: [(&str, &str); 4] = [
     ("quick", include_str!("../../configs/quick.toml")),
     ("smoke", include_str!("../../configs/smoke.toml")),
     ("ci", include_str!("../../configs/ci.toml")),
@@ -45,6 +48,8 @@ pub struct Experiment {
     pub datasets: Vec<DatasetSpec>,
     /// Solvers, in file order.
     pub solvers: Vec<SolverSpec>,
+    /// Patterns of `DATASET/SOLVER`; only cells that fit one of them are run. All of them when there is none.
+    pub only: Vec<String>,
 }
 
 /// A data set with its parameters.
@@ -64,30 +69,34 @@ pub struct DatasetSpec {
 
 impl Experiment {
     /// Reads a config file. `quick`, `smoke`, `ci` and `paper` (also as `configs/quick.toml`) need no file.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
         match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text),
+            Ok(text) => Self::parse(path, &text, solvers),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let stem = path.to_string_lossy();
                 let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
                 let stem = stem.strip_suffix(".toml").unwrap_or(stem);
                 match BUILTIN.iter().find(|(name, _)| *name == stem) {
-                    Some((name, text)) => Self::parse(Path::new(&format!("configs/{name}.toml")), text),
-                    None => Err(Error::file(path, "no such config; built in: quick, smoke, ci, paper")),
+                    Some((name, text)) => Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers),
+                    None => {
+                        let names = BUILTIN.map(|(name, _)| name).join(", ");
+                        let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
+                        Err(Error::file(path, message))
+                    }
                 }
             }
             Err(error) => Err(Error::io("read", path)(error)),
         }
     }
 
-    /// Checks the text of a config; `path` is for messages.
-    pub fn parse(path: &Path, text: &str) -> Result<Self> {
+    /// Checks the text of a config against the table of solvers; `path` is for messages.
+    pub fn parse(path: &Path, text: &str, solvers: &[SolverInfo]) -> Result<Self> {
         let source = Source { path, text };
         let file = source.parse()?;
         let clock = match &file.clock {
-            Some(word) => source.word(word, &["wall", "cpu", "virtual"])?,
-            None => ClockKind::Wall,
+            Some(word) => word.get_ref().parse().map_err(|e: Error| source.error(word, e.to_string()))?,
+            None => ClockKind::WALL,
         };
         let evaluate = match &file.evaluate {
             Some(word) => word.get_ref().parse().map_err(|e: Error| source.error(word, e.to_string()))?,
@@ -111,12 +120,19 @@ impl Experiment {
             evaluate,
             jobs: jobs.map(|jobs| jobs as usize),
             timeout_s: source.positive(file.timeout_s.as_ref(), "timeout_s")?,
-            // The virtual clock cannot be disturbed.
-            probes: file.probes.unwrap_or(if clock == ClockKind::Virtual { 0 } else { 3 }),
+            // A repeatable clock cannot be disturbed.
+            probes: file.probes.unwrap_or(if clock.repeatable() { 0 } else { 3 }),
             gap_targets: source.falling(file.gap_targets.as_ref())?,
             datasets: source.datasets(&file)?,
-            solvers: source.solvers(&file)?,
+            solvers: source.solvers(&file, solvers)?,
+            only: Vec::new(),
         })
+    }
+
+    /// Whether a cell is to be run.
+    pub fn wants(&self, dataset: &str, solver: &str) -> bool {
+        let cell = format!("{dataset}/{solver}");
+        self.only.is_empty() || self.only.iter().any(|pattern| fits(pattern, &cell))
     }
 }
 
@@ -184,68 +200,35 @@ impl Source<'_> {
         Ok(budget)
     }
 
-    fn solvers(&self, file: &wire::File) -> Result<Vec<SolverSpec>> {
+    fn solvers(&self, file: &wire::File, known: &[SolverInfo]) -> Result<Vec<SolverSpec>> {
         if file.solver.is_empty() {
             return Err(Error::file(self.path, "no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
         }
         let mut solvers: Vec<SolverSpec> = Vec::new();
         for entry in &file.solver {
-            let entry = entry.get_ref();
-            let kind: SolverKind = self.word(&entry.name, &SolverKind::ALL.map(SolverKind::name))?;
-            if solvers.iter().any(|other| other.kind == kind) {
-                return Err(self.error(
-                    &entry.name,
-                    format!("solver '{kind}' is listed twice; results are told apart by name: use two configs"),
-                ));
-            }
-            let mut spec = SolverSpec::new(kind);
-            let parameters = [
-                ("T", entry.T.as_ref().map(Spanned::span)),
-                ("N", entry.N.as_ref().map(Spanned::span)),
-                ("M", entry.M.as_ref().map(Spanned::span)),
-                ("passes", entry.passes.as_ref().map(Spanned::span)),
-            ];
-            if let Some((key, span)) = parameters.into_iter().find_map(|(key, span)| Some((key, span?)))
-                && !kind.multi_plane()
-            {
-                let message = format!("'{kind}' keeps no working set: `{key}` belongs to mp-bcfw and mp-bcfw-avg");
-                return Err(Error::line(self.path, self.line(span.start), message));
-            }
-            if let Some(order) = &entry.order {
-                if kind == SolverKind::Fw {
-                    return Err(self.error(order, "'fw' takes all terms at one w: `order` has no meaning"));
-                }
-                spec.order = self.word::<Order>(order, &["permutation", "sequential", "uniform"])?;
-            }
-            spec.t = entry.T.as_ref().map_or(spec.t, |t| *t.get_ref());
-            spec.n = entry.N.as_ref().map_or(spec.n, |n| *n.get_ref() as usize);
-            spec.m = entry.M.as_ref().map_or(spec.m, |m| *m.get_ref());
-            spec.passes = match entry.passes.as_ref().map(|passes| (passes, passes.get_ref())) {
-                None => Passes::Auto,
-                Some((_, PassCount::Word(word))) if word == "auto" => Passes::Auto,
-                Some((place, PassCount::Word(word))) => {
-                    return Err(self.error(place, format!("passes must be \"auto\" or a whole number, not \"{word}\"")));
-                }
-                Some((_, PassCount::Count(count))) => Passes::Fixed(*count),
+            let wire::Solver(keys) = entry.get_ref();
+            let Some(name) = keys.get("name") else {
+                return Err(self.error(entry, "the key `name` is missing"));
             };
-            if let (Passes::Fixed(_), Some(m)) = (spec.passes, &entry.M) {
-                return Err(self.error(m, "M limits `passes = \"auto\"`; with a fixed number of passes leave it out"));
-            }
-            let approximate = match spec.passes {
-                Passes::Auto => spec.m,
-                Passes::Fixed(count) => count,
+            let toml::Value::String(word) = name.get_ref() else {
+                return Err(self.error(name, "wrong value of `name`: it must be text"));
             };
-            if let (Some(n), 0, 1..) = (&entry.N, spec.n, approximate) {
-                return Err(self.error(n, "N = 0 leaves approximate passes nothing to choose from; set M = 0 as well"));
+            let info = SolverInfo::find(known, word).map_err(|e| self.error(name, e.to_string()))?;
+            let given: Vec<(&str, String)> = keys
+                .iter()
+                .filter(|(key, _)| *key != "name")
+                .map(|(key, value)| (key.as_str(), as_text(value.get_ref())))
+                .collect();
+            let spec = info.spec(&given, known).map_err(|refusal| match keys.get(&refusal.key) {
+                Some(value) => self.error(value, refusal.message),
+                None => self.error(name, refusal.message),
+            })?;
+            if solvers.contains(&spec) {
+                return Err(self.error(name, format!("solver '{word}' is listed twice with the same parameters")));
             }
             solvers.push(spec);
         }
         Ok(solvers)
-    }
-
-    /// A word from a closed list, with the nearest one when it is not in the list.
-    fn word<T: std::str::FromStr<Err = Error>>(&self, value: &Spanned<String>, known: &[&str]) -> Result<T> {
-        value.get_ref().parse().map_err(|e: Error| self.error(value, format!("{e}{}", nearest(value.get_ref(), known))))
     }
 
     fn falling(&self, targets: Option<&Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
@@ -271,5 +254,13 @@ impl Source<'_> {
             }
             other => Ok(other.map(|(_, number)| number)),
         }
+    }
+}
+
+/// A value as a user would write it on the command line.
+fn as_text(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }

@@ -1,8 +1,6 @@
-//! Settings: TOML text in, validated values out.
+//! Configs: TOML text in, a checked [`Experiment`] out.
 
 mod experiment;
-mod settings;
 mod wire;
 
-pub use experiment::{DatasetSpec, Experiment};
-pub use settings::{Budget, Cadence, ClockKind, Order, Passes, RunSettings, SolverKind, SolverSpec};
+pub use experiment::{BUILTIN, DatasetSpec, Experiment};

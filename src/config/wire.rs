@@ -1,11 +1,13 @@
 //! TOML text → wire types with the place of every value, or an error with file, line and the nearest valid key.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::error::{Error, Result};
+use crate::text::nearest;
 
 /// A config file as written; nothing checked beyond names and types.
 #[derive(Debug, Deserialize)]
@@ -47,26 +49,10 @@ pub(super) struct Dataset {
     pub budget: Option<Spanned<Budget>>,
 }
 
-/// One `[[solver]]`, parameters named as in the paper.
+/// One `[[solver]]`: its name, and parameters that the solver's row knows.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(non_snake_case)]
-pub(super) struct Solver {
-    pub name: Spanned<String>,
-    pub T: Option<Spanned<u64>>,
-    pub N: Option<Spanned<u64>>,
-    pub M: Option<Spanned<u32>>,
-    pub order: Option<Spanned<String>>,
-    pub passes: Option<Spanned<PassCount>>,
-}
-
-/// `passes = "auto"` or `passes = 3`.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "passes must be \"auto\" or a whole number such as 3")]
-pub(super) enum PassCount {
-    Count(u32),
-    Word(String),
-}
+#[serde(transparent)]
+pub(super) struct Solver(pub BTreeMap<String, Spanned<toml::Value>>);
 
 /// A file and its text: turns places into lines.
 pub(super) struct Source<'a> {
@@ -99,7 +85,11 @@ impl Source<'_> {
         if message.starts_with("unknown field") {
             let key = quoted.next().unwrap_or_default();
             let valid: Vec<&str> = quoted.collect();
-            return format!("unknown key `{key}`{}; valid here: {}", nearest(key, &valid), valid.join(", "));
+            return format!(
+                "unknown key `{key}`{}; valid here: {}",
+                nearest(key, valid.iter().copied()),
+                valid.join(", ")
+            );
         }
         if message.starts_with("missing field") {
             return format!("the key `{}` is missing", quoted.next().unwrap_or_default());
@@ -111,15 +101,4 @@ impl Source<'_> {
             _ => message.trim().replace('\n', ", "),
         }
     }
-}
-
-/// `: did you mean …?`, or nothing when no candidate is near.
-pub(super) fn nearest(word: &str, candidates: &[&str]) -> String {
-    let score =
-        |candidate: &&&str| strsim::normalized_damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase());
-    candidates
-        .iter()
-        .max_by(|a, b| score(a).total_cmp(&score(b)))
-        .filter(|best| score(best) >= 0.4)
-        .map_or(String::new(), |best| format!(": did you mean `{best}`?"))
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use ureq::http::{Response, StatusCode, header};
 
-use super::catalog::{self, Checked, DataDir, KnownFile, KnownSet};
-use super::files::{self, with_suffix};
+use super::known::{self, Checked, DataDir, KnownFile, KnownSet};
+use crate::files::{self, with_suffix};
 use crate::{Error, Result};
 
 /// Called with the bytes there are and, if known, the total.
@@ -56,7 +56,7 @@ pub fn fetch(
     let outcome = download(file.url, &target, file.content_sha256, progress, pause)?;
     if file.unpack && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
-        dir.require(set.name).map_err(|_| {
+        dir.require(set).map_err(|_| {
             Error::file(
                 &target,
                 format!("was fetched and unpacked, but the files of {} are not in it; see {}", set.name, set.page),
@@ -75,7 +75,7 @@ pub fn download(
     pause: Pause<'_>,
 ) -> Result<Outcome> {
     if target.is_file() {
-        return match catalog::check_file(target, content_sha256)? {
+        return match known::check_file(target, content_sha256)? {
             Checked::Different(expected, found) => Err(Error::file(
                 target,
                 format!("has the checksum {found}, but should have {expected}; move it away and fetch again"),

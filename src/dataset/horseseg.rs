@@ -8,8 +8,54 @@ use std::path::Path;
 
 use hdf5_reader::{Dataset, Hdf5File};
 
-use super::npz::RawGraph;
-use crate::{Error, Result};
+use super::known::{KnownFile, KnownSet};
+use super::npz::{self, RawGraph};
+use super::{DatasetInfo, DatasetRow, Loaded, Request};
+use crate::problem::{BINARY_GRAPH, GraphProblem};
+use crate::{Error, Result, files};
+
+/// The official files.
+pub const HORSESEG: KnownSet = KnownSet {
+    name: "horseseg",
+    examples: 0,
+    size: "large",
+    terms: "authors' terms; cite Kolesnikov et al. 2014",
+    page: "https://pub.ist.ac.at/~akolesnikov/HDSeg/",
+    files: &[KnownFile {
+        path: "horseseg/data.tar",
+        url: "https://pub.ist.ac.at/~akolesnikov/HDSeg/data.tar",
+        content_sha256: None,
+        unpack: true,
+    }],
+    alternatives: &[],
+    inside: &[],
+    below: Some(("horseseg", "horse-features.bin")),
+};
+
+/// The row of `horseseg`.
+pub struct HorseSeg;
+
+impl DatasetRow for HorseSeg {
+    type Problem = GraphProblem;
+
+    fn info(&self) -> DatasetInfo {
+        DatasetInfo {
+            name: "horseseg",
+            title: "HorseSeg",
+            about: "HorseSeg (HDSeg): superpixel features, binary segmentation",
+            family: Some(&BINARY_GRAPH),
+            in_paper: true,
+            known: Some(&HORSESEG),
+            ..DatasetInfo::PLAIN
+        }
+    }
+
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
+        let path = request.data.require(&HORSESEG)?;
+        let (data, _) = read(&path)?.into_known(&path)?;
+        npz::loaded(data, files::sha256_file(&path)?, request)
+    }
+}
 
 /// Reads all examples, in the order of their index. Unknown nodes are dropped by [`RawGraph::into_known`].
 pub fn read(path: &Path) -> Result<RawGraph> {

@@ -1,16 +1,93 @@
 //! The `letter.data` layout of OCR: one letter a line, tab-separated → words.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use super::letters::{LetterData, PIXELS};
-use super::text;
+use super::known::{KnownFile, KnownSet};
+use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, text};
+use crate::data::letters::{LetterData, PIXELS};
 use crate::error::{Error, Result};
+use crate::files;
+use crate::problem::{CHAIN, ChainProblem};
 
 /// Fields before the pixels: id, letter, next_id, word_id, position, fold.
 const HEAD: usize = 6;
 
-/// Reads words in file order; a word ends where next_id is −1.
-pub fn read(path: &Path) -> Result<LetterData> {
+/// The official files.
+pub const OCR: KnownSet = KnownSet {
+    name: "ocr",
+    examples: 6877,
+    size: "1 MB",
+    terms: "authors' terms; cite Kassel 1995 and Taskar, Guestrin, Koller 2003",
+    page: "http://ai.stanford.edu/~btaskar/ocr/",
+    files: &[KnownFile {
+        path: "ocr/letter.data.gz",
+        url: "http://ai.stanford.edu/~btaskar/ocr/letter.data.gz",
+        content_sha256: Some("535363d0b7bc34246b1f8731719540f526b6807b12dda5d430d011d160bc7882"),
+        unpack: false,
+    }],
+    alternatives: &["ocr/letter.data"],
+    inside: &[],
+    below: None,
+};
+
+/// The row of `ocr`.
+pub struct Ocr;
+
+impl DatasetRow for Ocr {
+    type Problem = ChainProblem;
+
+    fn info(&self) -> DatasetInfo {
+        DatasetInfo {
+            name: "ocr",
+            title: "OCR",
+            about: "OCR words: 26 letters of 128 pixels, chains; all words, or one of the folds 0 to 9",
+            argument: Argument::Parameters(&["fold"]),
+            family: Some(&CHAIN),
+            in_paper: true,
+            known: Some(&OCR),
+            ..DatasetInfo::PLAIN
+        }
+    }
+
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
+        load(&request.data.require(&OCR)?, request)
+    }
+}
+
+/// The row of `letters:PATH`.
+pub struct Letters;
+
+impl DatasetRow for Letters {
+    type Problem = ChainProblem;
+
+    fn info(&self) -> DatasetInfo {
+        DatasetInfo {
+            name: "letters",
+            title: "letter file",
+            about: "words of one's own in the letter.data layout: chains",
+            argument: Argument::Path(&["fold"]),
+            family: Some(&CHAIN),
+            ..DatasetInfo::PLAIN
+        }
+    }
+
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
+        load(&request.path()?, request)
+    }
+}
+
+fn load(path: &Path, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
+    let fold = request.count("fold", 0..=999)?;
+    let data = read(path, fold)?;
+    let (lambda, bytes) = (request.lambda_for(data.len())?, 17 * data.labels.len() as u64);
+    let content = files::sha256_file(path)?;
+    let checksum = fold.map_or(content.clone(), |fold| files::sha256_hex(format!("{content} fold {fold}").as_bytes()));
+    Ok(Loaded { problem: ChainProblem::new(Arc::new(data), lambda), bytes, checksum })
+}
+
+/// Reads words in file order, all of them or those of one fold; a word ends where next_id is −1.
+pub fn read(path: &Path, fold: Option<u64>) -> Result<LetterData> {
     let mut data = LetterData { pixels: Vec::new(), labels: Vec::new(), offsets: vec![0] };
     let mut word: Option<String> = None;
     let mut last = 0;
@@ -26,7 +103,7 @@ pub fn read(path: &Path) -> Result<LetterData> {
                 )
             })?;
         }
-        let [_, letter, next, word_id, position, _] = head;
+        let [_, letter, next, word_id, position, of_fold] = head;
         let &[letter @ b'a'..=b'z'] = letter.as_bytes() else {
             return Err(format!("letter '{}' is not one of a..z", text::shorten(letter)));
         };
@@ -58,13 +135,22 @@ pub fn read(path: &Path) -> Result<LetterData> {
         data.pixels.push(mask);
         data.labels.push(letter - b'a');
         if next == -1 {
-            data.offsets.push(data.labels.len());
+            let start = data.offsets[data.offsets.len() - 1];
+            if fold.is_none_or(|fold| of_fold.trim().parse() == Ok(fold)) {
+                data.offsets.push(data.labels.len());
+            } else {
+                data.labels.truncate(start);
+                data.pixels.truncate(start);
+            }
             word = None;
         }
         Ok(())
     })?;
     if word.is_some() {
         return Err(Error::line(path, last, "the file ends inside a word (next_id is not -1)"));
+    }
+    if data.is_empty() && last > 0 {
+        return Err(Error::file(path, format!("has no word of fold {}", fold.unwrap_or_default())));
     }
     if data.is_empty() {
         return Err(Error::file(path, "the file is empty, expected letters"));

@@ -2,15 +2,44 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::multiclass::{Features, MulticlassData};
-use super::text;
+use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes, text};
+use crate::data::multiclass::{Features, MulticlassData};
 use crate::error::{Error, Result};
+use crate::files;
+use crate::problem::{MULTICLASS, MulticlassProblem};
 
 /// Rows fuller than this are stored dense.
 const DENSE_FROM: f64 = 0.25;
 /// Largest feature index; more is a damaged file.
 const LARGEST_INDEX: u32 = 1 << 28;
+
+/// The row of `libsvm:PATH`.
+pub struct Libsvm;
+
+impl DatasetRow for Libsvm {
+    type Problem = MulticlassProblem;
+
+    fn info(&self) -> DatasetInfo {
+        DatasetInfo {
+            name: "libsvm",
+            title: "LIBSVM file",
+            about: "a LIBSVM file of one's own: multiclass",
+            argument: Argument::Path(&[]),
+            family: Some(&MULTICLASS),
+            ..DatasetInfo::PLAIN
+        }
+    }
+
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
+        let path = request.path()?;
+        let data = read(&path)?;
+        let (lambda, bytes) = (request.lambda_for(data.len())?, multiclass_bytes(&data));
+        let problem = MulticlassProblem::new(Arc::new(data), lambda);
+        Ok(Loaded { problem, bytes, checksum: files::sha256_file(&path)? })
+    }
+}
 
 /// Reads a file; labels are numbered in ascending order.
 pub fn read(path: &Path) -> Result<MulticlassData> {

@@ -17,13 +17,46 @@
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::npy::{self, Array, Element};
-use super::{GraphData, files};
-use crate::{Error, Result};
+use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request};
+use crate::data::GraphData;
+use crate::problem::GraphProblem;
+use crate::{Error, Result, files};
+
+/// The row of `graph:PATH`.
+pub struct GraphFile;
+
+impl DatasetRow for GraphFile {
+    type Problem = GraphProblem;
+
+    fn info(&self) -> DatasetInfo {
+        DatasetInfo {
+            name: "graph",
+            title: "graph file",
+            about: "labelled graphs of one's own (NumPy .npz): min-cut for two labels, α-expansion for more",
+            argument: Argument::Path(&[]),
+            ..DatasetInfo::PLAIN
+        }
+    }
+
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
+        let path = request.path()?;
+        loaded(read_graph(&path)?, files::sha256_file(&path)?, request)
+    }
+}
+
+/// The problem of graph data, with what a request overrides.
+pub(super) fn loaded(data: GraphData, checksum: String, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
+    let lambda = request.lambda_for(data.len())?;
+    let bytes = (4 * data.features.len() + 8 * data.edges.len()) as u64;
+    let pairwise = request.pairwise_weight.unwrap_or(data.pairwise_weight);
+    Ok(Loaded { problem: GraphProblem::new(Arc::new(data), lambda, pairwise)?, bytes, checksum })
+}
 
 /// The contents of a graph file, before nodes without a known label are dropped.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::catalog::DataDir;
-use super::files;
 use super::image::source::{ImageSet, Pair};
 use super::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
+use super::images;
+use super::known::DataDir;
 use super::notice::Notice;
 use super::npz::{self, RawGraph};
-use crate::{Error, Result};
+use crate::{Error, Result, files};
 
 /// Raised whenever the same images and parameters would give other bytes than before.
 const VERSION: u32 = 1;
@@ -91,13 +91,13 @@ pub fn cache_path(set: ImageSet, source_sha256: &str, params: &SlicParams) -> Re
 }
 
 /// The prepared file of a set in the cache folder, made first if it is not there.
-pub fn prepared_path(set: &str, data_dir: &DataDir, params: &SlicParams) -> Result<PathBuf> {
-    Ok(prepare_aloud(set, data_dir, params, None)?.0)
+pub fn prepared_path(set: ImageSet, data_dir: &DataDir, params: &SlicParams) -> Result<PathBuf> {
+    Ok(prepare_and_say(set, data_dir, params, None)?.0)
 }
 
 /// [`prepare`] that tells people on stderr how it goes, unless the data folder is a quiet one.
-pub fn prepare_aloud(
-    set: &str,
+pub fn prepare_and_say(
+    set: ImageSet,
     data_dir: &DataDir,
     params: &SlicParams,
     out: Option<&Path>,
@@ -105,47 +105,46 @@ pub fn prepare_aloud(
     if data_dir.quiet {
         return prepare(set, data_dir, params, out, &|_, _| {});
     }
-    let notice = Notice::new(set);
+    let notice = Notice::new(set.name());
     prepare(set, data_dir, params, out, &|done, total| notice.show(done, total))
 }
 
 /// Prepares a set into `out`, or into the cache folder; also says whether there was work to do.
 pub fn prepare(
-    set: &str,
+    set: ImageSet,
     data_dir: &DataDir,
     params: &SlicParams,
     out: Option<&Path>,
     progress: Progress<'_>,
 ) -> Result<(PathBuf, bool)> {
     check_params(params)?;
-    let images = image_set(set)?;
-    let source = data_dir.require(set)?;
-    let source_sha256 = images.checksum(&source)?;
+    let source = data_dir.require(images::known(set))?;
+    let source_sha256 = set.checksum(&source)?;
     let path = match out {
         Some(path) => path.to_owned(),
-        None => cache_path(images, &source_sha256, params)?,
+        None => cache_path(set, &source_sha256, params)?,
     };
     if path.exists() {
         let meta = Meta::read(&path)?;
         let same = (meta.version, meta.set.as_str(), &meta.source_sha256, &meta.slic)
-            == (VERSION, set, &source_sha256, params);
+            == (VERSION, set.name(), &source_sha256, params);
         let other = "exists and was prepared from other images or parameters; delete it or choose another name";
         return if same { Ok((path, false)) } else { Err(Error::file(path, other)) };
     }
-    let graph = build(images, &source, source_sha256, params, progress)?;
+    let graph = build(set, &source, source_sha256, params, progress)?;
     npz::write_graph(&path, &graph)?;
     Ok((path, true))
 }
 
 /// Names of the examples a preparation of the set has, in its order.
 pub fn names(set: ImageSet, data_dir: &DataDir) -> Result<Vec<String>> {
-    let pairs = set.pairs(&data_dir.require(set.name())?)?;
+    let pairs = set.pairs(&data_dir.require(images::known(set))?)?;
     Ok(pairs.into_iter().map(|pair| pair.name).filter(|name| set.excluded(name).is_none()).collect())
 }
 
 /// Picture and pixel labels of one example of a prepared file.
 pub fn example(set: ImageSet, data_dir: &DataDir, name: &str) -> Result<(Picture, LabelMap)> {
-    let source = data_dir.require(set.name())?;
+    let source = data_dir.require(images::known(set))?;
     let pairs = set.pairs(&source)?;
     let pair = pairs.iter().find(|pair| pair.name == name);
     let pair = pair.ok_or_else(|| Error::file(&source, format!("has no picture {name}")))?;

@@ -8,27 +8,14 @@
 //! | horseseg | jittered grids with one diagonal a cell (planar), a round foreground of about a quarter, two class means in 649 features plus noise; 3 % of nodes flipped |
 //! | stanford | the same grids cut into 2–6 regions with labels from 8 classes; 3 % of nodes replaced |
 
-use std::sync::Arc;
-
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
-use super::Data;
-use super::graph::GraphData;
-use super::letters::{LETTERS, LetterData, PIXELS};
-use super::multiclass::{Features, MulticlassData};
-use super::name::{NODE_FEATURES, STANFORD_LABELS, Twin, TwinKind, USPS_LABELS};
-
-/// Makes a twin.
-pub fn generate(twin: &Twin) -> Data {
-    match twin.kind {
-        TwinKind::Usps => Data::Multiclass(Arc::new(usps(twin))),
-        TwinKind::Ocr => Data::Letters(Arc::new(ocr(twin))),
-        TwinKind::Horseseg => Data::Graph(Arc::new(graphs(twin, 2))),
-        TwinKind::Stanford => Data::Graph(Arc::new(graphs(twin, STANFORD_LABELS))),
-    }
-}
+use super::twin::{NODE_FEATURES, Twin, USPS_LABELS};
+use crate::data::graph::GraphData;
+use crate::data::letters::{LETTERS, LetterData, PIXELS};
+use crate::data::multiclass::{Features, MulticlassData};
 
 /// Random numbers of one stream of a seed: stream 0 for what all examples share, 1 + i for example i.
 struct Noise(Pcg64);
@@ -61,7 +48,8 @@ impl Noise {
     }
 }
 
-fn usps(twin: &Twin) -> MulticlassData {
+/// The multiclass twin.
+pub fn usps(twin: &Twin) -> MulticlassData {
     let (p, k) = (twin.size, USPS_LABELS);
     let mut shared = Noise::new(twin.seed, 0);
     // Smooth pictures: random walks with a pull to zero.
@@ -93,7 +81,8 @@ fn usps(twin: &Twin) -> MulticlassData {
     MulticlassData { num_labels: k, dim: p, labels, label_names, features: Features::Dense(values) }
 }
 
-fn ocr(twin: &Twin) -> LetterData {
+/// The chain twin.
+pub fn ocr(twin: &Twin) -> LetterData {
     let mut shared = Noise::new(twin.seed, 0);
     let letters: Vec<u128> = (0..LETTERS)
         .map(|_| {
@@ -200,7 +189,8 @@ fn picture(noise: &mut Noise, size: usize, num_labels: usize) -> Picture {
     Picture { labels, edges, rows, columns }
 }
 
-fn graphs(twin: &Twin, num_labels: usize) -> GraphData {
+/// The graph twins.
+pub fn graphs(twin: &Twin, num_labels: usize) -> GraphData {
     let p = NODE_FEATURES;
     let mut shared = Noise::new(twin.seed, 0);
     let means: Vec<f32> = (0..num_labels * p).map(|_| (0.012 * shared.normal()) as f32).collect();

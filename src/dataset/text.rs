@@ -67,9 +67,3 @@ pub fn number(text: &str, what: &str) -> Result<f64, String> {
 pub fn shorten(text: &str) -> String {
     if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(37).chain("...".chars()).collect() }
 }
-
-/// sha256 of a file's bytes, hex.
-pub fn sha256_file(path: &Path) -> Result<String> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    Ok(super::files::sha256(file).map_err(Error::io("read", path))?.0)
-}

@@ -1,13 +1,70 @@
 //! `zip.train` of USPS: label and 256 grey values a line → multiclass data, values as in the file.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use super::multiclass::{Features, MulticlassData};
-use super::text;
+use super::known::{KnownFile, KnownSet};
+use super::{DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes, text};
+use crate::data::multiclass::{Features, MulticlassData};
 use crate::error::{Error, Result};
+use crate::files;
+use crate::problem::{MULTICLASS, MulticlassProblem};
 
 const PIXELS: usize = 256;
 const DIGITS: usize = 10;
+
+/// The official files.
+pub const USPS: KnownSet = KnownSet {
+    name: "usps",
+    examples: 7291,
+    size: "2 MB",
+    terms: "authors' terms; cite LeCun et al. 1989 and Hastie, Tibshirani, Friedman",
+    page: "https://hastie.su.domains/ElemStatLearn/",
+    files: &[
+        KnownFile {
+            path: "usps/zip.train.gz",
+            url: "https://hastie.su.domains/ElemStatLearn/datasets/zip.train.gz",
+            content_sha256: Some("abc9f5c75b997cabe66b5d01727d5a681c69298e1641a8d37b55433a52129dc0"),
+            unpack: false,
+        },
+        KnownFile {
+            path: "usps/zip.test.gz",
+            url: "https://hastie.su.domains/ElemStatLearn/datasets/zip.test.gz",
+            content_sha256: Some("6bde17b4f1cd68e0630cd2751d6495b5795d9165ab2dc4a0be8b7002b732f4cc"),
+            unpack: false,
+        },
+    ],
+    alternatives: &["usps/zip.train"],
+    inside: &[],
+    below: None,
+};
+
+/// The row of `usps`.
+pub struct Usps;
+
+impl DatasetRow for Usps {
+    type Problem = MulticlassProblem;
+
+    fn info(&self) -> DatasetInfo {
+        DatasetInfo {
+            name: "usps",
+            title: "USPS",
+            about: "USPS digits: 10 classes, 256 pixels, multiclass",
+            family: Some(&MULTICLASS),
+            in_paper: true,
+            known: Some(&USPS),
+            ..DatasetInfo::PLAIN
+        }
+    }
+
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
+        let path = request.data.require(&USPS)?;
+        let data = read(&path)?;
+        let (lambda, bytes) = (request.lambda_for(data.len())?, multiclass_bytes(&data));
+        let problem = MulticlassProblem::new(Arc::new(data), lambda);
+        Ok(Loaded { problem, bytes, checksum: files::sha256_file(&path)? })
+    }
+}
 
 /// Reads the official layout.
 pub fn read(path: &Path) -> Result<MulticlassData> {

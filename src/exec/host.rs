@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Instant;
 
-use crate::plan::CODE_VERSION;
+use crate::settings::CODE_VERSION;
 use crate::trace::manifest::{Code, Host};
 
 /// What this program was built from.

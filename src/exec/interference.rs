@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{Budget, Cadence, ClockKind};
+use crate::drive::TracePoint;
 use crate::plan::RunSpec;
+use crate::settings::{Budget, Cadence};
+use crate::stats::{Spread, median};
+use crate::trace::RunRecord;
 use crate::trace::manifest::Inflation;
-use crate::trace::{RunRecord, Status, TracePoint};
 
 /// A repetition goes this far into its run: long enough to time, short enough not to matter.
 const PROBE_S: f64 = 0.25;
@@ -17,55 +19,51 @@ pub const TOLERATED: f64 = 1.05;
 
 /// The first iterations of some of the runs that were timed in company, to be repeated alone.
 pub fn probes(runs: &[RunSpec], records: &[RunRecord], per_cell: u32) -> Vec<RunSpec> {
-    let by_id: BTreeMap<&str, &RunRecord> = records.iter().map(|record| (record.run_id.as_str(), record)).collect();
+    let by_id: BTreeMap<String, &RunRecord> = records.iter().map(|record| (record.run_id(), record)).collect();
     let mut taken: BTreeMap<_, u32> = BTreeMap::new();
     let mut probes = Vec::new();
     for run in runs {
-        let Some(record) = by_id.get(run.run_id.as_str()).filter(|record| in_company(record)) else { continue };
-        let Some(point) = record.points.iter().find(|p| p.time_s >= PROBE_S).or(record.points.last()) else { continue };
-        let count = taken.entry((run.set, run.settings().solver.kind)).or_default();
+        let Some(record) = by_id.get(&run.run_id).filter(|record| timed_in_parallel(record)) else { continue };
+        let Some(point) = record.points().iter().find(|p| p.time_s >= PROBE_S).or(record.points().last()) else {
+            continue;
+        };
+        let count = taken.entry((run.set, run.settings().solver.name.clone())).or_default();
         if *count < per_cell && point.iteration > 0 {
             *count += 1;
-            let mut probe = run.clone();
-            probe.identity.settings.budget = Budget { iterations: Some(point.iteration), ..Budget::default() };
-            probe.identity.settings.evaluate = Cadence::At(vec![point.iteration]);
-            probes.push(probe);
+            let mut identity = run.identity.clone();
+            identity.settings.budget = Budget::iterations(point.iteration);
+            identity.settings.evaluate = Cadence::At(vec![point.iteration]);
+            let probe_of = Some(run.run_id.clone());
+            probes.push(RunSpec { run_id: identity.run_id(), identity, probe_of, ..run.clone() });
         }
     }
     probes
 }
 
-fn in_company(record: &RunRecord) -> bool {
-    record.jobs > 1 && record.clock != ClockKind::Virtual && matches!(record.status, Status::Done(_))
+fn timed_in_parallel(record: &RunRecord) -> bool {
+    record.circumstances.jobs > 1 && !record.settings().clock.repeatable() && record.status.is_done()
 }
 
 /// One row per data set and solver that has repetitions.
 pub fn inflation(records: &[RunRecord], probes: &[RunRecord]) -> Vec<Inflation> {
-    let by_id: BTreeMap<&str, &RunRecord> = records.iter().map(|record| (record.run_id.as_str(), record)).collect();
-    let mut cells: BTreeMap<(String, _, u64), Vec<f64>> = BTreeMap::new();
+    let by_id: BTreeMap<String, &RunRecord> = records.iter().map(|record| (record.run_id(), record)).collect();
+    let mut cells: BTreeMap<(String, String, u64), Vec<f64>> = BTreeMap::new();
     for probe in probes {
-        let Some(record) = by_id.get(probe.run_id.as_str()).filter(|record| in_company(record)) else { continue };
-        let Some(alone) = probe.points.last() else { continue };
-        let Some(company) = record.points.iter().find(|point| point.iteration == alone.iteration) else { continue };
+        let Some(of) = &probe.circumstances.probe_of else { continue };
+        let Some(record) = by_id.get(of).filter(|record| timed_in_parallel(record)) else { continue };
+        let Some(alone) = probe.points().last() else { continue };
+        let Some(company) = record.points().iter().find(|point| point.iteration == alone.iteration) else { continue };
         if let Some(ratio) = ratio(company, alone) {
-            cells.entry((record.dataset.clone(), record.solver, record.jobs)).or_default().push(ratio);
+            let cell = (record.dataset().to_owned(), record.solver().to_owned(), record.circumstances.jobs);
+            cells.entry(cell).or_default().push(ratio);
         }
     }
-    let row = |((dataset, solver, jobs), mut ratios): ((String, crate::config::SolverKind, u64), Vec<f64>)| {
-        ratios.sort_by(f64::total_cmp);
-        let middle = ratios.len() / 2;
-        let median = if ratios.len() % 2 == 1 { ratios[middle] } else { 0.5 * (ratios[middle - 1] + ratios[middle]) };
-        Inflation {
-            dataset,
-            solver: solver.name().to_owned(),
-            jobs,
-            ratio: median,
-            low: ratios[0],
-            high: ratios[ratios.len() - 1],
-            probes: ratios.len() as u64,
-        }
+    let row = |((dataset, solver, jobs), ratios): ((String, String, u64), Vec<f64>)| {
+        let probes = ratios.len() as u64;
+        let Spread { median, min, max } = Spread::of(ratios)?;
+        Some(Inflation { dataset, solver, jobs, ratio: median, low: min, high: max, probes })
     };
-    cells.into_iter().map(row).collect()
+    cells.into_iter().filter_map(row).collect()
 }
 
 /// Time of the run in company over the time that the same work takes alone. The slope rule reads the clock, so the two
@@ -86,13 +84,8 @@ fn ratio(company: &TracePoint, alone: &TracePoint) -> Option<f64> {
 /// What to print: the overall figure, then a warning for every cell above [`TOLERATED`]. `load` is the highest load
 /// average during the runs: above the number of workers, somebody else was busy too.
 pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
-    let mut ratios: Vec<f64> = rows.iter().map(|row| row.ratio).collect();
-    ratios.sort_by(f64::total_cmp);
-    let (Some(median), Some(worst)) =
-        (ratios.get(ratios.len() / 2), rows.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)))
-    else {
-        return Vec::new();
-    };
+    let Some(worst) = rows.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Vec::new() };
+    let median = median(&rows.iter().map(|row| row.ratio).collect::<Vec<f64>>());
     let mut lines = vec![format!(
         "parallel timing is {median:.2}× isolated (median of {} data sets and solvers; largest {:.2}×: {} {})",
         rows.len(),
@@ -126,22 +119,7 @@ mod tests {
     use super::*;
 
     fn point(time_s: f64, approx_time_s: f64, oracle_calls: u64, approx_steps: u64) -> TracePoint {
-        TracePoint {
-            iteration: 4,
-            time_s,
-            cpu_s: time_s,
-            oracle_calls,
-            approx_steps,
-            approx_passes: 0,
-            oracle_time_s: 0.0,
-            approx_time_s,
-            primal: 1.0,
-            dual: 0.0,
-            dual_solution: 0.0,
-            gap: 1.0,
-            planes_mean: 0.0,
-            planes_max: 0,
-        }
+        TracePoint { iteration: 4, time_s, approx_time_s, oracle_calls, approx_steps, ..TracePoint::default() }
     }
 
     #[test]
@@ -167,7 +145,7 @@ mod tests {
         assert!(summary(&[], 2.0).is_empty());
         assert_eq!(summary(&[row(1.04), row(1.01)], 9.0).len(), 1);
         let lines = summary(&[row(1.04), row(1.2)], 2.0);
-        assert!(lines[0].starts_with("parallel timing is 1.20× isolated"), "{lines:?}");
+        assert!(lines[0].starts_with("parallel timing is 1.12× isolated"), "{lines:?}");
         assert!(lines[1].contains("usps fw 1.20×") && lines[1].contains("--isolated"), "{lines:?}");
         assert_eq!(summary(&[row(1.2)], 5.0).len(), 3);
     }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::trace::store::Shelf;
+use crate::text::duration;
+use crate::trace::store::Folder;
 use crate::trace::{RunRecord, Status};
 
 /// How much to say.
@@ -62,9 +63,9 @@ impl Progress {
     }
 
     /// A batch begins.
-    pub fn begin(&mut self, total: usize, jobs: usize, shelf: Shelf) {
+    pub fn begin(&mut self, total: usize, jobs: usize, folder: Folder) {
         self.total = total;
-        self.noun = if shelf == Shelf::Probes { "isolated repetitions" } else { "runs" };
+        self.noun = if folder == Folder::Probes { "isolated repetitions" } else { "runs" };
         self.last_line = Instant::now();
         if self.verbosity == Verbosity::Quiet || !self.terminal || total == 0 {
             return;
@@ -84,8 +85,8 @@ impl Progress {
         match &record.status {
             Status::Failed(message) => self.say(Verbosity::Normal, &format!("failed: {label}: {message}")),
             Status::Done(stop) => {
-                let Some(point) = record.points.last() else { return };
-                let (time, total) = (point.time_s, record.facts.total_s);
+                let Some(point) = record.points().last() else { return };
+                let (time, total) = (point.time_s, record.measured.totals.total_s);
                 self.say(
                     Verbosity::Verbose,
                     &format!(
@@ -144,35 +145,5 @@ impl Progress {
                 let _ = writeln!(std::io::stderr(), "{text}");
             }
         }
-    }
-}
-
-/// `45 s`, `3 min`, `2.5 h`.
-pub fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1.0 => "<1 s".to_owned(),
-        s if s < 100.0 => format!("{s:.0} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
-}
-
-/// `1.2 GiB`.
-pub fn bytes(count: u64) -> String {
-    let value = count as f64;
-    match count {
-        0..1_048_576 => format!("{:.0} KiB", value / 1024.0),
-        1_048_576..1_073_741_824 => format!("{:.0} MiB", value / 1_048_576.0),
-        _ => format!("{:.1} GiB", value / 1_073_741_824.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn amounts_read_well() {
-        let times = [0.2, 12.4, 240.0, 9000.0].map(super::duration);
-        assert_eq!(times, ["<1 s", "12 s", "4 min", "2.5 h"]);
-        assert_eq!([900, 5 << 20, 3 << 30].map(super::bytes), ["1 KiB", "5 MiB", "3.0 GiB"]);
     }
 }

@@ -9,25 +9,24 @@ use crossbeam::channel::{self, RecvTimeoutError};
 
 use super::host;
 use super::progress::{Progress, View};
-use super::worker::{self, Place, Slot, Work};
-use crate::dataset::Description;
+use super::worker::{self, Place, Runner, Slot};
 use crate::error::{Error, Result};
-use crate::plan::{Estimator, RunSpec};
-use crate::trace::store::{Shelf, Store};
-use crate::trace::{RunRecord, Status};
+use crate::plan::{Estimator, Plan, RunSpec};
+use crate::trace::RunRecord;
+use crate::trace::store::{Folder, Store};
 
 /// What to execute, how, and where records go.
 pub struct Batch<'a> {
     /// The runs, in any order.
     pub runs: &'a [RunSpec],
-    /// Per data set of the experiment.
-    pub facts: &'a [Description],
+    /// What is known of their data sets.
+    pub plan: &'a Plan,
     /// How a run is executed.
-    pub work: &'a Work<'a>,
+    pub runner: &'a Runner<'a>,
     /// Where records go.
     pub store: &'a Store,
-    /// Which shelf of it.
-    pub shelf: Shelf,
+    /// Which folder of it.
+    pub folder: Folder,
     /// Workers.
     pub jobs: usize,
     /// Most wall time of a run.
@@ -36,22 +35,13 @@ pub struct Batch<'a> {
     pub cancel: &'a AtomicBool,
 }
 
-/// What became of a batch.
-#[derive(Debug, Default, PartialEq)]
-pub struct Tally {
-    /// Runs that ended well.
-    pub finished: u64,
-    /// Label and message of failed runs.
-    pub failed: Vec<(String, String)>,
-}
-
 enum Event {
     Record { index: usize, record: Box<RunRecord> },
     Fatal(Error),
 }
 
-/// Executes a batch. An error means that records could not be written; all written ones are intact.
-pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Progress) -> Result<Tally> {
+/// Executes a batch and returns its records. An error means that records could not be written; all written ones are intact.
+pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Progress) -> Result<Vec<RunRecord>> {
     let (queue, next) = channel::unbounded();
     for index in longest_first(batch, estimator) {
         // Cannot fail: the receiver is alive.
@@ -95,7 +85,7 @@ fn longest_first(batch: &Batch<'_>, estimator: &Estimator) -> Vec<usize> {
         .runs
         .iter()
         .enumerate()
-        .map(|(index, run)| (estimator.seconds(run, &batch.facts[run.set]), index))
+        .map(|(index, run)| (estimator.seconds(run, batch.plan.description(run)), index))
         .collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     order.into_iter().map(|(_, index)| index).collect()
@@ -115,11 +105,10 @@ fn work_loop(
             return;
         }
         let run = &batch.runs[index];
-        let Some(mut record) = worker::execute(index, run, &batch.facts[run.set], batch.work, slot, place) else {
+        let Some(record) = worker::execute(index, run, batch.plan.description(run), batch.runner, slot, place) else {
             return;
         };
-        record.facts.isolated_probe = batch.shelf == Shelf::Probes;
-        let event = match batch.store.write(batch.shelf, &record) {
+        let event = match batch.store.write(batch.folder, &record) {
             Ok(()) => Event::Record { index, record: Box::new(record) },
             Err(error) => {
                 batch.cancel.store(true, Ordering::Relaxed);
@@ -138,24 +127,21 @@ fn watch(
     slots: &[Arc<Slot>],
     estimator: &mut Estimator,
     progress: &mut Progress,
-) -> Result<Tally> {
+) -> Result<Vec<RunRecord>> {
     const TICK: Duration = Duration::from_millis(100);
-    let mut tally = Tally::default();
+    let mut records: Vec<RunRecord> = Vec::new();
     let mut pending: Vec<bool> = vec![true; batch.runs.len()];
     let mut fatal = None;
     let mut shown = Instant::now();
-    progress.begin(batch.runs.len(), batch.jobs, batch.shelf);
+    progress.begin(batch.runs.len(), batch.jobs, batch.folder);
     loop {
         match events.recv_timeout(TICK) {
             Ok(Event::Record { index, record }) => {
                 let run = &batch.runs[index];
                 pending[index] = false;
-                match &record.status {
-                    Status::Done(_) => tally.finished += 1,
-                    Status::Failed(message) => tally.failed.push((run.label(), message.clone())),
-                }
-                estimator.learn(run, &batch.facts[run.set], record.facts.total_s);
+                estimator.learn(run, batch.plan.description(run), record.measured.totals.total_s);
                 progress.finished(&run.label(), &record);
+                records.push(*record);
             }
             Ok(Event::Fatal(error)) => {
                 fatal.get_or_insert(error);
@@ -175,14 +161,20 @@ fn watch(
         }
         if shown.elapsed() >= TICK {
             shown = Instant::now();
-            progress.show(&view(batch, slots, &pending, &tally, estimator));
+            progress.show(&view(batch, slots, &pending, &records, estimator));
         }
     }
     progress.end();
-    fatal.map_or(Ok(tally), Err)
+    fatal.map_or(Ok(records), Err)
 }
 
-fn view(batch: &Batch<'_>, slots: &[Arc<Slot>], pending: &[bool], tally: &Tally, estimator: &Estimator) -> View {
+fn view(
+    batch: &Batch<'_>,
+    slots: &[Arc<Slot>],
+    pending: &[bool],
+    records: &[RunRecord],
+    estimator: &Estimator,
+) -> View {
     let activities: Vec<_> = slots.iter().map(|slot| slot.activity()).collect();
     let elapsed = |index: usize| {
         let activity = activities.iter().find(|activity| activity.run == Some(index))?;
@@ -190,11 +182,11 @@ fn view(batch: &Batch<'_>, slots: &[Arc<Slot>], pending: &[bool], tally: &Tally,
     };
     let left = pending.iter().enumerate().filter(|(_, pending)| **pending).map(|(index, _)| {
         let run = &batch.runs[index];
-        (estimator.seconds(run, &batch.facts[run.set]) - elapsed(index).unwrap_or(0.0)).max(0.0)
+        (estimator.seconds(run, batch.plan.description(run)) - elapsed(index).unwrap_or(0.0)).max(0.0)
     });
     View {
-        done: tally.finished as usize + tally.failed.len(),
-        failed: tally.failed.len(),
+        done: records.len(),
+        failed: records.iter().filter(|record| !record.status.is_done()).count(),
         left_s: left.sum::<f64>() / batch.jobs as f64,
         workers: activities
             .iter()

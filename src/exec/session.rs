@@ -6,19 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-
-use super::progress::{self, Progress, Verbosity};
-use super::scheduler::{Batch, Tally, run_batch};
-use super::{Observer, execute, host, interference};
-use crate::config::{ClockKind, Experiment};
-use crate::dataset::{self, DataDir, Description};
+use super::progress::{Progress, Verbosity};
+use super::scheduler::{Batch, run_batch};
+use super::{host, interference};
+use crate::catalog::Catalog;
+use crate::config::Experiment;
+use crate::dataset::DataDir;
+use crate::drive::{AnyProblem, Observer};
 use crate::error::{Error, Result};
-use crate::plan::{self, Estimator, RunSpec};
-use crate::problem::AnyProblem;
-use crate::trace::codec::sha256_hex;
+use crate::files::sha256_hex;
+use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
+use crate::stats::median;
+use crate::text::{bytes, duration};
 use crate::trace::manifest::{ConfigText, Manifest, Session};
-use crate::trace::store::{Damage, Shelf, Store};
+use crate::trace::store::{Contents, Damage, Folder, Store};
 use crate::trace::{RunRecord, Status};
 
 /// How to run an experiment.
@@ -36,6 +37,8 @@ pub struct Options {
     pub force: bool,
     /// Move runs that are not in the plan out of the way.
     pub prune: bool,
+    /// Say that runs are there that are not in the plan; not when the plan was narrowed on purpose.
+    pub warn_of_others: bool,
     /// How much to say.
     pub verbosity: Verbosity,
 }
@@ -66,20 +69,22 @@ impl Report {
     }
 }
 
-/// What the planner wants to know of a finished run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Done {
-    /// Wall time with evaluation.
-    pub total_s: f64,
-    /// Concurrent workers.
-    pub jobs: u64,
+/// What a call of `run` leaves in memory: the report, and everything that is now in the folder, so that nobody has to
+/// read it again.
+pub struct Finished {
+    /// What was done.
+    pub report: Report,
+    /// Configs, sessions, host, interference.
+    pub manifest: Manifest,
+    /// The runs in the folder and the files that could not be read.
+    pub contents: Contents,
 }
 
 /// What a result folder holds of a plan.
 #[derive(Debug, Default)]
-pub struct Standing {
-    /// Runs of the plan that ended well, by identity, with their circumstances.
-    pub done: BTreeMap<String, Done>,
+pub struct Existing {
+    /// Runs of the plan that ended well, by identity.
+    pub done: BTreeMap<String, RunRecord>,
     /// Runs of the plan whose record says they failed; they are tried again.
     pub failed: u64,
     /// Unreadable files.
@@ -87,39 +92,36 @@ pub struct Standing {
     /// Runs of the plan made by other code or from other data.
     pub stale: Vec<String>,
     /// Runs that have nothing to do with the plan.
-    pub foreign: Vec<String>,
+    pub foreign: Vec<RunRecord>,
 }
 
-impl Standing {
-    /// Compares a folder with a plan.
-    pub fn of(store: &Store, runs: &[RunSpec]) -> Result<Self> {
-        let (records, damaged) = without_histograms(store, Shelf::Runs)?;
-        let planned: BTreeSet<&str> = runs.iter().map(|run| run.run_id.as_str()).collect();
-        let mut standing = Self { damaged, ..Self::default() };
-        for record in records {
-            if planned.contains(record.run_id.as_str()) {
+impl Existing {
+    /// Compares the contents of a folder with a plan.
+    pub fn of(contents: Contents, plan: &Plan) -> Self {
+        let planned: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
+        let mut existing = Self { damaged: contents.damaged, ..Self::default() };
+        for record in contents.records {
+            let run_id = record.run_id();
+            if planned.contains(run_id.as_str()) {
                 match record.status {
-                    Status::Done(_) => {
-                        let done = Done { total_s: record.facts.total_s, jobs: record.jobs };
-                        standing.done.insert(record.run_id, done);
-                    }
-                    Status::Failed(_) => standing.failed += 1,
+                    Status::Done(_) => drop(existing.done.insert(run_id, record)),
+                    Status::Failed(_) => existing.failed += 1,
                 }
-            } else if runs.iter().any(|run| run.identity.same_cell(&record.facts.settings)) {
-                standing.stale.push(record.run_id);
+            } else if plan.runs.iter().any(|run| run.identity.same_cell(&record.identity)) {
+                existing.stale.push(run_id);
             } else {
-                standing.foreign.push(record.run_id);
+                existing.foreign.push(record);
             }
         }
-        Ok(standing)
+        existing
     }
 
     /// An estimator that knows how long the finished runs took.
-    pub fn estimator(&self, runs: &[RunSpec], facts: &[Description]) -> Estimator {
+    pub fn estimator(&self, plan: &Plan) -> Estimator {
         let mut estimator = Estimator::default();
-        for run in runs {
+        for run in &plan.runs {
             if let Some(done) = self.done.get(&run.run_id) {
-                estimator.learn(run, &facts[run.set], done.total_s);
+                estimator.learn(run, plan.description(run), done.measured.totals.total_s);
             }
         }
         estimator
@@ -136,80 +138,82 @@ pub fn memory_warning(needed: u64) -> Option<String> {
     let available = host::available_memory().filter(|available| needed > *available)?;
     Some(format!(
         "warning: the plan needs about {}, but only {} is free; use fewer --jobs or smaller data sets",
-        progress::bytes(needed),
-        progress::bytes(available)
+        bytes(needed),
+        bytes(available)
     ))
 }
 
 /// Executes what is missing. Everything is validated, and the folder open and locked, before the first run starts.
-pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> Result<Report> {
+pub fn run(
+    experiment: &Experiment,
+    plan: &Plan,
+    catalog: &dyn Catalog,
+    options: &Options,
+    cancel: &AtomicBool,
+) -> Result<Finished> {
     let began = Instant::now();
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
     let mut progress = Progress::new(options.verbosity);
-    let facts = plan::describe(experiment, &options.data_dir)?;
-    let runs = plan::runs(experiment, &facts);
     let (store, _lock) = Store::create(&options.out)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
     let mut manifest = store.manifest()?;
-    let standing = Standing::of(&store, &runs)?;
-    tidy(&store, &runs, &standing, options, &progress)?;
-    if let Some(warning) = memory_warning(plan::plan_memory(&runs, &facts, jobs)) {
-        progress.say(Verbosity::Normal, &warning);
+    let mut existing = Existing::of(store.scan(Folder::Runs)?, plan);
+    tidy(&store, plan, &mut existing, options, &progress)?;
+    warn(experiment, plan, &existing, options, jobs, &progress);
+    let mut estimator = existing.estimator(plan);
+    if options.force {
+        existing.done.clear();
     }
-    if jobs > host::core_count() && experiment.clock != ClockKind::Virtual {
-        let message = format!("warning: {jobs} workers share {} cores: times will mean little", host::core_count());
-        progress.say(Verbosity::Normal, &message);
-    }
-    let done = |run: &RunSpec| !options.force && standing.done.contains_key(&run.run_id);
-    let todo: Vec<RunSpec> = runs.iter().filter(|run| !done(run)).cloned().collect();
-    let already = (runs.len() - todo.len()) as u64;
-    let others = standing.done.values().filter(|done| done.jobs > 1).count();
-    if options.isolated && !options.force && experiment.clock != ClockKind::Virtual && others > 0 {
-        let message = format!("warning: {others} finished runs were not timed in isolation; --force redoes them");
-        progress.say(Verbosity::Normal, &message);
-    }
-    let mut estimator = standing.estimator(&runs, &facts);
-    drop(standing);
-
+    let todo: Vec<RunSpec> = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id)).cloned().collect();
+    let already = (plan.runs.len() - todo.len()) as u64;
+    let probing = jobs > 1 && !experiment.clock.repeatable() && experiment.probes > 0;
     let needed: BTreeSet<usize> = todo.iter().map(|run| run.set).collect();
-    let probing = jobs > 1 && experiment.clock != ClockKind::Virtual && experiment.probes > 0;
-    let problems = load(experiment, options, &progress, |set| probing || needed.contains(&set))?;
-    let expected = todo.iter().map(|run| estimator.seconds(run, &facts[run.set])).sum::<f64>() / jobs as f64;
+    let problems = load(experiment, plan, catalog, options, &progress, |set| probing || needed.contains(&set))?;
+    let expected = todo.iter().map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64;
     let message = format!(
         "{}: {} runs, {already} already done, {} to do with {jobs} workers, about {}",
         experiment.name,
-        runs.len(),
+        plan.runs.len(),
         todo.len(),
-        progress::duration(expected)
+        duration(expected)
     );
     progress.say(Verbosity::Normal, &message);
     let session = open_session(&mut manifest, experiment, jobs, options.isolated);
     store.write_manifest(&manifest)?;
 
-    let work = |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {
-        Some(problem) => execute(problem, run.settings(), observer),
+    let runner = |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {
+        Some(problem) => problem.run(run.settings(), observer),
         None => Err(Error::invalid("the data set of this run was not loaded")),
     };
     let timeout = experiment.timeout_s.map(Duration::from_secs_f64);
     let batch =
-        Batch { runs: &todo, facts: &facts, work: &work, store: &store, shelf: Shelf::Runs, jobs, timeout, cancel };
-    let Tally { finished, failed } = run_batch(&batch, &mut estimator, &mut progress)?;
+        Batch { runs: &todo, plan, runner: &runner, store: &store, folder: Folder::Runs, jobs, timeout, cancel };
+    let fresh = run_batch(&batch, &mut estimator, &mut progress)?;
+    let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
+    let failed: Vec<(String, String)> = fresh
+        .iter()
+        .filter(|record| !record.status.is_done())
+        .map(|record| (record.label(), record.status.reason().to_owned()))
+        .collect();
     let interrupted = || cancel.load(Ordering::Relaxed);
+    let redone: BTreeSet<String> = fresh.iter().map(RunRecord::run_id).collect();
+    let mut records: Vec<RunRecord> = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
 
-    let (records, _) = without_histograms(&store, Shelf::Runs)?;
     if let Some(line) = instrument_cost(&records) {
         progress.say(Verbosity::Normal, &line);
     }
     if probing && !interrupted() {
-        let fresh: BTreeSet<&str> = todo.iter().map(|run| run.run_id.as_str()).collect();
-        let taken: BTreeSet<String> = store.visit(Shelf::Probes, |probe| probe.run_id)?.0.into_iter().collect();
-        let mut probes = interference::probes(&runs, &records, experiment.probes);
-        probes.retain(|probe| fresh.contains(probe.run_id.as_str()) || !taken.contains(&probe.run_id));
-        let alone = Batch { runs: &probes, shelf: Shelf::Probes, jobs: 1, ..batch };
-        run_batch(&alone, &mut Estimator::default(), &mut progress)?;
-        let rows = interference::inflation(&records, &without_histograms(&store, Shelf::Probes)?.0);
-        let busy = records.iter().map(|record| record.facts.load).fold(0.0, f64::max);
+        let mut probed = store.scan(Folder::Probes)?.records;
+        let taken: BTreeSet<String> = probed.iter().filter_map(|probe| probe.circumstances.probe_of.clone()).collect();
+        let mut probes = interference::probes(&plan.runs, &records, experiment.probes);
+        probes.retain(|probe| probe.probe_of.as_ref().is_none_or(|of| redone.contains(of) || !taken.contains(of)));
+        let again: BTreeSet<&String> = probes.iter().filter_map(|probe| probe.probe_of.as_ref()).collect();
+        probed.retain(|old| old.circumstances.probe_of.as_ref().is_none_or(|of| !again.contains(of)));
+        let alone = Batch { runs: &probes, folder: Folder::Probes, jobs: 1, ..batch };
+        probed.extend(run_batch(&alone, &mut Estimator::default(), &mut progress)?);
+        let rows = interference::inflation(&records, &probed);
+        let busy = records.iter().map(|record| record.circumstances.load).fold(0.0, f64::max);
         for line in interference::summary(&rows, busy) {
             progress.say(Verbosity::Normal, &line);
         }
@@ -225,41 +229,71 @@ pub fn run(experiment: &Experiment, options: &Options, cancel: &AtomicBool) -> R
         session.peak_memory = host::peak_memory();
     }
     store.write_manifest(&manifest)?;
-    Ok(Report {
+    records.sort_by_cached_key(|r| (r.dataset().to_owned(), r.solver().to_owned(), r.repeat, r.run_id()));
+    let planned = plan.runs.len() as u64;
+    let report = Report {
         out: options.out.clone(),
-        planned: runs.len() as u64,
+        planned,
         already,
         finished,
-        interrupted: interrupted() && already + finished + (failed.len() as u64) < runs.len() as u64,
+        interrupted: interrupted() && already + finished + (failed.len() as u64) < planned,
         failed,
         seconds: began.elapsed().as_secs_f64(),
-    })
+    };
+    Ok(Finished { report, manifest, contents: Contents { records, damaged: existing.damaged } })
+}
+
+/// Says beforehand what will limit the numbers.
+fn warn(
+    experiment: &Experiment,
+    plan: &Plan,
+    existing: &Existing,
+    options: &Options,
+    jobs: usize,
+    progress: &Progress,
+) {
+    if let Some(warning) = memory_warning(plan_memory(plan, jobs)) {
+        progress.say(Verbosity::Normal, &warning);
+    }
+    if experiment.clock.repeatable() {
+        return;
+    }
+    if jobs > host::core_count() {
+        let message = format!("warning: {jobs} workers share {} cores: times will mean little", host::core_count());
+        progress.say(Verbosity::Normal, &message);
+    }
+    let parallel = existing.done.values().filter(|done| done.circumstances.jobs > 1).count();
+    if options.isolated && !options.force && parallel > 0 {
+        let message = format!("warning: {parallel} finished runs were not timed in isolation; --force redoes them");
+        progress.say(Verbosity::Normal, &message);
+    }
 }
 
 /// Names what is damaged, moves what is replaced out of the way, says what else is there.
-fn tidy(store: &Store, runs: &[RunSpec], standing: &Standing, options: &Options, progress: &Progress) -> Result<()> {
-    for damage in &standing.damaged {
+fn tidy(store: &Store, plan: &Plan, existing: &mut Existing, options: &Options, progress: &Progress) -> Result<()> {
+    for damage in &existing.damaged {
         let stem = damage.path.file_stem().unwrap_or_default().to_string_lossy();
-        let planned = runs.iter().any(|run| run.run_id == stem);
+        let planned = plan.runs.iter().any(|run| run.run_id == stem);
         if planned {
             store.set_aside(&stem)?;
         }
         let fate = if planned { " (moved to stale/, redone now)" } else { " (not in this plan)" };
         progress.say(Verbosity::Quiet, &format!("warning: {}{fate}", damage.error));
     }
-    for run_id in &standing.stale {
+    existing.damaged.retain(|damage| damage.path.exists());
+    for run_id in &existing.stale {
         store.set_aside(run_id)?;
     }
-    if !standing.stale.is_empty() {
-        let message = format!("{} runs of older code or data were moved to stale/", standing.stale.len());
+    if !existing.stale.is_empty() {
+        let message = format!("{} runs of older code or data were moved to stale/", existing.stale.len());
         progress.say(Verbosity::Normal, &message);
     }
-    let foreign = standing.foreign.len();
     if options.prune {
-        standing.foreign.iter().try_for_each(|run_id| store.set_aside(run_id))?;
-    } else if foreign > 0 {
+        existing.foreign.drain(..).try_for_each(|record| store.set_aside(&record.run_id()))?;
+    } else if !existing.foreign.is_empty() && options.warn_of_others {
         let message = format!(
-            "warning: {foreign} runs in {} belong to another config and will be in its figures; --prune moves them to stale/",
+            "warning: {} runs in {} belong to another config and will be in its figures; --prune moves them to stale/",
+            existing.foreign.len(),
             store.dir().display()
         );
         progress.say(Verbosity::Normal, &message);
@@ -267,48 +301,37 @@ fn tidy(store: &Store, runs: &[RunSpec], standing: &Standing, options: &Options,
     Ok(())
 }
 
-/// Loads the data sets that are needed, each once.
+/// The problems of the data sets that are needed, each loaded once.
 fn load(
     experiment: &Experiment,
+    plan: &Plan,
+    catalog: &dyn Catalog,
     options: &Options,
     progress: &Progress,
     needed: impl Fn(usize) -> bool,
-) -> Result<Vec<Option<Arc<AnyProblem>>>> {
+) -> Result<Vec<Option<Arc<dyn AnyProblem>>>> {
     let mut problems = Vec::new();
-    for (set, spec) in experiment.datasets.iter().enumerate() {
+    for (set, planned) in plan.sets.iter().enumerate() {
         if !needed(set) {
             problems.push(None);
             continue;
         }
         let began = Instant::now();
-        let problem = dataset::load(&spec.name, &options.data_dir)
-            .and_then(|dataset| AnyProblem::new(&dataset, spec.lambda, spec.pairwise_weight))
-            .map_err(|error| plan::at_line(experiment, spec, &error))?;
-        let message = format!("loaded {} in {:.1} s", spec.name, began.elapsed().as_secs_f64());
+        problems.push(Some(plan.problem(set, experiment, catalog, &options.data_dir)?));
+        let message = format!("loaded {} in {:.1} s", planned.spec.name, began.elapsed().as_secs_f64());
         progress.say(Verbosity::Verbose, &message);
-        problems.push(Some(Arc::new(problem)));
     }
     Ok(problems)
-}
-
-/// All records, their large part left out.
-fn without_histograms(store: &Store, shelf: Shelf) -> Result<(Vec<RunRecord>, Vec<Damage>)> {
-    let empty = Histogram::new(1).map_err(|error| Error::invalid(error.to_string()))?;
-    store.visit(shelf, |record| RunRecord { oracle_ns: empty.clone(), approx_ns: empty.clone(), ..record })
 }
 
 /// What timing the oracle calls cost: the median over repeats, where it is largest.
 fn instrument_cost(records: &[RunRecord]) -> Option<String> {
     let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
-    for record in records.iter().filter(|record| record.facts.wall_s > 0.0) {
-        let share = record.facts.instrument_s / record.facts.wall_s;
-        cells.entry((&record.dataset, record.solver)).or_default().push(share);
+    for record in records.iter().filter(|record| record.measured.totals.wall_s > 0.0) {
+        let share = record.measured.totals.instrument_s / record.measured.totals.wall_s;
+        cells.entry((record.dataset(), record.solver())).or_default().push(share);
     }
-    let median = |shares: &mut Vec<f64>| {
-        shares.sort_by(f64::total_cmp);
-        shares[shares.len() / 2]
-    };
-    let medians = cells.into_iter().map(|(cell, mut shares)| (median(&mut shares), cell));
+    let medians = cells.into_iter().map(|(cell, shares)| (median(&shares), cell));
     let (share, (dataset, solver)) = medians.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!("timing the oracle took at most {:.2} % of solver time ({dataset} {solver})", 100.0 * share))
 }

@@ -8,15 +8,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Observer, host};
-use crate::clock::latency_histogram;
+use super::host;
 use crate::dataset::Description;
+use crate::drive::{Observer, Outcome, StopReason, TracePoint};
 use crate::error::Result;
 use crate::plan::RunSpec;
-use crate::trace::{Outcome, RunFacts, RunRecord, Status, StopReason, TracePoint};
+use crate::solver::Moment;
+use crate::trace::{Circumstances, Measured, RunRecord, Status, Totals};
 
-/// What a worker does with a run; the executor in the program, anything in tests.
-pub type Work<'a> = dyn Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Sync + 'a;
+/// What a worker does with a run; the loop of [`crate::drive`] in the program, anything in tests.
+pub type Runner<'a> = dyn Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Sync + 'a;
 
 /// Why a run should stop before its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,13 +77,27 @@ impl Slot {
     }
 }
 
-/// The observer of a worker's run.
+/// The observer of a worker's run. Keeps the passes of the iteration that shows the slope rule best, for its figure.
 struct Watch {
     slot: Arc<Slot>,
     parallel_evaluation: bool,
+    passes: Vec<Moment>,
+}
+
+/// How well an iteration shows the slope rule: best with six approximate passes; its start and the end of its exact pass
+/// are moments too.
+fn instructive(passes: &[Moment]) -> i64 {
+    if passes.len() < 3 { i64::MIN } else { -(passes.len() as i64 - 8).abs() }
 }
 
 impl Observer for Watch {
+    fn iteration(&mut self, _iteration: u64, passes: &[Moment]) {
+        if instructive(passes) > instructive(&self.passes) {
+            self.passes.clear();
+            self.passes.extend_from_slice(passes);
+        }
+    }
+
     fn point(&mut self, point: &TracePoint) {
         let mut activity = self.slot.lock();
         activity.iteration = point.iteration;
@@ -118,7 +133,7 @@ pub fn execute(
     index: usize,
     run: &RunSpec,
     facts: &Description,
-    work: &Work<'_>,
+    runner: &Runner<'_>,
     slot: &Arc<Slot>,
     place: Place,
 ) -> Option<RunRecord> {
@@ -128,66 +143,47 @@ pub fn execute(
     let started_unix_s = host::unix_time();
     let steal = host::StealMeter::start(place.core);
     // With several workers every core is taken: evaluation may spread over cores only when nobody else is timed.
-    let mut observer = Watch { slot: slot.clone(), parallel_evaluation: place.jobs == 1 };
-    let result = catch_unwind(AssertUnwindSafe(|| work(run, &mut observer)));
+    let mut observer = Watch { slot: slot.clone(), parallel_evaluation: place.jobs == 1, passes: Vec::new() };
+    let result = catch_unwind(AssertUnwindSafe(|| runner(run, &mut observer)));
     // From here on the watchdog sees an idle worker; a reason it gave before is taken with the run it was given to.
     slot.lock().run = None;
     let halt = slot.halt.load(Ordering::Relaxed);
     if halt != Halt::Cancel as u8 {
         slot.halt.store(Halt::No as u8, Ordering::Relaxed);
     }
-    let failed = |message: String| (Status::Failed(message), None);
-    let (status, outcome) = match result {
+    let total_s = started.elapsed().as_secs_f64();
+    let passes = observer.passes.iter().map(|moment| (moment.time * 1e-9, moment.dual)).collect();
+    let nothing = || Measured { totals: Totals { total_s, ..Totals::default() }, ..Measured::default() };
+    let failed = |message: String| (Status::Failed(message), nothing());
+    let (status, measured) = match result {
         Err(payload) => failed(format!("panicked: {}", panic_text(payload.as_ref()))),
         Ok(Err(error)) => failed(error.to_string()),
         Ok(Ok(outcome)) => match outcome.points.iter().find(|point| !sound(point)) {
             Some(point) => failed(format!("diverged: the objective is not finite at iteration {}", point.iteration)),
             None if outcome.stop == StopReason::Cancelled && halt == Halt::Cancel as u8 => return None,
-            None if outcome.stop == StopReason::Cancelled => {
-                failed(format!("timed out after {:.0} s", started.elapsed().as_secs_f64()))
+            None if outcome.stop == StopReason::Cancelled => failed(format!("timed out after {total_s:.0} s")),
+            None => {
+                let stop = outcome.stop;
+                match Measured::of(outcome, total_s, passes) {
+                    Ok(measured) => (Status::Done(stop), measured),
+                    Err(error) => failed(error.to_string()),
+                }
             }
-            None => (Status::Done(outcome.stop), Some(outcome)),
         },
     };
-    let settings = run.settings();
-    let facts = RunFacts {
-        n: facts.n,
-        d: facts.d,
-        lambda: run.identity.lambda,
-        wall_s: outcome.as_ref().map_or(0.0, |o| o.wall_s),
-        cpu_s: outcome.as_ref().map_or(0.0, |o| o.cpu_s),
-        oracle_wall_s: outcome.as_ref().map_or(0.0, |o| o.oracle_wall_s),
-        passes: outcome.as_ref().map_or_else(Vec::new, |o| o.passes.clone()),
-        instrument_s: outcome.as_ref().map_or(0.0, |o| o.instrument_s),
-        total_s: started.elapsed().as_secs_f64(),
-        steal: steal.fraction(),
-        load: host::load(),
-        started_unix_s,
-        code_version: format!("{} {}", run.identity.code_version, env!("SSVM_COMMIT")),
-        host: host::host().name,
-        data_checksum: run.identity.data_checksum.clone(),
-        settings: run.identity.canonical(),
-        isolated_probe: false,
-    };
-    let (points, oracle_ns, approx_ns) = match outcome {
-        Some(outcome) => (outcome.points, outcome.oracle_ns, outcome.approx_ns),
-        None => (Vec::new(), latency_histogram(), latency_histogram()),
-    };
-    Some(RunRecord {
-        run_id: run.run_id.clone(),
-        dataset: run.identity.dataset.clone(),
-        solver: settings.solver.kind,
-        seed: settings.seed,
-        repeat: run.repeat,
-        clock: settings.clock,
+    let circumstances = Circumstances {
+        n: facts.size.n,
+        d: facts.size.d,
         jobs: place.jobs as u64,
         core: place.core.map_or(-1, |core| core as i64),
-        status,
-        points,
-        oracle_ns,
-        approx_ns,
-        facts,
-    })
+        host: host::host().name,
+        commit: env!("SSVM_COMMIT").to_owned(),
+        started_unix_s,
+        steal: steal.fraction(),
+        load: host::load(),
+        probe_of: run.probe_of.clone(),
+    };
+    Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, circumstances, status, measured })
 }
 
 thread_local! {

@@ -11,6 +11,7 @@ use resvg::usvg::{Options, Tree, fontdb};
 
 use super::theme::{Style, UNIT, pt};
 use crate::error::{Error, Result};
+use crate::text::escape;
 
 /// A rectangle to draw in.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -61,11 +62,6 @@ fn dashed<'s>(mut text: String, styles: impl IntoIterator<Item = &'s Style>) -> 
         text = text.replace(&plain, &dashed);
     }
     text
-}
-
-/// Text safe inside XML and HTML.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 /// The bundled fonts, and no other.

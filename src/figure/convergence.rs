@@ -3,12 +3,13 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use super::Source;
 use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
 use super::panel::{Line, Panel, Scale};
 use super::theme::{self, INK, Style, WIDTH, pt};
 use crate::error::Result;
-use crate::frame::{Axis, Bands, Frames, Quantity, names};
+use crate::frame::{Axis, Bands, Frames, Quantity};
 
 const HEADING: f64 = 15.0;
 const PANEL: f64 = 122.0;
@@ -25,12 +26,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Name of its files.
-    pub fn name(self) -> &'static str {
+    fn title(self) -> &'static str {
         match self {
-            Self::Oracle => "oracle_convergence",
-            Self::Runtime => "runtime_convergence",
-            Self::Dynamics => "parameter_dynamics",
+            Self::Oracle => "oracle convergence",
+            Self::Runtime => "runtime convergence",
+            Self::Dynamics => "parameter dynamics",
         }
     }
 
@@ -46,7 +46,7 @@ impl Kind {
     }
 
     fn shows(self, frames: &Frames, series: usize) -> bool {
-        self != Self::Dynamics || frames.series[series].solver.multi_plane()
+        self != Self::Dynamics || frames.series[series].keeps_planes()
     }
 }
 
@@ -74,14 +74,15 @@ fn notes(frames: &Frames, bands: &[Bands], shown: &[usize]) -> Vec<String> {
     vec![note]
 }
 
-/// Draws the figure of these data sets; `bands` are those of [`Kind`]'s axis (see [`bands`]).
-pub fn draw(kind: Kind, frames: &Frames, bands: &[Bands], datasets: &[&str]) -> Result<String> {
+/// Draws the figure of these data sets.
+pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String> {
+    let (frames, bands) = (&source.results.frames, source.bands(kind.axis())?);
     let styles = theme::styles(frames);
     let shown: Vec<usize> =
         datasets.iter().flat_map(|d| frames.series_of(d)).filter(|s| kind.shows(frames, *s)).collect();
     let mut entries: Vec<(String, Style)> = Vec::new();
-    for label in shown.iter().map(|s| &frames.series[*s].label) {
-        let entry = (theme::paper_label(label), styles[label]);
+    for series in shown.iter().map(|s| &frames.series[*s]) {
+        let entry = (series.display.clone(), styles[&series.label]);
         if !entries.contains(&entry) {
             entries.push(entry);
         }
@@ -89,13 +90,13 @@ pub fn draw(kind: Kind, frames: &Frames, bands: &[Bands], datasets: &[&str]) -> 
     let legend = Legend::new(entries, &notes(frames, bands, &shown));
     let row = HEADING + PANEL;
     let height = row * datasets.len() as f64 + legend.height();
-    let title = format!("{}: {}", kind.name().replace('_', " "), datasets.join(", "));
+    let title = format!("{}: {}", kind.title(), datasets.join(", "));
     canvas::svg(&title, (WIDTH, height), styles.values(), |root| {
         for (at, dataset) in datasets.iter().enumerate() {
             let top = row * at as f64;
             let heading = theme::bold(10.0, INK, HPos::Left, VPos::Center);
             root.draw(&Text::new(
-                theme::clip(names::title(dataset), 11.0, WIDTH - 8.0),
+                theme::clip(frames.title(dataset), 11.0, WIDTH - 8.0),
                 (pt(4.0), pt(top + HEADING / 2.0)),
                 heading,
             ))?;
@@ -128,9 +129,4 @@ fn draw_row(kind: Kind, frames: &Frames, bands: &[Bands], dataset: &str, area: &
         panel.draw(cell)?;
     }
     Ok(())
-}
-
-/// The bands a figure needs.
-pub fn bands(kind: Kind, frames: &Frames) -> Result<Vec<Bands>> {
-    frames.bands(kind.axis())
 }

@@ -9,7 +9,7 @@ use super::legend::Legend;
 use super::panel::{Ticks, axes, linear_ticks};
 use super::theme::{self, INK, SMALL, Style, WIDTH, pt};
 use crate::error::{Error, Result};
-use crate::frame::layout::number;
+use crate::text::number;
 use crate::trace::RunRecord;
 
 const PANEL: f64 = 150.0;
@@ -26,7 +26,7 @@ pub struct PassTrace {
 impl PassTrace {
     /// The most instructive iteration among these runs; `None` when none made approximate passes.
     pub fn pick(records: &[RunRecord]) -> Option<Self> {
-        let traces = records.iter().filter(|record| record.solver.multi_plane()).map(|record| &record.facts.passes);
+        let traces = records.iter().map(|record| &record.measured.totals.passes);
         let ascending = |points: &[(f64, f64)]| points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let whole = traces.filter(|points| points.len() > 2 && ascending(points));
         let best = whole.min_by_key(|points| points.len().abs_diff(8))?;
@@ -36,12 +36,12 @@ impl PassTrace {
 
 /// A plane over one feature: slope φ⋆ and offset φ∘.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Plane {
+struct ToyPlane {
     star: f64,
     circ: f64,
 }
 
-impl Plane {
+impl ToyPlane {
     fn at(self, w: f64) -> f64 {
         self.star * w + self.circ
     }
@@ -59,11 +59,11 @@ struct Toy {
 
 /// One Frank–Wolfe step.
 struct Step {
-    phi: Plane,
+    phi: ToyPlane,
     w: f64,
-    hat: Plane,
+    hat: ToyPlane,
     gamma: f64,
-    new: Plane,
+    new: ToyPlane,
 }
 
 impl Toy {
@@ -72,21 +72,22 @@ impl Toy {
     }
 
     /// The plane of the max-oracle at w.
-    fn oracle(&self, w: f64) -> Plane {
+    fn oracle(&self, w: f64) -> ToyPlane {
         let active = self.margins.iter().filter(|m| 1.0 - w * **m > 0.0);
-        let sum = active.fold(Plane { star: 0.0, circ: 0.0 }, |p, m| Plane { star: p.star - m, circ: p.circ + 1.0 });
-        Plane { star: sum.star * self.lambda(), circ: sum.circ * self.lambda() }
+        let sum =
+            active.fold(ToyPlane { star: 0.0, circ: 0.0 }, |p, m| ToyPlane { star: p.star - m, circ: p.circ + 1.0 });
+        ToyPlane { star: sum.star * self.lambda(), circ: sum.circ * self.lambda() }
     }
 
     fn hinge(&self, w: f64) -> f64 {
         self.oracle(w).at(w)
     }
 
-    fn dual(&self, phi: Plane) -> f64 {
+    fn dual(&self, phi: ToyPlane) -> f64 {
         phi.circ - phi.star * phi.star / (2.0 * self.lambda())
     }
 
-    fn step(&self, phi: Plane) -> Step {
+    fn step(&self, phi: ToyPlane) -> Step {
         let w = -phi.star / self.lambda();
         let hat = self.oracle(w);
         let (difference, lambda) = (phi.star - hat.star, self.lambda());
@@ -106,7 +107,7 @@ const COLORS: [Style; 4] = [
 /// The second Frank–Wolfe step on the toy problem: left the planes below H, right the objective and its lower bounds.
 pub fn fw_step() -> Result<String> {
     let toy = Toy { margins: [2.3, 2.5, -0.3, -0.9, -1.3] };
-    let first = toy.step(Plane { star: 0.0, circ: 0.0 });
+    let first = toy.step(ToyPlane { star: 0.0, circ: 0.0 });
     let step = toy.step(first.new);
     let ws: Vec<f64> = (0..=160).map(|k| -1.2 + 4.2 * k as f64 / 160.0).collect();
     let entries =
@@ -240,7 +241,7 @@ mod tests {
     #[test]
     fn the_toy_step_raises_f_as_much_as_any_gamma_can() {
         let toy = Toy { margins: [2.3, 2.5, -0.3, -0.9, -1.3] };
-        let step = toy.step(toy.step(Plane { star: 0.0, circ: 0.0 }).new);
+        let step = toy.step(toy.step(ToyPlane { star: 0.0, circ: 0.0 }).new);
         assert!((0.1..0.9).contains(&step.gamma), "γ = {} shows no interpolation", step.gamma);
         let best = toy.dual(step.new);
         assert!((0..=1000).all(|k| toy.dual(step.phi.mix(step.hat, k as f64 / 1000.0)) <= best + 1e-12));

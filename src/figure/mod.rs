@@ -10,18 +10,19 @@ pub mod panel;
 pub mod theme;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
-use crate::frame::profile::ProfileRow;
-use crate::frame::{Frames, names};
+use crate::error::Result;
+use crate::files;
+use crate::frame::load::Results;
+use crate::frame::{Axis, Bands, names};
 use convergence::Kind;
-use explain::PassTrace;
 
 /// File formats of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum FileFormat {
     /// For the web and for editing.
     Svg,
     /// Three pixels per point.
@@ -39,44 +40,101 @@ pub struct Figure {
     pub svg: String,
 }
 
-/// All figures of a result folder: the four of the paper over all data sets and per data set, and the two that
-/// explain the step and the slope rule (the latter when the passes of an iteration were recorded).
-pub fn all(frames: &Frames, profile: &[ProfileRow], passes: Option<&PassTrace>) -> Result<Vec<Figure>> {
-    let datasets = frames.datasets();
+/// What figures are drawn from; bands are made once, when the first figure asks for them.
+pub struct Source<'a> {
+    /// Records and tables.
+    pub results: &'a Results,
+    iteration: OnceLock<Vec<Bands>>,
+    time: OnceLock<Vec<Bands>>,
+}
+
+impl<'a> Source<'a> {
+    /// Of a result folder.
+    pub fn new(results: &'a Results) -> Self {
+        Self { results, iteration: OnceLock::new(), time: OnceLock::new() }
+    }
+
+    /// The bands of every series against iterations or solver time.
+    pub fn bands(&self, axis: Axis) -> Result<&[Bands]> {
+        let cell = if axis == Axis::Time { &self.time } else { &self.iteration };
+        if let Some(bands) = cell.get() {
+            return Ok(bands);
+        }
+        let bands = self.results.frames.bands(axis)?;
+        Ok(cell.get_or_init(|| bands))
+    }
+}
+
+/// One row of the table of figures.
+pub struct FigureRow {
+    /// Name of its files.
+    pub name: &'static str,
+    /// Whether there is one for every data set besides the one over all.
+    pub per_dataset: bool,
+    /// Draws it for these data sets as SVG text; `None` when the results have nothing for it to show.
+    pub draw: fn(&Source<'_>, &[&str]) -> Result<Option<String>>,
+}
+
+/// The table of figures: the four of the paper, and the two that explain the step and the slope rule.
+pub const FIGURES: &[FigureRow] = &[
+    FigureRow {
+        name: "oracle_convergence",
+        per_dataset: true,
+        draw: |source, sets| convergence::draw(Kind::Oracle, source, sets).map(Some),
+    },
+    FigureRow {
+        name: "runtime_convergence",
+        per_dataset: true,
+        draw: |source, sets| convergence::draw(Kind::Runtime, source, sets).map(Some),
+    },
+    FigureRow {
+        name: "parameter_dynamics",
+        per_dataset: true,
+        draw: |source, sets| convergence::draw(Kind::Dynamics, source, sets).map(Some),
+    },
+    FigureRow {
+        name: "oracle_time",
+        per_dataset: true,
+        draw: |source, sets| oracle_time::draw(&source.results.frames, &source.results.profile, sets).map(Some),
+    },
+    FigureRow { name: "fw_step", per_dataset: false, draw: |_, _| explain::fw_step().map(Some) },
+    FigureRow {
+        name: "slope_rule",
+        per_dataset: false,
+        draw: |source, _| {
+            explain::PassTrace::pick(&source.results.records).map(|t| explain::slope_rule(&t)).transpose()
+        },
+    },
+];
+
+/// All figures of a result folder, and the names of those that it has nothing for.
+pub fn all(results: &Results) -> Result<(Vec<Figure>, Vec<&'static str>)> {
+    let source = Source::new(results);
+    let datasets = results.frames.datasets();
     let stems = names::file_stems(&datasets);
-    let mut figures = Vec::new();
-    for kind in [Kind::Oracle, Kind::Runtime, Kind::Dynamics] {
-        let bands = convergence::bands(kind, frames)?;
-        let mut add = |name: String, sets: &[&str]| -> Result<()> {
-            figures.push(Figure { name, svg: convergence::draw(kind, frames, &bands, sets)? });
-            Ok(())
-        };
-        add(kind.name().to_owned(), &datasets)?;
-        for (dataset, stem) in datasets.iter().zip(&stems) {
-            add(format!("{}_{stem}", kind.name()), &[dataset])?;
+    let (mut figures, mut left_out) = (Vec::new(), Vec::new());
+    for row in FIGURES {
+        match (row.draw)(&source, &datasets)? {
+            Some(svg) => figures.push(Figure { name: row.name.to_owned(), svg }),
+            None => left_out.push(row.name),
+        }
+        for (dataset, stem) in datasets.iter().zip(&stems).filter(|_| row.per_dataset) {
+            if let Some(svg) = (row.draw)(&source, &[dataset])? {
+                figures.push(Figure { name: format!("{}_{stem}", row.name), svg });
+            }
         }
     }
-    figures.push(Figure { name: "oracle_time".into(), svg: oracle_time::draw(frames, profile, &datasets)? });
-    for (dataset, stem) in datasets.iter().zip(&stems) {
-        figures
-            .push(Figure { name: format!("oracle_time_{stem}"), svg: oracle_time::draw(frames, profile, &[dataset])? });
-    }
-    figures.push(Figure { name: "fw_step".into(), svg: explain::fw_step()? });
-    if let Some(passes) = passes {
-        figures.push(Figure { name: "slope_rule".into(), svg: explain::slope_rule(passes)? });
-    }
-    Ok(figures)
+    Ok((figures, left_out))
 }
 
 /// Writes figures into `dir` in these formats; returns the files in order.
-pub fn write(figures: &[Figure], dir: &Path, formats: &[Format]) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
+pub fn write(figures: &[Figure], dir: &Path, formats: &[FileFormat]) -> Result<Vec<PathBuf>> {
     let written: Vec<Result<Vec<PathBuf>>> = figures.par_iter().map(|figure| write_one(figure, dir, formats)).collect();
     Ok(written.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
-fn write_one(figure: &Figure, dir: &Path, formats: &[Format]) -> Result<Vec<PathBuf>> {
-    let rendering = if formats.iter().any(|format| *format != Format::Svg) {
+fn write_one(figure: &Figure, dir: &Path, formats: &[FileFormat]) -> Result<Vec<PathBuf>> {
+    let rendering = if formats.iter().any(|format| *format != FileFormat::Svg) {
         Some(canvas::Rendering::new(&figure.svg)?)
     } else {
         None
@@ -84,12 +142,12 @@ fn write_one(figure: &Figure, dir: &Path, formats: &[Format]) -> Result<Vec<Path
     let mut files = Vec::new();
     for format in formats {
         let (extension, bytes) = match (format, &rendering) {
-            (Format::Png, Some(rendering)) => ("png", rendering.png()?),
-            (Format::Pdf, Some(rendering)) => ("pdf", rendering.pdf()?),
+            (FileFormat::Png, Some(rendering)) => ("png", rendering.png()?),
+            (FileFormat::Pdf, Some(rendering)) => ("pdf", rendering.pdf()?),
             _ => ("svg", figure.svg.clone().into_bytes()),
         };
         let path = dir.join(format!("{}.{extension}", figure.name));
-        std::fs::write(&path, bytes).map_err(Error::io("write", &path))?;
+        files::write_bytes(&path, &bytes)?;
         files.push(path);
     }
     Ok(files)

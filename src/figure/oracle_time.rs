@@ -9,8 +9,8 @@ use super::legend::Legend;
 use super::panel::log_ticks;
 use super::theme::{self, GRID, INK, SMALL, Style, TEXT, WIDTH, pt};
 use crate::error::Result;
+use crate::frame::Frames;
 use crate::frame::profile::ProfileRow;
-use crate::frame::{Frames, names};
 
 const TITLE: f64 = 16.0;
 const HEADING: f64 = 15.0;
@@ -53,7 +53,7 @@ pub fn draw(frames: &Frames, profile: &[ProfileRow], datasets: &[&str]) -> Resul
         let (low, high) = ((h.min().max(1) as f64).log10(), (h.value_at_quantile(0.9999).max(1) as f64).log10());
         Some(range.map_or((low, high), |(a, b)| (a.min(low), b.max(high))))
     });
-    let clocks: Vec<&str> = rows().map(|row| row.clock).filter(|c| *c != "wall" && !c.is_empty()).collect();
+    let clocks: Vec<&str> = rows().map(|row| row.clock.as_str()).filter(|c| *c != "wall" && !c.is_empty()).collect();
     let mut notes = vec![
         "bar = median share, whisker = min–max over repeats".to_owned(),
         "filled = exact oracle calls, outline = approximate steps (sampled), tick = median".to_owned(),
@@ -62,7 +62,7 @@ pub fn draw(frames: &Frames, profile: &[ProfileRow], datasets: &[&str]) -> Resul
         notes.push(format!("shares on the {clock} clock, latencies in wall time"));
     }
     let legend = Legend::new([], &notes);
-    let widest = rows().map(|row| theme::text_width(&theme::paper_label(&row.label), SMALL)).fold(0.0, f64::max);
+    let widest = rows().map(|row| theme::text_width(&row.display, SMALL)).fold(0.0, f64::max);
     let columns = Columns::beside(widest);
     let title = format!("oracle time: {}", datasets.join(", "));
     canvas::svg(&title, (WIDTH, TITLE + body + AXIS + legend.height()), styles.values(), |root| {
@@ -89,7 +89,7 @@ pub fn draw(frames: &Frames, profile: &[ProfileRow], datasets: &[&str]) -> Resul
         for (dataset, rows) in &blocks {
             let heading = theme::bold(TEXT, INK, HPos::Left, VPos::Center);
             // Long names run over the grid: the page below them is cleared first.
-            let heading_text = theme::clip(names::title(dataset), 10.0, WIDTH - 8.0);
+            let heading_text = theme::clip(frames.title(dataset), 10.0, WIDTH - 8.0);
             let wide = theme::text_width(&heading_text, TEXT) * 1.15 + 8.0;
             root.draw(&Rectangle::new([(0, pt(y + 1.0)), (pt(wide), pt(y + HEADING - 1.0))], WHITE.filled()))?;
             root.draw(&Text::new(heading_text, (pt(4.0), pt(y + HEADING / 2.0)), heading))?;
@@ -130,7 +130,7 @@ fn draw_row(
     latency_x: &dyn Fn(f64) -> f64,
 ) -> Drawn {
     let label = theme::text(SMALL, INK, HPos::Right, VPos::Center);
-    let name = theme::clip(&theme::paper_label(&row.label), SMALL, 165.0);
+    let name = theme::clip(&row.display, SMALL, 165.0);
     root.draw(&Text::new(name, (pt(columns.share[0] - 4.0), pt(y)), label))?;
     let left_text = theme::text(SMALL, INK, HPos::Left, VPos::Center);
     let Some(share) = row.share else {

@@ -6,8 +6,8 @@ use plotters::prelude::*;
 use plotters::style::FontTransform;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::config::SolverKind;
 use crate::frame::Frames;
+use crate::solver::SolverInfo;
 
 /// Canvas units per point: plotters draws on whole pixels, so the canvas is ten times as fine as the page.
 pub const UNIT: f64 = 10.0;
@@ -40,19 +40,7 @@ pub struct Style {
     pub dash: &'static [f64],
 }
 
-/// The five solvers as they are.
-fn of_solver(kind: SolverKind) -> Style {
-    let (color, dash): (RGBColor, &'static [f64]) = match kind {
-        SolverKind::Fw => (RGBColor(0x77, 0x77, 0x77), &[0.8, 2.4]),
-        SolverKind::Bcfw => (RGBColor(0x00, 0x72, 0xB2), &[5.0, 2.0]),
-        SolverKind::BcfwAvg => (RGBColor(0x56, 0xB4, 0xE9), &[2.0, 1.4]),
-        SolverKind::MpBcfw => (RGBColor(0xD5, 0x5E, 0x00), &[]),
-        SolverKind::MpBcfwAvg => (RGBColor(0xE6, 0x9F, 0x00), &[6.0, 1.6, 1.2, 1.6]),
-    };
-    Style { color, dash }
-}
-
-/// For solvers that appear with several settings.
+/// For solvers that appear with several settings, and for those that this program does not know.
 const EXTRA: [Style; 5] = [
     Style { color: RGBColor(0x00, 0x9E, 0x73), dash: &[3.5, 1.2] },
     Style { color: RGBColor(0xCC, 0x79, 0xA7), dash: &[7.0, 1.5] },
@@ -67,21 +55,15 @@ pub fn styles(frames: &Frames) -> BTreeMap<String, Style> {
     let mut styles = BTreeMap::new();
     for series in &frames.series {
         if !styles.contains_key(&series.label) {
-            let plain = series.label == series.solver.name();
-            let style = if plain { of_solver(series.solver) } else { *extra.next().unwrap_or(&EXTRA[0]) };
+            let own = series.info.as_ref().filter(|_| series.label == series.solver);
+            let style = match own {
+                Some(SolverInfo { color: [r, g, b], dash, .. }) => Style { color: RGBColor(*r, *g, *b), dash },
+                None => *extra.next().unwrap_or(&EXTRA[0]),
+            };
             styles.insert(series.label.clone(), style);
         }
     }
     styles
-}
-
-/// A label as the paper prints it: `mp-bcfw-avg` → MP-BCFW-avg.
-pub fn paper_label(label: &str) -> String {
-    let (solver, rest) = label.split_at(label.find(' ').unwrap_or(label.len()));
-    match solver.strip_suffix("-avg") {
-        Some(base) => format!("{}-avg{rest}", base.to_uppercase()),
-        None => format!("{}{rest}", solver.to_uppercase()),
-    }
 }
 
 /// Text of a size in points, anchored as told.

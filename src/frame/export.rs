@@ -1,7 +1,6 @@
 //! Tables for people who plot elsewhere: a Polars table in, a Parquet or CSV file out.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use polars::prelude::{Column, DataFrame, DataType};
 
 use super::Frames;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// One column in plain values; every table here is made of these three kinds.
 enum Values<'a> {
@@ -51,10 +51,12 @@ pub fn write_parquet(table: &DataFrame, path: &Path) -> Result<()> {
     }
     let wrong = |e: String| Error::file(path, format!("cannot write this table: {e}"));
     let batch = RecordBatch::try_from_iter(columns).map_err(|e| wrong(e.to_string()))?;
-    let file = File::create(path).map_err(Error::io("create", path))?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).map_err(|e| wrong(e.to_string()))?;
-    writer.write(&batch).and_then(|()| writer.close().map(drop)).map_err(|e| wrong(e.to_string()))
+    let mut bytes = Vec::new();
+    let mut writer =
+        ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).map_err(|e| wrong(e.to_string()))?;
+    writer.write(&batch).and_then(|()| writer.close().map(drop)).map_err(|e| wrong(e.to_string()))?;
+    files::write_bytes(path, &bytes)
 }
 
 /// A table as CSV with a header; a missing number is an empty field.
@@ -88,14 +90,13 @@ fn csv_field(text: &str) -> String {
 
 /// Writes `runs`, `points`, `bounds` and `bands` as Parquet and CSV into `dir`; returns the file names.
 pub fn write_frames(frames: &Frames, dir: &Path) -> Result<Vec<String>> {
-    std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
     let bands = frames.bands_table()?;
     let points = named_points(frames)?;
     let mut written = Vec::new();
     for (name, table) in [("runs", &frames.runs), ("points", &points), ("bounds", &frames.bounds), ("bands", &bands)] {
         write_parquet(table, &dir.join(format!("{name}.parquet")))?;
         let path = dir.join(format!("{name}.csv"));
-        std::fs::write(&path, csv(table)?).map_err(Error::io("write", &path))?;
+        files::write_bytes(&path, csv(table)?.as_bytes())?;
         written.extend([format!("{name}.parquet"), format!("{name}.csv")]);
     }
     Ok(written)
@@ -108,7 +109,7 @@ fn named_points(frames: &Frames) -> Result<DataFrame> {
     let series: Vec<_> = ids.iter().flatten().map(|id| &frames.series[id as usize]).collect();
     let mut columns = vec![
         Column::new("dataset".into(), series.iter().map(|s| s.dataset.as_str()).collect::<Vec<_>>()),
-        Column::new("solver".into(), series.iter().map(|s| s.solver.name()).collect::<Vec<_>>()),
+        Column::new("solver".into(), series.iter().map(|s| s.solver.as_str()).collect::<Vec<_>>()),
         Column::new("label".into(), series.iter().map(|s| s.label.as_str()).collect::<Vec<_>>()),
     ];
     columns.extend(frames.points.columns().iter().filter(|c| c.name() != "series").cloned());

@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use super::Frames;
+use super::profile::{self, ProfileRow};
+use crate::catalog::Catalog;
 use crate::error::{Error, Result};
+use crate::text::fits;
 use crate::trace::RunRecord;
 use crate::trace::manifest::Manifest;
-use crate::trace::store::{Damage, Shelf, Store};
+use crate::trace::store::{Contents, Damage, Folder, Store};
 
 /// A result folder in memory.
 #[derive(Debug)]
@@ -19,28 +22,51 @@ pub struct Results {
     pub damaged: Vec<Damage>,
     /// The tables of the records.
     pub frames: Frames,
+    /// Where the time went.
+    pub profile: Vec<ProfileRow>,
 }
 
 impl Results {
-    /// Reads a folder. One without a single sound run is an error that says what to do.
-    pub fn open(dir: &Path) -> Result<Self> {
+    /// Reads a folder. One without a single sound run is an error that says what to do. With patterns, only runs whose
+    /// `DATASET/SOLVER` fits one of them.
+    pub fn open(dir: &Path, catalog: &dyn Catalog, only: &[String]) -> Result<Self> {
         let store = Store::open(dir)?;
         let manifest = store.manifest()?;
-        let contents = store.scan(Shelf::Runs)?;
-        if contents.records.is_empty() {
-            let first =
-                contents.damaged.first().map_or(String::new(), |d| format!(" (first damaged file: {})", d.error));
+        Self::of(dir, manifest, store.scan(Folder::Runs)?, catalog, only)
+    }
+
+    /// From what is in memory already; `dir` is for messages.
+    pub fn of(
+        dir: &Path,
+        manifest: Manifest,
+        contents: Contents,
+        catalog: &dyn Catalog,
+        only: &[String],
+    ) -> Result<Self> {
+        let Contents { mut records, damaged } = contents;
+        if records.is_empty() {
+            let first = damaged.first().map_or(String::new(), |d| format!(" (first damaged file: {})", d.error));
             return Err(Error::file(
                 dir,
                 format!(
                     "no run to show, {} damaged files{first}; `ssvm-bench run --config C --out {}` makes them",
-                    contents.damaged.len(),
+                    damaged.len(),
                     dir.display()
                 ),
             ));
         }
-        let frames = Frames::new(&contents.records)?;
-        Ok(Self { manifest, records: contents.records, damaged: contents.damaged, frames })
+        if !only.is_empty() {
+            records.retain(|record| {
+                let cell = format!("{}/{}", record.dataset(), record.solver());
+                only.iter().any(|pattern| fits(pattern, &cell))
+            });
+            if records.is_empty() {
+                return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
+            }
+        }
+        let frames = Frames::new(&records, catalog)?;
+        let profile = profile::profile(&records, &frames)?;
+        Ok(Self { manifest, records, damaged, frames, profile })
     }
 
     /// Lines for stderr: damaged files and failed runs, so that no output hides them.

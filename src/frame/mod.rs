@@ -5,7 +5,6 @@
 
 pub mod align;
 pub mod export;
-pub mod layout;
 pub mod load;
 pub mod names;
 pub mod profile;
@@ -17,9 +16,12 @@ use std::ops::Range;
 
 use polars::prelude::*;
 
-use crate::config::SolverKind;
+use crate::catalog::Catalog;
 use crate::error::{Error, Result};
-use crate::trace::{RunRecord, Status};
+use crate::problem::Paper;
+use crate::solver::SolverInfo;
+use crate::stats::median_of_sorted;
+use crate::trace::RunRecord;
 use align::Aligned;
 
 /// Points of the common time grid of one data set, besides the ends of its runs.
@@ -95,18 +97,37 @@ impl Quantity {
 }
 
 /// One solver with its settings on one data set: what a line of a figure stands for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Series {
     /// Data set name as in the config; where a folder holds it as several problems, with what differs.
     pub dataset: String,
-    /// The solver.
-    pub solver: SolverKind,
-    /// Solver name; where a folder holds one solver with several settings, with those that differ.
+    /// Heading of the data set.
+    pub title: String,
+    /// The data set of the paper that it is or stands for.
+    pub paper: Option<Paper>,
+    /// Whether the data set is a synthetic twin.
+    pub twin: bool,
+    /// Name of the solver.
+    pub solver: String,
+    /// Name of the solver; where a folder holds one solver with several settings, with those that differ.
     pub label: String,
+    /// [`Series::label`] as figures print it.
+    pub display: String,
+    /// The solver's row in the table; `None` for one that this program does not have.
+    pub info: Option<SolverInfo>,
+    /// The clock of its times.
+    pub clock: &'static str,
     /// Runs that ended well.
     pub completed: usize,
     /// Runs that failed.
     pub failed: usize,
+}
+
+impl Series {
+    /// Whether the solver keeps working sets, or at least is not known not to.
+    pub fn keeps_planes(&self) -> bool {
+        self.info.as_ref().is_some_and(|info| info.keeps_planes)
+    }
 }
 
 /// Min, median and max over the repeats still running; NaN where no repeat has a number.
@@ -140,8 +161,10 @@ impl Bands {
 /// Everything computed from the records of one result folder.
 #[derive(Clone, Debug)]
 pub struct Frames {
-    /// Lines of the figures, ordered by data set (in the paper's order) and solver.
+    /// Lines of the figures, ordered by data set and solver as the tables of the program are.
     pub series: Vec<Series>,
+    /// The pairs of solvers that the paper compares: (single-plane, multi-plane).
+    pub pairs: Vec<(String, String)>,
     /// One row per run, failed ones included, isolated probes not.
     pub runs: DataFrame,
     /// One row per evaluation of a run that ended well, with suboptimalities; `series` is the position in the list.
@@ -156,23 +179,24 @@ pub struct Frames {
 
 impl Frames {
     /// Builds the tables.
-    pub fn new(records: &[RunRecord]) -> Result<Self> {
+    pub fn new(records: &[RunRecord], catalog: &dyn Catalog) -> Result<Self> {
         struct Planned<'a> {
             record: &'a RunRecord,
             dataset: String,
             label: String,
             place: usize,
         }
-        let kept = || records.iter().enumerate().filter(|(_, r)| !r.facts.isolated_probe);
+        let kept = || records.iter().enumerate().filter(|(_, r)| r.circumstances.probe_of.is_none());
         let names = names::series(&kept().map(|(_, record)| record).collect::<Vec<_>>());
         let mut planned: Vec<Planned> = kept()
             .zip(names)
             .map(|((place, record), (dataset, label))| Planned { record, dataset, label, place })
             .collect();
         planned.sort_by(|a, b| {
-            let key = |p: &Planned| (p.record.solver, p.label.clone(), p.record.repeat, p.record.run_id.clone());
-            let dataset = names::dataset_rank(&a.dataset).cmp(&names::dataset_rank(&b.dataset));
-            dataset.then_with(|| key(a).cmp(&key(b)))
+            let solver = |p: &Planned| (catalog.solver_rank(p.record.solver()), p.record.solver().to_owned());
+            let run = |p: &Planned| (p.label.clone(), p.record.repeat, p.record.run_id());
+            let dataset = catalog.dataset_rank(&a.dataset).cmp(&catalog.dataset_rank(&b.dataset));
+            dataset.then_with(|| solver(a).cmp(&solver(b))).then_with(|| run(a).cmp(&run(b)))
         });
 
         let mut series: Vec<Series> = Vec::new();
@@ -180,13 +204,22 @@ impl Frames {
         let mut of_run = Vec::with_capacity(planned.len());
         for Planned { record, dataset, label, place } in planned {
             if series.last().is_none_or(|s| s.dataset != dataset || s.label != label) {
-                series.push(Series { dataset, solver: record.solver, label, completed: 0, failed: 0 });
+                series.push(Series {
+                    title: catalog.title(&dataset).to_owned(),
+                    paper: catalog.paper(&dataset),
+                    twin: catalog.is_twin(record.dataset()),
+                    solver: record.solver().to_owned(),
+                    display: catalog.label(&label),
+                    info: catalog.solver(record.solver()).cloned(),
+                    clock: record.settings().clock.name(),
+                    dataset,
+                    label,
+                    completed: 0,
+                    failed: 0,
+                });
             }
             let at = series.len() - 1;
-            match record.status {
-                Status::Done(_) => series[at].completed += 1,
-                Status::Failed(_) => series[at].failed += 1,
-            }
+            *(if record.status.is_done() { &mut series[at].completed } else { &mut series[at].failed }) += 1;
             of_record[place] = Some(at);
             of_run.push((record, at));
         }
@@ -195,7 +228,8 @@ impl Frames {
         let bounds = table::bounds(&points, &series)?;
         let points = table::with_suboptimality(points, &spans, |at| lookup(&bounds, &series[at].dataset))?;
         let runs = table::runs(&planned, &series)?;
-        Ok(Self { series, runs, points, bounds, of_record, spans })
+        let pairs = catalog.pairs().iter().map(|(one, multi)| (one.name.to_owned(), multi.name.to_owned())).collect();
+        Ok(Self { pairs, series, runs, points, bounds, of_record, spans })
     }
 
     /// Data sets in the order of the figures.
@@ -203,6 +237,16 @@ impl Frames {
         let mut names: Vec<&str> = self.series.iter().map(|s| s.dataset.as_str()).collect();
         names.dedup();
         names
+    }
+
+    /// Heading of a data set.
+    pub fn title<'a>(&'a self, dataset: &'a str) -> &'a str {
+        self.series.iter().find(|s| s.dataset == dataset).map_or(dataset, |s| &s.title)
+    }
+
+    /// The data set of the paper that this one is or stands for.
+    pub fn paper(&self, dataset: &str) -> Option<Paper> {
+        self.series.iter().find(|s| s.dataset == dataset)?.paper
     }
 
     /// Positions in [`Frames::series`] of a data set.
@@ -268,7 +312,7 @@ impl Frames {
             for (series, bands) in self.series.iter().zip(self.bands(axis)?) {
                 for quantity in Quantity::ALL {
                     let band = bands.of(quantity);
-                    let key = [&series.dataset, series.solver.name(), &series.label, axis.name(), quantity.name()];
+                    let key = [&series.dataset, &series.solver, &series.label, axis.name(), quantity.name()];
                     for (column, value) in text.iter_mut().zip(key) {
                         column.extend(std::iter::repeat_n(value, bands.x.len()));
                     }
@@ -315,14 +359,4 @@ fn bands_of(aligned: &Aligned, columns: &[&[f64]]) -> Bands {
         }
     }
     bands
-}
-
-/// Median of sorted numbers, mean of the middle two for an even count; NaN when there are none.
-pub fn median_of_sorted(sorted: &[f64]) -> f64 {
-    match sorted.len() {
-        0 => f64::NAN,
-        n if n % 2 == 1 => sorted[n / 2],
-        n if sorted[n / 2 - 1] == sorted[n / 2] => sorted[n / 2],
-        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-    }
 }

@@ -1,37 +1,17 @@
 //! Where the time goes: records in; per data set and solver the oracle share and the merged latency histograms out.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::layout::{Grid, percent, seconds};
-use super::names::title;
-use super::{Frames, median_of_sorted};
+use super::Frames;
+use crate::clock::latency_histogram;
 use crate::error::{Error, Result};
-use crate::trace::{RunRecord, Status};
-
-/// Median, smallest and largest over repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
-    /// Median.
-    pub median: f64,
-    /// Smallest.
-    pub min: f64,
-    /// Largest.
-    pub max: f64,
-}
-
-impl Spread {
-    /// Of some numbers; `None` when no number is finite.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let (min, max) = (*sorted.first()?, *sorted.last()?);
-        Some(Self { median: median_of_sorted(&sorted), min, max })
-    }
-}
+use crate::stats::Spread;
+use crate::text::{Grid, percent, seconds};
+use crate::trace::RunRecord;
 
 /// Quantiles of one histogram, ns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
     /// Values in the histogram.
     pub count: u64,
@@ -59,14 +39,18 @@ impl Latency {
 }
 
 /// One data set and solver.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProfileRow {
     /// Data set.
     pub dataset: String,
+    /// Its heading.
+    pub title: String,
     /// Solver with the settings that tell it apart.
     pub label: String,
+    /// The same as figures print it.
+    pub display: String,
     /// Clock of the share.
-    pub clock: &'static str,
+    pub clock: String,
     /// Runs that ended well; only these are in the numbers.
     pub completed: usize,
     /// Runs that failed.
@@ -82,10 +66,10 @@ pub struct ProfileRow {
     /// Sampled approximate steps, wall ns, all repeats merged.
     pub approx_ns: Option<Latency>,
     /// Exact calls, merged.
-    #[serde(skip)]
+    #[serde(skip, default = "latency_histogram")]
     pub oracle_histogram: Histogram<u64>,
     /// Sampled approximate steps, merged.
-    #[serde(skip)]
+    #[serde(skip, default = "latency_histogram")]
     pub approx_histogram: Histogram<u64>,
 }
 
@@ -97,21 +81,22 @@ pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>
         let of_series = records.iter().zip(&frames.of_record).filter(|(_, s)| **s == Some(at)).map(|(r, _)| r);
         let mut oracle = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
         let mut approx = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
-        let (mut shares, mut oracle_calls, mut approx_steps, mut clock) = (Vec::new(), 0, 0, "");
-        for record in of_series {
-            clock = record.clock.name();
-            if let (Status::Done(_), Some(last)) = (&record.status, record.points.last()) {
+        let (mut shares, mut oracle_calls, mut approx_steps) = (Vec::new(), 0, 0);
+        for record in of_series.filter(|record| record.status.is_done()) {
+            if let Some(last) = record.points().last() {
                 shares.push(last.oracle_time_s / last.time_s);
                 oracle_calls += last.oracle_calls;
                 approx_steps += last.approx_steps;
-                oracle.add(&record.oracle_ns).map_err(|e| wrong(&e))?;
-                approx.add(&record.approx_ns).map_err(|e| wrong(&e))?;
+                oracle.add(record.measured.oracle_ns.histogram()?).map_err(|e| wrong(&e))?;
+                approx.add(record.measured.approx_ns.histogram()?).map_err(|e| wrong(&e))?;
             }
         }
         rows.push(ProfileRow {
             dataset: series.dataset.clone(),
+            title: series.title.clone(),
             label: series.label.clone(),
-            clock,
+            display: series.display.clone(),
+            clock: series.clock.to_owned(),
             completed: series.completed,
             failed: series.failed,
             share: Spread::of(shares),
@@ -152,8 +137,7 @@ pub fn grid(rows: &[ProfileRow]) -> Grid {
             None => std::array::from_fn(|_| "–".to_owned()),
         };
         let range = row.share.map_or("–".into(), |s| format!("{:.1}–{:.1} %", 100.0 * s.min, 100.0 * s.max));
-        let mut cells =
-            vec![title(&row.dataset).to_owned(), row.label.clone(), row.completed.to_string(), row.failed.to_string()];
+        let mut cells = vec![row.title.clone(), row.label.clone(), row.completed.to_string(), row.failed.to_string()];
         cells.extend([row.share.map_or("–".into(), |s| percent(s.median)), range, row.oracle_calls.to_string()]);
         cells.extend(latency(row.oracle_ns));
         cells.push(row.approx_steps.to_string());

@@ -5,24 +5,25 @@ use std::ops::Range;
 use polars::prelude::*;
 
 use super::{Series, polars_error};
+use crate::drive::TracePoint;
 use crate::error::Result;
-use crate::trace::{RunRecord, Status};
+use crate::trace::RunRecord;
 
 /// A series and its rows.
 pub(super) type Span = (usize, Range<usize>);
 
 /// One row per evaluation of the runs that ended well, and the rows of each; rows of a run are contiguous.
 pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<Span>)> {
-    let done = || planned.iter().filter(|(record, _)| matches!(record.status, Status::Done(_)));
-    let total = done().map(|(record, _)| record.points.len()).sum();
-    let numbers = |value: fn(&crate::trace::TracePoint) -> f64| -> Vec<f64> {
+    let done = || planned.iter().filter(|(record, _)| record.status.is_done());
+    let total = done().map(|(record, _)| record.points().len()).sum();
+    let numbers = |value: fn(&TracePoint) -> f64| -> Vec<f64> {
         let mut column = Vec::with_capacity(total);
-        done().for_each(|(record, _)| column.extend(record.points.iter().map(value)));
+        done().for_each(|(record, _)| column.extend(record.points().iter().map(value)));
         column
     };
-    let counts = |value: fn(&crate::trace::TracePoint) -> u64| -> Vec<u64> {
+    let counts = |value: fn(&TracePoint) -> u64| -> Vec<u64> {
         let mut column = Vec::with_capacity(total);
-        done().for_each(|(record, _)| column.extend(record.points.iter().map(value)));
+        done().for_each(|(record, _)| column.extend(record.points().iter().map(value)));
         column
     };
     let mut passes = Vec::with_capacity(total);
@@ -30,13 +31,13 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
     let (mut spans, mut end) = (Vec::new(), 0);
     for (record, at) in done() {
         let (mut iteration, mut sum) = (0, 0);
-        for p in &record.points {
+        for p in record.points() {
             let iterations = p.iteration.saturating_sub(iteration).max(1);
             passes.push(p.approx_passes.saturating_sub(sum) as f64 / iterations as f64);
             (iteration, sum) = (p.iteration, p.approx_passes);
         }
-        spans.push((*at, end..end + record.points.len()));
-        end += record.points.len();
+        spans.push((*at, end..end + record.points().len()));
+        end += record.points().len();
         series.resize(end, *at as u32);
         repeat.resize(end, record.repeat);
     }
@@ -121,37 +122,30 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
     };
     let labels: Vec<&str> = planned.iter().map(|(_, at)| series[*at].label.as_str()).collect();
     let datasets: Vec<&str> = planned.iter().map(|(_, at)| series[*at].dataset.as_str()).collect();
-    let last =
-        |value: fn(&crate::trace::TracePoint) -> f64| move |r: &RunRecord| r.points.last().map_or(f64::NAN, value);
+    let last = |value: fn(&TracePoint) -> f64| move |r: &RunRecord| r.points().last().map_or(f64::NAN, value);
     let columns = vec![
-        text("run_id", &|r| r.run_id.clone()),
+        text("run_id", &|r| r.run_id()),
         Column::new("dataset".into(), datasets),
-        text("solver", &|r| r.solver.name().to_owned()),
+        text("solver", &|r| r.solver().to_owned()),
         Column::new("label".into(), labels),
         count("repeat", &|r| r.repeat),
-        count("seed", &|r| r.seed),
-        text("clock", &|r| r.clock.name().to_owned()),
-        text("status", &|r| match r.status {
-            Status::Done(_) => "done".to_owned(),
-            Status::Failed(_) => "failed".to_owned(),
-        }),
-        text("reason", &|r| match &r.status {
-            Status::Done(stop) => stop.name().to_owned(),
-            Status::Failed(message) => message.clone(),
-        }),
-        count("evaluations", &|r| r.points.len() as u64),
-        count("iterations", &|r| r.points.last().map_or(0, |p| p.iteration)),
-        count("oracle_calls", &|r| r.points.last().map_or(0, |p| p.oracle_calls)),
+        count("seed", &|r| r.settings().seed),
+        text("clock", &|r| r.settings().clock.name().to_owned()),
+        text("status", &|r| if r.status.is_done() { "done".to_owned() } else { "failed".to_owned() }),
+        text("reason", &|r| r.status.reason().to_owned()),
+        count("evaluations", &|r| r.points().len() as u64),
+        count("iterations", &|r| r.points().last().map_or(0, |p| p.iteration)),
+        count("oracle_calls", &|r| r.points().last().map_or(0, |p| p.oracle_calls)),
         number("time_s", &last(|p| p.time_s)),
         number("primal", &last(|p| p.primal)),
         number("dual", &last(|p| p.dual)),
         number("gap", &last(|p| p.gap)),
-        count("jobs", &|r| r.jobs),
-        Column::new("core".into(), planned.iter().map(|(r, _)| r.core as f64).collect::<Vec<f64>>()),
-        number("wall_s", &|r| r.facts.wall_s),
-        number("cpu_s", &|r| r.facts.cpu_s),
-        number("instrument_s", &|r| r.facts.instrument_s),
-        number("steal", &|r| r.facts.steal),
+        count("jobs", &|r| r.circumstances.jobs),
+        Column::new("core".into(), planned.iter().map(|(r, _)| r.circumstances.core as f64).collect::<Vec<f64>>()),
+        number("wall_s", &|r| r.measured.totals.wall_s),
+        number("cpu_s", &|r| r.measured.totals.cpu_s),
+        number("instrument_s", &|r| r.measured.totals.instrument_s),
+        number("steal", &|r| r.circumstances.steal),
     ];
     DataFrame::new_infer_height(columns).map_err(polars_error)
 }

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Frames, median_of_sorted};
+use super::Frames;
 use crate::error::Result;
+use crate::stats;
 
 /// How a series fared with one target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,9 +55,8 @@ pub fn time_to_gap(frames: &Frames, dataset: &str) -> Result<Vec<TargetRow>> {
         for (series, rows) in &runs {
             let hit: Vec<Option<usize>> = rows.iter().map(|rows| rows.clone().find(|r| gap[*r] <= target)).collect();
             let median = |value: &dyn Fn(usize) -> f64| {
-                let mut values: Vec<f64> = hit.iter().map(|row| row.map_or(f64::INFINITY, value)).collect();
-                values.sort_unstable_by(f64::total_cmp);
-                Some(median_of_sorted(&values)).filter(|m| m.is_finite())
+                let values: Vec<f64> = hit.iter().map(|row| row.map_or(f64::INFINITY, value)).collect();
+                Some(stats::median(&values)).filter(|m| m.is_finite())
             };
             cells.push(Reached {
                 series: *series,

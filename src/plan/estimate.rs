@@ -3,21 +3,20 @@
 
 use std::collections::HashMap;
 
-use super::RunSpec;
-use crate::config::{SolverKind, SolverSpec};
+use super::{Plan, RunSpec};
 use crate::dataset::Description;
 
 /// Estimates seconds per run; learns from finished ones.
 #[derive(Clone, Debug, Default)]
 pub struct Estimator {
     /// Measured over modelled seconds (sums) per data set and solver.
-    cells: HashMap<(String, SolverKind), (f64, f64)>,
+    cells: HashMap<(String, String), (f64, f64)>,
 }
 
 impl Estimator {
     /// Wall seconds of a run with evaluation.
     pub fn seconds(&self, run: &RunSpec, facts: &Description) -> f64 {
-        let key = (run.identity.dataset.clone(), run.settings().solver.kind);
+        let key = key(run);
         let model = model_seconds(run, facts);
         let (measured, modelled) = match self.cells.get(&key) {
             Some(cell) => *cell,
@@ -29,65 +28,48 @@ impl Estimator {
 
     /// Whether a run of this data set and solver has been measured.
     pub fn knows(&self, run: &RunSpec) -> bool {
-        self.cells.contains_key(&(run.identity.dataset.clone(), run.settings().solver.kind))
+        self.cells.contains_key(&key(run))
     }
 
     /// Takes note of a run that took this long.
     pub fn learn(&mut self, run: &RunSpec, facts: &Description, total_s: f64) {
         if total_s > 0.0 {
-            let cell = self.cells.entry((run.identity.dataset.clone(), run.settings().solver.kind)).or_default();
+            let cell = self.cells.entry(key(run)).or_default();
             *cell = (cell.0 + total_s, cell.1 + model_seconds(run, facts));
         }
     }
 
-    fn sum(&self, which: impl Fn(&(String, SolverKind)) -> bool) -> Option<(f64, f64)> {
+    fn sum(&self, which: impl Fn(&(String, String)) -> bool) -> Option<(f64, f64)> {
         let cells = self.cells.iter().filter(|(key, _)| which(key)).map(|(_, cell)| cell);
         cells.copied().reduce(|a, b| (a.0 + b.0, a.1 + b.1))
     }
 }
 
-/// Features per node of the segmentation sets; only their ratio to d matters here.
-const NODE_FEATURES: f64 = 649.0;
-
-fn oracle_seconds(facts: &Description) -> f64 {
-    let (values, d) = (facts.bytes as f64 / 4.0 / facts.n.max(1) as f64, facts.d as f64);
-    let labels = (d / NODE_FEATURES).max(2.0);
-    let nodes = values / NODE_FEATURES;
-    match facts.family {
-        "multiclass" => 0.1e-9 * d,
-        "chain" => 5e-9 * values + 2e-6,
-        "binary graph" => 0.3e-9 * values + 0.1e-6 * nodes,
-        _ => 0.1e-9 * values * labels + 0.15e-6 * nodes * labels,
-    }
+fn key(run: &RunSpec) -> (String, String) {
+    (run.identity.dataset.clone(), run.settings().solver.name.clone())
 }
 
 fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
     let settings = run.settings();
     let budget = &settings.budget;
-    let pass = facts.n as f64 * oracle_seconds(facts).max(1e-9);
-    let approximate = if settings.solver.kind.multi_plane() { 4.0 } else { 0.5 };
+    let terms = facts.size.n.max(1) as f64;
+    let pass = terms * (facts.family.oracle_seconds)(&facts.size).max(1e-9);
     let by_iterations = budget.iterations.map(|count| count as f64);
-    let by_calls = budget.oracle_calls.map(|calls| calls as f64 / facts.n.max(1) as f64);
-    let by_time = budget.time_s.map(|time| time / (pass * (1.0 + approximate)));
+    let by_calls = budget.oracle_calls.map(|calls| calls as f64 / terms);
+    let by_time = budget.time_s.map(|time| time / (pass * run.pass_factor));
     let iterations = [by_iterations, by_calls, by_time].into_iter().flatten().fold(1e6, f64::min).ceil();
     let evaluations = (1..=iterations as u64).filter(|k| settings.evaluate.due(*k)).count().max(1);
-    pass * (iterations * (1.0 + approximate) + evaluations as f64) + 1e-3
+    pass * (iterations * run.pass_factor + evaluations as f64) + 1e-3
 }
 
 /// Peak bytes of a plan: all data sets, and per worker the largest working sets and blocks among the runs.
-pub fn plan_memory(runs: &[RunSpec], facts: &[Description], jobs: usize) -> u64 {
-    let data: u64 = facts.iter().map(|set| set.bytes).sum();
-    let largest = runs.iter().map(|run| run_bytes(&facts[run.set], &run.settings().solver)).max().unwrap_or(0);
+pub fn plan_memory(plan: &Plan, jobs: usize) -> u64 {
+    let data: u64 = plan.sets.iter().map(|set| set.description.size.bytes).sum();
+    let largest = plan.runs.iter().map(|run| run_bytes(plan.description(run), run.kept_planes)).max().unwrap_or(0);
     data + jobs as u64 * largest
 }
 
-fn run_bytes(facts: &Description, solver: &SolverSpec) -> u64 {
-    let (plane, block) = match facts.family {
-        "multiclass" => (64, 4 * facts.d),
-        "chain" => (4096, 8192),
-        _ => (4 * facts.d + 64, 8 * facts.d),
-    };
-    // A plane stays T iterations after its last use and each iteration adds at most one.
-    let planes = if solver.kind.multi_plane() { (solver.n as u64).min(2 * (solver.t + 1)) } else { 0 };
-    facts.n * (block + planes * plane)
+fn run_bytes(facts: &Description, planes: u64) -> u64 {
+    let (plane, block) = (facts.family.run_bytes)(&facts.size);
+    facts.size.n * (block + planes * plane)
 }

@@ -1,14 +1,18 @@
-//! [`Experiment`] and facts about its data sets → ordered [`RunSpec`]s, each with a stable identity and an estimate.
+//! [`Experiment`] and tables → [`Plan`]: checked data sets and ordered [`RunSpec`]s, each with a stable identity and an
+//! estimate. A data set that had to be read for the plan is kept, so that it is loaded once.
 
 mod estimate;
-mod identity;
 
 pub use estimate::{Estimator, plan_memory};
-pub use identity::{CODE_VERSION, Identity, order_seed};
 
-use crate::config::{DatasetSpec, Experiment, RunSettings};
-use crate::dataset::{self, DataDir, Description};
+use std::sync::{Arc, OnceLock};
+
+use crate::catalog::{Catalog, Described};
+use crate::config::{DatasetSpec, Experiment};
+use crate::dataset::{DataDir, Description, Opened, Request};
+use crate::drive::AnyProblem;
 use crate::error::{Error, Result};
+use crate::settings::{CODE_VERSION, Identity, RunSettings, order_seed};
 
 /// One run to be done.
 #[derive(Clone, Debug)]
@@ -17,10 +21,16 @@ pub struct RunSpec {
     pub run_id: String,
     /// Everything the result depends on.
     pub identity: Identity,
-    /// Index of the data set in the experiment.
+    /// Index of the data set in the plan.
     pub set: usize,
     /// Repeat number from 0.
     pub repeat: u64,
+    /// The run that this one repeats in isolation, when it only measures interference.
+    pub probe_of: Option<String>,
+    /// Time of an iteration over that of its exact pass, roughly.
+    pub pass_factor: f64,
+    /// Planes kept per term, at most, roughly.
+    pub kept_planes: u64,
 }
 
 impl RunSpec {
@@ -31,38 +41,102 @@ impl RunSpec {
 
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.identity.dataset, self.settings().solver.kind, self.repeat)
+        format!("{} {} #{}", self.identity.dataset, self.settings().solver.name, self.repeat)
     }
 }
 
-/// Validates every data set of an experiment; errors name the config's line.
-pub fn describe(experiment: &Experiment, dir: &DataDir) -> Result<Vec<Description>> {
-    let describe = |spec: &DatasetSpec| {
-        let facts = dataset::describe(&spec.name, dir).map_err(|error| at_line(experiment, spec, &error))?;
-        if spec.pairwise_weight.is_some() && !facts.family.contains("graph") {
-            let message = format!("'{}' is a {} problem: it has no pairwise_weight", spec.name, facts.family);
-            return Err(Error::line(&experiment.path, spec.line, message));
+/// A data set of a plan.
+pub struct PlannedSet {
+    /// What the config says.
+    pub spec: DatasetSpec,
+    /// What is known of it.
+    pub description: Description,
+    problem: OnceLock<Arc<dyn AnyProblem>>,
+}
+
+/// Everything that would happen.
+pub struct Plan {
+    /// Data sets, in the order of the config.
+    pub sets: Vec<PlannedSet>,
+    /// data set × solver × repeat, in that order.
+    pub runs: Vec<RunSpec>,
+}
+
+impl Plan {
+    /// Validates every data set and lists the runs; errors name the config's line.
+    pub fn new(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
+        let mut sets = Vec::new();
+        for spec in &experiment.datasets {
+            if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, &solver.name)) {
+                continue;
+            }
+            let problem = OnceLock::new();
+            let described = catalog.describe(&request(spec, data)).map_err(|e| at_line(experiment, spec, &e))?;
+            let description = match described {
+                Described::Known(description) => description,
+                Described::Loaded(Opened { description, problem: loaded }) => {
+                    // The cell is new: nothing can be in it.
+                    let _ = problem.set(loaded);
+                    description
+                }
+            };
+            sets.push(PlannedSet { spec: spec.clone(), description, problem });
         }
-        Ok(facts)
-    };
-    experiment.datasets.iter().map(describe).collect()
+        if sets.is_empty() {
+            let cells = experiment.only.join(", ");
+            let message = format!("--only {cells} fits no DATASET/SOLVER of this config");
+            return Err(Error::file(&experiment.path, message));
+        }
+        let runs = runs(experiment, catalog, &sets);
+        Ok(Self { sets, runs })
+    }
+
+    /// The problem of a data set, loaded at the first call.
+    pub fn problem(
+        &self,
+        set: usize,
+        experiment: &Experiment,
+        catalog: &dyn Catalog,
+        data: &DataDir,
+    ) -> Result<Arc<dyn AnyProblem>> {
+        let PlannedSet { spec, problem, .. } = &self.sets[set];
+        if let Some(problem) = problem.get() {
+            return Ok(problem.clone());
+        }
+        let opened = catalog.open(&request(spec, data)).map_err(|error| at_line(experiment, spec, &error))?;
+        Ok(problem.get_or_init(|| opened.problem).clone())
+    }
+
+    /// What is known of the data set of a run.
+    pub fn description(&self, run: &RunSpec) -> &Description {
+        &self.sets[run.set].description
+    }
+}
+
+fn request<'a>(spec: &'a DatasetSpec, data: &'a DataDir) -> Request<'a> {
+    Request { name: &spec.name, data, lambda: spec.lambda, pairwise_weight: spec.pairwise_weight }
 }
 
 /// An error of a data set, at the line of the config that asks for it.
-pub fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error {
+fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error {
     Error::line(&experiment.path, spec.line, error.to_string())
 }
 
-/// All runs of an experiment: data set × solver × repeat, in that order.
-pub fn runs(experiment: &Experiment, facts: &[Description]) -> Vec<RunSpec> {
+fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Vec<RunSpec> {
     let mut runs = Vec::new();
-    for (set, (spec, facts)) in experiment.datasets.iter().zip(facts).enumerate() {
-        for solver in &experiment.solvers {
+    for (set, PlannedSet { spec, description, .. }) in sets.iter().enumerate() {
+        for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, &solver.name)) {
+            let info = catalog.solver(&solver.name);
+            let kept_planes = info.filter(|info| info.keeps_planes).map_or(0, |info| {
+                let params = info.resolve(solver, catalog.solvers()).unwrap_or_default();
+                // A plane stays T iterations after its last use and each iteration adds at most one.
+                params.count("N").min(2 * params.count("T").saturating_add(1))
+            });
             for repeat in 0..experiment.repeats {
                 let identity = Identity {
                     dataset: spec.name.clone(),
-                    data_checksum: facts.checksum.clone(),
-                    lambda: spec.lambda.unwrap_or(1.0 / facts.n as f64),
+                    data_checksum: description.checksum.clone(),
+                    lambda: spec.lambda.unwrap_or(1.0 / description.size.n as f64),
                     pairwise_weight: spec.pairwise_weight,
                     settings: RunSettings {
                         solver: solver.clone(),
@@ -73,7 +147,9 @@ pub fn runs(experiment: &Experiment, facts: &[Description]) -> Vec<RunSpec> {
                     },
                     code_version: CODE_VERSION.to_owned(),
                 };
-                runs.push(RunSpec { run_id: identity.run_id(), identity, set, repeat });
+                let pass_factor = info.map_or(1.5, |info| info.pass_factor);
+                let run_id = identity.run_id();
+                runs.push(RunSpec { run_id, identity, set, repeat, probe_of: None, pass_factor, kept_planes });
             }
         }
     }

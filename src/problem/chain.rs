@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Direction, Problem, Sink};
-use crate::dataset::letters::{LETTERS, LetterData, PIXELS};
+use super::{Direction, Family, Paper, Problem, Sink};
+use crate::data::letters::{LETTERS, LetterData, PIXELS};
 use crate::linalg::{accumulate_rows, chain_direction, chain_maxima, prefetch, scatter_rows};
 
 /// Padded row of letters.
@@ -20,6 +20,15 @@ const DUST: f64 = 1e-20;
 
 type Scores = [f64; ROW];
 
+/// The family.
+pub const CHAIN: Family = Family {
+    name: "chain",
+    paper: Some(Paper::Ocr),
+    pairwise: false,
+    oracle_seconds: |size| 5e-9 * size.bytes as f64 / 4.0 / size.n.max(1) as f64 + 2e-6,
+    run_bytes: |_| (4096, 8192),
+};
+
 /// Linear chain with normalised Hamming loss, no bias.
 pub struct ChainProblem {
     data: Arc<LetterData>,
@@ -30,7 +39,7 @@ pub struct ChainProblem {
 pub type Labelling = SmallVec<[u8; 16]>;
 
 /// All φ^i without the factor 1/n.
-pub struct Blocks {
+pub struct ChainBlocks {
     /// Per position: label marginals minus the truth.
     unary: Vec<Scores>,
     /// Per word: transition counts minus those of the truth, as (previous·28 + next, count), no zeros.
@@ -40,7 +49,7 @@ pub struct Blocks {
 }
 
 /// Scores of the loaded word and the direction last asked for.
-pub struct Work {
+pub struct ChainWork {
     /// Loss-augmented unary scores per position.
     scores: Vec<Scores>,
     /// Best prefix scores per position.
@@ -69,7 +78,7 @@ impl ChainProblem {
         &self.data.labels[self.data.range(i)]
     }
 
-    fn score(&self, i: usize, w: &[f64], work: &mut Work) {
+    fn score(&self, i: usize, w: &[f64], work: &mut ChainWork) {
         let range = self.data.range(i);
         let loss = 1.0 / range.len() as f64;
         for (l, at) in range.enumerate() {
@@ -83,7 +92,7 @@ impl ChainProblem {
         work.truth = labelling_score(self.truth(i), w, work);
     }
 
-    fn touch(work: &mut Work, pair: usize, change: f64) {
+    fn touch(work: &mut ChainWork, pair: usize, change: f64) {
         if !work.seen[pair] {
             work.seen[pair] = true;
             work.touched.push(pair as u16);
@@ -93,7 +102,7 @@ impl ChainProblem {
 }
 
 /// Loss-augmented score of a labelling of the loaded word.
-fn labelling_score(labels: &[u8], w: &[f64], work: &Work) -> f64 {
+fn labelling_score(labels: &[u8], w: &[f64], work: &ChainWork) -> f64 {
     let unary: f64 = labels.iter().zip(&work.scores).map(|(k, scores)| scores[usize::from(*k)]).sum();
     let pairs: f64 = labels.windows(2).map(|two| w[TRANSITIONS + pair(two[0], two[1])]).sum();
     unary + pairs
@@ -105,8 +114,12 @@ fn pair(previous: u8, next: u8) -> usize {
 
 impl Problem for ChainProblem {
     type Plane = Labelling;
-    type Blocks = Blocks;
-    type Work = Work;
+    type Blocks = ChainBlocks;
+    type Work = ChainWork;
+
+    fn family(&self) -> &'static Family {
+        &CHAIN
+    }
 
     fn terms(&self) -> usize {
         self.data.len()
@@ -120,17 +133,17 @@ impl Problem for ChainProblem {
         self.lambda
     }
 
-    fn blocks(&self) -> Blocks {
-        Blocks {
+    fn blocks(&self) -> ChainBlocks {
+        ChainBlocks {
             unary: vec![[0.0; ROW]; self.data.labels.len()],
             pairs: vec![Vec::new(); self.terms()],
             loss: vec![0.0; self.terms()],
         }
     }
 
-    fn work(&self) -> Work {
+    fn work(&self) -> ChainWork {
         let longest = (0..self.terms()).map(|i| self.data.range(i).len()).max().unwrap_or(0);
-        Work {
+        ChainWork {
             scores: vec![[0.0; ROW]; longest],
             best: vec![[0.0; ROW]; longest],
             delta: vec![[0.0; ROW]; longest],
@@ -142,7 +155,7 @@ impl Problem for ChainProblem {
     }
 
     /// Viterbi. Ties: lowest last letter, then lowest previous letter at each step back.
-    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut Labelling) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut ChainWork, plane: &mut Labelling) -> u64 {
         self.score(i, w, work);
         let transitions = &w[TRANSITIONS..];
         let length = self.data.range(i).len();
@@ -182,14 +195,14 @@ impl Problem for ChainProblem {
         &self,
         i: usize,
         w: &[f64],
-        _blocks: &Blocks,
+        _blocks: &ChainBlocks,
         _planes: impl Iterator<Item = &'a Labelling>,
-        work: &mut Work,
+        work: &mut ChainWork,
     ) {
         self.score(i, w, work);
     }
 
-    fn value(&self, i: usize, plane: &Labelling, w: &[f64], work: &Work) -> f64 {
+    fn value(&self, i: usize, plane: &Labelling, w: &[f64], work: &ChainWork) -> f64 {
         // The truth is exactly the zero plane.
         if plane[..] == *self.truth(i) {
             return 0.0;
@@ -197,7 +210,14 @@ impl Problem for ChainProblem {
         (labelling_score(plane, w, work) - work.truth) * self.inverse_n()
     }
 
-    fn direction(&self, i: usize, blocks: &Blocks, plane: &Labelling, w: &[f64], work: &mut Work) -> Direction {
+    fn direction(
+        &self,
+        i: usize,
+        blocks: &ChainBlocks,
+        plane: &Labelling,
+        w: &[f64],
+        work: &mut ChainWork,
+    ) -> Direction {
         let range = self.data.range(i);
         let truth = self.truth(i);
         let transitions = &w[TRANSITIONS..];
@@ -237,10 +257,10 @@ impl Problem for ChainProblem {
     fn advance(
         &self,
         i: usize,
-        blocks: &mut Blocks,
+        blocks: &mut ChainBlocks,
         plane: &Labelling,
         gamma: f64,
-        work: &mut Work,
+        work: &mut ChainWork,
         sink: &mut Sink<'_>,
     ) {
         let range = self.data.range(i);
@@ -279,7 +299,7 @@ impl Problem for ChainProblem {
         pairs.retain(|(_, count)| *count != 0.0);
     }
 
-    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
+    fn add_block(&self, i: usize, blocks: &ChainBlocks, scale: f64, out: &mut [f64]) -> f64 {
         let scale = scale * self.inverse_n();
         for at in self.data.range(i) {
             scatter_rows(out, self.data.pixels[at], &blocks.unary[at], scale);
@@ -316,7 +336,7 @@ impl Problem for ChainProblem {
         2 * (u64::from(on) + self.data.range(i).len() as u64)
     }
 
-    fn prefetch(&self, i: usize, blocks: &Blocks) {
+    fn prefetch(&self, i: usize, blocks: &ChainBlocks) {
         let range = self.data.range(i);
         prefetch(&self.data.pixels[range.clone()]);
         prefetch(&blocks.unary[range]);
@@ -331,7 +351,7 @@ impl Problem for ChainProblem {
 }
 
 /// Clears the transition part of the direction last asked for.
-fn forget_pairs(work: &mut Work) {
+fn forget_pairs(work: &mut ChainWork) {
     for at in work.touched.drain(..) {
         work.pair_delta[usize::from(at)] = 0.0;
         work.seen[usize::from(at)] = false;

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::{Direction, Problem, Sink};
-use crate::dataset::GraphData;
+use super::{Direction, Family, Paper, Problem, Sink, Size};
+use crate::data::GraphData;
 use crate::error::Result;
 use crate::linalg::{add_scaled, add_scaled_f32, dot, dot_f32_rows, mix_advance, mix_products, norm2, prefetch};
 use crate::oracle::expansion::PottsSolver;
@@ -15,6 +15,33 @@ use crate::oracle::maxflow::{BinaryCut, Topology};
 
 /// Operations of the virtual clock per elementary operation of a flow.
 const FLOW_UNITS: u64 = 8;
+
+/// Features per node of the segmentation sets; only their ratio to d matters here.
+const NODE_FEATURES: f64 = 649.0;
+
+fn values(size: &Size) -> f64 {
+    size.bytes as f64 / 4.0 / size.n.max(1) as f64
+}
+
+/// The family with two labels.
+pub const BINARY_GRAPH: Family = Family {
+    name: "binary graph",
+    paper: Some(Paper::HorseSeg),
+    pairwise: true,
+    oracle_seconds: |size| 0.3e-9 * values(size) + 0.1e-6 * values(size) / NODE_FEATURES,
+    run_bytes: |size| (4 * size.d + 64, 8 * size.d),
+};
+
+/// The family with more.
+pub const POTTS_GRAPH: Family = Family {
+    name: "Potts graph",
+    paper: Some(Paper::Stanford),
+    oracle_seconds: |size| {
+        let labels = (size.d as f64 / NODE_FEATURES).max(2.0);
+        (0.1e-9 * values(size) + 0.15e-6 * values(size) / NODE_FEATURES) * labels
+    },
+    ..BINARY_GRAPH
+};
 
 /// Binary or Potts graph labelling with normalised Hamming loss and a fixed pairwise weight.
 pub struct GraphProblem {
@@ -58,14 +85,14 @@ impl PartialEq for GraphPlane {
 }
 
 /// All φ^i, dense, with the blocks in use.
-pub struct Blocks {
+pub struct GraphBlocks {
     sums: Vec<f64>,
     masks: Vec<u64>,
     offsets: Vec<f64>,
 }
 
 /// Score table, labels and search trees.
-pub struct Work {
+pub struct GraphWork {
     scores: Vec<f64>,
     labels: Vec<u16>,
     cut: BinaryCut,
@@ -161,8 +188,12 @@ impl GraphProblem {
 
 impl Problem for GraphProblem {
     type Plane = GraphPlane;
-    type Blocks = Blocks;
-    type Work = Work;
+    type Blocks = GraphBlocks;
+    type Work = GraphWork;
+
+    fn family(&self) -> &'static Family {
+        if self.blocks == 1 { &BINARY_GRAPH } else { &POTTS_GRAPH }
+    }
 
     fn terms(&self) -> usize {
         self.data.len()
@@ -176,17 +207,17 @@ impl Problem for GraphProblem {
         self.lambda
     }
 
-    fn blocks(&self) -> Blocks {
-        Blocks {
+    fn blocks(&self) -> GraphBlocks {
+        GraphBlocks {
             sums: vec![0.0; self.terms() * self.dim()],
             masks: vec![0; self.terms()],
             offsets: vec![0.0; self.terms()],
         }
     }
 
-    fn work(&self) -> Work {
+    fn work(&self) -> GraphWork {
         let most = (0..self.terms()).map(|i| self.data.labels_of(i).len()).max().unwrap_or(0);
-        Work {
+        GraphWork {
             scores: vec![0.0; most * self.blocks],
             labels: vec![0; most],
             cut: BinaryCut::new(),
@@ -194,7 +225,7 @@ impl Problem for GraphProblem {
         }
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut GraphPlane) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> u64 {
         let topology = &self.topologies[i];
         let nodes = topology.num_nodes();
         let scores = &mut work.scores[..nodes * self.blocks];
@@ -218,19 +249,26 @@ impl Problem for GraphProblem {
         &self,
         _i: usize,
         _w: &[f64],
-        _blocks: &Blocks,
+        _blocks: &GraphBlocks,
         _planes: impl Iterator<Item = &'a GraphPlane>,
-        _work: &mut Work,
+        _work: &mut GraphWork,
     ) {
     }
 
-    fn value(&self, _i: usize, plane: &GraphPlane, w: &[f64], _work: &Work) -> f64 {
+    fn value(&self, _i: usize, plane: &GraphPlane, w: &[f64], _work: &GraphWork) -> f64 {
         let p = self.p();
         let blocks = self.in_mask(plane.mask).zip(plane.sums.chunks_exact(p));
         blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset
     }
 
-    fn direction(&self, i: usize, blocks: &Blocks, plane: &GraphPlane, w: &[f64], _work: &mut Work) -> Direction {
+    fn direction(
+        &self,
+        i: usize,
+        blocks: &GraphBlocks,
+        plane: &GraphPlane,
+        w: &[f64],
+        _work: &mut GraphWork,
+    ) -> Direction {
         let (p, d) = (self.p(), self.dim());
         let mix = &blocks.sums[i * d..(i + 1) * d];
         let mut stored = plane.sums.chunks_exact(p);
@@ -252,10 +290,10 @@ impl Problem for GraphProblem {
     fn advance(
         &self,
         i: usize,
-        blocks: &mut Blocks,
+        blocks: &mut GraphBlocks,
         plane: &GraphPlane,
         gamma: f64,
-        _work: &mut Work,
+        _work: &mut GraphWork,
         sink: &mut Sink<'_>,
     ) {
         let (p, d) = (self.p(), self.dim());
@@ -287,7 +325,7 @@ impl Problem for GraphProblem {
         blocks.offsets[i] += gamma * (plane.offset - blocks.offsets[i]);
     }
 
-    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
+    fn add_block(&self, i: usize, blocks: &GraphBlocks, scale: f64, out: &mut [f64]) -> f64 {
         let (p, d) = (self.p(), self.dim());
         for k in self.in_mask(blocks.masks[i]) {
             add_scaled(&mut out[k * p..(k + 1) * p], scale, &blocks.sums[i * d + k * p..i * d + (k + 1) * p]);
@@ -307,7 +345,7 @@ impl Problem for GraphProblem {
         self.dim() as u64
     }
 
-    fn prefetch(&self, i: usize, blocks: &Blocks) {
+    fn prefetch(&self, i: usize, blocks: &GraphBlocks) {
         if self.blocks == 1 {
             prefetch(&blocks.sums[i * self.dim()..(i + 1) * self.dim()]);
         }

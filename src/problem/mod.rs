@@ -3,17 +3,17 @@
 //! The solvers talk to a problem through [`Problem`] alone. A plane φ^{iy} and the convex combination φ^i are whatever
 //! compact form the family likes; the solvers only ask for products with w, for the direction φ̂ − φ^i, and to move.
 
-mod any;
 mod chain;
+mod family;
 mod graph;
 mod multiclass;
 mod primal;
 mod simple;
 
-pub use any::{AnyProblem, WithProblem};
-pub use chain::ChainProblem;
-pub use graph::GraphProblem;
-pub use multiclass::MulticlassProblem;
+pub use chain::{CHAIN, ChainProblem};
+pub use family::{Family, Paper, Size};
+pub use graph::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
+pub use multiclass::{MULTICLASS, MulticlassProblem};
 pub use primal::primal;
 pub use simple::{MaxOracle, Simple, SparsePlane};
 
@@ -61,6 +61,10 @@ pub trait Problem: Sync {
     /// Scratch memory of one run: score tables, search trees, the direction last asked for.
     type Work: Send;
 
+    /// What kind of problem this is.
+    fn family(&self) -> &'static Family {
+        &Family::OTHER
+    }
     /// n.
     fn terms(&self) -> usize;
     /// Length of w.

@@ -2,12 +2,21 @@
 
 use std::sync::Arc;
 
-use super::{Direction, Problem, Sink};
-use crate::dataset::multiclass::{Features, MulticlassData, Row};
+use super::{Direction, Family, Paper, Problem, Sink};
+use crate::data::multiclass::{Features, MulticlassData, Row};
 use crate::linalg::{add_scaled, dot, dot_rows, prefetch};
 
 /// Shares below this are rounding dust: dropping them keeps the support small and denormals away.
 const DUST: f64 = 1e-20;
+
+/// The family.
+pub const MULTICLASS: Family = Family {
+    name: "multiclass",
+    paper: Some(Paper::Usps),
+    pairwise: false,
+    oracle_seconds: |size| 0.1e-9 * size.d as f64,
+    run_bytes: |size| (64, 4 * size.d),
+};
 
 /// Multiclass SVM in the Crammer–Singer form with 0/1 loss, no bias.
 pub struct MulticlassProblem {
@@ -17,7 +26,7 @@ pub struct MulticlassProblem {
 }
 
 /// Label scores ⟨w_y, x_i⟩ of the loaded term.
-pub struct Work {
+pub struct MulticlassWork {
     scores: Vec<f64>,
     needed: Vec<usize>,
 }
@@ -61,7 +70,11 @@ impl Problem for MulticlassProblem {
     type Plane = u32;
     /// n × K label shares.
     type Blocks = Vec<f64>;
-    type Work = Work;
+    type Work = MulticlassWork;
+
+    fn family(&self) -> &'static Family {
+        &MULTICLASS
+    }
 
     fn terms(&self) -> usize {
         self.data.len()
@@ -84,11 +97,11 @@ impl Problem for MulticlassProblem {
         shares
     }
 
-    fn work(&self) -> Work {
-        Work { scores: vec![0.0; self.labels()], needed: Vec::with_capacity(self.labels()) }
+    fn work(&self) -> MulticlassWork {
+        MulticlassWork { scores: vec![0.0; self.labels()], needed: Vec::with_capacity(self.labels()) }
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut u32) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut MulticlassWork, plane: &mut u32) -> u64 {
         let length = match self.data.row(i) {
             Row::Dense(x) => {
                 dot_rows(w, x, &mut work.scores);
@@ -115,7 +128,14 @@ impl Problem for MulticlassProblem {
         (length * self.labels()) as u64
     }
 
-    fn load<'a>(&self, i: usize, w: &[f64], blocks: &Vec<f64>, planes: impl Iterator<Item = &'a u32>, work: &mut Work) {
+    fn load<'a>(
+        &self,
+        i: usize,
+        w: &[f64],
+        blocks: &Vec<f64>,
+        planes: impl Iterator<Item = &'a u32>,
+        work: &mut MulticlassWork,
+    ) {
         let k = self.labels();
         work.needed.clear();
         let truth = self.data.labels[i] as usize;
@@ -146,12 +166,12 @@ impl Problem for MulticlassProblem {
     }
 
     #[inline]
-    fn value(&self, i: usize, plane: &u32, _w: &[f64], work: &Work) -> f64 {
+    fn value(&self, i: usize, plane: &u32, _w: &[f64], work: &MulticlassWork) -> f64 {
         let (y, truth) = (*plane as usize, self.data.labels[i] as usize);
         if y == truth { 0.0 } else { (work.scores[y] + 1.0 - work.scores[truth]) * self.inverse_n() }
     }
 
-    fn direction(&self, i: usize, blocks: &Vec<f64>, plane: &u32, _w: &[f64], work: &mut Work) -> Direction {
+    fn direction(&self, i: usize, blocks: &Vec<f64>, plane: &u32, _w: &[f64], work: &mut MulticlassWork) -> Direction {
         let (k, hat, truth) = (self.labels(), *plane as usize, self.data.labels[i] as usize);
         let (mut gain, mut norm2) = (0.0, 0.0);
         for (y, share) in blocks[i * k..(i + 1) * k].iter().enumerate() {
@@ -170,7 +190,15 @@ impl Problem for MulticlassProblem {
         }
     }
 
-    fn advance(&self, i: usize, blocks: &mut Vec<f64>, plane: &u32, gamma: f64, _work: &mut Work, sink: &mut Sink<'_>) {
+    fn advance(
+        &self,
+        i: usize,
+        blocks: &mut Vec<f64>,
+        plane: &u32,
+        gamma: f64,
+        _work: &mut MulticlassWork,
+        sink: &mut Sink<'_>,
+    ) {
         let (k, hat) = (self.labels(), *plane as usize);
         for y in 0..k {
             let share = &mut blocks[i * k + y];

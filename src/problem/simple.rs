@@ -37,20 +37,20 @@ pub trait MaxOracle: Sync {
 pub struct Simple<O>(pub O);
 
 /// φ^i and φ∘^i, dense.
-pub struct Blocks {
+pub struct SimpleBlocks {
     vectors: Vec<f64>,
     offsets: Vec<f64>,
 }
 
 impl<O: MaxOracle> Simple<O> {
-    fn block<'a>(&self, i: usize, blocks: &'a Blocks) -> &'a [f64] {
+    fn block<'a>(&self, i: usize, blocks: &'a SimpleBlocks) -> &'a [f64] {
         &blocks.vectors[i * self.0.dim()..(i + 1) * self.0.dim()]
     }
 }
 
 impl<O: MaxOracle> Problem for Simple<O> {
     type Plane = SparsePlane;
-    type Blocks = Blocks;
+    type Blocks = SimpleBlocks;
     /// φ̂ − φ^i.
     type Work = Vec<f64>;
 
@@ -66,8 +66,8 @@ impl<O: MaxOracle> Problem for Simple<O> {
         self.0.lambda()
     }
 
-    fn blocks(&self) -> Blocks {
-        Blocks { vectors: vec![0.0; self.terms() * self.dim()], offsets: vec![0.0; self.terms()] }
+    fn blocks(&self) -> SimpleBlocks {
+        SimpleBlocks { vectors: vec![0.0; self.terms() * self.dim()], offsets: vec![0.0; self.terms()] }
     }
 
     fn work(&self) -> Vec<f64> {
@@ -82,7 +82,7 @@ impl<O: MaxOracle> Problem for Simple<O> {
         &self,
         _i: usize,
         _w: &[f64],
-        _blocks: &Blocks,
+        _blocks: &SimpleBlocks,
         _planes: impl Iterator<Item = &'a SparsePlane>,
         _work: &mut Vec<f64>,
     ) {
@@ -92,7 +92,14 @@ impl<O: MaxOracle> Problem for Simple<O> {
         plane.dot(w) + plane.offset
     }
 
-    fn direction(&self, i: usize, blocks: &Blocks, plane: &SparsePlane, w: &[f64], work: &mut Vec<f64>) -> Direction {
+    fn direction(
+        &self,
+        i: usize,
+        blocks: &SimpleBlocks,
+        plane: &SparsePlane,
+        w: &[f64],
+        work: &mut Vec<f64>,
+    ) -> Direction {
         for (delta, value) in work.iter_mut().zip(self.block(i, blocks)) {
             *delta = -value;
         }
@@ -106,7 +113,7 @@ impl<O: MaxOracle> Problem for Simple<O> {
     fn advance(
         &self,
         i: usize,
-        blocks: &mut Blocks,
+        blocks: &mut SimpleBlocks,
         plane: &SparsePlane,
         gamma: f64,
         work: &mut Vec<f64>,
@@ -118,7 +125,7 @@ impl<O: MaxOracle> Problem for Simple<O> {
         sink.each(|target, scale| add_scaled(target, scale * gamma, work));
     }
 
-    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
+    fn add_block(&self, i: usize, blocks: &SimpleBlocks, scale: f64, out: &mut [f64]) -> f64 {
         add_scaled(out, scale, self.block(i, blocks));
         blocks.offsets[i]
     }

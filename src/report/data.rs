@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::figure::theme;
-use crate::frame::{Axis, Band, Bands, Frames, Quantity, names};
+use crate::frame::{Axis, Band, Bands, Frames, Quantity};
 
 /// Most positions of one line in the page.
 const MOST: usize = 300;
@@ -22,10 +22,10 @@ pub(super) fn json(frames: &Frames) -> Result<String> {
             let plotters::style::RGBColor(r, g, b) = style.color;
             let mut entry = json!({
                 "label": info.label,
-                "paper": theme::paper_label(&info.label),
+                "paper": info.display,
                 "color": format!("#{r:02x}{g:02x}{b:02x}"),
                 "dash": style.dash,
-                "multi": info.solver.multi_plane(),
+                "multi": info.keeps_planes(),
                 "completed": info.completed,
                 "failed": info.failed,
             });
@@ -36,7 +36,7 @@ pub(super) fn json(frames: &Frames) -> Result<String> {
         }
         let (best_dual, best_primal) = frames.bounds_of(dataset).unwrap_or((f64::NAN, f64::NAN));
         datasets.push(json!({
-            "name": dataset, "title": names::title(dataset), "series": series,
+            "name": dataset, "title": frames.title(dataset), "series": series,
             "best_dual": best_dual, "best_primal": best_primal,
         }));
     }

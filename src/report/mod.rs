@@ -6,11 +6,8 @@ mod sections;
 
 use crate::claims::Claim;
 use crate::error::Result;
-use crate::figure::canvas::escape;
-use crate::frame::Frames;
-use crate::frame::profile::ProfileRow;
-use crate::trace::manifest::Manifest;
-use crate::trace::store::Damage;
+use crate::frame::load::Results;
+use crate::text::escape;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -20,29 +17,23 @@ const SCRIPT: &str = include_str!("page.js");
 pub struct Input<'a> {
     /// Heading, such as the name of the result folder.
     pub name: &'a str,
-    /// The tables.
-    pub frames: &'a Frames,
-    /// Oracle time.
-    pub profile: &'a [ProfileRow],
+    /// Records, tables, manifest, files that were left out.
+    pub results: &'a Results,
     /// The verdicts.
     pub claims: &'a [Claim],
-    /// Configs, sessions, interference.
-    pub manifest: &'a Manifest,
-    /// Files that were left out.
-    pub damaged: &'a [Damage],
 }
 
 /// The page.
 pub fn html(input: &Input) -> Result<String> {
     // Inside a script element only `<` can end it or open a comment.
-    let json = data::json(input.frames)?.replace('<', "\\u003c");
+    let json = data::json(&input.results.frames)?.replace('<', "\\u003c");
     let parts = [
         ("{{name}}", escape(input.name)),
         ("{{style}}", STYLE.to_owned()),
         ("{{summary}}", sections::summary(input)),
         ("{{claims}}", sections::claims(input.claims)),
         ("{{oracle}}", sections::oracle(input)),
-        ("{{targets}}", sections::targets(input.frames)?),
+        ("{{targets}}", sections::targets(&input.results.frames)?),
         ("{{runs}}", sections::runs(input)?),
         ("{{environment}}", sections::environment(input)),
         ("{{data}}", json),

@@ -3,14 +3,12 @@
 use std::fmt::Write as _;
 
 use super::Input;
-use crate::claims::{self, Claim, Verdict};
-use crate::config::SolverKind;
+use crate::claims::{self, CLAIMS, Claim, Verdict};
 use crate::error::Result;
-use crate::figure::canvas::escape;
 use crate::figure::theme;
-use crate::frame::layout::{number, percent, seconds};
 use crate::frame::profile::{Latency, ProfileRow};
-use crate::frame::{Frames, names, target};
+use crate::frame::{Frames, target};
+use crate::text::{escape, number, percent, seconds};
 
 /// A table with a caption and, for the script, a button that saves it as CSV. Cells are HTML already.
 fn table(name: &str, caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
@@ -50,56 +48,50 @@ fn verdict(verdict: Verdict) -> String {
 /// What there is, in one paragraph and a line per claim.
 pub(super) fn summary(input: &Input) -> String {
     let (done, failed) =
-        input.frames.series.iter().fold((0, 0), |(done, failed), s| (done + s.completed, failed + s.failed));
-    let datasets: Vec<String> = input.frames.datasets().iter().map(|d| escape(names::title(d))).collect();
+        input.results.frames.series.iter().fold((0, 0), |(done, failed), s| (done + s.completed, failed + s.failed));
+    let datasets: Vec<String> =
+        input.results.frames.datasets().iter().map(|d| escape(input.results.frames.title(d))).collect();
     let mut out = format!("<p>{done} runs on {}", datasets.join(", "));
     if failed > 0 {
         let _ = write!(out, "; <a href=\"#runs\"><strong>{failed} failed</strong></a>");
     }
-    if !input.damaged.is_empty() {
-        let (count, plural) = (input.damaged.len(), if input.damaged.len() == 1 { "" } else { "s" });
+    if !input.results.damaged.is_empty() {
+        let (count, plural) = (input.results.damaged.len(), if input.results.damaged.len() == 1 { "" } else { "s" });
         let _ = write!(out, "; <a href=\"#environment\"><strong>{count} damaged file{plural}</strong></a>");
     }
     let _ = write!(out, ". Claims of the paper: <strong>{}</strong>.</p>", claims::summary(input.claims));
     out
 }
 
-const TITLES: [&str; 5] = [
-    "At equal iterations the multi-plane solvers are closer to the optimum",
-    "The effect is larger where the label space is larger",
-    "Share of the time spent in the max-oracle",
-    "Convergence against runtime",
-    "Automatic choice of working set and passes",
-];
-
 /// The verdicts at a glance: a row per claim, a column per data set, one mark per checked row.
 fn matrix(claims: &[Claim]) -> String {
-    let mut datasets: Vec<&str> = Vec::new();
+    // The claims are in the order of the tables; a data set that only later claims name comes where they put it.
+    let mut datasets: Vec<(&str, &str)> = Vec::new();
     for claim in claims {
-        if !datasets.contains(&claim.dataset.as_str()) {
-            datasets.push(&claim.dataset);
+        let entry = (claim.dataset.as_str(), claim.title.as_str());
+        if !datasets.contains(&entry) {
+            datasets.push(entry);
         }
     }
-    datasets.sort_by_key(|d| names::dataset_rank(&d.to_lowercase()).0);
-    let rows: Vec<Vec<String>> = TITLES
+    let rows: Vec<Vec<String>> = CLAIMS
         .iter()
         .enumerate()
-        .map(|(at, title)| {
-            let cell = |dataset: &&str| {
-                let of = || claims.iter().filter(|c| c.number as usize == at + 1 && c.dataset == **dataset);
+        .map(|(at, row)| {
+            let cell = |(dataset, _): &(&str, &str)| {
+                let of = || claims.iter().filter(|c| c.number as usize == at + 1 && c.dataset == *dataset);
                 let several = of().count() > 1;
                 let mark = |c: &Claim| {
-                    let who = if several { theme::paper_label(c.solver.name()) } else { String::new() };
+                    let who = if several { escape(&c.solver) } else { String::new() };
                     format!("<span title=\"{}\">{} <small>{who}</small></span>", escape(&c.claim), verdict(c.verdict))
                 };
                 let marks: Vec<String> = of().map(mark).collect();
                 marks.join("<br>")
             };
-            std::iter::once(format!("{}. {title}", at + 1)).chain(datasets.iter().map(cell)).collect()
+            std::iter::once(format!("{}. {}", at + 1, row.title)).chain(datasets.iter().map(cell)).collect()
         })
         .collect();
     let mut head = vec!["claim"];
-    head.extend(datasets.iter().map(|d| names::title(d)));
+    head.extend(datasets.iter().map(|(_, title)| *title));
     table("verdicts", "Verdicts", &head, &rows)
 }
 
@@ -107,13 +99,13 @@ fn matrix(claims: &[Claim]) -> String {
 pub(super) fn claims(claims: &[Claim]) -> String {
     let mut out = matrix(claims);
     out.push_str("<details id=\"evidence\"><summary>Paper's value, measured value and evidence of each</summary>");
-    for (at, title) in TITLES.iter().enumerate() {
+    for (at, row) in CLAIMS.iter().enumerate() {
         let rows: Vec<Vec<String>> = claims
             .iter()
             .filter(|claim| claim.number as usize == at + 1)
             .map(|claim| {
                 vec![
-                    escape(names::title(&claim.dataset)),
+                    escape(&claim.title),
                     verdict(claim.verdict),
                     escape(&claim.claim),
                     escape(&claim.paper),
@@ -123,7 +115,7 @@ pub(super) fn claims(claims: &[Claim]) -> String {
             })
             .collect();
         let head = ["data set", "verdict", "claim", "paper", "measured", "evidence"];
-        out.push_str(&table(&format!("claim-{}", at + 1), &format!("{}. {title}", at + 1), &head, &rows));
+        out.push_str(&table(&format!("claim-{}", at + 1), &format!("{}. {}", at + 1, row.title), &head, &rows));
     }
     out.push_str("</details>");
     out
@@ -131,7 +123,7 @@ pub(super) fn claims(claims: &[Claim]) -> String {
 
 /// Oracle share as bars, latencies as numbers.
 pub(super) fn oracle(input: &Input) -> String {
-    let styles = theme::styles(input.frames);
+    let styles = theme::styles(&input.results.frames);
     let row = |p: &ProfileRow| {
         let plotters::style::RGBColor(r, g, b) = styles[&p.label].color;
         let share = p.share.map_or("no run ended well".to_owned(), |s| {
@@ -149,8 +141,8 @@ pub(super) fn oracle(input: &Input) -> String {
             l.map_or("–".to_owned(), show)
         };
         vec![
-            escape(names::title(&p.dataset)),
-            escape(&theme::paper_label(&p.label)),
+            escape(&p.title),
+            escape(&p.display),
             share,
             p.oracle_calls.to_string(),
             latency(p.oracle_ns),
@@ -158,7 +150,7 @@ pub(super) fn oracle(input: &Input) -> String {
             latency(p.approx_ns),
         ]
     };
-    let rows: Vec<Vec<String>> = input.profile.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = input.results.profile.iter().map(row).collect();
     let head = [
         "data set",
         "solver",
@@ -168,7 +160,7 @@ pub(super) fn oracle(input: &Input) -> String {
         "approximate steps",
         "approximate p50 / p90 / p99 / max",
     ];
-    let clock = input.profile.iter().map(|p| p.clock).find(|c| !c.is_empty()).unwrap_or("wall");
+    let clock = input.results.profile.iter().map(|p| p.clock.as_str()).find(|c| !c.is_empty()).unwrap_or("wall");
     let caption = format!(
         "Exact oracle time over solver time on the {clock} clock, median over repeats; latencies are wall time, all \
          repeats merged"
@@ -181,19 +173,17 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
     let mut out = String::new();
     for dataset in frames.datasets() {
         let rows = target::time_to_gap(frames, dataset)?;
-        let labels: Vec<String> =
-            frames.series_of(dataset).map(|s| theme::paper_label(&frames.series[s].label)).collect();
+        let labels: Vec<String> = frames.series_of(dataset).map(|s| frames.series[s].display.clone()).collect();
         let mut head = vec!["gap ≤"];
         head.extend(labels.iter().map(String::as_str));
-        let first = |kind| frames.series_of(dataset).find(|s| frames.series[*s].solver == kind);
-        let pairs: Vec<(usize, usize, &str)> = [
-            (SolverKind::Bcfw, SolverKind::MpBcfw, "BCFW / MP-BCFW"),
-            (SolverKind::BcfwAvg, SolverKind::MpBcfwAvg, "BCFW-avg / MP-BCFW-avg"),
-        ]
-        .into_iter()
-        .filter_map(|(single, multi, name)| Some((first(single)?, first(multi)?, name)))
-        .collect();
-        head.extend(pairs.iter().map(|(.., name)| *name));
+        let first = |solver: &str| frames.series_of(dataset).find(|s| frames.series[*s].solver == solver);
+        let pairs: Vec<(usize, usize, String)> = frames
+            .pairs
+            .iter()
+            .filter_map(|(single, multi)| Some((first(single)?, first(multi)?)))
+            .map(|(a, b)| (a, b, format!("{} / {}", frames.series[a].display, frames.series[b].display)))
+            .collect();
+        head.extend(pairs.iter().map(|(.., name)| name.as_str()));
         let cell = |c: &target::Reached| {
             let time = c.time_s.map_or("–".to_owned(), seconds);
             let iterations = c.iterations.map_or(String::new(), |k| format!(", {k} it."));
@@ -201,7 +191,7 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
         };
         let line = |row: &target::TargetRow| {
             let time = |series| row.cells.iter().find(|c| c.series == series).and_then(|c| c.time_s);
-            let ratio = |(single, multi, _): &(usize, usize, &str)| {
+            let ratio = |(single, multi, _): &(usize, usize, String)| {
                 let both = time(*single).zip(time(*multi)).filter(|(_, multi)| *multi > 0.0);
                 both.map_or("–".to_owned(), |(single, multi)| format!("{:.2}×", single / multi))
             };
@@ -209,7 +199,7 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
             std::iter::once(format!("{:e}", row.target)).chain(cells).collect()
         };
         let cells: Vec<Vec<String>> = rows.iter().map(line).collect();
-        let title = escape(names::title(dataset));
+        let title = escape(frames.title(dataset));
         if cells.is_empty() {
             let _ = write!(out, "<p>{title}: no gap target was reached in the median.</p>");
         } else {
@@ -221,7 +211,7 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
 
 /// Failures in full, then every run.
 pub(super) fn runs(input: &Input) -> Result<String> {
-    let runs = &input.frames.runs;
+    let runs = &input.results.frames.runs;
     let wrong = |e| crate::error::Error::invalid(format!("the table of runs is incomplete: {e}"));
     let text = |name: &str| runs.column(name).and_then(|c| c.str()).cloned().map_err(wrong);
     let count = |name: &str| runs.column(name).and_then(|c| c.u64()).cloned().map_err(wrong);
@@ -236,7 +226,7 @@ pub(super) fn runs(input: &Input) -> Result<String> {
         let string = |column: &polars::prelude::StringChunked| escape(column.get(at).unwrap_or_default());
         let whole = |column: &polars::prelude::UInt64Chunked| column.get(at).unwrap_or_default().to_string();
         let float = |column: &polars::prelude::Float64Chunked| column.get(at).unwrap_or(f64::NAN);
-        let name = escape(names::title(dataset.get(at).unwrap_or_default()));
+        let name = escape(input.results.frames.title(dataset.get(at).unwrap_or_default()));
         let failed = status.get(at) == Some("failed");
         if failed {
             failures.push(vec![name.clone(), string(&label), whole(&repeat), string(&reason), string(&run_id)]);
@@ -288,19 +278,20 @@ pub(super) fn runs(input: &Input) -> Result<String> {
 /// Sessions, host, interference, configs, damaged files.
 pub(super) fn environment(input: &Input) -> String {
     let mut out = String::new();
-    if !input.damaged.is_empty() {
+    if !input.results.damaged.is_empty() {
         out.push_str("<h3>Damaged files, left out</h3><ul>");
-        for damage in input.damaged {
+        for damage in &input.results.damaged {
             let _ = write!(out, "<li>{}</li>", escape(&damage.error.to_string()));
         }
         out.push_str("</ul>");
     }
     let rows: Vec<Vec<String>> = input
+        .results
         .manifest
         .sessions
         .iter()
         .map(|s| {
-            let config = input.manifest.configs.iter().find(|c| c.sha256 == s.config);
+            let config = input.results.manifest.configs.iter().find(|c| c.sha256 == s.config);
             let host = &s.host;
             let cells = [
                 utc(s.started_unix_s),
@@ -317,12 +308,13 @@ pub(super) fn environment(input: &Input) -> String {
     let head = ["started (UTC)", "ended", "config", "runs", "jobs", "host", "program"];
     out.push_str(&table("sessions", "Calls of <code>ssvm-bench run</code> on this folder", &head, &rows));
     let rows: Vec<Vec<String>> = input
+        .results
         .manifest
         .interference
         .iter()
         .map(|i| {
             let cells = [
-                names::title(&i.dataset).to_owned(),
+                input.results.frames.title(&i.dataset).to_owned(),
                 i.solver.clone(),
                 i.jobs.to_string(),
                 format!("{:.3}×", i.ratio),
@@ -336,7 +328,7 @@ pub(super) fn environment(input: &Input) -> String {
         let head = ["data set", "solver", "jobs", "parallel / isolated", "range", "probes"];
         out.push_str(&table("interference", "Time per iteration, parallel over isolated", &head, &rows));
     }
-    for config in &input.manifest.configs {
+    for config in &input.results.manifest.configs {
         let (name, text) = (escape(&config.name), escape(&config.text));
         let _ = write!(
             out,

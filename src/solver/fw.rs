@@ -1,15 +1,34 @@
 //! Frank–Wolfe: n oracle calls at one w, then one step of the whole plane.
 
-use super::order::Orders;
-use super::{Iteration, Solution, Solver, step};
-use crate::clock::Meter;
-use crate::config::SolverSpec;
+use super::order::{Order, Orders};
+use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, step};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::{Direction, Problem};
+use crate::settings::Params;
+
+/// The row of `fw`.
+pub struct Fw;
+
+impl SolverRow for Fw {
+    fn info(&self) -> SolverInfo {
+        SolverInfo {
+            name: "fw",
+            label: "FW",
+            about: "Frank–Wolfe on the whole plane: n oracle calls at one w, then one step",
+            color: [0x77, 0x77, 0x77],
+            dash: &[0.8, 2.4],
+            ..SolverInfo::PLAIN
+        }
+    }
+
+    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+        Box::new(FrankWolfe::new(problem, seed))
+    }
+}
 
 /// State of FW: the plane φ = Σ φ^i alone.
 pub struct FrankWolfe<'p, P: Problem> {
-    problem: &'p P,
+    problem: Metered<'p, P>,
     w: Vec<f64>,
     offset: f64,
     /// −φ̂⋆/λ, then the direction in coordinates of w.
@@ -21,7 +40,7 @@ pub struct FrankWolfe<'p, P: Problem> {
 
 impl<'p, P: Problem> FrankWolfe<'p, P> {
     /// The solver at φ = 0.
-    pub fn new(problem: &'p P, spec: &SolverSpec, seed: u64) -> Self {
+    pub fn new(problem: Metered<'p, P>, seed: u64) -> Self {
         Self {
             problem,
             w: vec![0.0; problem.dim()],
@@ -29,16 +48,7 @@ impl<'p, P: Problem> FrankWolfe<'p, P> {
             hat: vec![0.0; problem.dim()],
             work: problem.work(),
             plane: P::Plane::default(),
-            // The sum needs every term once, so drawing with replacement is a permutation here.
-            orders: Orders::new(
-                if spec.order == crate::config::Order::Sequential {
-                    spec.order
-                } else {
-                    crate::config::Order::Permutation
-                },
-                problem.terms(),
-                seed,
-            ),
+            orders: Orders::new(Order::Permutation, problem.terms(), seed),
         }
     }
 }
@@ -50,14 +60,12 @@ impl<P: Problem> Solver for FrankWolfe<'_, P> {
         self.hat.fill(0.0);
         let mut offset = 0.0;
         for i in self.orders.list() {
-            let i = *i as usize;
-            let began = meter.tick();
-            let ops = self.problem.oracle(i, &self.w, &mut self.work, &mut self.plane);
-            let ended = meter.tick();
-            offset += self.problem.add_plane(i, &self.plane, -1.0 / lambda, &mut self.hat);
-            if meter.exact_step(began, ended, ops, self.problem.product_ops(i)) {
+            if !meter.may_call() {
                 return Iteration::Interrupted;
             }
+            let i = *i as usize;
+            self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane);
+            offset += self.problem.add_plane(i, &self.plane, -1.0 / lambda, &mut self.hat);
         }
         add_scaled(&mut self.hat, -1.0, &self.w);
         let direction = Direction {

@@ -1,19 +1,25 @@
-//! Problem → steps. FW, BCFW, MP-BCFW and the averaged variants; they only step, the executor does the rest.
+//! Problem → steps. One file per solver and one row in [`table`]; solvers only step, [`crate::drive`] does the rest.
 
 pub mod average;
 mod fw;
+mod iterate;
+mod metered;
 mod mpbcfw;
 pub mod order;
 pub mod slope;
 pub mod step;
+mod table;
 pub mod working_set;
 
-pub use average::Solution;
+pub use average::{Average, Solution};
 pub use fw::FrankWolfe;
-pub use mpbcfw::MultiPlane;
+pub use iterate::Iterate;
+pub use metered::Metered;
+pub use mpbcfw::{MultiPlane, MultiPlaneParams};
 pub use slope::Moment;
+pub use table::{Refusal, SolverInfo, SolverRow, SolverTable, Standard};
 
-use crate::clock::Meter;
+pub use crate::clock::Meter;
 
 /// How an iteration ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

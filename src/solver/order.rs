@@ -3,7 +3,38 @@
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-use crate::config::Order;
+use crate::settings::{Domain, Param, Params};
+
+/// The parameter of every solver that visits terms one by one.
+pub const ORDER: Param = Param {
+    key: "order",
+    about: "order of the terms in a pass: permutation (a fresh one each iteration), sequential, uniform (with replacement)",
+    default: "permutation",
+    domain: Domain::Words(&["permutation", "sequential", "uniform"]),
+};
+
+/// Order in which a pass visits the terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// A fresh random permutation each iteration, shared by its exact and approximate passes.
+    #[default]
+    Permutation,
+    /// 0..n−1 in every pass.
+    Sequential,
+    /// n draws with replacement each iteration, shared by its passes.
+    Uniform,
+}
+
+impl Order {
+    /// The value of [`ORDER`].
+    pub fn of(params: &Params) -> Self {
+        match params.word(ORDER.key) {
+            "sequential" => Self::Sequential,
+            "uniform" => Self::Uniform,
+            _ => Self::Permutation,
+        }
+    }
+}
 
 /// Draws the order of one iteration after another.
 pub struct Orders {

@@ -1,104 +1,19 @@
-//! What one run leaves behind: trace points, histograms and provenance in a [`RunRecord`], and (in `store`) its file.
+//! One run on disk: a typed [`RunRecord`] (identity, circumstances, status, what was measured), and (in `store`) its file.
 
 pub mod codec;
 pub mod manifest;
 pub mod store;
 
 use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ClockKind, SolverKind};
+use crate::drive::{Outcome, StopReason, TracePoint};
+use crate::error::{Error, Result};
+use crate::settings::{Identity, RunSettings};
 
 /// Version of the trace file layout; files of another version are refused by name.
-pub const SCHEMA_VERSION: u32 = 1;
-
-/// One evaluation of one run. All counters and times are totals since the run began; times are solver time only.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TracePoint {
-    /// Completed iterations.
-    pub iteration: u64,
-    /// Solver time on the run's clock, seconds.
-    pub time_s: f64,
-    /// CPU time of the solver's thread during solver work, seconds.
-    pub cpu_s: f64,
-    /// Exact oracle calls.
-    pub oracle_calls: u64,
-    /// Approximate steps.
-    pub approx_steps: u64,
-    /// Approximate passes.
-    pub approx_passes: u64,
-    /// Time inside exact oracle calls, on the run's clock.
-    pub oracle_time_s: f64,
-    /// Time inside approximate passes, on the run's clock.
-    pub approx_time_s: f64,
-    /// P at the returned vector.
-    pub primal: f64,
-    /// max(dual_solution, F of the current iterate).
-    pub dual: f64,
-    /// F of the returned vector.
-    pub dual_solution: f64,
-    /// primal − dual.
-    pub gap: f64,
-    /// Mean working-set size per term.
-    pub planes_mean: f64,
-    /// Largest working set.
-    pub planes_max: u64,
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StopReason {
-    /// The iteration budget.
-    Iterations,
-    /// The solver-time budget.
-    Time,
-    /// The oracle-call budget.
-    OracleCalls,
-    /// The gap was reached.
-    Gap,
-    /// Cancelled from outside (Ctrl-C).
-    Cancelled,
-}
-
-impl StopReason {
-    /// The name in result files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Iterations => "iterations",
-            Self::Time => "time",
-            Self::OracleCalls => "oracle-calls",
-            Self::Gap => "gap",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-/// What the executor measured in one run.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// Evaluations, in order.
-    pub points: Vec<TracePoint>,
-    /// Why it ended.
-    pub stop: StopReason,
-    /// Latency of every exact oracle call, ns.
-    pub oracle_ns: Histogram<u64>,
-    /// Latency of sampled approximate steps, ns.
-    pub approx_ns: Histogram<u64>,
-    /// Wall time of solver work, seconds.
-    pub wall_s: f64,
-    /// CPU time of solver work, seconds.
-    pub cpu_s: f64,
-    /// Wall time inside exact oracle calls, seconds (from the histograms' clock, whatever the run's clock is).
-    pub oracle_wall_s: f64,
-    /// Estimated cost of the instrument itself, seconds.
-    pub instrument_s: f64,
-    /// (seconds, F) at the start of one instructive iteration and after each of its passes; empty without approximate
-    /// passes.
-    pub passes: Vec<(f64, f64)>,
-    /// The returned weights in the block order of the data set's joint features.
-    pub weights: Vec<f64>,
-}
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Ended well or not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,46 +25,119 @@ pub enum Status {
     Failed(String),
 }
 
-/// One run on disk: identity, circumstances, what it measured.
-#[derive(Clone, Debug)]
-pub struct RunRecord {
-    /// Stable identity: hash of everything the result depends on.
-    pub run_id: String,
-    /// Data set name as in the config, such as `usps-synth:n=500`.
-    pub dataset: String,
-    /// The solver.
-    pub solver: SolverKind,
-    /// Seed of the order.
-    pub seed: u64,
-    /// Repeat number from 0.
-    pub repeat: u64,
-    /// The clock of `time_s`.
-    pub clock: ClockKind,
-    /// Concurrent workers during the run.
-    pub jobs: u64,
-    /// The core the run was pinned to; −1 when not pinned.
-    pub core: i64,
-    /// How it ended.
-    pub status: Status,
-    /// Evaluations, in order. May be empty when the run failed.
-    pub points: Vec<TracePoint>,
-    /// Latency of every exact oracle call, ns.
-    pub oracle_ns: Histogram<u64>,
-    /// Latency of sampled approximate steps, ns.
-    pub approx_ns: Histogram<u64>,
-    /// Facts that are per run, not per point; stored as JSON in the file.
-    pub facts: RunFacts,
+impl Status {
+    /// Whether it ended well.
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done(_))
+    }
+
+    /// Why it ended: the stop reason, or the message of a failure.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Done(stop) => stop.name(),
+            Self::Failed(message) => message,
+        }
+    }
+
+    /// The text of the `status` column: the stop reason, or `failed: …`.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Done(stop) => stop.name().to_owned(),
+            Self::Failed(message) => format!("failed: {message}"),
+        }
+    }
 }
 
-/// Per-run facts beside the trace.
+/// One run: what it was, where it ran, how it ended, what it measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRecord {
+    /// Everything the result depends on.
+    pub identity: Identity,
+    /// Repeat number from 0.
+    pub repeat: u64,
+    /// Where and beside whom it ran.
+    pub circumstances: Circumstances,
+    /// How it ended.
+    pub status: Status,
+    /// What it measured; empty when it failed early.
+    pub measured: Measured,
+}
+
+impl RunRecord {
+    /// [`Identity::run_id`].
+    pub fn run_id(&self) -> String {
+        self.identity.run_id()
+    }
+
+    /// Data set name as in the config, such as `usps-synth:n=500`.
+    pub fn dataset(&self) -> &str {
+        &self.identity.dataset
+    }
+
+    /// Name of the solver.
+    pub fn solver(&self) -> &str {
+        &self.settings().solver.name
+    }
+
+    /// Solver, seed, clock, budget, cadence.
+    pub fn settings(&self) -> &RunSettings {
+        &self.identity.settings
+    }
+
+    /// Evaluations, in order.
+    pub fn points(&self) -> &[TracePoint] {
+        &self.measured.points
+    }
+
+    /// `usps-synth mp-bcfw #3`.
+    pub fn label(&self) -> String {
+        format!("{} {} #{}", self.dataset(), self.solver(), self.repeat)
+    }
+}
+
+/// Where and beside whom a run was made. None of it is part of the identity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunFacts {
+pub struct Circumstances {
     /// Terms.
     pub n: u64,
     /// Dimension of w.
     pub d: u64,
-    /// λ.
-    pub lambda: f64,
+    /// Concurrent workers during the run.
+    pub jobs: u64,
+    /// The core the run was pinned to; −1 when not pinned.
+    pub core: i64,
+    /// Host name or description.
+    pub host: String,
+    /// Commit of the program.
+    pub commit: String,
+    /// Unix time at the start.
+    pub started_unix_s: u64,
+    /// CPU steal during the run, fraction of wall time (0 when unknown).
+    pub steal: f64,
+    /// One-minute load average at the end of the run (0 when unknown).
+    pub load: f64,
+    /// The run that this is an isolated repetition of, taken to estimate interference; such a record is not part of the
+    /// plan's repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe_of: Option<String>,
+}
+
+/// What was measured in one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Evaluations, in order.
+    pub points: Vec<TracePoint>,
+    /// Latency of every exact oracle call, ns.
+    pub oracle_ns: Latencies,
+    /// Latency of sampled approximate steps, ns.
+    pub approx_ns: Latencies,
+    /// Totals of the run.
+    pub totals: Totals,
+}
+
+/// What is measured once per run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
     /// Wall time of solver work, seconds.
     pub wall_s: f64,
     /// CPU time of solver work, seconds.
@@ -160,23 +148,48 @@ pub struct RunFacts {
     pub instrument_s: f64,
     /// Wall time of the whole run with evaluation, seconds.
     pub total_s: f64,
-    /// CPU steal during the run, fraction of wall time (0 when unknown).
-    pub steal: f64,
-    /// One-minute load average at the end of the run (0 when unknown).
-    pub load: f64,
-    /// Unix time at the start.
-    pub started_unix_s: u64,
-    /// Version of this program and commit.
-    pub code_version: String,
-    /// Host name or description.
-    pub host: String,
-    /// Content checksum of the data set.
-    pub data_checksum: String,
-    /// The full settings of the run, as JSON.
-    pub settings: String,
-    /// As in [`Outcome::passes`].
-    #[serde(default)]
+    /// (seconds, F) at the start of one iteration and after each of its passes, as its observer chose it.
     pub passes: Vec<(f64, f64)>,
-    /// Whether this is an isolated repetition taken to estimate interference (not part of the plan's repeats).
-    pub isolated_probe: bool,
+}
+
+impl Measured {
+    /// What a run left behind, and how long it took with evaluation.
+    pub fn of(outcome: Outcome, total_s: f64, passes: Vec<(f64, f64)>) -> Result<Self> {
+        Ok(Self {
+            points: outcome.points,
+            oracle_ns: Latencies::of(&outcome.oracle_ns)?,
+            approx_ns: Latencies::of(&outcome.approx_ns)?,
+            totals: Totals {
+                wall_s: outcome.wall_s,
+                cpu_s: outcome.cpu_s,
+                oracle_wall_s: outcome.oracle_wall_s,
+                instrument_s: outcome.instrument_s,
+                total_s,
+                passes,
+            },
+        })
+    }
+}
+
+/// A histogram as the bytes of its V2 form: a thousand open ones would take a gigabyte.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latencies(pub(crate) Vec<u8>);
+
+impl Latencies {
+    /// Packs a histogram.
+    pub fn of(histogram: &Histogram<u64>) -> Result<Self> {
+        let mut bytes = Vec::new();
+        let wrong = |e| Error::invalid(format!("a latency histogram cannot be stored: {e:?}"));
+        V2Serializer::new().serialize(histogram, &mut bytes).map_err(wrong)?;
+        Ok(Self(bytes))
+    }
+
+    /// The histogram; an empty one when nothing was packed.
+    pub fn histogram(&self) -> Result<Histogram<u64>> {
+        let wrong = |e: &dyn std::fmt::Debug| Error::invalid(format!("a latency histogram cannot be read: {e:?}"));
+        if self.0.is_empty() {
+            return Histogram::new(3).map_err(|e| wrong(&e));
+        }
+        Deserializer::new().deserialize(&mut self.0.as_slice()).map_err(|e| wrong(&e))
+    }
 }

@@ -1,11 +1,10 @@
 //! A result folder: `manifest.json`, one Parquet file per run under `runs/`, isolated repetitions under `probes/`.
 //!
 //! A file appears under its name only when it is complete and on the disk (temporary name, sync, rename, sync of the
-//! folder), so a killed process leaves finished runs and, at worst, a `.tmp` file that the next one removes.
+//! folder), so a killed process leaves finished runs and, at worst, a temporary file that the next one removes.
 //! One process writes (it holds [`WriteLock`]); any number may read at the same time.
 
 use std::fs::{self, File, TryLockError};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -14,6 +13,7 @@ use super::codec::{self, Fault};
 use super::manifest::Manifest;
 use super::{RunRecord, SCHEMA_VERSION};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// Handle of a result folder.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct WriteLock {
 
 /// Which folder a record belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shelf {
+pub enum Folder {
     /// The runs of the plan.
     Runs,
     /// Isolated repetitions taken to estimate interference.
@@ -38,7 +38,7 @@ pub enum Shelf {
     Stale,
 }
 
-impl Shelf {
+impl Folder {
     fn folder(self) -> &'static str {
         match self {
             Self::Runs => "runs",
@@ -79,8 +79,8 @@ impl Store {
     /// The folder for writing: made if needed, locked against other writers, leftovers of killed writers removed.
     pub fn create(dir: impl AsRef<Path>) -> Result<(Self, WriteLock)> {
         let store = Self { dir: dir.as_ref().to_owned() };
-        for shelf in [Shelf::Runs, Shelf::Probes] {
-            let folder = store.folder(shelf);
+        for kind in [Folder::Runs, Folder::Probes] {
+            let folder = store.folder(kind);
             fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
         }
         let path = store.dir.join(".lock");
@@ -95,10 +95,8 @@ impl Store {
             }
             Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
         }
-        for folder in [store.dir.clone(), store.folder(Shelf::Runs), store.folder(Shelf::Probes)] {
-            for path in files(&folder, "tmp")? {
-                fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-            }
+        for folder in [store.dir.clone(), store.folder(Folder::Runs), store.folder(Folder::Probes)] {
+            files::remove_leftovers(&folder)?;
         }
         Ok((store, WriteLock { _file: file }))
     }
@@ -106,7 +104,7 @@ impl Store {
     /// The folder for reading; it must hold results.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
         let store = Self { dir: dir.as_ref().to_owned() };
-        if !store.manifest_path().is_file() && !store.folder(Shelf::Runs).is_dir() {
+        if !store.manifest_path().is_file() && !store.folder(Folder::Runs).is_dir() {
             let what = if store.dir.is_dir() { "holds no results" } else { "is not a folder" };
             return Err(Error::file(
                 &store.dir,
@@ -122,46 +120,38 @@ impl Store {
     }
 
     /// Writes one record for good: when this returns, the run survives a kill and a power cut.
-    pub fn write(&self, shelf: Shelf, record: &RunRecord) -> Result<()> {
-        let path = self.path(shelf, &record.run_id);
+    pub fn write(&self, kind: Folder, record: &RunRecord) -> Result<()> {
+        let path = self.path(kind, &record.run_id());
         let bytes = codec::encode(record).map_err(|message| Error::file(&path, message))?;
-        self.persist(&path, &bytes)
+        files::write_bytes(&path, &bytes)
     }
 
     /// Reads one record.
-    pub fn read(&self, shelf: Shelf, run_id: &str) -> Result<RunRecord> {
-        read_file(&self.path(shelf, run_id))
+    pub fn read(&self, kind: Folder, run_id: &str) -> Result<RunRecord> {
+        read_file(&self.path(kind, run_id))
     }
 
-    /// Reads every record; damaged files are listed, not skipped in silence. A file of another version is an error.
-    pub fn scan(&self, shelf: Shelf) -> Result<Contents> {
-        let (mut records, damaged) = self.visit(shelf, |record| record)?;
-        records.sort_by(|a, b| {
-            (&a.dataset, a.solver, a.repeat, &a.run_id).cmp(&(&b.dataset, b.solver, b.repeat, &b.run_id))
-        });
-        Ok(Contents { records, damaged })
-    }
-
-    /// Like [`Store::scan`], in the order of file names, for those who need little of each record: the histograms of
-    /// a thousand runs take a gigabyte.
-    pub fn visit<T: Send>(&self, shelf: Shelf, keep: impl Fn(RunRecord) -> T + Sync) -> Result<(Vec<T>, Vec<Damage>)> {
-        let folder = self.folder(shelf);
-        let paths = if folder.is_dir() { files(&folder, shelf.extension())? } else { Vec::new() };
-        let read: Vec<Result<T>> = paths.par_iter().map(|path| read_file(path).map(&keep)).collect();
-        let (mut kept, mut damaged) = (Vec::new(), Vec::new());
+    /// Reads every record, by data set, solver and repeat; damaged files are listed, not skipped in silence. A file of
+    /// another version is an error.
+    pub fn scan(&self, kind: Folder) -> Result<Contents> {
+        let folder = self.folder(kind);
+        let paths = if folder.is_dir() { list(&folder, kind.extension())? } else { Vec::new() };
+        let read: Vec<Result<RunRecord>> = paths.par_iter().map(|path| read_file(path)).collect();
+        let mut contents = Contents::default();
         for (path, result) in paths.into_iter().zip(read) {
             match result {
-                Ok(value) => kept.push(value),
+                Ok(record) => contents.records.push(record),
                 Err(error @ Error::Invalid(_)) => return Err(error),
-                Err(error) => damaged.push(Damage { path, error }),
+                Err(error) => contents.damaged.push(Damage { path, error }),
             }
         }
-        Ok((kept, damaged))
+        contents.records.sort_by_cached_key(|r| (r.dataset().to_owned(), r.solver().to_owned(), r.repeat, r.run_id()));
+        Ok(contents)
     }
 
     /// Removes the file of a run, if there is one.
-    pub fn remove(&self, shelf: Shelf, run_id: &str) -> Result<()> {
-        let path = self.path(shelf, run_id);
+    pub fn remove(&self, kind: Folder, run_id: &str) -> Result<()> {
+        let path = self.path(kind, run_id);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),
             _ => Ok(()),
@@ -170,9 +160,9 @@ impl Store {
 
     /// Moves a run from `runs/` to `stale/`.
     pub fn set_aside(&self, run_id: &str) -> Result<()> {
-        let folder = self.folder(Shelf::Stale);
+        let folder = self.folder(Folder::Stale);
         fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
-        let (from, to) = (self.path(Shelf::Runs, run_id), self.path(Shelf::Stale, run_id));
+        let (from, to) = (self.path(Folder::Runs, run_id), self.path(Folder::Stale, run_id));
         fs::rename(&from, &to).map_err(Error::io("move to stale/ the file", &from))
     }
 
@@ -203,43 +193,20 @@ impl Store {
         let path = self.manifest_path();
         let mut text = serde_json::to_string_pretty(manifest).map_err(|e| Error::file(&path, e.to_string()))?;
         text.push('\n');
-        self.persist(&path, text.as_bytes())
+        files::write_bytes(&path, text.as_bytes())
     }
 
     /// The file of a run.
-    pub fn path(&self, shelf: Shelf, run_id: &str) -> PathBuf {
-        self.folder(shelf).join(format!("{run_id}.{}", shelf.extension()))
+    pub fn path(&self, kind: Folder, run_id: &str) -> PathBuf {
+        self.folder(kind).join(format!("{run_id}.{}", kind.extension()))
     }
 
-    fn folder(&self, shelf: Shelf) -> PathBuf {
-        self.dir.join(shelf.folder())
+    fn folder(&self, kind: Folder) -> PathBuf {
+        self.dir.join(kind.folder())
     }
 
     fn manifest_path(&self) -> PathBuf {
         self.dir.join("manifest.json")
-    }
-
-    /// Temporary name in the same folder, sync, rename, sync of the folder.
-    fn persist(&self, path: &Path, bytes: &[u8]) -> Result<()> {
-        let folder = path.parent().unwrap_or(&self.dir);
-        // A leading dot hides it from readers that take every file of a folder.
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = folder.join(format!(".{name}.tmp"));
-        let written = File::create(&temporary)
-            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&temporary, path))
-            .and_then(|()| File::open(folder)?.sync_all());
-        written.map_err(|source| {
-            // The reason is reported; a leftover would only take space on a disk that may be full.
-            let _ = fs::remove_file(&temporary);
-            if source.kind() == std::io::ErrorKind::StorageFull {
-                return Error::file(
-                    path,
-                    "the disk is full; finished runs are intact: free some space and start the same command again",
-                );
-            }
-            Error::io("write", path)(source)
-        })
     }
 }
 
@@ -251,8 +218,9 @@ fn read_file(path: &Path) -> Result<RunRecord> {
             Error::file(path, format!("damaged: {reason}; start `ssvm-bench run` again to redo this run"))
         }
     })?;
-    if path.file_stem().and_then(|stem| stem.to_str()) != Some(&record.run_id) {
-        let message = format!("damaged: it holds run {}; give it back that name or delete it", record.run_id);
+    let run_id = record.run_id();
+    if path.file_stem().and_then(|stem| stem.to_str()) != Some(&run_id) {
+        let message = format!("damaged: it holds run {run_id}; give it back that name or delete it");
         return Err(Error::file(path, message));
     }
     Ok(record)
@@ -268,7 +236,7 @@ fn other_version(path: &Path, version: &str) -> Error {
 }
 
 /// Files of a folder with this extension, sorted.
-fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let path = entry.map_err(Error::io("list", folder))?.path();

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::check::finding::number;
 use crate::check::{Finding, Judgement};
+use crate::text::{escape, exact};
 
 /// JUnit XML: a suite per cell, a case per metric.
 pub fn junit(name: &str, findings: &[Finding]) -> String {
@@ -14,13 +14,13 @@ pub fn junit(name: &str, findings: &[Finding]) -> String {
         format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"", findings.len())
     };
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    xml += &format!("<testsuites name=\"{}\" {}>\n", escaped(name), counts(findings));
+    xml += &format!("<testsuites name=\"{}\" {}>\n", escape(name), counts(findings));
     for suite in findings.chunk_by(|a, b| a.cell == b.cell) {
-        let cell = escaped(&suite[0].cell.to_string());
+        let cell = escape(&suite[0].cell.to_string());
         xml += &format!("  <testsuite name=\"{cell}\" {}>\n", counts(suite));
         for finding in suite {
-            let case = format!("    <testcase classname=\"{cell}\" name=\"{}\"", escaped(&finding.metric));
-            let message = escaped(&finding.message());
+            let case = format!("    <testcase classname=\"{cell}\" name=\"{}\"", escape(&finding.metric));
+            let message = escape(&finding.message());
             xml += &match finding.judgement {
                 judgement if judgement.fails() => format!(
                     "{case}>\n      <failure type=\"{}\" message=\"{message}\"/>\n    </testcase>\n",
@@ -35,23 +35,6 @@ pub fn junit(name: &str, findings: &[Finding]) -> String {
     xml + "</testsuites>\n"
 }
 
-/// Text in an XML attribute; characters that XML cannot hold are replaced.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\t' | '\n' | '\r' => out.push(' '),
-            c if c < ' ' || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// The array of github-action-benchmark with `tool: customSmallerIsBetter`: name, unit, value, range, extra. One file
 /// has one direction, so the dual is left out.
 pub fn github_benchmark(findings: &[Finding]) -> String {
@@ -62,7 +45,7 @@ pub fn github_benchmark(findings: &[Finding]) -> String {
             "value": finding.new?,
         });
         if let Some((low, high)) = finding.range.filter(|(low, high)| low != high) {
-            entry["range"] = json!(format!("{} … {}", number(low), number(high)));
+            entry["range"] = json!(format!("{} … {}", exact(low), exact(high)));
         }
         entry["extra"] = json!(format!("{}: {}", finding.judgement.word(), finding.message()));
         Some(entry)

@@ -1,48 +1,31 @@
 //! Findings → a table for people: what fails in full, what passes in counts.
 
-use crate::check::finding::{number, percent};
 use crate::check::{Cell, Finding, Judgement};
+use crate::text::{Grid, change, exact};
 
 /// Most lines of one cell and verdict; the files for machines hold them all.
 const MOST_LINES: usize = 6;
 
 /// The table for the terminal. Metrics that are as they were are only counted, unless they carry an interval.
 pub fn table(findings: &[Finding]) -> String {
-    let rows: Vec<[String; 5]> = shown(findings).into_iter().map(|row| row.columns()).collect();
-    let head = ["verdict", "data set / solver", "metric", "old → new", "change"].map(str::to_owned);
-    let mut widths = [0; 5];
-    for row in rows.iter().chain([&head]) {
-        for (width, text) in widths.iter_mut().zip(row) {
-            *width = (*width).max(text.chars().count());
-        }
-    }
-    let line = |row: &[String; 5]| {
-        let cells: Vec<String> = row.iter().zip(widths).map(|(text, width)| format!("{text:<width$}")).collect();
-        cells.join("  ").trim_end().to_owned() + "\n"
-    };
-    let mut text = String::new();
-    if !rows.is_empty() {
-        text += &line(&head);
-        for row in &rows {
-            text += &line(row);
-        }
-        text += "\n";
-    }
-    text + &tally(findings) + "\n"
+    let grid = grid(findings);
+    let table = if grid.rows.is_empty() { String::new() } else { grid.text() + "\n" };
+    table + &tally(findings) + "\n"
+}
+
+fn grid(findings: &[Finding]) -> Grid {
+    let mut grid = Grid::new(&["verdict", "data set / solver", "metric", "old → new", "change"]);
+    grid.rows.extend(shown(findings).into_iter().map(|row| row.columns().to_vec()));
+    grid
 }
 
 /// The same as Markdown with a heading.
 pub fn markdown(title: &str, findings: &[Finding]) -> String {
     let failed = findings.iter().any(|finding| finding.judgement.fails());
     let mut text = format!("### {} {title}\n\n", if failed { "❌" } else { "✅" });
-    let rows = shown(findings);
-    if !rows.is_empty() {
-        text += "| verdict | data set / solver | metric | old → new | change |\n|---|---|---|---|---|\n";
-        for row in rows {
-            let columns = row.columns().map(|column| column.replace('|', "\\|"));
-            text += &format!("| {} |\n", columns.join(" | "));
-        }
-        text += "\n";
+    let grid = grid(findings);
+    if !grid.rows.is_empty() {
+        text += &(grid.markdown() + "\n");
     }
     text + &tally(findings) + "\n"
 }
@@ -75,18 +58,18 @@ impl Row<'_> {
                         format!("{} → {}", text(old), text(new))
                     }
                 };
-                let mut change = match (finding.ratio, finding.old, finding.new) {
+                let mut changed = match (finding.ratio, finding.old, finding.new) {
                     (Some(ratio), ..) => {
-                        format!("{} [{}, {}]", percent(ratio.median), percent(ratio.low), percent(ratio.high))
+                        format!("{} [{}, {}]", change(ratio.median), change(ratio.low), change(ratio.high))
                     }
-                    (None, Some(old), Some(new)) if old != 0.0 => percent(new / old),
+                    (None, Some(old), Some(new)) if old != 0.0 => change(new / old),
                     _ => String::new(),
                 };
                 if !finding.note.is_empty() {
-                    let join = if change.is_empty() { "" } else { "; " };
-                    change += &format!("{join}{}", finding.note);
+                    let join = if changed.is_empty() { "" } else { "; " };
+                    changed += &format!("{join}{}", finding.note);
                 }
-                [finding.judgement.word().to_owned(), finding.cell.to_string(), finding.metric.clone(), values, change]
+                [finding.judgement.word().to_owned(), finding.cell.to_string(), finding.metric.clone(), values, changed]
             }
             Row::More(cell, judgement, count) => {
                 let more = format!("… {count} more");
@@ -98,7 +81,7 @@ impl Row<'_> {
 
 /// Timings with four digits, all else exactly.
 fn short(value: f64, finding: &Finding) -> String {
-    if finding.ratio.is_some() && value != value.trunc() { format!("{value:.4}") } else { number(value) }
+    if finding.ratio.is_some() && value != value.trunc() { format!("{value:.4}") } else { exact(value) }
 }
 
 /// What is worth a line, the worst verdicts first, cells in order.

@@ -16,7 +16,7 @@ use std::path::Path;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits};
 
-use super::files;
+use crate::files;
 
 pub use features::FEATURES;
 pub use slic::{SlicParams, Superpixels, slic};

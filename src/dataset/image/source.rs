@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use super::{LabelMap, Picture};
-use crate::dataset::files;
+use crate::files;
 use crate::{Error, Result};
 
 /// The image sets this program can prepare.

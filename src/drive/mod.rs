@@ -1,14 +1,26 @@
-//! One run: iterate under the meter, pause it to evaluate, stop for one typed reason.
+//! Solver + problem → what happened: the one loop with budget, stop reason and evaluation.
+//!
+//! [`drive`] takes any [`Solver`]; [`Solve`] is the short way for one run; [`AnyProblem`] is a problem together with a
+//! table of solvers, behind one face for everybody who does not care which.
 
-use crate::clock::Meter;
-use crate::config::{RunSettings, SolverKind};
+mod any;
+mod outcome;
+mod solve;
+
+pub use any::{AnyProblem, bind};
+pub use outcome::{Outcome, StopReason, TracePoint};
+pub use solve::Solve;
+
+use crate::clock::{ClockKind, Meter};
 use crate::error::{Error, Result};
-use crate::problem::{AnyProblem, Problem, WithProblem, primal};
-use crate::solver::{FrankWolfe, Iteration, Moment, MultiPlane, Solver};
-use crate::trace::{Outcome, StopReason, TracePoint};
+use crate::problem::{Problem, primal};
+use crate::settings::{Budget, Cadence};
+use crate::solver::{Iteration, Moment, Solver};
 
 /// Who watches a run. Called between iterations only, while the clock stands still.
 pub trait Observer {
+    /// After every iteration: its number and (time, F) at its start and after each of its passes.
+    fn iteration(&mut self, _iteration: u64, _passes: &[Moment]) {}
     /// After an evaluation.
     fn point(&mut self, _point: &TracePoint) {}
     /// Whether evaluations may use the current rayon pool.
@@ -26,46 +38,65 @@ pub struct Quiet;
 
 impl Observer for Quiet {}
 
-/// Runs a solver on a problem until its budget ends.
-pub fn execute(problem: &AnyProblem, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {
-    struct Execute<'a> {
-        settings: &'a RunSettings,
-        observer: &'a mut dyn Observer,
-    }
-    impl WithProblem for Execute<'_> {
-        type Output = Result<Outcome>;
-        fn with<P: Problem>(self, problem: &P) -> Self::Output {
-            run(problem, self.settings, self.observer)
-        }
-    }
-    problem.with(Execute { settings, observer })
+/// When a run stops, on which clock, and when it is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    /// The clock.
+    pub clock: ClockKind,
+    /// When to stop.
+    pub budget: &'a Budget,
+    /// When to evaluate.
+    pub evaluate: &'a Cadence,
 }
 
-/// How well an iteration shows the slope rule: best with six approximate passes; its start and the end of its exact pass
-/// are moments too.
-fn instructive(moments: &[Moment]) -> i64 {
-    if moments.len() < 3 { i64::MIN } else { -(moments.len() as i64 - 8).abs() }
-}
-
-/// The loop for one problem type: also the entry for problems of one's own.
-pub fn run<P: Problem>(problem: &P, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {
-    let budget = &settings.budget;
-    if budget.iterations.is_none() && budget.time_s.is_none() && budget.oracle_calls.is_none() && budget.gap.is_none() {
+/// Iterates under the meter, pauses it to evaluate, stops for one typed reason.
+///
+/// ```
+/// use ssvm_bench::{Budget, Cadence, ClockKind, Course, MaxOracle, Metered, Quiet, Simple, SparsePlane, drive};
+/// use ssvm_bench::solver::FrankWolfe;
+///
+/// /// H(w) = max(0, 1 − w): one term, one weight.
+/// struct Hinge;
+/// impl MaxOracle for Hinge {
+///     fn terms(&self) -> usize {
+///         1
+///     }
+///     fn dim(&self) -> usize {
+///         1
+///     }
+///     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+///         let violated = w[0] < 1.0;
+///         plane.entries.clear();
+///         plane.entries.extend(violated.then_some((0, -1.0)));
+///         plane.offset = f64::from(u8::from(violated));
+///         1
+///     }
+/// }
+///
+/// let problem = Simple(Hinge);
+/// let mut solver = FrankWolfe::new(Metered::new(&problem), 1);
+/// let course = Course { clock: ClockKind::VIRTUAL, budget: &Budget::iterations(5), evaluate: &Cadence::Every(1) };
+/// let outcome = drive(&problem, &mut solver, course, &mut Quiet)?;
+/// assert_eq!(outcome.points.last().map(|point| point.primal), Some(0.5));
+/// # Ok::<(), ssvm_bench::Error>(())
+/// ```
+pub fn drive<P: Problem>(
+    problem: &P,
+    solver: &mut dyn Solver,
+    course: Course<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let Course { clock, budget, evaluate } = course;
+    if *budget == Budget::default() {
         return Err(Error::invalid("a run needs a budget: iterations, time, oracle calls or gap"));
     }
     if problem.terms() == 0 {
         return Err(Error::invalid("the data set has no example"));
     }
     let cancelled = observer.cancelled();
-    let mut meter = Meter::new(settings.clock, budget, &*cancelled);
-    let (spec, seed) = (&settings.solver, settings.seed);
-    let mut solver: Box<dyn Solver + '_> = match spec.kind {
-        SolverKind::Fw => Box::new(FrankWolfe::new(problem, spec, seed)),
-        _ => Box::new(MultiPlane::new(problem, spec, seed)),
-    };
+    let mut meter = Meter::new(clock, budget.limits(), &*cancelled);
     let mut work = problem.work();
     let mut points: Vec<TracePoint> = Vec::new();
-    let mut passes: Vec<Moment> = Vec::new();
     let mut iterations = 0;
     let (stop, solution) = loop {
         meter.expect_calls(problem.terms());
@@ -73,17 +104,17 @@ pub fn run<P: Problem>(problem: &P, settings: &RunSettings, observer: &mut dyn O
         let ended = solver.iterate(&mut meter);
         meter.pause();
         iterations += u64::from(ended != Iteration::Interrupted);
-        if ended == Iteration::Complete && instructive(solver.moments()) > instructive(&passes) {
-            passes = solver.moments().to_vec();
+        if ended == Iteration::Complete {
+            observer.iteration(iterations, solver.moments());
         }
-        let mut stop = meter.stop_reason();
+        let mut stop = meter.halt().map(StopReason::from);
         if stop.is_none() && budget.iterations.is_some_and(|most| iterations >= most) {
             stop = Some(StopReason::Iterations);
         }
         if stop == Some(StopReason::Cancelled) {
             break (StopReason::Cancelled, solver.solution());
         }
-        if stop.is_none() && !settings.evaluate.due(iterations) {
+        if stop.is_none() && !evaluate.due(iterations) {
             continue;
         }
         let solution = solver.solution();
@@ -134,7 +165,6 @@ pub fn run<P: Problem>(problem: &P, settings: &RunSettings, observer: &mut dyn O
         cpu_s: meter.cpu_s(),
         oracle_wall_s: meter.oracle_wall_s(),
         instrument_s: meter.instrument_s(),
-        passes: passes.iter().map(|moment| (moment.time * 1e-9, moment.dual)).collect(),
         weights: problem.weights(&solution.w),
     })
 }

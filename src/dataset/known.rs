@@ -1,9 +1,9 @@
-//! The known data sets: name → files, official addresses, checksums, terms; and where they are on this machine.
+//! Public data sets: files, official addresses, checksums, terms; and where they are on this machine.
 
 use std::path::{Path, PathBuf};
 
-use super::files;
 use super::image::source;
+use crate::files;
 use crate::{Error, Result};
 
 /// A file of a set as its authors distribute it.
@@ -24,8 +24,6 @@ pub struct KnownFile {
 pub struct KnownSet {
     /// Name on the command line.
     pub name: &'static str,
-    /// What it is.
-    pub title: &'static str,
     /// Examples used for training.
     pub examples: usize,
     /// Size of the download, roughly.
@@ -40,117 +38,8 @@ pub struct KnownSet {
     pub alternatives: &'static [&'static str],
     /// What a folder must hold to be the unpacked set.
     pub inside: &'static [&'static str],
-}
-
-/// Every set that has files; the synthetic twins need none.
-pub const SETS: &[KnownSet] = &[
-    KnownSet {
-        name: "usps",
-        title: "USPS digits, 10 classes, multi-class",
-        examples: 7291,
-        size: "2 MB",
-        terms: "authors' terms; cite LeCun et al. 1989 and Hastie, Tibshirani, Friedman",
-        page: "https://hastie.su.domains/ElemStatLearn/",
-        files: &[
-            KnownFile {
-                path: "usps/zip.train.gz",
-                url: "https://hastie.su.domains/ElemStatLearn/datasets/zip.train.gz",
-                content_sha256: Some("abc9f5c75b997cabe66b5d01727d5a681c69298e1641a8d37b55433a52129dc0"),
-                unpack: false,
-            },
-            KnownFile {
-                path: "usps/zip.test.gz",
-                url: "https://hastie.su.domains/ElemStatLearn/datasets/zip.test.gz",
-                content_sha256: Some("6bde17b4f1cd68e0630cd2751d6495b5795d9165ab2dc4a0be8b7002b732f4cc"),
-                unpack: false,
-            },
-        ],
-        alternatives: &["usps/zip.train"],
-        inside: &[],
-    },
-    KnownSet {
-        name: "ocr",
-        title: "OCR words, 26 letters, chains",
-        examples: 6877,
-        size: "1 MB",
-        terms: "authors' terms; cite Kassel 1995 and Taskar, Guestrin, Koller 2003",
-        page: "http://ai.stanford.edu/~btaskar/ocr/",
-        files: &[KnownFile {
-            path: "ocr/letter.data.gz",
-            url: "http://ai.stanford.edu/~btaskar/ocr/letter.data.gz",
-            content_sha256: Some("535363d0b7bc34246b1f8731719540f526b6807b12dda5d430d011d160bc7882"),
-            unpack: false,
-        }],
-        alternatives: &["ocr/letter.data"],
-        inside: &[],
-    },
-    KnownSet {
-        name: "horses",
-        title: "Weizmann horses, images, binary segmentation",
-        examples: 327,
-        size: "20 MB",
-        terms: "authors' terms; cite Borenstein, Ullman 2002",
-        page: "http://www.msri.org/people/members/eranb/",
-        files: &[KnownFile {
-            path: "weizmann_horses/weizmann_horse_db.tar.gz",
-            url: "http://www.msri.org/people/members/eranb/weizmann_horse_db.tar.gz",
-            content_sha256: None,
-            unpack: false,
-        }],
-        alternatives: &["weizmann_horses/weizmann_horse_db", "weizmann_horses", "weizmann_horse_db"],
-        inside: &["rgb", "figure_ground"],
-    },
-    KnownSet {
-        name: "stanford",
-        title: "Stanford Background, images, 8 classes",
-        examples: 715,
-        size: "12 MB",
-        terms: "authors' terms; cite Gould, Fulton, Koller 2009",
-        page: "http://dags.stanford.edu/projects/scenedataset.html",
-        files: &[KnownFile {
-            path: "stanford_background/iccv09Data.tar.gz",
-            url: "http://dags.stanford.edu/data/iccv09Data.tar.gz",
-            content_sha256: None,
-            unpack: false,
-        }],
-        alternatives: &[
-            "stanford_background/iccv09Data_images_regions.tar.gz",
-            "stanford_background/iccv09Data",
-            "stanford_background",
-            "iccv09Data",
-        ],
-        inside: &["images", "labels"],
-    },
-    KnownSet {
-        name: "horseseg",
-        title: "HorseSeg (HDSeg), superpixel features, binary",
-        examples: 0,
-        size: "large",
-        terms: "authors' terms; cite Kolesnikov et al. 2014",
-        page: "https://pub.ist.ac.at/~akolesnikov/HDSeg/",
-        files: &[KnownFile {
-            path: "horseseg/data.tar",
-            url: "https://pub.ist.ac.at/~akolesnikov/HDSeg/data.tar",
-            content_sha256: None,
-            unpack: true,
-        }],
-        alternatives: &[],
-        inside: &[],
-    },
-];
-
-/// The set of this name, or an error that names the known ones.
-pub fn find(name: &str) -> Result<&'static KnownSet> {
-    SETS.iter().find(|set| set.name == name).ok_or_else(|| {
-        let names: Vec<_> = SETS.iter().map(|set| set.name).collect();
-        let near = names.iter().max_by(|a, b| strsim::jaro(a, name).total_cmp(&strsim::jaro(b, name)));
-        let hint =
-            near.filter(|n| strsim::jaro(n, name) > 0.7).map_or(String::new(), |n| format!(" Did you mean {n}?"));
-        Error::invalid(format!(
-            "there is no data set {name:?} with files of its own; known: {}.{hint}",
-            names.join(", ")
-        ))
-    })
+    /// A folder, and the file below it that training reads, when an archive has to be unpacked first.
+    pub below: Option<(&'static str, &'static str)>,
 }
 
 /// The folder data sets are looked for in.
@@ -178,9 +67,9 @@ impl DataDir {
 
     /// Where a set is: the file or unpacked folder that training reads, if it is there.
     pub fn locate(&self, set: &KnownSet) -> Option<PathBuf> {
-        if set.name == "horseseg" {
-            let below = source::files_below(&self.path.join("horseseg")).ok()?;
-            return below.into_iter().find(|path| path.ends_with("horse-features.bin"));
+        if let Some((folder, file)) = set.below {
+            let below = source::files_below(&self.path.join(folder)).ok()?;
+            return below.into_iter().find(|path| path.ends_with(file));
         }
         let places = set.files.iter().take(1).map(|file| file.path).chain(set.alternatives.iter().copied());
         places.map(|place| self.path.join(place)).find(|path| {
@@ -189,11 +78,13 @@ impl DataDir {
     }
 
     /// Where a set is, or an error that says which file is missing, its address and the command that gets it.
-    pub fn require(&self, set: &str) -> Result<PathBuf> {
-        let set = find(set)?;
+    pub fn require(&self, set: &KnownSet) -> Result<PathBuf> {
         self.locate(set).ok_or_else(|| {
             let file = &set.files[0];
-            let place = self.path.join(if set.name == "horseseg" { "horseseg/data/horse-features.bin" } else { file.path });
+            let place = match set.below {
+                Some((folder, file)) => self.path.join(folder).join("data").join(file),
+                None => self.path.join(file.path),
+            };
             Error::file(
                 place,
                 format!(
@@ -215,7 +106,7 @@ impl DataDir {
                 found.push((path, Checked::Missing));
             }
         }
-        let main = self.require(set.name)?;
+        let main = self.require(set)?;
         if !found.iter().any(|(path, _)| *path == main) {
             let content = set.files[0].content_sha256.filter(|_| main.is_file());
             let checked = match super::image::source::ImageSet::from_name(set.name) {

@@ -1,9 +1,10 @@
-//! Rows of cells in; plain text, Markdown or LaTeX out. Also the number formats that all tables share.
+//! Rows of cells in; plain text, Markdown or LaTeX out.
 
 use std::fmt::Write as _;
 
 /// How a command prints its table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "harness", derive(clap::ValueEnum))]
 pub enum TableFormat {
     /// For the terminal.
     #[default]
@@ -20,15 +21,15 @@ pub enum TableFormat {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Column heads; a leading `>` right-aligns the column and is not printed.
-    pub head: Vec<&'static str>,
+    pub head: Vec<String>,
     /// Rows, each as long as the head.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Grid {
     /// A table without rows.
-    pub fn new(head: &[&'static str]) -> Self {
-        Self { head: head.to_vec(), rows: Vec::new() }
+    pub fn new(head: &[&str]) -> Self {
+        Self { head: head.iter().map(|name| (*name).to_owned()).collect(), rows: Vec::new() }
     }
 
     fn names(&self) -> Vec<String> {
@@ -107,46 +108,9 @@ fn latex_escape(text: &str) -> String {
     out
 }
 
-/// Three significant digits, plain between 0.001 and 99999, in powers of ten elsewhere.
-pub fn number(value: f64) -> String {
-    if !value.is_finite() {
-        return "–".to_owned();
-    }
-    let size = value.abs();
-    if size != 0.0 && !(1e-3..1e5).contains(&size) {
-        return format!("{value:.2e}");
-    }
-    let digits = if size == 0.0 { 0 } else { (2 - size.log10().floor() as i32).clamp(0, 6) };
-    format!("{value:.*}", digits as usize)
-}
-
-/// A duration given in seconds, in the unit that reads best.
-pub fn seconds(value: f64) -> String {
-    let (scale, unit) = match value.abs() {
-        v if !v.is_finite() => return "–".to_owned(),
-        v if v >= 1.0 || v == 0.0 => (1.0, "s"),
-        v if v >= 1e-3 => (1e3, "ms"),
-        v if v >= 1e-6 => (1e6, "µs"),
-        _ => (1e9, "ns"),
-    };
-    format!("{} {unit}", number(value * scale))
-}
-
-/// A fraction as per cent.
-pub fn percent(fraction: f64) -> String {
-    if fraction.is_finite() { format!("{:.1} %", 100.0 * fraction) } else { "–".to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_keep_three_digits() {
-        let shown = [0.0, 1.0, 12.34, 1234.5, 0.01234, 1.5e-7, -2.0, f64::NAN].map(number);
-        assert_eq!(shown, ["0", "1.00", "12.3", "1234", "0.0123", "1.50e-7", "-2.00", "–"]);
-        assert_eq!([0.0, 2.5, 0.0031, 4.2e-6, 8e-8].map(seconds), ["0 s", "2.50 s", "3.10 ms", "4.20 µs", "80.0 ns"]);
-    }
 
     #[test]
     fn every_form_escapes_its_own_marks() {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::RunSettings;
-use crate::trace::codec::sha256_hex;
+use super::RunSettings;
+use crate::files::sha256_hex;
 
 /// Crate version and hash of the sources that results depend on.
 pub const CODE_VERSION: &str = env!("SSVM_CODE");
@@ -19,6 +19,7 @@ pub struct Identity {
     /// λ, the default resolved.
     pub lambda: f64,
     /// Weight of the pairwise term; the data set's own (covered by the checksum) when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairwise_weight: Option<f64>,
     /// Solver, seed, clock, budget, cadence.
     pub settings: RunSettings,
@@ -37,18 +38,16 @@ impl Identity {
         canonical(&serde_json::to_value(self).unwrap_or(Value::Null))
     }
 
-    /// Parses [`Identity::canonical`].
-    pub fn parse(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+    /// Hash of everything but the code: numbers may be compared when it is the same.
+    pub fn inputs(&self) -> String {
+        let without = Self { code_version: String::new(), ..self.clone() };
+        sha256_hex(without.canonical().as_bytes())[..12].to_owned()
     }
 
-    /// Whether a stored canonical text is the same experiment, perhaps with other code or data. Texts are compared,
-    /// not numbers, because JSON numbers need not survive parsing to the last bit.
-    pub fn same_cell(&self, stored: &str) -> bool {
-        Self::parse(stored).is_some_and(|other| {
-            let Self { data_checksum, code_version, .. } = other;
-            Self { data_checksum, code_version, ..self.clone() }.canonical() == stored
-        })
+    /// Whether this is the same experiment, perhaps with other code or data.
+    pub fn same_cell(&self, other: &Self) -> bool {
+        let Self { data_checksum, code_version, .. } = other.clone();
+        Self { data_checksum, code_version, ..self.clone() } == *other
     }
 }
 
@@ -82,19 +81,20 @@ fn canonical(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Budget, Cadence, ClockKind, SolverKind, SolverSpec};
+    use crate::clock::ClockKind;
+    use crate::settings::{Budget, Cadence, SolverSpec, Value};
 
     fn identity() -> Identity {
         Identity {
             dataset: "usps".into(),
             data_checksum: "abc".into(),
-            lambda: 0.25,
+            lambda: 0.1,
             pairwise_weight: None,
             settings: RunSettings {
-                solver: SolverSpec::new(SolverKind::MpBcfw),
+                solver: SolverSpec::new("mp-bcfw"),
                 seed: 7,
-                clock: ClockKind::Virtual,
-                budget: Budget { iterations: Some(3), ..Budget::default() },
+                clock: ClockKind::VIRTUAL,
+                budget: Budget::iterations(3),
                 evaluate: Cadence::Log,
             },
             code_version: "0.1.0+0".into(),
@@ -115,10 +115,21 @@ mod tests {
         let identity = identity();
         assert_eq!(
             identity.canonical(),
-            r#"{"code_version":"0.1.0+0","data_checksum":"abc","dataset":"usps","lambda":0.25,"pairwise_weight":null,"settings":{"budget":{"gap":null,"iterations":3,"oracle_calls":null,"time_s":null},"clock":"virtual","evaluate":"log","seed":7,"solver":{"kind":"mp-bcfw","m":1000,"n":1000,"order":"permutation","passes":"auto","t":10}}}"#
+            r#"{"code_version":"0.1.0+0","data_checksum":"abc","dataset":"usps","lambda":0.1,"settings":{"budget":{"iterations":3},"clock":"virtual","evaluate":"log","seed":7,"solver":{"name":"mp-bcfw"}}}"#
         );
-        assert_eq!(identity.run_id(), "a0d3c1dc619c22288333");
-        assert_eq!(Identity::parse(&identity.canonical()), Some(identity));
+        assert_eq!(identity.run_id(), "PINNED");
+        let back: Identity = serde_json::from_str(&identity.canonical()).unwrap();
+        assert_eq!(back, identity);
+    }
+
+    /// λ = 1/n is seldom a short decimal: it must come back to the last bit, or the identity would not.
+    #[test]
+    fn every_lambda_survives_the_text() {
+        for n in 1..5000 {
+            let one = Identity { lambda: 1.0 / f64::from(n), ..identity() };
+            let back: Identity = serde_json::from_str(&one.canonical()).unwrap();
+            assert_eq!((back.lambda.to_bits(), back.run_id()), (one.lambda.to_bits(), one.run_id()));
+        }
     }
 
     #[test]
@@ -135,16 +146,18 @@ mod tests {
         add(&|i| i.lambda = 0.5);
         add(&|i| i.pairwise_weight = Some(1.0));
         add(&|i| i.settings.seed = 8);
-        add(&|i| i.settings.clock = ClockKind::Wall);
+        add(&|i| i.settings.clock = ClockKind::WALL);
         add(&|i| i.settings.budget.gap = Some(0.1));
         add(&|i| i.settings.evaluate = Cadence::Every(2));
-        add(&|i| i.settings.solver.t = 11);
+        add(&|i| i.settings.solver = SolverSpec::new("mp-bcfw").with("T", Value::Count(11)));
         add(&|i| i.code_version = "0.1.0+1".into());
         let count = ids.len();
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), count);
         let newer = Identity { code_version: "0.2.0+9".into(), data_checksum: "x".into(), ..identity() };
-        assert!(base.same_cell(&newer.canonical()) && !base.same_cell(&Identity { lambda: 0.5, ..newer }.canonical()));
+        assert!(base.same_cell(&newer) && !base.same_cell(&Identity { lambda: 0.5, ..newer.clone() }));
+        let code = Identity { code_version: "9".into(), ..identity() };
+        assert!(base.inputs() == code.inputs() && base.inputs() != newer.inputs());
     }
 }

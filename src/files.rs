@@ -1,7 +1,7 @@
 //! Files written whole or not at all, and their SHA-256.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -9,18 +9,61 @@ use sha2::{Digest, Sha256};
 
 use crate::{Error, Result};
 
+/// How temporary names begin. A leading dot hides them from readers that take every file of a folder.
+const TEMPORARY: &str = ".part-";
+
 /// Writes a file under a temporary name in the same folder, syncs it and renames it; folders are made as needed.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".part-");
+    builder.prefix(TEMPORARY);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut temp = builder.tempfile_in(folder).map_err(Error::io("create a file in", folder))?;
-    write(temp.as_file_mut()).and_then(|()| temp.as_file().sync_all()).map_err(Error::io("write", path))?;
-    temp.persist(path).map_err(|e| Error::io("write", path)(e.error))?;
+    let failed = |reason: io::Error| {
+        if reason.kind() == io::ErrorKind::StorageFull {
+            let message = "the disk is full; what was finished before is intact: free some space and start again";
+            return Error::file(path, message);
+        }
+        Error::io("write", path)(reason)
+    };
+    write(temp.as_file_mut()).and_then(|()| temp.as_file().sync_all()).map_err(failed)?;
+    temp.persist(path).map_err(|e| failed(e.error))?;
+    // The new name must survive a power cut as well.
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+}
+
+/// [`write_atomically`] of bytes that are there already.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_atomically(path, |file| file.write_all(bytes))
+}
+
+/// Whether a file can be written at this path later: its folder is made and tried now, nothing at the path is touched.
+pub fn try_folder(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Err(Error::file(path, "is a folder, expected the name of a file"));
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+    let probe = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder);
+    probe.map(drop).map_err(Error::io("write", path))
+}
+
+/// Removes what killed writers left in a folder: only names that [`write_atomically`] makes.
+pub fn remove_leftovers(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        if path.is_file() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY)) {
+            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        }
+    }
     Ok(())
+}
+
+/// Lower-case hex SHA-256 of some bytes.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 /// SHA-256 of everything a reader gives, in lower-case hex, and the number of bytes.

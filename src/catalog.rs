@@ -1,0 +1,85 @@
+//! What the program knows: the tables of solvers and data sets, as everybody sees them who does not build any. Names in,
+//! rows and opened data sets out.
+
+use crate::dataset::{DatasetInfo, Description, Opened, Request};
+use crate::error::Result;
+use crate::problem::Paper;
+use crate::solver::SolverInfo;
+
+/// The tables of a program.
+pub trait Catalog: Sync {
+    /// Solvers, in the order of tables and legends.
+    fn solvers(&self) -> &[SolverInfo];
+    /// Data sets, in the order of tables and figures.
+    fn datasets(&self) -> &[DatasetInfo];
+    /// What a plan needs to know, without loading when that is possible. Everything in the request is checked.
+    fn describe(&self, request: &Request<'_>) -> Result<Described>;
+    /// Loads a data set.
+    fn open(&self, request: &Request<'_>) -> Result<Opened>;
+}
+
+/// A data set that is known, and perhaps already loaded.
+pub enum Described {
+    /// It can be loaded later.
+    Known(Description),
+    /// It had to be loaded.
+    Loaded(Opened),
+}
+
+/// The name before any colon.
+fn head(dataset: &str) -> &str {
+    dataset.split_once(':').map_or(dataset, |(head, _)| head)
+}
+
+impl dyn Catalog + '_ {
+    /// The row of a solver; `None` for one that this program does not have (results of somebody else's).
+    pub fn solver(&self, name: &str) -> Option<&SolverInfo> {
+        self.solvers().iter().find(|info| info.name == name)
+    }
+
+    /// The row of a data set by its name with or without argument.
+    pub fn dataset(&self, name: &str) -> Option<&DatasetInfo> {
+        self.datasets().iter().find(|info| info.name == head(name))
+    }
+
+    /// Place of a solver in tables and legends; unknown ones come last.
+    pub fn solver_rank(&self, name: &str) -> usize {
+        self.solvers().iter().position(|info| info.name == name).unwrap_or(usize::MAX)
+    }
+
+    /// Sort key of data sets: the order of the table, then the name.
+    pub fn dataset_rank<'n>(&self, name: &'n str) -> (usize, &'n str) {
+        // A name with what differs behind it (`usps (lambda=…)`) is found by its first word.
+        let row = |name: &str| self.datasets().iter().position(|info| info.name == head(name));
+        let word = name.split(' ').next().unwrap_or(name);
+        (row(name).or_else(|| row(word)).unwrap_or(usize::MAX), name)
+    }
+
+    /// The data set of the paper that this one is or stands for.
+    pub fn paper(&self, name: &str) -> Option<Paper> {
+        let word = name.split(' ').next().unwrap_or(name);
+        let info = self.dataset(name).or_else(|| self.dataset(word))?;
+        info.family.filter(|_| info.in_paper)?.paper
+    }
+
+    /// Whether this is a synthetic twin.
+    pub fn is_twin(&self, name: &str) -> bool {
+        self.dataset(name).is_some_and(|info| info.twin_of.is_some())
+    }
+
+    /// Heading of a data set: the usual name of one that is named without argument, otherwise the config's.
+    pub fn title<'n>(&'n self, name: &'n str) -> &'n str {
+        self.dataset(name).filter(|info| info.name == name).map_or(name, |info| info.title)
+    }
+
+    /// The name of a solver in figures, with what differs behind it: `mp-bcfw (T=5)` → `MP-BCFW (T=5)`.
+    pub fn label(&self, series: &str) -> String {
+        let (name, rest) = series.split_at(series.find(' ').unwrap_or(series.len()));
+        self.solver(name).map_or_else(|| series.to_owned(), |info| format!("{}{rest}", info.label))
+    }
+
+    /// The pairs that the paper compares: (single-plane, multi-plane).
+    pub fn pairs(&self) -> Vec<(&SolverInfo, &SolverInfo)> {
+        self.solvers().iter().filter_map(|multi| Some((self.solver(multi.partner?)?, multi))).collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! Results → what people look at: figures, tables, report, claims, summary. Everything is computed once.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use super::note;
+use crate::catalog::Catalog;
+use crate::claims::{self, Claim};
+use crate::figure::{self, FileFormat};
+use crate::files;
+use crate::frame::export;
+use crate::frame::load::Results;
+use crate::frame::profile::ProfileRow;
+use crate::report::{self, Input};
+
+/// The numbers of a result folder that texts quote: small enough to be committed.
+#[derive(Serialize, Deserialize)]
+pub struct Summary {
+    /// Name of the config.
+    pub name: String,
+    /// The program that made it.
+    pub code: String,
+    /// The machine it was made on.
+    pub host: String,
+    /// The claims of the paper.
+    pub claims: Vec<Claim>,
+    /// Where the time went.
+    pub profile: Vec<ProfileRow>,
+}
+
+impl Summary {
+    /// Of results.
+    pub fn of(results: &Results, folder: &Path) -> crate::Result<Self> {
+        let session = results.manifest.sessions.last();
+        Ok(Self {
+            name: name(results, folder),
+            code: session.map_or_else(String::new, |s| format!("{} {}", s.code.version, s.code.commit)),
+            host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
+            claims: claims::check(results)?,
+            profile: results.profile.clone(),
+        })
+    }
+
+    /// Of a result folder, or read from a `summary.json`.
+    pub fn open(path: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Self> {
+        if path.is_file() {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            return serde_json::from_str(&text)
+                .with_context(|| format!("{} is not a summary.json of this program", path.display()));
+        }
+        Ok(Self::of(&open(path, catalog, only)?, path)?)
+    }
+}
+
+/// The last config names the results better than a folder does.
+fn name(results: &Results, folder: &Path) -> String {
+    let folder = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+    results.manifest.configs.last().map_or(folder.into_owned(), |config| config.name.clone())
+}
+
+/// Reads a result folder and says what is wrong in it.
+pub fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Results> {
+    let results = Results::open(folder, catalog, only)?;
+    warn(&results);
+    Ok(results)
+}
+
+/// Damaged files and failed runs, once.
+pub fn warn(results: &Results) {
+    results.warnings().iter().for_each(|line| note(&format!("warning: {line}")));
+}
+
+/// Writes the figures, and the tables behind them when asked; returns the files.
+pub fn figures(
+    results: &Results,
+    out: &Path,
+    formats: &[FileFormat],
+    tables: Option<&Path>,
+) -> crate::Result<Vec<PathBuf>> {
+    let (figures, left_out) = figure::all(results)?;
+    for name in left_out {
+        note(&format!("note: no run made approximate passes, {name} is left out"));
+    }
+    let mut written = figure::write(&figures, out, formats)?;
+    if let Some(dir) = tables {
+        written.extend(export::write_frames(&results.frames, dir)?.into_iter().map(|name| dir.join(name)));
+    }
+    Ok(written)
+}
+
+/// Writes the page.
+pub fn report(results: &Results, claims: &[Claim], folder: &Path, out: &Path) -> crate::Result<()> {
+    let html = report::html(&Input { name: &name(results, folder), results, claims })?;
+    files::write_bytes(out, html.as_bytes())
+}
+
+/// Writes `summary.json` into the result folder.
+pub fn summary(summary: &Summary, folder: &Path) -> anyhow::Result<PathBuf> {
+    let path = folder.join("summary.json");
+    files::write_bytes(&path, (serde_json::to_string_pretty(summary)? + "\n").as_bytes())?;
+    Ok(path)
+}

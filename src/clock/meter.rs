@@ -1,0 +1,316 @@
+//! The meter of one run: it times and counts every exact oracle call (the solvers' only way to the oracle leads through
+//! it), counts approximate steps, samples their time, and says when the run must stop.
+//!
+//! Readings are two time stamps per call, buffered and put into the histogram while the meter is paused, so that the
+//! histogram itself costs no solver time.
+
+use std::hint::black_box;
+use std::sync::OnceLock;
+
+use hdrhistogram::Histogram;
+use quanta::Clock as Stamps;
+
+use super::{ClockKind, STEP_UNITS, Stopwatch};
+use crate::linalg::dot_rows;
+
+/// One in this many approximate steps is timed.
+pub const SAMPLE_EVERY: u64 = 64;
+/// Largest latency a histogram tells apart, ns; longer calls are counted there.
+const LONGEST_NS: u64 = 600_000_000_000;
+
+/// Totals since the run began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Exact oracle calls.
+    pub oracle_calls: u64,
+    /// Approximate steps.
+    pub approx_steps: u64,
+    /// Approximate passes.
+    pub approx_passes: u64,
+}
+
+/// What the meter itself watches over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Most solver time in seconds of the run's clock.
+    pub time_s: Option<f64>,
+    /// Most exact oracle calls.
+    pub oracle_calls: Option<u64>,
+}
+
+/// Why the meter stops a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// Asked from outside.
+    Cancelled,
+    /// [`Limits::oracle_calls`].
+    OracleCalls,
+    /// [`Limits::time_s`].
+    Time,
+}
+
+/// A histogram of nanoseconds with three digits.
+pub fn latency_histogram() -> Histogram<u64> {
+    let mut histogram =
+        Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("bounds are fixed"));
+    histogram.auto(false);
+    histogram
+}
+
+/// The clock, the counters, the histograms and the limits of one run.
+pub struct Meter<'a> {
+    clock: ClockKind,
+    watch: Stopwatch,
+    instrument: bool,
+    cancelled: &'a (dyn Fn() -> bool + Sync),
+    counters: Counters,
+    approx_ns: f64,
+    pass_began: f64,
+    pending_oracle: Vec<u64>,
+    pending_approx: Vec<u64>,
+    oracle_histogram: Histogram<u64>,
+    approx_histogram: Histogram<u64>,
+    time_limit_ns: f64,
+    call_limit: u64,
+    /// Stamp of the last reading.
+    last_stamp: u64,
+    /// When to look at limits and cancellation next.
+    look_at_stamp: u64,
+    deadline_stamp: u64,
+    deadline_units: u64,
+    look_interval: u64,
+    halt: Option<Halt>,
+}
+
+impl<'a> Meter<'a> {
+    /// A paused meter at zero. `cancelled` is asked about every millisecond.
+    pub fn new(clock: ClockKind, limits: Limits, cancelled: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        let watch = Stopwatch::new();
+        Self {
+            clock,
+            look_interval: watch.to_stamps(1e6),
+            watch,
+            instrument: true,
+            cancelled,
+            counters: Counters::default(),
+            approx_ns: 0.0,
+            pass_began: 0.0,
+            pending_oracle: Vec::new(),
+            pending_approx: Vec::new(),
+            oracle_histogram: latency_histogram(),
+            approx_histogram: latency_histogram(),
+            time_limit_ns: limits.time_s.map_or(f64::INFINITY, |s| s * 1e9),
+            call_limit: limits.oracle_calls.unwrap_or(u64::MAX),
+            last_stamp: 0,
+            look_at_stamp: 0,
+            deadline_stamp: u64::MAX,
+            deadline_units: u64::MAX,
+            halt: None,
+        }
+    }
+
+    /// The same meter without latency readings: to measure what the instrument costs.
+    pub fn without_instrument(mut self) -> Self {
+        self.instrument = false;
+        self
+    }
+
+    /// Starts the clock.
+    pub fn resume(&mut self) {
+        self.watch.resume();
+        self.last_stamp = self.watch.stamp();
+        self.look_at_stamp = self.last_stamp + self.look_interval;
+        if self.time_limit_ns.is_finite() {
+            let left = self.time_limit_ns - self.now_ns();
+            (self.deadline_stamp, self.deadline_units) = self.clock.deadline(left, &self.watch);
+        }
+    }
+
+    /// Stops the clock and moves the readings into the histograms.
+    pub fn pause(&mut self) {
+        self.watch.pause();
+        for (pending, histogram) in [
+            (&mut self.pending_oracle, &mut self.oracle_histogram),
+            (&mut self.pending_approx, &mut self.approx_histogram),
+        ] {
+            for stamps in pending.drain(..) {
+                histogram.saturating_record((self.watch.to_ns(stamps) as u64).max(1));
+            }
+        }
+    }
+
+    /// Solver time so far on the run's clock, ns.
+    pub fn now_ns(&self) -> f64 {
+        self.clock.now_ns(&self.watch)
+    }
+
+    /// Makes room for the readings of one pass, off the clock.
+    pub fn expect_calls(&mut self, calls: usize) {
+        self.pending_oracle.reserve(calls);
+        self.pending_approx.reserve(calls / SAMPLE_EVERY as usize + 1);
+    }
+
+    #[inline(always)]
+    fn stamp(&self) -> u64 {
+        if self.instrument { self.watch.stamp() } else { 0 }
+    }
+
+    /// Whether one more exact oracle call is allowed: ask before each.
+    #[inline]
+    pub fn may_call(&mut self) -> bool {
+        let due = self.counters.oracle_calls >= self.call_limit || self.due();
+        !(due && self.must_stop())
+    }
+
+    /// One exact oracle call: times it and counts it with the operations it reports, and with the two plane products of
+    /// the step that follows.
+    #[inline(always)]
+    pub(crate) fn exact_call(&mut self, product_ops: u64, call: impl FnOnce() -> u64) {
+        let began = self.stamp();
+        let oracle_ops = call();
+        let ended = self.stamp();
+        self.counters.oracle_calls += 1;
+        self.watch.units += oracle_ops + 2 * product_ops + STEP_UNITS;
+        self.watch.oracle_units += oracle_ops;
+        if self.instrument {
+            // The counter may be a little behind on another core: a negative reading is zero.
+            let stamps = ended.saturating_sub(began);
+            self.watch.oracle_stamps += stamps;
+            self.pending_oracle.push(stamps);
+        }
+        self.last_stamp = ended;
+    }
+
+    /// One approximate step, which says how many planes it looked at; each costs `product_ops`. One in
+    /// [`SAMPLE_EVERY`] is timed. False when the run must stop.
+    #[inline(always)]
+    pub fn approximate_step(&mut self, product_ops: u64, step: impl FnOnce() -> usize) -> bool {
+        let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
+        let began = if sampled { self.stamp() } else { 0 };
+        let planes = step();
+        self.counters.approx_steps += 1;
+        self.watch.units += (planes as u64 + 2) * product_ops + STEP_UNITS;
+        if sampled {
+            self.last_stamp = self.stamp();
+            if self.instrument {
+                self.pending_approx.push(self.last_stamp.saturating_sub(began));
+            }
+            return !(self.due() && self.must_stop());
+        }
+        true
+    }
+
+    /// Begins an approximate pass.
+    pub fn begin_approx_pass(&mut self) {
+        self.pass_began = self.now_ns();
+    }
+
+    /// Ends an approximate pass; `complete` passes are counted.
+    pub fn end_approx_pass(&mut self, complete: bool) {
+        self.approx_ns += self.now_ns() - self.pass_began;
+        self.counters.approx_passes += u64::from(complete);
+    }
+
+    /// Whether it is time to look at limits and cancellation: a cheap test for every step.
+    #[inline(always)]
+    fn due(&self) -> bool {
+        self.last_stamp >= self.look_at_stamp.min(self.deadline_stamp) || self.watch.units >= self.deadline_units
+    }
+
+    #[cold]
+    fn must_stop(&mut self) -> bool {
+        self.look_at_stamp = self.last_stamp + self.look_interval;
+        self.halt = if (self.cancelled)() {
+            Some(Halt::Cancelled)
+        } else if self.counters.oracle_calls >= self.call_limit {
+            Some(Halt::OracleCalls)
+        } else if self.now_ns() >= self.time_limit_ns {
+            Some(Halt::Time)
+        } else {
+            None
+        };
+        self.halt.is_some()
+    }
+
+    /// Whether the run must stop, and why, checked now.
+    pub fn halt(&mut self) -> Option<Halt> {
+        self.must_stop();
+        self.halt
+    }
+
+    /// Totals since the run began.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// CPU time of solver work, seconds.
+    pub fn cpu_s(&self) -> f64 {
+        self.watch.cpu_ns() * 1e-9
+    }
+
+    /// Wall time of solver work, seconds.
+    pub fn wall_s(&self) -> f64 {
+        self.watch.wall_ns() * 1e-9
+    }
+
+    /// Wall time inside exact oracle calls, seconds.
+    pub fn oracle_wall_s(&self) -> f64 {
+        self.watch.oracle_wall_ns() * 1e-9
+    }
+
+    /// Time inside exact oracle calls on the run's clock, seconds.
+    pub fn oracle_s(&self) -> f64 {
+        self.clock.oracle_ns(&self.watch) * 1e-9
+    }
+
+    /// Time inside approximate passes on the run's clock, seconds.
+    pub fn approx_s(&self) -> f64 {
+        self.approx_ns * 1e-9
+    }
+
+    /// Latencies of all exact oracle calls and of the sampled approximate steps.
+    pub fn histograms(&self) -> (&Histogram<u64>, &Histogram<u64>) {
+        (&self.oracle_histogram, &self.approx_histogram)
+    }
+
+    /// Solver time that the instrument took: readings made times the cost of one.
+    pub fn instrument_s(&self) -> f64 {
+        let readings = self.oracle_histogram.len() + self.approx_histogram.len();
+        readings as f64 * reading_ns() * 1e-9
+    }
+}
+
+/// What one reading (two time stamps and a note) adds to work like that of a fast oracle, ns: the same products with
+/// and without readings, alternating, the best of each. Time stamps overlap with the arithmetic around them, so timing
+/// them alone would say too much. Measured once per process.
+pub fn reading_ns() -> f64 {
+    static COST: OnceLock<f64> = OnceLock::new();
+    const ROUNDS: usize = 2000;
+    *COST.get_or_init(|| {
+        let clock = Stamps::new();
+        let (rows, x) = (vec![0.5; 2560], vec![0.25; 256]);
+        let mut out = [0.0; 10];
+        let mut notes: Vec<u64> = Vec::with_capacity(ROUNDS);
+        let mut best = [f64::INFINITY; 2];
+        for trial in 0..30 {
+            notes.clear();
+            let began = clock.raw();
+            for _ in 0..ROUNDS {
+                if trial % 2 == 0 {
+                    dot_rows(black_box(&rows), &x, &mut out);
+                    black_box(&out);
+                } else {
+                    let t0 = clock.raw();
+                    dot_rows(black_box(&rows), &x, &mut out);
+                    let t1 = clock.raw();
+                    black_box(&out);
+                    notes.push(t1.saturating_sub(t0));
+                }
+            }
+            let ns = clock.delta_as_nanos(began, clock.raw()) as f64 / ROUNDS as f64;
+            best[trial % 2] = best[trial % 2].min(ns);
+        }
+        black_box(&notes);
+        (best[1] - best[0]).max(0.0)
+    })
+}

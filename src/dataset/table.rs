@@ -1,0 +1,363 @@
+//! The table of data sets: a name such as `usps`, `libsvm:PATH` or `horseseg-synth:n=300` in, everything about the set
+//! and the problem made from it out.
+//!
+//! A row is a type with [`DatasetRow`]; a table is [`Standard`], or a pair of a table and one more row.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::known::{DataDir, KnownSet};
+use super::{horseseg, images, letter_file, libsvm, npz, twin, usps};
+use crate::drive::{AnyProblem, bind};
+use crate::error::{Error, Result};
+use crate::problem::{Family, Problem, Size};
+use crate::solver::SolverTable;
+use crate::text::nearest;
+
+/// What follows the name of a set after a colon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// `key=value,…` with these keys; may be left out.
+    Parameters(&'static [&'static str]),
+    /// A file, then perhaps `,key=value` with these keys.
+    Path(&'static [&'static str]),
+}
+
+/// What a reader should know of a data set.
+#[derive(Clone, Debug)]
+pub struct DatasetInfo {
+    /// The name on the command line, in configs and in result files, before any colon.
+    pub name: &'static str,
+    /// The heading of its figures when it is named without a colon.
+    pub title: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// What may follow its name.
+    pub argument: Argument,
+    /// What kind of problem it is; `None` when that depends on the file.
+    pub family: Option<&'static Family>,
+    /// Whether the claims of the paper about its family are checked on it.
+    pub in_paper: bool,
+    /// The real set it stands for, when it is a synthetic one.
+    pub twin_of: Option<&'static str>,
+    /// Files, official addresses and checksums, when it is a public one.
+    pub known: Option<&'static KnownSet>,
+}
+
+impl DatasetInfo {
+    /// A set without argument of which nothing is known; rows say what is different.
+    pub const PLAIN: Self = Self {
+        name: "",
+        title: "",
+        about: "",
+        argument: Argument::Parameters(&[]),
+        family: None,
+        in_paper: false,
+        twin_of: None,
+        known: None,
+    };
+
+    /// How it is written: `libsvm:PATH`, `usps-synth:n=…`.
+    pub fn usage(&self) -> String {
+        let keys = |keys: &[&str]| keys.iter().map(|key| format!("{key}=…")).collect::<Vec<_>>().join(",");
+        match self.argument {
+            Argument::Parameters([]) => self.name.to_owned(),
+            Argument::Parameters(names) => format!("{}[:{}]", self.name, keys(names)),
+            Argument::Path([]) => format!("{}:PATH", self.name),
+            Argument::Path(names) => format!("{}:PATH[,{}]", self.name, keys(names)),
+        }
+    }
+}
+
+/// What is asked for: a name with its argument, where files are, and what overrides the defaults.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The name as written.
+    pub name: &'a str,
+    /// Where official files are.
+    pub data: &'a DataDir,
+    /// λ; 1/n when absent.
+    pub lambda: Option<f64>,
+    /// Weight of the pairwise term; the data set's own when absent.
+    pub pairwise_weight: Option<f64>,
+}
+
+impl<'a> Request<'a> {
+    /// A data set with its defaults.
+    pub fn new(name: &'a str, data: &'a DataDir) -> Self {
+        Self { name, data, lambda: None, pairwise_weight: None }
+    }
+
+    /// The name before the colon.
+    pub fn head(&self) -> &'a str {
+        self.name.split_once(':').map_or(self.name, |(head, _)| head)
+    }
+
+    fn argument(&self) -> &'a str {
+        self.name.split_once(':').map_or("", |(_, rest)| rest)
+    }
+
+    /// λ for n terms.
+    pub fn lambda_for(&self, n: usize) -> Result<f64> {
+        if n == 0 {
+            return Err(Error::invalid(format!("data set '{}' has no example", self.name)));
+        }
+        let lambda = self.lambda.unwrap_or(1.0 / n as f64);
+        if lambda.is_finite() && lambda > 0.0 {
+            Ok(lambda)
+        } else {
+            Err(Error::invalid(format!("lambda must be positive and finite, not {lambda}")))
+        }
+    }
+
+    /// The file of a set that is one.
+    pub fn path(&self) -> Result<PathBuf> {
+        let path = self.split_path().0;
+        if path.is_empty() {
+            let head = self.head();
+            return Err(Error::invalid(format!("data set '{}' needs a path: {head}:PATH", self.name)));
+        }
+        Ok(PathBuf::from(path))
+    }
+
+    /// The path, and the `key=value` parts behind it: the longest tail in which every part looks like one.
+    fn split_path(&self) -> (&'a str, &'a str) {
+        let text = self.argument();
+        let mut end = text.len();
+        for (comma, _) in text.rmatch_indices(',') {
+            let part = &text[comma + 1..end];
+            let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
+            if !part.split_once('=').is_some_and(|(key, value)| word(key) && word(value)) {
+                break;
+            }
+            end = comma;
+        }
+        (&text[..end], text[end..].trim_start_matches(','))
+    }
+
+    /// A whole number given as `key=value`, in this range.
+    pub fn count(&self, key: &str, range: std::ops::RangeInclusive<u64>) -> Result<Option<u64>> {
+        let Some(given) = self.given().find_map(|(name, value)| (name == key).then_some(value)) else {
+            return Ok(None);
+        };
+        given.parse().ok().filter(|count| range.contains(count)).map(Some).ok_or_else(|| {
+            let (low, high) = (range.start(), range.end());
+            Error::invalid(format!(
+                "data set '{}': parameter '{key}={given}' must be a whole number {low} to {high}",
+                self.name
+            ))
+        })
+    }
+
+    fn given(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let text = if self.argument().contains('/') || !self.split_path().1.is_empty() {
+            self.split_path().1
+        } else {
+            self.argument()
+        };
+        text.split(',').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")))
+    }
+
+    /// Refuses parameters and overrides that the set does not have.
+    fn check(&self, info: &DatasetInfo) -> Result<()> {
+        let (keys, text) = match info.argument {
+            Argument::Parameters(keys) => (keys, self.argument()),
+            Argument::Path(keys) => (keys, self.split_path().1),
+        };
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let key = part.split_once('=').map(|(key, _)| key);
+            if !key.is_some_and(|key| keys.contains(&key)) {
+                let known = if keys.is_empty() { "it has none".into() } else { format!("known: {}", keys.join(", ")) };
+                let near = nearest(key.unwrap_or(part), keys.iter().copied());
+                return Err(Error::invalid(format!(
+                    "data set '{}': parameter '{part}' is unknown{near}; {known}",
+                    self.name
+                )));
+            }
+        }
+        if let (Some(_), Some(family)) = (self.pairwise_weight, info.family) {
+            self.check_pairwise(family)?;
+        }
+        Ok(())
+    }
+
+    fn check_pairwise(&self, family: &Family) -> Result<()> {
+        match self.pairwise_weight {
+            Some(_) if !family.pairwise => {
+                Err(Error::invalid(format!("'{}' is a {} problem: it has no pairwise_weight", self.name, family.name)))
+            }
+            Some(weight) if !(weight.is_finite() && weight >= 0.0) => {
+                Err(Error::invalid(format!("pairwise_weight must be finite and not negative, not {weight}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A problem as a row makes it.
+pub struct Loaded<P> {
+    /// The problem.
+    pub problem: P,
+    /// Memory of the data, bytes.
+    pub bytes: u64,
+    /// Identity of the content: sha256 of the files, or of the generator's parameters.
+    pub checksum: String,
+}
+
+/// What a plan needs to know of a data set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// n, d, bytes.
+    pub size: Size,
+    /// What kind of problem it is.
+    pub family: &'static Family,
+    /// As in [`Loaded::checksum`].
+    pub checksum: String,
+}
+
+/// A loaded data set.
+#[derive(Clone)]
+pub struct Opened {
+    /// What a plan needs to know.
+    pub description: Description,
+    /// The problem, bound to the solvers of the program.
+    pub problem: Arc<dyn AnyProblem>,
+}
+
+/// One row of the table: a data set that makes a problem.
+pub trait DatasetRow: Send + Sync + 'static {
+    /// The problem it makes.
+    type Problem: Problem + Send + Sync + 'static;
+    /// Everything about it.
+    fn info(&self) -> DatasetInfo;
+    /// Reads or makes the data. The request has only parameters that the row has.
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<Self::Problem>>;
+    /// What a plan needs to know, when that is known without loading.
+    fn describe(&self, _request: &Request<'_>) -> Result<Option<Description>> {
+        Ok(None)
+    }
+}
+
+/// A table of data sets.
+pub trait DatasetTable: Send + Sync + 'static {
+    /// The rows, in the order of tables and figures.
+    fn infos(&self) -> Vec<DatasetInfo>;
+    /// [`DatasetRow::describe`] of the row of this request; `None` when the table has no such row.
+    fn describe(&self, request: &Request<'_>) -> Option<Result<Option<Description>>>;
+    /// [`DatasetRow::load`], bound to these solvers; `None` when the table has no such row.
+    fn open<S: SolverTable>(&self, request: &Request<'_>, solvers: &Arc<S>) -> Option<Result<Opened>>;
+}
+
+fn open_row<R: DatasetRow, S: SolverTable>(row: &R, request: &Request<'_>, solvers: &Arc<S>) -> Result<Opened> {
+    request.check(&row.info())?;
+    let Loaded { problem, bytes, checksum } = row.load(request)?;
+    request.check_pairwise(problem.family())?;
+    let problem = bind(problem, solvers.clone());
+    if problem.terms() == 0 {
+        return Err(Error::invalid(format!("data set '{}' has no example", request.name)));
+    }
+    let size = Size { n: problem.terms() as u64, d: problem.weights() as u64, bytes };
+    Ok(Opened { description: Description { size, family: problem.family(), checksum }, problem })
+}
+
+fn describe_row<R: DatasetRow>(row: &R, request: &Request<'_>) -> Result<Option<Description>> {
+    request.check(&row.info())?;
+    row.describe(request)
+}
+
+impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
+    fn infos(&self) -> Vec<DatasetInfo> {
+        let mut infos = self.0.infos();
+        infos.push(self.1.info());
+        infos
+    }
+
+    fn describe(&self, request: &Request<'_>) -> Option<Result<Option<Description>>> {
+        if self.1.info().name == request.head() {
+            return Some(describe_row(&self.1, request));
+        }
+        self.0.describe(request)
+    }
+
+    fn open<S: SolverTable>(&self, request: &Request<'_>, solvers: &Arc<S>) -> Option<Result<Opened>> {
+        if self.1.info().name == request.head() {
+            return Some(open_row(&self.1, request, solvers));
+        }
+        self.0.open(request, solvers)
+    }
+}
+
+macro_rules! standard {
+    ($($row:expr),+ $(,)?) => {
+        impl DatasetTable for Standard {
+            fn infos(&self) -> Vec<DatasetInfo> {
+                vec![$(DatasetRow::info(&$row)),+]
+            }
+
+            fn describe(&self, request: &Request<'_>) -> Option<Result<Option<Description>>> {
+                $(if DatasetRow::info(&$row).name == request.head() {
+                    return Some(describe_row(&$row, request));
+                })+
+                None
+            }
+
+            fn open<S: SolverTable>(&self, request: &Request<'_>, solvers: &Arc<S>) -> Option<Result<Opened>> {
+                $(if DatasetRow::info(&$row).name == request.head() {
+                    return Some(open_row(&$row, request, solvers));
+                })+
+                None
+            }
+        }
+    };
+}
+
+/// The data sets of this crate, in the order of tables and figures: real before synthetic, as in the paper.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standard;
+
+standard![
+    usps::Usps,
+    twin::UspsTwin,
+    letter_file::Ocr,
+    twin::OcrTwin,
+    images::Horses,
+    horseseg::HorseSeg,
+    twin::HorseSegTwin,
+    images::Stanford,
+    twin::StanfordTwin,
+    libsvm::Libsvm,
+    letter_file::Letters,
+    npz::GraphFile,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_parameters_are_told_apart() {
+        let data = DataDir::resolve(None);
+        let request = |name| Request::new(name, &data);
+        let path = |name| request(name).path().unwrap().display().to_string();
+        assert_eq!(path("letters:a,b/c.gz,fold=3"), "a,b/c.gz");
+        assert_eq!(request("letters:a,b/c.gz,fold=3").count("fold", 0..=9).unwrap(), Some(3));
+        assert_eq!(path("libsvm:/x=1,y=2.txt"), "/x=1,y=2.txt");
+        assert_eq!(request("usps-synth:n=30,seed=2").count("n", 1..=100).unwrap(), Some(30));
+        assert_eq!(request("usps-synth").count("n", 1..=100).unwrap(), None);
+        assert!(request("usps-synth:n=300").count("n", 1..=100).unwrap_err().to_string().contains("1 to 100"));
+        assert!(request("libsvm:").path().unwrap_err().to_string().contains("libsvm:PATH"));
+    }
+
+    #[test]
+    fn every_row_is_complete_and_distinct() {
+        let infos = Standard.infos();
+        for (at, info) in infos.iter().enumerate() {
+            assert!(!info.name.is_empty() && !info.title.is_empty() && !info.about.is_empty(), "{}", info.name);
+            assert!(infos[..at].iter().all(|other| other.name != info.name));
+            assert!(!info.in_paper || info.family.is_some_and(|family| family.paper.is_some()), "{}", info.name);
+            if let Some(real) = info.twin_of {
+                assert!(infos.iter().any(|other| other.name == real), "{}", info.name);
+            }
+        }
+    }
+}

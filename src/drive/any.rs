@@ -1,0 +1,62 @@
+//! A problem bound to a table of solvers, behind a face that needs no type parameter: what workers, plans and commands
+//! hold. Behind the face every solver is compiled for the problem's own type.
+
+use std::sync::Arc;
+
+use super::{Course, Observer, Outcome, drive};
+use crate::error::Result;
+use crate::problem::{Family, Problem};
+use crate::settings::RunSettings;
+use crate::solver::SolverTable;
+
+/// A problem that can be run with any solver of a table.
+pub trait AnyProblem: Send + Sync {
+    /// What kind of problem this is.
+    fn family(&self) -> &'static Family;
+    /// n.
+    fn terms(&self) -> usize;
+    /// d: length of the exported weights.
+    fn weights(&self) -> usize;
+    /// λ.
+    fn lambda(&self) -> f64;
+    /// Builds the solver and runs it until its budget ends.
+    fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome>;
+}
+
+/// Binds a problem to a table of solvers.
+pub fn bind<P, S>(problem: P, solvers: Arc<S>) -> Arc<dyn AnyProblem>
+where
+    P: Problem + Send + Sync + 'static,
+    S: SolverTable,
+{
+    Arc::new(Bound { problem, solvers })
+}
+
+struct Bound<P, S> {
+    problem: P,
+    solvers: Arc<S>,
+}
+
+impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
+    fn family(&self) -> &'static Family {
+        self.problem.family()
+    }
+
+    fn terms(&self) -> usize {
+        self.problem.terms()
+    }
+
+    fn weights(&self) -> usize {
+        self.problem.weights(&vec![0.0; self.problem.dim()]).len()
+    }
+
+    fn lambda(&self) -> f64 {
+        self.problem.lambda()
+    }
+
+    fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {
+        let RunSettings { solver, seed, clock, budget, evaluate } = settings;
+        let mut solver = self.solvers.build(solver, &self.problem, *seed)?;
+        drive(&self.problem, &mut *solver, Course { clock: *clock, budget, evaluate }, observer)
+    }
+}

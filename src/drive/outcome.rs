@@ -1,0 +1,104 @@
+//! What one run leaves behind: evaluations, why it ended, how long its calls took, the weights.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Halt;
+
+/// One evaluation of one run. All counters and times are totals since the run began; times are solver time only.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TracePoint {
+    /// Completed iterations.
+    pub iteration: u64,
+    /// Solver time on the run's clock, seconds.
+    pub time_s: f64,
+    /// CPU time of the solver's thread during solver work, seconds.
+    pub cpu_s: f64,
+    /// Exact oracle calls.
+    pub oracle_calls: u64,
+    /// Approximate steps.
+    pub approx_steps: u64,
+    /// Approximate passes.
+    pub approx_passes: u64,
+    /// Time inside exact oracle calls, on the run's clock.
+    pub oracle_time_s: f64,
+    /// Time inside approximate passes, on the run's clock.
+    pub approx_time_s: f64,
+    /// P at the returned vector.
+    pub primal: f64,
+    /// max(dual_solution, F of the current iterate).
+    pub dual: f64,
+    /// F of the returned vector.
+    pub dual_solution: f64,
+    /// primal − dual.
+    pub gap: f64,
+    /// Mean working-set size per term.
+    pub planes_mean: f64,
+    /// Largest working set.
+    pub planes_max: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// The iteration budget.
+    Iterations,
+    /// The solver-time budget.
+    Time,
+    /// The oracle-call budget.
+    OracleCalls,
+    /// The gap was reached.
+    Gap,
+    /// Cancelled from outside (Ctrl-C).
+    Cancelled,
+}
+
+impl From<Halt> for StopReason {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Cancelled => Self::Cancelled,
+            Halt::OracleCalls => Self::OracleCalls,
+            Halt::Time => Self::Time,
+        }
+    }
+}
+
+impl StopReason {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Iterations, Self::Time, Self::OracleCalls, Self::Gap, Self::Cancelled];
+
+    /// The name in result files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Iterations => "iterations",
+            Self::Time => "time",
+            Self::OracleCalls => "oracle-calls",
+            Self::Gap => "gap",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What the executor measured in one run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Evaluations, in order.
+    pub points: Vec<TracePoint>,
+    /// Why it ended.
+    pub stop: StopReason,
+    /// Latency of every exact oracle call, ns.
+    pub oracle_ns: Histogram<u64>,
+    /// Latency of sampled approximate steps, ns.
+    pub approx_ns: Histogram<u64>,
+    /// Wall time of solver work, seconds.
+    pub wall_s: f64,
+    /// CPU time of solver work, seconds.
+    pub cpu_s: f64,
+    /// Wall time inside exact oracle calls, seconds (from the histograms' clock, whatever the run's clock is).
+    pub oracle_wall_s: f64,
+    /// Estimated cost of the instrument itself, seconds.
+    pub instrument_s: f64,
+    /// The returned weights in the block order of the data set's joint features.
+    pub weights: Vec<f64>,
+}

@@ -1,0 +1,110 @@
+//! The iterate of a block-coordinate solver: φ as w and φ∘, all φ^i, and the one step that moves them.
+
+use super::average::{Average, Solution};
+use super::{Meter, Metered, step};
+use crate::linalg::norm2;
+use crate::problem::{Problem, Sink};
+
+/// φ = Σ φ^i at one moment, with the memory to step.
+pub struct Iterate<'p, P: Problem> {
+    /// The problem, its oracle metered.
+    pub problem: Metered<'p, P>,
+    /// w = −φ⋆/λ.
+    pub w: Vec<f64>,
+    /// φ∘.
+    pub offset: f64,
+    /// All φ^i.
+    pub blocks: P::Blocks,
+    /// Scratch memory.
+    pub work: P::Work,
+    /// The plane that the oracle returned last.
+    pub hat: P::Plane,
+}
+
+impl<'p, P: Problem> Iterate<'p, P> {
+    /// φ^i = 0, the ground-truth planes.
+    pub fn new(problem: Metered<'p, P>) -> Self {
+        Self {
+            problem,
+            w: vec![0.0; problem.dim()],
+            offset: 0.0,
+            blocks: problem.blocks(),
+            work: problem.work(),
+            hat: P::Plane::default(),
+        }
+    }
+
+    /// The exact step on term i: one oracle call, then [`Iterate::step`] towards [`Iterate::hat`]. False, and nothing
+    /// done, when the run must stop.
+    #[inline(always)]
+    pub fn exact_step(&mut self, i: usize, meter: &mut Meter<'_>, average: Option<&mut Average>) -> bool {
+        if !meter.may_call() {
+            return false;
+        }
+        self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.hat);
+        self.step_towards(i, None, average);
+        true
+    }
+
+    /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; an average takes the change in. Needs the products of
+    /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them.
+    #[inline(always)]
+    pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) {
+        self.step_towards(i, Some(plane), average);
+    }
+
+    /// Without a plane: towards the oracle's.
+    #[inline(always)]
+    fn step_towards(&mut self, i: usize, plane: Option<&P::Plane>, mut average: Option<&mut Average>) {
+        let plane = plane.unwrap_or(&self.hat);
+        let direction = self.problem.direction(i, &self.blocks, plane, &self.w, &mut self.work);
+        let lambda = self.problem.lambda();
+        let gamma = step::gamma(&direction, lambda);
+        if gamma > 0.0 {
+            let scale = -1.0 / lambda;
+            let mut sink = Sink {
+                w: &mut self.w,
+                scale,
+                average: average.as_mut().map(|average| {
+                    let weight = average.weight();
+                    (average.sum_mut(), scale * weight)
+                }),
+            };
+            self.problem.advance(i, &mut self.blocks, plane, gamma, &mut self.work, &mut sink);
+            self.offset += gamma * direction.offset;
+        }
+        if let Some(average) = average {
+            average.count(gamma * direction.offset);
+        }
+    }
+
+    /// F.
+    pub fn dual(&self) -> f64 {
+        self.offset - 0.5 * self.problem.lambda() * norm2(&self.w)
+    }
+
+    /// w and φ∘.
+    pub fn solution(&self) -> Solution {
+        Solution { w: self.w.clone(), offset: self.offset }
+    }
+
+    /// w and φ∘ summed from the φ^i: what they should be.
+    pub fn resummed(&self) -> Solution {
+        let mut solution = Solution { w: vec![0.0; self.w.len()], offset: 0.0 };
+        solution.offset = self.sum_blocks(&mut solution.w);
+        solution
+    }
+
+    /// Sums φ afresh from the φ^i, against drift.
+    pub fn resum(&mut self) {
+        let mut w = std::mem::take(&mut self.w);
+        self.offset = self.sum_blocks(&mut w);
+        self.w = w;
+    }
+
+    fn sum_blocks(&self, w: &mut [f64]) -> f64 {
+        w.fill(0.0);
+        let scale = -1.0 / self.problem.lambda();
+        (0..self.problem.terms()).map(|i| self.problem.add_block(i, &self.blocks, scale, w)).sum()
+    }
+}

@@ -1,0 +1,124 @@
+//! A problem as a solver sees it: everything but the oracle as it is, the oracle only through the meter. A solver cannot
+//! forget to time or to count a call.
+
+use super::Meter;
+use crate::problem::{Direction, Family, Problem, Sink};
+
+/// A problem whose oracle is metered.
+pub struct Metered<'p, P>(&'p P);
+
+impl<P> Clone for Metered<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Metered<'_, P> {}
+
+impl<'p, P: Problem> Metered<'p, P> {
+    /// Puts the problem behind the meter.
+    pub fn new(problem: &'p P) -> Self {
+        Self(problem)
+    }
+
+    /// The max-oracle of term i at w, see [`Problem::oracle`]. Ask [`Meter::may_call`] first.
+    #[inline(always)]
+    pub fn oracle(self, meter: &mut Meter<'_>, i: usize, w: &[f64], work: &mut P::Work, plane: &mut P::Plane) {
+        meter.exact_call(self.0.product_ops(i), || self.0.oracle(i, w, work, plane));
+    }
+
+    /// [`Problem::family`].
+    pub fn family(self) -> &'static Family {
+        self.0.family()
+    }
+
+    /// [`Problem::terms`].
+    pub fn terms(self) -> usize {
+        self.0.terms()
+    }
+
+    /// [`Problem::dim`].
+    pub fn dim(self) -> usize {
+        self.0.dim()
+    }
+
+    /// [`Problem::lambda`].
+    #[inline(always)]
+    pub fn lambda(self) -> f64 {
+        self.0.lambda()
+    }
+
+    /// [`Problem::blocks`].
+    pub fn blocks(self) -> P::Blocks {
+        self.0.blocks()
+    }
+
+    /// [`Problem::work`].
+    pub fn work(self) -> P::Work {
+        self.0.work()
+    }
+
+    /// [`Problem::load`].
+    #[inline(always)]
+    pub fn load<'a>(
+        self,
+        i: usize,
+        w: &[f64],
+        blocks: &P::Blocks,
+        planes: impl Iterator<Item = &'a P::Plane>,
+        work: &mut P::Work,
+    ) where
+        P::Plane: 'a,
+    {
+        self.0.load(i, w, blocks, planes, work);
+    }
+
+    /// [`Problem::value`].
+    #[inline(always)]
+    pub fn value(self, i: usize, plane: &P::Plane, w: &[f64], work: &P::Work) -> f64 {
+        self.0.value(i, plane, w, work)
+    }
+
+    /// [`Problem::direction`].
+    #[inline(always)]
+    pub fn direction(self, i: usize, blocks: &P::Blocks, plane: &P::Plane, w: &[f64], work: &mut P::Work) -> Direction {
+        self.0.direction(i, blocks, plane, w, work)
+    }
+
+    /// [`Problem::advance`].
+    #[inline(always)]
+    pub fn advance(
+        self,
+        i: usize,
+        blocks: &mut P::Blocks,
+        plane: &P::Plane,
+        gamma: f64,
+        work: &mut P::Work,
+        sink: &mut Sink<'_>,
+    ) {
+        self.0.advance(i, blocks, plane, gamma, work, sink);
+    }
+
+    /// [`Problem::add_block`].
+    pub fn add_block(self, i: usize, blocks: &P::Blocks, scale: f64, out: &mut [f64]) -> f64 {
+        self.0.add_block(i, blocks, scale, out)
+    }
+
+    /// [`Problem::add_plane`].
+    #[inline(always)]
+    pub fn add_plane(self, i: usize, plane: &P::Plane, scale: f64, out: &mut [f64]) -> f64 {
+        self.0.add_plane(i, plane, scale, out)
+    }
+
+    /// [`Problem::product_ops`].
+    #[inline(always)]
+    pub fn product_ops(self, i: usize) -> u64 {
+        self.0.product_ops(i)
+    }
+
+    /// [`Problem::prefetch`].
+    #[inline(always)]
+    pub fn prefetch(self, i: usize, blocks: &P::Blocks) {
+        self.0.prefetch(i, blocks);
+    }
+}
