@@ -52,7 +52,7 @@ impl Instance {
         (0..self.nodes()).map(|_| rng.random_range(0..self.num_labels as u16)).collect()
     }
 
-    /// `shape` ≥ 0 draws edges at random, else a tree.
+    /// Edges at random, parallel ones and lonely nodes among them, or a tree.
     fn tiny(rng: &mut Pcg64, num_labels: usize, tree: bool) -> Self {
         let nodes = rng.random_range(1..[0, 0, 10, 8, 7, 6][num_labels]);
         let mut edges = Vec::new();
@@ -77,7 +77,7 @@ impl Instance {
 }
 
 /// Tries hard: no sweep is too small.
-const PATIENT: BoundBudget = BoundBudget { sweeps: 500, progress: 0.0 };
+const PATIENT: BoundBudget = BoundBudget { sweeps: 500, progress: 0.0, operations: u64::MAX };
 
 /// Bounds with and without a known labelling; checks what always holds.
 fn certify(instance: &Instance, bound: &mut PottsBound, best: &[u16], budget: BoundBudget) -> BoundReport {
@@ -107,18 +107,21 @@ fn certify(instance: &Instance, bound: &mut PottsBound, best: &[u16], budget: Bo
 fn bounds_stay_below_the_optimum() {
     let mut rng = Pcg64::seed_from_u64(1);
     let (mut bound, mut solver) = (PottsBound::new(), PottsSolver::new());
-    let (mut exact, mut rounds) = (0, 0);
-    for round in 0..2000 {
+    let (mut exact, mut alone) = (0, 0);
+    const ROUNDS: usize = 2000;
+    for round in 0..ROUNDS {
         let instance = Instance::tiny(&mut rng, 2 + round % 4, false);
         let mut labels = vec![0; instance.nodes()];
         solver.solve_from(instance.potts(), &[Start::Unaries], &mut labels);
         exact += usize::from(certify(&instance, &mut bound, &labels, PATIENT).exact);
         // Whatever the messages: stopped at once, and with a poor labelling.
         let labels = instance.random_labels(&mut rng);
-        certify(&instance, &mut bound, &labels, BoundBudget { sweeps: 1, progress: 0.0 });
-        rounds += 1;
+        certify(&instance, &mut bound, &labels, BoundBudget { sweeps: 1, ..PATIENT });
+        // Without a labelling to meet, it has to find one.
+        alone += usize::from(bound.lower(instance.potts(), None, BoundBudget::default()).exact);
     }
-    assert!(20 * exact > 19 * rounds, "proven exact: {exact} of {rounds}");
+    assert!(20 * exact > 19 * ROUNDS, "proven exact: {exact} of {ROUNDS}");
+    assert!(10 * alone > 9 * ROUNDS, "proven exact without help: {alone} of {ROUNDS}");
 }
 
 #[test]
@@ -255,7 +258,7 @@ proptest! {
     #[test]
     fn any_energy_is_bounded(instance in wild(), sweeps in 1u32..40) {
         let labels = vec![0; instance.nodes()];
-        certify(&instance, &mut PottsBound::new(), &labels, BoundBudget { sweeps, progress: 0.0 });
+        certify(&instance, &mut PottsBound::new(), &labels, BoundBudget { sweeps, ..PATIENT });
     }
 
     #[test]

@@ -11,6 +11,9 @@ use super::{
     trws::Trws,
 };
 
+/// Sweeps between labellings read from the messages.
+const DECODE_EVERY: u32 = 4;
+
 /// When to give up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundBudget {
@@ -18,11 +21,13 @@ pub struct BoundBudget {
     pub sweeps: u32,
     /// A sweep that closes a smaller part of the gap than this is the last.
     pub progress: f64,
+    /// No sweep begins after so many operations.
+    pub operations: u64,
 }
 
 impl Default for BoundBudget {
     fn default() -> Self {
-        Self { sweeps: 50, progress: 0.01 }
+        Self { sweeps: 200, progress: 0.001, operations: u64::MAX }
     }
 }
 
@@ -114,29 +119,42 @@ impl PottsBound {
             self.offer(Potts { pairwise, ..energy }, report);
             return;
         }
-        let num_labels = energy.num_labels;
-        self.trws.clear(self.partial.left().0, num_labels);
+        let (topology, unary) = self.partial.left();
+        self.trws.load(Potts { topology, unary, ..energy });
         let mut bound = f64::NEG_INFINITY;
         loop {
-            let (topology, unary) = self.partial.left();
-            let rest = Potts { topology, unary, ..energy };
-            self.trws.pass(rest, false);
-            let next = fixed + self.trws.pass(rest, true);
+            let topology = self.partial.left().0;
+            self.trws.pass(topology, energy.pairwise, false);
+            let next = fixed + self.trws.pass(topology, energy.pairwise, true);
             report.sweeps += 1;
-            report.operations += 2 * Trws::operations(rest);
-            self.trws.decode(rest, &mut self.left);
-            for (&l, &label) in self.partial.open().iter().zip(&self.left) {
-                self.trial[l as usize] = label;
-            }
-            self.offer(Potts { pairwise, ..energy }, report);
+            report.operations += 2 * self.trws.operations();
             let gained = next - bound;
             bound = bound.max(next);
             report.lower = bound - error;
-            let gap = report.energy - bound;
-            if gap <= error || report.sweeps >= budget.sweeps || gained < budget.progress * gap {
+            // Without a labelling to compare with, the first one is read at once.
+            if report.energy == f64::INFINITY {
+                self.decode(Potts { pairwise, ..energy }, report);
+            }
+            let over = |energy: f64| energy - bound <= error || gained < budget.progress * (energy - bound);
+            let spent = report.sweeps >= budget.sweeps || report.operations >= budget.operations;
+            let last = spent || over(report.energy);
+            if last || report.sweeps.is_multiple_of(DECODE_EVERY) {
+                self.decode(Potts { pairwise, ..energy }, report);
+            }
+            if last || over(report.energy) {
                 return;
             }
         }
+    }
+
+    /// Reads a labelling of the open nodes from the messages.
+    fn decode(&mut self, energy: Potts<'_>, report: &mut BoundReport) {
+        self.trws.decode(self.partial.left().0, energy.pairwise, &mut self.left);
+        report.operations += self.trws.operations() / 2;
+        for (&l, &label) in self.partial.open().iter().zip(&self.left) {
+            self.trial[l as usize] = label;
+        }
+        self.offer(energy, report);
     }
 
     /// Puts the fixed labels into `trial`; returns their energy, edges to open nodes counted as cut.
