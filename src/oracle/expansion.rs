@@ -124,6 +124,8 @@ impl PottsSolver {
     /// than any of the starts. For K = 2 the optimum, whatever the starts.
     pub fn solve_from(&mut self, energy: Potts<'_>, starts: &[Start<'_>], labels: &mut [u16]) -> PottsReport {
         let Potts { topology, unary, num_labels, pairwise } = energy;
+        let fits = |start: &Start<'_>| !matches!(start, Start::Labels(start) if start.len() != labels.len());
+        assert!(labels.len() == topology.num_nodes() && starts.iter().all(fits), "one label per node");
         let mut report = if num_labels == 2 {
             self.solve(topology, unary, 2, pairwise, labels)
         } else {

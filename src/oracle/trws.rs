@@ -133,3 +133,63 @@ fn minimum(row: &[Lanes]) -> f64 {
     let least = |least: Lanes, lanes: &Lanes| std::array::from_fn(|lane| lesser(least[lane], lanes[lane]));
     lowest_lane(row.iter().fold([f64::INFINITY; LANES], least))
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// The lowest energy of all labellings of three nodes.
+    fn optimum(energy: Potts<'_>) -> f64 {
+        let labels = 0..energy.num_labels as u16;
+        let pairs = labels.clone().flat_map(|a| labels.clone().map(move |b| [a, b]));
+        let all = pairs.flat_map(|[a, b]| labels.clone().map(move |c| [a, b, c]));
+        all.map(|labels| energy.energy(&labels)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Triangles with 3 to 20 labels: rows of one, two and three sets of lanes.
+    fn triangles(mut check: impl FnMut(&mut Pcg64, Potts<'_>, f64)) {
+        let mut rng = Pcg64::seed_from_u64(1);
+        let topology = Topology::new(3, &[[0, 1], [1, 2], [0, 2], [0, 1]]).unwrap();
+        for round in 0..360 {
+            let num_labels = 3 + round % 18;
+            let unary: Vec<f64> = (0..3 * num_labels).map(|_| rng.random_range(-2.0..2.0)).collect();
+            let energy = Potts { topology: &topology, unary: &unary, num_labels, pairwise: rng.random() };
+            let optimum = optimum(energy);
+            check(&mut rng, energy, optimum);
+        }
+    }
+
+    #[test]
+    fn any_messages_give_a_bound() {
+        let mut trws = Trws::default();
+        triangles(|rng, energy, optimum| {
+            trws.load(energy);
+            for message in trws.messages.as_flattened_mut() {
+                *message = rng.random_range(-3.0..3.0);
+            }
+            assert!(trws.pass(energy.topology, energy.pairwise, rng.random()) <= optimum + 1e-12);
+        });
+    }
+
+    #[test]
+    fn bounds_do_not_fall() {
+        let (mut trws, mut labels) = (Trws::default(), Vec::new());
+        let mut met = 0;
+        triangles(|_, energy, optimum| {
+            trws.load(energy);
+            let mut last = f64::NEG_INFINITY;
+            for pass in 0..100 {
+                let bound = trws.pass(energy.topology, energy.pairwise, pass % 2 == 1);
+                assert!(bound >= last - 1e-12 && bound <= optimum + 1e-12, "{last}, {bound} of {optimum}");
+                last = bound;
+            }
+            trws.decode(energy.topology, energy.pairwise, &mut labels);
+            assert!(energy.energy(&labels) >= optimum);
+            met += usize::from(energy.energy(&labels) <= last + 1e-9);
+        });
+        assert!(met > 320, "{met} of 360 labellings meet the bound");
+    }
+}
