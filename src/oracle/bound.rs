@@ -2,10 +2,10 @@
 //! the best labelling known. Out: a number that no labelling goes below, rounding included, and whether one meets it.
 //!
 //! Two labels are one cut. Otherwise partial optimality first; if it leaves nodes open, TRW-S on these. A labelling read
-//! from the messages may beat the known one and is kept then.
+//! from the messages may beat the known one and is kept then; if no proof comes, the last of them is expanded.
 
 use super::{
-    expansion::Potts,
+    expansion::{Potts, expand},
     maxflow::{BinaryCut, Scale},
     partial::PartialOptimum,
     trws::Trws,
@@ -60,8 +60,9 @@ pub struct PottsBound {
     labels: Vec<u16>,
     /// The fixed labels, and on the open nodes what was decoded.
     trial: Vec<u16>,
-    /// Decoded labels of the open nodes.
+    /// Labels of the open nodes.
     left: Vec<u16>,
+    moved: Vec<u16>,
 }
 
 impl PottsBound {
@@ -142,9 +143,23 @@ impl PottsBound {
                 self.decode(Potts { pairwise, ..energy }, report);
             }
             if last || over(report.energy) {
-                return;
+                break;
             }
         }
+        if report.energy - bound > error {
+            self.polish(energy, pairwise, report);
+        }
+    }
+
+    /// Expansion moves from the labelling decoded last.
+    fn polish(&mut self, energy: Potts<'_>, pairwise: f64, report: &mut BoundReport) {
+        let Self { cut, partial, trial, left, moved, .. } = self;
+        let (topology, unary) = partial.left();
+        report.operations += expand(cut, moved, Potts { topology, unary, ..energy }, None, left).operations;
+        for (&l, &label) in partial.open().iter().zip(left.iter()) {
+            trial[l as usize] = label;
+        }
+        self.offer(Potts { pairwise, ..energy }, report);
     }
 
     /// Reads a labelling of the open nodes from the messages.

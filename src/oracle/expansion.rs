@@ -221,14 +221,14 @@ fn finish(
 }
 
 /// Where a chain of expansion moves ended, and what it took.
-struct Expanded {
-    energy: f64,
-    operations: u64,
+pub(super) struct Expanded {
+    pub(super) energy: f64,
+    pub(super) operations: u64,
 }
 
 /// Expansion moves, labels 0, 1, … in turn, until none of the K brings a strict decrease, or until they arrive at a
 /// labelling that is `known` to have none.
-fn expand(
+pub(super) fn expand(
     cut: &mut BinaryCut,
     trial: &mut Vec<u16>,
     energy: Potts<'_>,
