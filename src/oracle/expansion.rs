@@ -6,6 +6,35 @@ use super::{
     partial::PartialOptimum,
 };
 
+/// A Potts energy.
+#[derive(Clone, Copy, Debug)]
+pub struct Potts<'a> {
+    /// Its graph.
+    pub topology: &'a Topology,
+    /// U, nodes × K, row-major.
+    pub unary: &'a [f64],
+    /// K ≥ 2.
+    pub num_labels: usize,
+    /// w ≥ 0.
+    pub pairwise: f64,
+}
+
+impl Potts<'_> {
+    /// E(y).
+    pub fn energy(self, labels: &[u16]) -> f64 {
+        potts_energy(self.topology, self.unary, self.num_labels, self.pairwise, labels)
+    }
+}
+
+/// A labelling from which to expand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start<'a> {
+    /// One that is known: the truth, a cached plane.
+    Labels(&'a [u16]),
+    /// Per node the lowest unary, what the fixed neighbours say included.
+    Unaries,
+}
+
 /// Result of one minimisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PottsReport {
@@ -44,6 +73,10 @@ pub struct PottsSolver {
     /// Labels of the open nodes.
     left: Vec<u16>,
     trial: Vec<u16>,
+    /// The best of several expansions, on the open nodes.
+    best: Vec<u16>,
+    /// Starts that were expanded, on the open nodes, one after the other.
+    begun: Vec<u16>,
 }
 
 impl PottsSolver {
@@ -75,7 +108,8 @@ impl PottsSolver {
         self.left.clear();
         self.left.extend(open.iter().map(|&l| labels[l as usize]));
         let (rest, folded) = self.partial.left();
-        let moves = expand(&mut self.cut, &mut self.trial, rest, folded, num_labels, pairwise, &mut self.left);
+        let rest = Potts { topology: rest, unary: folded, num_labels, pairwise };
+        let moves = expand(&mut self.cut, &mut self.trial, rest, None, &mut self.left).operations;
         for (l, label) in labels.iter_mut().enumerate() {
             *label = self.partial.fixed(l).unwrap_or(*label);
         }
@@ -84,6 +118,77 @@ impl PottsSolver {
         }
         let operations = self.partial.operations() + moves;
         finish(topology, unary, num_labels, pairwise, labels, operations, labels.len() - open.len())
+    }
+
+    /// Minimises the energy into `labels`: the best of the expansions from `starts`, the first of them on ties. Never worse
+    /// than any of the starts. For K = 2 the optimum, whatever the starts.
+    pub fn solve_from(&mut self, energy: Potts<'_>, starts: &[Start<'_>], labels: &mut [u16]) -> PottsReport {
+        let Potts { topology, unary, num_labels, pairwise } = energy;
+        let fits = |start: &Start<'_>| !matches!(start, Start::Labels(start) if start.len() != labels.len());
+        assert!(labels.len() == topology.num_nodes() && starts.iter().all(fits), "one label per node");
+        let mut report = if num_labels == 2 {
+            self.solve(topology, unary, 2, pairwise, labels)
+        } else {
+            self.partial.solve(&mut self.cut, topology, unary, num_labels, pairwise);
+            let operations = self.partial.operations() + self.expand_starts(num_labels, pairwise, starts);
+            let mut left = self.best.iter();
+            for (l, label) in labels.iter_mut().enumerate() {
+                *label = self.partial.fixed(l).or_else(|| left.next().copied()).unwrap_or(0);
+            }
+            let open = self.partial.open().len();
+            finish(topology, unary, num_labels, pairwise, labels, operations, labels.len() - open)
+        };
+        // Only rounding can put a start below the result: the sums decide, so that the promise holds to the last bit.
+        for start in starts {
+            if let Start::Labels(start) = start {
+                report.operations += (topology.arcs().len() / 2) as u64;
+                let disagreements = topology.disagreements(start);
+                let sum = unary_sum(unary, num_labels, start) + pairwise * f64::from(disagreements);
+                if sum < report.energy {
+                    (report.energy, report.disagreements) = (sum, disagreements);
+                    labels.copy_from_slice(start);
+                }
+            }
+        }
+        report
+    }
+
+    /// Expands every start on the open nodes, the same ones once; leaves the best in `best`. Returns the operations.
+    fn expand_starts(&mut self, num_labels: usize, pairwise: f64, starts: &[Start<'_>]) -> u64 {
+        let Self { cut, partial, left, trial, best, begun, .. } = self;
+        let (topology, unary) = partial.left();
+        let rest = Potts { topology, unary, num_labels, pairwise };
+        let open = partial.open();
+        let (mut lowest, mut operations) = (None, 0);
+        begun.clear();
+        best.clear();
+        if open.is_empty() {
+            return 0;
+        }
+        for start in if starts.is_empty() { &[Start::Unaries] } else { starts } {
+            left.clear();
+            match start {
+                Start::Labels(labels) => left.extend(open.iter().map(|&l| labels[l as usize])),
+                Start::Unaries => {
+                    left.resize(open.len(), 0);
+                    argmin_labels(unary, num_labels, left);
+                    operations += unary.len() as u64;
+                }
+            }
+            operations += open.len() as u64;
+            if begun.chunks_exact(open.len()).any(|other| other == left) {
+                continue;
+            }
+            begun.extend_from_slice(left);
+            let known = lowest.map(|energy| (energy, best.as_slice()));
+            let expanded = expand(cut, trial, rest, known, left);
+            operations += expanded.operations;
+            if lowest.is_none_or(|energy| expanded.energy < energy) {
+                lowest = Some(expanded.energy);
+                best.clone_from(left);
+            }
+        }
+        operations
     }
 
     /// α-expansion alone, from the labelling in `labels`. Never ends worse than it starts.
@@ -95,7 +200,8 @@ impl PottsSolver {
         pairwise: f64,
         labels: &mut [u16],
     ) -> PottsReport {
-        let operations = expand(&mut self.cut, &mut self.trial, topology, unary, num_labels, pairwise, labels);
+        let energy = Potts { topology, unary, num_labels, pairwise };
+        let operations = expand(&mut self.cut, &mut self.trial, energy, None, labels).operations;
         finish(topology, unary, num_labels, pairwise, labels, operations, 0)
     }
 }
@@ -114,21 +220,29 @@ fn finish(
     PottsReport { energy, disagreements, operations, fixed_nodes }
 }
 
-/// Expansion moves, labels 0, 1, … in turn, until none of the K brings a strict decrease. Returns the operations.
-fn expand(
+/// Where a chain of expansion moves ended, and what it took.
+pub(super) struct Expanded {
+    pub(super) energy: f64,
+    pub(super) operations: u64,
+}
+
+/// Expansion moves, labels 0, 1, … in turn, until none of the K brings a strict decrease, or until they arrive at a
+/// labelling that is `known` to have none.
+pub(super) fn expand(
     cut: &mut BinaryCut,
     trial: &mut Vec<u16>,
-    topology: &Topology,
-    unary: &[f64],
-    num_labels: usize,
-    pairwise: f64,
+    energy: Potts<'_>,
+    known: Option<(f64, &[u16])>,
     labels: &mut [u16],
-) -> u64 {
+) -> Expanded {
+    let Potts { topology, unary, num_labels, pairwise } = energy;
+    let arrived = |energy: f64, labels: &[u16]| known.is_some_and(|known| known == (energy, labels));
     let scale = Scale::new(topology, pairwise);
     let mut energy = potts_energy(topology, unary, num_labels, pairwise, labels);
     let mut operations = 0;
     let (mut alpha, mut idle) = (0u16, 0);
-    while idle < num_labels && !labels.is_empty() {
+    let mut done = labels.is_empty() || arrived(energy, labels);
+    while idle < num_labels && !done {
         let y = |l: u32| labels[l as usize];
         // With x = 1 for "take α", an edge costs w[x_k ≠ x_l] if its labels agree, w(1 − x_k x_l) if they differ, which is
         // w − w/2 (x_k + x_l − [x_k ≠ x_l]), and w(1 − x_l) if k has α already.
@@ -157,9 +271,10 @@ fn expand(
                 labels.copy_from_slice(trial);
                 // After its own move α cannot gain again before another label has.
                 idle = 1;
+                done = arrived(energy, labels);
             }
         }
         alpha = (alpha + 1) % num_labels as u16;
     }
-    operations
+    Expanded { energy, operations }
 }

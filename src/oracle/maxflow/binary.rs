@@ -61,6 +61,11 @@ impl Scale {
         Self { factor, half: (pairwise / 2.0 * factor) as i64 }
     }
 
+    /// What one step of the fixed point is worth: unaries and w/2 are off by less.
+    pub(crate) fn unit(self) -> f64 {
+        1.0 / self.factor
+    }
+
     /// A node with unary `unary + offset·w/2` and edges of total weight `weight`·w/2.
     #[inline]
     pub(crate) fn term(self, unary: f64, offset: i32, weight: i32) -> Term {

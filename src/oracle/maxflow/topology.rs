@@ -138,13 +138,13 @@ impl Topology {
 
     /// The part of [`Topology::range`] that leads to earlier nodes.
     #[inline]
-    pub(super) fn earlier(&self, node: u32) -> Range<usize> {
+    pub(crate) fn earlier(&self, node: u32) -> Range<usize> {
         self.first[node as usize] as usize..self.later[node as usize] as usize
     }
 
     /// The part of [`Topology::range`] that leads to later nodes.
     #[inline]
-    pub(super) fn later(&self, node: u32) -> Range<usize> {
+    pub(crate) fn later(&self, node: u32) -> Range<usize> {
         self.later[node as usize] as usize..self.first[node as usize + 1] as usize
     }
 

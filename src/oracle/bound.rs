@@ -1,0 +1,214 @@
+//! Certified lower bounds of Potts energies, hence upper bounds of the score that a max-oracle seeks. In: a Potts energy and
+//! the best labelling known. Out: a number that no labelling goes below, rounding included, and whether one meets it.
+//!
+//! Two labels are one cut. Otherwise partial optimality first; if it leaves nodes open, TRW-S on these. A labelling read
+//! from the messages may beat the known one and is kept then; if no proof comes, the last of them is expanded.
+
+use super::{
+    expansion::{Potts, expand},
+    maxflow::{BinaryCut, Scale},
+    partial::PartialOptimum,
+    trws::Trws,
+};
+
+/// Sweeps between labellings read from the messages.
+const DECODE_EVERY: u32 = 4;
+
+/// When to give up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoundBudget {
+    /// Most sweeps of TRW-S; a sweep goes forth and back over all open nodes.
+    pub sweeps: u32,
+    /// A sweep that closes a smaller part of the gap than this is the last.
+    pub progress: f64,
+    /// No sweep begins after so many operations.
+    pub operations: u64,
+}
+
+impl Default for BoundBudget {
+    fn default() -> Self {
+        Self { sweeps: 200, progress: 0.001, operations: u64::MAX }
+    }
+}
+
+/// What is certain about one energy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoundReport {
+    /// No labelling has less energy.
+    pub lower: f64,
+    /// Energy of [`PottsBound::labels`].
+    pub energy: f64,
+    /// Whether these labels are proven optimal: `lower` meets `energy` up to rounding.
+    pub exact: bool,
+    /// Whether these labels beat the ones that came in.
+    pub improved: bool,
+    /// Nodes that partial optimality decided.
+    pub fixed_nodes: usize,
+    /// Sweeps of TRW-S.
+    pub sweeps: u32,
+    /// Elementary operations, in the unit of the expansions.
+    pub operations: u64,
+}
+
+/// Workspace of the bounds.
+#[derive(Clone, Debug, Default)]
+pub struct PottsBound {
+    cut: BinaryCut,
+    partial: PartialOptimum,
+    trws: Trws,
+    gain: Vec<f64>,
+    labels: Vec<u16>,
+    /// The fixed labels, and on the open nodes what was decoded.
+    trial: Vec<u16>,
+    /// Labels of the open nodes.
+    left: Vec<u16>,
+    moved: Vec<u16>,
+}
+
+impl PottsBound {
+    /// An empty workspace.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The best labelling known after [`PottsBound::lower`].
+    pub fn labels(&self) -> &[u16] {
+        &self.labels
+    }
+
+    /// Bounds the energy from below. `best` is the best labelling known; without one only what is decoded can be met.
+    pub fn lower(&mut self, energy: Potts<'_>, best: Option<&[u16]>, budget: BoundBudget) -> BoundReport {
+        let Potts { topology, unary, num_labels, pairwise } = energy;
+        self.labels.clear();
+        self.labels.extend_from_slice(best.unwrap_or(&[]));
+        let mut report = BoundReport {
+            lower: f64::NEG_INFINITY,
+            energy: best.map_or(f64::INFINITY, |labels| energy.energy(labels)),
+            exact: false,
+            improved: false,
+            fixed_nodes: 0,
+            sweeps: 0,
+            operations: 2 * unary.len() as u64,
+        };
+        // A weight above Σ (max U − min U) says no more than that sum, and a lower weight never gives a higher energy.
+        let range: f64 = unary.chunks_exact(num_labels).map(range).sum();
+        let energy = Potts { pairwise: pairwise.min(2.0 * range), ..energy };
+        let error = rounding(energy);
+        if num_labels == 2 {
+            self.gain.clear();
+            self.gain.extend(unary.chunks_exact(2).map(|row| row[1] - row[0]));
+            self.trial.resize(topology.num_nodes(), 0);
+            report.operations += self.cut.solve(topology, &self.gain, energy.pairwise, &mut self.trial).operations;
+            report.fixed_nodes = topology.num_nodes();
+            report.lower = energy.energy(&self.trial) - error;
+            self.offer(Potts { pairwise, ..energy }, &mut report);
+        } else {
+            self.partial.solve(&mut self.cut, topology, unary, num_labels, energy.pairwise);
+            report.operations += self.partial.operations();
+            report.fixed_nodes = topology.num_nodes() - self.partial.open().len();
+            self.sweep(energy, pairwise, budget, error, &mut report);
+        }
+        report.exact = report.energy - report.lower <= 2.0 * error;
+        report
+    }
+
+    /// TRW-S on what partial optimality left open; all of `energy` but the weight of the labellings that are compared.
+    fn sweep(&mut self, energy: Potts<'_>, pairwise: f64, budget: BoundBudget, error: f64, report: &mut BoundReport) {
+        let fixed = self.load_fixed(energy);
+        if self.partial.open().is_empty() {
+            report.lower = fixed - error;
+            self.offer(Potts { pairwise, ..energy }, report);
+            return;
+        }
+        let (topology, unary) = self.partial.left();
+        self.trws.load(Potts { topology, unary, ..energy });
+        let mut bound = f64::NEG_INFINITY;
+        loop {
+            let topology = self.partial.left().0;
+            self.trws.pass(topology, energy.pairwise, false);
+            let next = fixed + self.trws.pass(topology, energy.pairwise, true);
+            report.sweeps += 1;
+            report.operations += 2 * self.trws.operations();
+            let gained = next - bound;
+            bound = bound.max(next);
+            report.lower = bound - error;
+            // Without a labelling to compare with, the first one is read at once.
+            if report.energy == f64::INFINITY {
+                self.decode(Potts { pairwise, ..energy }, report);
+            }
+            let over = |energy: f64| energy - bound <= error || gained < budget.progress * (energy - bound);
+            let spent = report.sweeps >= budget.sweeps || report.operations >= budget.operations;
+            let last = spent || over(report.energy);
+            if last || report.sweeps.is_multiple_of(DECODE_EVERY) {
+                self.decode(Potts { pairwise, ..energy }, report);
+            }
+            if last || over(report.energy) {
+                break;
+            }
+        }
+        if report.energy - bound > error {
+            self.polish(energy, pairwise, report);
+        }
+    }
+
+    /// Expansion moves from the labelling decoded last.
+    fn polish(&mut self, energy: Potts<'_>, pairwise: f64, report: &mut BoundReport) {
+        let Self { cut, partial, trial, left, moved, .. } = self;
+        let (topology, unary) = partial.left();
+        report.operations += expand(cut, moved, Potts { topology, unary, ..energy }, None, left).operations;
+        for (&l, &label) in partial.open().iter().zip(left.iter()) {
+            trial[l as usize] = label;
+        }
+        self.offer(Potts { pairwise, ..energy }, report);
+    }
+
+    /// Reads a labelling of the open nodes from the messages.
+    fn decode(&mut self, energy: Potts<'_>, report: &mut BoundReport) {
+        self.trws.decode(self.partial.left().0, energy.pairwise, &mut self.left);
+        report.operations += self.trws.operations() / 2;
+        for (&l, &label) in self.partial.open().iter().zip(&self.left) {
+            self.trial[l as usize] = label;
+        }
+        self.offer(energy, report);
+    }
+
+    /// Puts the fixed labels into `trial`; returns their energy, edges to open nodes counted as cut.
+    fn load_fixed(&mut self, energy: Potts<'_>) -> f64 {
+        let Potts { topology, unary, num_labels, pairwise } = energy;
+        let nodes = topology.num_nodes();
+        self.trial.clear();
+        self.trial.extend((0..nodes).map(|l| self.partial.fixed(l).unwrap_or(u16::MAX)));
+        let fixed = unary.chunks_exact(num_labels).zip(&self.trial).filter(|(_, label)| **label != u16::MAX);
+        let sum: f64 = fixed.map(|(row, &label)| row[usize::from(label)]).sum();
+        sum + pairwise * f64::from(topology.disagreements(&self.trial))
+    }
+
+    /// Keeps `trial` if it beats the best labelling known.
+    fn offer(&mut self, energy: Potts<'_>, report: &mut BoundReport) {
+        report.operations += (energy.topology.arcs().len() / 2) as u64;
+        let value = energy.energy(&self.trial);
+        if value < report.energy {
+            (report.energy, report.improved) = (value, true);
+            self.labels.clone_from(&self.trial);
+        }
+    }
+}
+
+fn range(row: &[f64]) -> f64 {
+    let (low, high) = row.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &u| (low.min(u), high.max(u)));
+    high - low
+}
+
+/// What rounding can do to a bound of this energy, or to the energy of a labelling.
+///
+/// Sums: no number at a node exceeds |U| + 2w·degree; each goes through a few additions per arc, then through one sum over
+/// nodes and arcs. Cuts: each node that is fixed and each of its arcs are off by at most two units of the fixed point,
+/// twice, since the cut that was found is compared with another.
+fn rounding(energy: Potts<'_>) -> f64 {
+    let Potts { topology, unary, num_labels, pairwise } = energy;
+    let parts = (topology.num_nodes() + topology.arcs().len()) as f64;
+    let largest = |row: &[f64]| row.iter().fold(0.0f64, |most, u| most.max(u.abs()));
+    let size = unary.chunks_exact(num_labels).map(largest).sum::<f64>() + 2.0 * pairwise * topology.arcs().len() as f64;
+    let steps = 2.0 * parts + 3.0 * f64::from(topology.max_degree()) + 16.0;
+    f64::EPSILON * size * steps + 4.0 * Scale::new(topology, pairwise).unit() * parts
+}
