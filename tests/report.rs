@@ -5,13 +5,12 @@ mod hand;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ssvm_bench::claims;
-use ssvm_bench::error::Error;
-use ssvm_bench::frame::{Frames, profile};
+use ssvm_bench::frame::load::Results;
 use ssvm_bench::report::{self, Input};
 use ssvm_bench::trace::RunRecord;
 use ssvm_bench::trace::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
 use ssvm_bench::trace::store::Damage;
+use ssvm_bench::{Error, claims};
 
 const HOSTILE: &str = "libsvm:</script><img src=x onerror=alert(1)>\u{2028}{{data}}";
 
@@ -44,15 +43,11 @@ fn manifest() -> Manifest {
 }
 
 fn page(records: &[RunRecord]) -> String {
-    let frames = Frames::new(records).unwrap();
-    let profile = profile::profile(records, &frames).unwrap();
-    let claims = claims::check(&frames, &profile).unwrap();
     let path = PathBuf::from("runs/x.parquet");
-    let damaged = [Damage { error: Error::file(&path, "damaged: cut short"), path }];
-    let (manifest, name) = (manifest(), "results <quick>");
-    let input =
-        Input { name, frames: &frames, profile: &profile, claims: &claims, manifest: &manifest, damaged: &damaged };
-    report::html(&input).unwrap()
+    let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
+    let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
+    let claims = claims::check(&results).unwrap();
+    report::html(&Input { name: "results <quick>", results: &results, claims: &claims }).unwrap()
 }
 
 #[test]
@@ -81,7 +76,7 @@ fn names_never_become_markup() {
 
 #[test]
 fn a_folder_of_failures_makes_a_page() {
-    let html = page(&[hand::failed("usps", ssvm_bench::config::SolverKind::Bcfw, 0, "out of memory")]);
+    let html = page(&[hand::failed("usps", "bcfw", 0, "out of memory")]);
     assert!(html.contains("out of memory") && html.contains("no run ended well"));
 }
 
