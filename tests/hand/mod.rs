@@ -1,13 +1,17 @@
 //! Hand-made runs: small ones with known answers, and a folder's worth shaped like real ones.
 #![allow(dead_code)] // each test binary uses its own part
 
+#[path = "../common/runs.rs"]
+mod runs;
+
 use hdrhistogram::Histogram;
 use ssvm_bench::frame::load::Results;
 use ssvm_bench::frame::{Frames, profile};
-use ssvm_bench::settings::Identity;
 use ssvm_bench::trace::manifest::Manifest;
-use ssvm_bench::trace::{Circumstances, Latencies, Measured, RunRecord, Status, Totals};
-use ssvm_bench::{Budget, Cadence, ClockKind, Harness, RunSettings, SolverSpec, StopReason, TracePoint};
+use ssvm_bench::trace::{Latencies, RunRecord, Status};
+use ssvm_bench::{Cadence, ClockKind, Harness, TracePoint};
+
+pub use runs::point;
 
 /// The solvers of the paper.
 pub const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
@@ -19,26 +23,6 @@ pub fn results(records: &[RunRecord]) -> Results {
     Results { manifest: Manifest::default(), records: records.to_vec(), damaged: Vec::new(), frames, profile }
 }
 
-/// An evaluation with 10 oracle calls per iteration and 3 approximate passes per iteration.
-pub fn point(iteration: u64, time_s: f64, primal: f64, dual: f64) -> TracePoint {
-    TracePoint {
-        iteration,
-        time_s,
-        cpu_s: time_s,
-        oracle_calls: 10 * iteration,
-        approx_steps: 30 * iteration,
-        approx_passes: 3 * iteration,
-        oracle_time_s: 0.25 * time_s,
-        approx_time_s: 0.5 * time_s,
-        primal,
-        dual,
-        dual_solution: dual,
-        gap: primal - dual,
-        planes_mean: 2.0,
-        planes_max: 4,
-    }
-}
-
 /// A run that ended at its iteration budget.
 pub fn run(dataset: &str, solver: &str, repeat: u64, points: Vec<TracePoint>) -> RunRecord {
     let mut oracle_ns = Histogram::new(3).unwrap();
@@ -47,31 +31,14 @@ pub fn run(dataset: &str, solver: &str, repeat: u64, points: Vec<TracePoint>) ->
         oracle_ns.record(1000 * k).unwrap();
         approx_ns.record(10 * k).unwrap();
     }
-    RunRecord {
-        identity: Identity {
-            dataset: dataset.into(),
-            data_checksum: "made by hand".into(),
-            lambda: 0.1,
-            pairwise_weight: None,
-            settings: RunSettings {
-                solver: SolverSpec::new(solver),
-                seed: 100 + repeat,
-                clock: ClockKind::WALL,
-                budget: Budget::iterations(400),
-                evaluate: Cadence::Log,
-            },
-            code_version: "by hand".into(),
-        },
-        repeat,
-        circumstances: Circumstances { n: 10, d: 4, jobs: 2, core: 1, host: "here".into(), ..Default::default() },
-        status: Status::Done(StopReason::Iterations),
-        measured: Measured {
-            points,
-            oracle_ns: Latencies::of(&oracle_ns).unwrap(),
-            approx_ns: Latencies::of(&approx_ns).unwrap(),
-            totals: Totals::default(),
-        },
-    }
+    let mut settings = runs::settings(solver, repeat, 400);
+    settings.clock = ClockKind::WALL;
+    settings.evaluate = Cadence::Log;
+    let mut record = runs::record(dataset, &settings, repeat, points);
+    (record.circumstances.jobs, record.circumstances.core) = (2, 1);
+    record.measured.oracle_ns = Latencies::of(&oracle_ns).unwrap();
+    record.measured.approx_ns = Latencies::of(&approx_ns).unwrap();
+    record
 }
 
 /// A run that failed before its first evaluation.
