@@ -2,17 +2,24 @@
 
 mod hand;
 
+use std::io::{ErrorKind, PipeWriter, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use ssvm_bench::trace::store::{Folder, Store};
 
+/// The end of a pipe that nobody reads.
+fn closed() -> PipeWriter {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(writer.write_all(b"x").unwrap_err().kind(), ErrorKind::BrokenPipe);
+    writer
+}
+
 /// The program with nobody at the other end of its standard output, so that every write to it fails.
 fn unread(arguments: &[&str], dir: &Path) -> Output {
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    command.args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped());
+    command.args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(closed()).stderr(Stdio::piped());
     command.spawn().unwrap().wait_with_output().unwrap()
 }
 
@@ -52,10 +59,8 @@ fn a_reader_that_went_away_is_no_error() {
 fn closed_messages_change_no_exit_code() {
     let dir = tempfile::tempdir().unwrap();
     for (arguments, code) in [(&["plan", "--config", "smoke"][..], 0), (&["claims", "nowhere"], 1), (&["no-such"], 1)] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.args(arguments).current_dir(dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(writer);
+        command.args(arguments).current_dir(dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(closed());
         assert_eq!(command.status().unwrap().code(), Some(code), "{arguments:?}");
     }
 }
