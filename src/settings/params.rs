@@ -104,7 +104,7 @@ impl Param {
 /// assert_eq!(spec.params.len(), 2);
 /// ```
 ///
- Defaults are no part of it, so that a new
+/// Defaults are no part of it, so that a new
 /// parameter changes the identity of no run that does not use it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SolverSpec {
