@@ -1,4 +1,4 @@
-//! Pictures to graph files: pinned bytes, any number of threads, archive or folder, damaged sets, the real sets.
+//! Pictures to graph files: pinned bytes, any number of threads, archive or folder, damaged sets. The real sets: `official`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use image::codecs::jpeg::JpegEncoder;
 use image::{ExtendedColorType, ImageEncoder};
-use rayon::prelude::*;
-use ssvm_bench::dataset::catalog::{self, Checked, DataDir};
 use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::prepare::{Meta, prepare};
-use ssvm_bench::dataset::{files, split};
+use ssvm_bench::dataset::prepare::{Meta, image_set, prepare};
+use ssvm_bench::dataset::split;
+use ssvm_bench::{DataDir, files};
 
 /// A picture of soft blobs with noise, from integer arithmetic only.
 fn scene(width: usize, height: usize, seed: usize) -> Picture {
@@ -96,8 +95,8 @@ fn archive_and_folder_at_any_number_of_threads_give_the_same_graphs() {
     for (source, threads) in [("archive", 1), ("archive", 4), ("folder", 3)] {
         let out = dir.path().join(format!("{source}{threads}.npz"));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let made =
-            pool.install(|| prepare("horses", &data_dir(&dir.path().join(source)), &small(), Some(&out), &quiet));
+        let made = pool
+            .install(|| prepare(ImageSet::Horses, &data_dir(&dir.path().join(source)), &small(), Some(&out), &quiet));
         assert_eq!(made.unwrap(), (out.clone(), true));
         files_made.push(out);
     }
@@ -128,18 +127,18 @@ fn a_second_call_does_nothing_and_other_parameters_are_refused() {
     tiny_horses(&dir.path().join("weizmann_horses"));
     let data = data_dir(dir.path());
     let out = dir.path().join("out.npz");
-    assert!(prepare("horses", &data, &small(), Some(&out), &quiet).unwrap().1);
+    assert!(prepare(ImageSet::Horses, &data, &small(), Some(&out), &quiet).unwrap().1);
     let written = fs::metadata(&out).unwrap().modified().unwrap();
-    assert!(!prepare("horses", &data, &small(), Some(&out), &|_, _| panic!("no work")).unwrap().1);
+    assert!(!prepare(ImageSet::Horses, &data, &small(), Some(&out), &|_, _| panic!("no work")).unwrap().1);
     assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), written);
-    let other = prepare("horses", &data, &SlicParams::default(), Some(&out), &quiet).unwrap_err().to_string();
+    let other = prepare(ImageSet::Horses, &data, &SlicParams::default(), Some(&out), &quiet).unwrap_err().to_string();
     assert!(other.contains("out.npz") && other.contains("other images or parameters"), "{other}");
     for wrong in [
         SlicParams { superpixels: 0, ..small() },
         SlicParams { compactness: f32::NAN, ..small() },
         SlicParams { rounds: 0, ..small() },
     ] {
-        assert!(prepare("horses", &data, &wrong, None, &quiet).is_err(), "{wrong:?}");
+        assert!(prepare(ImageSet::Horses, &data, &wrong, None, &quiet).is_err(), "{wrong:?}");
     }
 }
 
@@ -150,7 +149,7 @@ fn incomplete_and_damaged_sets_say_what_is_wrong() {
     let data = data_dir(dir.path());
     let message = |expected: &str| {
         let out = dir.path().join("never.npz");
-        let text = prepare("stanford", &data, &small(), Some(&out), &quiet).unwrap_err().to_string();
+        let text = prepare(ImageSet::Stanford, &data, &small(), Some(&out), &quiet).unwrap_err().to_string();
         assert!(text.contains(expected) && !out.exists(), "{expected}: {text}");
     };
     message("Get it with `ssvm-bench data fetch stanford`");
@@ -176,7 +175,7 @@ fn incomplete_and_damaged_sets_say_what_is_wrong() {
     message("picture 0000001 is neither JPEG nor PNG");
     fs::write(dir.path().join("stanford_background/iccv09Data.tar.gz"), b"\x1f\x8bbroken").unwrap();
     message("is not a whole tar archive");
-    assert!(prepare("usps", &data, &small(), None, &quiet).unwrap_err().to_string().contains("not an image set"));
+    assert!(image_set("usps").unwrap_err().to_string().contains("not an image set"));
 }
 
 #[test]
@@ -191,7 +190,7 @@ fn unknown_pixels_make_unknown_superpixels_and_an_unknown_picture_is_left_out() 
         fs::write(root.join(format!("labels/{name}.regions.txt")), row.repeat(40)).unwrap();
     }
     let out = dir.path().join("out.npz");
-    prepare("stanford", &data_dir(dir.path()), &small(), Some(&out), &quiet).unwrap();
+    prepare(ImageSet::Stanford, &data_dir(dir.path()), &small(), Some(&out), &quiet).unwrap();
     let raw = RawGraph::read(&out).unwrap();
     assert!(raw.labels.iter().all(|l| [-1, 3].contains(l)) && raw.labels.contains(&3));
     let (data, dropped) = raw.clone().into_known(&out).unwrap();
@@ -258,7 +257,7 @@ fn the_program_lists_prepares_and_draws() {
         (&["show", "horses", "0", "--out", "x.png", "--weights", "short.npy"], "ends after"),
         (&["show", "horses", "0", "--out", "x.png", "--weights", "none.npy"], "none.npy"),
         (&["prepare", "horse"], "not an image set"),
-        (&["check", "hosres"], "Did you mean horses?"),
+        (&["check", "hosres"], "did you mean `horses`?"),
         (&["check", "ocr"], "letter.data.gz"),
         (&["prepare", "horses", "stanford", "--out", "x.npz"], "--out takes one set"),
     ] {
