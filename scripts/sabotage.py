@@ -116,9 +116,9 @@ def build(name):
     replaced(texts, "Cargo.lock", 'name = "ssvm-bench"\n', f'name = "{program}"\n')
     replaced(texts, "Cargo.toml", 'default-run = "ssvm-bench"', f'default-run = "{program}"')
     replaced(texts, "Cargo.toml", '[[bin]]\nname = "ssvm-bench"', f'[[bin]]\nname = "{program}"')
-    # Tests and benches stay behind, so their sections go too.
+    # Tests, benches and examples stay behind, so their sections go too.
     sections = re.split(r"^(?=\[)", texts["Cargo.toml"], flags=re.M)
-    texts["Cargo.toml"] = "".join(part for part in sections if not part.startswith(("[[test]]", "[[bench]]")))
+    texts["Cargo.toml"] = "".join(part for part in sections if not part.startswith(("[[test]]", "[[bench]]", "[[example]]")))
     copy = TARGET / "sabotage" / name
     for item in copy.rglob("*.rs"):
         if str(item.relative_to(copy)) not in texts:
