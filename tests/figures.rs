@@ -44,7 +44,8 @@ fn one_repeat_one_point_and_no_point_still_draw() {
     let one = hand::run("usps", "mp-bcfw", 0, vec![hand::point(1, 0.5, 2.0, 1.0)]);
     let negative = hand::run("ocr", "bcfw", 0, vec![hand::point(1, 0.0, 1.0, 2.0)]);
     let broken = hand::failed("stanford", "bcfw", 0, "timeout");
-    let figures = figures(&[one, negative, broken]);
+    let (figures, left_out) = figure::all(&hand::results(&[one, negative, broken])).unwrap();
+    assert_eq!(left_out, ["slope_rule"], "no run made approximate passes that were kept");
     let dir = tempfile::tempdir().unwrap();
     figure::write(&figures, dir.path(), &[FileFormat::Png]).unwrap();
     let of = |name: &str| &figures.iter().find(|f| f.name == name).unwrap().svg;
