@@ -59,7 +59,7 @@ pub const STANFORD_LABELS: usize = 8;
 /// Labels of the USPS twin.
 pub const USPS_LABELS: usize = 10;
 /// Changes whenever a generator makes other numbers.
-const GENERATOR_VERSION: u32 = 1;
+const GENERATOR_VERSION: u32 = 2;
 
 const NAMES: [&str; 12] = [
     "usps",
