@@ -6,7 +6,8 @@
 
 use ssvm_bench::solver::order::{Order, Orders};
 use ssvm_bench::{
-    Domain, Harness, Iterate, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver, SolverInfo, SolverRow,
+    Domain, Harness, Iterate, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver, SolverInfo,
+    SolverRow,
 };
 
 /// Everything a reader should know of it.
