@@ -14,7 +14,7 @@ pub use chain::{CHAIN, ChainProblem};
 pub use evaluate::{Evaluation, evaluate};
 pub use family::{Family, Paper, Size};
 pub use graph::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
-pub use multiclass::{MULTICLASS, MulticlassProblem};
+pub use multiclass::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
 pub use simple::{MaxOracle, Simple, SparsePlane};
 
 /// Products of the direction φ̂ − φ^i that a step needs.
