@@ -312,7 +312,7 @@ fn tidy(store: &Store, plan: &Plan, existing: &mut Existing, options: &Options, 
         };
         progress.say(Verbosity::Quiet, &format!("warning: {}{fate}", damage.error));
     }
-    existing.damaged.retain(|damage| damage.path.exists());
+    existing.damaged.retain(|damage| damage.path.exists() && !(options.force && damage.is_unread()));
     for run_id in &existing.stale {
         store.set_aside(run_id)?;
     }
