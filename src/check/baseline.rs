@@ -169,8 +169,7 @@ impl Baseline {
             }
         }
         if let Some(Counts { provenance, counts }) = &self.instructions {
-            text +=
-                "\n# Instructions of solver work; compared only under the same compiler, flags, CPU features and valgrind.\n";
+            text += "\n# Instructions of solver work; compared only under the same compiler, flags, CPU features and valgrind.\n";
             text += &format!("[instructions.provenance]\n{}\n[instructions.counts]\n", provenance.text());
             for (cell, count) in counts {
                 text += &format!("{} = {count}\n", quoted(&key(cell)));

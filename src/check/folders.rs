@@ -123,7 +123,8 @@ fn differences(old: &Identity, new: &Identity) -> String {
     let short = |checksum: &str| checksum.chars().take(12).collect::<String>();
     add("data", old.data_checksum == new.data_checksum, short(&old.data_checksum), short(&new.data_checksum));
     add("λ", old.lambda == new.lambda, old.lambda.to_string(), new.lambda.to_string());
-    let weight = |identity: &Identity| identity.pairwise_weight.map_or("default".to_owned(), |weight| weight.to_string());
+    let weight =
+        |identity: &Identity| identity.pairwise_weight.map_or("default".to_owned(), |weight| weight.to_string());
     add("pairwise weight", old.pairwise_weight == new.pairwise_weight, weight(old), weight(new));
     add("clock", a.clock == b.clock, a.clock.name().to_owned(), b.clock.name().to_owned());
     add("seed", a.seed == b.seed, a.seed.to_string(), b.seed.to_string());

@@ -218,7 +218,8 @@ fn open_lock(path: &Path) -> Result<File> {
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK);
-    let strange = || Error::file(path, "is not a plain file that `ssvm-bench run` made; remove it or choose another --out");
+    let strange =
+        || Error::file(path, "is not a plain file that `ssvm-bench run` made; remove it or choose another --out");
     let file = options.open(path).map_err(|reason| {
         let link = path.symlink_metadata().is_ok_and(|found| !found.is_file());
         if link { strange() } else { Error::io("create", path)(reason) }
