@@ -10,7 +10,8 @@ use super::{Direction, Family, Paper, Problem, Sink, Size};
 use crate::data::GraphData;
 use crate::error::Result;
 use crate::linalg::{add_scaled, add_scaled_f32, dot, dot_f32_rows, mix_advance, mix_products, norm2, prefetch};
-use crate::oracle::expansion::PottsSolver;
+use crate::oracle::bound::{BoundBudget, PottsBound};
+use crate::oracle::expansion::{Potts, PottsSolver};
 use crate::oracle::maxflow::{BinaryCut, Topology};
 
 /// Operations of the virtual clock per elementary operation of a flow.
@@ -339,6 +340,27 @@ impl Problem for GraphProblem {
             add_scaled(&mut out[k * p..(k + 1) * p], scale, sums);
         }
         plane.offset
+    }
+
+    fn ceiling(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> f64 {
+        if self.blocks == 1 {
+            return self.value(i, plane, w, work);
+        }
+        let topology = &self.topologies[i];
+        let (nodes, num_labels) = (topology.num_nodes(), self.data.num_labels);
+        let unary = &mut work.scores[..nodes * self.blocks];
+        self.energies(i, w, unary);
+        let energy = Potts { topology, unary, num_labels, pairwise: self.pairwise * nodes as f64 };
+        let truth = self.data.labels_of(i);
+        let known = if energy.energy(truth) < energy.energy(&plane.labels) { truth } else { &plane.labels };
+        let mut bound = PottsBound::new();
+        let report = bound.lower(energy, Some(known), BoundBudget::default());
+        let at_truth = energy.energy(truth);
+        let most = (at_truth - report.lower) / nodes as f64 * self.inverse_n();
+        plane.labels.clear();
+        plane.labels.extend_from_slice(bound.labels());
+        self.build_plane(i, topology.disagreements(bound.labels()), plane);
+        most.max(0.0)
     }
 
     fn product_ops(&self, _i: usize) -> u64 {

@@ -114,6 +114,11 @@ pub trait Problem: Sync {
     fn add_block(&self, i: usize, blocks: &Self::Blocks, scale: f64, out: &mut [f64]) -> f64;
     /// out ← out + scale·φ⋆^{iy}; returns φ∘^{iy}.
     fn add_plane(&self, i: usize, plane: &Self::Plane, scale: f64, out: &mut [f64]) -> f64;
+    /// H_i(w) is at most this, where `plane` is what the oracle has just returned; an oracle that is no maximiser adds
+    /// what it may have missed, and may put a better plane in. Off the clock.
+    fn ceiling(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> f64 {
+        self.value(i, plane, w, work)
+    }
     /// Operations of one plane product of term i, for the virtual clock.
     fn product_ops(&self, i: usize) -> u64;
     /// Hint that term i comes next.
