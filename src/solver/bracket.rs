@@ -24,10 +24,30 @@ const AGE: u64 = 10;
 const MOST: usize = 200;
 
 /// Part of the certified gap that may be left over the known planes when a round ends.
-const LEFT: f64 = 0.05;
+const LEFT: f64 = 0.1;
 
-/// Most sweeps (approximate passes with a search over the face behind them) of a round.
-const SWEEPS: u32 = 200;
+/// Approximate passes of a sweep.
+const PASSES: u32 = 4;
+
+/// How long a round works on the known planes. While new ones come in numbers, exactness over the known ones is wasted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Effort {
+    /// Most sweeps: approximate passes with a search over the face behind them.
+    sweeps: u32,
+    /// Most steps of a search.
+    steps: u32,
+}
+
+impl Effort {
+    /// By the number of terms that got a new plane.
+    fn of(news: usize, terms: usize) -> Self {
+        match news {
+            news if 4 * news > terms => Self { sweeps: 1, steps: 0 },
+            news if 20 * news > terms => Self { sweeps: 5, steps: 30 },
+            _ => Self { sweeps: 200, steps: 60 },
+        }
+    }
+}
 
 /// What is certain about an optimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,7 +107,7 @@ pub fn bracket<P: Problem>(
             return best;
         }
         state.exact_steps(&news, stop);
-        state.approximate(LEFT * (now.width()).max(gap), stop);
+        state.approximate(LEFT * now.width().max(gap), Effort::of(news.len(), problem.terms()), stop);
     }
 }
 
@@ -196,12 +216,12 @@ impl<'p, P: Problem> State<'p, P> {
     }
 
     /// Approximate passes and searches over faces until the gap over the known planes is at most `target`.
-    fn approximate(&mut self, target: f64, stop: &dyn Fn() -> bool) {
+    fn approximate(&mut self, target: f64, effort: Effort, stop: &dyn Fn() -> bool) {
         let dim = self.w.len();
-        for sweep in 0..SWEEPS {
+        for sweep in 0..effort.sweeps {
             self.rest.fill((0, 0));
             let mut gap = 0.0;
-            for pass in 0..4 {
+            for pass in 0..PASSES {
                 let sum = self.pass(stop);
                 if pass == 0 {
                     gap = sum;
@@ -213,21 +233,16 @@ impl<'p, P: Problem> State<'p, P> {
             if std::env::var_os("SSVM_TALK").is_some() {
                 eprintln!("   sweep {sweep} cached gap {gap:.3e} target {target:.3e} F {:.14}", self.offset - 0.5 * self.problem.lambda() * norm2(&self.w));
             }
-            if gap <= target {
+            if gap <= target || effort.steps == 0 {
                 break;
             }
-            let (change, steps) = Face::new(&self.weights, dim).search(
-                &mut self.bench,
-                self.problem.lambda(),
-                &mut self.weights,
-                &mut self.w,
-                (60, 1e-3),
-                stop,
-            );
+            let lambda = self.problem.lambda();
+            let mut face = Face::new(&self.weights, dim);
+            let limits = (effort.steps, 1e-3);
+            self.offset += face.search(&mut self.bench, lambda, &mut self.weights, &mut self.w, limits, stop);
             if std::env::var_os("SSVM_TALK").is_some() {
-                eprintln!("   cg {steps} steps                                              F {:.14}", self.offset + change - 0.5 * self.problem.lambda() * norm2(&self.w));
+                eprintln!("   cg                                              F {:.14}", self.offset - 0.5 * self.problem.lambda() * norm2(&self.w));
             }
-            self.offset += change;
         }
         for weights in &mut self.weights {
             weights.expire(self.round, AGE, MOST);
