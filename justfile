@@ -1,29 +1,40 @@
-# The recipes are CI's own commands: `just ci` is `.ci/run`.
+# The recipes are CI's own commands, one step each: `just ci` is all of them, as `.ci/run` does them.
 
 default: test
 
-build:
-    cargo build --release
-
-test:
-    cargo test --release
+format:
+    .ci/run format
 
 lint:
-    cargo fmt --check
-    cargo clippy --release --all-targets -- -D warnings
+    .ci/run lint
 
-reproduce:
-    cargo run --release -- reproduce
+test:
+    .ci/run tests
 
-gate:
-    cargo run --release -- run --config ci --out target/gate
-    cargo run --release -- check target/gate --baseline results/baseline/ci.toml
-
-bench:
-    cargo bench --bench oracles --bench steps
+library:
+    .ci/run library
 
 readme:
-    cargo run --release -- readme refresh
+    .ci/run readme
+
+smoke:
+    .ci/run smoke
+
+gate:
+    .ci/run gate
+
+deny:
+    .ci/run deny
 
 ci:
     .ci/run
+
+# What CI does not do.
+reproduce:
+    cargo run --release -- reproduce
+
+refresh:
+    cargo run --release -- readme refresh
+
+bench:
+    cargo bench --bench oracles --bench steps

@@ -41,6 +41,15 @@ pub trait Clock: Sync {
 }
 
 /// One of the clocks.
+///
+/// ```
+/// use ssvm_bench::ClockKind;
+///
+/// let clock: ClockKind = "virtual".parse()?;
+/// assert!(clock == ClockKind::VIRTUAL && clock.repeatable());
+/// assert!("virtul".parse::<ClockKind>().unwrap_err().to_string().contains("did you mean `virtual`?"));
+/// # Ok::<(), ssvm_bench::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct ClockKind(&'static dyn Clock);
 

@@ -12,10 +12,10 @@ pub mod npy;
 pub mod npz;
 pub mod prepare;
 pub mod split;
-mod synth;
+pub mod synth;
 pub mod table;
 mod text;
-mod twin;
+pub mod twin;
 mod usps;
 
 pub use known::DataDir;

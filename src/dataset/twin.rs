@@ -43,7 +43,7 @@ pub const STANFORD_LABELS: usize = 8;
 /// Labels of the USPS twin.
 pub const USPS_LABELS: usize = 10;
 /// Changes whenever a generator makes other numbers.
-const GENERATOR_VERSION: u32 = 1;
+const GENERATOR_VERSION: u32 = 2;
 
 /// What may follow the name of a twin.
 const PARAMETERS: Argument = Argument::Parameters(&["n", "size", "seed"]);
@@ -109,7 +109,7 @@ impl DatasetRow for HorseSegTwin {
 
     fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
         let twin = Twin::of(TwinKind::Horseseg, request)?;
-        npz::loaded(synth::graphs(&twin, 2), twin.checksum(), request)
+        npz::loaded(synth::horses(&twin), twin.checksum(), request)
     }
 }
 
@@ -130,7 +130,7 @@ impl DatasetRow for StanfordTwin {
 
     fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
         let twin = Twin::of(TwinKind::Stanford, request)?;
-        npz::loaded(synth::graphs(&twin, STANFORD_LABELS), twin.checksum(), request)
+        npz::loaded(synth::scenes(&twin), twin.checksum(), request)
     }
 }
 
@@ -170,7 +170,8 @@ impl Twin {
         Self { kind, n, size, seed: 1 }
     }
 
-    fn of(kind: TwinKind, request: &Request<'_>) -> Result<Self> {
+    /// The twin that a request asks for.
+    pub fn of(kind: TwinKind, request: &Request<'_>) -> Result<Self> {
         let full = Self::full_size(kind);
         let largest = if kind == TwinKind::Usps { 100_000 } else { 1000 };
         let count = |key: &str, range, default: usize| -> Result<usize> {

@@ -95,7 +95,16 @@ impl Param {
     }
 }
 
-/// A solver by name, with the parameters that differ from its defaults. Defaults are no part of it, so that a new
+/// A solver by name, with the parameters that differ from its defaults.
+///
+/// ```
+/// use ssvm_bench::{SolverSpec, Value};
+///
+/// let spec = SolverSpec::new("mp-bcfw").with("T", Value::Count(5)).with("passes", Value::Count(2));
+/// assert_eq!(spec.params.len(), 2);
+/// ```
+///
+/// Defaults are no part of it, so that a new
 /// parameter changes the identity of no run that does not use it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SolverSpec {

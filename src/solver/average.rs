@@ -6,6 +6,19 @@
 use crate::linalg::add_scaled;
 
 /// Accumulator of one average (over the exact or over the approximate steps).
+///
+/// ```
+/// use ssvm_bench::solver::Average;
+///
+/// // Iterates 1, then 3, in one dimension: φ̄ = 1/3 · 1 + 2/3 · 3.
+/// let (mut average, mut w) = (Average::new(1), vec![0.0]);
+/// for change in [1.0, 2.0] {
+///     average.sum_mut()[0] += average.weight() * change;
+///     average.count(0.0);
+///     w[0] += change;
+/// }
+/// assert!((average.read(&w, 0.0).unwrap().w[0] - 7.0 / 3.0).abs() < 1e-15);
+/// ```
 pub struct Average {
     /// Σ T_{s−1} δ_s in the coordinates of w.
     sum: Vec<f64>,

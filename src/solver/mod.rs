@@ -37,6 +37,30 @@ pub enum Iteration {
 }
 
 /// A solver: steps on demand, readable between iterations.
+///
+/// ```
+/// use ssvm_bench::{Iterate, Iteration, Meter, Problem, Solution, Solver};
+///
+/// /// BCFW in file order.
+/// struct Cyclic<'p, P: Problem>(Iterate<'p, P>);
+///
+/// impl<P: Problem> Solver for Cyclic<'_, P> {
+///     fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+///         for i in 0..self.0.problem.terms() {
+///             if !self.0.exact_step(i, meter, None) {
+///                 return Iteration::Interrupted;
+///             }
+///         }
+///         Iteration::Complete
+///     }
+///     fn solution(&self) -> Solution {
+///         self.0.solution()
+///     }
+///     fn dual(&self) -> f64 {
+///         self.0.dual()
+///     }
+/// }
+/// ```
 pub trait Solver {
     /// One iteration under a running meter.
     fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration;

@@ -37,6 +37,16 @@ impl Order {
 }
 
 /// Draws the order of one iteration after another.
+///
+/// ```
+/// use ssvm_bench::solver::order::{Order, Orders};
+///
+/// let mut orders = Orders::new(Order::Permutation, 5, 42);
+/// orders.draw();
+/// let mut terms = orders.list().to_vec();
+/// terms.sort_unstable();
+/// assert_eq!(terms, [0, 1, 2, 3, 4]);
+/// ```
 pub struct Orders {
     kind: Order,
     rng: Pcg64,

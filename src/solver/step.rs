@@ -6,6 +6,14 @@ use crate::problem::Direction;
 ///
 /// With w = −φ⋆/λ the paper's numerator ⟨φ⋆^i − φ̂⋆, φ⋆⟩ − λ(φ∘^i − φ̂∘) is λ⟨φ̂ − φ^i, [w 1]⟩. A zero denominator gives
 /// 0 or 1 by the sign of the numerator.
+///
+/// ```
+/// use ssvm_bench::{Direction, solver::step::gamma};
+///
+/// let direction = Direction { gain: 0.2, norm2: 0.04, offset: 0.5 };
+/// assert_eq!(gamma(&direction, 0.1), 0.5);
+/// assert_eq!(gamma(&Direction { gain: -0.2, ..direction }, 0.1), 0.0);
+/// ```
 #[inline]
 pub fn gamma(direction: &Direction, lambda: f64) -> f64 {
     let numerator = lambda * direction.gain;

@@ -65,6 +65,13 @@ pub trait SolverRow: Send + Sync + 'static {
 }
 
 /// A table of solvers.
+///
+/// ```
+/// use ssvm_bench::solver::{SolverTable, Standard};
+///
+/// let names: Vec<&str> = Standard.infos().iter().map(|info| info.name).collect();
+/// assert!(names.starts_with(&["fw", "bcfw"]));
+/// ```
 pub trait SolverTable: Send + Sync + 'static {
     /// The rows, in the order of tables and legends.
     fn infos(&self) -> Vec<SolverInfo>;

@@ -12,6 +12,17 @@ pub struct Entry<P> {
 }
 
 /// The working set of one term.
+///
+/// ```
+/// use ssvm_bench::solver::working_set::WorkingSet;
+///
+/// let (mut set, mut spare) = (WorkingSet::default(), Vec::new());
+/// for (iteration, plane) in [(1, 'a'), (2, 'b'), (3, 'a'), (4, 'c')] {
+///     set.insert(&plane, iteration, 2, &mut spare);
+/// }
+/// // Two stay; the one that was inactive for longest went.
+/// assert_eq!(set.planes().collect::<String>(), "ac");
+/// ```
 #[derive(Clone, Debug)]
 pub struct WorkingSet<P> {
     entries: SmallVec<[Entry<P>; 2]>,
