@@ -182,8 +182,7 @@ impl<'p, P: Problem> State<'p, P> {
                 || problem.work(),
                 |work, i| {
                     let mut plane = P::Plane::default();
-                    problem.oracle(i, w, work, &mut plane);
-                    (problem.ceiling(i, w, work, &mut plane), plane)
+                    (problem.certify(i, w, work, &mut plane).upper, plane)
                 },
             )
             .collect();
