@@ -7,6 +7,7 @@ mod compare;
 mod data;
 mod figures;
 mod init;
+mod optimum;
 mod pages;
 mod plan;
 mod profile;
@@ -61,6 +62,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Two builds or two result folders side by side, with an interval for each ratio.
     Compare(compare::CompareArgs),
+    /// A certified optimum of a data set, into the store that suboptimalities are measured from.
+    Optimum(optimum::OptimumArgs),
     /// The known data sets: list, check, fetch, prepare, show, accuracy.
     Data(data::DataArgs),
     /// Refreshes or checks the parts of README.md and docs/ that the program made.
@@ -125,6 +128,7 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
         Command::Profile(args) => profile::run(args, catalog).map(fine),
         Command::Check(args) => check::run(args, catalog),
         Command::Compare(args) => compare::run(args, catalog),
+        Command::Optimum(args) => optimum::run(args, catalog, &data).map(fine),
         Command::Data(args) => data::run(args, catalog, &data).map(fine),
         Command::Readme(args) => readme::run(args, catalog).map(fine),
         Command::Completions(args) => shell::completions(args, command(catalog)).map(fine),

@@ -7,7 +7,7 @@ use super::{Course, Observer, Outcome, drive};
 use crate::error::Result;
 use crate::problem::{Family, Problem};
 use crate::settings::RunSettings;
-use crate::solver::SolverTable;
+use crate::solver::{Bracket, Progress, SolverTable, bracket};
 
 /// A problem that can be run with any solver of a table.
 pub trait AnyProblem: Send + Sync {
@@ -23,6 +23,8 @@ pub trait AnyProblem: Send + Sync {
     fn exact(&self) -> bool;
     /// Builds the solver and runs it until its budget ends.
     fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome>;
+    /// Narrows the bracket of the optimum, see [`bracket`].
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket;
 }
 
 /// Binds a problem to a table of solvers.
@@ -64,5 +66,9 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
         let RunSettings { solver, seed, clock, budget, evaluate } = settings;
         let mut solver = self.solvers.build(solver, &self.problem, *seed)?;
         drive(&self.problem, &mut *solver, Course { clock: *clock, budget, evaluate }, observer)
+    }
+
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket {
+        bracket(&self.problem, gap, stop, watch)
     }
 }

@@ -1,6 +1,8 @@
 //! Problem → steps. One file per solver and one row in [`table`]; solvers only step, [`crate::drive`] does the rest.
 
 pub mod average;
+mod bracket;
+mod face;
 mod fw;
 mod iterate;
 mod metered;
@@ -9,9 +11,11 @@ pub mod order;
 pub mod slope;
 pub mod step;
 mod table;
+pub mod weights;
 pub mod working_set;
 
 pub use average::{Average, Solution};
+pub use bracket::{Bracket, Progress, bracket};
 pub use fw::FrankWolfe;
 pub use iterate::Iterate;
 pub use metered::Metered;

@@ -26,6 +26,18 @@ pub fn gamma(direction: &Direction, lambda: f64) -> f64 {
     }
 }
 
+/// γ of a step that may move at most `cap` of weight: clip(λ·gain/‖δ⋆‖², 0, cap).
+#[inline]
+pub fn gamma_within(gain: f64, norm2: f64, lambda: f64, cap: f64) -> f64 {
+    if gain <= 0.0 {
+        0.0
+    } else if lambda * gain >= cap * norm2 {
+        cap
+    } else {
+        lambda * gain / norm2
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

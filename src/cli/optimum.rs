@@ -1,0 +1,94 @@
+//! `optimum`: a bracket of the optimum of a data set, narrowed and put into the store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+
+use super::{note, positive, print};
+use crate::catalog::Catalog;
+use crate::dataset::{DataDir, Request};
+use crate::files;
+use crate::optimum::{LOCAL, Optimum, Store};
+use crate::settings::CODE_VERSION;
+use crate::solver::{Bracket, Progress};
+use crate::text::duration;
+
+/// Options of `optimum`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  ssvm-bench optimum usps --gap 1e-9\n  \
+    ssvm-bench optimum horseseg-synth:n=200 --pairwise-weight 0.5 --time 60 --store my-optima.toml")]
+pub struct OptimumArgs {
+    /// Data set, such as usps, libsvm:PATH or horseseg-synth:n=300.
+    #[arg(value_name = "DATASET")]
+    dataset: String,
+    /// Stop when the bracket is at most this wide.
+    #[arg(long, default_value_t = 1e-9, value_name = "EPS", value_parser = positive)]
+    gap: f64,
+    /// λ (1/n unless given).
+    #[arg(long, value_parser = positive)]
+    lambda: Option<f64>,
+    /// Weight of the pairwise term of graphs (1, or as in the file, unless given).
+    #[arg(long, value_name = "THETA")]
+    pairwise_weight: Option<f64>,
+    /// Stop after so many seconds (600 unless given) and keep what is certain then.
+    #[arg(long, default_value_t = 600.0, value_name = "T", value_parser = positive)]
+    time: f64,
+    /// The store.
+    #[arg(long, default_value = LOCAL, value_name = "FILE")]
+    store: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    // Tried before the work starts: a damaged store or a wrong path must not cost it.
+    files::try_folder(&args.store)?;
+    Store::read(&args.store)?;
+    let opened = catalog.open(&Request {
+        name: &args.dataset,
+        data,
+        lambda: args.lambda,
+        pairwise_weight: args.pairwise_weight,
+    })?;
+    let (description, problem) = (opened.description, opened.problem);
+    note(&format!("{}: n = {}, d = {}, λ = {:.6e}", args.dataset, description.size.n, description.size.d, problem.lambda()));
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let heard = interrupted.clone();
+    ctrlc::set_handler(move || heard.store(true, Ordering::Relaxed))?;
+    let started = Instant::now();
+    let seconds = || started.elapsed().as_secs_f64();
+    let stop = || interrupted.load(Ordering::Relaxed) || seconds() >= args.time;
+    let mut watch = |progress: &Progress| note(&line(progress, seconds(), args.time));
+    let found = problem.bracket(args.gap, &stop, &mut watch);
+    let new = Optimum {
+        dataset: args.dataset.clone(),
+        checksum: description.checksum,
+        lambda: problem.lambda(),
+        pairwise_weight: args.pairwise_weight,
+        bracket: found,
+        solver: "pair steps and conjugate gradients over working sets".into(),
+        code: CODE_VERSION.into(),
+    };
+    // Read again: somebody else may have written while this one worked.
+    let mut store = Store::read(&args.store)?;
+    let Bracket { lower, upper } = store.add(new)?;
+    store.write(&args.store)?;
+    if found.width() > args.gap {
+        let why = if interrupted.load(Ordering::Relaxed) { "interrupted" } else { "time is up or nothing more to gain" };
+        note(&format!("the bracket is {:.3e} wide, wider than {:e} ({why})", found.width(), args.gap));
+    }
+    print(&format!("lower {lower:.15}\nupper {upper:.15}\nwidth {:.3e}\n", upper - lower))
+}
+
+fn line(progress: &Progress, seconds: f64, most: f64) -> String {
+    let Progress { bracket, round, planes, news } = progress;
+    format!(
+        "round {round}: {:.12} to {:.12}, gap {:.3e}, {planes:.2} planes a term, {news} new, {} left",
+        bracket.lower,
+        bracket.upper,
+        bracket.width(),
+        duration((most - seconds).max(0.0)),
+    )
+}

@@ -1,0 +1,271 @@
+//! Problem → a bracket of its optimum, as narrow as asked for: lower = F of a feasible φ, upper = P at some w, both with
+//! an allowance for rounding.
+//!
+//! A round: all oracles at one w (the certificate: P, and new planes); exact steps on the terms that got a new plane;
+//! approximate passes with pair steps over the working sets, alternating with conjugate gradients over the weights above
+//! 0, until the gap over the known planes is a small part of the certified one.
+
+use rayon::prelude::*;
+
+use super::face::Face;
+use super::weights::{Bench, Weights};
+use crate::linalg::{dot, norm2};
+use crate::problem::Problem;
+
+/// The allowance for rounding, relative to the sizes of the numbers that are summed. A sum of m products is off by at most
+/// m units of 2⁻⁵³ of the sum of their sizes (Higham); no sum here has more than a few hundred steps in a row, and the
+/// sizes are taken as ‖p⋆‖·‖w‖ with the largest plane that a term has shown.
+const ROUNDING: f64 = 1024.0 * f64::EPSILON;
+
+/// Planes of weight 0 leave W_i after so many rounds without being the best one.
+const AGE: u64 = 10;
+
+/// Most planes of one term, if so many have weight 0.
+const MOST: usize = 200;
+
+/// Part of the certified gap that may be left over the known planes when a round ends.
+const LEFT: f64 = 0.1;
+
+/// Approximate passes of a sweep.
+const PASSES: u32 = 4;
+
+/// How long a round works on the known planes. While new ones come in numbers, exactness over the known ones is wasted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Effort {
+    /// Most sweeps: approximate passes with a search over the face behind them.
+    sweeps: u32,
+    /// Most steps of a search.
+    steps: u32,
+}
+
+impl Effort {
+    /// By the number of terms that got a new plane.
+    fn of(news: usize, terms: usize) -> Self {
+        match news {
+            news if 4 * news > terms => Self { sweeps: 1, steps: 0 },
+            news if 20 * news > terms => Self { sweeps: 5, steps: 30 },
+            _ => Self { sweeps: 200, steps: 60 },
+        }
+    }
+}
+
+/// What is certain about an optimum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bracket {
+    /// The optimum is not below this.
+    pub lower: f64,
+    /// The optimum is not above this.
+    pub upper: f64,
+}
+
+impl Bracket {
+    /// Nothing is known.
+    pub const OPEN: Self = Self { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+
+    /// upper − lower.
+    pub fn width(&self) -> f64 {
+        self.upper - self.lower
+    }
+
+    /// What is certain when both are.
+    pub fn and(self, other: Self) -> Self {
+        Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
+    }
+}
+
+/// What somebody who waits may want to know after a certificate.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The best so far.
+    pub bracket: Bracket,
+    /// Rounds done.
+    pub round: u64,
+    /// Mean number of planes per term, the ground truth's among them.
+    pub planes: f64,
+    /// Terms whose certificate brought a new plane.
+    pub news: usize,
+}
+
+/// Narrows the bracket until it is at most `gap` wide, nothing more can be gained, or `stop` says so.
+pub fn bracket<P: Problem>(
+    problem: &P,
+    gap: f64,
+    stop: &dyn Fn() -> bool,
+    watch: &mut dyn FnMut(&Progress),
+) -> Bracket {
+    let mut state = State::new(problem);
+    let mut best = Bracket::OPEN;
+    loop {
+        state.round += 1;
+        let (now, news) = state.certificate();
+        let before = best;
+        best = best.and(now);
+        let planes = state.weights.iter().map(Weights::len).sum::<usize>() as f64 / problem.terms() as f64;
+        watch(&Progress { bracket: best, round: state.round, planes, news: news.len() });
+        let stuck = news.is_empty() && before.lower >= best.lower && before.upper <= best.upper;
+        if best.width() <= gap || stuck || stop() {
+            return best;
+        }
+        state.exact_steps(&news, stop);
+        state.approximate(LEFT * now.width().max(gap), Effort::of(news.len(), problem.terms()), stop);
+    }
+}
+
+struct State<'p, P: Problem> {
+    problem: &'p P,
+    bench: Bench<'p, P>,
+    weights: Vec<Weights<P::Plane>>,
+    /// ‖p⋆‖ of the largest plane that a term has shown.
+    reach: Vec<f64>,
+    w: Vec<f64>,
+    offset: f64,
+    round: u64,
+    /// Passes that a term sits out, and how many it sat out last: nothing was to be gained there.
+    rest: Vec<(u32, u32)>,
+}
+
+impl<'p, P: Problem> State<'p, P> {
+    fn new(problem: &'p P) -> Self {
+        let n = problem.terms();
+        Self {
+            problem,
+            bench: Bench::new(problem),
+            weights: (0..n).map(|_| Weights::default()).collect(),
+            reach: vec![0.0; n],
+            w: vec![0.0; problem.dim()],
+            offset: 0.0,
+            round: 0,
+            rest: vec![(0, 0); n],
+        }
+    }
+
+    fn insert(&mut self, i: usize, plane: &P::Plane) -> bool {
+        let (place, new) = self.bench.insert(i, &mut self.weights[i], plane, self.round);
+        self.reach[i] = self.reach[i].max(self.weights[i].product(place, place).max(0.0).sqrt());
+        new
+    }
+
+    fn visit(&mut self, i: usize, share: f64) -> f64 {
+        let (gap, change) = self.bench.visit(i, &mut self.weights[i], &mut self.w, share, self.round);
+        self.offset += change;
+        gap
+    }
+
+    /// φ summed afresh from convex weights. Returns what rounding may have done to F.
+    fn resum(&mut self) -> f64 {
+        let lambda = self.problem.lambda();
+        self.w.fill(0.0);
+        let (mut offset, mut length, mut size) = (0.0, 0.0, 0.0);
+        for (i, weights) in self.weights.iter_mut().enumerate() {
+            weights.normalise();
+            let (part, long) = self.bench.add(i, weights, weights.alpha(), -1.0 / lambda, &mut self.w);
+            offset += part;
+            length += long;
+            size += weights.alpha().iter().zip(weights.offsets()).map(|(a, b)| (a * b).abs()).sum::<f64>();
+        }
+        self.offset = offset;
+        let norm = norm2(&self.w);
+        // F moves by at most ‖w‖ times what φ⋆ is off, and by what φ∘ is off.
+        ROUNDING * (norm.sqrt() * length + size + 0.5 * lambda * norm)
+    }
+
+    /// All oracles at one w: the bracket there, and the terms that got a new plane.
+    fn certificate(&mut self) -> (Bracket, Vec<usize>) {
+        let loss = self.resum();
+        let half = 0.5 * self.problem.lambda() * norm2(&self.w);
+        let lower = self.offset - half - loss;
+        let (problem, w) = (self.problem, &self.w);
+        let found: Vec<(f64, P::Plane)> = (0..problem.terms())
+            .into_par_iter()
+            .with_min_len(16)
+            .map_init(
+                || problem.work(),
+                |work, i| {
+                    let mut plane = P::Plane::default();
+                    (problem.certify(i, w, work, &mut plane).upper, plane)
+                },
+            )
+            .collect();
+        let mut news = Vec::new();
+        let length = dot(&self.w, &self.w).sqrt();
+        let (mut upper, mut size) = (half, half);
+        for (i, (value, plane)) in found.iter().enumerate() {
+            if self.insert(i, plane) {
+                news.push(i);
+            }
+            upper += value;
+            size += value.abs() + self.reach[i] * length + self.weights[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+        }
+        (Bracket { lower, upper: upper + ROUNDING * size }, news)
+    }
+
+    /// One oracle call and a visit for each of these terms.
+    fn exact_steps(&mut self, terms: &[usize], stop: &dyn Fn() -> bool) {
+        let mut plane = P::Plane::default();
+        for &i in terms {
+            self.visit(i, 0.1);
+            self.bench.oracle(i, &self.w, &mut plane);
+            if self.insert(i, &plane) {
+                self.visit(i, 0.1);
+            }
+            if stop() {
+                return;
+            }
+        }
+    }
+
+    /// Approximate passes and searches over faces until the gap over the known planes is at most `target`.
+    fn approximate(&mut self, target: f64, effort: Effort, stop: &dyn Fn() -> bool) {
+        let dim = self.w.len();
+        for sweep in 0..effort.sweeps {
+            self.rest.fill((0, 0));
+            let mut gap = 0.0;
+            for pass in 0..PASSES {
+                let sum = self.pass(stop);
+                if pass == 0 {
+                    gap = sum;
+                }
+                if stop() {
+                    return;
+                }
+            }
+            if std::env::var_os("SSVM_TALK").is_some() {
+                eprintln!("   sweep {sweep} cached gap {gap:.3e} target {target:.3e} F {:.14}", self.offset - 0.5 * self.problem.lambda() * norm2(&self.w));
+            }
+            if gap <= target || effort.steps == 0 {
+                break;
+            }
+            let lambda = self.problem.lambda();
+            let mut face = Face::new(&self.weights, dim);
+            let limits = (effort.steps, 1e-3);
+            self.offset += face.search(&mut self.bench, lambda, &mut self.weights, &mut self.w, limits, stop);
+            if std::env::var_os("SSVM_TALK").is_some() {
+                eprintln!("   cg                                              F {:.14}", self.offset - 0.5 * self.problem.lambda() * norm2(&self.w));
+            }
+        }
+        for weights in &mut self.weights {
+            weights.expire(self.round, AGE, MOST);
+        }
+    }
+
+    /// One approximate pass; returns the gap over the known planes that it met. Terms where nothing was to be gained sit
+    /// out twice as many passes as the last time.
+    fn pass(&mut self, stop: &dyn Fn() -> bool) -> f64 {
+        let mut sum = 0.0;
+        for i in 0..self.weights.len() {
+            let (left, last) = self.rest[i];
+            if left > 0 {
+                self.rest[i].0 -= 1;
+                continue;
+            }
+            let gap = self.visit(i, 0.1);
+            sum += gap;
+            let long = if gap <= 0.0 { (2 * last).clamp(1, 16) } else { 0 };
+            self.rest[i] = (long, long);
+            if i % 64 == 0 && stop() {
+                break;
+            }
+        }
+        sum
+    }
+}

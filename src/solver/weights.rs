@@ -1,0 +1,312 @@
+//! φ^i as weights over planes: in go planes and their values at w, out come the weights after steps that raise F. The
+//! planes' products are kept, so that a step costs O(|W_i|) and touches no d-vector.
+//!
+//! Every step moves γ of weight from an end `o` to an end `t`, at most `cap`:
+//! γ = clip(λ·(v_t − v_o)/‖p_t⋆ − p_o⋆‖², 0, cap). Frank–Wolfe is (plane, φ^i, 1), away is (φ^i, plane, α/(1 − α)),
+//! pairwise is (plane, plane, α_o).
+
+use crate::problem::Problem;
+
+/// A weight below this is rounding: it goes to the plane that gains.
+const DUST: f64 = 1e-12;
+
+/// Where a step takes weight from, and where it puts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A plane, by its place. Place 0 is the ground-truth plane.
+    Plane(usize),
+    /// φ^i itself.
+    Mix,
+}
+
+/// The planes of one term with their weights. Place 0 is the ground-truth plane, exactly 0; all weight is there at first.
+#[derive(Clone, Debug)]
+pub struct Weights<P> {
+    /// Planes of the places 1, 2, …
+    planes: Vec<P>,
+    alpha: Vec<f64>,
+    offsets: Vec<f64>,
+    /// ⟨p_a⋆, p_b⋆⟩ for b ≤ a, row after row.
+    products: Vec<f64>,
+    last_active: Vec<u64>,
+}
+
+impl<P> Default for Weights<P> {
+    fn default() -> Self {
+        Self { planes: Vec::new(), alpha: vec![1.0], offsets: vec![0.0], products: vec![0.0], last_active: vec![0] }
+    }
+}
+
+/// Memory to put planes in and to step: one for all terms.
+pub struct Bench<'p, Q: Problem> {
+    problem: &'p Q,
+    /// The φ^i that [`Problem::load`] asks for; never moved.
+    blocks: Q::Blocks,
+    work: Q::Work,
+    dense: Vec<f64>,
+    /// ⟨p_a, [w 1]⟩ of the term visited last.
+    values: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl<'p, Q: Problem> Bench<'p, Q> {
+    /// Memory for the terms of a problem.
+    pub fn new(problem: &'p Q) -> Self {
+        Self {
+            problem,
+            blocks: problem.blocks(),
+            work: problem.work(),
+            dense: vec![0.0; problem.dim()],
+            values: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+
+    /// The max-oracle, see [`Problem::oracle`].
+    pub fn oracle(&mut self, i: usize, w: &[f64], plane: &mut Q::Plane) -> u64 {
+        self.problem.oracle(i, w, &mut self.work, plane)
+    }
+
+    /// Values of all planes of term i at w, by place.
+    pub fn score(&mut self, i: usize, weights: &Weights<Q::Plane>, w: &[f64]) -> &[f64] {
+        self.problem.load(i, w, &self.blocks, weights.planes.iter(), &mut self.work);
+        self.values.clear();
+        self.values.push(0.0);
+        self.values.extend(weights.planes.iter().map(|plane| self.problem.value(i, plane, w, &self.work)));
+        &self.values
+    }
+
+    /// Puts a plane of term i in, with weight 0; a plane that is there is only marked active. Returns its place, and
+    /// whether it is new.
+    pub fn insert(&mut self, i: usize, weights: &mut Weights<Q::Plane>, plane: &Q::Plane, now: u64) -> (usize, bool) {
+        if let Some(at) = weights.planes.iter().position(|known| known == plane) {
+            weights.last_active[at + 1] = now;
+            return (at + 1, false);
+        }
+        // Times 1/λ, of the size of w: the values below are then not lost beside the offsets.
+        let lambda = self.problem.lambda();
+        self.dense.fill(0.0);
+        let offset = self.problem.add_plane(i, plane, 1.0 / lambda, &mut self.dense);
+        if offset == 0.0 && self.dense.iter().all(|entry| *entry == 0.0) {
+            weights.last_active[0] = now;
+            return (0, false);
+        }
+        weights.planes.push(plane.clone());
+        weights.alpha.push(0.0);
+        weights.offsets.push(offset);
+        weights.last_active.push(now);
+        self.problem.load(i, &self.dense, &self.blocks, weights.planes.iter(), &mut self.work);
+        weights.products.push(0.0);
+        for (other, offset) in weights.planes.iter().zip(&weights.offsets[1..]) {
+            let value = self.problem.value(i, other, &self.dense, &self.work);
+            weights.products.push(lambda * (value - offset));
+        }
+        (weights.planes.len(), true)
+    }
+
+    /// One visit: scores the planes of term i at w, takes pair steps on their weights until at most `share` of the gap
+    /// over them is left, then moves w once. Returns the gap over the planes as it was, and the change of φ∘.
+    pub fn visit(&mut self, i: usize, weights: &mut Weights<Q::Plane>, w: &mut [f64], share: f64, now: u64) -> (f64, f64) {
+        if weights.planes.is_empty() {
+            return (0.0, 0.0);
+        }
+        self.score(i, weights, w);
+        self.before.clone_from(&weights.alpha);
+        let gap = weights.pair_steps(&mut self.values, self.problem.lambda(), share, now);
+        if gap <= 0.0 {
+            return (gap, 0.0);
+        }
+        (gap, self.move_w(i, weights, w))
+    }
+
+    /// Moves w by what the weights changed since `before`; returns the change of φ∘.
+    fn move_w(&self, i: usize, weights: &Weights<Q::Plane>, w: &mut [f64]) -> f64 {
+        let scale = -1.0 / self.problem.lambda();
+        let mut offset = 0.0;
+        for (at, plane) in weights.planes.iter().enumerate() {
+            let change = weights.alpha[at + 1] - self.before[at + 1];
+            if change != 0.0 {
+                offset += change * self.problem.add_plane(i, plane, scale * change, w);
+            }
+        }
+        offset
+    }
+
+    /// target ← target + scale·φ⋆^i for given weights; returns φ∘^i and Σ |weight|·‖p⋆‖.
+    pub fn add(&self, i: usize, weights: &Weights<Q::Plane>, alpha: &[f64], scale: f64, target: &mut [f64]) -> (f64, f64) {
+        let (mut offset, mut length) = (0.0, 0.0);
+        for (at, plane) in weights.planes.iter().enumerate() {
+            let share = alpha[at + 1];
+            if share != 0.0 {
+                offset += share * self.problem.add_plane(i, plane, scale * share, target);
+                length += share.abs() * weights.product(at + 1, at + 1).max(0.0).sqrt();
+            }
+        }
+        (offset, length)
+    }
+}
+
+impl<P> Weights<P> {
+    /// Number of planes, the ground truth's among them.
+    pub fn len(&self) -> usize {
+        self.alpha.len()
+    }
+
+    /// Whether the ground-truth plane is the only one.
+    pub fn is_empty(&self) -> bool {
+        self.planes.is_empty()
+    }
+
+    /// The weights, by place.
+    pub fn alpha(&self) -> &[f64] {
+        &self.alpha
+    }
+
+    /// φ∘ of the planes, by place.
+    pub fn offsets(&self) -> &[f64] {
+        &self.offsets
+    }
+
+    /// ⟨p_a⋆, p_b⋆⟩.
+    pub fn product(&self, a: usize, b: usize) -> f64 {
+        let (a, b) = (a.max(b), a.min(b));
+        self.products[a * (a + 1) / 2 + b]
+    }
+
+    /// α ← α + change, for a change that keeps the weights convex.
+    pub fn move_by(&mut self, change: &[f64]) {
+        for (alpha, change) in self.alpha.iter_mut().zip(change) {
+            *alpha += change;
+            if *alpha < DUST {
+                *alpha = 0.0;
+            }
+        }
+    }
+
+    /// Makes the weights a convex combination again, whatever rounding did to their sum.
+    pub fn normalise(&mut self) {
+        let others: f64 = self.alpha[1..].iter().sum();
+        // The ground truth's plane is 0: what it weighs changes nothing, so it may take what is missing.
+        if others <= 1.0 && 1.0 - others >= DUST {
+            self.alpha[0] = 1.0 - others;
+            return;
+        }
+        self.alpha[0] = 0.0;
+        for alpha in &mut self.alpha[1..] {
+            *alpha /= others;
+        }
+    }
+
+    /// (v_t − v_o, ‖p_t⋆ − p_o⋆‖²) for values v by place.
+    pub fn direction(&self, t: End, o: End, values: &[f64]) -> (f64, f64) {
+        let value = |end| match end {
+            End::Plane(at) => values[at],
+            End::Mix => self.alpha.iter().zip(values).map(|(alpha, value)| alpha * value).sum(),
+        };
+        let with = |a: usize| (0..self.len()).map(|b| self.alpha[b] * self.product(a, b)).sum::<f64>();
+        let product = |one, other| match (one, other) {
+            (End::Plane(a), End::Plane(b)) => self.product(a, b),
+            (End::Plane(a), End::Mix) | (End::Mix, End::Plane(a)) => with(a),
+            (End::Mix, End::Mix) => (0..self.len()).map(|a| self.alpha[a] * with(a)).sum(),
+        };
+        (value(t) - value(o), (product(t, t) + product(o, o) - 2.0 * product(t, o)).max(0.0))
+    }
+
+    /// The most weight a step between these ends can move.
+    pub fn cap(&self, t: End, o: End) -> f64 {
+        match (t, o) {
+            (End::Mix, End::Plane(at)) if self.alpha[at] < 1.0 => self.alpha[at] / (1.0 - self.alpha[at]),
+            (_, End::Plane(at)) => self.alpha[at],
+            (_, End::Mix) => 1.0,
+        }
+    }
+
+    /// Moves γ of weight, and the values with it.
+    pub fn step(&mut self, t: End, o: End, gamma: f64, values: &mut [f64], lambda: f64) {
+        let before = matches!((t, o), (End::Mix, _) | (_, End::Mix)).then(|| self.alpha.clone());
+        let mut add = |end, sign: f64| match end {
+            End::Plane(at) => self.alpha[at] += sign * gamma,
+            End::Mix => {
+                for (alpha, before) in self.alpha.iter_mut().zip(before.iter().flatten()) {
+                    *alpha += sign * gamma * before;
+                }
+            }
+        };
+        add(t, 1.0);
+        add(o, -1.0);
+        if let End::Plane(o) = o
+            && self.alpha[o] < DUST
+        {
+            self.alpha[o] = 0.0;
+        }
+        for (c, value) in values.iter_mut().enumerate() {
+            let with = |end| match end {
+                End::Plane(at) => self.product(c, at),
+                End::Mix => before.iter().flatten().enumerate().map(|(b, alpha)| alpha * self.product(c, b)).sum(),
+            };
+            *value -= gamma / lambda * (with(t) - with(o));
+        }
+    }
+
+    /// Pair steps until the gap over the planes is at most `share` of what it was, which is returned.
+    fn pair_steps(&mut self, values: &mut [f64], lambda: f64, share: f64, now: u64) -> f64 {
+        let mut entry = 0.0;
+        for count in 0..4 * self.len() {
+            let (mut t, mut o) = (0, usize::MAX);
+            let mut mix = 0.0;
+            for (at, value) in values.iter().enumerate() {
+                if *value > values[t] {
+                    t = at;
+                }
+                if self.alpha[at] > 0.0 {
+                    mix += self.alpha[at] * value;
+                    if o == usize::MAX || *value < values[o] {
+                        o = at;
+                    }
+                }
+            }
+            let gap = values[t] - mix;
+            if count == 0 {
+                entry = gap;
+                self.last_active[t] = now;
+            }
+            if o == usize::MAX || values[t] <= values[o] || (count > 0 && gap <= share * entry) {
+                break;
+            }
+            let (gain, norm2) = self.direction(End::Plane(t), End::Plane(o), values);
+            let cap = self.cap(End::Plane(t), End::Plane(o));
+            let gamma = super::step::gamma_within(gain, norm2, lambda, cap);
+            if gamma <= 0.0 {
+                break;
+            }
+            self.step(End::Plane(t), End::Plane(o), gamma, values, lambda);
+        }
+        entry
+    }
+
+    /// Drops planes of weight 0 that were not the best one for more than `age`, and beyond `most` the longest inactive.
+    pub fn expire(&mut self, now: u64, age: u64, most: usize) {
+        let mut stale: Vec<usize> = (1..self.len()).filter(|at| self.alpha[*at] == 0.0).collect();
+        stale.sort_by_key(|at| self.last_active[*at]);
+        let excess = self.len().saturating_sub(most);
+        let mut gone: Vec<usize> = stale
+            .into_iter()
+            .enumerate()
+            .filter(|(rank, at)| *rank < excess || now - self.last_active[*at] > age)
+            .map(|(_, at)| at)
+            .collect();
+        if gone.is_empty() {
+            return;
+        }
+        gone.sort_unstable();
+        let kept: Vec<usize> = (0..self.len()).filter(|at| gone.binary_search(at).is_err()).collect();
+        let pairs = kept.iter().enumerate().flat_map(|(rank, a)| kept[..=rank].iter().map(move |b| (*a, *b)));
+        self.products = pairs.map(|(a, b)| self.product(a, b)).collect();
+        for at in gone.into_iter().rev() {
+            self.planes.remove(at - 1);
+            self.alpha.remove(at);
+            self.offsets.remove(at);
+            self.last_active.remove(at);
+        }
+    }
+}
