@@ -132,6 +132,7 @@ pub fn drive<P: Problem>(
         let (planes_mean, planes_max) = solver.planes();
         let point = TracePoint {
             iteration: iterations,
+            partial: ended != Iteration::Complete,
             time_s: meter.now_ns() * 1e-9,
             cpu_s: meter.cpu_s(),
             oracle_calls: counters.oracle_calls,
@@ -143,6 +144,8 @@ pub fn drive<P: Problem>(
             dual,
             dual_solution,
             gap: value - dual,
+            oracle_slack: 0.0,
+            proven: problem.terms() as u64,
             planes_mean,
             planes_max,
         };

@@ -10,6 +10,8 @@ use crate::clock::Halt;
 pub struct TracePoint {
     /// Completed iterations.
     pub iteration: u64,
+    /// Whether the run stopped inside the iteration after these: no point of the iteration axis.
+    pub partial: bool,
     /// Solver time on the run's clock, seconds.
     pub time_s: f64,
     /// CPU time of the solver's thread during solver work, seconds.
@@ -24,14 +26,18 @@ pub struct TracePoint {
     pub oracle_time_s: f64,
     /// Time inside approximate passes, on the run's clock.
     pub approx_time_s: f64,
-    /// P at the returned vector.
+    /// P at the returned vector; a certified upper bound of it when the oracle is not exact.
     pub primal: f64,
     /// max(dual_solution, F of the current iterate).
     pub dual: f64,
     /// F of the returned vector.
     pub dual_solution: f64,
-    /// primal − dual.
+    /// primal − dual: the certified gap.
     pub gap: f64,
+    /// How much of the gap may be due to an oracle that is not exact: the bounds of all H_i less the best planes known.
+    pub oracle_slack: f64,
+    /// Terms whose maximiser is proven; n when the oracle is exact.
+    pub proven: u64,
     /// Mean working-set size per term.
     pub planes_mean: f64,
     /// Largest working set.

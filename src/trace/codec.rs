@@ -66,6 +66,9 @@ const COLUMNS: &[(&str, Content)] = &[
     ("jobs", Whole(|r| r.circumstances.jobs as i64)),
     ("core", Whole(|r| r.circumstances.core)),
     ("status", Text(|r| r.status.text())),
+    ("oracle_slack", Value(|p| p.oracle_slack, |p, v| p.oracle_slack = v)),
+    ("partial", Count(|p| u64::from(p.partial), |p, v| p.partial = v != 0)),
+    ("proven", Count(|p| p.proven, |p, v| p.proven = v)),
     ("n", Whole(|r| r.circumstances.n as i64)),
     ("d", Whole(|r| r.circumstances.d as i64)),
     ("lambda", Real(|r| r.identity.lambda)),
@@ -251,6 +254,7 @@ mod tests {
         (1..500).for_each(|k| oracle_ns.record(k * k).unwrap());
         let point = |k: u64| TracePoint {
             iteration: k,
+            partial: k % 7 == 3,
             time_s: k as f64 / 3.0,
             cpu_s: k as f64 / 7.0,
             oracle_calls: 5 * k,
@@ -262,6 +266,8 @@ mod tests {
             dual: -1.0 / k as f64,
             dual_solution: -1.5 / k as f64,
             gap: 2.0 / k as f64,
+            oracle_slack: 0.5 / k as f64,
+            proven: k + 1,
             planes_mean: 1.25,
             planes_max: 4,
         };
@@ -347,9 +353,10 @@ mod tests {
         let batch = rows(&record(1)).unwrap();
         let names: Vec<_> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
         assert_eq!(
-            names[..23].join(" "),
+            names[..26].join(" "),
             "run_id dataset solver seed repeat iteration clock time_s cpu_s oracle_calls approx_steps approx_passes \
-             oracle_time_s approx_time_s primal dual dual_solution gap planes_mean planes_max jobs core status"
+             oracle_time_s approx_time_s primal dual dual_solution gap planes_mean planes_max jobs core status \
+             oracle_slack partial proven"
         );
     }
 }
