@@ -37,12 +37,13 @@ fn table(name: &str, caption: &str, head: &[&str], rows: &[Vec<String>]) -> Stri
 }
 
 fn verdict(verdict: Verdict) -> String {
-    let (class, sign) = match verdict {
-        Verdict::Holds => ("yes", '✓'),
-        Verdict::DoesNotHold => ("no", '✗'),
-        Verdict::NotMeasured => ("none", '–'),
+    let class = match verdict {
+        Verdict::Holds => "yes",
+        Verdict::DoesNotHold => "no",
+        Verdict::Undecided => "open",
+        Verdict::NotMeasured => "none",
     };
-    format!("<span class=\"verdict {class}\">{sign}&nbsp;{}</span>", verdict.name())
+    format!("<span class=\"verdict {class}\">{}&nbsp;{}</span>", verdict.mark(), verdict.name())
 }
 
 /// What there is, in one paragraph and a line per claim.
