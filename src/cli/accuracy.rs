@@ -70,6 +70,11 @@ struct Report {
     primal: f64,
     dual: f64,
     gap: f64,
+    oracle_slack: f64,
+    proven: u64,
+    /// Training examples; `proven` counts them.
+    #[serde(skip)]
+    n: u64,
     majority_label: usize,
     majority_name: Option<String>,
     train: Shares,
@@ -90,7 +95,11 @@ struct Watcher;
 
 impl Observer for Watcher {
     fn point(&mut self, point: &TracePoint) {
-        note(&format!("iteration {}, {:.1} s, gap {:.4}", point.iteration, point.time_s, point.gap));
+        let TracePoint { iteration, time_s, gap, oracle_slack, .. } = point;
+        let part = if point.partial { " and a part" } else { "" };
+        note(&format!(
+            "iteration {iteration}{part}, {time_s:.1} s, certified gap {gap:.4} (oracle's slack {oracle_slack:.4})"
+        ));
     }
 
     fn parallel_evaluation(&self) -> bool {
@@ -164,6 +173,9 @@ pub fn run(args: &AccuracyArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow
         primal: last.primal,
         dual: last.dual,
         gap: last.gap,
+        oracle_slack: last.oracle_slack,
+        proven: last.proven,
+        n: n as u64,
         majority_label: usize::from(majority),
         majority_name: names.and_then(|names| names.get(usize::from(majority)).cloned()),
         train: count(&train)?,
@@ -250,7 +262,8 @@ impl Pixels {
 impl Report {
     fn text(&self) -> String {
         let mut text = format!(
-            "{}: {}, pairwise weight {}, λ = {:.6e}\n{} iterations in {:.1} s, stopped by {}: primal {:.6}, dual {:.6}, gap {:.6}\n\n",
+            "{}: {}, pairwise weight {}, λ = {:.6e}\n{} iterations in {:.1} s, stopped by {}: primal {:.6}, dual {:.6}\n\
+             certified gap {:.6}, of which {:.6} may be the oracle's slack; {} of {} terms proven\n\n",
             self.dataset,
             self.solver,
             self.pairwise_weight,
@@ -260,7 +273,10 @@ impl Report {
             self.stop_reason,
             self.primal,
             self.dual,
-            self.gap
+            self.gap,
+            self.oracle_slack,
+            self.proven,
+            self.n
         );
         let label = self.majority_name.clone().unwrap_or_else(|| self.majority_label.to_string());
         text += &format!("{:<32} {:>9} {:>9}\n", "pixels right", "train", "held out");

@@ -34,7 +34,7 @@ pub struct SolveArgs {
     /// Stop after this many iterations (50 when no limit is given).
     #[arg(long, value_name = "I")]
     iterations: Option<u64>,
-    /// Stop when an evaluation shows a gap at or below this.
+    /// Stop when an evaluation shows a certified gap at or below this.
     #[arg(long, value_name = "EPS", value_parser = positive)]
     gap: Option<f64>,
     /// Stop after this much solver time in seconds.
@@ -103,6 +103,8 @@ pub(super) fn given(matches: &clap::ArgMatches, catalog: &dyn Catalog) -> Vec<(S
 
 struct Printer {
     format: TextOrJson,
+    /// Whether gaps are exact, or bounded by a relaxation.
+    exact: bool,
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
     error: Option<std::io::Error>,
@@ -122,7 +124,7 @@ impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
         let line = match self.format {
             TextOrJson::Table => format!(
-                "{:>9} {:>11.5} {:>11} {:>9} {:>17.12} {:>17.12} {:>12.5e} {:>8.2}",
+                "{:>9} {:>11.5} {:>11} {:>9} {:>17.12} {:>17.12} {:>13.5e} {:>8.2}{}{}",
                 point.iteration,
                 point.time_s,
                 point.oracle_calls,
@@ -130,7 +132,9 @@ impl Observer for Printer {
                 point.primal,
                 point.dual,
                 point.gap,
-                point.planes_mean
+                point.planes_mean,
+                if self.exact { String::new() } else { format!(" {:>12.5e} {:>8}", point.oracle_slack, point.proven) },
+                if point.partial { " inside the next iteration" } else { "" }
             ),
             TextOrJson::Json => {
                 let mut value = serde_json::to_value(point).unwrap_or_default();
@@ -185,16 +189,19 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
         "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver, "seed": args.seed,
         "repeat": 0, "clock": args.clock.name(), "jobs": 1, "core": -1, "status": "running",
     });
-    let mut printer = Printer { format: args.format, identity, error: None };
+    let exact = problem.exact();
+    let mut printer = Printer { format: args.format, exact, identity, error: None };
     if args.format == TextOrJson::Table {
+        let (primal, gap) = if exact { ("primal", "gap") } else { ("primal at most", "certified gap") };
+        let more = if exact { String::new() } else { format!(" {:>12} {:>8}", "oracle slack", "proven") };
         printer.print(&format!(
-            "{:>9} {:>11} {:>11} {:>9} {:>17} {:>17} {:>12} {:>8}",
-            "iteration", "time s", "oracle", "passes", "primal", "dual", "gap", "planes"
+            "{:>9} {:>11} {:>11} {:>9} {:>17} {:>17} {:>13} {:>8}{more}",
+            "iteration", "time s", "oracle", "passes", primal, "dual", gap, "planes"
         ));
     }
     let outcome = problem.run(&settings, &mut printer)?;
     printer.print(&match args.format {
-        TextOrJson::Table => summary_text(&outcome),
+        TextOrJson::Table => summary_text(&outcome, exact, n),
         TextOrJson::Json => summary_json(args, &outcome).to_string(),
     });
     if let Some(path) = &args.save_weights {
@@ -213,7 +220,7 @@ fn oracle_share(outcome: &Outcome) -> f64 {
     outcome.points.last().map_or(0.0, |point| if point.time_s > 0.0 { point.oracle_time_s / point.time_s } else { 0.0 })
 }
 
-fn summary_text(outcome: &Outcome) -> String {
+fn summary_text(outcome: &Outcome, exact: bool, n: u64) -> String {
     let line = |name: &str, h: &Histogram<u64>| {
         format!(
             "{name}: {} calls, p50 {} p90 {} p99 {} max {} ns",
@@ -241,6 +248,12 @@ fn summary_text(outcome: &Outcome) -> String {
         }
     }
     text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
+    if let (false, Some(last)) = (exact, outcome.points.last()) {
+        text += &format!(
+            "\ncertified gap {:.6}, of which {:.6} may be the oracle's slack; {} of {n} terms proven",
+            last.gap, last.oracle_slack, last.proven
+        );
+    }
     text += &format!("\n{}", line("exact oracle", &outcome.oracle_ns));
     if !outcome.approx_ns.is_empty() {
         text += &format!("\n{}", line("approximate steps (sampled)", &outcome.approx_ns));
@@ -278,6 +291,9 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "primal": last.map(|point| point.primal),
         "dual": last.map(|point| point.dual),
         "gap": last.map(|point| point.gap),
+        "oracle_slack": last.map(|point| point.oracle_slack),
+        "proven": last.map(|point| point.proven),
+        "partial": last.map(|point| point.partial),
         "oracle_ns": quantiles(&outcome.oracle_ns),
         "approx_ns": quantiles(&outcome.approx_ns),
     })

@@ -8,10 +8,12 @@ use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes
 use crate::data::multiclass::{Features, MulticlassData};
 use crate::error::{Error, Result};
 use crate::files;
-use crate::problem::{MULTICLASS, MulticlassProblem};
+use crate::problem::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
 
 /// Rows fuller than this are stored dense.
 const DENSE_FROM: f64 = 0.25;
+/// Files with fewer labels than this are never taken for a regression.
+const FEW_LABELS: usize = 10;
 /// Largest feature index; more is a damaged file.
 const LARGEST_INDEX: u32 = 1 << 28;
 
@@ -67,6 +69,12 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
             }
             previous = index;
             let value = text::number(value, &format!("value of feature {index}"))?;
+            if value.abs() > LARGEST_FEATURE {
+                return Err(format!(
+                    "value {value:e} of feature {index} is too large to compute with (at most {LARGEST_FEATURE:e}); scale \
+                     the features, for example to [−1, 1]"
+                ));
+            }
             if value != 0.0 {
                 indices.push(index - 1);
                 values.push(value);
@@ -88,6 +96,17 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
     if numbers.len() < 2 {
         return Err(Error::file(path, "all examples have the same label: nothing to learn"));
     }
+    if let Some(target) = regression_target(&raw_labels, numbers.len()) {
+        return Err(Error::file(
+            path,
+            format!(
+                "{} different labels in {} examples, such as {target}: these look like the targets of a regression, and \
+                 this program learns classes; put them into a few classes first, for example by rounding",
+                numbers.len(),
+                raw_labels.len()
+            ),
+        ));
+    }
     for (at, (_, number)) in numbers.values_mut().enumerate() {
         *number = at as u32;
     }
@@ -108,4 +127,12 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
     };
     let label_names = numbers.values().map(|(label, _)| label.to_string()).collect();
     Ok(MulticlassData { num_labels: numbers.len(), dim, labels, label_names, features })
+}
+
+/// An example of a label that is no class: there are many labels, and fewer than two examples of each, or fewer than ten
+/// when labels are not whole numbers.
+fn regression_target(labels: &[f64], different: usize) -> Option<f64> {
+    let fraction = labels.iter().copied().find(|label| label.fract() != 0.0);
+    let enough = if fraction.is_some() { 10 } else { 2 };
+    (different >= FEW_LABELS && different * enough > labels.len()).then(|| fraction.unwrap_or(labels[0]))
 }

@@ -150,11 +150,7 @@ impl<'a> Request<'a> {
     }
 
     fn given(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
-        let text = if self.argument().contains('/') || !self.split_path().1.is_empty() {
-            self.split_path().1
-        } else {
-            self.argument()
-        };
+        let text = if self.argument().contains('/') { self.split_path().1 } else { self.argument() };
         text.split(',').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")))
     }
 

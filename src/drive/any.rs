@@ -19,6 +19,8 @@ pub trait AnyProblem: Send + Sync {
     fn weights(&self) -> usize;
     /// λ.
     fn lambda(&self) -> f64;
+    /// [`Problem::exact`]: whether P is computed and not bounded.
+    fn exact(&self) -> bool;
     /// Builds the solver and runs it until its budget ends.
     fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome>;
 }
@@ -52,6 +54,10 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
 
     fn lambda(&self) -> f64 {
         self.problem.lambda()
+    }
+
+    fn exact(&self) -> bool {
+        self.problem.exact()
     }
 
     fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {

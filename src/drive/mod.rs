@@ -13,7 +13,7 @@ pub use solve::Solve;
 
 use crate::clock::{ClockKind, Meter};
 use crate::error::{Error, Result};
-use crate::problem::{Problem, primal};
+use crate::problem::{Problem, evaluate as evaluate_primal};
 use crate::settings::{Budget, Cadence, Until};
 use crate::solver::{Iteration, Moment, Solver};
 
@@ -93,6 +93,9 @@ pub fn drive<P: Problem>(
     if problem.terms() == 0 {
         return Err(Error::invalid("the data set has no example"));
     }
+    if let Some(reason) = problem.refusal() {
+        return Err(Error::invalid(reason));
+    }
     let cancelled = observer.cancelled();
     let mut meter = Meter::new(clock, budget.limits(), &*cancelled);
     let mut work = problem.work();
@@ -103,7 +106,7 @@ pub fn drive<P: Problem>(
         meter.resume();
         let ended = solver.iterate(&mut meter);
         meter.pause();
-        iterations += u64::from(ended != Iteration::Interrupted);
+        iterations += u64::from(ended == Iteration::Complete);
         if ended == Iteration::Complete {
             observer.iteration(iterations, solver.moments());
         }
@@ -118,14 +121,17 @@ pub fn drive<P: Problem>(
             continue;
         }
         let solution = solver.solution();
-        let Some(value) = primal(problem, &solution.w, &mut work, observer.parallel_evaluation(), &*cancelled) else {
+        let known = if problem.exact() { Vec::new() } else { solver.kept_values(&solution.w) };
+        let parallel = observer.parallel_evaluation();
+        let Some(value) = evaluate_primal(problem, &solution.w, &known, &mut work, parallel, &*cancelled) else {
             break (StopReason::Cancelled, solution);
         };
         let dual_solution = solution.dual(problem.lambda());
         let dual = dual_solution.max(solver.dual());
-        if !(value.is_finite() && dual.is_finite()) {
+        if !(value.primal.is_finite() && dual.is_finite()) {
             return Err(Error::invalid(format!(
-                "the run diverged in iteration {iterations}: primal {value}, dual {dual}; look for extreme feature values"
+                "the run diverged in iteration {iterations}: primal {}, dual {dual}; look for extreme feature values",
+                value.primal
             )));
         }
         let counters = meter.counters();
@@ -140,12 +146,12 @@ pub fn drive<P: Problem>(
             approx_passes: counters.approx_passes,
             oracle_time_s: meter.oracle_s(),
             approx_time_s: meter.approx_s(),
-            primal: value,
+            primal: value.primal,
             dual,
             dual_solution,
-            gap: value - dual,
-            oracle_slack: 0.0,
-            proven: problem.terms() as u64,
+            gap: value.primal - dual,
+            oracle_slack: value.slack,
+            proven: value.proven,
             planes_mean,
             planes_max,
         };

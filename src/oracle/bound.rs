@@ -38,6 +38,8 @@ pub struct BoundReport {
     pub lower: f64,
     /// Energy of [`PottsBound::labels`].
     pub energy: f64,
+    /// What rounding can do to the energy of a labelling; `lower` has it taken off.
+    pub rounding: f64,
     /// Whether these labels are proven optimal: `lower` meets `energy` up to rounding.
     pub exact: bool,
     /// Whether these labels beat the ones that came in.
@@ -84,6 +86,7 @@ impl PottsBound {
         let mut report = BoundReport {
             lower: f64::NEG_INFINITY,
             energy: best.map_or(f64::INFINITY, |labels| energy.energy(labels)),
+            rounding: 0.0,
             exact: false,
             improved: false,
             fixed_nodes: 0,
@@ -94,6 +97,7 @@ impl PottsBound {
         let range: f64 = unary.chunks_exact(num_labels).map(range).sum();
         let energy = Potts { pairwise: pairwise.min(2.0 * range), ..energy };
         let error = rounding(energy);
+        report.rounding = error;
         if num_labels == 2 {
             self.gain.clear();
             self.gain.extend(unary.chunks_exact(2).map(|row| row[1] - row[0]));

@@ -1,16 +1,21 @@
 //! Labelled graphs → planes of a Potts model with learned unaries: min-cut for two labels, α-expansion for more.
 //!
+//! α-expansion is no exact oracle: it starts from the truth, from the best labelling that the solver keeps and from the
+//! unaries, and the best of these counts; the plane of the truth is 0, so H_i ≥ 0 is never missed. What it may have missed
+//! is bounded by a relaxation, off the clock.
+//!
 //! A plane is the change of the feature sums, one p-vector per label whose sum can change. With two labels the blocks
 //! of a plane are (−v, v), so φ⋆ lives in a p-dimensional subspace: coordinates are √2·v, an isometry that halves every
 //! product. With K labels, blocks that are zero are not stored.
 
 use std::sync::Arc;
 
-use super::{Direction, Family, Paper, Problem, Sink, Size};
+use super::{Certificate, Direction, Family, Paper, Problem, Sink, Size};
 use crate::data::GraphData;
 use crate::error::Result;
 use crate::linalg::{add_scaled, add_scaled_f32, dot, dot_f32_rows, mix_advance, mix_products, norm2, prefetch};
-use crate::oracle::expansion::PottsSolver;
+use crate::oracle::bound::{BoundBudget, PottsBound};
+use crate::oracle::expansion::{Potts, PottsSolver, Start};
 use crate::oracle::maxflow::{BinaryCut, Topology};
 
 /// Operations of the virtual clock per elementary operation of a flow.
@@ -97,6 +102,7 @@ pub struct GraphWork {
     labels: Vec<u16>,
     cut: BinaryCut,
     potts: PottsSolver,
+    bound: PottsBound,
 }
 
 impl GraphProblem {
@@ -148,6 +154,48 @@ impl GraphProblem {
             }
         }
         (features.len() * self.blocks) as u64
+    }
+
+    /// The energy of term i at these costs.
+    fn potts<'a>(&'a self, i: usize, scores: &'a [f64]) -> Potts<'a> {
+        let topology = &self.topologies[i];
+        let (nodes, num_labels) = (topology.num_nodes(), self.data.num_labels);
+        Potts { topology, unary: &scores[..nodes * num_labels], num_labels, pairwise: self.pairwise * nodes as f64 }
+    }
+
+    /// α-expansion from the truth, from the best of the known planes and from the unaries, into `work.labels`. Returns
+    /// disagreements and operations.
+    fn expand_known<'a>(
+        &self,
+        i: usize,
+        known: impl Iterator<Item = &'a GraphPlane>,
+        work: &mut GraphWork,
+    ) -> (u32, u64) {
+        let energy = self.potts(i, &work.scores);
+        let sum = (energy.topology.num_nodes() + energy.topology.arcs().len() / 2) as u64;
+        let mut operations = 0;
+        let mut best: Option<(f64, &[u16])> = None;
+        for plane in known {
+            let value = energy.energy(&plane.labels);
+            operations += sum;
+            if best.is_none_or(|(least, _)| value < least) {
+                best = Some((value, &plane.labels));
+            }
+        }
+        let truth = Start::Labels(self.data.labels_of(i));
+        let labels = &mut work.labels[..energy.topology.num_nodes()];
+        let report = match best {
+            Some((_, best)) => work.potts.solve_from(energy, &[truth, Start::Labels(best), Start::Unaries], labels),
+            None => work.potts.solve_from(energy, &[truth, Start::Unaries], labels),
+        };
+        (report.disagreements, operations + report.operations)
+    }
+
+    /// Makes `plane` the plane of these labels.
+    fn label_plane(&self, i: usize, labels: &[u16], disagreements: u32, plane: &mut GraphPlane) {
+        plane.labels.clear();
+        plane.labels.extend_from_slice(labels);
+        self.build_plane(i, disagreements, plane);
     }
 
     /// Fills `plane` with the plane of its labels.
@@ -222,27 +270,65 @@ impl Problem for GraphProblem {
             labels: vec![0; most],
             cut: BinaryCut::new(),
             potts: PottsSolver::new(),
+            bound: PottsBound::new(),
         }
     }
 
+    fn exact(&self) -> bool {
+        self.blocks == 1
+    }
+
     fn oracle(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> u64 {
+        self.oracle_among(i, w, std::iter::empty(), work, plane)
+    }
+
+    fn oracle_among<'a>(
+        &self,
+        i: usize,
+        w: &[f64],
+        known: impl Iterator<Item = &'a GraphPlane>,
+        work: &mut GraphWork,
+        plane: &mut GraphPlane,
+    ) -> u64 {
         let topology = &self.topologies[i];
         let nodes = topology.num_nodes();
         let scores = &mut work.scores[..nodes * self.blocks];
         let labels = &mut work.labels[..nodes];
         let score_ops = self.energies(i, w, scores);
-        let pairwise = self.pairwise * nodes as f64;
-        let (disagreements, operations) = if self.blocks == 1 {
-            let report = work.cut.solve(topology, scores, pairwise, labels);
-            (report.disagreements, report.operations)
+        let operations = if self.blocks == 1 {
+            let report = work.cut.solve(topology, scores, self.pairwise * nodes as f64, labels);
+            self.label_plane(i, labels, report.disagreements, plane);
+            report.operations
         } else {
-            let report = work.potts.solve(topology, scores, self.data.num_labels, pairwise, labels);
-            (report.disagreements, report.operations)
+            let (disagreements, operations) = self.expand_known(i, known, work);
+            self.label_plane(i, &work.labels[..nodes], disagreements, plane);
+            // The sums of planes round differently from energies: what does not beat the truth there is the truth.
+            if self.value(i, plane, w, work) <= 0.0 {
+                self.label_plane(i, self.data.labels_of(i), self.truth_disagreements[i], plane);
+            }
+            operations
         };
-        plane.labels.clear();
-        plane.labels.extend_from_slice(labels);
-        self.build_plane(i, disagreements, plane);
         score_ops + FLOW_UNITS * operations
+    }
+
+    fn certify(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> Certificate {
+        let operations = self.oracle(i, w, work, plane);
+        if self.exact() {
+            return Certificate::exact(self.value(i, plane, w, work));
+        }
+        let energy = self.potts(i, &work.scores);
+        // The sweeps take as long as the call did.
+        let budget = BoundBudget { operations: operations / FLOW_UNITS, ..BoundBudget::default() };
+        let report = work.bound.lower(energy, Some(&plane.labels), budget);
+        if report.improved {
+            let labels = work.bound.labels();
+            self.label_plane(i, labels, energy.topology.disagreements(labels), plane);
+        }
+        let truth = self.data.labels_of(i);
+        let above_truth = energy.energy(truth) + report.rounding - report.lower;
+        let lower = self.value(i, plane, w, work).max(0.0);
+        let upper = (above_truth / truth.len() as f64 * self.inverse_n()).max(lower);
+        Certificate { lower, upper, proven: report.exact }
     }
 
     fn load<'a>(

@@ -4,17 +4,17 @@
 //! compact form the family likes; the solvers only ask for products with w, for the direction φ̂ − φ^i, and to move.
 
 mod chain;
+mod evaluate;
 mod family;
 mod graph;
 mod multiclass;
-mod primal;
 mod simple;
 
 pub use chain::{CHAIN, ChainProblem};
+pub use evaluate::{Evaluation, evaluate};
 pub use family::{Family, Paper, Size};
 pub use graph::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
-pub use multiclass::{MULTICLASS, MulticlassProblem};
-pub use primal::primal;
+pub use multiclass::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
 pub use simple::{MaxOracle, Simple, SparsePlane};
 
 /// Products of the direction φ̂ − φ^i that a step needs.
@@ -49,6 +49,24 @@ impl Sink<'_> {
     }
 }
 
+/// What is certain about H_i(w).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Certificate {
+    /// The value of a plane: H_i(w) is not less.
+    pub lower: f64,
+    /// H_i(w) is not more.
+    pub upper: f64,
+    /// Whether that plane is proven to be a maximiser.
+    pub proven: bool,
+}
+
+impl Certificate {
+    /// From the value of an exact oracle's plane.
+    pub fn exact(value: f64) -> Self {
+        Self { lower: value, upper: value, proven: true }
+    }
+}
+
 /// A structural SVM training problem: n terms, each the maximum of planes.
 ///
 /// Coordinates of w are the problem's own (any isometric image of the joint feature space will do);
@@ -71,6 +89,14 @@ pub trait Problem: Sync {
     fn dim(&self) -> usize;
     /// λ.
     fn lambda(&self) -> f64;
+    /// Whether the oracle always finds a maximiser. If not, gaps are certified by [`Problem::certify`].
+    fn exact(&self) -> bool {
+        true
+    }
+    /// Why no run on this problem can be trusted, such as features whose squares are not finite; nothing if all is well.
+    fn refusal(&self) -> Option<String> {
+        None
+    }
     /// All φ^i = 0, the ground-truth planes.
     fn blocks(&self) -> Self::Blocks;
     /// Fresh scratch memory.
@@ -79,6 +105,26 @@ pub trait Problem: Sync {
     /// The max-oracle: writes a plane that maximises ⟨φ^{iy}, [w 1]⟩ and returns the operations it took. Leaves in
     /// `work` what [`Problem::value`] and [`Problem::direction`] need for term i at w.
     fn oracle(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> u64;
+    /// [`Problem::oracle`] with planes of term i that are known already: an oracle that is not exact may start from them.
+    #[inline(always)]
+    fn oracle_among<'a>(
+        &self,
+        i: usize,
+        w: &[f64],
+        _known: impl Iterator<Item = &'a Self::Plane>,
+        work: &mut Self::Work,
+        plane: &mut Self::Plane,
+    ) -> u64
+    where
+        Self::Plane: 'a,
+    {
+        self.oracle(i, w, work, plane)
+    }
+    /// Bounds H_i(w) from both sides, off the clock. An exact oracle has nothing to add.
+    fn certify(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> Certificate {
+        self.oracle(i, w, work, plane);
+        Certificate::exact(self.value(i, plane, w, work))
+    }
     /// Prepares `work` for products of φ^i and these planes of term i with w, when no oracle call came before.
     fn load<'a>(
         &self,

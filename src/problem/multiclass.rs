@@ -1,4 +1,7 @@
 //! Multiclass data → planes x_i ⊗ (e_y − e_{y_i})/n. φ^i is kept as its K label shares α, never as a d-vector.
+//!
+//! Where features are large, steps are small: the truth's share stays close to 1 and would swallow them. Shares are then
+//! kept as differences α − e_{y_i}, whose digits are all of use. Ordinary data keeps α itself.
 
 use std::sync::Arc;
 
@@ -8,6 +11,12 @@ use crate::linalg::{add_scaled, dot, dot_rows, prefetch};
 
 /// Shares below this are rounding dust: dropping them keeps the support small and denormals away.
 const DUST: f64 = 1e-20;
+
+/// From this ‖x‖²/(nλ) on differences are kept. Below, rounding of a share moves no score by more than about 1e-10.
+const LARGE: f64 = (1 << 20) as f64;
+
+/// The largest feature that can be computed with: squares of it, and of what a step moves, are far from over- and underflow.
+pub const LARGEST_FEATURE: f64 = 1e100;
 
 /// The family.
 pub const MULTICLASS: Family = Family {
@@ -23,6 +32,15 @@ pub struct MulticlassProblem {
     data: Arc<MulticlassData>,
     lambda: f64,
     norms: Vec<f64>,
+    /// Whether φ^i is kept as α − e_{y_i}.
+    differences: bool,
+}
+
+/// What the share of y would be, or its difference, if φ^i were φ̂.
+#[inline(always)]
+fn goal<const DIFFERENCES: bool>(y: usize, hat: usize, truth: usize) -> f64 {
+    let share = f64::from(u8::from(y == hat));
+    if DIFFERENCES { share - f64::from(u8::from(y == truth)) } else { share }
 }
 
 /// Label scores ⟨w_y, x_i⟩ of the loaded term.
@@ -34,13 +52,14 @@ pub struct MulticlassWork {
 impl MulticlassProblem {
     /// The problem with regularisation λ.
     pub fn new(data: Arc<MulticlassData>, lambda: f64) -> Self {
-        let norms = (0..data.len())
+        let norms: Vec<f64> = (0..data.len())
             .map(|i| match data.row(i) {
                 Row::Dense(x) => dot(x, x),
                 Row::Sparse(_, values) => dot(values, values),
             })
             .collect();
-        Self { data, lambda, norms }
+        let large = LARGE * data.len() as f64 * lambda;
+        Self { differences: norms.iter().any(|norm| *norm > large), data, lambda, norms }
     }
 
     fn labels(&self) -> usize {
@@ -49,6 +68,60 @@ impl MulticlassProblem {
 
     fn inverse_n(&self) -> f64 {
         1.0 / self.terms() as f64
+    }
+
+    /// Products of φ̂ − φ^i from the loaded scores.
+    #[inline(always)]
+    fn direction_of<const DIFFERENCES: bool>(
+        &self,
+        i: usize,
+        blocks: &[f64],
+        hat: usize,
+        work: &MulticlassWork,
+    ) -> Direction {
+        let (k, truth) = (self.labels(), self.data.labels[i] as usize);
+        let (mut gain, mut norm2) = (0.0, 0.0);
+        for (y, share) in blocks[i * k..(i + 1) * k].iter().enumerate() {
+            let change = goal::<DIFFERENCES>(y, hat, truth) - share;
+            if change != 0.0 {
+                gain += change * (work.scores[y] + f64::from(u8::from(y != truth)));
+                norm2 += change * change;
+            }
+        }
+        let inverse_n = self.inverse_n();
+        let share = blocks[i * k + truth];
+        let offset = f64::from(u8::from(hat != truth)) - if DIFFERENCES { -share } else { 1.0 - share };
+        Direction {
+            gain: gain * inverse_n,
+            norm2: norm2 * self.norms[i] * inverse_n * inverse_n,
+            offset: offset * inverse_n,
+        }
+    }
+
+    #[inline(always)]
+    fn advance_of<const DIFFERENCES: bool>(
+        &self,
+        i: usize,
+        blocks: &mut [f64],
+        hat: usize,
+        gamma: f64,
+        sink: &mut Sink<'_>,
+    ) {
+        let (k, truth) = (self.labels(), self.data.labels[i] as usize);
+        // Differences are as small as 1/‖x‖²; dust is smaller still.
+        let dust = if DIFFERENCES { DUST / (self.norms[i] * self.inverse_n() / self.lambda).max(1.0) } else { DUST };
+        for y in 0..k {
+            let share = &mut blocks[i * k + y];
+            let mut change = gamma * (goal::<DIFFERENCES>(y, hat, truth) - *share);
+            if change == 0.0 {
+                continue;
+            }
+            if (*share + change).abs() < dust {
+                change = -*share;
+            }
+            *share += change;
+            sink.each(|target, scale| self.add_row(i, y, scale * change * self.inverse_n(), target));
+        }
     }
 
     /// target ← target + c · x_i in block y.
@@ -68,7 +141,7 @@ impl MulticlassProblem {
 
 impl Problem for MulticlassProblem {
     type Plane = u32;
-    /// n × K label shares.
+    /// n × K label shares, or their differences to the truth's.
     type Blocks = Vec<f64>;
     type Work = MulticlassWork;
 
@@ -91,10 +164,26 @@ impl Problem for MulticlassProblem {
     fn blocks(&self) -> Vec<f64> {
         let k = self.labels();
         let mut shares = vec![0.0; self.terms() * k];
-        for (i, y) in self.data.labels.iter().enumerate() {
-            shares[i * k + *y as usize] = 1.0;
+        if !self.differences {
+            for (i, y) in self.data.labels.iter().enumerate() {
+                shares[i * k + *y as usize] = 1.0;
+            }
         }
         shares
+    }
+
+    fn refusal(&self) -> Option<String> {
+        let largest = |i: usize| {
+            let (Row::Dense(x) | Row::Sparse(_, x)) = self.data.row(i);
+            x.iter().fold(0.0f64, |most, v| if v.abs() <= most { most } else { v.abs() })
+        };
+        let i = (0..self.terms()).find(|i| !self.norms[*i].is_finite() || largest(*i) > LARGEST_FEATURE)?;
+        Some(format!(
+            "example {} has a feature of size {:e}, the largest that can be computed with is {LARGEST_FEATURE:e}; scale \
+             the features, for example to [−1, 1]",
+            i + 1,
+            largest(i)
+        ))
     }
 
     fn work(&self) -> MulticlassWork {
@@ -172,21 +261,10 @@ impl Problem for MulticlassProblem {
     }
 
     fn direction(&self, i: usize, blocks: &Vec<f64>, plane: &u32, _w: &[f64], work: &mut MulticlassWork) -> Direction {
-        let (k, hat, truth) = (self.labels(), *plane as usize, self.data.labels[i] as usize);
-        let (mut gain, mut norm2) = (0.0, 0.0);
-        for (y, share) in blocks[i * k..(i + 1) * k].iter().enumerate() {
-            let change = f64::from(u8::from(y == hat)) - share;
-            if change != 0.0 {
-                gain += change * (work.scores[y] + f64::from(u8::from(y != truth)));
-                norm2 += change * change;
-            }
-        }
-        let inverse_n = self.inverse_n();
-        let offset = f64::from(u8::from(hat != truth)) - (1.0 - blocks[i * k + truth]);
-        Direction {
-            gain: gain * inverse_n,
-            norm2: norm2 * self.norms[i] * inverse_n * inverse_n,
-            offset: offset * inverse_n,
+        if self.differences {
+            self.direction_of::<true>(i, blocks, *plane as usize, work)
+        } else {
+            self.direction_of::<false>(i, blocks, *plane as usize, work)
         }
     }
 
@@ -199,30 +277,23 @@ impl Problem for MulticlassProblem {
         _work: &mut MulticlassWork,
         sink: &mut Sink<'_>,
     ) {
-        let (k, hat) = (self.labels(), *plane as usize);
-        for y in 0..k {
-            let share = &mut blocks[i * k + y];
-            let mut change = gamma * (f64::from(u8::from(y == hat)) - *share);
-            if change == 0.0 {
-                continue;
-            }
-            if (*share + change).abs() < DUST {
-                change = -*share;
-            }
-            *share += change;
-            sink.each(|target, scale| self.add_row(i, y, scale * change * self.inverse_n(), target));
+        if self.differences {
+            self.advance_of::<true>(i, blocks, *plane as usize, gamma, sink);
+        } else {
+            self.advance_of::<false>(i, blocks, *plane as usize, gamma, sink);
         }
     }
 
     fn add_block(&self, i: usize, blocks: &Vec<f64>, scale: f64, out: &mut [f64]) -> f64 {
         let (k, truth) = (self.labels(), self.data.labels[i] as usize);
         for (y, share) in blocks[i * k..(i + 1) * k].iter().enumerate() {
-            let share = share - f64::from(u8::from(y == truth));
+            let share = if self.differences { *share } else { share - f64::from(u8::from(y == truth)) };
             if share != 0.0 {
                 self.add_row(i, y, scale * share * self.inverse_n(), out);
             }
         }
-        (1.0 - blocks[i * k + truth]) * self.inverse_n()
+        let share = blocks[i * k + truth];
+        if self.differences { -share * self.inverse_n() } else { (1.0 - share) * self.inverse_n() }
     }
 
     fn add_plane(&self, i: usize, plane: &u32, scale: f64, out: &mut [f64]) -> f64 {

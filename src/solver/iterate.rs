@@ -38,10 +38,25 @@ impl<'p, P: Problem> Iterate<'p, P> {
     /// done, when the run must stop.
     #[inline(always)]
     pub fn exact_step(&mut self, i: usize, meter: &mut Meter<'_>, average: Option<&mut Average>) -> bool {
+        self.exact_step_among(i, std::iter::empty(), meter, average)
+    }
+
+    /// [`Iterate::exact_step`] of a solver that keeps planes: an oracle that is not exact starts from them, too.
+    #[inline(always)]
+    pub fn exact_step_among<'a>(
+        &mut self,
+        i: usize,
+        known: impl Iterator<Item = &'a P::Plane>,
+        meter: &mut Meter<'_>,
+        average: Option<&mut Average>,
+    ) -> bool
+    where
+        P::Plane: 'a,
+    {
         if !meter.may_call() {
             return false;
         }
-        self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.hat);
+        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
         self.step_towards(i, None, average);
         true
     }

@@ -27,6 +27,27 @@ impl<'p, P: Problem> Metered<'p, P> {
         meter.exact_call(self.0.product_ops(i), || self.0.oracle(i, w, work, plane));
     }
 
+    /// [`Metered::oracle`] with planes of term i that are known, see [`Problem::oracle_among`].
+    #[inline(always)]
+    pub fn oracle_among<'a>(
+        self,
+        meter: &mut Meter<'_>,
+        i: usize,
+        w: &[f64],
+        known: impl Iterator<Item = &'a P::Plane>,
+        work: &mut P::Work,
+        plane: &mut P::Plane,
+    ) where
+        P::Plane: 'a,
+    {
+        meter.exact_call(self.0.product_ops(i), || self.0.oracle_among(i, w, known, work, plane));
+    }
+
+    /// [`Problem::exact`].
+    pub fn exact(self) -> bool {
+        self.0.exact()
+    }
+
     /// [`Problem::family`].
     pub fn family(self) -> &'static Family {
         self.0.family()

@@ -44,6 +44,11 @@ pub trait Solver {
     fn planes(&self) -> (f64, u64) {
         (0.0, 0)
     }
+    /// Per term the largest ⟨φ^{iy}, [w 1]⟩ of the planes it keeps, −∞ where it has none: H_i(w) is not less. Asked at
+    /// evaluations when the oracle is not exact. Empty when no planes are kept.
+    fn kept_values(&self, _w: &[f64]) -> Vec<f64> {
+        Vec::new()
+    }
     /// (time, F) at the start of the last iteration and after each of its passes.
     fn moments(&self) -> &[Moment] {
         &[]

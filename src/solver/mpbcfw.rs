@@ -234,7 +234,7 @@ impl<'p, P: Problem> MultiPlane<'p, P> {
                 self.now.problem.prefetch(self.orders.list()[at + 1] as usize, &self.now.blocks);
             }
             let average = self.averages.as_mut().map(|averages| &mut averages[Pass::Exact as usize]);
-            if !self.now.exact_step(i, meter, average) {
+            if !self.now.exact_step_among(i, self.sets[i].planes(), meter, average) {
                 return false;
             }
             if self.params.n > 0 {
@@ -353,6 +353,16 @@ impl<P: Problem> Solver for MultiPlane<'_, P> {
         let total: usize = self.sets.iter().map(WorkingSet::len).sum();
         let most = self.sets.iter().map(WorkingSet::len).max().unwrap_or(0);
         (total as f64 / self.sets.len().max(1) as f64, most as u64)
+    }
+
+    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+        let (problem, blocks) = (self.now.problem, &self.now.blocks);
+        let mut work = problem.work();
+        let best = |(i, set): (usize, &WorkingSet<P::Plane>)| {
+            problem.load(i, w, blocks, set.planes(), &mut work);
+            set.planes().map(|plane| problem.value(i, plane, w, &work)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        self.sets.iter().enumerate().map(best).collect()
     }
 
     fn moments(&self) -> &[Moment] {
