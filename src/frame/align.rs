@@ -104,12 +104,10 @@ pub fn align(positions: &[f64], runs: &[(Range<usize>, End)], grid: &[f64]) -> A
     aligned
 }
 
-/// Every position where one of these runs was evaluated, ascending, and `last` when a run is carried that far.
-pub fn count_grid(positions: &[f64], runs: &[(Range<usize>, End)], last: f64) -> Vec<f64> {
+/// Every position where one of these runs was evaluated and the ends of the series they are compared with, ascending.
+pub fn count_grid(positions: &[f64], runs: &[(Range<usize>, End)], ends: &[f64]) -> Vec<f64> {
     let mut grid: Vec<f64> = runs.iter().flat_map(|(rows, _)| &positions[rows.clone()]).copied().collect();
-    if runs.iter().any(|(rows, end)| *end == End::Gap && !rows.is_empty()) {
-        grid.push(last);
-    }
+    grid.extend_from_slice(ends);
     grid.sort_unstable_by(f64::total_cmp);
     grid.dedup();
     grid
@@ -156,7 +154,7 @@ mod tests {
         let x = [1.0, 2.0, 4.0, 1.0, 2.0];
         for (end, counts) in [(End::Gap, [2, 2, 2]), (End::Budget, [2, 2, 1]), (End::Failed, [2, 2, 1])] {
             let runs = [(0..3, End::Budget), (3..5, end)];
-            let aligned = align(&x, &runs, &count_grid(&x, &runs, 4.0));
+            let aligned = align(&x, &runs, &count_grid(&x, &runs, &[4.0]));
             assert_eq!(aligned.x, [1.0, 2.0, 4.0]);
             assert_eq!([0, 1, 2].map(|at| aligned.places(at).len()), counts, "{end:?}");
             assert_eq!(aligned.places(2).iter().filter(|p| p.carried).count(), usize::from(end == End::Gap));

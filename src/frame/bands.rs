@@ -2,10 +2,11 @@
 //! out.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use polars::prelude::*;
 
-use super::align::{self, Aligned, Run};
+use super::align::{self, Aligned, End, Run};
 use super::{Frames, Series, polars_error};
 use crate::error::Result;
 use crate::stats::median_of_sorted;
@@ -70,6 +71,11 @@ impl Quantity {
         }
     }
 
+    /// Whether it is a distance to a bound of the optimum.
+    pub fn is_suboptimality(self) -> bool {
+        matches!(self, Self::PrimalSub | Self::DualSub)
+    }
+
     /// Panel title.
     pub fn title(self) -> &'static str {
         match self {
@@ -111,12 +117,17 @@ impl Bands {
     pub fn of(&self, quantity: Quantity) -> &Band {
         &self.values[quantity as usize]
     }
+
+    /// Whether a repeat that reached its gap is carried on among the first positions.
+    pub fn carried(&self, length: usize) -> bool {
+        self.count.iter().zip(&self.running).take(length).any(|(count, running)| running < count)
+    }
 }
 
 impl Frames {
     /// The bands of every series, in the order of [`Frames::series`].
     ///
-    /// On iterations and oracle calls the positions are those where a repeat was evaluated, on time a log-spaced grid
+    /// On iterations and oracle calls the positions are those where a repeat was evaluated or another series ends, on time a log-spaced grid
     /// shared by the data set. Between evaluations a repeat is a straight line in log-log; nothing is said before its
     /// first evaluation or after its last, except that a repeat that reached its gap stays where it was to the end of
     /// the data set's axis. A part of an iteration is on the axes of time and calls only.
@@ -130,12 +141,13 @@ impl Frames {
         let rows = |run: &Run| if axis == Axis::Iteration { run.whole.clone() } else { run.rows.clone() };
         let of = |series: usize| -> Vec<_> { self.runs_of(series).iter().map(|run| (rows(run), run.end)).collect() };
         let mut grids: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        let mut last: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut ends: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for dataset in self.datasets() {
-            let runs: Vec<_> = self.series_of(dataset).flat_map(of).collect();
-            let end = runs.iter().flat_map(|(rows, _)| &positions[rows.clone()]).copied().fold(0.0, f64::max);
-            last.insert(dataset, end);
+            let last = |(rows, _): &(Range<usize>, End)| positions[rows.clone()].last().copied();
+            let end = |series| of(series).iter().filter_map(last).reduce(f64::max);
+            ends.insert(dataset, self.series_of(dataset).filter_map(end).collect());
             if axis == Axis::Time {
+                let runs: Vec<_> = self.series_of(dataset).flat_map(of).collect();
                 let times = runs.iter().map(|(rows, _)| &positions[rows.clone()]);
                 grids.insert(dataset, align::time_grid(times, TIME_GRID));
             }
@@ -144,7 +156,7 @@ impl Frames {
             let (runs, dataset) = (of(at), series.dataset.as_str());
             let aligned = match grids.get(dataset) {
                 Some(grid) => align::align(&positions, &runs, grid),
-                None => align::align(&positions, &runs, &align::count_grid(&positions, &runs, last[dataset])),
+                None => align::align(&positions, &runs, &align::count_grid(&positions, &runs, &ends[dataset])),
             };
             bands_of(&aligned, &columns)
         };

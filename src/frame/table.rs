@@ -23,6 +23,7 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
     };
     let mut passes = Vec::with_capacity(total);
     let (mut series, mut repeat) = (Vec::with_capacity(total), Vec::with_capacity(total));
+    let mut terms = Vec::with_capacity(total);
     let (mut runs, mut end) = (Vec::new(), 0);
     for (record, at) in planned.iter().filter(|(record, _)| !record.points().is_empty()) {
         let (mut iteration, mut sum) = (0, 0);
@@ -48,6 +49,7 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
         });
         series.resize(end, *at as u32);
         repeat.resize(end, record.repeat);
+        terms.resize(end, record.circumstances.n);
     }
     let columns = vec![
         Column::new("series".into(), series),
@@ -61,6 +63,7 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
         Column::new("gap".into(), numbers(|p| p.gap)),
         Column::new("oracle_slack".into(), numbers(|p| p.oracle_slack)),
         Column::new("proven".into(), counts(|p| p.proven)),
+        Column::new("terms".into(), terms),
         Column::new("partial".into(), counts(|p| u64::from(p.partial))),
         Column::new("planes_mean".into(), numbers(|p| p.planes_mean)),
         Column::new("approx_passes".into(), counts(|p| p.approx_passes)),
