@@ -61,13 +61,13 @@ impl Study<'_> {
         let series = &self.frames.series[a];
         let (one, other) = paired.medians(&(0..paired.repeats()).collect::<Vec<_>>(), end);
         let mut evidence = format!(
-            "medians of {} up to iteration {}, there {} against {}, lower by a factor of {}; holds from {} of the \
+            "medians up to iteration {}, there {} against {}, lower by a factor of {}; {}; holds from {} of the \
              log-iterations, crossings interpolated, with the last one",
-            basis(paired.repeats(), true, series.clock, series.repeatable),
             paired.x[end],
             number(other),
             number(one),
             last.text(|d| number(10f64.powf(d))),
+            basis(paired.repeats(), true, series.clock, series.repeatable),
             percent(ALWAYS)
         );
         let floor = self.frames.floor(&series.dataset);
