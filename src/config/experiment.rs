@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::wire::{self, Source};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result};
-use crate::settings::{Budget, Cadence, SolverSpec};
+use crate::settings::{Budget, Cadence, SolverSpec, Until};
 use crate::solver::SolverInfo;
 use crate::text::fits;
 
@@ -182,13 +182,23 @@ impl Source<'_> {
         let none = wire::Budget::default();
         let common = common.map_or(&none, Spanned::get_ref);
         let own = own.map_or(&none, Spanned::get_ref);
+        let until = own.until.as_ref().or(common.until.as_ref());
         let budget = Budget {
             iterations: self.at_least_one(own.iterations.as_ref().or(common.iterations.as_ref()), "iterations")?,
             time_s: self.positive(own.time_s.as_ref().or(common.time_s.as_ref()), "time_s")?,
             oracle_calls: self
                 .at_least_one(own.oracle_calls.as_ref().or(common.oracle_calls.as_ref()), "oracle_calls")?,
             gap: self.positive(own.gap.as_ref().or(common.gap.as_ref()), "gap")?,
+            until: match until {
+                Some(word) => word.get_ref().parse().map_err(|e: Error| self.error(word, e.to_string()))?,
+                None => Until::First,
+            },
         };
+        if let (Until::All, Some(word)) = (budget.until, until)
+            && (budget.iterations.is_none() || budget.time_s.is_none())
+        {
+            return Err(self.error(word, "until = \"all\" needs iterations and time_s: it ends when both are reached"));
+        }
         if budget.iterations.is_none() && budget.time_s.is_none() && budget.oracle_calls.is_none() {
             let message = if budget.gap.is_some() {
                 "a budget with only a gap may never end; add iterations, time_s or oracle_calls"

@@ -50,6 +50,12 @@ pub fn cpu_features() -> String {
     there.into_iter().collect::<Vec<_>>().join(" ")
 }
 
+/// What kind of machine this is, as far as times go: CPU model and core count.
+pub fn class() -> String {
+    let Host { cpu, cores, .. } = host();
+    format!("{}, {cores} cores", if cpu.is_empty() { "unknown CPU" } else { &cpu })
+}
+
 /// Cores this process may use.
 pub fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, Into::into)

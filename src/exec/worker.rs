@@ -195,6 +195,8 @@ pub fn execute(
         jobs: place.jobs as u64,
         core: place.core.map_or(-1, |core| core as i64),
         host: host::host().name,
+        host_class: host::class(),
+        build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         started_unix_s,
         steal: steal.fraction(),

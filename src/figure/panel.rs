@@ -52,6 +52,8 @@ pub struct Panel<'a> {
     pub y: Scale,
     /// What it shows.
     pub lines: Vec<Line<'a>>,
+    /// Values below this are not known; shaded when it is in sight.
+    pub floor: Option<f64>,
 }
 
 /// An axis: a range of positions and the labelled ones among them.
@@ -238,12 +240,20 @@ impl Panel<'_> {
             Scale::Linear => linear_ticks(low, high, most),
             Scale::Log => log_ticks(low, high, most),
         };
+        // The floor is in sight when a line comes near it.
+        let floor = self.floor.and_then(|floor| self.y.place(floor)).filter(|floor| *floor > y0 - 0.3 * (y1 - y0));
+        let y0 = floor.map_or(y0, |floor| y0.min(floor - 0.1 * (y1 - y0)));
         let columns = ((width as f64 / theme::UNIT - 32.0) / 24.0) as usize;
         let xt = ticks(self.x, if self.x == Scale::Linear { 0.0 } else { x0 }, x1, columns);
         let yt = ticks(self.y, if self.y == Scale::Linear { y0.min(0.0) } else { y0 }, y1, 5);
         let (x, y) = (self.x, self.y);
         let widest = yt.at.iter().map(|p| theme::text_width(&yt.label(*p), SMALL)).fold(0.0, f64::max);
+        let (left, right, bottom) = (xt.range.start, xt.range.end, yt.range.start);
         let mut chart = axes(area, (&self.title, &self.x_title), (xt, yt), (widest + 7.0).max(28.0))?;
+        if let Some(floor) = floor {
+            let corners = [(left, bottom), (right, floor.min(y1))];
+            chart.draw_series(std::iter::once(Rectangle::new(corners, INK.mix(BAND_ALPHA).filled())))?;
+        }
         for line in &self.lines {
             for stretch in stretches(line.x, [line.y[0], line.y[2]], x, y) {
                 let lower = stretch.iter().map(|(px, [low, _])| (*px, *low));
