@@ -1,42 +1,32 @@
 //! Each max-oracle by itself, and max-flow against the number of nodes. Prints the distance from the floor.
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ssvm_bench::dataset::{self, DataDir};
+use ssvm_bench::ClockKind;
+use ssvm_bench::clock::UNIT_NS;
+use ssvm_bench::drive::AnyProblem;
 use ssvm_bench::oracle::maxflow::{BinaryCut, Topology};
-use ssvm_bench::problem::{AnyProblem, Problem, WithProblem};
 
 #[path = "floor.rs"]
 mod floor;
+#[path = "rows.rs"]
+mod rows;
 
-/// Seconds per oracle call over all terms at a w that is not trivial, and operations per call.
-struct Calls;
+/// Seconds per oracle call over so many sweeps.
+fn seconds(problem: &dyn AnyProblem, sweeps: u64) -> f64 {
+    rows::run(problem, "sweep", ClockKind::WALL, sweeps).oracle_wall_s / (sweeps * problem.terms() as u64) as f64
+}
 
-impl WithProblem for &Calls {
-    type Output = (f64, f64);
-    fn with<P: Problem>(self, problem: &P) -> (f64, f64) {
-        let (mut work, mut plane) = (problem.work(), P::Plane::default());
-        let mut w = vec![0.0; problem.dim()];
-        // One Frank–Wolfe step away from zero.
-        for i in 0..problem.terms() {
-            problem.oracle(i, &vec![0.0; problem.dim()], &mut work, &mut plane);
-            problem.add_plane(i, &plane, -0.1 / problem.lambda(), &mut w);
-        }
-        let mut operations = 0;
-        let began = Instant::now();
-        for i in 0..problem.terms() {
-            operations += problem.oracle(i, &w, &mut work, &mut plane);
-            black_box(&plane);
-        }
-        let n = problem.terms() as f64;
-        (began.elapsed().as_secs_f64() / n, operations as f64 / n)
-    }
+/// Operations per call, as the oracle reports them to the virtual clock.
+fn operations(problem: &dyn AnyProblem) -> f64 {
+    let outcome = rows::run(problem, "sweep", ClockKind::VIRTUAL, 1);
+    let oracle_s = outcome.points.last().map_or(0.0, |point| point.oracle_time_s);
+    oracle_s * 1e9 / UNIT_NS / problem.terms() as f64
 }
 
 fn oracles(criterion: &mut Criterion) {
-    let dir = DataDir::resolve(None);
     let stream = floor::stream_bytes_per_second();
     println!("{:<24} {:>10} {:>14} {:>9} {:>7}", "oracle", "µs", "Mops/s", "floor µs", "× floor");
     for (name, bytes) in [
@@ -45,22 +35,21 @@ fn oracles(criterion: &mut Criterion) {
         ("horseseg-synth:n=400", 144.0 * 649.0 * 4.0),
         ("stanford-synth:n=60", 144.0 * 649.0 * 4.0),
     ] {
-        let dataset = dataset::load(name, &dir).expect("a twin");
-        let problem = AnyProblem::new(&dataset, None, None).expect("a problem");
-        problem.with(&Calls);
-        let (seconds, operations) = problem.with(&Calls);
+        let problem = rows::open(name);
+        // The first sweep warms up.
+        seconds(&*problem, 1);
+        let each = seconds(&*problem, 1);
         println!(
             "{name:<24} {:>10.3} {:>14.0} {:>9.3} {:>7.2}",
-            seconds * 1e6,
-            operations / seconds / 1e6,
+            each * 1e6,
+            operations(&*problem) / each / 1e6,
             bytes / stream * 1e6,
-            seconds * stream / bytes
+            each * stream / bytes
         );
         criterion.bench_function(&format!("oracle {name}"), |bencher| {
             bencher.iter_custom(|rounds| {
-                let per_call: f64 = (0..rounds.div_ceil(1000).min(3)).map(|_| problem.with(&Calls).0).sum::<f64>()
-                    / rounds.div_ceil(1000).min(3) as f64;
-                std::time::Duration::from_secs_f64(per_call * rounds as f64)
+                let sweeps = rounds.div_ceil(1000).min(3);
+                Duration::from_secs_f64(seconds(&*problem, sweeps) * rounds as f64)
             });
         });
     }

@@ -1,18 +1,16 @@
 //! Exact and approximate steps of whole solvers, and what the instrument costs. Each line gives the time of a step, the
 //! bytes it must touch, and its time as a multiple of streaming those bytes on this machine.
 
-use std::hint::black_box;
-use std::time::Instant;
+use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ssvm_bench::clock::Meter;
-use ssvm_bench::config::{Budget, ClockKind, Order, Passes, SolverKind, SolverSpec};
-use ssvm_bench::dataset::{self, DataDir};
-use ssvm_bench::problem::{AnyProblem, Problem, WithProblem};
-use ssvm_bench::solver::{MultiPlane, Solver};
+use ssvm_bench::drive::AnyProblem;
+use ssvm_bench::{ClockKind, SolverSpec, Value};
 
 #[path = "floor.rs"]
 mod floor;
+#[path = "rows.rs"]
+mod rows;
 
 /// The data sets of the four families; the real ones when they are there.
 fn cases() -> Vec<(&'static str, &'static str)> {
@@ -33,36 +31,19 @@ struct StepTimes {
     steps: u64,
 }
 
-struct Measure {
-    iterations: u32,
-    passes: u32,
-    instrument: bool,
-}
-
-impl WithProblem for &Measure {
-    type Output = StepTimes;
-    fn with<P: Problem>(self, problem: &P) -> StepTimes {
-        let spec = SolverSpec {
-            order: Order::Permutation,
-            passes: Passes::Fixed(self.passes),
-            ..SolverSpec::new(if self.passes > 0 { SolverKind::MpBcfw } else { SolverKind::Bcfw })
-        };
-        let never = || false;
-        let mut meter = Meter::new(ClockKind::Wall, &Budget::default(), &never);
-        if !self.instrument {
-            meter = meter.without_instrument();
-        }
-        let mut solver = MultiPlane::new(problem, &spec, 1);
-        for _ in 0..self.iterations {
-            meter.expect_calls(problem.terms());
-            meter.resume();
-            solver.iterate(&mut meter);
-            meter.pause();
-        }
-        let counters = meter.counters();
-        let exact = (meter.wall_s() - meter.approx_s()) / counters.oracle_calls as f64;
-        let approximate = meter.approx_s() / counters.approx_steps.max(1) as f64;
-        StepTimes { exact, approximate, planes: solver.planes().0, steps: counters.approx_steps }
+/// BCFW, or MP-BCFW with so many approximate passes.
+fn measure(problem: &dyn AnyProblem, iterations: u64, passes: u64) -> StepTimes {
+    let spec = match passes {
+        0 => SolverSpec::new("bcfw"),
+        _ => SolverSpec::new("mp-bcfw").with("passes", Value::Count(passes)),
+    };
+    let outcome = rows::run(problem, spec, ClockKind::WALL, iterations);
+    let last = outcome.points.last().expect("the end is always evaluated");
+    StepTimes {
+        exact: (outcome.wall_s - last.approx_time_s) / last.oracle_calls as f64,
+        approximate: last.approx_time_s / last.approx_steps.max(1) as f64,
+        planes: last.planes_mean,
+        steps: last.approx_steps,
     }
 }
 
@@ -82,16 +63,14 @@ fn floors(family: &str, planes: f64) -> (f64, f64) {
 }
 
 fn steps(criterion: &mut Criterion) {
-    let dir = DataDir::resolve(None);
     let stream = floor::stream_bytes_per_second();
     println!("streaming a large array: {:.1} GB/s\n", stream / 1e9);
     println!("{:<13} {:<24} {:>12} {:>10} {:>9} {:>7}", "family", "data set", "step", "µs", "floor µs", "× floor");
     let mut group = criterion.benchmark_group("steps");
     group.sample_size(10);
     for (family, name) in cases() {
-        let dataset = dataset::load(name, &dir).expect("a data set");
-        let problem = AnyProblem::new(&dataset, None, None).expect("a problem");
-        let single = problem.with(&Measure { iterations: 10, passes: 0, instrument: true });
+        let problem = rows::open(name);
+        let single = measure(&*problem, 10, 0);
         let (exact_floor, _) = floors(family, 0.0);
         let line = |step: &str, seconds: f64, bytes: f64| {
             let floor = bytes / stream;
@@ -104,27 +83,28 @@ fn steps(criterion: &mut Criterion) {
         };
         line("exact", single.exact, exact_floor);
         for passes in [1, 4, 10] {
-            let multi = problem.with(&Measure { iterations: 10, passes, instrument: true });
+            let multi = measure(&*problem, 10, passes);
             assert!(multi.steps > 0);
             let (_, approximate_floor) = floors(family, multi.planes);
             line(&format!("|W| = {:.1}", multi.planes), multi.approximate, approximate_floor);
         }
         group.bench_function(format!("{family}: one bcfw iteration"), |bencher| {
             bencher.iter_custom(|rounds| {
-                let measure = Measure { iterations: rounds as u32, passes: 0, instrument: true };
-                let began = Instant::now();
-                black_box(problem.with(&measure).exact);
-                began.elapsed()
+                let outcome = rows::run(&*problem, "bcfw", ClockKind::WALL, rounds);
+                Duration::from_secs_f64(outcome.wall_s)
             });
         });
-        instrument(family, &problem);
+        instrument(family, &*problem);
     }
     group.finish();
 }
 
 /// Paired rounds with and without latency readings, interleaved: the median ratio is the cost of the instrument.
-fn instrument(family: &str, problem: &AnyProblem) {
-    let exact = |instrument| problem.with(&Measure { iterations: 5, passes: 0, instrument }).exact;
+fn instrument(family: &str, problem: &dyn AnyProblem) {
+    let exact = |instrument| {
+        let solver = if instrument { "bcfw" } else { "bare" };
+        rows::run(problem, solver, ClockKind::WALL, 5).wall_s
+    };
     let mut ratios: Vec<f64> = (0..15)
         .map(|round| {
             if round % 2 == 0 {

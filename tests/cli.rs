@@ -3,6 +3,9 @@
 use std::process::Command;
 
 use serde_json::Value;
+use ssvm_bench::config::Experiment;
+use ssvm_bench::plan::Plan;
+use ssvm_bench::{Catalog, DataDir, Harness};
 
 fn bench(arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_ssvm-bench")).args(arguments).output().expect("the program starts");
@@ -22,9 +25,22 @@ fn every_command_has_help_with_an_example() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    for expected in
-        ["reproduce", "plan", "run", "solve", "figures", "report", "claims", "profile", "check", "compare", "data"]
-    {
+    for expected in [
+        "reproduce",
+        "init",
+        "plan",
+        "run",
+        "solve",
+        "figures",
+        "report",
+        "claims",
+        "profile",
+        "check",
+        "compare",
+        "data",
+        "completions",
+        "man",
+    ] {
         assert!(commands.contains(&expected), "{expected} is missing from {commands:?}");
     }
     for command in commands {
@@ -38,13 +54,27 @@ fn every_command_has_help_with_an_example() {
 #[test]
 fn bad_arguments_end_with_one_and_say_why() {
     for (arguments, expected) in [
-        (vec!["solve", "--dataset", "uspz", "--solver", "bcfw"], "did you mean 'usps'"),
+        (vec!["solve", "--dataset", "uspz", "--solver", "bcfw"], "did you mean `usps`?"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfv"], "unknown solver 'bcfv'"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--gap=-1"], "must be a positive number"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--evaluate", "at:5,2"], "increasing"),
-        (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--passes", "some"], "'auto' or a whole number"),
+        (
+            vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--passes", "some"],
+            "passes must be auto or a whole number",
+        ),
         (vec!["solve", "--dataset", "libsvm:/nowhere/x", "--solver", "bcfw"], "/nowhere/x"),
         (vec!["solve", "--dataset", "usps", "--solver", "bcfw", "--data-dir", "/nowhere"], "/nowhere"),
+        (
+            vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--order", "uniform"],
+            "'fw' has no parameters: `order` belongs to bcfw, bcfw-avg, mp-bcfw, mp-bcfw-avg",
+        ),
+        (
+            vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--N", "5"],
+            "'bcfw' has only order: `N` belongs to mp-bcfw, mp-bcfw-avg",
+        ),
+        (vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--N", "0"], "set M = 0 as well"),
+        (vec!["plan", "--config", "smoke", "--only", "usps/*"], "--only usps/* fits no DATASET/SOLVER of this config"),
+        (vec!["completions", "nonsense"], "nonsense"),
         (vec!["nonsense"], "nonsense"),
         (vec!["figures", "/nowhere"], "/nowhere"),
         (vec!["run", "--config", "/nowhere.toml"], "/nowhere.toml"),
@@ -108,8 +138,128 @@ fn json_lines_and_saved_weights() {
 
 #[test]
 fn weights_that_cannot_be_written_cost_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    // A file where a folder would have to be: refused for the superuser too.
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let weights = folder.path().join("file/w.npy");
+    let weights = weights.to_str().unwrap();
     let (code, out, errors) =
-        bench(&["solve", "--dataset", "usps-synth:n=20", "--solver", "fw", "--save-weights", "/nowhere/w.npy"]);
+        bench(&["solve", "--dataset", "usps-synth:n=20", "--solver", "fw", "--save-weights", weights]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(errors.contains("/nowhere/w.npy"));
+    assert!(errors.contains(folder.path().to_str().unwrap()), "{errors}");
+}
+
+/// The cells that a plan has runs of.
+fn planned(config: &str, only: &[&str]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("results");
+    let mut arguments = vec!["plan", "--config", config, "--format", "json", "--out", out.to_str().unwrap()];
+    for pattern in only {
+        arguments.extend(["--only", pattern]);
+    }
+    let (code, out, errors) = bench(&arguments);
+    assert_eq!(code, 0, "{errors}");
+    let rows = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("a JSON object"));
+    let runs = rows.filter(|row| row["run_id"].is_string());
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut cells: Vec<String> = runs.map(|run| text(&run["dataset"]) + "/" + &text(&run["solver"])).collect();
+    cells.dedup();
+    cells
+}
+
+#[test]
+fn only_the_cells_that_fit_are_planned_and_run() {
+    let all = planned("smoke", &[]);
+    let smoke = Experiment::load("smoke", Harness::standard().solvers()).unwrap();
+    assert_eq!(all.len(), smoke.datasets.len() * smoke.solvers.len());
+    let some = planned("smoke", &["usps*", "*/fw"]);
+    let expected: Vec<_> = all.iter().filter(|c| c.starts_with("usps") || c.ends_with("/fw")).cloned().collect();
+    assert_eq!(some, expected);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let (code, _, errors) = bench(&["run", "--config", "smoke", "--only", "usps*/bcfw", "--out", out, "--jobs", "1"]);
+    assert_eq!(code, 0, "{errors}");
+    let records = walk(folder.path()).into_iter().filter(|name| name.ends_with(".parquet")).count();
+    assert_eq!(records, 2, "one cell of two repeats");
+}
+
+/// Names of all files below a folder.
+fn walk(folder: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path.to_string_lossy().into_owned()] })
+        .collect()
+}
+
+#[test]
+fn the_config_that_init_writes_parses_and_plans() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let file = path.to_str().unwrap();
+    let harness = Harness::standard();
+    let plan = || {
+        let experiment = Experiment::load(file, harness.solvers()).unwrap();
+        let plan = Plan::new(&experiment, &harness, &DataDir::resolve(None)).unwrap();
+        (experiment, plan.runs.len() as u64)
+    };
+    let (code, out, errors) = bench(&["init", file]);
+    assert_eq!((code, out.trim()), (0, file), "{errors}");
+    let (experiment, runs) = plan();
+    assert_eq!((experiment.name.as_str(), experiment.solvers.len()), ("mine", harness.solvers().len()));
+    assert_eq!(runs, experiment.repeats * experiment.solvers.len() as u64);
+
+    // Every parameter it shows is a valid line as soon as its mark is gone.
+    let text = std::fs::read_to_string(file).unwrap();
+    let shown: Vec<&str> = harness.solvers().iter().flat_map(|info| info.params).map(|param| param.key).collect();
+    let open = |line: &str| match line.strip_prefix("# ") {
+        Some(rest) if shown.iter().any(|key| rest.starts_with(&format!("{key} = "))) => rest.to_owned(),
+        _ => line.to_owned(),
+    };
+    let opened: Vec<String> = text.lines().map(open).collect();
+    assert_ne!(opened.join("\n"), text.trim_end(), "no parameter is shown");
+    Experiment::parse(&path, &opened.join("\n"), harness.solvers()).unwrap();
+
+    let (code, _, errors) = bench(&["init", file]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("is there already; --force replaces it"), "{errors}");
+    let own = ["init", file, "--force", "--dataset", "ocr-synth:n=9", "--dataset", "usps-synth", "--solver", "mp-bcfw"];
+    assert_eq!(bench(&own).0, 0);
+    let (experiment, runs) = plan();
+    let names: Vec<&str> = experiment.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
+    assert_eq!((names, runs), (vec!["ocr-synth:n=9", "usps-synth"], 2 * experiment.repeats));
+    for (arguments, expected) in
+        [(["--dataset", "uspz"], "did you mean `usps`?"), (["--solver", "bcwf"], "did you mean `bcfw`?")]
+    {
+        let (code, _, errors) = bench(&[&["init", file, "--force"], &arguments[..]].concat());
+        assert_eq!(code, 1);
+        assert!(errors.contains(expected), "{errors}");
+    }
+}
+
+#[test]
+fn shells_complete_commands_and_parameters() {
+    let (code, out, errors) = bench(&["completions", "bash"]);
+    assert_eq!(code, 0, "{errors}");
+    assert!(out.lines().any(|line| line.trim().starts_with("complete -F ") && line.ends_with(" ssvm-bench")), "{out}");
+    for word in ["reproduce", "--dataset", "--passes", "--only"] {
+        assert!(out.contains(word), "{word} is not completed");
+    }
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, errors) = bench(&["man", folder.path().to_str().unwrap()]);
+    assert_eq!(code, 0, "{errors}");
+    let mut written: Vec<&str> = out.lines().collect();
+    let mut there = walk(folder.path());
+    written.sort_unstable();
+    there.sort_unstable();
+    assert_eq!(written, there);
+    for name in ["ssvm-bench.1", "ssvm-bench-solve.1", "ssvm-bench-init.1"] {
+        let page = std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{name}");
+    }
+    let solve = std::fs::read_to_string(folder.path().join("ssvm-bench-solve.1")).unwrap();
+    assert!(solve.contains("passes"), "the parameters of the solvers are in the page of solve");
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ssvm_bench::config::{Cadence, ClockKind, Experiment, Order, Passes, SolverKind};
+use ssvm_bench::config::{BUILTIN, Experiment};
+use ssvm_bench::{Cadence, Catalog, ClockKind, Harness, SolverInfo, SolverSpec, Value};
 
 const GOOD: &str = r#"name = "test"
 seed = 5
@@ -36,22 +37,46 @@ passes = 2
 "#;
 
 fn parse(text: &str) -> Result<Experiment, String> {
-    Experiment::parse(Path::new("configs/test.toml"), text).map_err(|error| error.to_string())
+    let harness = Harness::standard();
+    Experiment::parse(Path::new("configs/test.toml"), text, harness.solvers()).map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_good_config_is_what_it_says() {
     let experiment = parse(GOOD).unwrap();
-    assert_eq!((experiment.seed, experiment.repeats, experiment.clock), (5, 3, ClockKind::Virtual));
+    assert_eq!((experiment.seed, experiment.repeats, experiment.clock), (5, 3, ClockKind::VIRTUAL));
     assert_eq!((experiment.evaluate, experiment.probes, experiment.jobs), (Cadence::Every(2), 0, None));
     let [usps, horses] = &experiment.datasets[..] else { panic!() };
     assert_eq!((usps.lambda, usps.budget.iterations, usps.budget.gap), (None, Some(10), Some(1e-3)));
     assert_eq!((horses.lambda, horses.pairwise_weight, horses.line), (Some(0.5), Some(2.0), 15));
     let budget = &horses.budget;
     assert_eq!((budget.iterations, budget.oracle_calls, budget.gap), (Some(4), Some(100), Some(1e-3)));
-    let [bcfw, mp] = &experiment.solvers[..] else { panic!() };
-    assert_eq!((bcfw.kind, bcfw.order, bcfw.passes), (SolverKind::Bcfw, Order::Sequential, Passes::Auto));
-    assert_eq!((mp.t, mp.n, mp.m, mp.passes), (3, 1000, 1000, Passes::Fixed(2)));
+    assert_eq!(
+        experiment.solvers,
+        [
+            SolverSpec::new("bcfw").with("order", Value::Word("sequential".into())),
+            SolverSpec::new("mp-bcfw").with("T", Value::Count(3)).with("passes", Value::Count(2)),
+        ]
+    );
+}
+
+#[test]
+fn one_solver_with_two_sets_of_parameters_is_two_entries() {
+    let text = GOOD.replacen("name = \"bcfw\"\norder = \"sequential\"", "name = \"mp-bcfw\"\nT = 4", 1);
+    let experiment = parse(&text).unwrap();
+    let [four, three] = &experiment.solvers[..] else { panic!() };
+    assert_eq!((four.params.get("T"), three.params.get("T")), (Some(&Value::Count(4)), Some(&Value::Count(3))));
+    // What is written out is the same as what is left at its default.
+    let same = GOOD.replacen("name = \"bcfw\"\norder = \"sequential\"", "name = \"mp-bcfw\"\nN = 1000", 1).replacen(
+        "T = 3\npasses = 2\n",
+        "T = 10\n",
+        1,
+    );
+    let message = parse(&same).unwrap_err();
+    assert!(
+        message.contains("configs/test.toml:27: solver 'mp-bcfw' is listed twice with the same parameters"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -64,8 +89,10 @@ fn what_is_wrong_is_named_with_its_line() {
             "configs/test.toml:2: unknown key `sead`: did you mean `seed`?; valid here: name, seed",
         ),
         ("gap = 1e-3", "gaps = 1e-3", "configs/test.toml:9: unknown key `gaps`: did you mean `gap`?"),
-        ("T = 3", "xyz = 3", "configs/test.toml:28: unknown key `xyz`; valid here: name, T, N, M"),
-        ("T = 3", "pases = 3", "configs/test.toml:28: unknown key `pases`: did you mean `passes`?"),
+        ("T = 3", "xyz = 3", "configs/test.toml:28: unknown parameter `xyz`; mp-bcfw has only T, N, M, order, passes"),
+        ("T = 3", "pases = 3", "configs/test.toml:28: unknown parameter `pases`: did you mean `passes`?"),
+        ("T = 3", "T = -3", "configs/test.toml:28: T must be a whole number from 0, not '-3'"),
+        ("order = \"sequential\"", "order = \"some\"", "test.toml:24: order must be permutation, sequential, uniform"),
         ("lambda = 0.5", "lamda = 0.5", "configs/test.toml:16: unknown key `lamda`: did you mean `lambda`?"),
         (
             "oracle_calls = 100",
@@ -91,11 +118,25 @@ fn what_is_wrong_is_named_with_its_line() {
             "name = \"bcfv\"",
             "test.toml:23: unknown solver 'bcfv'; known: fw, bcfw, bcfw-avg, mp-bcfw, mp-bcfw-avg: did you mean `bcfw`?",
         ),
-        ("name = \"mp-bcfw\"", "name = \"bcfw\"", "configs/test.toml:27: solver 'bcfw' is listed twice"),
-        ("name = \"mp-bcfw\"", "name = \"bcfw-avg\"", "configs/test.toml:28: 'bcfw-avg' keeps no working set: `T`"),
-        ("name = \"bcfw\"", "name = \"fw\"", "configs/test.toml:24: 'fw' takes all terms at one w"),
-        ("passes = 2", "passes = \"some\"", "configs/test.toml:29: passes must be \"auto\""),
-        ("passes = 2", "passes = 2.5", "configs/test.toml:29: passes must be \"auto\""),
+        (
+            "name = \"mp-bcfw\"\nT = 3\npasses = 2",
+            "name = \"bcfw\"\norder = \"sequential\"",
+            "configs/test.toml:27: solver 'bcfw' is listed twice with the same parameters",
+        ),
+        (
+            "name = \"mp-bcfw\"",
+            "name = \"bcfw-avg\"",
+            "configs/test.toml:28: 'bcfw-avg' has only order: `T` belongs to mp-bcfw, mp-bcfw-avg",
+        ),
+        (
+            "name = \"bcfw\"",
+            "name = \"fw\"",
+            "configs/test.toml:24: 'fw' has no parameters: `order` belongs to bcfw, bcfw-avg, mp-bcfw, mp-bcfw-avg",
+        ),
+        ("name = \"bcfw\"", "nane = \"bcfw\"", "configs/test.toml:22: the key `name` is missing"),
+        ("name = \"bcfw\"", "name = 5", "configs/test.toml:23: wrong value of `name`: it must be text"),
+        ("passes = 2", "passes = \"some\"", "configs/test.toml:29: passes must be auto or a whole number"),
+        ("passes = 2", "passes = 2.5", "configs/test.toml:29: passes must be auto or a whole number"),
         ("passes = 2", "passes = 2\nM = 5", "configs/test.toml:30: M limits"),
         ("passes = 2", "N = 0", "configs/test.toml:29: N = 0 leaves"),
         ("horseseg-synth:n=5", "usps-synth:n=50", "test.toml:15: data set 'usps-synth:n=50' is already on line 12"),
@@ -119,24 +160,59 @@ fn what_is_wrong_is_named_with_its_line() {
 }
 
 #[test]
-fn shipped_configs_are_valid_and_cover_the_paper() {
-    for name in ["quick", "smoke", "ci", "paper"] {
-        let experiment = Experiment::load(format!("configs/{name}.toml")).unwrap();
-        assert_eq!(experiment.name, name);
-        assert_eq!(experiment.solvers.iter().map(|s| s.kind).collect::<Vec<_>>(), SolverKind::ALL);
-        assert_eq!(experiment.datasets.len(), 4);
-        assert_eq!(Experiment::load(name).unwrap(), experiment, "the built-in text is stale");
+fn shipped_configs_are_valid_and_know_what_they_name() {
+    let harness = Harness::standard();
+    let catalog: &dyn Catalog = &harness;
+    for entry in std::fs::read_dir("configs").unwrap() {
+        let path = entry.unwrap().path();
+        let experiment = Experiment::load(&path, catalog.solvers()).unwrap();
+        assert_eq!(path.file_stem().unwrap().to_str(), Some(experiment.name.as_str()), "a config is named as its file");
+        for dataset in &experiment.datasets {
+            assert!(catalog.dataset(&dataset.name).is_some(), "{}: {}", path.display(), dataset.name);
+        }
+        for solver in &experiment.solvers {
+            let info = SolverInfo::find(catalog.solvers(), &solver.name).unwrap();
+            info.resolve(solver, catalog.solvers()).unwrap();
+        }
     }
-    let paper = Experiment::load("paper").unwrap();
+    for (name, text) in BUILTIN {
+        let experiment = Experiment::load(name, catalog.solvers()).unwrap();
+        assert_eq!((experiment.name.as_str(), experiment.text.as_str()), (name, text));
+        assert_eq!(Experiment::load(format!("configs/{name}.toml"), catalog.solvers()).unwrap(), experiment);
+    }
+    let missing = Experiment::load("nowhere.toml", catalog.solvers()).unwrap_err().to_string();
+    assert!(missing.contains("built in: quick, smoke, ci, paper"), "{missing}");
+}
+
+#[test]
+fn the_config_of_the_paper_is_the_papers() {
+    let harness = Harness::standard();
+    let catalog: &dyn Catalog = &harness;
+    let paper = Experiment::load("paper", catalog.solvers()).unwrap();
     assert_eq!(
         paper.datasets.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(),
         ["usps", "ocr", "horses", "stanford"]
     );
-    assert!(paper.solvers.iter().all(|s| (s.t, s.n, s.m) == (10, 1000, 1000)));
+    assert!(paper.datasets.iter().all(|d| d.lambda.is_none() && catalog.paper(&d.name).is_some()));
     assert_eq!(paper.repeats, 10);
-    assert_eq!(Experiment::load("quick").unwrap().repeats, 10);
-    let ci = Experiment::load("ci").unwrap();
-    assert_eq!((ci.clock, ci.evaluate), (ClockKind::Virtual, Cadence::Every(1)));
+    for solver in &paper.solvers {
+        let params = SolverInfo::find(catalog.solvers(), &solver.name).unwrap().resolve(solver, catalog.solvers());
+        let params = params.unwrap();
+        for (key, value) in [("T", 10), ("N", 1000), ("M", 1000)] {
+            assert!(params.get(key).is_none_or(|given| *given == Value::Count(value)), "{solver:?}");
+        }
+    }
+    // Each pair that the paper compares is there.
+    for (single, multi) in catalog.pairs() {
+        for name in [single.name, multi.name] {
+            assert!(paper.solvers.iter().any(|solver| solver.name == name), "{name} is missing");
+        }
+    }
+}
+
+#[test]
+fn the_config_of_the_gates_is_repeatable() {
+    let ci = Experiment::load("ci", Harness::standard().solvers()).unwrap();
+    assert_eq!((ci.clock, ci.evaluate), (ClockKind::VIRTUAL, Cadence::Every(1)));
     assert!(ci.gap_targets.len() >= 5);
-    assert!(Experiment::load("nowhere.toml").unwrap_err().to_string().contains("built in: quick, smoke, ci, paper"));
 }

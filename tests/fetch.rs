@@ -11,9 +11,12 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ssvm_bench::Error;
-use ssvm_bench::dataset::catalog::{self, Checked, DataDir, KnownFile};
 use ssvm_bench::dataset::fetch::{Outcome, download, fetch, unpack};
-use ssvm_bench::dataset::files;
+use ssvm_bench::dataset::horseseg::HORSESEG;
+use ssvm_bench::dataset::image::source::ImageSet;
+use ssvm_bench::dataset::images;
+use ssvm_bench::dataset::known::{Checked, KnownFile};
+use ssvm_bench::{DataDir, files};
 
 /// Answers each connection with what `answer(request number, request headers)` gives, as raw bytes, then closes it.
 struct Server {
@@ -240,7 +243,7 @@ fn a_set_that_is_there_in_another_form_is_not_fetched() {
     for folder in ["images", "labels"] {
         fs::create_dir_all(dir.path().join("stanford_background/iccv09Data").join(folder)).unwrap();
     }
-    let set = catalog::find("stanford").unwrap();
+    let set = images::known(ImageSet::Stanford);
     let outcome =
         fetch(&DataDir::resolve(Some(dir.path())), set, &set.files[0], &mut |_, _| panic!("no transfer"), &|_| {});
     assert_eq!(outcome.unwrap(), Outcome::Elsewhere(dir.path().join("stanford_background/iccv09Data")));
@@ -254,12 +257,12 @@ fn archives_that_need_it_are_unpacked_after_the_download() {
     let body = tar.into_inner().unwrap();
     let server = serve(move |_, _| ok(&body, "\"a\"", body.len()));
     let url: &'static str = server.url.clone().leak();
-    let set = catalog::find("horseseg").unwrap();
+    let set = &HORSESEG;
     let data = DataDir::resolve(Some(dir.path()));
-    assert!(data.require("horseseg").unwrap_err().to_string().contains("data fetch horseseg"));
+    assert!(data.require(set).unwrap_err().to_string().contains("data fetch horseseg"));
     let file = KnownFile { url, ..set.files[0] };
     assert!(matches!(fetch(&data, set, &file, &mut |_, _| {}, &|_| {}), Ok(Outcome::Downloaded(_))));
-    assert_eq!(data.require("horseseg").unwrap(), dir.path().join("horseseg/data/horse-features.bin"));
+    assert_eq!(data.require(set).unwrap(), dir.path().join("horseseg/data/horse-features.bin"));
 }
 
 #[test]

@@ -6,11 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ssvm_bench::config::{Budget, Cadence, ClockKind, RunSettings, SolverKind, SolverSpec};
-use ssvm_bench::dataset::multiclass::{Features, Row};
-use ssvm_bench::dataset::{self, Data, DataDir};
-use ssvm_bench::exec::{Quiet, execute};
-use ssvm_bench::problem::AnyProblem;
+use ssvm_bench::data::multiclass::{Features, Row};
+use ssvm_bench::dataset::{Opened, libsvm};
+use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec};
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.join(name);
@@ -30,10 +28,14 @@ fn bzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn load(kind: &str, path: &Path) -> Result<Data, String> {
-    dataset::load(&format!("{kind}:{}", path.display()), &DataDir::resolve(None))
-        .map(|dataset| dataset.data)
-        .map_err(|error| error.to_string())
+fn open(name: &str, data: &DataDir) -> Result<Opened, String> {
+    Harness::standard().open(&Request::new(name, data)).map_err(|error| error.to_string())
+}
+
+/// What is wrong with a file.
+fn refused(kind: &str, path: &Path) -> String {
+    let opened = open(&format!("{kind}:{}", path.display()), &DataDir::resolve(None));
+    opened.map(|opened| opened.description).expect_err("a bad file must be refused")
 }
 
 fn letter_line(id: usize, letter: &str, next: i64, word: usize, position: usize, pixels: &str) -> String {
@@ -45,14 +47,17 @@ fn libsvm_in_three_packings() {
     let folder = tempfile::tempdir().unwrap();
     let text = b"3 1:0.5 4:-2e-1 # a comment\n-1.5 2:1\n\n3 3:7\n10 1:1 2:1 3:1 4:1\n";
     for (name, bytes) in [("a.txt", text.to_vec()), ("a.gz", gzip(text)), ("a.bz2", bzip(text))] {
-        let Ok(Data::Multiclass(data)) = load("libsvm", &write(folder.path(), name, &bytes)) else { panic!("{name}") };
+        let path = write(folder.path(), name, &bytes);
+        let data = libsvm::read(&path).unwrap();
         assert_eq!((data.len(), data.dim, data.num_labels), (4, 4, 3));
         assert_eq!(data.labels, [1, 0, 1, 2]);
         assert_eq!(data.label_names, ["-1.5", "3", "10"]);
         assert!(matches!(data.row(0), Row::Dense([0.5, 0.0, 0.0, -0.2])));
+        let size = open(&format!("libsvm:{}", path.display()), &DataDir::resolve(None)).unwrap().description.size;
+        assert_eq!((size.n, size.d), (4, 12));
     }
     let wide = "1 1:1\n2 100000:2\n";
-    let Ok(Data::Multiclass(data)) = load("libsvm", &write(folder.path(), "wide", wide.as_bytes())) else { panic!() };
+    let data = libsvm::read(&write(folder.path(), "wide", wide.as_bytes())).unwrap();
     assert!(matches!(data.features, Features::Sparse { .. }));
 }
 
@@ -96,13 +101,12 @@ fn bad_files_name_the_place() {
     ];
     for (at, (kind, bytes, expected)) in cases.into_iter().enumerate() {
         let path = write(folder.path(), &format!("{kind}-{at}"), &bytes);
-        let message = load(kind, &path).expect_err("a bad file must be refused");
+        let message = refused(kind, &path);
         assert!(message.contains(expected), "case {at}: '{message}' does not contain '{expected}'");
         assert!(message.contains(&path.display().to_string()), "case {at}: '{message}' does not name the file");
     }
-    let missing = load("libsvm", &folder.path().join("nowhere")).expect_err("missing");
-    assert!(missing.contains("nowhere"));
-    assert!(load("libsvm", folder.path()).expect_err("a folder").contains("is a folder"));
+    assert!(refused("libsvm", &folder.path().join("nowhere")).contains("nowhere"));
+    assert!(refused("libsvm", folder.path()).contains("is a folder"));
 }
 
 /// A line without end must not fill the memory: 100 MiB of it, packed into little.
@@ -110,7 +114,7 @@ fn bad_files_name_the_place() {
 fn endless_lines_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "long.gz", &gzip(&vec![b'1'; 100 << 20]));
-    assert!(load("libsvm", &path).expect_err("too long").contains("line longer than 64 MiB"));
+    assert!(refused("libsvm", &path).contains("line longer than 64 MiB"));
 }
 
 #[test]
@@ -125,7 +129,8 @@ fn official_usps_layout_is_checked() {
         (String::new(), "empty"),
     ] {
         write(&folder.path().join("usps"), "zip.train.gz", &gzip(text.as_bytes()));
-        let message = dataset::load("usps", &DataDir::resolve(Some(folder.path()))).expect_err("bad").to_string();
+        let opened = open("usps", &DataDir::resolve(Some(folder.path())));
+        let message = opened.map(|opened| opened.description).expect_err("a bad file");
         assert!(message.contains(expected), "'{message}' does not contain '{expected}'");
     }
 }
@@ -133,10 +138,10 @@ fn official_usps_layout_is_checked() {
 #[test]
 fn unknown_names_are_explained() {
     let dir = DataDir::resolve(None);
-    let message = |name: &str| dataset::load(name, &dir).expect_err("unknown").to_string();
-    assert!(message("usp-synth").contains("did you mean 'usps-synth'"));
+    let message = |name: &str| open(name, &dir).map(|opened| opened.description).expect_err("unknown");
+    assert!(message("usp-synth").contains("did you mean `usps-synth`?"));
     assert!(message("usps-synth:m=3").contains("known: n, size, seed"));
-    assert!(message("usps-synth:n=0").contains("must be 1 to"));
+    assert!(message("usps-synth:n=0").contains("must be a whole number 1 to"));
     assert!(message("libsvm:").contains("needs a path"));
 }
 
@@ -233,22 +238,23 @@ fn libsvm_optimum_agrees_with_an_independent_solver() {
         assert!(low <= high && high - low < 1e-6, "the independent solver did not converge: {low} {high}");
         let path = write(folder.path(), "small", text.as_bytes());
         let name = format!("libsvm:{}", path.display());
-        let problem =
-            AnyProblem::new(&dataset::load(&name, &DataDir::resolve(None)).unwrap(), Some(lambda), None).unwrap();
-        for kind in SolverKind::ALL {
+        let (harness, dir) = (Harness::standard(), DataDir::resolve(None));
+        let request = Request { lambda: Some(lambda), ..Request::new(&name, &dir) };
+        let problem = harness.open(&request).unwrap().problem;
+        for info in harness.solvers() {
             let settings = RunSettings {
-                solver: SolverSpec::new(kind),
+                solver: SolverSpec::new(info.name),
                 seed: 1,
-                clock: ClockKind::Virtual,
+                clock: ClockKind::VIRTUAL,
                 budget: Budget { iterations: Some(3000), gap: Some(1e-5), ..Budget::default() },
                 evaluate: Cadence::Every(5),
             };
-            let outcome = execute(&problem, &settings, &mut Quiet).unwrap();
+            let outcome = problem.run(&settings, &mut Quiet).unwrap();
             for point in &outcome.points {
-                assert!(point.dual <= high + 1e-12 && point.primal >= low - 1e-12, "{kind}: {point:?}");
+                assert!(point.dual <= high + 1e-12 && point.primal >= low - 1e-12, "{}: {point:?}", info.name);
             }
-            if kind.multi_plane() {
-                assert!(outcome.points.last().unwrap().gap <= 1e-5, "{kind} did not converge");
+            if info.keeps_planes {
+                assert!(outcome.points.last().unwrap().gap <= 1e-5, "{} did not converge", info.name);
             }
         }
     }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::{files, horseseg, npy};
+use ssvm_bench::dataset::{horseseg, npy};
+use ssvm_bench::files;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 

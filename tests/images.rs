@@ -1,4 +1,4 @@
-//! Pictures to graph files: pinned bytes, any number of threads, archive or folder, damaged sets, the real sets.
+//! Pictures to graph files: pinned bytes, any number of threads, archive or folder, damaged sets. The real sets: `official`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use image::codecs::jpeg::JpegEncoder;
 use image::{ExtendedColorType, ImageEncoder};
-use rayon::prelude::*;
-use ssvm_bench::dataset::catalog::{self, Checked, DataDir};
 use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::prepare::{Meta, prepare};
-use ssvm_bench::dataset::{files, split};
+use ssvm_bench::dataset::prepare::{Meta, image_set, prepare};
+use ssvm_bench::dataset::split;
+use ssvm_bench::{DataDir, files};
 
 /// A picture of soft blobs with noise, from integer arithmetic only.
 fn scene(width: usize, height: usize, seed: usize) -> Picture {
@@ -96,8 +95,8 @@ fn archive_and_folder_at_any_number_of_threads_give_the_same_graphs() {
     for (source, threads) in [("archive", 1), ("archive", 4), ("folder", 3)] {
         let out = dir.path().join(format!("{source}{threads}.npz"));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let made =
-            pool.install(|| prepare("horses", &data_dir(&dir.path().join(source)), &small(), Some(&out), &quiet));
+        let made = pool
+            .install(|| prepare(ImageSet::Horses, &data_dir(&dir.path().join(source)), &small(), Some(&out), &quiet));
         assert_eq!(made.unwrap(), (out.clone(), true));
         files_made.push(out);
     }
@@ -128,18 +127,18 @@ fn a_second_call_does_nothing_and_other_parameters_are_refused() {
     tiny_horses(&dir.path().join("weizmann_horses"));
     let data = data_dir(dir.path());
     let out = dir.path().join("out.npz");
-    assert!(prepare("horses", &data, &small(), Some(&out), &quiet).unwrap().1);
+    assert!(prepare(ImageSet::Horses, &data, &small(), Some(&out), &quiet).unwrap().1);
     let written = fs::metadata(&out).unwrap().modified().unwrap();
-    assert!(!prepare("horses", &data, &small(), Some(&out), &|_, _| panic!("no work")).unwrap().1);
+    assert!(!prepare(ImageSet::Horses, &data, &small(), Some(&out), &|_, _| panic!("no work")).unwrap().1);
     assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), written);
-    let other = prepare("horses", &data, &SlicParams::default(), Some(&out), &quiet).unwrap_err().to_string();
+    let other = prepare(ImageSet::Horses, &data, &SlicParams::default(), Some(&out), &quiet).unwrap_err().to_string();
     assert!(other.contains("out.npz") && other.contains("other images or parameters"), "{other}");
     for wrong in [
         SlicParams { superpixels: 0, ..small() },
         SlicParams { compactness: f32::NAN, ..small() },
         SlicParams { rounds: 0, ..small() },
     ] {
-        assert!(prepare("horses", &data, &wrong, None, &quiet).is_err(), "{wrong:?}");
+        assert!(prepare(ImageSet::Horses, &data, &wrong, None, &quiet).is_err(), "{wrong:?}");
     }
 }
 
@@ -150,7 +149,7 @@ fn incomplete_and_damaged_sets_say_what_is_wrong() {
     let data = data_dir(dir.path());
     let message = |expected: &str| {
         let out = dir.path().join("never.npz");
-        let text = prepare("stanford", &data, &small(), Some(&out), &quiet).unwrap_err().to_string();
+        let text = prepare(ImageSet::Stanford, &data, &small(), Some(&out), &quiet).unwrap_err().to_string();
         assert!(text.contains(expected) && !out.exists(), "{expected}: {text}");
     };
     message("Get it with `ssvm-bench data fetch stanford`");
@@ -176,7 +175,7 @@ fn incomplete_and_damaged_sets_say_what_is_wrong() {
     message("picture 0000001 is neither JPEG nor PNG");
     fs::write(dir.path().join("stanford_background/iccv09Data.tar.gz"), b"\x1f\x8bbroken").unwrap();
     message("is not a whole tar archive");
-    assert!(prepare("usps", &data, &small(), None, &quiet).unwrap_err().to_string().contains("not an image set"));
+    assert!(image_set("usps").unwrap_err().to_string().contains("not an image set"));
 }
 
 #[test]
@@ -191,7 +190,7 @@ fn unknown_pixels_make_unknown_superpixels_and_an_unknown_picture_is_left_out() 
         fs::write(root.join(format!("labels/{name}.regions.txt")), row.repeat(40)).unwrap();
     }
     let out = dir.path().join("out.npz");
-    prepare("stanford", &data_dir(dir.path()), &small(), Some(&out), &quiet).unwrap();
+    prepare(ImageSet::Stanford, &data_dir(dir.path()), &small(), Some(&out), &quiet).unwrap();
     let raw = RawGraph::read(&out).unwrap();
     assert!(raw.labels.iter().all(|l| [-1, 3].contains(l)) && raw.labels.contains(&3));
     let (data, dropped) = raw.clone().into_known(&out).unwrap();
@@ -258,7 +257,7 @@ fn the_program_lists_prepares_and_draws() {
         (&["show", "horses", "0", "--out", "x.png", "--weights", "short.npy"], "ends after"),
         (&["show", "horses", "0", "--out", "x.png", "--weights", "none.npy"], "none.npy"),
         (&["prepare", "horse"], "not an image set"),
-        (&["check", "hosres"], "Did you mean horses?"),
+        (&["check", "hosres"], "did you mean `horses`?"),
         (&["check", "ocr"], "letter.data.gz"),
         (&["prepare", "horses", "stanford", "--out", "x.npz"], "--out takes one set"),
     ] {
@@ -358,69 +357,5 @@ fn accuracy_counts_the_pixels_of_train_and_held_out_examples() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{set}: {stderr}");
         assert!(stderr.contains(expected), "{set}: {stderr}");
-    }
-}
-
-/// The folder with the real sets, or nothing and a line that says so.
-fn real_data(set: &str) -> Option<DataDir> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = std::env::var_os("SSVM_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
-    let dir = data_dir(&path);
-    let found = dir.locate(catalog::find(set).unwrap()).is_some();
-    if !found {
-        eprintln!("skipped: {set} is not in {}", path.display());
-    }
-    found.then_some(dir)
-}
-
-#[test]
-fn stanford_has_the_documented_pixels() {
-    let Some(dir) = real_data("stanford") else { return };
-    let set = ImageSet::Stanford;
-    let pairs = set.pairs(&dir.require("stanford").unwrap()).unwrap();
-    assert_eq!(pairs.len(), 715);
-    let count = |pair| {
-        let mut counts = [0u64; 9];
-        let (picture, truth) = set.decode(pair).unwrap();
-        assert_eq!(picture.rgb.len(), truth.labels.len());
-        truth.labels.iter().for_each(|l| counts[(l + 1) as usize] += 1);
-        counts
-    };
-    let total = pairs.par_iter().map(count).reduce(|| [0; 9], |a, b| std::array::from_fn(|k| a[k] + b[k]));
-    let expected = [277530, 7808618, 7562868, 12146873, 3692722, 2157237, 12193173, 722474, 7369065];
-    assert_eq!(total, expected, "pixels of −1, 0, …, 7 as in the notes of the data");
-}
-
-#[test]
-fn horses_have_327_pictures_and_superpixels_that_follow_them() {
-    let Some(dir) = real_data("horses") else { return };
-    let set = ImageSet::Horses;
-    let pairs = set.pairs(&dir.require("horses").unwrap()).unwrap();
-    assert_eq!(pairs.len(), 328);
-    assert_eq!(pairs.iter().filter(|pair| set.excluded(&pair.name).is_none()).count(), 327);
-    let graphs: Vec<ImageGraph> = pairs[..12]
-        .par_iter()
-        .map(|pair| {
-            let (picture, truth) = set.decode(pair).unwrap();
-            ImageGraph::new(&picture, &truth, 2, &SlicParams::default())
-        })
-        .collect();
-    let (mut right, mut all) = (0, 0);
-    for graph in graphs {
-        assert!((110..=190).contains(&graph.labels.len()), "{} superpixels", graph.labels.len());
-        let labels: Vec<u16> = graph.labels.iter().map(|l| *l as u16).collect();
-        let (r, a) = split::pixels_right(&graph.label_pixels, 2, &labels);
-        (right, all) = (right + r, all + a);
-    }
-    assert!(right as f64 > 0.95 * all as f64, "superpixels cut through horses: {right} of {all}");
-}
-
-#[test]
-fn the_files_of_usps_and_ocr_have_their_known_content() {
-    for name in ["usps", "ocr"] {
-        if let Some(dir) = real_data(name) {
-            let checked = dir.check(catalog::find(name).unwrap()).unwrap();
-            assert!(checked.iter().all(|(_, c)| *c == Checked::Known), "{checked:?}");
-        }
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{Dice, graphs, vectors, words};
-use ssvm_bench::dataset::GraphData;
+use ssvm_bench::data::GraphData;
 use ssvm_bench::problem::{ChainProblem, GraphProblem, MulticlassProblem, Problem};
 
 fn random_weights(dice: &mut Dice, dim: usize, scale: f64) -> Vec<f64> {

@@ -1,60 +1,92 @@
-//! Properties that hold for every solver on every family, checked on small random problems.
+//! Properties that hold for every row of the table of solvers on every family, checked on small random problems. Rows come
+//! in through the same door as everywhere, so a new row is checked as soon as it is there.
 
 mod common;
 
 use common::{chain, graph, iterate, iterate_until, multiclass};
-use ssvm_bench::config::{Budget, Cadence, ClockKind, Order, Passes, RunSettings, SolverKind, SolverSpec};
-use ssvm_bench::dataset::{self, DataDir};
-use ssvm_bench::exec::{Quiet, execute};
-use ssvm_bench::problem::{AnyProblem, Problem, primal};
-use ssvm_bench::solver::{FrankWolfe, MultiPlane, Solution, Solver};
+use ssvm_bench::problem::primal;
+use ssvm_bench::solver::order::Order;
+use ssvm_bench::solver::{MultiPlane, MultiPlaneParams, Standard};
+use ssvm_bench::{
+    Budget, Cadence, ClockKind, Course, Iteration, Metered, Outcome, Problem, Quiet, Solver, SolverInfo, SolverSpec,
+    SolverTable, StopReason, TracePoint, Value, drive,
+};
 
 /// Rounding of sums of about a hundred terms of size one.
 const ROUNDING: f64 = 1e-13;
+/// Most planes per term in these tests.
+const MOST_PLANES: u64 = 3;
 
-fn spec(kind: SolverKind) -> SolverSpec {
-    SolverSpec::new(kind)
+fn word(word: &str) -> Value {
+    Value::Word(word.to_owned())
 }
 
-fn evaluate<P: Problem>(problem: &P, solution: &Solution) -> f64 {
-    primal(problem, &solution.w, &mut problem.work(), false, &|| false).expect("not cancelled")
+fn has(info: &SolverInfo, key: &str) -> bool {
+    info.params.iter().any(|row| row.key == key)
 }
 
-/// F never falls from pass to pass, F ≤ P, φ = Σ φ^i, working sets obey N.
+/// The solver of a row, with those of these parameters that it has.
+fn spec(info: &SolverInfo, wanted: &[(&str, Value)]) -> SolverSpec {
+    let known = wanted.iter().filter(|(key, _)| has(info, key));
+    known.fold(SolverSpec::new(info.name), |spec, (key, value)| spec.with(key, value.clone()))
+}
+
+/// Every order and both ways to decide on passes, with small working sets.
+fn variants(info: &SolverInfo) -> Vec<SolverSpec> {
+    let mut specs: Vec<SolverSpec> =
+        [("permutation", word("auto")), ("sequential", Value::Count(3)), ("uniform", Value::Count(1))]
+            .into_iter()
+            .map(|(order, passes)| {
+                let limits = [("N", Value::Count(MOST_PLANES)), ("T", Value::Count(2))];
+                spec(info, &[&limits[..], &[("order", word(order)), ("passes", passes)]].concat())
+            })
+            .collect();
+    specs.dedup();
+    specs
+}
+
+fn build<'p, P: Problem>(spec: &SolverSpec, problem: &'p P, seed: u64) -> Box<dyn Solver + 'p> {
+    Standard.build(spec, problem, seed).unwrap()
+}
+
+fn run<P: Problem>(problem: &P, spec: &SolverSpec, seed: u64, budget: &Budget) -> Outcome {
+    let course = Course { clock: ClockKind::VIRTUAL, budget, evaluate: &Cadence::Every(1) };
+    drive(problem, &mut *build(spec, problem, seed), course, &mut Quiet).unwrap()
+}
+
+fn last(outcome: &Outcome) -> &TracePoint {
+    outcome.points.last().expect("the end is always evaluated")
+}
+
+/// F never falls from pass to pass or from iteration to iteration, F ≤ P, working sets obey N.
 fn check_invariants<P: Problem>(problem: &P, exact_oracle: bool) {
-    for kind in SolverKind::ALL {
-        for (order, passes) in [
-            (Order::Permutation, Passes::Auto),
-            (Order::Sequential, Passes::Fixed(3)),
-            (Order::Uniform, Passes::Fixed(1)),
-        ] {
-            let spec = SolverSpec { order, passes, n: 3, t: 2, ..spec(kind) };
-            let mut fw = FrankWolfe::new(problem, &spec, 5);
-            let mut mp = MultiPlane::new(problem, &spec, 5);
+    for info in Standard.infos() {
+        let most = match (has(&info, "N"), info.keeps_planes) {
+            (true, _) => MOST_PLANES,
+            (false, true) => u64::MAX,
+            (false, false) => 0,
+        };
+        for spec in variants(&info) {
+            let mut solver = build(&spec, problem, 5);
             let (mut best_dual, mut best_primal) = (f64::NEG_INFINITY, f64::INFINITY);
-            let mut last = 0.0;
+            let mut before = 0.0;
             for _ in 0..25 {
-                let solver: &mut dyn Solver = if kind == SolverKind::Fw { &mut fw } else { &mut mp };
-                iterate(solver);
+                assert_eq!(iterate(&mut *solver), Iteration::Complete);
                 for pair in solver.moments().windows(2) {
-                    assert!(pair[1].dual >= pair[0].dual - ROUNDING, "{kind}: a pass lowered F");
+                    assert!(pair[1].dual >= pair[0].dual - ROUNDING, "{spec:?}: a pass lowered F");
                 }
-                assert!(solver.dual() >= last - ROUNDING, "{kind}: F fell from {last} to {}", solver.dual());
-                last = solver.dual();
+                let now = solver.dual();
+                assert!(now >= before - ROUNDING, "{spec:?}: F fell from {before} to {now}");
+                before = now;
                 let solution = solver.solution();
-                best_primal = best_primal.min(evaluate(problem, &solution));
-                best_dual = best_dual.max(last).max(solution.dual(problem.lambda()));
+                let value = primal(problem, &solution.w, &mut problem.work(), false, &|| false);
+                best_primal = best_primal.min(value.expect("nobody cancels"));
+                best_dual = best_dual.max(now).max(solution.dual(problem.lambda()));
                 if exact_oracle {
-                    assert!(best_dual <= best_primal + ROUNDING, "{kind}: F {best_dual} above P {best_primal}");
+                    assert!(best_dual <= best_primal + ROUNDING, "{spec:?}: F {best_dual} above P {best_primal}");
                 }
-                assert!(solver.planes().1 <= if kind.multi_plane() { 3 } else { 0 });
-            }
-            if kind != SolverKind::Fw {
-                let (now, sum) = (mp.iterate_vector(), mp.resummed());
-                assert!((now.offset - sum.offset).abs() < ROUNDING);
-                for (a, b) in now.w.iter().zip(&sum.w) {
-                    assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{kind}: φ is not the sum of the φ^i");
-                }
+                let (mean, largest) = solver.planes();
+                assert!(largest <= most && mean <= largest as f64, "{spec:?}: {mean} planes, at most {largest}");
             }
         }
     }
@@ -81,93 +113,71 @@ fn no_single_step_lowers_the_dual() {
     }
 }
 
+fn params(order: Order, fixed_passes: Option<u32>, averaged: bool) -> MultiPlaneParams {
+    MultiPlaneParams { t: 10, n: 1000, m: 1000, order, fixed_passes, averaged }
+}
+
+fn single(order: Order, averaged: bool) -> MultiPlaneParams {
+    MultiPlaneParams { t: 0, n: 0, m: 0, order, fixed_passes: None, averaged }
+}
+
 #[test]
-fn multi_plane_without_planes_is_bcfw_bit_for_bit() {
+fn the_iterate_is_the_sum_of_its_blocks() {
     fn check<P: Problem>(problem: &P) {
-        for (single, multi) in [(SolverKind::Bcfw, SolverKind::MpBcfw), (SolverKind::BcfwAvg, SolverKind::MpBcfwAvg)] {
-            let mut a = MultiPlane::new(problem, &spec(single), 3);
-            let mut b = MultiPlane::new(problem, &SolverSpec { n: 0, m: 0, ..spec(multi) }, 3);
-            for _ in 0..12 {
-                iterate(&mut a);
-                iterate(&mut b);
-                let (a, b) = (a.solution(), b.solution());
-                assert_eq!(a.offset.to_bits(), b.offset.to_bits());
-                assert!(a.w.iter().zip(&b.w).all(|(x, y)| x.to_bits() == y.to_bits()));
+        for params in [
+            single(Order::Permutation, false),
+            MultiPlaneParams { n: 3, t: 2, ..params(Order::Permutation, None, false) },
+            MultiPlaneParams { n: 3, t: 2, ..params(Order::Sequential, Some(3), true) },
+            MultiPlaneParams { n: 3, t: 2, ..params(Order::Uniform, Some(1), false) },
+        ] {
+            let mut solver = MultiPlane::new(Metered::new(problem), &params, 5);
+            // The sums are made afresh every ten iterations: look in between.
+            for _ in 0..29 {
+                iterate(&mut solver);
+                let (now, sum) = (solver.iterate_now().solution(), solver.iterate_now().resummed());
+                assert!((now.offset - sum.offset).abs() < ROUNDING);
+                for (a, b) in now.w.iter().zip(&sum.w) {
+                    assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{params:?}: φ is not the sum of the φ^i");
+                }
             }
         }
     }
-    check(&multiclass(1, 12));
+    for seed in 0..6 {
+        check(&multiclass(seed, 9));
+        check(&chain(seed, 6));
+        check(&graph(seed, 6, 2));
+        check(&graph(seed, 6, 4));
+    }
+}
+
+#[test]
+fn multi_plane_without_planes_is_its_single_plane_partner_bit_for_bit() {
+    fn check<P: Problem>(problem: &P) -> usize {
+        let infos = Standard.infos();
+        let multi = infos.iter().filter(|info| has(info, "N") && has(info, "M"));
+        let pairs: Vec<(&str, &SolverInfo)> = multi.filter_map(|info| Some((info.partner?, info))).collect();
+        for (partner, info) in &pairs {
+            for order in ["permutation", "sequential", "uniform"] {
+                let none = [("N", Value::Count(0)), ("M", Value::Count(0)), ("order", word(order))];
+                let partner = SolverInfo::find(&infos, partner).unwrap();
+                let mut a = build(&spec(partner, &none), problem, 3);
+                let mut b = build(&spec(info, &none), problem, 3);
+                for _ in 0..12 {
+                    iterate(&mut *a);
+                    iterate(&mut *b);
+                    let (a, b) = (a.solution(), b.solution());
+                    assert_eq!(a.offset.to_bits(), b.offset.to_bits());
+                    assert!(a.w.iter().zip(&b.w).all(|(x, y)| x.to_bits() == y.to_bits()));
+                }
+            }
+        }
+        pairs.len()
+    }
+    // BCFW and MP-BCFW, with and without averages.
+    assert!(check(&multiclass(1, 12)) >= 2);
     check(&chain(1, 8));
     check(&graph(1, 8, 2));
     check(&graph(1, 8, 3));
-}
-
-/// The lazy averages against their definition, step by step on one term.
-#[test]
-fn averages_equal_their_definition() {
-    fn check<P: Problem>(problem: &P) {
-        let plain = SolverSpec { order: Order::Sequential, passes: Passes::Fixed(1), ..spec(SolverKind::MpBcfw) };
-        let mut averaged = MultiPlane::new(problem, &SolverSpec { kind: SolverKind::MpBcfwAvg, ..plain.clone() }, 1);
-        let mut single = MultiPlane::new(problem, &SolverSpec { kind: SolverKind::BcfwAvg, ..plain.clone() }, 1);
-        let mut single_plain = MultiPlane::new(problem, &SolverSpec { kind: SolverKind::Bcfw, ..plain.clone() }, 1);
-        let (mut exact, mut approximate, mut single_average) = (None, None, None);
-        for k in 1..=9u64 {
-            // φ after the k-th exact step: an equal run that is stopped there.
-            let mut stopped = MultiPlane::new(problem, &plain, 1);
-            for _ in 1..k {
-                iterate(&mut stopped);
-            }
-            iterate_until(&mut stopped, Some(1));
-            exact = Some(weighted(exact, &stopped.iterate_vector(), k));
-            let mut whole = MultiPlane::new(problem, &plain, 1);
-            for _ in 0..k {
-                iterate(&mut whole);
-            }
-            approximate = Some(weighted(approximate, &whole.iterate_vector(), k));
-            iterate(&mut averaged);
-            let expected = best_on_segment(exact.as_ref().unwrap(), approximate.as_ref().unwrap(), problem.lambda());
-            close(&averaged.solution(), &expected);
-            iterate(&mut single);
-            iterate(&mut single_plain);
-            single_average = Some(weighted(single_average, &single_plain.iterate_vector(), k));
-            close(&single.solution(), single_average.as_ref().unwrap());
-        }
-    }
-    /// φ̄^{(k)} from φ̄^{(k−1)} as in the paper.
-    fn weighted(before: Option<Solution>, now: &Solution, k: u64) -> Solution {
-        let Some(before) = before else { return now.clone() };
-        let k = k as f64 - 1.0;
-        let (old, new) = (k / (k + 2.0), 2.0 / (k + 2.0));
-        Solution {
-            w: before.w.iter().zip(&now.w).map(|(a, b)| old * a + new * b).collect(),
-            offset: old * before.offset + new * now.offset,
-        }
-    }
-    /// By search instead of the closed form.
-    fn best_on_segment(a: &Solution, b: &Solution, lambda: f64) -> Solution {
-        let at = |g: f64| Solution {
-            w: a.w.iter().zip(&b.w).map(|(a, b)| (1.0 - g) * a + g * b).collect(),
-            offset: (1.0 - g) * a.offset + g * b.offset,
-        };
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..200 {
-            let (l, h) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-            if at(l).dual(lambda) < at(h).dual(lambda) { low = l } else { high = h }
-        }
-        at(low)
-    }
-    fn close(a: &Solution, b: &Solution) {
-        // The search for the best point is only good to the root of the rounding error.
-        let scale = 1.0 + b.w.iter().map(|v| v.abs()).fold(0.0, f64::max);
-        assert!((a.offset - b.offset).abs() < 1e-6);
-        assert!(a.w.iter().zip(&b.w).all(|(x, y)| (x - y).abs() < 1e-6 * scale));
-    }
-    for seed in 0..5 {
-        check(&multiclass(seed, 1));
-        check(&chain(seed, 1));
-        check(&graph(seed, 1, 2));
-        check(&graph(seed, 1, 4));
-    }
 }
 
 #[test]
@@ -175,8 +185,8 @@ fn working_sets_forget_after_t_iterations() {
     let problem = multiclass(3, 30);
     let mut largest = Vec::new();
     for t in [0, 1, 5, 1000] {
-        let spec = SolverSpec { t, passes: Passes::Fixed(2), ..spec(SolverKind::MpBcfw) };
-        let mut solver = MultiPlane::new(&problem, &spec, 1);
+        let params = MultiPlaneParams { t, ..params(Order::Permutation, Some(2), false) };
+        let mut solver = MultiPlane::new(Metered::new(&problem), &params, 1);
         for _ in 0..40 {
             iterate(&mut solver);
             assert!(solver.working_sets().iter().all(|set| !set.is_empty()));
@@ -189,62 +199,82 @@ fn working_sets_forget_after_t_iterations() {
 
 #[test]
 fn same_seed_and_virtual_clock_give_the_same_bits() {
-    let dir = DataDir::resolve(None);
-    for name in ["usps-synth:n=60,size=16", "ocr-synth:n=40", "horseseg-synth:n=6,size=5", "stanford-synth:n=4,size=5"]
-    {
-        let problem = AnyProblem::new(&dataset::load(name, &dir).unwrap(), None, None).unwrap();
-        for kind in SolverKind::ALL {
-            let settings = RunSettings {
-                solver: spec(kind),
-                seed: 11,
-                clock: ClockKind::Virtual,
-                budget: Budget { iterations: Some(8), ..Budget::default() },
-                evaluate: Cadence::Every(1),
-            };
-            let points = |settings: &RunSettings| {
-                let mut points = execute(&problem, settings, &mut Quiet).unwrap().points;
+    fn check<P: Problem>(name: &str, problem: &P) {
+        for info in Standard.infos() {
+            let points = |seed| {
+                let mut points = run(problem, &spec(&info, &[]), seed, &Budget::iterations(8)).points;
                 for point in &mut points {
+                    // The only measured time on the virtual clock.
                     point.cpu_s = 0.0;
                 }
                 points
             };
-            let first = points(&settings);
-            assert_eq!(first, points(&settings), "{name} {kind}");
-            if kind != SolverKind::Fw {
-                assert_ne!(
-                    first,
-                    points(&RunSettings { seed: 12, ..settings.clone() }),
-                    "{name} {kind}: the seed matters"
-                );
+            let first = points(11);
+            assert_eq!(first, points(11), "{name} {}", info.name);
+            if has(&info, "order") {
+                assert_ne!(first, points(12), "{name} {}: the seed matters", info.name);
             }
+        }
+    }
+    check("multiclass", &multiclass(1, 60));
+    check("chain", &chain(1, 40));
+    check("graph cut", &graph(1, 20, 2));
+    check("Potts", &graph(1, 12, 4));
+}
+
+/// A budget of so many calls allows exactly so many: with n of them an iteration is complete.
+#[test]
+fn a_budget_of_n_calls_completes_an_iteration() {
+    fn check<P: Problem>(problem: &P) {
+        let n = problem.terms() as u64;
+        for info in Standard.infos() {
+            let spec = spec(&info, &[]);
+            for (calls, complete) in [(1, 0), (n - 1, 0), (n, 1), (n + 1, 1), (3 * n, 3), (3 * n + 2, 3)] {
+                let outcome = run(problem, &spec, 1, &Budget { oracle_calls: Some(calls), ..Budget::default() });
+                let last = last(&outcome);
+                assert_eq!(outcome.stop, StopReason::OracleCalls, "{}", info.name);
+                assert_eq!((last.oracle_calls, last.iteration), (calls, complete), "{}: {calls} calls", info.name);
+                // A complete iteration has made its step: F has left 0.
+                assert!(complete == 0 || last.dual > 0.0, "{}: {calls} calls left F at {}", info.name, last.dual);
+            }
+            assert_eq!(iterate_until(&mut *build(&spec, problem, 1), Some(n)), Iteration::Complete, "{}", info.name);
+            let short = iterate_until(&mut *build(&spec, problem, 1), Some(n - 1));
+            assert_eq!(short, Iteration::Interrupted, "{}", info.name);
+        }
+    }
+    check(&multiclass(2, 9));
+    check(&chain(2, 6));
+    check(&graph(2, 7, 2));
+    check(&graph(2, 7, 3));
+}
+
+#[test]
+fn time_budgets_stop_inside_passes() {
+    let problem = multiclass(4, 500);
+    for info in Standard.infos() {
+        let spec = spec(&info, &[]);
+        let whole = run(&problem, &spec, 1, &Budget::iterations(3));
+        let end = last(&whole).time_s;
+        let began = whole.points[1].time_s;
+        for share in [0.3, 0.9] {
+            let limit = began + share * (end - began);
+            let outcome = run(&problem, &spec, 1, &Budget { time_s: Some(limit), ..Budget::default() });
+            let last = last(&outcome);
+            assert_eq!(outcome.stop, StopReason::Time, "{}", info.name);
+            assert!(last.time_s >= limit && last.time_s < end, "{}: {} of {limit}", info.name, last.time_s);
         }
     }
 }
 
 #[test]
-fn budgets_stop_inside_passes() {
-    let dir = DataDir::resolve(None);
-    let problem = AnyProblem::new(&dataset::load("usps-synth:n=500,size=16", &dir).unwrap(), None, None).unwrap();
-    let run = |budget| {
-        let settings = RunSettings {
-            solver: spec(SolverKind::MpBcfw),
-            seed: 1,
-            clock: ClockKind::Virtual,
-            budget,
-            evaluate: Cadence::Every(1),
-        };
-        execute(&problem, &settings, &mut Quiet).unwrap()
-    };
-    let by_calls = run(Budget { oracle_calls: Some(573), ..Budget::default() });
-    assert_eq!(by_calls.points.last().unwrap().oracle_calls, 573);
-    assert_eq!(by_calls.stop.name(), "oracle-calls");
-    let whole = run(Budget { iterations: Some(3), ..Budget::default() });
-    let limit = whole.points[2].time_s * 0.7;
-    let by_time = run(Budget { time_s: Some(limit), ..Budget::default() });
-    let last = by_time.points.last().unwrap();
-    assert_eq!(by_time.stop.name(), "time");
-    assert!(last.time_s >= limit && last.time_s < whole.points[2].time_s);
-    let by_gap = run(Budget { gap: Some(0.5), iterations: Some(1000), ..Budget::default() });
-    assert!(by_gap.points.last().unwrap().gap <= 0.5);
-    assert!(by_gap.points.iter().rev().skip(1).all(|point| point.gap > 0.5));
+fn gap_budgets_stop_at_the_first_evaluation_that_is_small_enough() {
+    let problem = multiclass(4, 60);
+    for info in Standard.infos() {
+        let spec = spec(&info, &[]);
+        let target = last(&run(&problem, &spec, 1, &Budget::iterations(9))).gap;
+        let outcome = run(&problem, &spec, 1, &Budget { gap: Some(target), ..Budget::default() });
+        let (end, before) = outcome.points.split_last().unwrap();
+        assert_eq!(outcome.stop, StopReason::Gap, "{}", info.name);
+        assert!(end.gap <= target && before.iter().all(|point| point.gap > target), "{}", info.name);
+    }
 }

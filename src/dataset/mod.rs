@@ -6,7 +6,7 @@ pub mod image;
 pub mod images;
 pub mod known;
 mod letter_file;
-mod libsvm;
+pub mod libsvm;
 mod notice;
 pub mod npy;
 pub mod npz;

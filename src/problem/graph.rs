@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::{Certificate, Direction, Family, Paper, Problem, Sink, Size};
 use crate::data::GraphData;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::{add_scaled, add_scaled_f32, dot, dot_f32_rows, mix_advance, mix_products, norm2, prefetch};
 use crate::oracle::bound::{BoundBudget, PottsBound};
 use crate::oracle::expansion::{Potts, PottsSolver, Start};
@@ -106,8 +106,11 @@ pub struct GraphWork {
 }
 
 impl GraphProblem {
-    /// The problem with regularisation λ and pairwise weight θ.
+    /// The problem with regularisation λ and pairwise weight θ, which must not be negative: no cut would be minimal.
     pub fn new(data: Arc<GraphData>, lambda: f64, pairwise: f64) -> Result<Self> {
+        if !(pairwise.is_finite() && pairwise >= 0.0) {
+            return Err(Error::invalid(format!("pairwise_weight must be finite and not negative, not {pairwise}")));
+        }
         let topologies = (0..data.len())
             .map(|i| Topology::new(data.labels_of(i).len(), data.edges_of(i)))
             .collect::<Result<Vec<_>>>()?;

@@ -1,28 +1,16 @@
-//! Small random problems of every family, and where the real data is.
-#![allow(dead_code)]
+//! Small random problems of every family, and iterations of any solver on them. Needs nothing but the solver library.
+//! Beside it: `runs` (records without a result folder) and `trials` (tests that may find nothing to run on).
+#![allow(dead_code)] // each test binary uses its own part
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use ssvm_bench::clock::Meter;
-use ssvm_bench::config::{Budget, ClockKind};
-use ssvm_bench::dataset::GraphData;
-use ssvm_bench::dataset::letters::LetterData;
-use ssvm_bench::dataset::multiclass::{Features, MulticlassData};
+use ssvm_bench::clock::Limits;
+use ssvm_bench::data::multiclass::Features;
+use ssvm_bench::data::{GraphData, LetterData, MulticlassData};
 use ssvm_bench::problem::{ChainProblem, GraphProblem, MulticlassProblem};
-use ssvm_bench::solver::{Iteration, Solver};
-
-/// The folder with the official files, or `None` after saying that the test is skipped.
-pub fn real_data(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("SSVM_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
-    if folder.join("usps").is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: {test} needs the official data files (set SSVM_DATA)");
-    None
-}
+use ssvm_bench::{ClockKind, Iteration, Meter, Solver};
 
 /// Seeded numbers.
 pub struct Dice(Pcg64);
@@ -140,8 +128,8 @@ pub fn iterate(solver: &mut dyn Solver) -> Iteration {
 /// One iteration, interrupted after this many oracle calls.
 pub fn iterate_until(solver: &mut dyn Solver, oracle_calls: Option<u64>) -> Iteration {
     let never = || false;
-    let budget = Budget { oracle_calls, ..Budget::default() };
-    let mut meter = Meter::new(ClockKind::Virtual, &budget, &never);
+    let limits = Limits { oracle_calls, ..Limits::default() };
+    let mut meter = Meter::new(ClockKind::VIRTUAL, limits, &never);
     meter.resume();
     let ended = solver.iterate(&mut meter);
     meter.pause();

@@ -1,69 +1,106 @@
-//! Records without a result folder: what a run would have left behind.
-#![allow(dead_code)]
+//! Records without a result folder: what a run would have left behind. The one factory of evaluations and records.
+//! Needs the feature `harness`.
+#![allow(dead_code)] // each test binary uses its own part
 
-use hdrhistogram::Histogram;
-use ssvm_bench::config::{Budget, Cadence, ClockKind, RunSettings, SolverKind, SolverSpec};
-use ssvm_bench::exec::{self, Quiet};
-use ssvm_bench::problem::Problem;
-use ssvm_bench::trace::{RunFacts, RunRecord, Status, StopReason, TracePoint};
+use ssvm_bench::settings::Identity;
+use ssvm_bench::solver::{SolverTable, Standard};
+use ssvm_bench::trace::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::{Budget, Cadence, ClockKind, Course, Problem, Quiet, RunSettings, SolverSpec, StopReason, TracePoint};
+
+/// An evaluation after so many iterations of 10 oracle calls, 3 approximate passes and 30 approximate steps each. What a
+/// test wants different it sets: `TracePoint { planes_max: 9, ..point(1, 0.5, 2.0, 1.0) }`.
+pub fn point(iteration: u64, time_s: f64, primal: f64, dual: f64) -> TracePoint {
+    TracePoint {
+        iteration,
+        time_s,
+        cpu_s: time_s,
+        oracle_calls: 10 * iteration,
+        approx_steps: 30 * iteration,
+        approx_passes: 3 * iteration,
+        oracle_time_s: 0.25 * time_s,
+        approx_time_s: 0.5 * time_s,
+        primal,
+        dual,
+        dual_solution: dual,
+        gap: primal - dual,
+        planes_mean: 2.0,
+        planes_max: 4,
+    }
+}
 
 /// A run of some iterations under the virtual clock.
-pub fn settings(solver: SolverSpec, repeat: u64, iterations: u64) -> RunSettings {
+pub fn settings(solver: impl Into<SolverSpec>, repeat: u64, iterations: u64) -> RunSettings {
     RunSettings {
-        solver,
+        solver: solver.into(),
         seed: 100 + repeat,
-        clock: ClockKind::Virtual,
-        budget: Budget { iterations: Some(iterations), ..Budget::default() },
+        clock: ClockKind::VIRTUAL,
+        budget: Budget::iterations(iterations),
         evaluate: Cadence::Every(1),
+    }
+}
+
+/// A record with these settings and evaluations, ended at its iteration budget.
+pub fn record(dataset: &str, settings: &RunSettings, repeat: u64, points: Vec<TracePoint>) -> RunRecord {
+    RunRecord {
+        identity: Identity {
+            dataset: dataset.to_owned(),
+            data_checksum: format!("checksum of {dataset}"),
+            lambda: 0.1,
+            pairwise_weight: None,
+            settings: settings.clone(),
+            code_version: "0".to_owned(),
+        },
+        repeat,
+        circumstances: Circumstances {
+            n: 10,
+            d: 4,
+            jobs: 1,
+            core: -1,
+            host: "here".into(),
+            ..Circumstances::default()
+        },
+        status: Status::Done(StopReason::Iterations),
+        measured: Measured { points, ..Measured::default() },
     }
 }
 
 /// Executes a run and keeps it as a record of `dataset`.
 pub fn executed<P: Problem>(dataset: &str, problem: &P, settings: &RunSettings, repeat: u64) -> RunRecord {
-    let outcome = exec::run(problem, settings, &mut Quiet).expect("a run");
-    RunRecord {
-        status: Status::Done(outcome.stop),
-        points: outcome.points,
-        ..empty(dataset, settings.solver.kind, repeat)
-    }
+    let RunSettings { solver, seed, clock, budget, evaluate } = settings;
+    let mut solver = Standard.build(solver, problem, *seed).expect("a solver");
+    let course = Course { clock: *clock, budget, evaluate };
+    let outcome = ssvm_bench::drive(problem, &mut *solver, course, &mut Quiet).expect("a run");
+    let mut record = record(dataset, settings, repeat, Vec::new());
+    record.identity.lambda = problem.lambda();
+    record.circumstances.n = problem.terms() as u64;
+    record.circumstances.d = problem.dim() as u64;
+    record.status = Status::Done(outcome.stop);
+    record.measured = Measured::of(outcome, 0.0, Vec::new()).expect("histograms that can be packed");
+    record
 }
 
 /// A record without evaluations.
-pub fn empty(dataset: &str, solver: SolverKind, repeat: u64) -> RunRecord {
-    RunRecord {
-        run_id: format!("{dataset} {solver} {repeat}"),
-        dataset: dataset.to_owned(),
-        solver,
-        seed: 100 + repeat,
-        repeat,
-        clock: ClockKind::Virtual,
-        jobs: 1,
-        core: -1,
-        status: Status::Done(StopReason::Iterations),
-        points: Vec::new(),
-        oracle_ns: Histogram::new(3).expect("a histogram"),
-        approx_ns: Histogram::new(3).expect("a histogram"),
-        facts: RunFacts { settings: format!("{dataset} {solver} {repeat}"), ..RunFacts::default() },
-    }
+pub fn empty(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64) -> RunRecord {
+    record(dataset, &settings(solver, repeat, 12), repeat, Vec::new())
 }
 
-/// A made-up run: iteration t costs `oracle_calls` calls and `time_s` seconds, the gap is 1/t.
-pub fn made_up(dataset: &str, solver: SolverKind, repeat: u64, oracle_calls: u64, time_s: f64) -> RunRecord {
-    let point = |t: u64| TracePoint {
-        iteration: t,
-        time_s: time_s * t as f64,
-        cpu_s: time_s * t as f64,
+/// A run that failed before its first evaluation.
+pub fn failed(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64, why: &str) -> RunRecord {
+    RunRecord { status: Status::Failed(why.to_owned()), ..empty(dataset, solver, repeat) }
+}
+
+/// A made-up run of 12 iterations: each costs `oracle_calls` calls and `time_s` seconds, the gap after t of them is 1/t.
+pub fn made_up(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64, oracle_calls: u64, time_s: f64) -> RunRecord {
+    let at = |t: u64| TracePoint {
         oracle_calls: oracle_calls * t,
         approx_steps: 3 * t,
         approx_passes: t,
         oracle_time_s: 0.0,
         approx_time_s: 0.0,
-        primal: 2.0 + 1.0 / t as f64,
-        dual: 2.0,
-        dual_solution: 2.0,
         gap: 1.0 / t as f64,
         planes_mean: 1.5,
         planes_max: 3,
+        ..point(t, time_s * t as f64, 2.0 + 1.0 / t as f64, 2.0)
     };
-    RunRecord { points: (1..=12).map(point).collect(), ..empty(dataset, solver, repeat) }
+    record(dataset, &settings(solver, repeat, 12), repeat, (1..=12).map(at).collect())
 }

@@ -1,0 +1,77 @@
+//! Tests that may find nothing to run on: functions in, a test program out that shows them as `ignored` with the reason,
+//! never as passed. A target of such tests has `harness = false` in Cargo.toml and ends with `trials![one, other];`.
+#![allow(dead_code)] // each test binary uses its own part
+
+use std::process::{Command, ExitCode, Stdio};
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use ssvm_bench::{Catalog, DataDir, Harness};
+
+/// Why a test did not run.
+#[derive(Debug)]
+pub struct Skipped(pub String);
+
+/// How a test may end when it does not panic: it ran, or it found nothing to run on.
+pub trait Ending {
+    /// What the summary shows.
+    fn completion(self) -> Completion;
+}
+
+impl Ending for () {
+    fn completion(self) -> Completion {
+        Completion::Completed
+    }
+}
+
+impl Ending for Result<(), Skipped> {
+    fn completion(self) -> Completion {
+        match self {
+            Ok(()) => Completion::Completed,
+            Err(Skipped(reason)) => Completion::ignored_with(reason),
+        }
+    }
+}
+
+/// One test.
+pub fn trial<E: Ending + 'static>(name: &str, test: fn() -> E) -> Trial {
+    Trial::ignorable_test(name, move || Ok::<_, Failed>(test().completion()))
+}
+
+/// The main function of a test program.
+pub fn run(trials: Vec<Trial>) -> ExitCode {
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// The main function of a target: every test by its name.
+#[macro_export]
+macro_rules! trials {
+    ($($test:ident),+ $(,)?) => {
+        fn main() -> std::process::ExitCode {
+            trials::run(vec![$(trials::trial(stringify!($test), $test)),+])
+        }
+    };
+}
+
+/// The folder of `$SSVM_DATA`, when this official set is in it.
+pub fn official(set: &str) -> Result<DataDir, Skipped> {
+    let Some(folder) = std::env::var_os("SSVM_DATA").filter(|folder| !folder.is_empty()) else {
+        return Err(Skipped(format!("needs the official data set {set}: set SSVM_DATA")));
+    };
+    let data = DataDir::resolve(Some(folder.as_ref()));
+    let known = Harness::standard().datasets().iter().find(|info| info.name == set).and_then(|info| info.known);
+    match data.locate(known.unwrap_or_else(|| panic!("{set} is not an official data set"))) {
+        Some(_) => Ok(data),
+        None => Err(Skipped(format!("needs the official data set {set}, which is not in {}", data.path.display()))),
+    }
+}
+
+/// The first of these programs that answers `--version`.
+pub fn program(names: &[&str]) -> Result<String, Skipped> {
+    let answers = |name: &&&str| {
+        let mut command = Command::new(name);
+        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let found = names.iter().find(answers).map(|name| (*name).to_owned());
+    found.ok_or_else(|| Skipped(format!("needs one of these programs: {}", names.join(", "))))
+}
