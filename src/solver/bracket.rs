@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use super::face::Face;
+use super::order::{Order, Orders};
 use super::weights::{Bench, Weights};
 use crate::linalg::{dot, norm2};
 use crate::problem::Problem;
@@ -122,6 +123,8 @@ struct State<'p, P: Problem> {
     round: u64,
     /// Passes that a term sits out, and how many it sat out last: nothing was to be gained there.
     rest: Vec<(u32, u32)>,
+    /// A fresh permutation for each pass: files that list equal words one after another are bad orders.
+    orders: Orders,
 }
 
 impl<'p, P: Problem> State<'p, P> {
@@ -136,6 +139,7 @@ impl<'p, P: Problem> State<'p, P> {
             offset: 0.0,
             round: 0,
             rest: vec![(0, 0); n],
+            orders: Orders::new(Order::Permutation, n, 1),
         }
     }
 
@@ -202,7 +206,12 @@ impl<'p, P: Problem> State<'p, P> {
     /// One oracle call and a visit for each of these terms.
     fn exact_steps(&mut self, terms: &[usize], stop: &dyn Fn() -> bool) {
         let mut plane = P::Plane::default();
-        for &i in terms {
+        self.orders.draw();
+        for at in 0..self.weights.len() {
+            let i = self.orders.list()[at] as usize;
+            if terms.binary_search(&i).is_err() {
+                continue;
+            }
             self.visit(i, 0.1);
             self.bench.oracle(i, &self.w, &mut plane);
             if self.insert(i, &plane) {
@@ -217,7 +226,7 @@ impl<'p, P: Problem> State<'p, P> {
     /// Approximate passes and searches over faces until the gap over the known planes is at most `target`.
     fn approximate(&mut self, target: f64, effort: Effort, stop: &dyn Fn() -> bool) {
         let dim = self.w.len();
-        for sweep in 0..effort.sweeps {
+        for _ in 0..effort.sweeps {
             self.rest.fill((0, 0));
             let mut gap = 0.0;
             for pass in 0..PASSES {
@@ -229,9 +238,6 @@ impl<'p, P: Problem> State<'p, P> {
                     return;
                 }
             }
-            if std::env::var_os("SSVM_TALK").is_some() {
-                eprintln!("   sweep {sweep} cached gap {gap:.3e} target {target:.3e} F {:.14}", self.offset - 0.5 * self.problem.lambda() * norm2(&self.w));
-            }
             if gap <= target || effort.steps == 0 {
                 break;
             }
@@ -239,9 +245,6 @@ impl<'p, P: Problem> State<'p, P> {
             let mut face = Face::new(&self.weights, dim);
             let limits = (effort.steps, 1e-3);
             self.offset += face.search(&mut self.bench, lambda, &mut self.weights, &mut self.w, limits, stop);
-            if std::env::var_os("SSVM_TALK").is_some() {
-                eprintln!("   cg                                              F {:.14}", self.offset - 0.5 * self.problem.lambda() * norm2(&self.w));
-            }
         }
         for weights in &mut self.weights {
             weights.expire(self.round, AGE, MOST);
@@ -252,7 +255,9 @@ impl<'p, P: Problem> State<'p, P> {
     /// out twice as many passes as the last time.
     fn pass(&mut self, stop: &dyn Fn() -> bool) -> f64 {
         let mut sum = 0.0;
-        for i in 0..self.weights.len() {
+        self.orders.draw();
+        for at in 0..self.weights.len() {
+            let i = self.orders.list()[at] as usize;
             let (left, last) = self.rest[i];
             if left > 0 {
                 self.rest[i].0 -= 1;
@@ -262,7 +267,7 @@ impl<'p, P: Problem> State<'p, P> {
             sum += gap;
             let long = if gap <= 0.0 { (2 * last).clamp(1, 16) } else { 0 };
             self.rest[i] = (long, long);
-            if i % 64 == 0 && stop() {
+            if at % 64 == 0 && stop() {
                 break;
             }
         }

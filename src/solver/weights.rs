@@ -173,14 +173,16 @@ impl<P> Weights<P> {
         self.products[a * (a + 1) / 2 + b]
     }
 
-    /// α ← α + change, for a change that keeps the weights convex.
-    pub fn move_by(&mut self, change: &[f64]) {
-        for (alpha, change) in self.alpha.iter_mut().zip(change) {
-            *alpha += change;
-            if *alpha < DUST {
-                *alpha = 0.0;
-            }
+    /// α ← α + γ·along, for a change whose sum is 0 and a γ that keeps all weights at 0 or above.
+    pub fn move_along(&mut self, along: &[f64], gamma: f64) {
+        for (alpha, along) in self.alpha.iter_mut().zip(along) {
+            *alpha = (*alpha + gamma * along).max(0.0);
         }
+    }
+
+    /// Sets a weight that a step brought to 0 to exactly 0.
+    pub fn empty(&mut self, place: usize) {
+        self.alpha[place] = 0.0;
     }
 
     /// Makes the weights a convex combination again, whatever rounding did to their sum.
