@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use ssvm_bench::clock::latency_histogram;
 use ssvm_bench::config::Experiment;
-use ssvm_bench::exec::interference;
 use ssvm_bench::exec::progress::{Progress, Verbosity};
 use ssvm_bench::exec::scheduler::{Batch, run_batch};
 use ssvm_bench::exec::session::{self, Existing, Finished, Options, Report};
@@ -218,64 +217,14 @@ fn damaged_failed_and_stale_runs_are_redone_and_the_rest_is_kept() {
 }
 
 #[test]
-fn runs_in_company_are_compared_with_runs_alone() {
-    let dir = tempfile::tempdir().unwrap();
+fn isolated_runs_have_no_company() {
     let text = "name = \"t\"\nclock = \"wall\"\nrepeats = 3\nprobes = 2\n[budget]\niterations = 4\n\
         [[dataset]]\nname = \"usps-synth:n=40\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n";
-    run(text, dir.path(), 2);
-    let store = Store::open(dir.path()).unwrap();
-    let records = store.scan(Folder::Runs).unwrap().records;
-    let probes = store.scan(Folder::Probes).unwrap().records;
-    assert_eq!(probes.len(), 4);
-    for probe in &probes {
-        let of = records.iter().find(|record| Some(record.run_id()) == probe.circumstances.probe_of);
-        let of = of.expect("a repetition of one of the runs");
-        assert_eq!((probe.dataset(), probe.settings().seed), (of.dataset(), of.settings().seed));
-        assert_eq!((probe.circumstances.jobs, of.circumstances.jobs, probe.points().len()), (1, 2, 1));
-    }
-    // What is printed and stored is made of these records; on a fast machine they may be too short to tell.
-    assert_eq!(store.manifest().unwrap().interference, interference::inflation(&records, &probes));
-    // A second call finds everything in place; isolated runs have no company.
-    let modified = |id: &str| std::fs::metadata(store.path(Folder::Probes, id)).unwrap().modified().unwrap();
-    let before: Vec<_> = probes.iter().map(|probe| modified(&probe.run_id())).collect();
-    assert_eq!(run(text, dir.path(), 2).already, 6);
-    assert_eq!(probes.iter().map(|probe| modified(&probe.run_id())).collect::<Vec<_>>(), before);
     let alone = tempfile::tempdir().unwrap();
     run_with(text, &Options { isolated: true, ..options(alone.path(), 2) });
     let store = Store::open(alone.path()).unwrap();
     assert!(store.scan(Folder::Runs).unwrap().records.iter().all(|record| record.circumstances.jobs == 1));
-    assert!(
-        store.scan(Folder::Probes).unwrap().records.is_empty() && store.manifest().unwrap().interference.is_empty()
-    );
-}
-
-#[test]
-fn inflation_is_the_time_in_company_over_the_time_alone() {
-    let timed = |solver: &str, repeat: u64, time_s: f64| {
-        let mut record = runs::made_up("set", solver, repeat, 10, time_s);
-        record.identity.settings.clock = ClockKind::WALL;
-        record.circumstances.jobs = 2;
-        record
-    };
-    let mut records: Vec<RunRecord> = (0..3).map(|repeat| timed("bcfw", repeat, 0.5 + 0.1 * repeat as f64)).collect();
-    records.push(timed("mp-bcfw", 0, 0.5));
-    let alone = |of: &RunRecord, time_s: f64| {
-        let mut probe = timed(of.solver(), of.repeat, time_s);
-        probe.circumstances.jobs = 1;
-        probe.circumstances.probe_of = Some(of.run_id());
-        probe
-    };
-    let mut probes: Vec<RunRecord> = records[..3].iter().map(|record| alone(record, 0.5)).collect();
-    // Too short to tell, and a repetition of a run that is not there any more.
-    probes.push(alone(&records[3], 1e-5));
-    probes.push(alone(&timed("fw", 0, 0.5), 0.5));
-    let rows = interference::inflation(&records, &probes);
-    assert_eq!(rows.len(), 1, "{rows:?}");
-    assert_eq!((rows[0].solver.as_str(), rows[0].jobs, rows[0].probes), ("bcfw", 2, 3));
-    let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-12, "{value}");
-    near(rows[0].low, 1.0);
-    near(rows[0].ratio, 1.2);
-    near(rows[0].high, 1.4);
+    assert!(store.manifest().unwrap().interference.is_empty());
 }
 
 /// A batch of fake runs, told apart by their repeat.
@@ -310,7 +259,7 @@ impl Fake {
         runner: &Runner<'_>,
     ) -> Result<Vec<RunRecord>> {
         let (runs, plan, store) = (&self.runs, &self.plan, &self.store);
-        let batch = Batch { runs, plan, runner, store, folder: Folder::Runs, jobs, timeout, cancel };
+        let batch = Batch { runs, plan, runner, store, jobs, timeout, cancel, probing: None };
         run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
     }
 }

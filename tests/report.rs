@@ -40,6 +40,7 @@ fn manifest() -> Manifest {
             low: 1.01,
             high: 1.08,
             probes: 3,
+            ratios: vec![1.01, 1.04, 1.08],
         }],
         ..Manifest::default()
     }

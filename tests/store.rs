@@ -34,7 +34,6 @@ fn folder_with(runs: u64) -> (tempfile::TempDir, Store) {
     for k in 0..runs {
         store.write(Folder::Runs, &record(k, if k == 3 { 0 } else { 4 })).unwrap();
     }
-    store.write(Folder::Probes, &record(0, 2)).unwrap();
     store.write_manifest(&store.manifest().unwrap()).unwrap();
     (dir, store)
 }

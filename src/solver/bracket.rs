@@ -198,7 +198,9 @@ impl<'p, P: Problem> State<'p, P> {
                 news.push(i);
             }
             upper += value;
-            size += value.abs() + self.reach[i] * length + self.weights[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+            size += value.abs()
+                + self.reach[i] * length
+                + self.weights[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         }
         (Bracket { lower, upper: upper + ROUNDING * size }, news)
     }

@@ -28,8 +28,10 @@ pub(super) struct Face {
 impl Face {
     /// The terms that can move.
     pub fn new<P>(weights: &[Weights<P>], dim: usize) -> Self {
-        let free = weights.iter().enumerate().filter(|(_, block)| block.alpha().iter().filter(|a| **a > 0.0).count() > 1);
-        let free = free.map(|(term, block)| Free { term, along: vec![0.0; block.len()], slope: vec![0.0; block.len()] });
+        let free =
+            weights.iter().enumerate().filter(|(_, block)| block.alpha().iter().filter(|a| **a > 0.0).count() > 1);
+        let free =
+            free.map(|(term, block)| Free { term, along: vec![0.0; block.len()], slope: vec![0.0; block.len()] });
         Self { free: free.collect(), phi: vec![0.0; dim] }
     }
 

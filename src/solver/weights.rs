@@ -106,7 +106,14 @@ impl<'p, Q: Problem> Bench<'p, Q> {
 
     /// One visit: scores the planes of term i at w, takes pair steps on their weights until at most `share` of the gap
     /// over them is left, then moves w once. Returns the gap over the planes as it was, and the change of φ∘.
-    pub fn visit(&mut self, i: usize, weights: &mut Weights<Q::Plane>, w: &mut [f64], share: f64, now: u64) -> (f64, f64) {
+    pub fn visit(
+        &mut self,
+        i: usize,
+        weights: &mut Weights<Q::Plane>,
+        w: &mut [f64],
+        share: f64,
+        now: u64,
+    ) -> (f64, f64) {
         if weights.planes.is_empty() {
             return (0.0, 0.0);
         }
@@ -133,7 +140,14 @@ impl<'p, Q: Problem> Bench<'p, Q> {
     }
 
     /// target ← target + scale·φ⋆^i for given weights; returns φ∘^i and Σ |weight|·‖p⋆‖.
-    pub fn add(&self, i: usize, weights: &Weights<Q::Plane>, alpha: &[f64], scale: f64, target: &mut [f64]) -> (f64, f64) {
+    pub fn add(
+        &self,
+        i: usize,
+        weights: &Weights<Q::Plane>,
+        alpha: &[f64],
+        scale: f64,
+        target: &mut [f64],
+    ) -> (f64, f64) {
         let (mut offset, mut length) = (0.0, 0.0);
         for (at, plane) in weights.planes.iter().enumerate() {
             let share = alpha[at + 1];
