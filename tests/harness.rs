@@ -18,7 +18,7 @@ use ssvm_bench::plan::{Estimator, Plan, RunSpec};
 use ssvm_bench::settings::order_seed;
 use ssvm_bench::trace::store::{Folder, Store};
 use ssvm_bench::trace::{Measured, RunRecord, Status};
-use ssvm_bench::{Catalog, ClockKind, DataDir, Error, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{Catalog, DataDir, Error, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = r#"name = "test"
 seed = 3
