@@ -14,13 +14,8 @@ use std::sync::Arc;
 
 use super::{Certificate, Direction, Family, Paper, Problem, Sink, Size};
 use crate::data::GraphData;
-<<<<<<< HEAD:src/problem/graph.rs
 use crate::error::{Error, Result};
-use crate::linalg::{add_scaled, add_scaled_f32, dot, dot_f32_rows, mix_advance, mix_products, norm2, prefetch};
-=======
-use crate::error::Result;
 use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch};
->>>>>>> certify:src/problem/graph/mod.rs
 use crate::oracle::bound::{BoundBudget, PottsBound};
 use crate::oracle::expansion::PottsSolver;
 use crate::oracle::maxflow::{BinaryCut, Topology};
