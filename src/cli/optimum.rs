@@ -53,7 +53,13 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
         pairwise_weight: args.pairwise_weight,
     })?;
     let (description, problem) = (opened.description, opened.problem);
-    note(&format!("{}: n = {}, d = {}, λ = {:.6e}", args.dataset, description.size.n, description.size.d, problem.lambda()));
+    note(&format!(
+        "{}: n = {}, d = {}, λ = {:.6e}",
+        args.dataset,
+        description.size.n,
+        description.size.d,
+        problem.lambda()
+    ));
     let interrupted = Arc::new(AtomicBool::new(false));
     let heard = interrupted.clone();
     ctrlc::set_handler(move || heard.store(true, Ordering::Relaxed))?;
@@ -76,7 +82,8 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let Bracket { lower, upper } = store.add(new)?;
     store.write(&args.store)?;
     if found.width() > args.gap {
-        let why = if interrupted.load(Ordering::Relaxed) { "interrupted" } else { "time is up or nothing more to gain" };
+        let why =
+            if interrupted.load(Ordering::Relaxed) { "interrupted" } else { "time is up or nothing more to gain" };
         note(&format!("the bracket is {:.3e} wide, wider than {:e} ({why})", found.width(), args.gap));
     }
     print(&format!("lower {lower:.15}\nupper {upper:.15}\nwidth {:.3e}\n", upper - lower))

@@ -169,7 +169,9 @@ impl Store {
     /// The text of the store.
     pub fn text(&self) -> Result<String> {
         let mut text = HEADER.to_owned();
-        for Optimum { dataset, checksum, lambda, pairwise_weight, bracket, solver, code } in self.entries.iter().cloned() {
+        for Optimum { dataset, checksum, lambda, pairwise_weight, bracket, solver, code } in
+            self.entries.iter().cloned()
+        {
             let Bracket { lower, upper } = bracket;
             let entry = Entry { dataset, checksum, lambda, pairwise_weight, lower, upper, solver, code };
             let body = toml::to_string(&entry).map_err(|error| Error::invalid(error.to_string()))?;

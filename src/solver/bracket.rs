@@ -7,9 +7,10 @@
 
 use rayon::prelude::*;
 
+use super::bench::Bench;
 use super::face::Face;
 use super::order::{Order, Orders};
-use super::weights::{Bench, Weights};
+use super::weights::Weights;
 use crate::linalg::{dot, norm2};
 use crate::problem::Problem;
 
@@ -198,7 +199,9 @@ impl<'p, P: Problem> State<'p, P> {
                 news.push(i);
             }
             upper += value;
-            size += value.abs() + self.reach[i] * length + self.weights[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+            size += value.abs()
+                + self.reach[i] * length
+                + self.weights[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         }
         (Bracket { lower, upper: upper + ROUNDING * size }, news)
     }

@@ -5,7 +5,8 @@
 //! stays there and the search begins anew on the smaller face. Values are taken at the new w each time, never carried
 //! along, so rounding does not pile up.
 
-use super::weights::{Bench, Weights};
+use super::bench::Bench;
+use super::weights::Weights;
 use crate::linalg::{add_scaled, norm2};
 use crate::problem::Problem;
 
@@ -28,8 +29,10 @@ pub(super) struct Face {
 impl Face {
     /// The terms that can move.
     pub fn new<P>(weights: &[Weights<P>], dim: usize) -> Self {
-        let free = weights.iter().enumerate().filter(|(_, block)| block.alpha().iter().filter(|a| **a > 0.0).count() > 1);
-        let free = free.map(|(term, block)| Free { term, along: vec![0.0; block.len()], slope: vec![0.0; block.len()] });
+        let free =
+            weights.iter().enumerate().filter(|(_, block)| block.alpha().iter().filter(|a| **a > 0.0).count() > 1);
+        let free =
+            free.map(|(term, block)| Free { term, along: vec![0.0; block.len()], slope: vec![0.0; block.len()] });
         Self { free: free.collect(), phi: vec![0.0; dim] }
     }
 
