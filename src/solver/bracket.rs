@@ -7,9 +7,10 @@
 
 use rayon::prelude::*;
 
+use super::bench::Bench;
 use super::face::Face;
 use super::order::{Order, Orders};
-use super::weights::{Bench, Weights};
+use super::weights::Weights;
 use crate::linalg::{dot, norm2};
 use crate::problem::Problem;
 

@@ -5,7 +5,8 @@
 //! stays there and the search begins anew on the smaller face. Values are taken at the new w each time, never carried
 //! along, so rounding does not pile up.
 
-use super::weights::{Bench, Weights};
+use super::bench::Bench;
+use super::weights::Weights;
 use crate::linalg::{add_scaled, norm2};
 use crate::problem::Problem;
 

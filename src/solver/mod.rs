@@ -1,6 +1,7 @@
 //! Problem → steps. One file per solver and one row in [`table`]; solvers only step, [`crate::drive`] does the rest.
 
 pub mod average;
+pub mod bench;
 mod bracket;
 mod face;
 mod fw;
