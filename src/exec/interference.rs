@@ -69,7 +69,11 @@ impl Probing {
             let _alone = gate.hold(patience)?;
             piece.seconds(runner, slot)
         };
-        let company = || busy().then(|| piece.seconds(runner, slot)).flatten().filter(|_| busy());
+        // Those who stood still need a moment to wake up.
+        let company = || {
+            let all = gate.await_running(neighbours, patience);
+            all.then(|| piece.seconds(runner, slot)).flatten().filter(|_| busy())
+        };
         if let Some(ratio) = ratio(alone, company) {
             lock().entry(cell).or_default().push(ratio);
         }
