@@ -108,14 +108,15 @@ fn inflation_has_an_interval_and_warns_when_all_of_it_is_above_five_percent() {
     assert!(interference::summary(&[], 2.0).is_empty());
     let lines = interference::summary(&[wide.clone(), row("bcfw", &[1.0, 1.01])], 9.0);
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(
-        lines[0].starts_with("parallel timing is 1.01× isolated (1.00–") && lines[0].contains("5 probes"),
-        "{lines:?}"
-    );
-    let lines = interference::summary(&[wide, row("bcfw", &[1.1, 1.2, 1.15])], 2.0);
-    assert!(lines[1].contains("set bcfw 1.15× (1.10–1.20)") && !lines[1].contains(" fw "), "{lines:?}");
+    assert!(lines[0].starts_with("parallel timing is 1.01× isolated (1.00–"), "{lines:?}");
+    assert!(lines[0].contains("5 probes of 2 data sets and solvers"), "{lines:?}");
+    let high = row("bcfw", &[1.1, 1.2, 1.15, 1.13, 1.16]);
+    let lines = interference::summary(&[wide, high.clone()], 2.0);
+    assert!(lines[1].contains("set bcfw 1.15× (1.1") && !lines[1].contains(" fw "), "{lines:?}");
     assert!(lines[1].contains("--isolated"));
-    assert_eq!(interference::summary(&[row("bcfw", &[1.1, 1.2, 1.15])], 5.0).len(), 3);
+    assert_eq!(interference::summary(&[high], 5.0).len(), 3);
+    // Two or three values have no interval to speak of.
+    assert_eq!(interference::summary(&[row("bcfw", &[1.2, 1.3, 1.2])], 2.0).len(), 1);
 }
 
 fn outcome(stop: StopReason, wall_s: f64) -> Outcome {
@@ -164,8 +165,10 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
         while gate.running() == 0 {
             std::thread::yield_now();
         }
-        // Three runs of one data set and solver; two probes are wanted.
-        for index in 0..3 {
+        // Two probes of two ratios each are wanted. On a busy machine the neighbour may come by too late: then there is
+        // none this time.
+        for attempt in 0..100 {
+            let index = attempt % 4;
             probing.after(&plan.runs[index], &record(index), &runner, &slot, &gate);
         }
         end.store(true, Ordering::Relaxed);
@@ -174,7 +177,10 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let rows = probing.rows(2);
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!((rows[0].dataset.as_str(), rows[0].solver.as_str(), rows[0].jobs), ("usps-synth:n=20", "bcfw", 2));
-    assert!(rows[0].ratios.len() == 2 && rows[0].ratios.iter().all(|ratio| (ratio - 1.3).abs() < 1e-12), "{rows:?}");
+    assert!(
+        (4..6).contains(&rows[0].ratios.len()) && rows[0].ratios.iter().all(|ratio| (ratio - 1.3).abs() < 1e-12),
+        "{rows:?}"
+    );
 }
 
 fn options(out: &Path, jobs: usize) -> Options {
@@ -205,7 +211,7 @@ fn sessions_probe_timed_runs_in_company_only() {
     };
     // How many come about depends on who is at work when; what there is has an interval around its median.
     for row in interference(text, 2) {
-        assert!(row.jobs == 2 && row.probes as usize == row.ratios.len() && row.probes <= 2, "{row:?}");
+        assert!(row.jobs == 2 && row.probes as usize == row.ratios.len() && row.probes <= 5, "{row:?}");
         assert!(row.low <= row.ratio && row.ratio <= row.high && row.low > 0.0, "{row:?}");
     }
     assert!(interference(text, 1).is_empty());

@@ -65,7 +65,9 @@ fn only_leftovers_of_killed_writers_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     drop(Store::create(dir.path()).unwrap());
     let names = ["notes.txt", ".hidden", "runs/.x.parquet.tmp", "runs/part-1", "runs/.part-abc"];
-    names.iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
+    for name in names {
+        fs::write(dir.path().join(name), "x").unwrap();
+    }
     drop(Store::create(dir.path()).unwrap());
     let there: Vec<&str> = names.iter().copied().filter(|name| dir.path().join(name).exists()).collect();
     assert_eq!(there, &names[..4]);

@@ -66,7 +66,8 @@ impl Provenance {
         let Self { config, code, commit, rustc, flags, cpu, valgrind } = self;
         let always = [("config", config), ("code", code), ("commit", commit), ("rustc", rustc), ("flags", flags)];
         let counted = [("cpu", cpu), ("valgrind", valgrind)].into_iter().filter(|(_, value)| !value.is_empty());
-        always.into_iter().chain(counted).map(|(key, value)| format!("{key} = {}\n", quoted(value))).collect()
+        let lines = always.into_iter().chain(counted).map(|(key, value)| format!("{key} = {}\n", quoted(value)));
+        lines.collect::<Vec<_>>().concat()
     }
 }
 

@@ -82,8 +82,8 @@ impl FileList {
                 found.extend(name.map(|name| (name, sha256)));
             }
         }
-        let list: String = found.iter().map(|(name, sha256)| format!("{sha256}  {name}\n")).collect();
-        Ok((files::sha256_hex(list.as_bytes()), found.len()))
+        let list: Vec<String> = found.iter().map(|(name, sha256)| format!("{sha256}  {name}\n")).collect();
+        Ok((files::sha256_hex(list.concat().as_bytes()), found.len()))
     }
 
     /// The path of a file in the list, if it counts: the top folder may be missing, as in a folder, or lie deeper.

@@ -32,8 +32,8 @@ pub struct Alone<'a>(&'a Gate);
 impl Gate {
     /// A run begins; waits while the gate is held.
     pub fn enter(&self) -> Inside<'_> {
-        let mut state = self.wait(self.lock());
-        state.running += 1;
+        self.wait(self.lock()).running += 1;
+        self.changed.notify_all();
         Inside(self)
     }
 
@@ -44,12 +44,19 @@ impl Gate {
             state.running -= 1;
             self.changed.notify_all();
             self.wait(state).running += 1;
+            self.changed.notify_all();
         }
     }
 
     /// Workers inside a run now.
     pub fn running(&self) -> usize {
         self.lock().running
+    }
+
+    /// Waits until so many workers are inside a run, for so long at most; whether they are.
+    pub fn await_running(&self, workers: usize, patience: Duration) -> bool {
+        let waited = self.changed.wait_timeout_while(self.lock(), patience, |state| state.running != workers);
+        waited.unwrap_or_else(PoisonError::into_inner).0.running == workers
     }
 
     /// Waits until every run stands still, for so long at most. Not to be called from inside a run.

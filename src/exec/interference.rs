@@ -1,5 +1,5 @@
-//! How much concurrent runs disturb each other: some runs of every data set and solver are followed at once by four
-//! short pieces of their own work, alone, in company, in company, alone. A run in, a ratio out; ratios in, [`Inflation`]
+//! How much concurrent runs disturb each other: some runs of every data set and solver are followed at once by short
+//! pieces of their own work, four to a ratio: alone, in company, in company, alone. A run in, a ratio out; ratios in, [`Inflation`]
 //! with an interval out.
 //!
 //! *Alone* means that the other workers stand still between two iterations; *in company* that every one of them is
@@ -18,12 +18,14 @@ use crate::drive::Observer;
 use crate::plan::RunSpec;
 use crate::settings::{Budget, Cadence};
 use crate::solver::Moment;
-use crate::stats::{bootstrap, median};
+use crate::stats::{FEWEST_PAIRS, bootstrap, median};
 use crate::trace::RunRecord;
 use crate::trace::manifest::Inflation;
 
 /// A piece of work lasts about this long: repeated when the run is shorter, the first iterations when it is longer.
-const PIECE_S: f64 = 0.1;
+const PIECE_S: f64 = 0.05;
+/// Ratios that are taken after a run.
+const ROUNDS: usize = 2;
 /// A run whose first evaluation comes later than this is not probed: the others would stand still for too long.
 const LONGEST_S: f64 = 5.0;
 /// Most repetitions within a piece; a run that needs more of them is too short to tell anything.
@@ -56,7 +58,7 @@ impl Probing {
         let neighbours = (record.circumstances.jobs as usize).saturating_sub(1);
         let cell = (record.dataset().to_owned(), record.solver().to_owned());
         let lock = || self.ratios.lock().unwrap_or_else(PoisonError::into_inner);
-        let enough = || lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell);
+        let enough = || lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
         let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough()) else { return };
         // While somebody else probes, his neighbours have to work.
         let Ok(_turn) = self.one_at_a_time.try_lock() else { return };
@@ -69,9 +71,14 @@ impl Probing {
             let _alone = gate.hold(patience)?;
             piece.seconds(runner, slot)
         };
-        let company = || busy().then(|| piece.seconds(runner, slot)).flatten().filter(|_| busy());
-        if let Some(ratio) = ratio(alone, company) {
-            lock().entry(cell).or_default().push(ratio);
+        // Those who stood still need a moment to wake up.
+        let company = || {
+            let all = gate.await_running(neighbours, patience);
+            all.then(|| piece.seconds(runner, slot)).flatten().filter(|_| busy())
+        };
+        let ratios: Vec<f64> = (0..ROUNDS).map_while(|_| ratio(alone, company)).collect();
+        if !ratios.is_empty() {
+            lock().entry(cell).or_default().extend(ratios);
         }
     }
 
@@ -172,7 +179,7 @@ impl Observer for Until {
 }
 
 /// What to print: the overall figure with its interval, then a warning for every cell whose whole interval is above
-/// [`TOLERATED`]. `load` is the highest load average during the runs: above the number of workers, somebody else was
+/// [`TOLERATED`], if there are enough ratios for one. `load` is the highest load average during the runs: above the number of workers, somebody else was
 /// busy too.
 pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
     let Some(worst) = rows.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Vec::new() };
@@ -191,7 +198,7 @@ pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
     )];
     let above: Vec<String> = rows
         .iter()
-        .filter(|row| row.low > TOLERATED)
+        .filter(|row| row.low > TOLERATED && row.ratios.len() >= FEWEST_PAIRS)
         .map(|row| format!("{} {} {:.2}× ({:.2}–{:.2})", row.dataset, row.solver, row.ratio, row.low, row.high))
         .collect();
     if !above.is_empty() {

@@ -96,15 +96,15 @@ pub struct Inflation {
     pub solver: String,
     /// Workers of the parallel runs.
     pub jobs: u64,
-    /// Median over the probes.
+    /// Median of the ratios.
     pub ratio: f64,
     /// Lower end of its 95 % bootstrap interval.
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Probes behind it.
+    /// Ratios behind it.
     pub probes: u64,
-    /// The ratio of every probe, in the order they were made.
+    /// The ratios, in the order they were taken.
     #[serde(default)]
     pub ratios: Vec<f64>,
 }
