@@ -31,7 +31,9 @@ fn pairs(dataset: &str, factors: &[f64]) -> Vec<RunRecord> {
 }
 
 fn on_virtual_clock(mut records: Vec<RunRecord>) -> Vec<RunRecord> {
-    records.iter_mut().for_each(|record| record.identity.settings.clock = ClockKind::VIRTUAL);
+    for record in &mut records {
+        record.identity.settings.clock = ClockKind::VIRTUAL;
+    }
     records
 }
 
@@ -55,8 +57,9 @@ fn the_cadence_of_evaluation_moves_no_verdict() {
         }
     }
     let dense = check(every.clone());
-    // A cadence without the first iteration sees a shorter curve: an interval may then just clear its threshold.
-    for (cadence, tolerance) in [(Cadence::Log, 0.02), (Cadence::Every(2), 0.15)] {
+    // Other marks than those of the log cadence see other noise: an interval may then just clear its threshold.
+    let other = Cadence::At(vec![1, 2, 3, 5, 7, 9, 12, 15, 18, 22, 28, 35]);
+    for (cadence, tolerance) in [(Cadence::Log, 0.02), (other, 0.2)] {
         let sparse = check(thinned(&every, &cadence));
         assert_eq!(dense.len(), sparse.len());
         let mut measured = 0;

@@ -117,11 +117,15 @@ fn what_changes_times_tells_series_apart_unless_the_clock_is_repeatable() {
         let labels: Vec<String> = frames(&records).series.iter().map(|s| s.label.clone()).collect();
         assert_eq!(labels.len(), 2, "{told}: {labels:?}");
         assert!(labels.iter().any(|label| label.contains(told)), "{told}: {labels:?}");
-        records.iter_mut().for_each(|r| r.identity.settings.clock = ClockKind::VIRTUAL);
+        for record in &mut records {
+            record.identity.settings.clock = ClockKind::VIRTUAL;
+        }
         assert_eq!(frames(&records).series.len(), 1, "{told}: a repeatable clock does not care");
     }
     let mut same = make(&name);
-    same.iter_mut().for_each(|r| r.circumstances.host_class = "one CPU, 2 cores".to_owned());
+    for record in &mut same {
+        record.circumstances.host_class = "one CPU, 2 cores".to_owned();
+    }
     assert_eq!(frames(&same).series.len(), 1, "machines of one kind are one series");
 }
 
@@ -146,7 +150,9 @@ fn bounds_known_before_are_used_and_never_cross() {
 #[test]
 fn gaps_of_an_oracle_that_is_not_exact_are_called_certified() {
     let mut points = falling(1.0, 4);
-    points.iter_mut().for_each(|p| p.oracle_slack = 0.01);
+    for point in &mut points {
+        point.oracle_slack = 0.01;
+    }
     let frames = frames(&[
         run("usps", "bcfw", 0, falling(1.0, 4)),
         run("stanford", "bcfw", 0, falling(1.0, 4)),

@@ -124,7 +124,8 @@ impl Paired {
         };
         let counts: Vec<usize> = (0..self.x.len()).map(|at| count(at).count()).collect();
         let changes = counts.windows(2).zip(&self.x[1..]).filter(|(two, _)| two[0] != two[1]);
-        changes.map(|(two, x)| format!("; n = {} from iteration {x}", two[1])).collect()
+        let told: Vec<String> = changes.map(|(two, x)| format!("; n = {} from iteration {x}", two[1])).collect();
+        told.concat()
     }
 }
 

@@ -229,7 +229,7 @@ impl Race {
         };
         let (single, multi) = matched.iter().map(|(a, b)| (times(a), times(b))).unzip();
         let ends = matched.iter().map(|(a, b)| (end(a), end(b))).collect();
-        Self { single, multi, ends, targets }
+        Self { targets, single, multi, ends }
     }
 
     fn outcome(&self, draw: &[usize], target: f64) -> Outcome {

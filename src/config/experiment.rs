@@ -77,14 +77,12 @@ impl Experiment {
                 let stem = path.to_string_lossy();
                 let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
                 let stem = stem.strip_suffix(".toml").unwrap_or(stem);
-                match BUILTIN.iter().find(|(name, _)| *name == stem) {
-                    Some((name, text)) => Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers),
-                    None => {
-                        let names = BUILTIN.map(|(name, _)| name).join(", ");
-                        let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
-                        Err(Error::file(path, message))
-                    }
-                }
+                let Some((name, text)) = BUILTIN.iter().find(|(name, _)| *name == stem) else {
+                    let names = BUILTIN.map(|(name, _)| name).join(", ");
+                    let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
+                    return Err(Error::file(path, message));
+                };
+                Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers)
             }
             Err(error) => Err(Error::io("read", path)(error)),
         }

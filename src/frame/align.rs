@@ -104,7 +104,7 @@ pub fn align(positions: &[f64], runs: &[(Range<usize>, End)], grid: &[f64]) -> A
     aligned
 }
 
-/// Every position where one of these runs was evaluated and the ends of the series they are compared with, ascending.
+/// Every position where one of these runs was evaluated and the ends of the runs they are compared with, ascending.
 pub fn count_grid(positions: &[f64], runs: &[(Range<usize>, End)], ends: &[f64]) -> Vec<f64> {
     let mut grid: Vec<f64> = runs.iter().flat_map(|(rows, _)| &positions[rows.clone()]).copied().collect();
     grid.extend_from_slice(ends);

@@ -127,7 +127,7 @@ impl Bands {
 impl Frames {
     /// The bands of every series, in the order of [`Frames::series`].
     ///
-    /// On iterations and oracle calls the positions are those where a repeat was evaluated or another series ends, on time a log-spaced grid
+    /// On iterations and oracle calls the positions are those where a repeat was evaluated or another run of the data set ends, on time a log-spaced grid
     /// shared by the data set. Between evaluations a repeat is a straight line in log-log; nothing is said before its
     /// first evaluation or after its last, except that a repeat that reached its gap stays where it was to the end of
     /// the data set's axis. A part of an iteration is on the axes of time and calls only.
@@ -144,10 +144,10 @@ impl Frames {
         let mut ends: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for dataset in self.datasets() {
             let last = |(rows, _): &(Range<usize>, End)| positions[rows.clone()].last().copied();
-            let end = |series| of(series).iter().filter_map(last).reduce(f64::max);
-            ends.insert(dataset, self.series_of(dataset).filter_map(end).collect());
+            let of_all = || self.series_of(dataset).flat_map(of);
+            ends.insert(dataset, of_all().filter_map(|run| last(&run)).collect());
             if axis == Axis::Time {
-                let runs: Vec<_> = self.series_of(dataset).flat_map(of).collect();
+                let runs: Vec<_> = of_all().collect();
                 let times = runs.iter().map(|(rows, _)| &positions[rows.clone()]);
                 grids.insert(dataset, align::time_grid(times, TIME_GRID));
             }

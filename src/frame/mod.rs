@@ -156,7 +156,7 @@ impl Frames {
         let points = table::with_suboptimality(points, &evaluated, |at| lookup(&bounds, &series[at].dataset))?;
         let runs = table::runs(&planned, &series)?;
         let pairs = catalog.pairs().iter().map(|(one, multi)| (one.name.to_owned(), multi.name.to_owned())).collect();
-        Ok(Self { pairs, series, runs, points, bounds, of_record, evaluated })
+        Ok(Self { series, pairs, runs, points, bounds, of_record, evaluated })
     }
 
     /// Data sets in the order of the figures.

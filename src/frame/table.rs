@@ -13,12 +13,16 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
     let total = planned.iter().map(|(record, _)| record.points().len()).sum();
     let numbers = |value: fn(&TracePoint) -> f64| -> Vec<f64> {
         let mut column = Vec::with_capacity(total);
-        planned.iter().for_each(|(record, _)| column.extend(record.points().iter().map(value)));
+        for (record, _) in planned {
+            column.extend(record.points().iter().map(value));
+        }
         column
     };
     let counts = |value: fn(&TracePoint) -> u64| -> Vec<u64> {
         let mut column = Vec::with_capacity(total);
-        planned.iter().for_each(|(record, _)| column.extend(record.points().iter().map(value)));
+        for (record, _) in planned {
+            column.extend(record.points().iter().map(value));
+        }
         column
     };
     let mut passes = Vec::with_capacity(total);

@@ -28,6 +28,8 @@ impl Until {
     /// The names in configs.
     pub const NAMES: [&str; 2] = ["first", "all"];
 
+    // Serde hands over a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_first(&self) -> bool {
         *self == Self::First
     }

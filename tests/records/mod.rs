@@ -77,7 +77,7 @@ pub fn executed(dataset: &str, solver: &str, repeats: u64, budget: &Budget, eval
             settings.budget = budget.clone();
             settings.evaluate = evaluate.clone();
             let outcome = opened.problem.run(settings, &mut Quiet).unwrap();
-            record.identity.data_checksum = dataset.to_owned();
+            dataset.clone_into(&mut record.identity.data_checksum);
             record.circumstances.n = opened.problem.terms() as u64;
             record.status = Status::Done(outcome.stop);
             record.measured = Measured::of(outcome, 0.0, Vec::new()).unwrap();
