@@ -31,23 +31,34 @@ const LEFT: f64 = 0.1;
 /// Approximate passes of a sweep.
 const PASSES: u32 = 4;
 
-/// How long a round works on the known planes. While new ones come in numbers, exactness over the known ones is wasted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Effort {
-    /// Most sweeps: approximate passes with a search over the face behind them.
-    sweeps: u32,
-    /// Most steps of a search.
+/// Most sweeps of a round (passes, then perhaps a search over the face), by the number of terms that got a new plane:
+/// while they come in numbers, exactness over the known ones is wasted.
+fn sweeps(news: usize, terms: usize) -> u32 {
+    match news {
+        news if 4 * news > terms => 1,
+        news if 20 * news > terms => 5,
+        _ => 50,
+    }
+}
+
+/// When to search over faces and how far: more while it gains more than passes do, rarely while walls are in its way.
+struct Search {
+    /// Sweeps to go without a search.
+    wait: u32,
+    /// How many went without one the last time.
+    waited: u32,
+    /// Most steps.
     steps: u32,
 }
 
-impl Effort {
-    /// By the number of terms that got a new plane.
-    fn of(news: usize, terms: usize) -> Self {
-        match news {
-            news if 4 * news > terms => Self { sweeps: 1, steps: 0 },
-            news if 20 * news > terms => Self { sweeps: 5, steps: 30 },
-            _ => Self { sweeps: 200, steps: 60 },
-        }
+impl Search {
+    fn learn(&mut self, paid: bool) {
+        *self = if paid {
+            Self { wait: 0, waited: 0, steps: (2 * self.steps).min(120) }
+        } else {
+            let wait = (2 * self.waited).clamp(1, 16);
+            Self { wait, waited: wait, steps: (self.steps / 2).max(8) }
+        };
     }
 }
 
@@ -109,7 +120,7 @@ pub fn bracket<P: Problem>(
             return best;
         }
         state.exact_steps(&news, stop);
-        state.approximate(LEFT * now.width().max(gap), Effort::of(news.len(), problem.terms()), stop);
+        state.approximate(LEFT * now.width().max(gap), sweeps(news.len(), problem.terms()), stop);
     }
 }
 
@@ -126,6 +137,7 @@ struct State<'p, P: Problem> {
     rest: Vec<(u32, u32)>,
     /// A fresh permutation for each pass: files that list equal words one after another are bad orders.
     orders: Orders,
+    search: Search,
 }
 
 impl<'p, P: Problem> State<'p, P> {
@@ -141,6 +153,7 @@ impl<'p, P: Problem> State<'p, P> {
             round: 0,
             rest: vec![(0, 0); n],
             orders: Orders::new(Order::Permutation, n, 1),
+            search: Search { wait: 0, waited: 0, steps: 8 },
         }
     }
 
@@ -227,36 +240,44 @@ impl<'p, P: Problem> State<'p, P> {
     }
 
     /// Approximate passes and searches over faces until the gap over the known planes is at most `target`.
-    fn approximate(&mut self, target: f64, effort: Effort, stop: &dyn Fn() -> bool) {
-        let dim = self.w.len();
-        for _ in 0..effort.sweeps {
+    fn approximate(&mut self, target: f64, sweeps: u32, stop: &dyn Fn() -> bool) {
+        let lambda = self.problem.lambda();
+        let small = 0.01 * target / self.weights.len() as f64;
+        for _ in 0..sweeps {
             self.rest.fill((0, 0));
-            let mut gap = 0.0;
-            for pass in 0..PASSES {
-                let sum = self.pass(stop);
-                if pass == 0 {
-                    gap = sum;
-                }
-                if stop() {
-                    return;
-                }
+            let before = self.dual();
+            let gap = self.pass(small, stop);
+            for _ in 1..PASSES {
+                self.pass(small, stop);
             }
-            if gap <= target || effort.steps == 0 {
+            if gap <= target || stop() {
                 break;
             }
-            let lambda = self.problem.lambda();
-            let mut face = Face::new(&self.weights, dim);
-            let limits = (effort.steps, 1e-3);
-            self.offset += face.search(&mut self.bench, lambda, &mut self.weights, &mut self.w, limits, stop);
+            if self.search.wait > 0 {
+                self.search.wait -= 1;
+                continue;
+            }
+            let after = self.dual();
+            let limits = (self.search.steps, 1e-3);
+            let mut face = Face::new(&self.weights, self.w.len());
+            let (change, steps) = face.search(&mut self.bench, lambda, &mut self.weights, &mut self.w, limits, stop);
+            self.offset += change;
+            // A step of the search costs about as much as a pass.
+            let paid = (self.dual() - after) * f64::from(PASSES) >= (after - before) * f64::from(steps);
+            self.search.learn(paid);
         }
         for weights in &mut self.weights {
             weights.expire(self.round, AGE, MOST);
         }
     }
 
-    /// One approximate pass; returns the gap over the known planes that it met. Terms where nothing was to be gained sit
-    /// out twice as many passes as the last time.
-    fn pass(&mut self, stop: &dyn Fn() -> bool) -> f64 {
+    fn dual(&self) -> f64 {
+        self.offset - 0.5 * self.problem.lambda() * norm2(&self.w)
+    }
+
+    /// One approximate pass; returns the gap over the known planes that it met. Terms whose gap is `small` sit out
+    /// twice as many passes as the last time.
+    fn pass(&mut self, small: f64, stop: &dyn Fn() -> bool) -> f64 {
         let mut sum = 0.0;
         self.orders.draw();
         for at in 0..self.weights.len() {
@@ -268,7 +289,7 @@ impl<'p, P: Problem> State<'p, P> {
             }
             let gap = self.visit(i, 0.1);
             sum += gap;
-            let long = if gap <= 0.0 { (2 * last).clamp(1, 16) } else { 0 };
+            let long = if gap <= small { (2 * last).clamp(1, 16) } else { 0 };
             self.rest[i] = (long, long);
             if at % 64 == 0 && stop() {
                 break;

@@ -36,7 +36,8 @@ impl Face {
         Self { free: free.collect(), phi: vec![0.0; dim] }
     }
 
-    /// At most `most` steps, fewer when the slope falls below `share` of the first. Returns the change of φ∘.
+    /// At most `most` steps, fewer when the slope falls below `share` of the first. Returns the change of φ∘ and the
+    /// number of steps.
     pub fn search<Q: Problem>(
         &mut self,
         bench: &mut Bench<'_, Q>,
@@ -45,7 +46,7 @@ impl Face {
         w: &mut [f64],
         (most, share): (u32, f64),
         stop: &dyn Fn() -> bool,
-    ) -> f64 {
+    ) -> (f64, u32) {
         let (mut offset, mut last, mut first) = (0.0, 0.0, 0.0);
         for step in 0..most {
             let slope = self.slopes(bench, weights, w);
@@ -53,7 +54,7 @@ impl Face {
                 first = slope;
             }
             if slope <= share * share * first || stop() {
-                return offset;
+                return (offset, step + 1);
             }
             let keep = if last > 0.0 { slope / last } else { 0.0 };
             last = slope;
@@ -70,7 +71,7 @@ impl Face {
             let (cap, wall) = self.wall(weights);
             let gamma = if gain >= cap * curve { cap } else { gain / curve };
             if !(gain > 0.0 && gamma > 0.0 && gamma.is_finite()) {
-                return offset;
+                return (offset, step + 1);
             }
             for free in &self.free {
                 weights[free.term].move_along(&free.along, gamma);
@@ -82,7 +83,7 @@ impl Face {
             offset += gamma * tilt;
             add_scaled(w, -gamma / lambda, &self.phi);
         }
-        offset
+        (offset, most)
     }
 
     /// Projected gradients at w; returns Σ of their squares.
