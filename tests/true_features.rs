@@ -42,7 +42,7 @@ fn problem(data: MulticlassData) -> MulticlassProblem {
 
 #[test]
 fn a_time_stamp_does_not_break_the_objective() {
-    for time in [1e3, 1.7e9, 1e12, 1e50, 9e99] {
+    for time in [1e3, 1.7e9, 1e12, 9e59] {
         for (solver, sparse) in SOLVERS.into_iter().zip([false, true, false, true, false]) {
             let problem = problem(with_time(time, 100, sparse));
             let run = Solve::new(&problem).solver(solver).iterations(30).clock(ClockKind::VIRTUAL);
@@ -63,7 +63,7 @@ fn a_time_stamp_does_not_break_the_objective() {
 
 #[test]
 fn shares_say_what_the_steps_did() {
-    for time in [1.0, 1e3, 1e6, 1.7e9, 1e12, 1e100] {
+    for time in [1.0, 1e3, 1e6, 1.7e9, 1e12, 9e59] {
         for averaged in [false, true] {
             let problem = problem(with_time(time, 60, averaged));
             let params = MultiPlaneParams {
@@ -101,7 +101,7 @@ fn shares_say_what_the_steps_did() {
 #[test]
 fn the_optimum_of_large_features_is_found() {
     // Two labels told by the sign of one feature of size a: w = ±1/(2a) has no loss, P* = λ/(4a²).
-    for a in [1e3, 1.7e9, 1e12, 1e100] {
+    for a in [1e3, 1.7e9, 1e12, 9e59] {
         let n = 20;
         let labels: Vec<u32> = (0..n).map(|i| i % 2).collect();
         let values = labels.iter().map(|y| if *y == 0 { -a } else { a }).collect();
@@ -119,7 +119,7 @@ fn the_optimum_of_large_features_is_found() {
 
 #[test]
 fn features_beyond_computing_are_refused_with_advice() {
-    for time in [1e101, 1e155, 1e300] {
+    for time in [1e61, 1e155, 1e300] {
         let error = Solve::new(&problem(with_time(time, 20, false))).iterations(1).run().unwrap_err().to_string();
         assert!(error.contains("example 1 ") && error.contains("scale the features"), "{error}");
     }

@@ -15,8 +15,9 @@ const DUST: f64 = 1e-20;
 /// From this ‖x‖²/(nλ) on differences are kept. Below, rounding of a share moves no score by more than about 1e-10.
 const LARGE: f64 = (1 << 20) as f64;
 
-/// The largest feature that can be computed with: squares of it, and of what a step moves, are far from over- and underflow.
-pub const LARGEST_FEATURE: f64 = 1e100;
+/// The largest feature that can be computed with. Differences are about 1/‖x‖² and steps need their squares: from about 1e77 on
+/// these vanish.
+pub const LARGEST_FEATURE: f64 = 1e60;
 
 /// The family.
 pub const MULTICLASS: Family = Family {
