@@ -68,7 +68,9 @@ fn runs_with_other_settings_are_a_finding_and_no_number_of_theirs_is_compared() 
     let old = side(6, ClockKind::WALL, 0.1);
     let changed = |change: &dyn Fn(&mut Identity)| {
         let mut new = side(6, ClockKind::WALL, 0.1);
-        new.iter_mut().for_each(|run| change(&mut run.identity));
+        for run in &mut new {
+            change(&mut run.identity);
+        }
         let findings = compared(&old, &new);
         assert_eq!(findings.len(), 1, "{findings:#?}");
         assert_eq!((findings[0].metric.as_str(), findings[0].judgement), ("inputs", Judgement::Changed));
@@ -83,7 +85,9 @@ fn runs_with_other_settings_are_a_finding_and_no_number_of_theirs_is_compared() 
     assert!(changed(&|identity| identity.pairwise_weight = Some(2.0)).contains("pairwise weight default → 2"));
     // Other code is what a comparison is for.
     let mut newer = side(6, ClockKind::WALL, 0.1);
-    newer.iter_mut().for_each(|run| run.identity.code_version = "1".into());
+    for run in &mut newer {
+        run.identity.code_version = "1".into();
+    }
     assert!(!alarms(&compared(&old, &newer)));
 }
 
@@ -92,7 +96,9 @@ fn a_target_that_is_not_reached_any_more_is_a_finding() {
     for (clock, repeats) in [(ClockKind::WALL, 6), (ClockKind::WALL, 2), (ClockKind::VIRTUAL, 1)] {
         let old = side(repeats, clock, 0.1);
         let mut new = old.clone();
-        new.iter_mut().for_each(|run| run.measured.points.truncate(3));
+        for run in &mut new {
+            run.measured.points.truncate(3);
+        }
         let time = if clock == ClockKind::WALL { "cpu_s" } else { "time_s" };
         let findings = compared(&old, &new);
         let lost = findings.iter().find(|finding| finding.metric == format!("{time} to gap 0.3")).unwrap();
@@ -152,7 +158,9 @@ fn wall_clock_runs_are_compared_by_cpu_time() {
     points(&mut new, &|point| point.cpu_s *= 1.2);
     assert_eq!(verdict(&compared(&old, &new), "cpu_s at the end"), Judgement::Worse);
     // Beside other numbers of workers times are shown and not judged.
-    new.iter_mut().for_each(|run| run.circumstances.jobs = 1);
+    for run in &mut new {
+        run.circumstances.jobs = 1;
+    }
     let findings = compared(&old, &new);
     assert_eq!(verdict(&findings, "cpu_s at the end"), Judgement::NotJudged);
     assert_eq!(verdict(&findings, "oracle_calls to gap 0.3"), Judgement::Same);
@@ -221,7 +229,9 @@ fn one_error_rate_holds_for_all_metrics_together() {
 
 fn stored(dir: &Path, records: &[RunRecord]) {
     let (store, _lock) = Store::create(dir).unwrap();
-    records.iter().for_each(|record| store.write(Folder::Runs, record).unwrap());
+    for record in records {
+        store.write(Folder::Runs, record).unwrap();
+    }
 }
 
 #[test]
@@ -239,7 +249,9 @@ fn the_command_fails_for_other_inputs_and_lost_targets() {
         run.measured.points.truncate(3);
     }
     let mut stuck = long.clone();
-    stuck.iter_mut().for_each(|run| run.measured.points.truncate(3));
+    for run in &mut stuck {
+        run.measured.points.truncate(3);
+    }
     let (long, short, stuck) = (folder("long", &long), folder("short", &short), folder("stuck", &stuck));
     let compare = |new: &Path, code: i32| {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
