@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """How often the timed gate is right: false alarms of A/A runs, planted slowdowns found.
 
-    scripts/gate_power.py [--same 40] [--slow 20] [--rebuilt 4] [--core N] [--keep]
+    scripts/gate_power.py [--same 40] [--slow 20] [--rebuilt 4] [--folders 40] [--core N] [--keep]
 
 Every trial is one `compare --against` with its defaults, exit code 2 = alarm. Old and new are
   same      the same program: an alarm is false
   slow      the same program, 10 % more CPU time in all solver work (a switch in a patched copy): an alarm is right
   rebuilt   the same sources built in another folder: what the place of the code in memory alone does
+  folders   two result folders of the same program, by `compare A B`: an alarm is false
 Prints a line per trial and a summary. Needs `target/release/ssvm-bench`; see sabotage.py.
 """
 
@@ -39,13 +40,57 @@ def trial(new, old, slow, core):
     return run.returncode == 2, worse, cells, time.time() - began
 
 
+FOLDER_CONFIG = """name = "power"
+repeats = 5
+clock = "wall"
+probes = 0
+evaluate = "every:1"
+[budget]
+iterations = 8
+[[dataset]]
+name = "usps-synth:n=200"
+[[dataset]]
+name = "ocr-synth:n=60"
+[[dataset]]
+name = "horseseg-synth:n=5"
+[[solver]]
+name = "bcfw"
+[[solver]]
+name = "mp-bcfw"
+"""
+
+
+def folder_trials(program, count):
+    """Makes two folders and compares them, so many times; prints a line per trial and how many raised an alarm."""
+    alarms = 0
+    for number in range(count):
+        with tempfile.TemporaryDirectory() as folder:
+            config = Path(folder) / "power.toml"
+            config.write_text(FOLDER_CONFIG)
+            sides = [str(Path(folder) / side) for side in "ab"]
+            for side in sides:
+                command = [program, "run", "--quiet", "--config", str(config), "--out", side]
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            run = subprocess.run([program, "compare", *sides], capture_output=True, text=True)
+            if run.returncode not in (0, 2):
+                sys.exit(f"gate_power.py: {run.stderr}")
+            alarms += run.returncode == 2
+            worst = [line for line in run.stdout.splitlines() if line.startswith(("WORSE", "MISSING", "CHANGED"))]
+            print(f"folders  {number:>3} {'ALARM' if worst else 'quiet'} load {os.getloadavg()[0]:.1f}  " + "; ".join(worst), flush=True)
+    print(f"\nfolders: {alarms} alarms in {count} trials")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, trials in [("same", 40), ("slow", 20), ("rebuilt", 4)]:
+    for name, trials in [("same", 40), ("slow", 20), ("rebuilt", 4), ("folders", 40)]:
         parser.add_argument(f"--{name}", type=int, default=trials, metavar="TRIALS")
     parser.add_argument("--core", default=None, help="passed on to compare, to measure on several cores at once")
     parser.add_argument("--keep", action="store_true", help="use the patched programs that are already there")
     args = parser.parse_args()
+    if args.folders:
+        folder_trials(str(sabotage.HONEST), args.folders)
+    if not args.same + args.slow + args.rebuilt:
+        return
     program = sabotage.path if args.keep else sabotage.build
     switched = program("slow-solver") if args.same + args.slow else None
     rebuilt = program("nothing") if args.rebuilt else None

@@ -1,6 +1,6 @@
 // Drives a report page in headless Chromium over the debugging pipe; needs node and chromium, nothing from npm.
 //   node scripts/report_test.mjs report.html [folder for screenshots]
-// Exits 0 when every check passed or no browser is installed (says so), 1 otherwise.
+// Exits 0 when every check passed, 1 otherwise, also when no browser is installed: who calls it decides what to skip.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,8 +14,8 @@ if (!file) {
   process.exit(1);
 }
 if (spawnSync(browser, ["--version"]).status !== 0) {
-  console.log(`skipped: no browser '${browser}' (set CHROMIUM)`);
-  process.exit(0);
+  console.error(`no browser '${browser}' (set CHROMIUM)`);
+  process.exit(1);
 }
 
 const profile = mkdtempSync(join(tmpdir(), "report-test-"));
@@ -180,8 +180,20 @@ try {
 } catch (error) {
   check("the test ran to its end", false, String(error.stack));
 } finally {
-  chrome.kill();
-  await new Promise(done => chrome.on("exit", done));
-  rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  if (chrome.exitCode === null && chrome.signalCode === null) {
+    const gone = new Promise(done => chrome.on("exit", done));
+    chrome.kill();
+    await gone;
+  }
+  // Processes of the browser may write into its folder a moment longer than it lives.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      rmSync(profile, { recursive: true, force: true });
+      break;
+    } catch (error) {
+      if (attempt === 100) throw error;
+      await new Promise(done => setTimeout(done, 100));
+    }
+  }
 }
 process.exit(failed ? 1 : 0);

@@ -56,7 +56,7 @@ pub use clock::{ClockKind, Meter};
 pub use drive::{Course, Observer, Outcome, Quiet, Solve, StopReason, TracePoint, drive};
 pub use error::{Error, Result};
 pub use problem::{Direction, Family, MaxOracle, Problem, Simple, Sink, SparsePlane};
-pub use settings::{Budget, Cadence, Domain, Param, Params, RunSettings, SolverSpec, Value};
+pub use settings::{Budget, Cadence, Domain, Param, Params, RunSettings, SolverSpec, Until, Value};
 pub use solver::{Iterate, Iteration, Metered, Moment, Solution, Solver, SolverInfo, SolverRow, SolverTable};
 
 #[cfg(feature = "harness")]

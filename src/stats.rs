@@ -1,4 +1,4 @@
-//! Numbers → what is said about them: median, quartiles, spread, bootstrap intervals. One definition for the whole house.
+//! Numbers → what is said about them: median, spread, bootstrap intervals. One definition for the whole house.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -69,19 +69,38 @@ pub fn bootstrap(values: &[f64], confidence: f64, seed: u64) -> Option<Interval>
     if values.is_empty() {
         return None;
     }
-    let mut rng = Pcg64::seed_from_u64(seed);
-    let n = values.len();
-    let mut draw = vec![0.0; n];
-    let medians = sorted((0..RESAMPLES).map(|_| {
-        for value in &mut draw {
-            // The high word of a product: a bias of n/2^64 does not matter here.
-            *value = values[((u128::from(rng.next_u64()) * n as u128) >> 64) as usize];
-        }
+    let mut draws = Draws::new(seed);
+    let medians = (0..RESAMPLES).map(|_| {
+        let draw: Vec<f64> = draws.of(values.len()).into_iter().map(|at| values[at]).collect();
         median(&draw)
-    }));
-    let at = |q: f64| medians[((q * (RESAMPLES - 1) as f64).round() as usize).min(RESAMPLES - 1)];
+    });
+    let (low, high) = percentiles(medians, confidence)?;
+    Some(Interval { median: median(values), low, high })
+}
+
+/// The interval of this confidence between the percentiles of some values; `None` when there is none.
+pub fn percentiles(values: impl IntoIterator<Item = f64>, confidence: f64) -> Option<(f64, f64)> {
+    let sorted = sorted(values);
+    let last = sorted.len().checked_sub(1)?;
+    let at = |q: f64| sorted[((q * last as f64).round() as usize).min(last)];
     let tail = 0.5 * (1.0 - confidence);
-    Some(Interval { median: median(values), low: at(tail), high: at(1.0 - tail) })
+    Some((at(tail), at(1.0 - tail)))
+}
+
+/// Draws with replacement; the same seed gives the same draws.
+pub struct Draws(Pcg64);
+
+impl Draws {
+    /// From this seed.
+    pub fn new(seed: u64) -> Self {
+        Self(Pcg64::seed_from_u64(seed))
+    }
+
+    /// `n` of the numbers below `n`.
+    pub fn of(&mut self, n: usize) -> Vec<usize> {
+        // The high word of a product: a bias of n/2^64 does not matter here.
+        (0..n).map(|_| ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize).collect()
+    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,13 @@
 
 mod hand;
 
-use hand::{failed, point, run};
+use hand::{failed, point, results, run};
+use ssvm_bench::TracePoint;
 use ssvm_bench::claims::{self, Claim, Verdict};
-use ssvm_bench::config::SolverKind::{self, Bcfw, MpBcfw};
-use ssvm_bench::frame::{Frames, profile};
-use ssvm_bench::trace::{RunRecord, TracePoint};
+use ssvm_bench::trace::RunRecord;
 
 fn check(records: &[RunRecord]) -> Vec<Claim> {
-    let frames = Frames::new(records).unwrap();
-    claims::check(&frames, &profile::profile(records, &frames).unwrap()).unwrap()
+    claims::check(&results(records)).unwrap()
 }
 
 fn find<'a>(claims: &'a [Claim], number: u8, dataset: &str, text: &str) -> &'a Claim {
@@ -31,8 +29,8 @@ fn curve(scale: f64, second: f64, change: impl Fn(u64, &mut TracePoint)) -> Vec<
 fn pair(dataset: &str, factor: f64, time: f64, share: f64) -> Vec<RunRecord> {
     let set = move |share: f64| move |_: u64, p: &mut TracePoint| p.oracle_time_s = share * p.time_s;
     vec![
-        run(dataset, Bcfw, 0, curve(1.0, 0.1, set(share))),
-        run(dataset, MpBcfw, 0, curve(1.0 / factor, time, set(0.2))),
+        run(dataset, "bcfw", 0, curve(1.0, 0.1, set(share))),
+        run(dataset, "mp-bcfw", 0, curve(1.0 / factor, time, set(0.2))),
     ]
 }
 
@@ -96,7 +94,7 @@ fn working_sets_and_passes() {
             p.planes_mean = planes(p.iteration as f64);
             p.approx_passes = total as u64;
         }
-        check(&[run(dataset, MpBcfw, 0, points)])
+        check(&[run(dataset, "mp-bcfw", 0, points)])
     };
     let verdict = |claims: &[Claim], dataset: &str| find(claims, 5, dataset, "working set").verdict;
     assert_eq!(verdict(&run_with("usps", |_| 2.0, |_| 1.0), "usps"), Verdict::Holds);
@@ -115,7 +113,7 @@ fn an_empty_a_failed_and_a_foreign_folder_have_rows_too() {
     let nothing = check(&[]);
     assert!(nothing.iter().all(|c| c.verdict == Verdict::NotMeasured));
     assert_eq!(nothing.len(), 4 + 3 + 4 + 4 + 4);
-    let broken = check(&[failed("usps", Bcfw, 0, "timeout"), failed("usps", MpBcfw, 0, "timeout")]);
+    let broken = check(&[failed("usps", "bcfw", 0, "timeout"), failed("usps", "mp-bcfw", 0, "timeout")]);
     assert!(broken.iter().all(|c| c.verdict == Verdict::NotMeasured));
     let foreign = check(&pair("libsvm:mine", 2.0, 0.1, 0.5));
     assert_eq!(find(&foreign, 1, "libsvm:mine", "mp-bcfw below bcfw").verdict, Verdict::Holds);
@@ -125,7 +123,7 @@ fn an_empty_a_failed_and_a_foreign_folder_have_rows_too() {
 #[test]
 fn one_failed_repeat_is_named_in_the_evidence() {
     let mut records = pair("usps", 2.0, 0.1, 0.15);
-    records.push(failed("usps", SolverKind::MpBcfw, 1, "panicked"));
+    records.push(failed("usps", "mp-bcfw", 1, "panicked"));
     let claims = check(&records);
     let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
     assert!(row.evidence.contains("1 and 1 repeats, 1 failed"), "{}", row.evidence);

@@ -8,13 +8,12 @@ use std::path::Path;
 use assert_cmd::Command;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+use ssvm_bench::ClockKind;
 use ssvm_bench::check::rounds::{self, Design, Side};
 use ssvm_bench::check::workload::{self, Summary};
 use ssvm_bench::check::{Finding, Judgement, folders, measure};
-use ssvm_bench::config::ClockKind;
-use ssvm_bench::config::SolverKind::{Bcfw, MpBcfw};
 use ssvm_bench::trace::RunRecord;
-use ssvm_bench::trace::store::{Shelf, Store};
+use ssvm_bench::trace::store::{Folder, Store};
 
 /// A machine whose speed drifts, with noise of ±3 % and one run in ten disturbed by up to a half; the new side takes
 /// `factor` times as long.
@@ -71,7 +70,11 @@ fn rounds_alternate_and_a_drift_cancels() {
 
 fn side(repeats: u64, time_s: f64, clock: ClockKind) -> Vec<RunRecord> {
     let jitter = |repeat: u64| 1.0 + 0.002 * repeat as f64;
-    let run = |repeat| RunRecord { clock, ..runs::made_up("set", MpBcfw, repeat, 10, time_s * jitter(repeat)) };
+    let run = |repeat| {
+        let mut record = runs::made_up("set", "mp-bcfw", repeat, 10, time_s * jitter(repeat));
+        record.identity.settings.clock = clock;
+        record
+    };
     (0..repeats).map(run).collect()
 }
 
@@ -83,24 +86,24 @@ fn folder_verdicts(old: &[RunRecord], new: &[RunRecord]) -> Vec<(String, Judgeme
 
 #[test]
 fn folders_are_compared_by_repeat() {
-    let old = side(6, 0.5, ClockKind::Wall);
+    let old = side(6, 0.5, ClockKind::WALL);
     let verdict = |new: &[RunRecord], metric: &str| {
         let verdicts = folder_verdicts(&old, new);
         verdicts.iter().find(|(name, _)| name == metric).unwrap_or_else(|| panic!("{verdicts:?}")).1
     };
     assert_eq!(verdict(&old, "time_s to gap 0.1"), Judgement::Same);
-    let slower = side(6, 0.6, ClockKind::Wall);
+    let slower = side(6, 0.6, ClockKind::WALL);
     assert_eq!(verdict(&slower, "time_s to gap 0.1"), Judgement::Worse);
     assert_eq!(verdict(&slower, "time_s at the end"), Judgement::Worse);
     assert_eq!(verdict(&slower, "oracle_calls to gap 0.3"), Judgement::Same);
-    assert_eq!(verdict(&side(6, 0.4, ClockKind::Wall), "time_s to gap 0.1"), Judgement::Better);
+    assert_eq!(verdict(&side(6, 0.4, ClockKind::WALL), "time_s to gap 0.1"), Judgement::Better);
     // Few repeats of a noisy clock are shown, not judged; the virtual clock has no noise.
     assert_eq!(verdict(&slower[..4], "time_s to gap 0.1"), Judgement::NotJudged);
-    let pair = (side(1, 0.5, ClockKind::Virtual), side(1, 0.6, ClockKind::Virtual));
+    let pair = (side(1, 0.5, ClockKind::VIRTUAL), side(1, 0.6, ClockKind::VIRTUAL));
     assert!(folder_verdicts(&pair.0, &pair.1).contains(&("time_s at the end".into(), Judgement::Worse)));
     // What cannot be compared is said.
     assert_eq!(folder_verdicts(&old, &pair.1), [("all metrics".into(), Judgement::NotJudged)]);
-    let (old, other) = (measure::by_cell(&old).unwrap(), vec![runs::made_up("other", Bcfw, 0, 1, 1.0)]);
+    let (old, other) = (measure::by_cell(&old).unwrap(), vec![runs::made_up("other", "bcfw", 0, 1, 1.0)]);
     assert!(folders::compare(&old, &measure::by_cell(&other).unwrap(), &Design::default()).is_err());
 }
 
@@ -112,8 +115,8 @@ fn program() -> Command {
 
 fn stored(dir: &Path, records: &[RunRecord]) {
     let (store, _lock) = Store::create(dir).unwrap();
-    for (k, record) in records.iter().enumerate() {
-        store.write(Shelf::Runs, &RunRecord { run_id: format!("{k:020x}"), ..record.clone() }).unwrap();
+    for record in records {
+        store.write(Folder::Runs, record).unwrap();
     }
 }
 
@@ -121,8 +124,8 @@ fn stored(dir: &Path, records: &[RunRecord]) {
 fn the_command_compares_folders() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
-    stored(&old, &side(5, 0.5, ClockKind::Cpu));
-    stored(&new, &side(5, 0.6, ClockKind::Cpu));
+    stored(&old, &side(5, 0.5, ClockKind::CPU));
+    stored(&new, &side(5, 0.6, ClockKind::CPU));
     program().arg("compare").args([&old, &old]).assert().code(0);
     let output = program().arg("compare").args([&old, &new]).assert().code(2).get_output().clone();
     let text = String::from_utf8(output.stdout).unwrap();

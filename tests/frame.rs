@@ -3,28 +3,31 @@
 mod hand;
 
 use hand::{failed, point, run};
-use ssvm_bench::config::SolverKind::{Bcfw, MpBcfw};
 use ssvm_bench::frame::export::{csv, write_frames};
 use ssvm_bench::frame::{Axis, Frames, Quantity, profile, target};
 use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::{Harness, SolverSpec, Value};
+
+fn tables(records: &[RunRecord]) -> Frames {
+    Frames::new(records, &Harness::standard()).unwrap()
+}
 
 /// Two repeats of one solver (the second stops early), one run of another, one failed run, one isolated probe.
 fn records() -> Vec<RunRecord> {
-    let mut probe = run("usps", Bcfw, 0, vec![point(1, 0.1, 0.0, 9.0)]);
-    probe.facts.isolated_probe = true;
-    probe.run_id = "probe".into();
+    let mut probe = run("usps", "bcfw", 0, vec![point(1, 0.1, 0.0, 9.0)]);
+    probe.circumstances.probe_of = Some("another".into());
     vec![
-        run("usps", Bcfw, 1, vec![point(1, 2.0, 4.0, 0.0), point(2, 4.0, 3.0, 0.5), point(3, 6.0, 2.75, 0.5)]),
+        run("usps", "bcfw", 1, vec![point(1, 2.0, 4.0, 0.0), point(2, 4.0, 3.0, 0.5), point(3, 6.0, 2.75, 0.5)]),
         probe,
-        run("usps", MpBcfw, 0, vec![point(1, 3.0, 2.5, 0.75), point(2, 6.0, 1.5, 1.0)]),
-        run("usps", Bcfw, 0, vec![point(1, 1.0, 5.0, -1.0), point(2, 2.0, 2.0, 0.25), point(4, 4.0, 1.75, 0.5)]),
-        failed("usps", Bcfw, 2, "out of memory"),
+        run("usps", "mp-bcfw", 0, vec![point(1, 3.0, 2.5, 0.75), point(2, 6.0, 1.5, 1.0)]),
+        run("usps", "bcfw", 0, vec![point(1, 1.0, 5.0, -1.0), point(2, 2.0, 2.0, 0.25), point(4, 4.0, 1.75, 0.5)]),
+        failed("usps", "bcfw", 2, "out of memory"),
     ]
 }
 
 #[test]
 fn bounds_are_over_all_good_runs_of_the_data_set() {
-    let frames = Frames::new(&records()).unwrap();
+    let frames = tables(&records());
     assert_eq!(frames.bounds_of("usps"), Some((1.0, 1.5)));
     assert_eq!(frames.bounds_of("ocr"), None);
     assert_eq!(frames.of_record, [Some(0), None, Some(1), Some(0), Some(0)]);
@@ -35,7 +38,7 @@ fn bounds_are_over_all_good_runs_of_the_data_set() {
 
 #[test]
 fn bands_on_iterations_stop_where_repeats_stop() {
-    let frames = Frames::new(&records()).unwrap();
+    let frames = tables(&records());
     let bands = frames.bands(Axis::Iteration).unwrap();
     // Iteration 3 is the off-cadence end of one repeat while the other still runs: no common position.
     assert_eq!((bands[0].x.as_slice(), bands[0].count.as_slice()), (&[1.0, 2.0, 4.0][..], &[2, 2, 1][..]));
@@ -52,7 +55,7 @@ fn bands_on_iterations_stop_where_repeats_stop() {
 
 #[test]
 fn bands_on_time_are_step_functions_between_first_and_last_evaluation() {
-    let frames = Frames::new(&records()).unwrap();
+    let frames = tables(&records());
     let bands = &frames.bands(Axis::Time).unwrap()[0];
     let gap = bands.of(Quantity::Gap);
     for (at, t) in bands.x.iter().enumerate() {
@@ -75,9 +78,9 @@ fn bands_on_time_are_step_functions_between_first_and_last_evaluation() {
 #[test]
 fn negative_gaps_stay_negative_and_nan_is_left_out() {
     let nan = point(2, 2.0, f64::NAN, 1.0);
-    let a = run("stanford", Bcfw, 0, vec![point(1, 1.0, 2.0, 1.0), nan]);
-    let b = run("stanford", Bcfw, 1, vec![point(1, 1.0, 2.0, 1.0), point(2, 2.0, 0.5, 1.0)]);
-    let frames = Frames::new(&[a, b]).unwrap();
+    let a = run("stanford", "bcfw", 0, vec![point(1, 1.0, 2.0, 1.0), nan]);
+    let b = run("stanford", "bcfw", 1, vec![point(1, 1.0, 2.0, 1.0), point(2, 2.0, 0.5, 1.0)]);
+    let frames = tables(&[a, b]);
     assert_eq!(frames.bounds_of("stanford"), Some((1.0, 0.5)));
     let bands = &frames.bands(Axis::Iteration).unwrap()[0];
     assert_eq!(bands.count, [2, 2]);
@@ -88,43 +91,40 @@ fn negative_gaps_stay_negative_and_nan_is_left_out() {
 
 #[test]
 fn a_folder_of_failures_has_no_bands_and_does_not_panic() {
-    let frames = Frames::new(&[failed("ocr", Bcfw, 0, "timeout")]).unwrap();
+    let frames = tables(&[failed("ocr", "bcfw", 0, "timeout")]);
     assert_eq!((frames.series[0].completed, frames.series[0].failed), (0, 1));
     assert_eq!(frames.bounds_of("ocr"), None);
     for axis in Axis::ALL {
         assert!(frames.bands(axis).unwrap()[0].x.is_empty());
     }
     assert!(target::time_to_gap(&frames, "ocr").unwrap().is_empty());
-    assert!(Frames::new(&[]).unwrap().series.is_empty());
+    assert!(tables(&[]).series.is_empty());
 }
 
 #[test]
 fn the_points_of_a_failed_run_move_no_bound() {
-    let mut broken = run("usps", Bcfw, 3, vec![point(1, 1.0, -100.0, 100.0)]);
+    let mut broken = run("usps", "bcfw", 3, vec![point(1, 1.0, -100.0, 100.0)]);
     broken.status = Status::Failed("diverged".into());
-    let frames = Frames::new(&[run("usps", Bcfw, 0, vec![point(1, 1.0, 2.0, 1.0)]), broken]).unwrap();
+    let frames = tables(&[run("usps", "bcfw", 0, vec![point(1, 1.0, 2.0, 1.0)]), broken]);
     assert_eq!(frames.bounds_of("usps"), Some((1.0, 2.0)));
 }
 
 #[test]
 fn one_solver_with_two_settings_is_two_series() {
-    let mut a = run("usps", MpBcfw, 0, vec![point(1, 1.0, 2.0, 1.0)]);
+    let a = run("usps", "mp-bcfw", 0, vec![point(1, 1.0, 2.0, 1.0)]);
     let mut b = a.clone();
-    a.facts.settings = r#"{"settings":{"solver":{"kind":"mp-bcfw","t":10,"passes":"auto"}}}"#.into();
-    b.facts.settings = r#"{"settings":{"solver":{"kind":"mp-bcfw","t":10,"passes":{"fixed":5}}}}"#.into();
-    b.run_id = "other".into();
-    let frames = Frames::new(&[a, b]).unwrap();
+    b.identity.settings.solver = SolverSpec::new("mp-bcfw").with("passes", Value::Count(5));
+    let frames = tables(&[a, b]);
     let labels: Vec<&str> = frames.series.iter().map(|s| s.label.as_str()).collect();
-    assert_eq!(labels, ["mp-bcfw (passes=5)", "mp-bcfw (passes=auto)"]);
+    assert_eq!(labels, ["mp-bcfw", "mp-bcfw (passes=5)"]);
 }
 
 #[test]
 fn two_lambdas_are_two_problems_with_bounds_of_their_own() {
-    let a = run("usps", Bcfw, 0, vec![point(1, 1.0, 2.0, 1.0)]);
-    let mut b = run("usps", Bcfw, 0, vec![point(1, 1.0, 9.0, 8.0)]);
-    b.facts.lambda = 0.5;
-    b.run_id = "other".into();
-    let frames = Frames::new(&[a, b]).unwrap();
+    let a = run("usps", "bcfw", 0, vec![point(1, 1.0, 2.0, 1.0)]);
+    let mut b = run("usps", "bcfw", 0, vec![point(1, 1.0, 9.0, 8.0)]);
+    b.identity.lambda = 0.5;
+    let frames = tables(&[a, b]);
     assert_eq!(frames.datasets(), ["usps (lambda=0.1)", "usps (lambda=0.5)"]);
     assert_eq!(frames.bounds_of("usps (lambda=0.1)"), Some((1.0, 2.0)));
     assert_eq!(frames.bounds_of("usps (lambda=0.5)"), Some((8.0, 9.0)));
@@ -134,12 +134,12 @@ fn two_lambdas_are_two_problems_with_bounds_of_their_own() {
 fn time_to_gap_counts_repeats_that_never_got_there_as_endless() {
     let at = |gaps: [f64; 3]| (1..=3).zip(gaps).map(|(k, g)| point(k, k as f64, 1.0 + g, 1.0)).collect();
     let records = [
-        run("usps", Bcfw, 0, at([0.8, 0.2, 0.05])),
-        run("usps", Bcfw, 1, at([0.8, 0.5, 0.05])),
-        run("usps", Bcfw, 2, at([0.8, 0.5, 0.4])),
-        run("usps", MpBcfw, 0, at([0.5, 0.09, 0.02])),
+        run("usps", "bcfw", 0, at([0.8, 0.2, 0.05])),
+        run("usps", "bcfw", 1, at([0.8, 0.5, 0.05])),
+        run("usps", "bcfw", 2, at([0.8, 0.5, 0.4])),
+        run("usps", "mp-bcfw", 0, at([0.5, 0.09, 0.02])),
     ];
-    let frames = Frames::new(&records).unwrap();
+    let frames = tables(&records);
     let table = target::time_to_gap(&frames, "usps").unwrap();
     let row = |target: f64| {
         let row = table.iter().find(|row| (row.target / target - 1.0).abs() < 1e-9).unwrap();
@@ -155,7 +155,7 @@ fn time_to_gap_counts_repeats_that_never_got_there_as_endless() {
 #[test]
 fn profile_takes_shares_per_repeat_and_merges_histograms() {
     let records = records();
-    let rows = profile::profile(&records, &Frames::new(&records).unwrap()).unwrap();
+    let rows = profile::profile(&records, &tables(&records)).unwrap();
     let share = rows[0].share.unwrap();
     assert_eq!((share.median, share.min, share.max), (0.25, 0.25, 0.25));
     assert_eq!((rows[0].completed, rows[0].failed), (2, 1));
@@ -168,7 +168,7 @@ fn profile_takes_shares_per_repeat_and_merges_histograms() {
 
 #[test]
 fn exported_tables_come_back() {
-    let frames = Frames::new(&records()).unwrap();
+    let frames = tables(&records());
     let dir = tempfile::tempdir().unwrap();
     let files = write_frames(&frames, dir.path()).unwrap();
     assert_eq!(files.len(), 8);
@@ -188,7 +188,7 @@ fn a_million_rows_make_the_same_bands_as_a_few() {
     // Five thousand evaluations in each of 200 runs; the time is printed, not asserted.
     let mut records = Vec::new();
     for dataset in ["usps", "ocr", "horseseg", "stanford"] {
-        for solver in ssvm_bench::config::SolverKind::ALL {
+        for solver in hand::SOLVERS {
             for repeat in 0..10 {
                 let value = |k: u64| point(k, k as f64 * 0.01, 1.0 + (repeat + 1) as f64 / k as f64, 1.0);
                 records.push(run(dataset, solver, repeat, (1..=5000).map(value).collect()));
@@ -196,7 +196,7 @@ fn a_million_rows_make_the_same_bands_as_a_few() {
         }
     }
     let start = std::time::Instant::now();
-    let frames = Frames::new(&records).unwrap();
+    let frames = tables(&records);
     let bands = frames.bands(Axis::Iteration).unwrap();
     let time = frames.bands(Axis::Time).unwrap();
     println!("{} rows into bands in {:.2} s", frames.points.height(), start.elapsed().as_secs_f64());

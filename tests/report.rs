@@ -1,17 +1,19 @@
 //! The report page: self-contained, safe against hostile names, and working in a real browser where one is installed.
 
 mod hand;
+#[path = "common/trials.rs"]
+mod trials;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ssvm_bench::claims;
-use ssvm_bench::error::Error;
-use ssvm_bench::frame::{Frames, profile};
+use ssvm_bench::frame::load::Results;
 use ssvm_bench::report::{self, Input};
 use ssvm_bench::trace::RunRecord;
 use ssvm_bench::trace::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
 use ssvm_bench::trace::store::Damage;
+use ssvm_bench::{Error, claims};
+use trials::Skipped;
 
 const HOSTILE: &str = "libsvm:</script><img src=x onerror=alert(1)>\u{2028}{{data}}";
 
@@ -38,24 +40,20 @@ fn manifest() -> Manifest {
             low: 1.01,
             high: 1.08,
             probes: 3,
+            ratios: vec![1.01, 1.04, 1.08],
         }],
         ..Manifest::default()
     }
 }
 
 fn page(records: &[RunRecord]) -> String {
-    let frames = Frames::new(records).unwrap();
-    let profile = profile::profile(records, &frames).unwrap();
-    let claims = claims::check(&frames, &profile).unwrap();
     let path = PathBuf::from("runs/x.parquet");
-    let damaged = [Damage { error: Error::file(&path, "damaged: cut short"), path }];
-    let (manifest, name) = (manifest(), "results <quick>");
-    let input =
-        Input { name, frames: &frames, profile: &profile, claims: &claims, manifest: &manifest, damaged: &damaged };
-    report::html(&input).unwrap()
+    let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
+    let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
+    let claims = claims::check(&results).unwrap();
+    report::html(&Input { name: "results <quick>", results: &results, claims: &claims }).unwrap()
 }
 
-#[test]
 fn one_page_with_everything_and_nothing_from_outside() {
     let html = page(&hand::demo(&["usps", "ocr", HOSTILE, "stanford-synth"], 3));
     for part in ["results &lt;quick&gt;", "1 failed", "1 damaged file<", "does not hold", "Time to gap", "&lt;host&gt;"]
@@ -68,7 +66,6 @@ fn one_page_with_everything_and_nothing_from_outside() {
     assert!(html.len() < 4_000_000, "{} bytes", html.len());
 }
 
-#[test]
 fn names_never_become_markup() {
     let html = page(&hand::demo(&["usps", HOSTILE], 2));
     assert!(!html.contains("<img src=x"), "a data set name was not escaped");
@@ -79,20 +76,17 @@ fn names_never_become_markup() {
     assert_eq!(data["datasets"][1]["name"], HOSTILE, "the name comes back as it was");
 }
 
-#[test]
 fn a_folder_of_failures_makes_a_page() {
-    let html = page(&[hand::failed("usps", ssvm_bench::config::SolverKind::Bcfw, 0, "out of memory")]);
+    let html = page(&[hand::failed("usps", "bcfw", 0, "out of memory")]);
     assert!(html.contains("out of memory") && html.contains("no run ended well"));
 }
 
-#[test]
-fn the_page_works_in_a_browser() {
-    let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
-    let there = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
-    if !there(&browser) || !there("node") {
-        println!("skipped: the browser test needs chromium (or $CHROMIUM) and node");
-        return;
-    }
+fn the_page_works_in_a_browser() -> Result<(), Skipped> {
+    trials::program(&["node"])?;
+    let browser = match std::env::var("CHROMIUM") {
+        Ok(browser) => trials::program(&[&browser])?,
+        Err(_) => trials::program(&["chromium", "chromium-browser", "google-chrome", "chrome"])?,
+    };
     let dir = tempfile::tempdir().unwrap();
     let kept = std::env::var_os("SSVM_KEEP_REPORT").map(PathBuf::from);
     let folder = kept.as_deref().unwrap_or(dir.path());
@@ -108,4 +102,12 @@ fn the_page_works_in_a_browser() {
     let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     print!("{text}");
     assert!(out.status.success(), "{text}\n{errors}");
+    Ok(())
 }
+
+trials![
+    one_page_with_everything_and_nothing_from_outside,
+    names_never_become_markup,
+    a_folder_of_failures_makes_a_page,
+    the_page_works_in_a_browser,
+];

@@ -35,6 +35,12 @@ pub struct Provenance {
     pub rustc: String,
     /// Target and flags.
     pub flags: String,
+    /// Features of the CPU, for instruction counts: the program and its libraries choose code by them.
+    #[serde(default)]
+    pub cpu: String,
+    /// Version of valgrind, for instruction counts.
+    #[serde(default)]
+    pub valgrind: String,
 }
 
 impl Provenance {
@@ -46,6 +52,7 @@ impl Provenance {
             commit: code.commit.clone(),
             rustc: code.rustc.clone(),
             flags: code.flags.clone(),
+            ..Self::default()
         }
     }
 
@@ -56,10 +63,11 @@ impl Provenance {
     }
 
     fn text(&self) -> String {
-        let Self { config, code, commit, rustc, flags } = self;
-        [("config", config), ("code", code), ("commit", commit), ("rustc", rustc), ("flags", flags)]
-            .map(|(key, value)| format!("{key} = {}\n", quoted(value)))
-            .concat()
+        let Self { config, code, commit, rustc, flags, cpu, valgrind } = self;
+        let always = [("config", config), ("code", code), ("commit", commit), ("rustc", rustc), ("flags", flags)];
+        let counted = [("cpu", cpu), ("valgrind", valgrind)].into_iter().filter(|(_, value)| !value.is_empty());
+        let lines = always.into_iter().chain(counted).map(|(key, value)| format!("{key} = {}\n", quoted(value)));
+        lines.collect::<Vec<_>>().concat()
     }
 }
 
@@ -69,7 +77,7 @@ pub fn last_config(manifest: &Manifest) -> Option<&ConfigText> {
     manifest.configs.iter().find(|config| config.sha256 == session.config)
 }
 
-/// Instruction counts and the compiler they hold for.
+/// Instruction counts and what they hold for: one compiler, one kind of CPU, one valgrind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     /// Who made them.
@@ -162,8 +170,7 @@ impl Baseline {
             }
         }
         if let Some(Counts { provenance, counts }) = &self.instructions {
-            text +=
-                "\n# Instructions of solver work under callgrind; compared only under the same compiler and flags.\n";
+            text += "\n# Instructions of solver work; compared only under the same compiler, flags, CPU features and valgrind.\n";
             text += &format!("[instructions.provenance]\n{}\n[instructions.counts]\n", provenance.text());
             for (cell, count) in counts {
                 text += &format!("{} = {count}\n", quoted(&key(cell)));

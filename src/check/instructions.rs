@@ -1,5 +1,5 @@
 //! Instructions of solver work, counted by callgrind: workloads in, counts and findings out. No noise, no clock; the
-//! price is that the numbers hold for one compiler and its flags only.
+//! price is that the numbers hold for one compiler with its flags, one kind of CPU and one version of valgrind only.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,13 +13,21 @@ use crate::error::{Error, Result};
 /// Relative change of a count that passes: the clock is polled by real time, about a millisecond apart.
 pub const TOLERANCE: f64 = 0.01;
 
+const METRIC: &str = "instructions of solver work";
+
 /// Counting is on inside the iterations of a solver only: not for loading, evaluating and printing.
 const SOLVER_WORK: &str = "*as ssvm_bench::solver::Solver>::iterate*";
 
 /// Whether callgrind can be used here.
 pub fn available() -> bool {
-    let status = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
+    version().is_some()
+}
+
+/// The version of valgrind, such as `valgrind-3.19.0`; `None` where it is not installed.
+pub fn version() -> Option<String> {
+    let output = Command::new("valgrind").arg("--version").stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
 }
 
 /// Counts every workload with a build of this program.
@@ -56,11 +64,30 @@ pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
     let Some(Counts { provenance, .. }) = baseline else {
         return Some("the baseline holds no instruction counts; save them with --instructions --save FILE".into());
     };
-    if (&provenance.rustc, &provenance.flags) == (&here.rustc, &here.flags) {
-        return None;
+    if provenance.cpu.is_empty() || provenance.valgrind.is_empty() {
+        return Some(
+            "the baseline does not say for which CPU features and which valgrind its counts hold; \
+             save them again with --instructions --save FILE"
+                .into(),
+        );
     }
-    let (there, here) = ([&provenance.rustc, &provenance.flags], [&here.rustc, &here.flags]);
-    Some(format!("the baseline's counts are of {} {}, this build is of {} {}", there[0], there[1], here[0], here[1]))
+    let facts = |p: &Provenance| {
+        [("compiler", &p.rustc), ("flags", &p.flags), ("CPU", &p.cpu), ("valgrind", &p.valgrind)]
+            .map(|(what, value)| (what, value.clone()))
+    };
+    let unlike: Vec<String> = facts(provenance)
+        .into_iter()
+        .zip(facts(here))
+        .filter(|(there, here)| there != here)
+        .map(|((what, there), (_, here))| format!("{what}: baseline '{there}', here '{here}'"))
+        .collect();
+    (!unlike.is_empty()).then(|| format!("the counts hold for something else ({})", unlike.join("; ")))
+}
+
+/// Findings that say that nothing was compared, so that no report passes over it.
+pub fn not_judged(baseline: Option<&Counts>, reason: &str) -> Vec<Finding> {
+    let cells = baseline.into_iter().flat_map(|counts| counts.counts.keys());
+    cells.map(|cell| Finding::bare(cell, METRIC, Judgement::NotJudged, reason)).collect()
 }
 
 /// Compares counts with those of the baseline, within [`TOLERANCE`]. What is on one side only fails.
@@ -89,7 +116,7 @@ pub fn judge(baseline: &BTreeMap<Cell, u64>, counts: &BTreeMap<Cell, u64>) -> Ve
             unit: "instructions",
             old: old.map(|count| *count as f64),
             new: new.map(|count| *count as f64),
-            ..Finding::bare(cell, "instructions of solver work", judgement, note)
+            ..Finding::bare(cell, METRIC, judgement, note)
         }
     };
     cells.into_iter().map(finding).collect()
@@ -112,13 +139,27 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_another_compiler_are_not_compared() {
-        let here = Provenance { rustc: "rustc 1".into(), flags: "x86".into(), ..Provenance::default() };
-        let counts =
-            Counts { provenance: Provenance { commit: "abc".into(), ..here.clone() }, counts: BTreeMap::new() };
+    fn counts_of_another_compiler_cpu_or_valgrind_are_not_compared() {
+        let here = Provenance {
+            rustc: "rustc 1".into(),
+            flags: "x86".into(),
+            cpu: "avx2".into(),
+            valgrind: "valgrind-3.19.0".into(),
+            ..Provenance::default()
+        };
+        let of = |provenance: Provenance| Counts { provenance, counts: BTreeMap::new() };
+        let counts = of(Provenance { commit: "abc".into(), ..here.clone() });
         assert_eq!(unlike(Some(&counts), &here), None);
-        let other = Provenance { rustc: "rustc 2".into(), ..here };
-        assert!(unlike(Some(&counts), &other).unwrap().contains("rustc 2"));
-        assert!(unlike(None, &other).is_some());
+        let differs = |there: Provenance, word: &str| {
+            let reason = unlike(Some(&of(there)), &here).expect("not compared");
+            assert!(reason.contains(word), "{reason}");
+        };
+        differs(Provenance { rustc: "rustc 2".into(), ..here.clone() }, "rustc 2");
+        differs(Provenance { cpu: "avx512f".into(), ..here.clone() }, "CPU: baseline 'avx512f', here 'avx2'");
+        differs(Provenance { valgrind: "valgrind-3.22.0".into(), ..here.clone() }, "valgrind-3.22.0");
+        // Baselines from before these were recorded.
+        differs(Provenance { cpu: String::new(), ..here.clone() }, "save them again");
+        differs(Provenance { valgrind: String::new(), ..here.clone() }, "save them again");
+        assert!(unlike(None, &here).is_some());
     }
 }

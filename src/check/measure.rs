@@ -62,10 +62,28 @@ pub fn reached(record: &RunRecord, gap: f64) -> Option<&TracePoint> {
     record.points().iter().find(|point| point.gap <= gap)
 }
 
+/// What a run has spent where its gap, drawn over the cost on a logarithmic axis, crosses this one; what it has spent at
+/// its first evaluation when that is already there. `None` when it does not get there.
+pub fn interpolated(record: &RunRecord, gap: f64, quantity: Quantity) -> Option<f64> {
+    let at = record.points().iter().position(|point| point.gap <= gap)?;
+    let point = &record.points()[at];
+    let cost = read(point, quantity);
+    let Some(before) = at.checked_sub(1).map(|at| &record.points()[at]) else { return Some(cost) };
+    let spent = read(before, quantity);
+    // A gap of zero is infinitely far down: only the evaluation itself is known.
+    let part = (before.gap / gap).ln() / (before.gap / point.gap.max(0.0)).ln();
+    Some(if part.is_finite() && part > 0.0 { spent + part * (cost - spent) } else { cost })
+}
+
 /// The gaps to measure a cell at: those of `wanted` (the config's `gap_targets`) that every repeat reaches; when none are
 /// wanted, the tightest decades and half decades (1, 0.3, 0.1, …). Evaluations with a negative gap (inexact oracles) say
 /// nothing about how far a run got.
 pub fn targets(runs: &[&RunRecord], wanted: &[f64]) -> Vec<f64> {
+    clear_targets(runs, wanted, 1.0)
+}
+
+/// [`targets`] that every repeat ends below by this factor.
+pub fn clear_targets(runs: &[&RunRecord], wanted: &[f64], margin: f64) -> Vec<f64> {
     let tightest = |record: &&RunRecord| {
         record.points().iter().map(|point| point.gap).filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min)
     };
@@ -73,7 +91,7 @@ pub fn targets(runs: &[&RunRecord], wanted: &[f64]) -> Vec<f64> {
     let widest = runs.iter().filter_map(|record| record.points().first()).map(|point| point.gap).fold(0.0, f64::max);
     let decades = (-15..6).flat_map(|e| ["1", "3"].map(|m| format!("{m}e{e}").parse().unwrap_or(f64::NAN)));
     let mut targets: Vec<f64> = if wanted.is_empty() { decades.collect() } else { wanted.to_vec() };
-    targets.retain(|gap| *gap >= floor && *gap < widest);
+    targets.retain(|gap| *gap >= margin * floor && *gap < widest);
     targets.sort_by(f64::total_cmp);
     targets.truncate(if wanted.is_empty() { MOST_TARGETS } else { targets.len() });
     targets.reverse();
@@ -108,6 +126,7 @@ pub fn read(point: &TracePoint, quantity: Quantity) -> f64 {
         Quantity::ApproxPasses => point.approx_passes as f64,
         Quantity::PlanesMean => point.planes_mean,
         Quantity::TimeS => point.time_s,
+        Quantity::CpuS => point.cpu_s,
         Quantity::Primal => point.primal,
         Quantity::Dual => point.dual,
     }

@@ -75,8 +75,10 @@ pub enum Quantity {
     ApproxPasses,
     /// Mean working-set size per term.
     PlanesMean,
-    /// Solver time so far.
+    /// Solver time so far, on the run's clock.
     TimeS,
+    /// CPU time of solver work so far.
+    CpuS,
     /// P at the returned vector.
     Primal,
     /// Best F.
@@ -98,6 +100,7 @@ impl Quantity {
             Self::ApproxPasses => "approx_passes",
             Self::PlanesMean => "planes_mean",
             Self::TimeS => "time_s",
+            Self::CpuS => "cpu_s",
             Self::Primal => "primal",
             Self::Dual => "dual",
         }
@@ -110,7 +113,7 @@ impl Quantity {
             Self::ApproxSteps => "steps",
             Self::ApproxPasses => "passes",
             Self::PlanesMean => "planes",
-            Self::TimeS => "s",
+            Self::TimeS | Self::CpuS => "s",
             Self::Primal | Self::Dual => "objective",
         }
     }

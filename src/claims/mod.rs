@@ -1,14 +1,25 @@
 //! The claims of the paper: tables in; one row per claim and data set with the paper's value, the measured value, a
 //! verdict and the evidence out. Pure: printing is elsewhere, and a claim that does not hold is a result.
+//!
+//! Every number is one of curves over log-iterations or log-time, so that it does not depend on how often runs were
+//! evaluated, and has an interval over seeds; one that covers its threshold decides nothing. Every threshold that the
+//! paper leaves to the reader is a constant beside its check and is named in the evidence.
 
-mod checks;
+mod convergence;
+mod estimate;
+mod pairs;
+mod parameters;
+mod time;
+
+pub use estimate::Estimate;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::frame::Frames;
+use crate::frame::curve::{self, Curve};
 use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
-use crate::frame::{Axis, Bands, Frames};
 use crate::problem::Paper;
 use crate::text::Grid;
 
@@ -20,6 +31,8 @@ pub enum Verdict {
     Holds,
     /// It does not.
     DoesNotHold,
+    /// The interval of the measured value covers the threshold, or there are too few repeats for one.
+    Undecided,
     /// The folder has no runs that could tell.
     NotMeasured,
 }
@@ -30,6 +43,7 @@ impl Verdict {
         match self {
             Self::Holds => "holds",
             Self::DoesNotHold => "does not hold",
+            Self::Undecided => "undecided",
             Self::NotMeasured => "not measured",
         }
     }
@@ -39,6 +53,7 @@ impl Verdict {
         match self {
             Self::Holds => '✓',
             Self::DoesNotHold => '✗',
+            Self::Undecided => '?',
             Self::NotMeasured => '–',
         }
     }
@@ -57,14 +72,17 @@ pub struct Claim {
     pub dataset: String,
     /// Its heading.
     pub title: String,
-    /// The solver it is about.
+    /// The solver it is about, with its settings where a folder has several.
     pub solver: String,
     /// What is claimed.
     pub claim: String,
     /// The paper's value.
     pub paper: String,
-    /// The measured value.
+    /// The measured value in words, with its interval.
     pub measured: String,
+    /// The number that the verdict turns on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
     /// What came out.
     pub verdict: Verdict,
     /// How the value was taken, over how many runs, and what limits it.
@@ -82,20 +100,32 @@ pub struct ClaimRow {
     /// The paper's value for one of its data sets; `None` when it says nothing about that one.
     pub paper: fn(Paper) -> Option<&'static str>,
     /// Checks it on one data set.
-    check: fn(&Study<'_>, &Subject<'_>, &mut Vec<Claim>) -> Result<()>,
+    check: fn(&Study<'_>, &Subject<'_>, &mut Vec<Claim>),
     /// Whether it makes sense on data sets that the paper does not have.
     anywhere: bool,
 }
 
 /// The table of claims. Their numbers are their places.
-pub const CLAIMS: &[ClaimRow] =
-    &[checks::LOWER_SUBOPTIMALITY, checks::LARGER_EFFECT, checks::ORACLE_SHARE, checks::RUNTIME, checks::PARAMETERS];
+pub const CLAIMS: &[ClaimRow] = &[
+    convergence::LOWER_SUBOPTIMALITY,
+    convergence::LARGER_EFFECT,
+    time::ORACLE_SHARE,
+    time::RUNTIME,
+    parameters::PARAMETERS,
+];
+
+/// The solvers that claims 2, 3 and 5 are about.
+const SINGLE: &str = "bcfw";
+const MULTI: &str = "mp-bcfw";
 
 /// The part of a result folder the checks read.
 struct Study<'a> {
     frames: &'a Frames,
     profile: &'a [ProfileRow],
-    iterations: Vec<Bands>,
+    /// Per series.
+    curves: &'a [Vec<Curve>],
+    /// Oracle shares of the repeats per series.
+    shares: Vec<Vec<f64>>,
 }
 
 /// What is checked: a claim on a data set.
@@ -118,6 +148,7 @@ impl Subject<'_> {
             claim,
             paper: words.unwrap_or("–").to_owned(),
             measured: "–".to_owned(),
+            estimate: None,
             verdict: Verdict::NotMeasured,
             evidence: String::new(),
         }
@@ -127,7 +158,8 @@ impl Subject<'_> {
 /// All claims, ordered by number and data set.
 pub fn check(results: &Results) -> Result<Vec<Claim>> {
     let (frames, profile) = (&results.frames, results.profile.as_slice());
-    let study = Study { frames, profile, iterations: frames.bands(Axis::Iteration)? };
+    let curves = curve::curves(frames)?;
+    let study = Study { frames, profile, curves: &curves, shares: time::shares(frames)? };
     let datasets = frames.datasets();
     let mut claims = Vec::new();
     for (number, row) in (1..).zip(CLAIMS) {
@@ -138,11 +170,11 @@ pub fn check(results: &Results) -> Result<Vec<Claim>> {
                 claims.push(absent(number, row, paper, words));
             }
             for dataset in members {
-                (row.check)(&study, &Subject { number, dataset, paper: Some(paper) }, &mut claims)?;
+                (row.check)(&study, &Subject { number, dataset, paper: Some(paper) }, &mut claims);
             }
         }
         for dataset in datasets.iter().filter(|dataset| row.anywhere && frames.paper(dataset).is_none()) {
-            (row.check)(&study, &Subject { number, dataset, paper: None }, &mut claims)?;
+            (row.check)(&study, &Subject { number, dataset, paper: None }, &mut claims);
         }
     }
     Ok(claims)
@@ -158,6 +190,7 @@ fn absent(number: u8, row: &ClaimRow, paper: Paper, words: &str) -> Claim {
         claim: row.short.to_owned(),
         paper: words.to_owned(),
         measured: "–".to_owned(),
+        estimate: None,
         verdict: Verdict::NotMeasured,
         evidence: "no data set of this family in the folder".to_owned(),
     }
@@ -204,13 +237,14 @@ pub fn matrix(claims: &[Claim]) -> Grid {
     grid
 }
 
-/// "12 hold, 1 does not, 4 not measured".
+/// "12 hold, 1 do not hold, 2 undecided, 4 not measured".
 pub fn summary(claims: &[Claim]) -> String {
     let count = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
     format!(
-        "{} hold, {} do not hold, {} not measured",
+        "{} hold, {} do not hold, {} undecided, {} not measured",
         count(Verdict::Holds),
         count(Verdict::DoesNotHold),
+        count(Verdict::Undecided),
         count(Verdict::NotMeasured)
     )
 }

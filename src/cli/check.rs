@@ -40,7 +40,7 @@ pub struct CheckArgs {
     /// Accept the results of one data set and solver into the baseline, then compare; repeatable
     #[arg(long, value_name = "DATASET/SOLVER")]
     update: Vec<String>,
-    /// Count instructions with valgrind too (skipped where it is absent or the compiler is not the baseline's)
+    /// Count instructions with valgrind too (not where it is absent, or another compiler, CPU or valgrind made the baseline)
     #[arg(long)]
     instructions: bool,
     #[command(flatten)]
@@ -153,7 +153,8 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     }
 
     let mut baseline = Baseline::load(&args.baseline)?;
-    let counts = match instructions_gap(args, &baseline) {
+    let refused = instructions_gap(args, &baseline);
+    let counts = match &refused {
         Some(reason) => {
             note(&format!("instruction counts skipped: {reason}"));
             None
@@ -172,6 +173,9 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     if let (Some(old), Some(new)) = (&baseline.instructions, &counts) {
         findings.extend(instructions::judge(&old.counts, &new.counts));
     }
+    if let Some(reason) = refused {
+        findings.extend(instructions::not_judged(baseline.instructions.as_ref(), &reason));
+    }
     let verdict = outputs.write("Regression gate", &findings)?;
     advise(args, &baseline, &findings);
     Ok(verdict)
@@ -189,11 +193,18 @@ fn gap_targets(manifest: &Manifest, catalog: &dyn Catalog) -> Vec<f64> {
 
 /// Why instructions are not counted although asked for.
 fn instructions_gap(args: &CheckArgs, baseline: &Baseline) -> Option<String> {
-    args.instructions.then(|| instructions::unlike(baseline.instructions.as_ref(), &here())).flatten()
+    if !args.instructions {
+        return None;
+    }
+    if !instructions::available() {
+        return Some("valgrind is not installed".to_owned());
+    }
+    instructions::unlike(baseline.instructions.as_ref(), &here())
 }
 
 fn here() -> Provenance {
-    Provenance::new("solve", &host::code())
+    let valgrind = instructions::version().unwrap_or_default();
+    Provenance { cpu: host::cpu_features(), valgrind, ..Provenance::new("solve", &host::code()) }
 }
 
 /// Instruction counts of this program, when asked for and possible.

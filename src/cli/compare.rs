@@ -23,7 +23,8 @@ use crate::trace::store::Store;
     ssvm-bench compare --against target/baseline/ssvm-bench\n  \
     ssvm-bench compare --versus bcfw --cell usps-synth:n=300/mp-bcfw --iterations 10\n\n\
     Ratios are new over old, the second folder over the first, this program over the other. Exit code 2 means that the \
-    whole interval of a ratio is beyond the threshold.")]
+    whole interval of a ratio is beyond the threshold; of folders also that runs were made from other inputs or that runs \
+    or gaps were lost.")]
 pub struct CompareArgs {
     /// Two result folders, the older one first
     #[arg(value_name = "FOLDER", num_args = 2)]
@@ -49,7 +50,7 @@ pub struct CompareArgs {
     /// Change that the whole interval must be beyond to fail
     #[arg(long, value_name = "X", default_value_t = Design::default().threshold, value_parser = fraction)]
     noise_threshold: f64,
-    /// Confidence of the intervals
+    /// Confidence of the intervals; of folders, of all intervals together
     #[arg(long, value_name = "P", default_value_t = Design::default().confidence, value_parser = fraction)]
     confidence_level: f64,
     /// Seed of the bootstrap

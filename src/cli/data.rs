@@ -220,7 +220,7 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
         for (path, checked) in data.check(set)? {
             let text = match checked {
                 Checked::Known => "right: the content is the known one".into(),
-                Checked::Recorded => "right: the checksum recorded at the first download".into(),
+                Checked::Recorded => "as at the first download, which was trusted: no checksum is known".into(),
                 Checked::Unrecorded(found) => format!("there; nothing to compare with, sha256 {found}"),
                 Checked::Missing => "not there; training does not need it".into(),
                 Checked::Different(expected, found) => {
@@ -255,8 +255,12 @@ fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow
             let text = match outcome {
                 Outcome::AlreadyThere => "already there and right".into(),
                 Outcome::Elsewhere(place) => format!("not needed: the set is at {}", place.display()),
-                Outcome::Downloaded(Checked::Unrecorded(sha256)) => format!("first download, sha256 {sha256} recorded"),
-                Outcome::Downloaded(_) => "downloaded, checksum right".into(),
+                Outcome::Downloaded(Checked::Unrecorded(sha256)) => format!(
+                    "downloaded and TRUSTED ON FIRST USE: no checksum of this file is known; sha256 {sha256} was \
+                     recorded, later downloads are compared with it"
+                ),
+                Outcome::Downloaded(Checked::Recorded) => "downloaded, the same as at the first download".into(),
+                Outcome::Downloaded(_) => "downloaded, content is the known one".into(),
             };
             writeln!(stdout(), "{}\t{}\t{text}", set.name, data.path.join(file.path).display())?;
         }

@@ -154,8 +154,13 @@ impl Observer for Printer {
 
 /// Runs the command with the parameters of the solver that were given.
 pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let mut budget =
-        Budget { iterations: args.iterations, time_s: args.time, oracle_calls: args.oracle_calls, gap: args.gap };
+    let mut budget = Budget {
+        iterations: args.iterations,
+        time_s: args.time,
+        oracle_calls: args.oracle_calls,
+        gap: args.gap,
+        ..Budget::default()
+    };
     if budget == Budget::default() {
         budget.iterations = Some(50);
     }

@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::wire::{self, Source};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result};
-use crate::settings::{Budget, Cadence, SolverSpec};
+use crate::settings::{Budget, Cadence, SolverSpec, Until};
 use crate::solver::SolverInfo;
 use crate::text::fits;
 
@@ -77,14 +77,12 @@ impl Experiment {
                 let stem = path.to_string_lossy();
                 let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
                 let stem = stem.strip_suffix(".toml").unwrap_or(stem);
-                match BUILTIN.iter().find(|(name, _)| *name == stem) {
-                    Some((name, text)) => Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers),
-                    None => {
-                        let names = BUILTIN.map(|(name, _)| name).join(", ");
-                        let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
-                        Err(Error::file(path, message))
-                    }
-                }
+                let Some((name, text)) = BUILTIN.iter().find(|(name, _)| *name == stem) else {
+                    let names = BUILTIN.map(|(name, _)| name).join(", ");
+                    let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
+                    return Err(Error::file(path, message));
+                };
+                Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers)
             }
             Err(error) => Err(Error::io("read", path)(error)),
         }
@@ -182,13 +180,23 @@ impl Source<'_> {
         let none = wire::Budget::default();
         let common = common.map_or(&none, Spanned::get_ref);
         let own = own.map_or(&none, Spanned::get_ref);
+        let until = own.until.as_ref().or(common.until.as_ref());
         let budget = Budget {
             iterations: self.at_least_one(own.iterations.as_ref().or(common.iterations.as_ref()), "iterations")?,
             time_s: self.positive(own.time_s.as_ref().or(common.time_s.as_ref()), "time_s")?,
             oracle_calls: self
                 .at_least_one(own.oracle_calls.as_ref().or(common.oracle_calls.as_ref()), "oracle_calls")?,
             gap: self.positive(own.gap.as_ref().or(common.gap.as_ref()), "gap")?,
+            until: match until {
+                Some(word) => word.get_ref().parse().map_err(|e: Error| self.error(word, e.to_string()))?,
+                None => Until::First,
+            },
         };
+        if let (Until::All, Some(word)) = (budget.until, until)
+            && (budget.iterations.is_none() || budget.time_s.is_none())
+        {
+            return Err(self.error(word, "until = \"all\" needs iterations and time_s: it ends when both are reached"));
+        }
         if budget.iterations.is_none() && budget.time_s.is_none() && budget.oracle_calls.is_none() {
             let message = if budget.gap.is_some() {
                 "a budget with only a gap may never end; add iterations, time_s or oracle_calls"

@@ -37,6 +37,7 @@ pub(super) struct Budget {
     pub time_s: Option<Spanned<f64>>,
     pub oracle_calls: Option<Spanned<u64>>,
     pub gap: Option<Spanned<f64>>,
+    pub until: Option<Spanned<String>>,
 }
 
 /// One `[[dataset]]`.

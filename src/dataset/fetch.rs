@@ -1,7 +1,7 @@
 //! Official addresses → verified files: resumable downloads, checksums before use, archives unpacked safely.
 //!
-//! A download grows in `NAME.part` and becomes `NAME` only after its checksum was compared, with the known one of its
-//! content or with the one recorded in `NAME.sha256` at the first download.
+//! A download grows in `NAME.part` and becomes `NAME` only after its content was compared with what is known of it. Where
+//! nothing is known the first download is trusted and its checksum recorded in `NAME.sha256` for the later ones.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use ureq::http::{Response, StatusCode, header};
 
+use super::content::Expected;
 use super::known::{self, Checked, DataDir, KnownFile, KnownSet};
 use crate::files::{self, with_suffix};
 use crate::{Error, Result};
@@ -53,7 +54,7 @@ pub fn fetch(
     if let Some(place) = dir.locate(set).filter(|place| first && !target.is_file() && *place != target) {
         return Ok(Outcome::Elsewhere(place));
     }
-    let outcome = download(file.url, &target, file.content_sha256, progress, pause)?;
+    let outcome = download(file.url, &target, file.expected(), progress, pause)?;
     if file.unpack && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
         dir.require(set).map_err(|_| {
@@ -67,15 +68,17 @@ pub fn fetch(
 }
 
 /// Downloads `url` to `target` unless it is there, and verifies it before it gets its name.
-pub fn download(
+pub fn download<'e>(
     url: &str,
     target: &Path,
-    content_sha256: Option<&str>,
+    expected: impl Into<Expected<'e>>,
     progress: Progress<'_>,
     pause: Pause<'_>,
 ) -> Result<Outcome> {
+    let expected = expected.into();
+    let known = expected != Expected::Nothing;
     if target.is_file() {
-        return match known::check_file(target, content_sha256)? {
+        return match known::check_file(target, expected)? {
             Checked::Different(expected, found) => Err(Error::file(
                 target,
                 format!("has the checksum {found}, but should have {expected}; move it away and fetch again"),
@@ -86,10 +89,9 @@ pub fn download(
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
     let part = Part::new(target);
-    transfer(url, target, &part, content_sha256.is_some(), progress, pause)?;
-    let checked = verify(url, target, &part.data, content_sha256).inspect_err(|_| part.discard())?;
-    let sha256 = files::sha256_file(&part.data)?;
-    if content_sha256.is_none() && checked != Checked::Recorded {
+    transfer(url, target, &part, known, progress, pause)?;
+    let checked = verify(url, target, &part.data, expected).inspect_err(|_| part.discard())?;
+    if let Checked::Unrecorded(sha256) = &checked {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         files::write_atomically(&files::record_path(target), |file| writeln!(file, "{sha256}  {name}"))?;
     }
@@ -269,7 +271,7 @@ fn content_range<T>(response: &Response<T>) -> Option<(u64, Option<u64>)> {
 }
 
 /// Compares a finished download with what is known about it. A new archive must at least be readable to its end.
-fn verify(url: &str, target: &Path, part: &Path, content_sha256: Option<&str>) -> Result<Checked> {
+fn verify(url: &str, target: &Path, part: &Path, expected: Expected<'_>) -> Result<Checked> {
     let differs = |expected: &str, found: &str| {
         Error::file(
             target,
@@ -279,9 +281,8 @@ fn verify(url: &str, target: &Path, part: &Path, content_sha256: Option<&str>) -
     let damaged = |e: &dyn std::fmt::Display| {
         Error::file(target, format!("what came from {url} is damaged or not an archive ({e}); it was not kept"))
     };
-    if let Some(expected) = content_sha256 {
-        let found = files::content_sha256(part).map_err(|e| damaged(&e))?;
-        return if found == expected { Ok(Checked::Known) } else { Err(differs(expected, &found)) };
+    if let Some((expected, found)) = expected.compare(part).map_err(|e| damaged(&e))? {
+        return if found == expected { Ok(Checked::Known) } else { Err(differs(&expected, &found)) };
     }
     let found = files::sha256_file(part)?;
     match files::recorded_sha256(target)? {

@@ -25,6 +25,7 @@ pub const HORSESEG: KnownSet = KnownSet {
         path: "horseseg/data.tar",
         url: "https://pub.ist.ac.at/~akolesnikov/HDSeg/data.tar",
         content_sha256: None,
+        list: None,
         unpack: true,
     }],
     alternatives: &[],

@@ -1,5 +1,6 @@
 //! The image sets as data sets: pictures are prepared into a graph file on demand, then read like any other.
 
+use super::content::FileList;
 use super::image::SlicParams;
 use super::image::source::ImageSet;
 use super::known::{KnownFile, KnownSet};
@@ -14,11 +15,17 @@ pub const HORSES: KnownSet = KnownSet {
     examples: 327,
     size: "20 MB",
     terms: "authors' terms; cite Borenstein, Ullman 2002",
-    page: "http://www.msri.org/people/members/eranb/",
+    page: "https://www.msri.org/people/members/eranb/",
     files: &[KnownFile {
         path: "weizmann_horses/weizmann_horse_db.tar.gz",
-        url: "http://www.msri.org/people/members/eranb/weizmann_horse_db.tar.gz",
+        url: "https://www.msri.org/people/members/eranb/weizmann_horse_db.tar.gz",
         content_sha256: None,
+        list: Some(FileList {
+            top: "weizmann_horse_db",
+            parts: &[("rgb", ".jpg"), ("gray", ".jpg"), ("figure_ground", ".jpg")],
+            count: 984,
+            sha256: "0c4ba929d65828dfefc35d0a31b3d03a54b7440df543f301e7d2d44615af84cb",
+        }),
         unpack: false,
     }],
     alternatives: &["weizmann_horses/weizmann_horse_db", "weizmann_horses", "weizmann_horse_db"],
@@ -35,8 +42,16 @@ pub const STANFORD: KnownSet = KnownSet {
     page: "http://dags.stanford.edu/projects/scenedataset.html",
     files: &[KnownFile {
         path: "stanford_background/iccv09Data.tar.gz",
+        // No other address is known; the list of files below says whether what comes is right.
         url: "http://dags.stanford.edu/data/iccv09Data.tar.gz",
         content_sha256: None,
+        // More is in it (horizons.txt, *.surfaces.txt, *.layers.txt); training needs the pictures and the regions.
+        list: Some(FileList {
+            top: "iccv09Data",
+            parts: &[("images", ".jpg"), ("labels", ".regions.txt")],
+            count: 1430,
+            sha256: "27685fc1bdb7d7b57843d723a6293e2b439c61212c03d0bde4cf4278890febfd",
+        }),
         unpack: false,
     }],
     alternatives: &[

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::content::{Expected, FileList};
 use super::image::source;
 use crate::files;
 use crate::{Error, Result};
@@ -13,10 +14,24 @@ pub struct KnownFile {
     pub path: &'static str,
     /// Official address.
     pub url: &'static str,
-    /// SHA-256 of the content after gunzip, where it is known; else the first download is recorded and later ones compared.
+    /// SHA-256 of the content after gunzip, where it is known.
     pub content_sha256: Option<&'static str>,
+    /// The files of an archive, where they are known. With neither of the two the first download is recorded and later
+    /// ones are compared with it.
+    pub list: Option<FileList>,
     /// Must its archive be unpacked beside it before use?
     pub unpack: bool,
+}
+
+impl KnownFile {
+    /// What is known of its content.
+    pub fn expected(&self) -> Expected<'static> {
+        match (self.content_sha256, self.list) {
+            (Some(sha256), _) => Expected::Content(sha256),
+            (None, Some(list)) => Expected::Files(list),
+            (None, None) => Expected::Nothing,
+        }
+    }
 }
 
 /// A data set people can name.
@@ -101,19 +116,16 @@ impl DataDir {
         for (index, file) in set.files.iter().enumerate() {
             let path = self.path.join(file.path);
             if path.is_file() {
-                found.push((path.clone(), check_file(&path, file.content_sha256)?));
+                found.push((path.clone(), check_file(&path, file.expected())?));
             } else if index > 0 {
                 found.push((path, Checked::Missing));
             }
         }
         let main = self.require(set)?;
         if !found.iter().any(|(path, _)| *path == main) {
-            let content = set.files[0].content_sha256.filter(|_| main.is_file());
-            let checked = match super::image::source::ImageSet::from_name(set.name) {
-                Some(images) if main.is_dir() => Checked::Unrecorded(images.checksum(&main)?),
-                _ => check_file(&main, content)?,
-            };
-            found.insert(0, (main, checked));
+            // What was unpacked from an archive is not the archive.
+            let expected = if set.below.is_some() { Expected::Nothing } else { set.files[0].expected() };
+            found.insert(0, (main.clone(), check_file(&main, expected)?));
         }
         Ok(found)
     }
@@ -134,24 +146,17 @@ pub enum Checked {
     Missing,
 }
 
-/// Checksums of copies of the archives whose content was compared with independent copies, see the data notes.
-const COMPARED: &[&str] = &[
-    "cb6122547ccd01fb6b8bcb0691539f2602c8e41fbc693c9c9b459c1d4f1f5d22",
-    "ece548928499fdfe4de6559963cd15918bf6dcb11d5c9f25c113e3d4a1ae0639",
-];
-
-/// Compares a file with its known content, else with the record beside it.
-pub fn check_file(path: &Path, content_sha256: Option<&str>) -> Result<Checked> {
-    if let Some(expected) = content_sha256 {
-        let found = files::content_sha256(path)?;
+/// Compares a file (or, for a list of files, the folder they were unpacked to) with its known content, else with the
+/// record beside it.
+pub fn check_file<'e>(path: &Path, expected: impl Into<Expected<'e>>) -> Result<Checked> {
+    if let Some((expected, found)) = expected.into().compare(path)? {
         let same = found == expected;
-        return Ok(if same { Checked::Known } else { Checked::Different(expected.to_owned(), found) });
+        return Ok(if same { Checked::Known } else { Checked::Different(expected, found) });
     }
     let found = files::sha256_file(path)?;
     Ok(match files::recorded_sha256(path)? {
         Some(expected) if expected == found => Checked::Recorded,
         Some(expected) => Checked::Different(expected, found),
-        None if COMPARED.contains(&found.as_str()) => Checked::Known,
         None => Checked::Unrecorded(found),
     })
 }

@@ -14,7 +14,7 @@ pub use solve::Solve;
 use crate::clock::{ClockKind, Meter};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, evaluate as evaluate_primal};
-use crate::settings::{Budget, Cadence};
+use crate::settings::{Budget, Cadence, Until};
 use crate::solver::{Iteration, Moment, Solver};
 
 /// Who watches a run. Called between iterations only, while the clock stands still.
@@ -111,8 +111,8 @@ pub fn drive<P: Problem>(
             observer.iteration(iterations, solver.moments());
         }
         let mut stop = meter.halt().map(StopReason::from);
-        if stop.is_none() && budget.iterations.is_some_and(|most| iterations >= most) {
-            stop = Some(StopReason::Iterations);
+        if stop.is_none() {
+            stop = used_up(budget, iterations, meter.now_ns() * 1e-9);
         }
         if stop == Some(StopReason::Cancelled) {
             break (StopReason::Cancelled, solver.solution());
@@ -176,4 +176,15 @@ pub fn drive<P: Problem>(
         instrument_s: meter.instrument_s(),
         weights: problem.weights(&solution.w),
     })
+}
+
+/// Whether whole iterations have used up the budget. Where iterations and time must both be reached, a run ends after
+/// the iteration that reaches the last of them, and says which that was.
+fn used_up(budget: &Budget, iterations: u64, time_s: f64) -> Option<StopReason> {
+    let least = budget.iterations.filter(|least| iterations >= *least)?;
+    match budget.time_s.filter(|_| budget.until == Until::All) {
+        Some(time) if time_s < time => None,
+        Some(_) if iterations > least => Some(StopReason::Time),
+        _ => Some(StopReason::Iterations),
+    }
 }

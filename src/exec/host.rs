@@ -34,6 +34,28 @@ pub fn host() -> Host {
     }
 }
 
+/// Features of the CPU that programs choose their code by, in the words of the system; empty when unknown.
+pub fn cpu_features() -> String {
+    const CHOSEN_BY: [&str; 14] = [
+        "adx", "asimd", "avx", "avx2", "avx512bw", "avx512dq", "avx512f", "avx512vl", "bmi1", "bmi2", "erms", "fma",
+        "popcnt", "sve",
+    ];
+    let cpuinfo = read("/proc/cpuinfo");
+    let line = |line: &str| {
+        let (key, words) = line.split_once(':')?;
+        matches!(key.trim(), "flags" | "Features").then(|| words.to_owned())
+    };
+    let words = cpuinfo.lines().find_map(line).unwrap_or_default();
+    let there: BTreeSet<&str> = words.split_whitespace().filter(|word| CHOSEN_BY.contains(word)).collect();
+    there.into_iter().collect::<Vec<_>>().join(" ")
+}
+
+/// What kind of machine this is, as far as times go: CPU model and core count.
+pub fn class() -> String {
+    let Host { cpu, cores, .. } = host();
+    format!("{}, {cores} cores", if cpu.is_empty() { "unknown CPU" } else { &cpu })
+}
+
 /// Cores this process may use.
 pub fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, Into::into)

@@ -1,93 +1,196 @@
-//! How much concurrent runs disturb each other: some runs of every data set and solver are repeated alone, a little
-//! way, and the ratio of their times per iteration is the inflation. Records in, repetitions and [`Inflation`] out.
+//! How much concurrent runs disturb each other: some runs of every data set and solver are followed at once by short
+//! pieces of their own work, four to a ratio: alone, in company, in company, alone. A run in, a ratio out; ratios in, [`Inflation`]
+//! with an interval out.
+//!
+//! *Alone* means that the other workers stand still between two iterations; *in company* that every one of them is
+//! inside a run. The four pieces are within a second, and in this order a steady drift of the machine cancels.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use crate::drive::TracePoint;
+use super::gate::Gate;
+use super::worker::{Runner, Slot};
+use crate::clock::ClockKind;
+use crate::drive::Observer;
 use crate::plan::RunSpec;
 use crate::settings::{Budget, Cadence};
-use crate::stats::{Spread, median};
+use crate::solver::Moment;
+use crate::stats::{FEWEST_PAIRS, bootstrap, median};
 use crate::trace::RunRecord;
 use crate::trace::manifest::Inflation;
 
-/// A repetition goes this far into its run: long enough to time, short enough not to matter.
-const PROBE_S: f64 = 0.25;
-/// Shorter ones tell nothing.
-const LEAST_S: f64 = 2e-3;
+/// A piece of work lasts about this long: repeated when the run is shorter, the first iterations when it is longer.
+const PIECE_S: f64 = 0.05;
+/// Ratios that are taken after a run.
+const ROUNDS: usize = 2;
+/// A run whose first evaluation comes later than this is not probed: the others would stand still for too long.
+const LONGEST_S: f64 = 5.0;
+/// Most repetitions within a piece; a run that needs more of them is too short to tell anything.
+const MOST_REPETITIONS: f64 = 50.0;
 /// Above this inflation people are warned.
 pub const TOLERATED: f64 = 1.05;
+/// Confidence of the intervals.
+const CONFIDENCE: f64 = 0.95;
 
-/// The first iterations of some of the runs that were timed in company, to be repeated alone.
-pub fn probes(runs: &[RunSpec], records: &[RunRecord], per_cell: u32) -> Vec<RunSpec> {
-    let by_id: BTreeMap<String, &RunRecord> = records.iter().map(|record| (record.run_id(), record)).collect();
-    let mut taken: BTreeMap<_, u32> = BTreeMap::new();
-    let mut probes = Vec::new();
-    for run in runs {
-        let Some(record) = by_id.get(&run.run_id).filter(|record| timed_in_parallel(record)) else { continue };
-        let Some(point) = record.points().iter().find(|p| p.time_s >= PROBE_S).or(record.points().last()) else {
-            continue;
+/// Data set and solver.
+type Cell = (String, String);
+
+/// The probes of a batch, shared by its workers.
+pub struct Probing {
+    per_cell: usize,
+    one_at_a_time: Mutex<()>,
+    ratios: Mutex<BTreeMap<Cell, Vec<f64>>>,
+}
+
+impl Probing {
+    /// So many probes per data set and solver, those of earlier calls of `run` with as many workers counted.
+    pub fn new(per_cell: u32, jobs: usize, earlier: &[Inflation]) -> Self {
+        let earlier = earlier.iter().filter(|row| row.jobs == jobs as u64);
+        let ratios = earlier.map(|row| ((row.dataset.clone(), row.solver.clone()), row.ratios.clone())).collect();
+        Self { per_cell: per_cell as usize, one_at_a_time: Mutex::new(()), ratios: Mutex::new(ratios) }
+    }
+
+    /// Probes a run that has just ended on this worker, when one more is wanted and all neighbours are at work.
+    pub fn after(&self, run: &RunSpec, record: &RunRecord, runner: &Runner<'_>, slot: &Arc<Slot>, gate: &Gate) {
+        let neighbours = (record.circumstances.jobs as usize).saturating_sub(1);
+        let cell = (record.dataset().to_owned(), record.solver().to_owned());
+        let lock = || self.ratios.lock().unwrap_or_else(PoisonError::into_inner);
+        let enough = || lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
+        let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough()) else { return };
+        // While somebody else probes, his neighbours have to work.
+        let Ok(_turn) = self.one_at_a_time.try_lock() else { return };
+        let busy = || gate.running() == neighbours;
+        if !busy() {
+            return;
+        }
+        let patience = Duration::from_secs_f64((0.5 + 0.1 * record.measured.totals.total_s).min(60.0));
+        let alone = || {
+            let _alone = gate.hold(patience)?;
+            piece.seconds(runner, slot)
         };
-        let count = taken.entry((run.set, run.settings().solver.name.clone())).or_default();
-        if *count < per_cell && point.iteration > 0 {
-            *count += 1;
-            let mut identity = run.identity.clone();
-            identity.settings.budget = Budget::iterations(point.iteration);
-            identity.settings.evaluate = Cadence::At(vec![point.iteration]);
-            let probe_of = Some(run.run_id.clone());
-            probes.push(RunSpec { run_id: identity.run_id(), identity, probe_of, ..run.clone() });
+        // Those who stood still need a moment to wake up.
+        let company = || {
+            let all = gate.await_running(neighbours, patience);
+            all.then(|| piece.seconds(runner, slot)).flatten().filter(|_| busy())
+        };
+        let ratios: Vec<f64> = (0..ROUNDS).map_while(|_| ratio(alone, company)).collect();
+        if !ratios.is_empty() {
+            lock().entry(cell).or_default().extend(ratios);
         }
     }
-    probes
+
+    /// One row per data set and solver that has probes.
+    pub fn rows(self, jobs: usize) -> Vec<Inflation> {
+        let ratios = self.ratios.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let row = |((dataset, solver), ratios): (Cell, Vec<f64>)| {
+            let interval = bootstrap(&ratios, CONFIDENCE, 1)?;
+            Some(Inflation {
+                dataset,
+                solver,
+                jobs: jobs as u64,
+                ratio: interval.median,
+                low: interval.low,
+                high: interval.high,
+                probes: ratios.len() as u64,
+                ratios,
+            })
+        };
+        ratios.into_iter().filter_map(row).collect()
+    }
 }
 
-fn timed_in_parallel(record: &RunRecord) -> bool {
-    record.circumstances.jobs > 1 && !record.settings().clock.repeatable() && record.status.is_done()
+/// Time in company over time alone: alone, company, company, alone, so that a steady drift cancels. `None` when one of
+/// the four could not be measured.
+pub fn ratio(mut alone: impl FnMut() -> Option<f64>, mut company: impl FnMut() -> Option<f64>) -> Option<f64> {
+    let before = alone()?;
+    let (first, second) = (company()?, company()?);
+    let after = alone()?;
+    let ratio = ((first * second) / (before * after)).sqrt();
+    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-/// One row per data set and solver that has repetitions.
-pub fn inflation(records: &[RunRecord], probes: &[RunRecord]) -> Vec<Inflation> {
-    let by_id: BTreeMap<String, &RunRecord> = records.iter().map(|record| (record.run_id(), record)).collect();
-    let mut cells: BTreeMap<(String, String, u64), Vec<f64>> = BTreeMap::new();
-    for probe in probes {
-        let Some(of) = &probe.circumstances.probe_of else { continue };
-        let Some(record) = by_id.get(of).filter(|record| timed_in_parallel(record)) else { continue };
-        let Some(alone) = probe.points().last() else { continue };
-        let Some(company) = record.points().iter().find(|point| point.iteration == alone.iteration) else { continue };
-        if let Some(ratio) = ratio(company, alone) {
-            let cell = (record.dataset().to_owned(), record.solver().to_owned(), record.circumstances.jobs);
-            cells.entry(cell).or_default().push(ratio);
+/// The first iterations of a run under the virtual clock: the same steps every time, whatever the machine does.
+struct Piece {
+    run: RunSpec,
+    iterations: u64,
+    repetitions: u64,
+    /// Whether the run counts CPU time.
+    cpu: bool,
+}
+
+impl Piece {
+    /// Of a run that ended well, timed by a clock that others can disturb.
+    fn of(run: &RunSpec, record: &RunRecord) -> Option<Self> {
+        let clock = record.settings().clock;
+        if clock.repeatable() || !record.status.is_done() {
+            return None;
         }
+        let points = record.points();
+        let fits = points.iter().rev().find(|point| point.iteration > 0 && point.time_s <= PIECE_S);
+        let point = fits.or_else(|| points.iter().find(|point| point.iteration > 0))?;
+        let repetitions = (PIECE_S / point.time_s).floor().max(1.0);
+        if point.time_s > LONGEST_S || repetitions > MOST_REPETITIONS {
+            return None;
+        }
+        let mut run = run.clone();
+        let settings = &mut run.identity.settings;
+        settings.clock = ClockKind::VIRTUAL;
+        settings.budget = Budget::iterations(point.iteration);
+        settings.evaluate = Cadence::At(Vec::new());
+        let (iterations, repetitions) = (point.iteration, repetitions as u64);
+        Some(Self { run, iterations, repetitions, cpu: clock == ClockKind::CPU })
     }
-    let row = |((dataset, solver, jobs), ratios): ((String, String, u64), Vec<f64>)| {
-        let probes = ratios.len() as u64;
-        let Spread { median, min, max } = Spread::of(ratios)?;
-        Some(Inflation { dataset, solver, jobs, ratio: median, low: min, high: max, probes })
-    };
-    cells.into_iter().filter_map(row).collect()
+
+    /// Seconds of solver work; `None` when the batch is being stopped.
+    fn seconds(&self, runner: &Runner<'_>, slot: &Arc<Slot>) -> Option<f64> {
+        let mut sum = 0.0;
+        for _ in 0..self.repetitions {
+            let mut observer = Until { iterations: self.iterations, over: Arc::default(), slot: slot.clone() };
+            // The run itself went well a moment ago; should its beginning panic now, there is just no probe.
+            let outcome = catch_unwind(AssertUnwindSafe(|| runner(&self.run, &mut observer))).ok()?.ok()?;
+            sum += if self.cpu { outcome.cpu_s } else { outcome.wall_s };
+            if slot.halted() {
+                return None;
+            }
+        }
+        Some(sum)
+    }
 }
 
-/// Time of the run in company over the time that the same work takes alone. The slope rule reads the clock, so the two
-/// differ in approximate steps; the repetition's cost per exact and per approximate step is applied to the run's counts.
-fn ratio(company: &TracePoint, alone: &TracePoint) -> Option<f64> {
-    if alone.time_s < LEAST_S || alone.oracle_calls == 0 {
-        return None;
-    }
-    let exact = (alone.time_s - alone.approx_time_s) * company.oracle_calls as f64 / alone.oracle_calls as f64;
-    let approximate = match (company.approx_steps, alone.approx_steps) {
-        (0, _) => 0.0,
-        (_, 0) => return None,
-        (steps, per) => alone.approx_time_s * steps as f64 / per as f64,
-    };
-    Some(company.time_s / (exact + approximate))
+/// Ends a run after so many iterations without evaluating it.
+struct Until {
+    iterations: u64,
+    over: Arc<AtomicBool>,
+    slot: Arc<Slot>,
 }
 
-/// What to print: the overall figure, then a warning for every cell above [`TOLERATED`]. `load` is the highest load
-/// average during the runs: above the number of workers, somebody else was busy too.
+impl Observer for Until {
+    fn iteration(&mut self, iteration: u64, _passes: &[Moment]) {
+        self.over.store(iteration >= self.iterations, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
+        let (over, slot) = (self.over.clone(), self.slot.clone());
+        Box::new(move || over.load(Ordering::Relaxed) || slot.halted())
+    }
+}
+
+/// What to print: the overall figure with its interval, then a warning for every cell whose whole interval is above
+/// [`TOLERATED`], if there are enough ratios for one. `load` is the highest load average during the runs: above the number of workers, somebody else was
+/// busy too.
 pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
     let Some(worst) = rows.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Vec::new() };
-    let median = median(&rows.iter().map(|row| row.ratio).collect::<Vec<f64>>());
+    let all: Vec<f64> = rows.iter().flat_map(|row| row.ratios.iter().copied()).collect();
+    let interval = bootstrap(&all, CONFIDENCE, 1);
+    let (low, high) = interval.map_or((f64::NAN, f64::NAN), |interval| (interval.low, interval.high));
     let mut lines = vec![format!(
-        "parallel timing is {median:.2}× isolated (median of {} data sets and solvers; largest {:.2}×: {} {})",
+        "parallel timing is {:.2}× isolated ({low:.2}–{high:.2}; {} probes of {} data sets and solvers; largest {:.2}×: \
+         {} {})",
+        median(&all),
+        all.len(),
         rows.len(),
         worst.ratio,
         worst.dataset,
@@ -95,13 +198,13 @@ pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
     )];
     let above: Vec<String> = rows
         .iter()
-        .filter(|row| row.ratio > TOLERATED)
+        .filter(|row| row.low > TOLERATED && row.ratios.len() >= FEWEST_PAIRS)
         .map(|row| format!("{} {} {:.2}× ({:.2}–{:.2})", row.dataset, row.solver, row.ratio, row.low, row.high))
         .collect();
     if !above.is_empty() {
         lines.push(format!(
-            "warning: times per iteration are inflated by more than 5 %: {}; for times to publish run with --isolated \
-             (add --force to redo finished runs), or use fewer --jobs",
+            "warning: times are inflated by more than 5 %: {}; for times to publish run with --isolated (add --force to \
+             redo finished runs), or use fewer --jobs",
             above.join(", ")
         ));
         if load > worst.jobs as f64 + 1.0 {
@@ -112,41 +215,4 @@ pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
         }
     }
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn point(time_s: f64, approx_time_s: f64, oracle_calls: u64, approx_steps: u64) -> TracePoint {
-        TracePoint { iteration: 4, time_s, approx_time_s, oracle_calls, approx_steps, ..TracePoint::default() }
-    }
-
-    #[test]
-    fn ratios_compare_equal_work() {
-        assert_eq!(ratio(&point(1.2, 0.0, 100, 0), &point(1.0, 0.0, 100, 0)), Some(1.2));
-        // Alone: 0.5 s exact, 0.5 s for 1000 approximate steps. In company twice the steps: 1.5 s alone, 1.8 s taken.
-        assert_eq!(ratio(&point(1.8, 1.3, 100, 2000), &point(1.0, 0.5, 100, 1000)), Some(1.8 / 1.5));
-        assert_eq!(ratio(&point(1e-3, 0.0, 100, 0), &point(1e-3, 0.0, 100, 0)), None, "too short to tell");
-        assert_eq!(ratio(&point(1.0, 0.5, 100, 9), &point(1.0, 0.0, 100, 0)), None, "nothing to compare with");
-    }
-
-    #[test]
-    fn the_summary_warns_above_five_percent() {
-        let row = |ratio: f64| Inflation {
-            dataset: "usps".into(),
-            solver: "fw".into(),
-            jobs: 2,
-            ratio,
-            low: ratio,
-            high: ratio,
-            probes: 3,
-        };
-        assert!(summary(&[], 2.0).is_empty());
-        assert_eq!(summary(&[row(1.04), row(1.01)], 9.0).len(), 1);
-        let lines = summary(&[row(1.04), row(1.2)], 2.0);
-        assert!(lines[0].starts_with("parallel timing is 1.12× isolated"), "{lines:?}");
-        assert!(lines[1].contains("usps fw 1.20×") && lines[1].contains("--isolated"), "{lines:?}");
-        assert_eq!(summary(&[row(1.2)], 5.0).len(), 3);
-    }
 }

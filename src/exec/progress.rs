@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text::duration;
-use crate::trace::store::Folder;
 use crate::trace::{RunRecord, Status};
 
 /// How much to say.
@@ -41,7 +40,6 @@ pub struct Progress {
     bars: Option<Bars>,
     terminal: bool,
     total: usize,
-    noun: &'static str,
     last_line: Instant,
 }
 
@@ -59,13 +57,12 @@ impl Progress {
     pub fn new(verbosity: Verbosity) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let terminal = std::io::stderr().is_terminal() && !dumb;
-        Self { verbosity, bars: None, terminal, total: 0, noun: "runs", last_line: Instant::now() }
+        Self { verbosity, bars: None, terminal, total: 0, last_line: Instant::now() }
     }
 
     /// A batch begins.
-    pub fn begin(&mut self, total: usize, jobs: usize, folder: Folder) {
+    pub fn begin(&mut self, total: usize, jobs: usize) {
         self.total = total;
-        self.noun = if folder == Folder::Probes { "isolated repetitions" } else { "runs" };
         self.last_line = Instant::now();
         if self.verbosity == Verbosity::Quiet || !self.terminal || total == 0 {
             return;
@@ -116,7 +113,7 @@ impl Progress {
             bars.total.set_position(view.done as u64);
         } else if self.last_line.elapsed() >= LINE_EVERY {
             self.last_line = Instant::now();
-            self.say(Verbosity::Normal, &format!("{}/{} {}, {left}", view.done, self.total, self.noun));
+            self.say(Verbosity::Normal, &format!("{}/{} runs, {left}", view.done, self.total));
         }
     }
 

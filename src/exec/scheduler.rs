@@ -1,17 +1,21 @@
-//! Runs and a store in, one file per run out: pinned worker threads fed by one queue, longest expected run first,
-//! watched by the calling thread (timeouts, Ctrl-C, progress).
+//! Runs and a store in, one file per run out: pinned worker threads fed by one queue, repeat by repeat, watched by the
+//! calling thread (timeouts, Ctrl-C, progress).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{self, RecvTimeoutError};
 
+use super::gate::Gate;
 use super::host;
+use super::interference::Probing;
 use super::progress::{Progress, View};
 use super::worker::{self, Place, Runner, Slot};
 use crate::error::{Error, Result};
 use crate::plan::{Estimator, Plan, RunSpec};
+use crate::settings::SolverSpec;
 use crate::trace::RunRecord;
 use crate::trace::store::{Folder, Store};
 
@@ -25,14 +29,14 @@ pub struct Batch<'a> {
     pub runner: &'a Runner<'a>,
     /// Where records go.
     pub store: &'a Store,
-    /// Which folder of it.
-    pub folder: Folder,
     /// Workers.
     pub jobs: usize,
     /// Most wall time of a run.
     pub timeout: Option<Duration>,
     /// Set from outside to stop; set here when a record cannot be written.
     pub cancel: &'a AtomicBool,
+    /// Measures how much the runs disturb each other.
+    pub probing: Option<&'a Probing>,
 }
 
 enum Event {
@@ -43,7 +47,8 @@ enum Event {
 /// Executes a batch and returns its records. An error means that records could not be written; all written ones are intact.
 pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Progress) -> Result<Vec<RunRecord>> {
     let (queue, next) = channel::unbounded();
-    for index in longest_first(batch, estimator) {
+    let seconds = |run: &RunSpec| estimator.seconds(run, batch.plan.description(run));
+    for index in order(batch.runs, &batch.plan.runs, seconds) {
         // Cannot fail: the receiver is alive.
         let _ = queue.send(index);
     }
@@ -53,12 +58,13 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
     let core = |k: usize| cores.get(k).copied().filter(|_| batch.jobs <= cores.len());
     let slots: Vec<Arc<Slot>> = (0..batch.jobs).map(|_| Arc::default()).collect();
     let (report, events) = channel::unbounded();
+    let gate = Gate::default();
     std::thread::scope(|scope| {
         let mut workers = Vec::new();
         for (k, slot) in slots.iter().enumerate() {
             let (next, report, slot) = (next.clone(), report.clone(), slot.clone());
-            let core = core(k);
-            let body = move || work_loop(batch, &next, &report, &slot, core);
+            let (core, gate) = (core(k), &gate);
+            let body = move || work_loop(batch, &next, &report, &slot, core, gate);
             let name = format!("{}-{k}", worker::THREAD_NAME);
             match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
                 Ok(worker) => workers.push(worker),
@@ -79,16 +85,36 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
     })
 }
 
-/// Longest processing time first: the last runs to start are short, so workers end together.
-fn longest_first(batch: &Batch<'_>, estimator: &Estimator) -> Vec<usize> {
-    let mut order: Vec<(f64, usize)> = batch
-        .runs
-        .iter()
-        .enumerate()
-        .map(|(index, run)| (estimator.seconds(run, batch.plan.description(run)), index))
-        .collect();
-    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    order.into_iter().map(|(_, index)| index).collect()
+/// The order of a queue, as indices into `runs`: repeat by repeat; within a repeat the solvers of a data set next to
+/// each other, so that they see the same machine, and each repeat begins with another of them, so that none is always
+/// first. Longest first only among the data sets of a repeat. `planned` are the runs of the whole plan: what is already
+/// done does not shift the rotation.
+pub fn order(runs: &[RunSpec], planned: &[RunSpec], seconds: impl Fn(&RunSpec) -> f64) -> Vec<usize> {
+    let mut solvers: BTreeMap<usize, Vec<&SolverSpec>> = BTreeMap::new();
+    for run in planned.iter().chain(runs) {
+        let list = solvers.entry(run.set).or_default();
+        if !list.contains(&&run.settings().solver) {
+            list.push(&run.settings().solver);
+        }
+    }
+    let place = |run: &RunSpec| {
+        let list = &solvers[&run.set];
+        let at = list.iter().position(|solver| **solver == run.settings().solver).unwrap_or(0);
+        let first = (run.repeat % list.len() as u64) as usize;
+        (at + list.len() - first) % list.len()
+    };
+    let mut blocks: BTreeMap<(u64, usize), f64> = BTreeMap::new();
+    for run in runs {
+        *blocks.entry((run.repeat, run.set)).or_default() += seconds(run);
+    }
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by(|&a, &b| {
+        let (a, b) = (&runs[a], &runs[b]);
+        let length = |run: &RunSpec| blocks[&(run.repeat, run.set)];
+        let set = length(b).total_cmp(&length(a)).then(a.set.cmp(&b.set));
+        a.repeat.cmp(&b.repeat).then(set).then_with(|| place(a).cmp(&place(b)))
+    });
+    order
 }
 
 fn work_loop(
@@ -97,9 +123,10 @@ fn work_loop(
     report: &channel::Sender<Event>,
     slot: &Arc<Slot>,
     core: Option<usize>,
+    gate: &Gate,
 ) {
     let core = core.filter(|core| host::pin(*core));
-    let place = Place { jobs: batch.jobs, core };
+    let place = Place { jobs: batch.jobs, core, gate };
     while let Ok(index) = next.try_recv() {
         if batch.cancel.load(Ordering::Relaxed) {
             return;
@@ -108,8 +135,13 @@ fn work_loop(
         let Some(record) = worker::execute(index, run, batch.plan.description(run), batch.runner, slot, place) else {
             return;
         };
-        let event = match batch.store.write(batch.folder, &record) {
-            Ok(()) => Event::Record { index, record: Box::new(record) },
+        let event = match batch.store.write(Folder::Runs, &record) {
+            Ok(()) => {
+                if let Some(probing) = batch.probing {
+                    probing.after(run, &record, batch.runner, slot, gate);
+                }
+                Event::Record { index, record: Box::new(record) }
+            }
             Err(error) => {
                 batch.cancel.store(true, Ordering::Relaxed);
                 Event::Fatal(error)
@@ -133,7 +165,7 @@ fn watch(
     let mut pending: Vec<bool> = vec![true; batch.runs.len()];
     let mut fatal = None;
     let mut shown = Instant::now();
-    progress.begin(batch.runs.len(), batch.jobs, batch.folder);
+    progress.begin(batch.runs.len(), batch.jobs);
     loop {
         match events.recv_timeout(TICK) {
             Ok(Event::Record { index, record }) => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::interference::Probing;
 use super::progress::{Progress, Verbosity};
 use super::scheduler::{Batch, run_batch};
 use super::{host, interference};
@@ -54,7 +55,7 @@ pub struct Report {
     pub already: u64,
     /// Finished now.
     pub finished: u64,
-    /// Label and message of the runs that failed now.
+    /// Label and message of the runs that failed now, and of those whose file could not be read.
     pub failed: Vec<(String, String)>,
     /// Whether it was stopped before the end.
     pub interrupted: bool,
@@ -87,7 +88,7 @@ pub struct Existing {
     pub done: BTreeMap<String, RunRecord>,
     /// Runs of the plan whose record says they failed; they are tried again.
     pub failed: u64,
-    /// Unreadable files.
+    /// Files that are damaged or cannot be read.
     pub damaged: Vec<Damage>,
     /// Runs of the plan made by other code or from other data.
     pub stale: Vec<String>,
@@ -116,6 +117,17 @@ impl Existing {
         existing
     }
 
+    /// Runs of the plan whose file the system refuses to read, with its reason. They may be sound, so they are not redone.
+    pub fn unread<'p>(&self, plan: &'p Plan) -> Vec<(&'p RunSpec, String)> {
+        let stem = |damage: &Damage| damage.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let files = self.damaged.iter().filter(|damage| damage.is_unread());
+        let run = |damage: &Damage| {
+            let run = plan.runs.iter().find(|run| run.run_id == stem(damage))?;
+            Some((run, format!("{}; make the file readable, or redo the run with --force", damage.error)))
+        };
+        files.filter_map(run).collect()
+    }
+
     /// An estimator that knows how long the finished runs took.
     pub fn estimator(&self, plan: &Plan) -> Estimator {
         let mut estimator = Estimator::default();
@@ -131,6 +143,14 @@ impl Existing {
 /// The number of workers: the flag, else the config, else one per core; one when isolated.
 pub fn workers(experiment: &Experiment, jobs: Option<usize>, isolated: bool) -> usize {
     if isolated { 1 } else { jobs.or(experiment.jobs).unwrap_or_else(host::core_count).max(1) }
+}
+
+/// The most wall time of a run. A config may ask for more seconds than a clock can count.
+fn timeout(experiment: &Experiment, seconds: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(seconds).map_err(|_| {
+        let message = format!("timeout_s = {seconds:e} is more than can be counted; leave it out for no limit");
+        Error::file(&experiment.path, message)
+    })
 }
 
 /// A warning when the plan may not fit into memory.
@@ -155,6 +175,7 @@ pub fn run(
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
     let mut progress = Progress::new(options.verbosity);
+    let timeout = experiment.timeout_s.map(|seconds| timeout(experiment, seconds)).transpose()?;
     let (store, _lock) = Store::create(&options.out)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
     let mut manifest = store.manifest()?;
@@ -165,11 +186,15 @@ pub fn run(
     if options.force {
         existing.done.clear();
     }
-    let todo: Vec<RunSpec> = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id)).cloned().collect();
-    let already = (plan.runs.len() - todo.len()) as u64;
+    let unread = if options.force { Vec::new() } else { existing.unread(plan) };
+    let is_due = |run: &&RunSpec| {
+        !existing.done.contains_key(&run.run_id) && !unread.iter().any(|(unread, _)| unread.run_id == run.run_id)
+    };
+    let todo: Vec<RunSpec> = plan.runs.iter().filter(is_due).cloned().collect();
+    let already = (plan.runs.len() - todo.len() - unread.len()) as u64;
     let probing = jobs > 1 && !experiment.clock.repeatable() && experiment.probes > 0;
     let needed: BTreeSet<usize> = todo.iter().map(|run| run.set).collect();
-    let problems = load(experiment, plan, catalog, options, &progress, |set| probing || needed.contains(&set))?;
+    let problems = load(experiment, plan, catalog, options, &progress, |set| needed.contains(&set))?;
     let expected = todo.iter().map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64;
     let message = format!(
         "{}: {} runs, {already} already done, {} to do with {jobs} workers, about {}",
@@ -186,33 +211,27 @@ pub fn run(
         Some(problem) => problem.run(run.settings(), observer),
         None => Err(Error::invalid("the data set of this run was not loaded")),
     };
-    let timeout = experiment.timeout_s.map(Duration::from_secs_f64);
+    let earlier = if options.force { &[][..] } else { &manifest.interference };
+    let probing = probing.then(|| Probing::new(experiment.probes, jobs, earlier));
     let batch =
-        Batch { runs: &todo, plan, runner: &runner, store: &store, folder: Folder::Runs, jobs, timeout, cancel };
+        Batch { runs: &todo, plan, runner: &runner, store: &store, jobs, timeout, cancel, probing: probing.as_ref() };
     let fresh = run_batch(&batch, &mut estimator, &mut progress)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
-    let failed: Vec<(String, String)> = fresh
+    let mut failed: Vec<(String, String)> = fresh
         .iter()
         .filter(|record| !record.status.is_done())
         .map(|record| (record.label(), record.status.reason().to_owned()))
         .collect();
+    let failures = failed.len() as u64;
+    failed.extend(unread.iter().map(|(run, error)| (run.label(), error.clone())));
     let interrupted = || cancel.load(Ordering::Relaxed);
-    let redone: BTreeSet<String> = fresh.iter().map(RunRecord::run_id).collect();
     let mut records: Vec<RunRecord> = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
 
     if let Some(line) = instrument_cost(&records) {
         progress.say(Verbosity::Normal, &line);
     }
-    if probing && !interrupted() {
-        let mut probed = store.scan(Folder::Probes)?.records;
-        let taken: BTreeSet<String> = probed.iter().filter_map(|probe| probe.circumstances.probe_of.clone()).collect();
-        let mut probes = interference::probes(&plan.runs, &records, experiment.probes);
-        probes.retain(|probe| probe.probe_of.as_ref().is_none_or(|of| redone.contains(of) || !taken.contains(of)));
-        let again: BTreeSet<&String> = probes.iter().filter_map(|probe| probe.probe_of.as_ref()).collect();
-        probed.retain(|old| old.circumstances.probe_of.as_ref().is_none_or(|of| !again.contains(of)));
-        let alone = Batch { runs: &probes, folder: Folder::Probes, jobs: 1, ..batch };
-        probed.extend(run_batch(&alone, &mut Estimator::default(), &mut progress)?);
-        let rows = interference::inflation(&records, &probed);
+    if let Some(probing) = probing {
+        let rows = probing.rows(jobs);
         let busy = records.iter().map(|record| record.circumstances.load).fold(0.0, f64::max);
         for line in interference::summary(&rows, busy) {
             progress.say(Verbosity::Normal, &line);
@@ -225,7 +244,7 @@ pub fn run(
     if let Some(session) = manifest.sessions.get_mut(session) {
         session.ended_unix_s = Some(host::unix_time());
         session.finished = finished;
-        session.failed = failed.len() as u64;
+        session.failed = failures;
         session.peak_memory = host::peak_memory();
     }
     store.write_manifest(&manifest)?;
@@ -274,13 +293,18 @@ fn tidy(store: &Store, plan: &Plan, existing: &mut Existing, options: &Options, 
     for damage in &existing.damaged {
         let stem = damage.path.file_stem().unwrap_or_default().to_string_lossy();
         let planned = plan.runs.iter().any(|run| run.run_id == stem);
-        if planned {
-            store.set_aside(&stem)?;
-        }
-        let fate = if planned { " (moved to stale/, redone now)" } else { " (not in this plan)" };
+        let fate = match (planned, damage.is_unread()) {
+            (false, _) => " (not in this plan)",
+            (true, true) if options.force => " (redone now)",
+            (true, true) => " (left where it is)",
+            (true, false) => {
+                store.set_aside(&stem)?;
+                " (moved to stale/, redone now)"
+            }
+        };
         progress.say(Verbosity::Quiet, &format!("warning: {}{fate}", damage.error));
     }
-    existing.damaged.retain(|damage| damage.path.exists());
+    existing.damaged.retain(|damage| damage.path.exists() && !(options.force && damage.is_unread()));
     for run_id in &existing.stale {
         store.set_aside(run_id)?;
     }

@@ -1,5 +1,5 @@
 //! One run on one worker thread: [`RunSpec`] in, [`RunRecord`] out. Panics, timeouts and divergence become failed
-//! records; a run cancelled from outside leaves no record.
+//! records (a run that timed out keeps what it measured until then); a run cancelled from outside leaves no record.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::gate::Gate;
 use super::host;
 use crate::dataset::Description;
 use crate::drive::{Observer, Outcome, StopReason, TracePoint};
@@ -67,6 +68,11 @@ impl Slot {
         }
     }
 
+    /// Whether its run must stop.
+    pub fn halted(&self) -> bool {
+        self.halt.load(Ordering::Relaxed) != Halt::No as u8
+    }
+
     fn halt(&self, why: Halt) {
         // The first reason stays.
         let _ = self.halt.compare_exchange(Halt::No as u8, why as u8, Ordering::Relaxed, Ordering::Relaxed);
@@ -77,9 +83,11 @@ impl Slot {
     }
 }
 
-/// The observer of a worker's run. Keeps the passes of the iteration that shows the slope rule best, for its figure.
-struct Watch {
+/// The observer of a worker's run. Keeps the passes of the iteration that shows the slope rule best, for its figure, and
+/// stands still at the gate while somebody else is timed alone: it is only called while the clock is stopped.
+struct Watch<'a> {
     slot: Arc<Slot>,
+    gate: &'a Gate,
     parallel_evaluation: bool,
     passes: Vec<Moment>,
 }
@@ -90,8 +98,9 @@ fn instructive(passes: &[Moment]) -> i64 {
     if passes.len() < 3 { i64::MIN } else { -(passes.len() as i64 - 8).abs() }
 }
 
-impl Observer for Watch {
+impl Observer for Watch<'_> {
     fn iteration(&mut self, _iteration: u64, passes: &[Moment]) {
+        self.gate.pass();
         if instructive(passes) > instructive(&self.passes) {
             self.passes.clear();
             self.passes.extend_from_slice(passes);
@@ -102,6 +111,8 @@ impl Observer for Watch {
         let mut activity = self.slot.lock();
         activity.iteration = point.iteration;
         activity.gap = Some(point.gap);
+        drop(activity);
+        self.gate.pass();
     }
 
     fn parallel_evaluation(&self) -> bool {
@@ -111,7 +122,7 @@ impl Observer for Watch {
     /// Asked inside passes, on the clock: one relaxed load.
     fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
         let slot = self.slot.clone();
-        Box::new(move || slot.halt.load(Ordering::Relaxed) != Halt::No as u8)
+        Box::new(move || slot.halted())
     }
 }
 
@@ -121,11 +132,13 @@ fn sound(point: &TracePoint) -> bool {
 
 /// Where and with how many neighbours a worker runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Place<'a> {
     /// Concurrent workers.
     pub jobs: usize,
     /// The core it is pinned to.
     pub core: Option<usize>,
+    /// Where they wait while one of them is timed alone.
+    pub gate: &'a Gate,
 }
 
 /// Executes one run; `None` when it was cancelled.
@@ -135,15 +148,17 @@ pub fn execute(
     facts: &Description,
     runner: &Runner<'_>,
     slot: &Arc<Slot>,
-    place: Place,
+    place: Place<'_>,
 ) -> Option<RunRecord> {
     silence_panics();
+    let _inside = place.gate.enter();
     let started = Instant::now();
     *slot.lock() = Activity { run: Some(index), started: Some(started), ..Activity::default() };
     let started_unix_s = host::unix_time();
     let steal = host::StealMeter::start(place.core);
     // With several workers every core is taken: evaluation may spread over cores only when nobody else is timed.
-    let mut observer = Watch { slot: slot.clone(), parallel_evaluation: place.jobs == 1, passes: Vec::new() };
+    let parallel_evaluation = place.jobs == 1;
+    let mut observer = Watch { slot: slot.clone(), gate: place.gate, parallel_evaluation, passes: Vec::new() };
     let result = catch_unwind(AssertUnwindSafe(|| runner(run, &mut observer)));
     // From here on the watchdog sees an idle worker; a reason it gave before is taken with the run it was given to.
     slot.lock().run = None;
@@ -161,11 +176,14 @@ pub fn execute(
         Ok(Ok(outcome)) => match outcome.points.iter().find(|point| !sound(point)) {
             Some(point) => failed(format!("diverged: the objective is not finite at iteration {}", point.iteration)),
             None if outcome.stop == StopReason::Cancelled && halt == Halt::Cancel as u8 => return None,
-            None if outcome.stop == StopReason::Cancelled => failed(format!("timed out after {total_s:.0} s")),
             None => {
-                let stop = outcome.stop;
+                let status = match outcome.stop {
+                    // Its points stay: a slow run that leaves no trace would make its solver look faster.
+                    StopReason::Cancelled => Status::Failed(format!("timed out after {total_s:.0} s")),
+                    stop => Status::Done(stop),
+                };
                 match Measured::of(outcome, total_s, passes) {
-                    Ok(measured) => (Status::Done(stop), measured),
+                    Ok(measured) => (status, measured),
                     Err(error) => failed(error.to_string()),
                 }
             }
@@ -177,11 +195,13 @@ pub fn execute(
         jobs: place.jobs as u64,
         core: place.core.map_or(-1, |core| core as i64),
         host: host::host().name,
+        host_class: host::class(),
+        build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         started_unix_s,
         steal: steal.fraction(),
         load: host::load(),
-        probe_of: run.probe_of.clone(),
+        probe_of: None,
     };
     Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, circumstances, status, measured })
 }

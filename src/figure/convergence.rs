@@ -10,6 +10,7 @@ use super::panel::{Line, Panel, Scale};
 use super::theme::{self, INK, Style, WIDTH, pt};
 use crate::error::Result;
 use crate::frame::{Axis, Bands, Frames, Quantity};
+use crate::text::number;
 
 const HEADING: f64 = 15.0;
 const PANEL: f64 = 122.0;
@@ -50,44 +51,90 @@ impl Kind {
     }
 }
 
-/// How many leading positions are drawn: those where at least half of the repeats still run.
-pub fn drawn_length(bands: &Bands) -> usize {
+/// How many leading positions of a series count: those where at least half of its repeats do.
+fn counted(bands: &Bands) -> usize {
     let most = bands.count.iter().copied().max().unwrap_or(0);
     bands.count.iter().rposition(|count| 2 * count >= most).map_or(0, |at| at + 1)
 }
 
-/// What a legend says about bands: "line = median, band = min–max of 10 repeats", cuts, failures.
-fn notes(frames: &Frames, bands: &[Bands], shown: &[usize]) -> Vec<String> {
-    let repeats = shown.iter().map(|s| frames.series[*s].completed);
-    let (least, most) = (repeats.clone().min().unwrap_or(0), repeats.max().unwrap_or(0));
+/// Where the axis of a data set ends: where its first solver does, so that none looks shorter than another. Infinite
+/// without a series.
+pub fn axis_end<'a>(bands: impl IntoIterator<Item = &'a Bands>) -> f64 {
+    let ends = bands.into_iter().filter_map(|bands| bands.x.get(counted(bands).checked_sub(1)?));
+    ends.copied().fold(f64::INFINITY, f64::min)
+}
+
+/// How many leading positions of a series are drawn on an axis that ends there.
+pub fn drawn_length(bands: &Bands, end: f64) -> usize {
+    // Runs that ended by time end a little apart: the next position is still on the axis when it is that near.
+    let inside = bands.x.partition_point(|x| *x <= end * (1.0 + 1e-9));
+    inside.min(counted(bands))
+}
+
+/// "n = 9 from 0.31": where repeats fall out of a band before its last tenth.
+fn changes(bands: &Bands, length: usize) -> Vec<String> {
+    let Some(end) = bands.x[..length].last() else { return Vec::new() };
+    let fall = |at: &usize| bands.count[*at] < bands.count[*at - 1] && bands.x[*at] < 0.9 * end;
+    (1..length).filter(fall).map(|at| format!("n = {} from {}", bands.count[at], number(bands.x[at]))).collect()
+}
+
+/// What a legend says about bands: "line = median, band = min–max of 10 repeats", where n changes, what is cut, failures.
+fn notes(kind: Kind, frames: &Frames, bands: &[Bands], shown: &[(usize, usize)]) -> Vec<String> {
+    let series = || shown.iter().map(|(s, _)| &frames.series[*s]);
+    let (least, most) = (series().map(|s| s.completed).min(), series().map(|s| s.completed).max());
+    let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
     let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
     let plural = if most == 1 { "" } else { "s" };
-    let mut note = format!("line = median, band = min–max of {count} repeat{plural}");
-    if shown.iter().any(|s| drawn_length(&bands[*s]) < bands[*s].x.len()) {
-        note.push_str(", drawn while at least half of them run");
+    let mut notes = vec![format!("line = median, band = min–max of {count} repeat{plural}")];
+    if shown.iter().any(|(s, length)| *length < bands[*s].x.len()) {
+        let axis = if kind == Kind::Runtime { "time" } else { "iteration" };
+        notes.push(format!("the {axis} axis of a data set ends where its first solver ends"));
     }
-    let failed: usize = shown.iter().map(|s| frames.series[*s].failed).sum();
+    if kind != Kind::Dynamics && shown.iter().any(|(s, length)| bands[*s].carried(*length)) {
+        notes.push("a run that reached its gap stays at its last value".to_owned());
+    }
+    let told: Vec<String> = shown
+        .iter()
+        .map(|(s, length)| (&frames.series[*s], changes(&bands[*s], *length)))
+        .filter(|(_, changes)| !changes.is_empty())
+        .map(|(series, changes)| format!("{} on {}: {}", series.display, series.title, changes.join(", ")))
+        .collect();
+    if !told.is_empty() {
+        let more = if told.len() > 4 { format!("; and {} more", told.len() - 4) } else { String::new() };
+        notes.push(format!("{}{more}", told[..told.len().min(4)].join("; ")));
+    }
+    let failed: usize = series().map(|s| s.failed).sum();
     if failed > 0 {
-        let all = failed + shown.iter().map(|s| frames.series[*s].completed).sum::<usize>();
-        return vec![note, format!("{failed} of {all} runs failed and are not in the bands")];
+        let (all, censored) =
+            (failed + series().map(|s| s.completed).sum::<usize>(), series().map(|s| s.censored).sum::<usize>());
+        let counted =
+            if censored > 0 { format!("; {censored} of them count as far as they went") } else { String::new() };
+        notes.push(format!("{failed} of {all} runs failed{counted}"));
     }
-    vec![note]
+    notes
 }
 
 /// Draws the figure of these data sets.
 pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String> {
     let (frames, bands) = (&source.results.frames, source.bands(kind.axis())?);
     let styles = theme::styles(frames);
-    let shown: Vec<usize> =
-        datasets.iter().flat_map(|d| frames.series_of(d)).filter(|s| kind.shows(frames, *s)).collect();
     let mut entries: Vec<(String, Style)> = Vec::new();
-    for series in shown.iter().map(|s| &frames.series[*s]) {
+    for series in datasets.iter().flat_map(|dataset| shown_of(kind, frames, dataset)).map(|s| &frames.series[s]) {
         let entry = (series.display.clone(), styles[&series.label]);
         if !entries.contains(&entry) {
             entries.push(entry);
         }
     }
-    let legend = Legend::new(entries, &notes(frames, bands, &shown));
+    let ends: Vec<f64> = datasets.iter().map(|d| axis_end(shown_of(kind, frames, d).map(|s| &bands[s]))).collect();
+    let lengths = |(dataset, end): (&&str, &f64)| -> Vec<(usize, usize)> {
+        shown_of(kind, frames, dataset).map(|s| (s, drawn_length(&bands[s], *end))).collect()
+    };
+    let drawn: Vec<(usize, usize)> = datasets.iter().zip(&ends).flat_map(lengths).collect();
+    let mut notes = notes(kind, frames, bands, &drawn);
+    if kind != Kind::Dynamics && datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {
+        notes.push("shaded: not known of the optimum, nothing is compared below".to_owned());
+    }
+    let legend = Legend::new(entries, &notes);
     let row = HEADING + PANEL;
     let height = row * datasets.len() as f64 + legend.height();
     let title = format!("{}: {}", kind.title(), datasets.join(", "));
@@ -101,18 +148,22 @@ pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String
                 heading,
             ))?;
             let area = root.clone().shrink((0, pt(top + HEADING)), (pt(WIDTH), pt(PANEL)));
-            draw_row(kind, frames, bands, dataset, &area)?;
+            draw_row(kind, frames, bands, (dataset, ends[at]), &area)?;
         }
         legend.draw(root, row * datasets.len() as f64)
     })
 }
 
-fn draw_row(kind: Kind, frames: &Frames, bands: &[Bands], dataset: &str, area: &Area) -> Drawn {
+fn shown_of<'a>(kind: Kind, frames: &'a Frames, dataset: &'a str) -> impl Iterator<Item = usize> + 'a {
+    frames.series_of(dataset).filter(move |s| kind.shows(frames, *s))
+}
+
+fn draw_row(kind: Kind, frames: &Frames, bands: &[Bands], (dataset, end): (&str, f64), area: &Area) -> Drawn {
     let styles = theme::styles(frames);
     let quantities = kind.quantities();
     for (cell, quantity) in area.split_evenly((1, quantities.len())).iter().zip(quantities) {
-        let lines = frames.series_of(dataset).filter(|s| kind.shows(frames, *s)).map(|s| {
-            let (band, length) = (bands[s].of(*quantity), drawn_length(&bands[s]));
+        let lines = shown_of(kind, frames, dataset).map(|s| {
+            let (band, length) = (bands[s].of(*quantity), drawn_length(&bands[s], end));
             Line {
                 style: styles[&frames.series[s].label],
                 x: &bands[s].x[..length],
@@ -120,11 +171,12 @@ fn draw_row(kind: Kind, frames: &Frames, bands: &[Bands], dataset: &str, area: &
             }
         });
         let panel = Panel {
-            title: quantity.title().to_owned(),
+            title: frames.panel_title(*quantity, dataset),
             x_title: if kind == Kind::Runtime { "solver time (s)" } else { "iteration" }.to_owned(),
             x: Scale::Log,
             y: if kind == Kind::Dynamics { Scale::Linear } else { Scale::Log },
             lines: lines.collect(),
+            floor: quantity.is_suboptimality().then(|| frames.floor(dataset)),
         };
         panel.draw(cell)?;
     }

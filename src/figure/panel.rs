@@ -52,6 +52,8 @@ pub struct Panel<'a> {
     pub y: Scale,
     /// What it shows.
     pub lines: Vec<Line<'a>>,
+    /// Values below this are not known; shaded when it is in sight.
+    pub floor: Option<f64>,
 }
 
 /// An axis: a range of positions and the labelled ones among them.
@@ -134,6 +136,13 @@ pub(super) fn axes<'a, 'b>(
         .label_style(theme::text(SMALL, INK, HPos::Center, VPos::Center))
         .draw()?;
     Ok(chart)
+}
+
+/// Whether labels below an axis of this width in points would touch.
+fn crowded(ticks: &Ticks, room: f64) -> bool {
+    let place = |p: f64| (p - ticks.range.start) / (ticks.range.end - ticks.range.start) * room;
+    let half = |p: f64| 0.5 * theme::text_width(&ticks.label(p), SMALL);
+    ticks.at.windows(2).any(|two| place(two[1]) - place(two[0]) < half(two[0]) + half(two[1]) + 2.0)
 }
 
 /// Decades, thinned when there are many, with steps between them when there are fewer than three.
@@ -238,12 +247,23 @@ impl Panel<'_> {
             Scale::Linear => linear_ticks(low, high, most),
             Scale::Log => log_ticks(low, high, most),
         };
+        // The floor is in sight when a line comes near it.
+        let floor = self.floor.and_then(|floor| self.y.place(floor)).filter(|floor| *floor > y0 - 0.3 * (y1 - y0));
+        let y0 = floor.map_or(y0, |floor| y0.min(floor - 0.1 * (y1 - y0)));
         let columns = ((width as f64 / theme::UNIT - 32.0) / 24.0) as usize;
-        let xt = ticks(self.x, if self.x == Scale::Linear { 0.0 } else { x0 }, x1, columns);
+        let from = if self.x == Scale::Linear { 0.0 } else { x0 };
+        let room = width as f64 / theme::UNIT - 38.0;
+        let fewer = (2..=columns.max(2)).rev().map(|most| ticks(self.x, from, x1, most));
+        let xt = fewer.into_iter().find(|ticks| !crowded(ticks, room)).unwrap_or_else(|| ticks(self.x, from, x1, 2));
         let yt = ticks(self.y, if self.y == Scale::Linear { y0.min(0.0) } else { y0 }, y1, 5);
         let (x, y) = (self.x, self.y);
         let widest = yt.at.iter().map(|p| theme::text_width(&yt.label(*p), SMALL)).fold(0.0, f64::max);
+        let (left, right, bottom) = (xt.range.start, xt.range.end, yt.range.start);
         let mut chart = axes(area, (&self.title, &self.x_title), (xt, yt), (widest + 7.0).max(28.0))?;
+        if let Some(floor) = floor {
+            let corners = [(left, bottom), (right, floor.min(y1))];
+            chart.draw_series(std::iter::once(Rectangle::new(corners, INK.mix(BAND_ALPHA).filled())))?;
+        }
         for line in &self.lines {
             for stretch in stretches(line.x, [line.y[0], line.y[2]], x, y) {
                 let lower = stretch.iter().map(|(px, [low, _])| (*px, *low));
@@ -295,6 +315,13 @@ mod tests {
         assert_eq!(labels(log_ticks(-2.0, 2.6, 5)), ["0.01", "0.1", "1", "10", "100"]);
         assert_eq!(labels(linear_ticks(-1.0, 2.0, 3)), ["−1", "0", "1", "2"]);
         assert!(!log_ticks(0.0, 0.0, 5).at.is_empty(), "a single value still gets a label");
+    }
+
+    #[test]
+    fn labels_that_would_touch_are_noticed() {
+        let ticks = log_ticks(-3.5, -1.2, 5);
+        assert_eq!(ticks.at.len(), 5);
+        assert!(crowded(&ticks, 90.0) && !crowded(&ticks, 300.0));
     }
 
     #[test]

@@ -1,81 +1,116 @@
-//! Putting repeats side by side: ascending positions per run in, for each common position the rows of the repeats
-//! still running there out.
+//! Putting repeats side by side: ascending positions per run in; for each position of a grid the place of every repeat
+//! there out. Between two evaluations a run is a straight line in log-log; it is never continued past its last one,
+//! unless it stopped because it reached its gap: then it stays where it was.
 
 use std::ops::Range;
 
-/// Common positions, and at each the rows (of the column the positions came from) of the repeats still running.
+/// How a run ended, as far as its curve goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It used up its budget: nothing is known past its last evaluation.
+    Budget,
+    /// It reached its gap: it stays at its last value.
+    Gap,
+    /// It failed or timed out: its evaluations count as far as they go.
+    Failed,
+}
+
+/// The evaluations of one run in the table of points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Position in the list of series.
+    pub series: usize,
+    /// Repeat number.
+    pub repeat: u64,
+    /// Seed of its orders: solvers with one seed saw the same orders.
+    pub seed: u64,
+    /// All rows.
+    pub rows: Range<usize>,
+    /// The rows after whole iterations: a part of an iteration has no place on the iteration axis.
+    pub whole: Range<usize>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// Where a position lies in a run: on a row, or a share of the way to the next one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    row: usize,
+    next: usize,
+    share: f64,
+    /// Past the end of a run that reached its gap.
+    pub carried: bool,
+}
+
+impl Place {
+    /// The value of a column there: between positive values along a straight line in log-log.
+    pub fn value(&self, column: &[f64]) -> f64 {
+        let (from, to) = (column[self.row], column[self.next]);
+        if self.share == 0.0 {
+            from
+        } else if from > 0.0 && to > 0.0 {
+            from * (to / from).powf(self.share)
+        } else {
+            from + self.share * (to - from)
+        }
+    }
+}
+
+/// Where `x` lies among the ascending positions of these rows; `None` before the first and, except for a run that reached
+/// its gap, after the last. Of several rows at one position the last counts.
+pub fn place(positions: &[f64], rows: &Range<usize>, end: End, x: f64) -> Option<Place> {
+    let inside = &positions[rows.clone()];
+    let after = inside.partition_point(|position| *position <= x);
+    let row = rows.start + after.checked_sub(1)?;
+    let on = |carried| Some(Place { row, next: row, share: 0.0, carried });
+    let from = positions[row];
+    if from == x {
+        return on(false);
+    }
+    if after == inside.len() {
+        return if end == End::Gap { on(true) } else { None };
+    }
+    let to = positions[row + 1];
+    let share = if from > 0.0 { (x / from).ln() / (to / from).ln() } else { (x - from) / (to - from) };
+    Some(Place { row, next: row + 1, share, carried: false })
+}
+
+/// Positions, and at each the places of the repeats that have one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Aligned {
     /// Positions, ascending.
     pub x: Vec<f64>,
-    rows: Vec<usize>,
+    places: Vec<Place>,
     ends: Vec<usize>,
 }
 
 impl Aligned {
-    /// The rows at one position; never empty.
-    pub fn rows(&self, at: usize) -> &[usize] {
-        &self.rows[if at == 0 { 0 } else { self.ends[at - 1] }..self.ends[at]]
-    }
-
-    /// Closes a position: keeps the rows pushed since the last one, if there are any.
-    fn close(&mut self, x: f64) {
-        if self.rows.len() > self.ends.last().copied().unwrap_or(0) {
-            self.x.push(x);
-            self.ends.push(self.rows.len());
-        }
+    /// The places at one position; never empty.
+    pub fn places(&self, at: usize) -> &[Place] {
+        &self.places[if at == 0 { 0 } else { self.ends[at - 1] }..self.ends[at]]
     }
 }
 
-/// Alignment on a count (iterations, oracle calls). `keys[runs[r]]` ascends. A position stays when every repeat still
-/// running was evaluated there: the last evaluation of a repeat that stopped off the others' cadence is no position.
-pub fn on_counts(keys: &[u64], runs: &[Range<usize>]) -> Aligned {
+/// Puts runs (their rows and how they ended) on a grid; a position without any run is left out.
+pub fn align(positions: &[f64], runs: &[(Range<usize>, End)], grid: &[f64]) -> Aligned {
     let mut aligned = Aligned::default();
-    let mut heads: Vec<Range<usize>> = runs.iter().filter(|run| !run.is_empty()).cloned().collect();
-    let firsts: Vec<u64> = heads.iter().map(|run| keys[run.start]).collect();
-    while let Some(x) = heads.iter().filter(|head| !head.is_empty()).map(|head| keys[head.start]).min() {
-        let open = aligned.rows.len();
-        let mut common = true;
-        for (head, first) in heads.iter_mut().zip(&firsts) {
-            if head.start == head.end || *first > x {
-                continue;
-            }
-            if keys[head.start] == x {
-                while head.len() > 1 && keys[head.start + 1] == x {
-                    head.start += 1;
-                }
-                aligned.rows.push(head.start);
-                head.start += 1;
-            } else {
-                common = false;
-            }
+    for x in grid {
+        aligned.places.extend(runs.iter().filter_map(|(rows, end)| place(positions, rows, *end, *x)));
+        if aligned.places.len() > aligned.ends.last().copied().unwrap_or(0) {
+            aligned.x.push(*x);
+            aligned.ends.push(aligned.places.len());
         }
-        if !common {
-            aligned.rows.truncate(open);
-        }
-        aligned.close(x as f64);
     }
     aligned
 }
 
-/// Alignment of step functions on a grid: the last evaluation at or before each grid time, never before a run's first
-/// evaluation, never past its last.
-pub fn on_grid(times: &[f64], runs: &[Range<usize>], grid: &[f64]) -> Aligned {
-    let mut aligned = Aligned::default();
-    let mut heads: Vec<Range<usize>> = runs.iter().filter(|run| !run.is_empty()).cloned().collect();
-    for t in grid {
-        for head in &mut heads {
-            while head.len() > 1 && times[head.start + 1] <= *t {
-                head.start += 1;
-            }
-            let running = *t <= times[head.end - 1];
-            if running && times[head.start] <= *t {
-                aligned.rows.push(head.start);
-            }
-        }
-        aligned.close(*t);
-    }
-    aligned
+/// Every position where one of these runs was evaluated and the ends of the runs they are compared with, ascending.
+pub fn count_grid(positions: &[f64], runs: &[(Range<usize>, End)], ends: &[f64]) -> Vec<f64> {
+    let mut grid: Vec<f64> = runs.iter().flat_map(|(rows, _)| &positions[rows.clone()]).copied().collect();
+    grid.extend_from_slice(ends);
+    grid.sort_unstable_by(f64::total_cmp);
+    grid.dedup();
+    grid
 }
 
 /// `points` log-spaced times from the earliest first evaluation to the latest last one, and the end of every run, so
@@ -103,25 +138,27 @@ pub fn time_grid<'a>(runs: impl Iterator<Item = &'a [f64]>, points: usize) -> Ve
 mod tests {
     use super::*;
 
-    fn shape(aligned: &Aligned) -> Vec<(f64, Vec<usize>)> {
-        (0..aligned.x.len()).map(|at| (aligned.x[at], aligned.rows(at).to_vec())).collect()
+    #[test]
+    fn between_evaluations_a_run_is_a_line_in_log_log() {
+        let (x, y) = ([1.0, 100.0], [1.0, 1e-4]);
+        let at = |x_: f64| place(&x, &(0..2), End::Budget, x_).map(|p| p.value(&y));
+        assert_eq!((at(1.0), at(100.0), at(0.5), at(101.0)), (Some(1.0), Some(1e-4), None, None));
+        assert!(at(10.0).is_some_and(|v| (v - 1e-2).abs() < 1e-12));
+        let sign = place(&x, &(0..2), End::Budget, 10.0).map(|p| p.value(&[1.0, -1.0]));
+        assert!(sign.is_some_and(|v| v.abs() < 1e-12), "what is not positive has no logarithm: {sign:?}");
     }
 
     #[test]
-    fn counts_drop_the_off_cadence_end_of_an_early_stopper() {
-        // Rows 0..3: 1, 2, 4; rows 3..6: 1, 2, 3 (stopped at 3, off the cadence).
-        let keys = [1, 2, 4, 1, 2, 3];
-        let aligned = on_counts(&keys, &[0..3, 3..6]);
-        assert_eq!(shape(&aligned), [(1.0, vec![0, 3]), (2.0, vec![1, 4]), (4.0, vec![2])]);
-    }
-
-    #[test]
-    fn steps_hold_between_the_first_and_the_last_evaluation_only() {
-        let times = [1.0, 3.0, 2.0, 5.0];
-        let aligned = on_grid(&times, &[0..2, 2..4, 4..4], &[0.5, 1.0, 2.0, 2.9, 3.0, 4.0, 5.0, 6.0]);
-        let expected =
-            [(1.0, vec![0]), (2.0, vec![0, 2]), (2.9, vec![0, 2]), (3.0, vec![1, 2]), (4.0, vec![2]), (5.0, vec![3])];
-        assert_eq!(shape(&aligned), expected);
+    fn only_a_run_that_reached_its_gap_is_carried_on() {
+        // Rows 0..3: 1, 2, 4; rows 3..5: 1, 2.
+        let x = [1.0, 2.0, 4.0, 1.0, 2.0];
+        for (end, counts) in [(End::Gap, [2, 2, 2]), (End::Budget, [2, 2, 1]), (End::Failed, [2, 2, 1])] {
+            let runs = [(0..3, End::Budget), (3..5, end)];
+            let aligned = align(&x, &runs, &count_grid(&x, &runs, &[4.0]));
+            assert_eq!(aligned.x, [1.0, 2.0, 4.0]);
+            assert_eq!([0, 1, 2].map(|at| aligned.places(at).len()), counts, "{end:?}");
+            assert_eq!(aligned.places(2).iter().filter(|p| p.carried).count(), usize::from(end == End::Gap));
+        }
     }
 
     #[test]

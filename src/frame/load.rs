@@ -6,6 +6,8 @@ use super::Frames;
 use super::profile::{self, ProfileRow};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
+use crate::optimum;
+use crate::settings::Identity;
 use crate::text::fits;
 use crate::trace::RunRecord;
 use crate::trace::manifest::Manifest;
@@ -64,7 +66,12 @@ impl Results {
                 return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
             }
         }
-        let frames = Frames::new(&records, catalog)?;
+        let optima = optimum::Store::known()?;
+        let known = |identity: &Identity| {
+            let found = optima.find(&identity.data_checksum, identity.lambda, identity.pairwise_weight)?;
+            Some((found.lower, found.upper))
+        };
+        let frames = Frames::with_bounds(&records, catalog, &known)?;
         let profile = profile::profile(&records, &frames)?;
         Ok(Self { manifest, records, damaged, frames, profile })
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::settings::Cadence;
-use crate::trace::RunRecord;
+use crate::settings::{Cadence, Until};
+use crate::trace::{Circumstances, RunRecord};
 
 /// File name part for each data set, distinct and safe on any system.
 pub fn file_stems(datasets: &[&str]) -> Vec<String> {
@@ -24,10 +24,39 @@ pub fn file_stems(datasets: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// The data set and the label of each record's series. Runs of one name that differ in λ, pairwise weight or content
-/// are different problems and must not share bounds; runs of one solver on one problem that differ in parameters,
-/// clock, budget or cadence are different lines. What differs is added to the name, as in `mp-bcfw (passes=5)`.
-pub fn series(records: &[&RunRecord]) -> Vec<(String, String)> {
+/// What a record's line is called, and what it is told by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// Data set.
+    pub dataset: String,
+    /// Solver with the settings that tell it apart.
+    pub label: String,
+    /// Parameters, budget, cadence, clock; circumstances where they change its times.
+    pub facts: Facts,
+}
+
+/// Keys of [`circumstances`]: times of runs that differ in one of them are not put together.
+pub const CIRCUMSTANCES: [&str; 4] = ["clock", "host", "jobs", "build"];
+
+/// The clock and, unless it gives the same times everywhere, what changes times and is not the solver.
+fn circumstances(record: &RunRecord) -> Facts {
+    let clock = record.settings().clock;
+    let mut facts = Facts::from([("clock".to_owned(), clock.name().to_owned())]);
+    if !clock.repeatable() {
+        let Circumstances { host, host_class, jobs, build, .. } = &record.circumstances;
+        let host = if host_class.is_empty() { host } else { host_class };
+        facts.insert("host".to_owned(), host.clone());
+        facts.insert("jobs".to_owned(), if *jobs <= 1 { "isolated".to_owned() } else { jobs.to_string() });
+        facts.insert("build".to_owned(), build.clone());
+    }
+    facts
+}
+
+/// The names of each record's series. Runs of one name that differ in λ, pairwise weight or content are different
+/// problems and must not share bounds; runs of one solver on one problem that differ in parameters, clock, budget or
+/// cadence are different lines, and so are those that a wall or CPU clock timed on other machines, beside other
+/// numbers of workers or in other builds. What differs is added to the name, as in `mp-bcfw (passes=5)`.
+pub fn series(records: &[&RunRecord]) -> Vec<Name> {
     let optional = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     let problems = records.iter().map(|record| {
         let identity = &record.identity;
@@ -44,20 +73,26 @@ pub fn series(records: &[&RunRecord]) -> Vec<(String, String)> {
     let solvers = records.iter().zip(&datasets).map(|(record, dataset)| {
         let settings = record.settings();
         let budget = &settings.budget;
-        let mut facts = Facts::from([
-            ("clock".to_owned(), settings.clock.name().to_owned()),
+        let mut facts = circumstances(record);
+        facts.extend([
             ("evaluate".to_owned(), cadence(&settings.evaluate)),
             ("iterations".to_owned(), optional(budget.iterations.map(|v| v.to_string()))),
             ("time_s".to_owned(), optional(budget.time_s.map(|v| v.to_string()))),
             ("oracle_calls".to_owned(), optional(budget.oracle_calls.map(|v| v.to_string()))),
             ("gap".to_owned(), optional(budget.gap.map(|v| v.to_string()))),
+            ("until".to_owned(), Until::NAMES[budget.until as usize].to_owned()),
         ]);
         facts.extend(settings.solver.params.iter().map(|(key, value)| (key.clone(), value.to_string())));
         ((dataset.as_str(), record.solver()), facts)
     });
-    let labels = differences(solvers.collect());
-    let labels = records.iter().zip(labels).map(|(record, differs)| record.solver().to_owned() + &differs);
-    datasets.iter().cloned().zip(labels).collect()
+    let solvers: Vec<((&str, &str), Facts)> = solvers.collect();
+    let labels = differences(solvers.clone());
+    let named = |(((dataset, solver), facts), differs): (((&str, &str), Facts), String)| Name {
+        dataset: dataset.to_owned(),
+        label: solver.to_owned() + &differs,
+        facts,
+    };
+    solvers.into_iter().zip(labels).map(named).collect()
 }
 
 /// As in a config.
@@ -69,7 +104,8 @@ fn cadence(evaluate: &Cadence) -> String {
     }
 }
 
-type Facts = BTreeMap<String, String>;
+/// Key → value, as a config would write them.
+pub type Facts = BTreeMap<String, String>;
 
 /// For each item, ` (key=value, …)` of the facts that differ within its group (a key that only some have differs); empty
 /// when none does.

@@ -1,45 +1,59 @@
 //! Records → the Polars tables of [`Frames`](super::Frames): evaluations, best bounds, suboptimalities, runs.
 
-use std::ops::Range;
-
 use polars::prelude::*;
 
-use super::{Series, polars_error};
-use crate::drive::TracePoint;
+use super::align::{End, Run};
+use super::{Bounds, Series, polars_error};
+use crate::drive::{StopReason, TracePoint};
 use crate::error::Result;
-use crate::trace::RunRecord;
+use crate::trace::{RunRecord, Status};
 
-/// A series and its rows.
-pub(super) type Span = (usize, Range<usize>);
-
-/// One row per evaluation of the runs that ended well, and the rows of each; rows of a run are contiguous.
-pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<Span>)> {
-    let done = || planned.iter().filter(|(record, _)| record.status.is_done());
-    let total = done().map(|(record, _)| record.points().len()).sum();
+/// One row per evaluation, and the rows of each run that has any; rows of a run are contiguous.
+pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<Run>)> {
+    let total = planned.iter().map(|(record, _)| record.points().len()).sum();
     let numbers = |value: fn(&TracePoint) -> f64| -> Vec<f64> {
         let mut column = Vec::with_capacity(total);
-        done().for_each(|(record, _)| column.extend(record.points().iter().map(value)));
+        for (record, _) in planned {
+            column.extend(record.points().iter().map(value));
+        }
         column
     };
     let counts = |value: fn(&TracePoint) -> u64| -> Vec<u64> {
         let mut column = Vec::with_capacity(total);
-        done().for_each(|(record, _)| column.extend(record.points().iter().map(value)));
+        for (record, _) in planned {
+            column.extend(record.points().iter().map(value));
+        }
         column
     };
     let mut passes = Vec::with_capacity(total);
     let (mut series, mut repeat) = (Vec::with_capacity(total), Vec::with_capacity(total));
-    let (mut spans, mut end) = (Vec::new(), 0);
-    for (record, at) in done() {
+    let mut terms = Vec::with_capacity(total);
+    let (mut runs, mut end) = (Vec::new(), 0);
+    for (record, at) in planned.iter().filter(|(record, _)| !record.points().is_empty()) {
         let (mut iteration, mut sum) = (0, 0);
         for p in record.points() {
             let iterations = p.iteration.saturating_sub(iteration).max(1);
             passes.push(p.approx_passes.saturating_sub(sum) as f64 / iterations as f64);
             (iteration, sum) = (p.iteration, p.approx_passes);
         }
-        spans.push((*at, end..end + record.points().len()));
-        end += record.points().len();
+        let rows = end..end + record.points().len();
+        let part = record.points().iter().rev().take_while(|point| point.partial).count();
+        end = rows.end;
+        runs.push(Run {
+            series: *at,
+            repeat: record.repeat,
+            seed: record.settings().seed,
+            whole: rows.start..rows.end - part,
+            rows,
+            end: match record.status {
+                Status::Done(StopReason::Gap) => End::Gap,
+                Status::Done(_) => End::Budget,
+                Status::Failed(_) => End::Failed,
+            },
+        });
         series.resize(end, *at as u32);
         repeat.resize(end, record.repeat);
+        terms.resize(end, record.circumstances.n);
     }
     let columns = vec![
         Column::new("series".into(), series),
@@ -47,52 +61,69 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
         Column::new("iteration".into(), counts(|p| p.iteration)),
         Column::new("oracle_calls".into(), counts(|p| p.oracle_calls)),
         Column::new("time_s".into(), numbers(|p| p.time_s)),
+        Column::new("oracle_time_s".into(), numbers(|p| p.oracle_time_s)),
         Column::new("primal".into(), numbers(|p| p.primal)),
         Column::new("dual".into(), numbers(|p| p.dual)),
         Column::new("gap".into(), numbers(|p| p.gap)),
+        Column::new("oracle_slack".into(), numbers(|p| p.oracle_slack)),
+        Column::new("proven".into(), counts(|p| p.proven)),
+        Column::new("terms".into(), terms),
+        Column::new("partial".into(), counts(|p| u64::from(p.partial))),
         Column::new("planes_mean".into(), numbers(|p| p.planes_mean)),
+        Column::new("approx_passes".into(), counts(|p| p.approx_passes)),
         Column::new("passes_per_iteration".into(), passes),
     ];
-    Ok((DataFrame::new_infer_height(columns).map_err(polars_error)?, spans))
+    Ok((DataFrame::new_infer_height(columns).map_err(polars_error)?, runs))
 }
 
-/// Per data set, over all its runs: `dataset`, `best_dual` (B_lo), `best_primal` (B_up), in the order of the series.
-pub(super) fn bounds(points: &DataFrame, series: &[Series]) -> Result<DataFrame> {
-    let ids: Vec<u32> = (0..series.len() as u32).collect();
-    let names: Vec<&str> = series.iter().map(|s| s.dataset.as_str()).collect();
-    let names =
-        DataFrame::new_infer_height(vec![Column::new("series".into(), ids), Column::new("dataset".into(), names)]);
-    let best = || [col("best_dual").max(), col("best_primal").min()];
-    let per_series = points
-        .clone()
-        .lazy()
-        .select([col("series"), col("dual").alias("best_dual"), col("primal").alias("best_primal")])
-        .group_by([col("series")])
-        .agg(best());
-    names
-        .and_then(|names| {
-            names
-                .lazy()
-                .join(per_series, [col("series")], [col("series")], JoinArgs::new(JoinType::Inner))
-                .sort(["series"], SortMultipleOptions::default())
-                .group_by_stable([col("dataset")])
-                .agg(best())
-                .collect()
-        })
-        .map_err(polars_error)
+/// Per data set: `dataset`, `best_dual` (B_lo), `best_primal` (B_up), in the order of the series, over all runs that did
+/// not fail and what is known of the problem already. Bounds that exclude each other, by rounding or because an oracle
+/// was not exact, change places: what lies between them is not known.
+pub(super) fn bounds(
+    points: &DataFrame,
+    runs: &[Run],
+    series: &[Series],
+    known: impl Fn(usize) -> Option<Bounds>,
+) -> Result<DataFrame> {
+    let column = |name: &str| points.column(name).and_then(|c| c.f64()).and_then(|c| c.cont_slice());
+    let (dual, primal) = (column("dual").map_err(polars_error)?, column("primal").map_err(polars_error)?);
+    let (mut names, mut low, mut high): (Vec<&str>, Vec<f64>, Vec<f64>) = Default::default();
+    for run in runs.iter().filter(|run| run.end != End::Failed) {
+        let name = series[run.series].dataset.as_str();
+        if names.last() != Some(&name) {
+            let (lower, upper) = known(run.series).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            names.push(name);
+            low.push(lower);
+            high.push(upper);
+        }
+        // max and min pass over what is not a number.
+        if let (Some(low), Some(high)) = (low.last_mut(), high.last_mut()) {
+            *low = dual[run.rows.clone()].iter().copied().fold(*low, f64::max);
+            *high = primal[run.rows.clone()].iter().copied().fold(*high, f64::min);
+        }
+    }
+    for (low, high) in low.iter_mut().zip(&mut high) {
+        (*low, *high) = (low.min(*high), high.max(*low));
+    }
+    DataFrame::new_infer_height(vec![
+        Column::new("dataset".into(), names),
+        Column::new("best_dual".into(), low),
+        Column::new("best_primal".into(), high),
+    ])
+    .map_err(polars_error)
 }
 
 /// The evaluations with their distances to the best bounds. `bounds` gives those of a series.
 pub(super) fn with_suboptimality(
     mut points: DataFrame,
-    spans: &[Span],
-    bounds: impl Fn(usize) -> Option<(f64, f64)>,
+    runs: &[Run],
+    bounds: impl Fn(usize) -> Option<Bounds>,
 ) -> Result<DataFrame> {
     let (mut low, mut high) = (Vec::with_capacity(points.height()), Vec::with_capacity(points.height()));
-    for (series, rows) in spans {
-        let (best_dual, best_primal) = bounds(*series).unwrap_or((f64::NAN, f64::NAN));
-        low.resize(rows.end, best_dual);
-        high.resize(rows.end, best_primal);
+    for run in runs {
+        let (best_dual, best_primal) = bounds(run.series).unwrap_or((f64::NAN, f64::NAN));
+        low.resize(run.rows.end, best_dual);
+        high.resize(run.rows.end, best_primal);
     }
     for column in [Column::new("best_dual".into(), low), Column::new("best_primal".into(), high)] {
         points.with_column(column).map_err(polars_error)?;
@@ -140,12 +171,17 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
         number("primal", &last(|p| p.primal)),
         number("dual", &last(|p| p.dual)),
         number("gap", &last(|p| p.gap)),
+        number("oracle_slack", &last(|p| p.oracle_slack)),
+        count("proven", &|r| r.points().last().map_or(0, |p| p.proven)),
+        count("terms", &|r| r.circumstances.n),
         count("jobs", &|r| r.circumstances.jobs),
         Column::new("core".into(), planned.iter().map(|(r, _)| r.circumstances.core as f64).collect::<Vec<f64>>()),
         number("wall_s", &|r| r.measured.totals.wall_s),
         number("cpu_s", &|r| r.measured.totals.cpu_s),
         number("instrument_s", &|r| r.measured.totals.instrument_s),
         number("steal", &|r| r.circumstances.steal),
+        text("host_class", &|r| r.circumstances.host_class.clone()),
+        text("build", &|r| r.circumstances.build.clone()),
     ];
     DataFrame::new_infer_height(columns).map_err(polars_error)
 }

@@ -1,8 +1,10 @@
-//! Time to a gap: evaluations in; for each gap target the time and iterations each solver needed out.
+//! Time to a gap: curves in; for each gap target the time and iterations each solver needed out.
 
 use serde::Serialize;
 
 use super::Frames;
+use super::align::End;
+use super::curve::{self, Curve};
 use crate::error::Result;
 use crate::stats;
 
@@ -13,10 +15,10 @@ pub struct Reached {
     pub series: usize,
     /// Repeats that reached it.
     pub reached: usize,
-    /// Repeats that ended well.
+    /// Repeats with evaluations.
     pub runs: usize,
-    /// Median solver time of the first evaluation at or below the target, a repeat that did not reach it counting as
-    /// endless; `None` when the median is endless.
+    /// Median solver time at which the gap crosses the target, interpolated between evaluations; a repeat that did not
+    /// reach it counts as endless. `None` when the median is endless.
     pub time_s: Option<f64>,
     /// The same in iterations.
     pub iterations: Option<f64>,
@@ -31,41 +33,44 @@ pub struct TargetRow {
     pub cells: Vec<Reached>,
 }
 
-/// The targets 1, 0.3, 0.1, … below every run's first gap that at least one series reached in the median.
-pub fn time_to_gap(frames: &Frames, dataset: &str) -> Result<Vec<TargetRow>> {
-    let (gap, time, iteration) = (frames.f64s("gap")?, frames.f64s("time_s")?, frames.u64s("iteration")?);
-    let runs: Vec<(usize, Vec<_>)> = frames
-        .series_of(dataset)
-        .map(|s| (s, frames.rows(s).into_iter().filter(|rows| !rows.is_empty()).collect()))
-        .collect();
-    let firsts = runs.iter().flat_map(|(_, rows)| rows).map(|rows| gap[rows.start]);
-    let start = firsts.filter(|g| g.is_finite()).fold(f64::INFINITY, f64::min);
-    let mut table = Vec::new();
-    if !start.is_finite() || start <= 0.0 {
-        return Ok(table);
+/// The median of what was reached, endless where it was not; `None` when that is endless.
+pub fn median(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().map(|value| value.unwrap_or(f64::INFINITY)).collect();
+    Some(stats::median(&values)).filter(|median| median.is_finite())
+}
+
+/// The targets 1, 0.3, 0.1, … below the first gap of all these curves, down to the least gap of any.
+pub fn targets<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Vec<f64> {
+    let (mut start, mut least) = (f64::INFINITY, f64::INFINITY);
+    for curve in curves {
+        let first = curve.gap.first().copied().filter(|gap| gap.is_finite());
+        // A run that failed before its first whole evaluation says nothing about where the others begin.
+        start = first.filter(|_| curve.end != End::Failed).map_or(start, |gap| start.min(gap));
+        least = curve.gap.iter().copied().filter(|gap| *gap > 0.0).fold(least, f64::min);
     }
     // Through text, so that 3e-2 is the nearest number to 0.03.
     let candidates = (-12..=8).rev().flat_map(|k| [format!("1e{k}"), format!("3e{}", k - 1)]);
     let candidates = candidates.filter_map(|text| text.parse::<f64>().ok());
-    // Below the smallest positive gap only negative ones (inexact oracles) are left: no target says anything there.
-    let positive = runs.iter().flat_map(|(_, rows)| rows.iter().cloned().flatten()).map(|row| gap[row]);
-    let least = positive.filter(|g| *g > 0.0).fold(f64::INFINITY, f64::min);
-    for target in candidates.filter(|t| *t < start && *t >= least) {
-        let mut cells = Vec::new();
-        for (series, rows) in &runs {
-            let hit: Vec<Option<usize>> = rows.iter().map(|rows| rows.clone().find(|r| gap[*r] <= target)).collect();
-            let median = |value: &dyn Fn(usize) -> f64| {
-                let values: Vec<f64> = hit.iter().map(|row| row.map_or(f64::INFINITY, value)).collect();
-                Some(stats::median(&values)).filter(|m| m.is_finite())
-            };
-            cells.push(Reached {
-                series: *series,
+    candidates.filter(|target| start.is_finite() && *target < start && *target >= least).collect()
+}
+
+/// The targets of a data set that at least one series reached in the median.
+pub fn time_to_gap(frames: &Frames, dataset: &str) -> Result<Vec<TargetRow>> {
+    let curves = curve::curves(frames)?;
+    let series: Vec<usize> = frames.series_of(dataset).collect();
+    let mut table = Vec::new();
+    for target in targets(series.iter().flat_map(|s| &curves[*s])) {
+        let cell = |series: usize| {
+            let hit: Vec<Option<(f64, f64)>> = curves[series].iter().map(|curve| curve.reached(target)).collect();
+            Reached {
+                series,
                 reached: hit.iter().flatten().count(),
-                runs: rows.len(),
-                time_s: median(&|row| time[row]),
-                iterations: median(&|row| iteration[row] as f64),
-            });
-        }
+                runs: hit.len(),
+                time_s: median(hit.iter().map(|hit| hit.map(|(time, _)| time))),
+                iterations: median(hit.iter().map(|hit| hit.map(|(_, iterations)| iterations))),
+            }
+        };
+        let cells: Vec<Reached> = series.iter().map(|s| cell(*s)).collect();
         if cells.iter().all(|cell| cell.time_s.is_none()) {
             break;
         }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::{Plan, RunSpec};
 use crate::dataset::Description;
+use crate::settings::Until;
 
 /// Estimates seconds per run; learns from finished ones.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +58,11 @@ fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
     let by_iterations = budget.iterations.map(|count| count as f64);
     let by_calls = budget.oracle_calls.map(|calls| calls as f64 / terms);
     let by_time = budget.time_s.map(|time| time / (pass * run.pass_factor));
-    let iterations = [by_iterations, by_calls, by_time].into_iter().flatten().fold(1e6, f64::min).ceil();
+    let longest = match (budget.until, by_iterations, by_time) {
+        (Until::All, Some(iterations), Some(time)) => [Some(iterations.max(time)), by_calls, None],
+        _ => [by_iterations, by_calls, by_time],
+    };
+    let iterations = longest.into_iter().flatten().fold(1e6, f64::min).ceil();
     let evaluations = (1..=iterations as u64).filter(|k| settings.evaluate.due(*k)).count().max(1);
     pass * (iterations * run.pass_factor + evaluations as f64) + 1e-3
 }

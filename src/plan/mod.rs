@@ -25,8 +25,6 @@ pub struct RunSpec {
     pub set: usize,
     /// Repeat number from 0.
     pub repeat: u64,
-    /// The run that this one repeats in isolation, when it only measures interference.
-    pub probe_of: Option<String>,
     /// Time of an iteration over that of its exact pass, roughly.
     pub pass_factor: f64,
     /// Planes kept per term, at most, roughly.
@@ -149,7 +147,7 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
                 };
                 let pass_factor = info.map_or(1.5, |info| info.pass_factor);
                 let run_id = identity.run_id();
-                runs.push(RunSpec { run_id, identity, set, repeat, probe_of: None, pass_factor, kept_planes });
+                runs.push(RunSpec { run_id, identity, set, repeat, pass_factor, kept_planes });
             }
         }
     }

@@ -15,6 +15,8 @@ pub struct Evaluation {
     pub slack: f64,
     /// Terms whose maximiser is proven.
     pub proven: u64,
+    /// What it took, in operations of the oracle.
+    pub operations: u64,
 }
 
 /// Evaluates P at w. `known` has per term the value of the best plane that somebody keeps, and may be empty. Runs on the
@@ -33,7 +35,7 @@ pub fn evaluate<P: Problem>(
             *term = problem.certify(chunk * CHUNK + at, w, work, plane);
         }
     };
-    let mut terms = vec![Certificate { lower: 0.0, upper: 0.0, proven: false }; problem.terms()];
+    let mut terms = vec![Certificate::default(); problem.terms()];
     if parallel {
         terms.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
             || (problem.work(), P::Plane::default()),
@@ -63,5 +65,6 @@ pub fn evaluate<P: Problem>(
         primal: 0.5 * problem.lambda() * norm2(w) + terms.iter().map(|term| term.upper).sum::<f64>(),
         slack: terms.iter().map(|term| term.upper - term.lower).sum(),
         proven: terms.iter().filter(|term| term.proven).count() as u64,
+        operations: terms.iter().map(|term| term.operations).sum(),
     })
 }

@@ -50,7 +50,7 @@ impl Sink<'_> {
 }
 
 /// What is certain about H_i(w).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Certificate {
     /// The value of a plane: H_i(w) is not less.
     pub lower: f64,
@@ -58,12 +58,14 @@ pub struct Certificate {
     pub upper: f64,
     /// Whether that plane is proven to be a maximiser.
     pub proven: bool,
+    /// What it took, in operations of the oracle.
+    pub operations: u64,
 }
 
 impl Certificate {
     /// From the value of an exact oracle's plane.
-    pub fn exact(value: f64) -> Self {
-        Self { lower: value, upper: value, proven: true }
+    pub fn exact(value: f64, operations: u64) -> Self {
+        Self { lower: value, upper: value, proven: true, operations }
     }
 }
 
@@ -122,8 +124,8 @@ pub trait Problem: Sync {
     }
     /// Bounds H_i(w) from both sides, off the clock. An exact oracle has nothing to add.
     fn certify(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> Certificate {
-        self.oracle(i, w, work, plane);
-        Certificate::exact(self.value(i, plane, w, work))
+        let operations = self.oracle(i, w, work, plane);
+        Certificate::exact(self.value(i, plane, w, work), operations)
     }
     /// Prepares `work` for products of φ^i and these planes of term i with w, when no oracle call came before.
     fn load<'a>(

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::error::Result;
+use crate::figure::convergence::{axis_end, drawn_length};
 use crate::figure::theme;
 use crate::frame::{Axis, Band, Bands, Frames, Quantity};
 
@@ -15,6 +16,8 @@ pub(super) fn json(frames: &Frames) -> Result<String> {
     let axes = [frames.bands(Axis::Iteration)?, frames.bands(Axis::Time)?, frames.bands(Axis::OracleCalls)?];
     let mut datasets = Vec::new();
     for dataset in frames.datasets() {
+        // As in the figures: an axis ends where the first solver does.
+        let ends = [0, 1, 2].map(|axis| axis_end(frames.series_of(dataset).map(|at| &axes[axis][at])));
         let mut series = Vec::new();
         for at in frames.series_of(dataset) {
             let info = &frames.series[at];
@@ -29,23 +32,28 @@ pub(super) fn json(frames: &Frames) -> Result<String> {
                 "completed": info.completed,
                 "failed": info.failed,
             });
-            for (axis, bands) in Axis::ALL.iter().zip(&axes) {
-                entry[axis.name()] = bands_json(&bands[at]);
+            for ((axis, bands), end) in Axis::ALL.iter().zip(&axes).zip(ends) {
+                entry[axis.name()] = bands_json(&bands[at], drawn_length(&bands[at], end));
             }
             series.push(entry);
         }
         let (best_dual, best_primal) = frames.bounds_of(dataset).unwrap_or((f64::NAN, f64::NAN));
+        let titles: Value =
+            Quantity::ALL.iter().map(|q| (q.name().to_owned(), Value::from(frames.panel_title(*q, dataset)))).collect();
         datasets.push(json!({
-            "name": dataset, "title": frames.title(dataset), "series": series,
+            "titles": titles, "floor": short(frames.floor(dataset)), "name": dataset, "title": frames.title(dataset), "series": series,
             "best_dual": best_dual, "best_primal": best_primal,
         }));
     }
-    let quantities: Vec<Value> = Quantity::ALL.iter().map(|q| json!({ "key": q.name(), "title": q.title() })).collect();
+    let quantities: Vec<Value> = Quantity::ALL
+        .iter()
+        .map(|q| json!({ "key": q.name(), "title": q.title(), "floor": q.is_suboptimality() }))
+        .collect();
     Ok(json!({ "datasets": datasets, "quantities": quantities }).to_string())
 }
 
-fn bands_json(bands: &Bands) -> Value {
-    let keep = thin(&bands.x, MOST);
+fn bands_json(bands: &Bands, length: usize) -> Value {
+    let keep = thin(&bands.x[..length], MOST);
     let pick = |values: &[f64]| keep.iter().map(|at| short(values[*at])).collect::<Vec<Value>>();
     let counts: Vec<u32> = keep.iter().map(|at| bands.count[*at]).collect();
     let mut out = json!({ "x": pick(&bands.x), "n": counts, "of": bands.x.len() });

@@ -1,6 +1,7 @@
 //! Result tables → one self-contained HTML page: tables rendered here, plots drawn in the page by its own script from
 //! JSON inside it. No network, no file beside it.
 
+mod certified;
 mod data;
 mod sections;
 
@@ -34,6 +35,7 @@ pub fn html(input: &Input) -> Result<String> {
         ("{{claims}}", sections::claims(input.claims)),
         ("{{oracle}}", sections::oracle(input)),
         ("{{targets}}", sections::targets(&input.results.frames)?),
+        ("{{certified}}", certified::html(&input.results.frames)?),
         ("{{runs}}", sections::runs(input)?),
         ("{{environment}}", sections::environment(input)),
         ("{{data}}", json),
@@ -69,8 +71,19 @@ mod tests {
 
     #[test]
     fn every_mark_of_the_page_is_known() {
-        let known =
-            ["name", "style", "summary", "claims", "oracle", "targets", "runs", "environment", "data", "script"];
+        let known = [
+            "name",
+            "style",
+            "summary",
+            "claims",
+            "oracle",
+            "targets",
+            "certified",
+            "runs",
+            "environment",
+            "data",
+            "script",
+        ];
         for part in PAGE.split("{{").skip(1) {
             let mark = part.split("}}").next().unwrap_or_default();
             assert!(known.contains(&mark), "{mark}");

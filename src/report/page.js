@@ -56,6 +56,7 @@ function ticks(low, high, log, most) {
 
 class Plot {
   constructor(dataset, quantity, parent) {
+    quantity = { ...quantity, title: dataset.titles[quantity.key] };
     Object.assign(this, { dataset, quantity, zoom: null, cursor: null });
     this.dynamic = quantity.key === "planes_mean" || quantity.key === "passes_per_iteration";
     const title = make("span", {}, quantity.title);
@@ -142,6 +143,12 @@ class Plot {
     }
     this.svg.append(make("path", { class: "axis", fill: "none", d: `M${m.left},${m.top}V${height - m.bottom}H${width - m.right}` }),
       make("text", { x: (m.left + width - m.right) / 2, y: height - 5, "text-anchor": "middle" }, axisTitle[state.axis]));
+    // Below the floor nothing is known of the optimum.
+    const floor = this.quantity.floor ? this.py(this.dataset.floor) : null;
+    if (floor !== null && floor > y0) {
+      const top = Y(Math.min(floor, y1));
+      this.svg.append(make("rect", { class: "floor", x: m.left, y: top, width: width - m.left - m.right, height: height - m.bottom - top }));
+    }
     for (const s of this.shown()) this.line(s, X, Y);
     this.overlay = make("g");
     this.svg.append(this.overlay);
@@ -264,7 +271,7 @@ class Plot {
     this.tip.style.left = `${Math.max(2, Math.min(x * scale + 16, room))}px`;
     this.tip.style.top = `${this.svg.offsetTop + this.svg.clientHeight + 2}px`;
   }
-  // The last position at or before v (times are step functions), only inside the series.
+  // The last position at or before v, only inside the series.
   at(xs, v) {
     if (!xs.length || v < xs[0] * (1 - 1e-9) || v > xs[xs.length - 1] * (1 + 1e-9)) return null;
     let i = 0;

@@ -11,7 +11,7 @@ use crate::frame::{Frames, target};
 use crate::text::{escape, number, percent, seconds};
 
 /// A table with a caption and, for the script, a button that saves it as CSV. Cells are HTML already.
-fn table(name: &str, caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn table(name: &str, caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
     let mut out = format!(
         "<figure class=\"table\"><figcaption>{caption} <button class=\"csv\" data-csv=\"{}\">CSV</button></figcaption>\
          <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>",
@@ -37,12 +37,13 @@ fn table(name: &str, caption: &str, head: &[&str], rows: &[Vec<String>]) -> Stri
 }
 
 fn verdict(verdict: Verdict) -> String {
-    let (class, sign) = match verdict {
-        Verdict::Holds => ("yes", '✓'),
-        Verdict::DoesNotHold => ("no", '✗'),
-        Verdict::NotMeasured => ("none", '–'),
+    let class = match verdict {
+        Verdict::Holds => "yes",
+        Verdict::DoesNotHold => "no",
+        Verdict::Undecided => "open",
+        Verdict::NotMeasured => "none",
     };
-    format!("<span class=\"verdict {class}\">{sign}&nbsp;{}</span>", verdict.name())
+    format!("<span class=\"verdict {class}\">{}&nbsp;{}</span>", verdict.mark(), verdict.name())
 }
 
 /// What there is, in one paragraph and a line per claim.
@@ -174,7 +175,7 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
     for dataset in frames.datasets() {
         let rows = target::time_to_gap(frames, dataset)?;
         let labels: Vec<String> = frames.series_of(dataset).map(|s| frames.series[s].display.clone()).collect();
-        let mut head = vec!["gap ≤"];
+        let mut head = vec![if frames.certified(dataset) { "certified gap ≤" } else { "gap ≤" }];
         head.extend(labels.iter().map(String::as_str));
         let first = |solver: &str| frames.series_of(dataset).find(|s| frames.series[*s].solver == solver);
         let pairs: Vec<(usize, usize, String)> = frames
@@ -186,7 +187,7 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
         head.extend(pairs.iter().map(|(.., name)| name.as_str()));
         let cell = |c: &target::Reached| {
             let time = c.time_s.map_or("–".to_owned(), seconds);
-            let iterations = c.iterations.map_or(String::new(), |k| format!(", {k} it."));
+            let iterations = c.iterations.map_or(String::new(), |k| format!(", {} it.", number(k)));
             format!("{time}<small>{iterations} ({}/{})</small>", c.reached, c.runs)
         };
         let line = |row: &target::TargetRow| {
@@ -252,6 +253,7 @@ pub(super) fn runs(input: &Input) -> Result<String> {
     } else {
         table("failed-runs", "Failed runs", &["data set", "solver", "repeat", "error", "run"], &failures)
     };
+    let certified = input.results.frames.series.iter().any(|series| series.certified);
     let head = [
         "data set",
         "solver",
@@ -262,7 +264,7 @@ pub(super) fn runs(input: &Input) -> Result<String> {
         "solver time",
         "primal",
         "dual",
-        "gap",
+        if certified { "gap (certified)" } else { "gap" },
         "jobs / core",
         "run",
     ];

@@ -13,7 +13,40 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{ClockKind, Limits};
 use crate::error::{Error, Result};
 
-/// When to stop: the first limit that is reached. Independent knobs.
+/// Which of several limits ends a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// The first that is reached.
+    #[default]
+    First,
+    /// Iterations and time, both: solvers of one data set then share the axis of iterations and the axis of time.
+    All,
+}
+
+impl Until {
+    /// The names in configs.
+    pub const NAMES: [&str; 2] = ["first", "all"];
+
+    // Serde hands over a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_first(&self) -> bool {
+        *self == Self::First
+    }
+}
+
+impl std::str::FromStr for Until {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "first" => Ok(Self::First),
+            "all" => Ok(Self::All),
+            _ => Err(Error::invalid(format!("until must be one of {}, not '{text}'", Self::NAMES.join(", ")))),
+        }
+    }
+}
+
+/// When to stop: the first limit that is reached, unless `until` says otherwise. Independent knobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// Most iterations.
@@ -28,6 +61,9 @@ pub struct Budget {
     /// Stop when an evaluation shows a gap at or below this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
+    /// Whether iterations and time must both be reached. Oracle calls and gap end a run in any case.
+    #[serde(default, skip_serializing_if = "Until::is_first")]
+    pub until: Until,
 }
 
 impl Budget {
@@ -36,11 +72,15 @@ impl Budget {
         Self { iterations: Some(count), ..Self::default() }
     }
 
-    /// What the meter watches over.
+    /// What the meter watches over. A time that iterations must be reached besides is no limit inside a pass.
     pub fn limits(&self) -> Limits {
-        Limits { time_s: self.time_s, oracle_calls: self.oracle_calls }
+        let both = self.until == Until::All && self.iterations.is_some();
+        Limits { time_s: self.time_s.filter(|_| !both), oracle_calls: self.oracle_calls }
     }
 }
+
+/// Mantissas of a ten-per-decade grid, rounded; below ten only whole ones exist.
+const TENTHS: [u64; 10] = [10, 13, 16, 20, 25, 32, 40, 50, 63, 80];
 
 /// After which iterations the primal is evaluated (off the clock). The last iteration always is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,12 +104,24 @@ impl Cadence {
                 while decade * 10 <= iteration {
                     decade *= 10;
                 }
-                // Mantissas of a ten-per-decade grid, rounded; below ten only whole ones exist.
-                const TENTHS: [u64; 10] = [10, 13, 16, 20, 25, 32, 40, 50, 63, 80];
                 if decade == 1 { true } else { TENTHS.iter().any(|m| m * decade / 10 == iteration) }
             }
             Self::At(list) => list.contains(&iteration),
         }
+    }
+
+    /// The marks of [`Cadence::Log`] from one iteration to another, both included: where curves are read, whatever
+    /// their own cadence was.
+    pub fn log_marks(from: u64, to: u64) -> Vec<u64> {
+        let mut marks: Vec<u64> = (1..10).collect();
+        let mut decade: u64 = 10;
+        while decade <= to {
+            marks.extend(TENTHS.iter().map(|tenth| tenth.saturating_mul(decade / 10)));
+            decade = decade.saturating_mul(10);
+        }
+        marks.retain(|mark| (from..to).contains(mark));
+        marks.push(to);
+        marks
     }
 }
 
@@ -109,4 +161,28 @@ pub struct RunSettings {
     pub budget: Budget,
     /// When to evaluate.
     pub evaluate: Cadence,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marks_are_the_iterations_that_are_due() {
+        for (from, to) in [(1, 1), (1, 40), (3, 999), (1, 20_000), (250, 251)] {
+            let due: Vec<u64> = (from..=to).filter(|k| Cadence::Log.due(*k) || *k == to).collect();
+            assert_eq!(Cadence::log_marks(from, to), due, "{from}..={to}");
+        }
+    }
+
+    #[test]
+    fn a_budget_of_both_is_told_and_the_usual_one_is_not() {
+        let first = Budget { time_s: Some(0.5), ..Budget::iterations(3) };
+        let all = Budget { until: Until::All, ..first.clone() };
+        let text = |budget: &Budget| serde_json::to_string(budget).unwrap();
+        assert_eq!(text(&first), r#"{"iterations":3,"time_s":0.5}"#);
+        assert_eq!(text(&all), r#"{"iterations":3,"time_s":0.5,"until":"all"}"#);
+        assert_eq!(serde_json::from_str::<Budget>(&text(&all)).unwrap(), all);
+        assert_eq!((first.limits().time_s, all.limits().time_s), (Some(0.5), None));
+    }
 }

@@ -10,9 +10,9 @@ use crate::problem::Direction;
 /// ```
 /// use ssvm_bench::{Direction, solver::step::gamma};
 ///
-/// let direction = Direction { gain: 0.2, norm2: 0.04, offset: 0.5 };
-/// assert_eq!(gamma(&direction, 0.1), 0.5);
-/// assert_eq!(gamma(&Direction { gain: -0.2, ..direction }, 0.1), 0.0);
+/// let direction = Direction { gain: 0.5, norm2: 0.25, offset: 0.5 };
+/// assert_eq!(gamma(&direction, 0.25), 0.5);
+/// assert_eq!(gamma(&Direction { gain: -0.5, ..direction }, 0.25), 0.0);
 /// ```
 #[inline]
 pub fn gamma(direction: &Direction, lambda: f64) -> f64 {

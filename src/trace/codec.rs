@@ -77,6 +77,7 @@ const COLUMNS: &[(&str, Content)] = &[
     ("run_total_s", Real(|r| r.measured.totals.total_s)),
     ("steal", Real(|r| r.circumstances.steal)),
     ("load", Real(|r| r.circumstances.load)),
+    ("host_class", Text(|r| r.circumstances.host_class.clone())),
 ];
 
 /// Names of the columns, in file order.

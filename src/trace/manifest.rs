@@ -87,8 +87,8 @@ pub struct Host {
     pub governor: String,
 }
 
-/// Time per iteration of parallel runs over the same runs in isolation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Time of the same short work with the other workers busy over its time with the others paused.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inflation {
     /// Data set.
     pub dataset: String,
@@ -96,14 +96,17 @@ pub struct Inflation {
     pub solver: String,
     /// Workers of the parallel runs.
     pub jobs: u64,
-    /// Median ratio of time per iteration.
+    /// Median of the ratios.
     pub ratio: f64,
-    /// Smallest ratio seen.
+    /// Lower end of its 95 % bootstrap interval.
     pub low: f64,
-    /// Largest ratio seen.
+    /// Upper end.
     pub high: f64,
-    /// Isolated repetitions behind it.
+    /// Ratios behind it.
     pub probes: u64,
+    /// The ratios, in the order they were taken.
+    #[serde(default)]
+    pub ratios: Vec<f64>,
 }
 
 impl Default for Manifest {

@@ -108,6 +108,12 @@ pub struct Circumstances {
     pub core: i64,
     /// Host name or description.
     pub host: String,
+    /// What kind of machine: CPU model and core count. Times of different kinds are not put together.
+    #[serde(default)]
+    pub host_class: String,
+    /// How the program was built: target, optimisation, flags.
+    #[serde(default)]
+    pub build: String,
     /// Commit of the program.
     pub commit: String,
     /// Unix time at the start.

@@ -1,4 +1,4 @@
-//! A result folder: `manifest.json`, one Parquet file per run under `runs/`, isolated repetitions under `probes/`.
+//! A result folder: `manifest.json`, one Parquet file per run under `runs/`.
 //!
 //! A file appears under its name only when it is complete and on the disk (temporary name, sync, rename, sync of the
 //! folder), so a killed process leaves finished runs and, at worst, a temporary file that the next one removes.
@@ -32,8 +32,6 @@ pub struct WriteLock {
 pub enum Folder {
     /// The runs of the plan.
     Runs,
-    /// Isolated repetitions taken to estimate interference.
-    Probes,
     /// Runs of older code or data that newer ones replace.
     Stale,
 }
@@ -42,7 +40,6 @@ impl Folder {
     fn folder(self) -> &'static str {
         match self {
             Self::Runs => "runs",
-            Self::Probes => "probes",
             Self::Stale => "stale",
         }
     }
@@ -51,7 +48,6 @@ impl Folder {
     fn extension(self) -> &'static str {
         match self {
             Self::Runs => "parquet",
-            Self::Probes => "probe",
             Self::Stale => "stale",
         }
     }
@@ -62,11 +58,11 @@ impl Folder {
 pub struct Contents {
     /// Sound records, by data set, solver, repeat.
     pub records: Vec<RunRecord>,
-    /// Files that are not what was written, each with what is wrong and what to do.
+    /// Files that are not what was written or cannot be read, each with what is wrong and what to do.
     pub damaged: Vec<Damage>,
 }
 
-/// One damaged file.
+/// One file that could not be used.
 #[derive(Debug)]
 pub struct Damage {
     /// The file.
@@ -75,16 +71,22 @@ pub struct Damage {
     pub error: Error,
 }
 
+impl Damage {
+    /// Whether the system refused to read the file (permissions, a failing disk): its content may well be sound, so
+    /// nobody may move or replace it.
+    pub fn is_unread(&self) -> bool {
+        matches!(self.error, Error::Io { .. })
+    }
+}
+
 impl Store {
     /// The folder for writing: made if needed, locked against other writers, leftovers of killed writers removed.
     pub fn create(dir: impl AsRef<Path>) -> Result<(Self, WriteLock)> {
         let store = Self { dir: dir.as_ref().to_owned() };
-        for kind in [Folder::Runs, Folder::Probes] {
-            let folder = store.folder(kind);
-            fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
-        }
+        let runs = store.folder(Folder::Runs);
+        fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
         let path = store.dir.join(".lock");
-        let file = File::create(&path).map_err(Error::io("create", &path))?;
+        let file = open_lock(&path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -95,9 +97,8 @@ impl Store {
             }
             Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
         }
-        for folder in [store.dir.clone(), store.folder(Folder::Runs), store.folder(Folder::Probes)] {
-            files::remove_leftovers(&folder)?;
-        }
+        files::remove_leftovers(&store.dir)?;
+        files::remove_leftovers(&runs)?;
         Ok((store, WriteLock { _file: file }))
     }
 
@@ -208,6 +209,23 @@ impl Store {
     fn manifest_path(&self) -> PathBuf {
         self.dir.join("manifest.json")
     }
+}
+
+/// The lock file, made if needed. What is there keeps its content, and a link is not followed: somebody may have put it
+/// there to have another file touched.
+fn open_lock(path: &Path) -> Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK);
+    let strange =
+        || Error::file(path, "is not a plain file that `ssvm-bench run` made; remove it or choose another --out");
+    let file = options.open(path).map_err(|reason| {
+        let link = path.symlink_metadata().is_ok_and(|found| !found.is_file());
+        if link { strange() } else { Error::io("create", path)(reason) }
+    })?;
+    let plain = file.metadata().map_err(Error::io("read", path))?.is_file();
+    if plain { Ok(file) } else { Err(strange()) }
 }
 
 fn read_file(path: &Path) -> Result<RunRecord> {

@@ -25,6 +25,7 @@ pub fn point(iteration: u64, time_s: f64, primal: f64, dual: f64) -> TracePoint 
         gap: primal - dual,
         planes_mean: 2.0,
         planes_max: 4,
+        ..TracePoint::default()
     }
 }
 

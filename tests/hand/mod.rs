@@ -1,58 +1,48 @@
 //! Hand-made runs: small ones with known answers, and a folder's worth shaped like real ones.
 #![allow(dead_code)] // each test binary uses its own part
 
-use hdrhistogram::Histogram;
-use ssvm_bench::config::{ClockKind, SolverKind};
-use ssvm_bench::trace::{RunFacts, RunRecord, Status, StopReason, TracePoint};
+#[path = "../common/runs.rs"]
+mod runs;
 
-/// An evaluation with 10 oracle calls per iteration and 3 approximate passes per iteration.
-pub fn point(iteration: u64, time_s: f64, primal: f64, dual: f64) -> TracePoint {
-    TracePoint {
-        iteration,
-        time_s,
-        cpu_s: time_s,
-        oracle_calls: 10 * iteration,
-        approx_steps: 30 * iteration,
-        approx_passes: 3 * iteration,
-        oracle_time_s: 0.25 * time_s,
-        approx_time_s: 0.5 * time_s,
-        primal,
-        dual,
-        dual_solution: dual,
-        gap: primal - dual,
-        planes_mean: 2.0,
-        planes_max: 4,
-    }
+use hdrhistogram::Histogram;
+use ssvm_bench::frame::load::Results;
+use ssvm_bench::frame::{Frames, profile};
+use ssvm_bench::trace::manifest::Manifest;
+use ssvm_bench::trace::{Latencies, RunRecord, Status};
+use ssvm_bench::{Cadence, ClockKind, Harness, TracePoint};
+
+pub use runs::point;
+
+/// The solvers of the paper.
+pub const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
+
+/// What a folder with these records would show.
+pub fn results(records: &[RunRecord]) -> Results {
+    let frames = Frames::new(records, &Harness::standard()).unwrap();
+    let profile = profile::profile(records, &frames).unwrap();
+    Results { manifest: Manifest::default(), records: records.to_vec(), damaged: Vec::new(), frames, profile }
 }
 
 /// A run that ended at its iteration budget.
-pub fn run(dataset: &str, solver: SolverKind, repeat: u64, points: Vec<TracePoint>) -> RunRecord {
+pub fn run(dataset: &str, solver: &str, repeat: u64, points: Vec<TracePoint>) -> RunRecord {
     let mut oracle_ns = Histogram::new(3).unwrap();
     let mut approx_ns = Histogram::new(3).unwrap();
     for k in 1..=100 {
         oracle_ns.record(1000 * k).unwrap();
         approx_ns.record(10 * k).unwrap();
     }
-    let facts = RunFacts { n: 10, d: 4, lambda: 0.1, host: "here".into(), ..RunFacts::default() };
-    RunRecord {
-        run_id: format!("{:x}-{solver}-{repeat}", dataset.bytes().fold(7u64, |h, b| h.wrapping_mul(31) ^ b as u64)),
-        dataset: dataset.into(),
-        solver,
-        seed: 100 + repeat,
-        repeat,
-        clock: ClockKind::Wall,
-        jobs: 2,
-        core: 1,
-        status: Status::Done(StopReason::Iterations),
-        points,
-        oracle_ns,
-        approx_ns,
-        facts,
-    }
+    let mut settings = runs::settings(solver, repeat, 400);
+    settings.clock = ClockKind::WALL;
+    settings.evaluate = Cadence::Log;
+    let mut record = runs::record(dataset, &settings, repeat, points);
+    (record.circumstances.jobs, record.circumstances.core) = (2, 1);
+    record.measured.oracle_ns = Latencies::of(&oracle_ns).unwrap();
+    record.measured.approx_ns = Latencies::of(&approx_ns).unwrap();
+    record
 }
 
 /// A run that failed before its first evaluation.
-pub fn failed(dataset: &str, solver: SolverKind, repeat: u64, why: &str) -> RunRecord {
+pub fn failed(dataset: &str, solver: &str, repeat: u64, why: &str) -> RunRecord {
     RunRecord { status: Status::Failed(why.into()), ..run(dataset, solver, repeat, Vec::new()) }
 }
 
@@ -61,7 +51,7 @@ pub fn failed(dataset: &str, solver: SolverKind, repeat: u64, why: &str) -> RunR
 pub fn demo(datasets: &[&str], repeats: u64) -> Vec<RunRecord> {
     let mut records = Vec::new();
     for (which, dataset) in datasets.iter().enumerate() {
-        for solver in SolverKind::ALL {
+        for solver in SOLVERS {
             for repeat in 0..repeats {
                 records.push(demo_run(dataset, which, solver, repeat));
             }
@@ -69,18 +59,19 @@ pub fn demo(datasets: &[&str], repeats: u64) -> Vec<RunRecord> {
     }
     if let Some(dataset) = datasets.last() {
         let last = records.len() - 1;
-        records[last] = failed(dataset, SolverKind::MpBcfwAvg, repeats - 1, "panicked: <planted> & \"quoted\"");
+        records[last] = failed(dataset, "mp-bcfw-avg", repeats - 1, "panicked: <planted> & \"quoted\"");
     }
     records
 }
 
-fn demo_run(dataset: &str, which: usize, solver: SolverKind, repeat: u64) -> RunRecord {
+fn demo_run(dataset: &str, which: usize, solver: &str, repeat: u64) -> RunRecord {
+    let multi_plane = solver.starts_with("mp-");
     let (rate, call_s, speed) = match solver {
-        SolverKind::Fw => (0.5, 1.0, 1.0),
-        SolverKind::Bcfw => (0.9, 1.0, 1.0),
-        SolverKind::BcfwAvg => (1.1, 1.05, 1.0),
-        SolverKind::MpBcfw => (1.2 + 0.1 * which as f64, 1.0, 1.5),
-        SolverKind::MpBcfwAvg => (1.3 + 0.1 * which as f64, 1.05, 1.5),
+        "fw" => (0.5, 1.0, 1.0),
+        "bcfw" => (0.9, 1.0, 1.0),
+        "bcfw-avg" => (1.1, 1.05, 1.0),
+        "mp-bcfw" => (1.2 + 0.1 * which as f64, 1.0, 1.5),
+        _ => (1.3 + 0.1 * which as f64, 1.05, 1.5),
     };
     let oracle = [0.15, 0.7, 0.99, 0.99][which.min(3)];
     let noise = |k: f64| 1.0 + 0.25 * ((repeat as f64 * 2.3 + k * 1.7).sin());
@@ -90,10 +81,10 @@ fn demo_run(dataset: &str, which: usize, solver: SolverKind, repeat: u64) -> Run
     let mut points = Vec::new();
     for iteration in 1..=stop {
         let t = iteration as f64;
-        let extra = if solver.multi_plane() { (1.0 + which as f64 * t.sqrt()).min(300.0) } else { 0.0 };
+        let extra = if multi_plane { (1.0 + which as f64 * t.sqrt()).min(300.0) } else { 0.0 };
         passes += extra.round();
         time += 0.01 * call_s * speed * (1.0 + 0.05 * repeat as f64);
-        if !ssvm_bench::config::Cadence::Log.due(iteration) && iteration != stop {
+        if !Cadence::Log.due(iteration) && iteration != stop {
             continue;
         }
         let error = t.powf(-rate);
@@ -101,24 +92,25 @@ fn demo_run(dataset: &str, which: usize, solver: SolverKind, repeat: u64) -> Run
         let primal = optimum + 0.6 * error * noise(t.ln()) - bias;
         let dual = optimum - 0.3 * error * noise(t.ln() + 1.0);
         let mut p = point(iteration, time, primal, dual);
-        p.oracle_time_s = time * if solver.multi_plane() { oracle * 0.25 } else { oracle };
+        p.oracle_time_s = time * if multi_plane { oracle * 0.25 } else { oracle };
         p.approx_passes = passes as u64;
-        p.planes_mean = if solver.multi_plane() { 1.0 + which as f64 * (1.0 + t.ln()) * noise(t) } else { 0.0 };
+        p.planes_mean = if multi_plane { 1.0 + which as f64 * (1.0 + t.ln()) * noise(t) } else { 0.0 };
         points.push(p);
     }
     let mut record = run(dataset, solver, repeat, points);
-    if solver.multi_plane() {
-        record.facts.passes = vec![(0.0, 0.1), (0.02, 0.2), (0.022, 0.24), (0.024, 0.262), (0.026, 0.268)];
+    if multi_plane {
+        record.measured.totals.passes = vec![(0.0, 0.1), (0.02, 0.2), (0.022, 0.24), (0.024, 0.262), (0.026, 0.268)];
     }
-    record.oracle_ns.clear();
-    record.approx_ns.clear();
+    let (mut oracle_ns, mut approx_ns) = (Histogram::new(3).unwrap(), Histogram::new(3).unwrap());
     let typical = [3e3, 5e4, 2e6, 4e6][which.min(3)];
     for k in 0..2000 {
         let z = ((k as f64 * 0.618).fract() - 0.5) * 2.0;
-        record.oracle_ns.record((typical * (0.8 * z + 0.5 * z.powi(3)).exp()) as u64).unwrap();
-        if solver.multi_plane() {
-            record.approx_ns.record((300.0 * (0.5 * z).exp()) as u64).unwrap();
+        oracle_ns.record((typical * (0.8 * z + 0.5 * z.powi(3)).exp()) as u64).unwrap();
+        if multi_plane {
+            approx_ns.record((300.0 * (0.5 * z).exp()) as u64).unwrap();
         }
     }
+    record.measured.oracle_ns = Latencies::of(&oracle_ns).unwrap();
+    record.measured.approx_ns = Latencies::of(&approx_ns).unwrap();
     record
 }

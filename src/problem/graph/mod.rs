@@ -8,14 +8,16 @@
 //! of a plane are (−v, v), so φ⋆ lives in a p-dimensional subspace: coordinates are √2·v, an isometry that halves every
 //! product. With K labels, blocks that are zero are not stored.
 
+mod search;
+
 use std::sync::Arc;
 
 use super::{Certificate, Direction, Family, Paper, Problem, Sink, Size};
 use crate::data::GraphData;
 use crate::error::{Error, Result};
-use crate::linalg::{add_scaled, add_scaled_f32, dot, dot_f32_rows, mix_advance, mix_products, norm2, prefetch};
+use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch};
 use crate::oracle::bound::{BoundBudget, PottsBound};
-use crate::oracle::expansion::{Potts, PottsSolver, Start};
+use crate::oracle::expansion::PottsSolver;
 use crate::oracle::maxflow::{BinaryCut, Topology};
 
 /// Operations of the virtual clock per elementary operation of a flow.
@@ -132,109 +134,6 @@ impl GraphProblem {
     fn in_mask(&self, mask: u64) -> impl Iterator<Item = usize> + use<> {
         (0..self.blocks).filter(move |k| mask >> (k % 64) & 1 == 1)
     }
-
-    /// Label costs for the minimisers, times the number of nodes: losses and pairwise terms are then whole numbers at
-    /// w = 0 and ties are seen exactly. Returns the operations.
-    fn energies(&self, i: usize, w: &[f64], scores: &mut [f64]) -> u64 {
-        let features = self.data.features_of(i);
-        let truth = self.data.labels_of(i);
-        let nodes = truth.len();
-        let (k, p) = (self.data.num_labels, self.p());
-        if self.blocks == 1 {
-            dot_f32_rows(features, w, &mut scores[..nodes], 1);
-            // Cost of label 1 over label 0: −(s_1 − s_0) with s_1 − s_0 = √2⟨ψ, w⟩, and the losses.
-            for (score, truth) in scores.iter_mut().zip(truth) {
-                *score = if *truth == 0 { -1.0 } else { 1.0 } - nodes as f64 * std::f64::consts::SQRT_2 * *score;
-            }
-        } else {
-            for y in 0..k {
-                dot_f32_rows(features, &w[y * p..(y + 1) * p], &mut scores[y..], k);
-            }
-            for (row, truth) in scores.chunks_exact_mut(k).zip(truth) {
-                for (y, score) in row.iter_mut().enumerate() {
-                    *score = -(nodes as f64) * *score - f64::from(u8::from(y != usize::from(*truth)));
-                }
-            }
-        }
-        (features.len() * self.blocks) as u64
-    }
-
-    /// The energy of term i at these costs.
-    fn potts<'a>(&'a self, i: usize, scores: &'a [f64]) -> Potts<'a> {
-        let topology = &self.topologies[i];
-        let (nodes, num_labels) = (topology.num_nodes(), self.data.num_labels);
-        Potts { topology, unary: &scores[..nodes * num_labels], num_labels, pairwise: self.pairwise * nodes as f64 }
-    }
-
-    /// α-expansion from the truth, from the best of the known planes and from the unaries, into `work.labels`. Returns
-    /// disagreements and operations.
-    fn expand_known<'a>(
-        &self,
-        i: usize,
-        known: impl Iterator<Item = &'a GraphPlane>,
-        work: &mut GraphWork,
-    ) -> (u32, u64) {
-        let energy = self.potts(i, &work.scores);
-        let sum = (energy.topology.num_nodes() + energy.topology.arcs().len() / 2) as u64;
-        let mut operations = 0;
-        let mut best: Option<(f64, &[u16])> = None;
-        for plane in known {
-            let value = energy.energy(&plane.labels);
-            operations += sum;
-            if best.is_none_or(|(least, _)| value < least) {
-                best = Some((value, &plane.labels));
-            }
-        }
-        let truth = Start::Labels(self.data.labels_of(i));
-        let labels = &mut work.labels[..energy.topology.num_nodes()];
-        let report = match best {
-            Some((_, best)) => work.potts.solve_from(energy, &[truth, Start::Labels(best), Start::Unaries], labels),
-            None => work.potts.solve_from(energy, &[truth, Start::Unaries], labels),
-        };
-        (report.disagreements, operations + report.operations)
-    }
-
-    /// Makes `plane` the plane of these labels.
-    fn label_plane(&self, i: usize, labels: &[u16], disagreements: u32, plane: &mut GraphPlane) {
-        plane.labels.clear();
-        plane.labels.extend_from_slice(labels);
-        self.build_plane(i, disagreements, plane);
-    }
-
-    /// Fills `plane` with the plane of its labels.
-    fn build_plane(&self, i: usize, disagreements: u32, plane: &mut GraphPlane) {
-        let (p, truth) = (self.p(), self.data.labels_of(i));
-        let features = self.data.features_of(i);
-        plane.mask = 0;
-        let mut wrong = 0;
-        for (hat, truth) in plane.labels.iter().zip(truth) {
-            if hat != truth {
-                wrong += 1;
-                plane.mask |= if self.blocks == 1 { 1 } else { 1 << (hat % 64) | 1 << (truth % 64) };
-            }
-        }
-        let stored = self.in_mask(plane.mask).count();
-        plane.sums.clear();
-        plane.sums.resize(stored * p, 0.0);
-        let slot = |y: u16| self.in_mask(plane.mask).take_while(|k| *k < usize::from(y)).count() * p;
-        let scale = self.inverse_n();
-        for (l, (hat, truth)) in plane.labels.iter().zip(truth).enumerate() {
-            if hat == truth {
-                continue;
-            }
-            let row = &features[l * p..(l + 1) * p];
-            if self.blocks == 1 {
-                let sign = if *hat == 1 { scale } else { -scale };
-                add_scaled_f32(&mut plane.sums, sign * std::f64::consts::SQRT_2, row);
-            } else {
-                let (to, from) = (slot(*hat), slot(*truth));
-                add_scaled_f32(&mut plane.sums[to..to + p], scale, row);
-                add_scaled_f32(&mut plane.sums[from..from + p], -scale, row);
-            }
-        }
-        let theta = f64::from(self.truth_disagreements[i]) - f64::from(disagreements);
-        plane.offset = (f64::from(wrong) / truth.len() as f64 + self.pairwise * theta) * scale;
-    }
 }
 
 impl Problem for GraphProblem {
@@ -317,11 +216,11 @@ impl Problem for GraphProblem {
     fn certify(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> Certificate {
         let operations = self.oracle(i, w, work, plane);
         if self.exact() {
-            return Certificate::exact(self.value(i, plane, w, work));
+            return Certificate::exact(self.value(i, plane, w, work), operations);
         }
         let energy = self.potts(i, &work.scores);
-        // The sweeps take as long as the call did.
-        let budget = BoundBudget { operations: operations / FLOW_UNITS, ..BoundBudget::default() };
+        // Sweeps for half as long again as the call: with what follows them a term takes less than three calls.
+        let budget = BoundBudget { operations: operations / FLOW_UNITS * 3 / 2, ..BoundBudget::default() };
         let report = work.bound.lower(energy, Some(&plane.labels), budget);
         if report.improved {
             let labels = work.bound.labels();
@@ -331,7 +230,8 @@ impl Problem for GraphProblem {
         let above_truth = energy.energy(truth) + report.rounding - report.lower;
         let lower = self.value(i, plane, w, work).max(0.0);
         let upper = (above_truth / truth.len() as f64 * self.inverse_n()).max(lower);
-        Certificate { lower, upper, proven: report.exact }
+        let operations = operations + FLOW_UNITS * report.operations;
+        Certificate { lower, upper, proven: report.exact, operations }
     }
 
     fn load<'a>(

@@ -1,0 +1,161 @@
+//! A statistic over repeats in; its value, its 95 % interval and the verdict they allow out.
+//!
+//! Repeats are drawn with replacement, the statistic is computed anew for every draw, and the interval lies between the
+//! percentiles of what comes out. Fewer than [`FEWEST_PAIRS`] repeats have no interval of 95 %: not even the range from
+//! the smallest to the largest of four covers the median that often.
+
+use serde::{Deserialize, Serialize};
+
+use super::Verdict;
+use crate::stats::{Draws, FEWEST_PAIRS, percentiles};
+
+const CONFIDENCE: f64 = 0.95;
+const RESAMPLES: usize = 1000;
+/// Claims are checked with the same draws every time.
+const SEED: u64 = 5;
+
+/// A measured number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Over all repeats.
+    pub value: f64,
+    /// Lower end of the 95 % interval; `None` when there are too few repeats for one.
+    #[serde(default)]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub high: Option<f64>,
+}
+
+impl Estimate {
+    /// The value and its interval, written by `show`: `71.0 % (69.2 % to 72.1 %)`.
+    pub fn text(&self, show: impl Fn(f64) -> String) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!("{} ({} to {})", show(self.value), show(low), show(high)),
+            _ => show(self.value),
+        }
+    }
+
+    /// Whether it lies in a range. Without an interval a number is a verdict only where another run of the same seeds
+    /// could not give another one.
+    pub(super) fn verdict(&self, range: &Range, repeatable: bool) -> Verdict {
+        let inside = |value: f64| value >= range.least && value <= range.most;
+        match (self.low, self.high) {
+            _ if !self.value.is_finite() => Verdict::NotMeasured,
+            (Some(low), Some(high)) if inside(low) && inside(high) => Verdict::Holds,
+            (Some(low), Some(high)) if high < range.least || low > range.most => Verdict::DoesNotHold,
+            (None, _) | (_, None) if repeatable => Verdict::of(inside(self.value)),
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+/// Where a number must lie, ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Range {
+    pub least: f64,
+    pub most: f64,
+}
+
+impl Range {
+    pub fn from(least: f64) -> Self {
+        Self { least, most: f64::INFINITY }
+    }
+
+    pub fn to(most: f64) -> Self {
+        Self { least: f64::NEG_INFINITY, most }
+    }
+
+    pub fn positive() -> Self {
+        Self::from(f64::MIN_POSITIVE)
+    }
+}
+
+/// A claim holds when all its numbers are where they must be, and does not when one is not.
+pub(super) fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+    let verdicts: Vec<Verdict> = verdicts.into_iter().collect();
+    let any = |verdict| verdicts.contains(&verdict);
+    [Verdict::NotMeasured, Verdict::DoesNotHold, Verdict::Undecided]
+        .into_iter()
+        .find(|v| any(*v))
+        .unwrap_or(if verdicts.is_empty() { Verdict::NotMeasured } else { Verdict::Holds })
+}
+
+/// Estimates of some numbers that one statistic gives. `groups` are the sizes of groups of repeats that are drawn apart;
+/// the statistic is told which repeats of each to take.
+pub(super) fn estimates<const K: usize>(
+    groups: &[usize],
+    statistic: impl Fn(&[Vec<usize>]) -> [f64; K],
+) -> [Estimate; K] {
+    let value = statistic(&groups.iter().map(|n| (0..*n).collect()).collect::<Vec<_>>());
+    let mut estimates = value.map(|value| Estimate { value, low: None, high: None });
+    if groups.iter().any(|n| *n < FEWEST_PAIRS) {
+        return estimates;
+    }
+    let mut draws = Draws::new(SEED);
+    let drawn: Vec<[f64; K]> =
+        (0..RESAMPLES).map(|_| statistic(&groups.iter().map(|n| draws.of(*n)).collect::<Vec<_>>())).collect();
+    for (at, estimate) in estimates.iter_mut().enumerate() {
+        let finite: Vec<f64> = drawn.iter().map(|values| values[at]).filter(|value| value.is_finite()).collect();
+        // A number that many draws do not have is not known well enough for an interval.
+        if finite.len() as f64 >= CONFIDENCE * RESAMPLES as f64 {
+            (estimate.low, estimate.high) = percentiles(finite, CONFIDENCE).unzip();
+        }
+    }
+    estimates
+}
+
+/// What evidence says about the interval: `paired` repeats of two solvers, or repeats of one.
+pub(super) fn basis(repeats: usize, paired: bool, clock: &str, repeatable: bool) -> String {
+    let what = format!("{}repeat{}", if paired { "paired " } else { "" }, if repeats == 1 { "" } else { "s" });
+    if repeats >= FEWEST_PAIRS {
+        return format!("95 % interval by bootstrap over {repeats} {what}");
+    }
+    let which = if repeats == 1 { "this seed, no other seed is" } else { "these seeds, no others are" };
+    let so = if repeatable {
+        format!("the {clock} clock makes the value exact for {which} covered")
+    } else {
+        "undecided".to_owned()
+    };
+    format!("{repeats} {what} give{} no 95 % interval ({FEWEST_PAIRS} do): {so}", if repeats == 1 { "s" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::median;
+
+    fn median_of(values: &[f64]) -> Estimate {
+        let [estimate] =
+            estimates(&[values.len()], |draw| [median(&draw[0].iter().map(|at| values[*at]).collect::<Vec<_>>())]);
+        estimate
+    }
+
+    #[test]
+    fn an_interval_that_covers_the_threshold_decides_nothing() {
+        let spread = median_of(&[0.8, 0.9, 1.0, 1.1, 1.2, 1.3]);
+        assert_eq!(spread.verdict(&Range::from(1.05), true), Verdict::Undecided);
+        assert_eq!(spread.verdict(&Range::from(0.5), false), Verdict::Holds);
+        assert_eq!(spread.verdict(&Range::from(1.5), false), Verdict::DoesNotHold);
+        assert_eq!(spread.verdict(&Range::to(0.5), false), Verdict::DoesNotHold);
+    }
+
+    #[test]
+    fn few_repeats_decide_only_on_a_repeatable_clock() {
+        let one = median_of(&[2.0]);
+        assert_eq!((one.low, one.high), (None, None));
+        assert_eq!(one.verdict(&Range::from(1.0), false), Verdict::Undecided);
+        assert_eq!(one.verdict(&Range::from(1.0), true), Verdict::Holds);
+        assert_eq!(one.verdict(&Range::from(3.0), true), Verdict::DoesNotHold);
+        assert_eq!(median_of(&[]).verdict(&Range::from(1.0), true), Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn all_must_hold() {
+        use Verdict::{DoesNotHold, Holds, NotMeasured, Undecided};
+        assert_eq!(all([Holds, Holds]), Holds);
+        assert_eq!(all([Holds, Undecided]), Undecided);
+        assert_eq!(all([Undecided, DoesNotHold]), DoesNotHold);
+        assert_eq!(all([]), NotMeasured);
+    }
+}

@@ -1,0 +1,160 @@
+//! A gate that running workers pass between iterations: whoever holds it is alone until it lets go. Runs in and out,
+//! pauses while their clocks stand still.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Shared by the workers of a batch.
+#[derive(Debug, Default)]
+pub struct Gate {
+    /// A copy of [`State::held`] that costs one relaxed load to ask.
+    held: AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Workers inside a run and not waiting.
+    running: usize,
+    held: bool,
+}
+
+/// A worker inside a run; leaves when dropped.
+#[derive(Debug)]
+pub struct Inside<'a>(&'a Gate);
+
+/// Everybody else stands still until this is dropped.
+#[derive(Debug)]
+pub struct Alone<'a>(&'a Gate);
+
+impl Gate {
+    /// A run begins; waits while the gate is held.
+    pub fn enter(&self) -> Inside<'_> {
+        self.wait(self.lock()).running += 1;
+        self.changed.notify_all();
+        Inside(self)
+    }
+
+    /// Called by a run while its clock stands still; waits while the gate is held.
+    pub fn pass(&self) {
+        if self.held.load(Ordering::Relaxed) {
+            let mut state = self.lock();
+            state.running -= 1;
+            self.changed.notify_all();
+            self.wait(state).running += 1;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Workers inside a run now.
+    pub fn running(&self) -> usize {
+        self.lock().running
+    }
+
+    /// Waits until so many workers are inside a run, for so long at most; whether they are.
+    pub fn await_running(&self, workers: usize, patience: Duration) -> bool {
+        let waited = self.changed.wait_timeout_while(self.lock(), patience, |state| state.running != workers);
+        waited.unwrap_or_else(PoisonError::into_inner).0.running == workers
+    }
+
+    /// Waits until every run stands still, for so long at most. Not to be called from inside a run.
+    pub fn hold(&self, patience: Duration) -> Option<Alone<'_>> {
+        let mut state = self.lock();
+        if state.held {
+            return None;
+        }
+        state.held = true;
+        self.held.store(true, Ordering::Relaxed);
+        // From here on dropping it lets the others go.
+        let alone = Alone(self);
+        let began = Instant::now();
+        while state.running > 0 {
+            let Some(left) = patience.checked_sub(began.elapsed()) else {
+                // Letting the others go takes the lock again.
+                drop(state);
+                drop(alone);
+                return None;
+            };
+            (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        Some(alone)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait_while(state, |state| state.held).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.lock().running -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        self.0.held.store(false, Ordering::Relaxed);
+        self.0.lock().held = false;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn whoever_holds_the_gate_is_alone() {
+        let gate = Gate::default();
+        let (steps, end) = (Mutex::new(0u64), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let run = || {
+                let _inside = gate.enter();
+                while !end.load(Ordering::Relaxed) {
+                    *steps.lock().unwrap() += 1;
+                    gate.pass();
+                }
+            };
+            let (first, second) = (scope.spawn(run), scope.spawn(run));
+            for _ in 0..50 {
+                let alone = gate.hold(LONG).expect("both runs come by");
+                assert_eq!(gate.running(), 0);
+                let before = *steps.lock().unwrap();
+                std::thread::yield_now();
+                assert_eq!(*steps.lock().unwrap(), before, "a run went on");
+                assert!(gate.hold(LONG).is_none(), "one at a time");
+                drop(alone);
+                let seen = *steps.lock().unwrap();
+                while *steps.lock().unwrap() == seen {
+                    std::thread::yield_now();
+                }
+            }
+            end.store(true, Ordering::Relaxed);
+            first.join().unwrap();
+            second.join().unwrap();
+        });
+        assert_eq!(gate.running(), 0);
+    }
+
+    #[test]
+    fn a_run_that_does_not_come_by_is_not_waited_for() {
+        let gate = Gate::default();
+        let inside = gate.enter();
+        assert!(gate.hold(Duration::ZERO).is_none());
+        // The gate is open again.
+        gate.pass();
+        assert_eq!(gate.running(), 1);
+        drop(inside);
+        assert!(gate.hold(Duration::ZERO).is_some());
+    }
+}

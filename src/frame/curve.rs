@@ -1,0 +1,149 @@
+//! One run read at the marks of the log cadence: its evaluations in; values that do not depend on how often it was
+//! evaluated out. A run evaluated after every iteration and one evaluated at the marks only are the same curve.
+
+use super::align::{End, Run, place};
+use super::{Frames, Quantity};
+use crate::error::Result;
+use crate::settings::Cadence;
+
+/// A run at the marks from its first to its last evaluated whole iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Repeat number.
+    pub repeat: u64,
+    /// Seed of its orders.
+    pub seed: u64,
+    /// How it ended.
+    pub end: End,
+    /// The marks.
+    pub iteration: Vec<f64>,
+    /// Solver time there.
+    pub time_s: Vec<f64>,
+    /// P − B_lo there.
+    pub primal_sub: Vec<f64>,
+    /// Gap there.
+    pub gap: Vec<f64>,
+    /// Mean working-set size there.
+    pub planes: Vec<f64>,
+    /// Approximate passes per iteration since the mark before.
+    pub passes: Vec<f64>,
+    /// Time and gap at the end when the run stopped inside an iteration.
+    tail: Option<(f64, f64)>,
+}
+
+impl Curve {
+    /// The value of one of its columns at an iteration: straight in log-log between marks; a run that reached its gap
+    /// stays at its last value.
+    pub fn at(&self, column: &[f64], iteration: f64) -> Option<f64> {
+        place(&self.iteration, &(0..self.iteration.len()), self.end, iteration).map(|place| place.value(column))
+    }
+
+    /// First and last mark; `None` when no whole iteration was evaluated.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        Some((*self.iteration.first()?, *self.iteration.last()?))
+    }
+
+    /// Solver time at its end.
+    pub fn last_time(&self) -> Option<f64> {
+        self.tail.map(|(time, _)| time).or(self.time_s.last().copied())
+    }
+
+    /// Solver time and iteration at which the gap is first at or below the target, both interpolated.
+    pub fn reached(&self, target: f64) -> Option<(f64, f64)> {
+        let whole = self.time_s.iter().zip(&self.gap).zip(&self.iteration).map(|((t, gap), k)| (*t, *gap, *k));
+        let last = self.iteration.last().copied().unwrap_or(0.0);
+        let mut before: Option<(f64, f64, f64)> = None;
+        for (time, gap, iteration) in whole.chain(self.tail.map(|(time, gap)| (time, gap, last))) {
+            if gap <= target {
+                let Some((t, g, k)) = before.filter(|(t, _, k)| gap > 0.0 && *t > 0.0 && *k > 0.0) else {
+                    return Some((time, iteration));
+                };
+                let share = (g / target).ln() / (g / gap).ln();
+                return Some((t * (time / t).powf(share), k * (iteration / k).powf(share)));
+            }
+            before = gap.is_finite().then_some((time, gap, iteration)).or(before);
+        }
+        None
+    }
+}
+
+/// The curve of every run of every series.
+pub fn curves(frames: &Frames) -> Result<Vec<Vec<Curve>>> {
+    let iteration: Vec<f64> = frames.u64s("iteration")?.iter().map(|k| *k as f64).collect();
+    let passes: Vec<f64> = frames.u64s("approx_passes")?.iter().map(|k| *k as f64).collect();
+    let (time, gap) = (frames.f64s("time_s")?, frames.f64s("gap")?);
+    let (primal_sub, planes) = (frames.f64s(Quantity::PrimalSub.name())?, frames.f64s(Quantity::Planes.name())?);
+    let curve = |run: &Run| {
+        let whole = &iteration[run.whole.clone()];
+        let marks = match (whole.first(), whole.last()) {
+            (Some(first), Some(last)) => Cadence::log_marks((*first as u64).max(1), *last as u64),
+            _ => Vec::new(),
+        };
+        let marks: Vec<f64> = marks.into_iter().map(|mark| mark as f64).collect();
+        let places: Vec<_> = marks.iter().filter_map(|x| place(&iteration, &run.whole, run.end, *x)).collect();
+        let read = |column: &[f64]| -> Vec<f64> { places.iter().map(|place| place.value(column)).collect() };
+        Curve {
+            repeat: run.repeat,
+            seed: run.seed,
+            end: run.end,
+            time_s: read(time),
+            primal_sub: read(primal_sub),
+            gap: read(gap),
+            planes: read(planes),
+            passes: rates(&marks, whole, &passes[run.whole.clone()]),
+            tail: (run.whole.end..run.rows.end).last().map(|row| (time[row], gap[row])),
+            iteration: marks,
+        }
+    };
+    Ok((0..frames.series.len()).map(|series| frames.runs_of(series).iter().map(curve).collect()).collect())
+}
+
+/// Growth of a running total per iteration since the mark before; the total grows evenly between evaluations.
+fn rates(marks: &[f64], iterations: &[f64], totals: &[f64]) -> Vec<f64> {
+    let total = |x: f64| {
+        let after = iterations.partition_point(|k| *k <= x);
+        let (k0, c0) = if after == 0 { (0.0, 0.0) } else { (iterations[after - 1], totals[after - 1]) };
+        match iterations.get(after) {
+            Some(k1) => c0 + (totals[after] - c0) * (x - k0) / (k1 - k0),
+            None => c0,
+        }
+    };
+    let befores = std::iter::once(0.0).chain(marks.iter().copied());
+    befores.zip(marks).map(|(before, mark)| (total(*mark) - total(before)) / (mark - before)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_grow_evenly_between_evaluations() {
+        assert_eq!(rates(&[1.0, 2.0, 4.0], &[1.0, 2.0, 3.0, 4.0], &[3.0, 5.0, 6.0, 13.0]), [3.0, 2.0, 4.0]);
+        assert_eq!(rates(&[1.0, 2.0, 4.0], &[4.0], &[12.0]), [3.0, 3.0, 3.0]);
+    }
+
+    #[test]
+    fn targets_are_reached_between_evaluations() {
+        let curve = Curve {
+            repeat: 0,
+            seed: 0,
+            end: End::Budget,
+            iteration: vec![1.0, 100.0],
+            time_s: vec![0.1, 10.0],
+            primal_sub: vec![1.0, 1e-4],
+            gap: vec![1.0, 1e-4],
+            planes: vec![1.0, 1.0],
+            passes: vec![1.0, 1.0],
+            tail: Some((20.0, 1e-5)),
+        };
+        let near = |target: f64, time: f64, iteration: f64| {
+            let (t, k) = curve.reached(target).expect("reached");
+            assert!((t / time - 1.0).abs() < 1e-9 && (k / iteration - 1.0).abs() < 1e-9, "{target}: {t} {k}");
+        };
+        near(1.0, 0.1, 1.0);
+        near(1e-2, 1.0, 10.0);
+        near(1e-4, 10.0, 100.0);
+        near(1e-5, 20.0, 100.0);
+        assert_eq!(curve.reached(1e-6), None);
+    }
+}

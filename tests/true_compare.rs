@@ -1,0 +1,254 @@
+//! Result folders compared: only like with like, nothing lost in silence, one error rate for the whole comparison.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use ssvm_bench::check::rounds::Design;
+use ssvm_bench::check::{Finding, Judgement, Quantity, folders, measure};
+use ssvm_bench::settings::Identity;
+use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::trace::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::{Budget, Cadence, ClockKind, RunSettings, SolverSpec, StopReason, TracePoint};
+
+/// A run of 12 iterations that take `time_s` each on the clock and half of it on the CPU; the gap after t of them is 1/t.
+fn run(dataset: &str, repeat: u64, clock: ClockKind, time_s: f64) -> RunRecord {
+    let point = |t: u64| TracePoint {
+        iteration: t,
+        time_s: time_s * t as f64,
+        cpu_s: 0.5 * time_s * t as f64,
+        oracle_calls: 10 * t,
+        primal: 2.0 + 1.0 / t as f64,
+        dual: 2.0,
+        gap: 1.0 / t as f64,
+        ..TracePoint::default()
+    };
+    RunRecord {
+        identity: Identity {
+            dataset: dataset.to_owned(),
+            data_checksum: "checksum".to_owned(),
+            lambda: 0.1,
+            pairwise_weight: None,
+            settings: RunSettings {
+                solver: SolverSpec::new("mp-bcfw"),
+                seed: 100 + repeat,
+                clock,
+                budget: Budget::iterations(12),
+                evaluate: Cadence::Every(1),
+            },
+            code_version: "0".to_owned(),
+        },
+        repeat,
+        circumstances: Circumstances { jobs: 2, ..Circumstances::default() },
+        status: Status::Done(StopReason::Iterations),
+        measured: Measured { points: (1..=12).map(point).collect(), ..Measured::default() },
+    }
+}
+
+fn side(repeats: u64, clock: ClockKind, time_s: f64) -> Vec<RunRecord> {
+    (0..repeats).map(|repeat| run("set", repeat, clock, time_s)).collect()
+}
+
+fn compared(old: &[RunRecord], new: &[RunRecord]) -> Vec<Finding> {
+    let (old, new) = (measure::by_cell(old).unwrap(), measure::by_cell(new).unwrap());
+    folders::compare(&old, &new, &Design::default()).unwrap()
+}
+
+fn verdict(findings: &[Finding], metric: &str) -> Judgement {
+    findings.iter().find(|finding| finding.metric == metric).unwrap_or_else(|| panic!("{findings:#?}")).judgement
+}
+
+fn alarms(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.judgement.fails())
+}
+
+#[test]
+fn runs_with_other_settings_are_a_finding_and_no_number_of_theirs_is_compared() {
+    let old = side(6, ClockKind::WALL, 0.1);
+    let changed = |change: &dyn Fn(&mut Identity)| {
+        let mut new = side(6, ClockKind::WALL, 0.1);
+        new.iter_mut().for_each(|run| change(&mut run.identity));
+        let findings = compared(&old, &new);
+        assert_eq!(findings.len(), 1, "{findings:#?}");
+        assert_eq!((findings[0].metric.as_str(), findings[0].judgement), ("inputs", Judgement::Changed));
+        findings[0].note.clone()
+    };
+    let note = changed(&|identity| identity.settings.budget = Budget::iterations(3));
+    assert!(note.contains(r#"budget {"iterations":12} → {"iterations":3}"#), "{note}");
+    assert!(changed(&|identity| identity.lambda = 0.2).contains("λ 0.1 → 0.2"));
+    assert!(changed(&|identity| identity.data_checksum = "other".into()).contains("data checksum → other"));
+    assert!(changed(&|identity| identity.settings.clock = ClockKind::CPU).contains("clock wall → cpu"));
+    assert!(changed(&|identity| identity.settings.evaluate = Cadence::Log).contains("evaluation"));
+    assert!(changed(&|identity| identity.pairwise_weight = Some(2.0)).contains("pairwise weight default → 2"));
+    // Other code is what a comparison is for.
+    let mut newer = side(6, ClockKind::WALL, 0.1);
+    newer.iter_mut().for_each(|run| run.identity.code_version = "1".into());
+    assert!(!alarms(&compared(&old, &newer)));
+}
+
+#[test]
+fn a_target_that_is_not_reached_any_more_is_a_finding() {
+    for (clock, repeats) in [(ClockKind::WALL, 6), (ClockKind::WALL, 2), (ClockKind::VIRTUAL, 1)] {
+        let old = side(repeats, clock, 0.1);
+        let mut new = old.clone();
+        new.iter_mut().for_each(|run| run.measured.points.truncate(3));
+        let time = if clock == ClockKind::WALL { "cpu_s" } else { "time_s" };
+        let findings = compared(&old, &new);
+        let lost = findings.iter().find(|finding| finding.metric == format!("{time} to gap 0.3")).unwrap();
+        assert_eq!(lost.judgement, Judgement::Missing, "{}", lost.message());
+        assert!(lost.note.contains(&format!("{repeats} of {repeats} repeats do not get there any more")));
+        // The other way round they are gained, at the price of longer runs.
+        let gained = compared(&new, &old);
+        assert!(gained.iter().filter(|f| f.metric.contains("to gap")).all(|f| !f.judgement.fails()), "{gained:#?}");
+        assert!(gained.iter().any(|finding| finding.note.contains("did not get there before")));
+    }
+    // Without noise one repeat is enough; with it one of six is said, and judged with the others.
+    let old = side(6, ClockKind::VIRTUAL, 0.1);
+    let mut new = old.clone();
+    new[4].measured.points.truncate(3);
+    assert_eq!(verdict(&compared(&old, &new), "time_s to gap 0.1"), Judgement::Missing);
+    let old = side(6, ClockKind::WALL, 0.1);
+    let mut new = old.clone();
+    new[4].measured.points.truncate(3);
+    let findings = compared(&old, &new);
+    assert_eq!(verdict(&findings, "cpu_s to gap 0.3"), Judgement::Same);
+    assert!(findings.iter().any(|finding| finding.note == "1 of 6 repeats do not get there any more"));
+}
+
+#[test]
+fn lost_runs_and_cells_fail_and_new_ones_are_named() {
+    let old = [side(6, ClockKind::WALL, 0.1), vec![run("other", 0, ClockKind::WALL, 0.1)]].concat();
+    let new = side(5, ClockKind::WALL, 0.1);
+    let findings = compared(&old, &new);
+    let word = |finding: &Finding| (finding.metric.clone(), finding.judgement, finding.note.clone());
+    let words: Vec<_> = findings.iter().filter(|finding| !finding.note.is_empty()).map(word).collect();
+    assert_eq!(
+        words,
+        [
+            ("all metrics".into(), Judgement::Missing, "only in the first folder".into()),
+            ("repeats".into(), Judgement::Missing, "only in the first folder: 5".into()),
+        ]
+    );
+    assert!(!alarms(&compared(&new, &old)));
+    let mut failed = side(6, ClockKind::WALL, 0.1);
+    failed[2].status = Status::Failed("timed out after 9 s".into());
+    let findings = compared(&side(6, ClockKind::WALL, 0.1), &failed);
+    assert!(
+        findings.iter().any(|f| f.judgement == Judgement::Missing && f.note.contains("repeat 2 failed: timed out"))
+    );
+}
+
+#[test]
+fn wall_clock_runs_are_compared_by_cpu_time() {
+    let old = side(6, ClockKind::WALL, 0.1);
+    let mut new = old.clone();
+    let points = |runs: &mut [RunRecord], change: &dyn Fn(&mut TracePoint)| {
+        runs.iter_mut().flat_map(|run| &mut run.measured.points).for_each(change);
+    };
+    points(&mut new, &|point| point.time_s *= 3.0);
+    let findings = compared(&old, &new);
+    assert!(!alarms(&findings) && findings.iter().all(|finding| !finding.metric.starts_with("time_s")), "{findings:?}");
+    points(&mut new, &|point| point.cpu_s *= 1.2);
+    assert_eq!(verdict(&compared(&old, &new), "cpu_s at the end"), Judgement::Worse);
+    // Beside other numbers of workers times are shown and not judged.
+    new.iter_mut().for_each(|run| run.circumstances.jobs = 1);
+    let findings = compared(&old, &new);
+    assert_eq!(verdict(&findings, "cpu_s at the end"), Judgement::NotJudged);
+    assert_eq!(verdict(&findings, "oracle_calls to gap 0.3"), Judgement::Same);
+}
+
+#[test]
+fn costs_are_read_where_the_curve_crosses_the_gap() {
+    let one = run("set", 0, ClockKind::WALL, 0.1);
+    let at = |gap| measure::interpolated(&one, gap, Quantity::TimeS);
+    assert_eq!(at(1.0), Some(0.1));
+    assert!((at(0.5).unwrap() - 0.2).abs() < 1e-12);
+    // Half way between 1/2 and 1/4 on a logarithmic axis, had the run not been evaluated at 1/3.
+    let mut thin = one.clone();
+    thin.measured.points.retain(|point| point.iteration != 3);
+    let crossing = measure::interpolated(&thin, 0.125_f64.sqrt(), Quantity::TimeS).unwrap();
+    assert!((crossing - 0.3).abs() < 1e-12, "{crossing}");
+    assert_eq!(at(0.01), None);
+    // An evaluation at or below zero says only that it is there.
+    thin.measured.points[1].gap = 0.0;
+    assert_eq!(measure::interpolated(&thin, 0.6, Quantity::TimeS), Some(0.2));
+}
+
+/// A folder of six data sets made on a noisy machine: every run 3 % off, one in ten disturbed by up to a half.
+fn noisy_folder(seed: u64, factor: f64) -> Vec<RunRecord> {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let mut runs = Vec::new();
+    for set in 0..6 {
+        for repeat in 0..6 {
+            let spike = if unit() < 0.1 { 1.0 + 0.5 * unit() } else { 1.0 };
+            let noise = 1.0 + 0.06 * (unit() - 0.5);
+            runs.push(run(&format!("set{set}"), repeat, ClockKind::WALL, 0.1 * factor * noise * spike));
+        }
+    }
+    runs
+}
+
+#[test]
+fn one_error_rate_holds_for_all_metrics_together() {
+    let trial = |seed: u64, factor: f64| compared(&noisy_folder(2 * seed, 1.0), &noisy_folder(2 * seed + 1, factor));
+    let same = (0..40).filter(|seed| alarms(&trial(*seed, 1.0))).count();
+    assert!(same <= 2, "{same} alarms in 40 trials of the same program");
+    let found = (0..40).filter(|seed| alarms(&trial(*seed, 1.1))).count();
+    assert!(found >= 38, "10 % more time found in {found} of 40 trials");
+    // The more is looked at, the wider is the interval of each.
+    let (old, new) = (noisy_folder(1, 1.0), noisy_folder(2, 1.0));
+    let one = |runs: &[RunRecord]| -> Vec<RunRecord> {
+        (0..20)
+            .map(|k| RunRecord { repeat: k, ..runs[k as usize].clone() })
+            .map(|mut run| {
+                run.identity.dataset = "set0".into();
+                run.identity.settings.seed = run.repeat;
+                run
+            })
+            .collect()
+    };
+    let many =
+        |runs: &[RunRecord]| [one(runs), runs.iter().filter(|run| run.dataset() != "set0").cloned().collect()].concat();
+    let width = |findings: Vec<Finding>| {
+        let finding = findings.iter().find(|f| f.cell.dataset == "set0" && f.metric == "cpu_s at the end").cloned();
+        let ratio = finding.unwrap().ratio.unwrap();
+        ratio.high / ratio.low
+    };
+    assert!(width(compared(&many(&old), &many(&new))) > width(compared(&one(&old), &one(&new))));
+}
+
+fn stored(dir: &Path, records: &[RunRecord]) {
+    let (store, _lock) = Store::create(dir).unwrap();
+    records.iter().for_each(|record| store.write(Folder::Runs, record).unwrap());
+}
+
+#[test]
+fn the_command_fails_for_other_inputs_and_lost_targets() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = |name: &str, records: &[RunRecord]| {
+        let path = dir.path().join(name);
+        stored(&path, records);
+        path
+    };
+    let long = side(5, ClockKind::WALL, 0.1);
+    let mut short = side(5, ClockKind::WALL, 0.1);
+    for run in &mut short {
+        run.identity.settings.budget = Budget::iterations(3);
+        run.measured.points.truncate(3);
+    }
+    let mut stuck = long.clone();
+    stuck.iter_mut().for_each(|run| run.measured.points.truncate(3));
+    let (long, short, stuck) = (folder("long", &long), folder("short", &short), folder("stuck", &stuck));
+    let compare = |new: &Path, code: i32| {
+        let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        command.env_remove("GITHUB_STEP_SUMMARY").arg("compare").args([long.as_path(), new]);
+        String::from_utf8(command.assert().code(code).get_output().stdout.clone()).unwrap()
+    };
+    compare(&long, 0);
+    let text = compare(&short, 2);
+    assert!(text.contains("CHANGED") && text.contains("budget") && text.contains("inputs"), "{text}");
+    let text = compare(&stuck, 2);
+    assert!(text.contains("MISSING") && text.contains("do not get there any more"), "{text}");
+}
