@@ -141,24 +141,24 @@ struct Sum {
     together: usize,
     count: usize,
     group: f64,
-    sum: f64,
+    groups: f64,
 }
 
 impl Sum {
     fn new(n: usize) -> Self {
-        Self { together: n.isqrt().max(1), count: 0, group: 0.0, sum: 0.0 }
+        Self { together: n.isqrt().max(1), count: 0, group: 0.0, groups: 0.0 }
     }
 
     fn add(&mut self, value: f64) {
         self.group += value;
         self.count += 1;
         if self.count.is_multiple_of(self.together) {
-            self.sum += std::mem::take(&mut self.group);
+            self.groups += std::mem::take(&mut self.group);
         }
     }
 
     fn total(&self) -> f64 {
-        self.sum + self.group
+        self.groups + self.group
     }
 }
 
