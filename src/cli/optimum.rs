@@ -82,8 +82,11 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let Bracket { lower, upper } = store.add(new)?;
     store.write(&args.store)?;
     if found.width() > args.gap {
-        let why =
-            if interrupted.load(Ordering::Relaxed) { "interrupted" } else { "time is up or nothing more to gain" };
+        let why = match () {
+            () if interrupted.load(Ordering::Relaxed) => "interrupted",
+            () if seconds() >= args.time => "time is up; --time gives more",
+            () => "nothing more to gain: what is left is rounding, or an oracle that is not exact",
+        };
         note(&format!("the bracket is {:.3e} wide, wider than {:e} ({why})", found.width(), args.gap));
     }
     print(&format!("lower {lower:.15}\nupper {upper:.15}\nwidth {:.3e}\n", upper - lower))

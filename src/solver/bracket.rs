@@ -11,12 +11,13 @@ use super::bench::Bench;
 use super::face::Face;
 use super::order::{Order, Orders};
 use super::weights::Weights;
-use crate::linalg::{dot, norm2};
+use crate::linalg::{add_scaled, norm2};
 use crate::problem::Problem;
 
 /// The allowance for rounding, relative to the sizes of the numbers that are summed. A sum of m products is off by at most
-/// m units of 2⁻⁵³ of the sum of their sizes (Higham); no sum here has more than a few hundred steps in a row, and the
-/// sizes are taken as ‖p⋆‖·‖w‖ with the largest plane that a term has shown.
+/// m units of 2⁻⁵³ of the sum of their sizes (Higham). No number here goes through more than 2048 additions: products and
+/// planes take some hundreds, sums over terms are made in groups. Sizes are ‖p⋆‖·‖w‖ with the largest plane that a term has
+/// shown, and |φ∘|.
 const ROUNDING: f64 = 1024.0 * f64::EPSILON;
 
 /// Planes of weight 0 leave W_i after so many rounds without being the best one.
@@ -27,6 +28,12 @@ const MOST: usize = 200;
 
 /// Part of the certified gap that may be left over the known planes when a round ends.
 const LEFT: f64 = 0.1;
+
+/// Without new planes, the search ends when the bracket is not narrowed by this part…
+const GAIN: f64 = 0.01;
+
+/// …in so many rounds.
+const PATIENCE: u64 = 30;
 
 /// Approximate passes of a sweep.
 const PASSES: u32 = 4;
@@ -108,6 +115,7 @@ pub fn bracket<P: Problem>(
 ) -> Bracket {
     let mut state = State::new(problem);
     let mut best = Bracket::OPEN;
+    let mut mark = (0, f64::INFINITY);
     loop {
         state.round += 1;
         let (now, news) = state.certificate();
@@ -115,12 +123,42 @@ pub fn bracket<P: Problem>(
         best = best.and(now);
         let planes = state.weights.iter().map(Weights::len).sum::<usize>() as f64 / problem.terms() as f64;
         watch(&Progress { bracket: best, round: state.round, planes, news: news.len() });
-        let stuck = news.is_empty() && before.lower >= best.lower && before.upper <= best.upper;
+        if best.width() < (1.0 - GAIN) * mark.1 {
+            mark = (state.round, best.width());
+        }
+        let nothing = before == best || state.round - mark.0 >= PATIENCE;
+        let stuck = news.is_empty() && nothing;
         if best.width() <= gap || stuck || stop() {
             return best;
         }
         state.exact_steps(&news, stop);
         state.approximate(LEFT * now.width().max(gap), sweeps(news.len(), problem.terms()), stop);
+    }
+}
+
+/// A sum of n numbers in about √n groups: no number goes through more than 2√n additions.
+struct Sum {
+    together: usize,
+    count: usize,
+    group: f64,
+    groups: f64,
+}
+
+impl Sum {
+    fn new(n: usize) -> Self {
+        Self { together: n.isqrt().max(1), count: 0, group: 0.0, groups: 0.0 }
+    }
+
+    fn add(&mut self, value: f64) {
+        self.group += value;
+        self.count += 1;
+        if self.count.is_multiple_of(self.together) {
+            self.groups += std::mem::take(&mut self.group);
+        }
+    }
+
+    fn total(&self) -> f64 {
+        self.groups + self.group
     }
 }
 
@@ -169,19 +207,32 @@ impl<'p, P: Problem> State<'p, P> {
         gap
     }
 
-    /// φ summed afresh from convex weights. Returns what rounding may have done to F.
+    /// φ summed afresh from convex weights: each φ^i by itself, then groups of them, so that no sum is long. Returns what
+    /// rounding may have done to F.
     fn resum(&mut self) -> f64 {
         let lambda = self.problem.lambda();
         self.w.fill(0.0);
-        let (mut offset, mut length, mut size) = (0.0, 0.0, 0.0);
-        for (i, weights) in self.weights.iter_mut().enumerate() {
-            weights.normalise();
-            let (part, long) = self.bench.add(i, weights, weights.alpha(), -1.0 / lambda, &mut self.w);
-            offset += part;
-            length += long;
-            size += weights.alpha().iter().zip(weights.offsets()).map(|(a, b)| (a * b).abs()).sum::<f64>();
+        let (mut block, mut group) = (vec![0.0; self.w.len()], vec![0.0; self.w.len()]);
+        let (mut offset, mut length, mut size) = (Sum::new(self.reach.len()), 0.0, 0.0);
+        let together = offset.together;
+        for (first, chunk) in self.weights.chunks_mut(together).enumerate() {
+            group.fill(0.0);
+            for (at, weights) in chunk.iter_mut().enumerate() {
+                weights.normalise();
+                if weights.is_empty() {
+                    continue;
+                }
+                block.fill(0.0);
+                let i = first * together + at;
+                let (part, long) = self.bench.add(i, weights, weights.alpha(), -1.0 / lambda, &mut block);
+                add_scaled(&mut group, 1.0, &block);
+                offset.add(part);
+                length += long;
+                size += weights.alpha().iter().zip(weights.offsets()).map(|(a, b)| (a * b).abs()).sum::<f64>();
+            }
+            add_scaled(&mut self.w, 1.0, &group);
         }
-        self.offset = offset;
+        self.offset = offset.total();
         let norm = norm2(&self.w);
         // F moves by at most ‖w‖ times what φ⋆ is off, and by what φ∘ is off.
         ROUNDING * (norm.sqrt() * length + size + 0.5 * lambda * norm)
@@ -205,18 +256,18 @@ impl<'p, P: Problem> State<'p, P> {
             )
             .collect();
         let mut news = Vec::new();
-        let length = dot(&self.w, &self.w).sqrt();
-        let (mut upper, mut size) = (half, half);
+        let length = norm2(&self.w).sqrt();
+        let (mut upper, mut size) = (Sum::new(found.len()), half);
         for (i, (value, plane)) in found.iter().enumerate() {
             if self.insert(i, plane) {
                 news.push(i);
             }
-            upper += value;
+            upper.add(*value);
             size += value.abs()
                 + self.reach[i] * length
                 + self.weights[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         }
-        (Bracket { lower, upper: upper + ROUNDING * size }, news)
+        (Bracket { lower, upper: half + upper.total() + ROUNDING * size }, news)
     }
 
     /// One oracle call and a visit for each of these terms.
