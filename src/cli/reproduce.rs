@@ -30,7 +30,11 @@ pub struct ReproduceArgs {
 pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let began = Instant::now();
     let args = RunArgs::plain(args.config.clone(), args.how.clone());
-    let say = |text: &str| if args.how.quiet { () } else { note(text) };
+    let say = |text: &str| {
+        if !args.how.quiet {
+            note(text);
+        }
+    };
 
     let (experiment, options) = args.read(catalog, data)?;
     let plan = Plan::new(&experiment, catalog, &options.data_dir)?;

@@ -111,7 +111,7 @@ impl Drop for Alone<'_> {
 mod tests {
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn whoever_holds_the_gate_is_alone() {
