@@ -253,3 +253,31 @@ fn a_run_that_times_out_keeps_its_points() {
     assert_eq!(records[0].points().iter().map(|point| point.iteration).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(records[0].measured.totals.wall_s, 3.0);
 }
+
+#[test]
+fn a_run_that_another_build_timed_is_not_done() {
+    let text = "name = \"t\"\nclock = \"wall\"\nprobes = 0\n[budget]\niterations = 2\n\
+        [[dataset]]\nname = \"usps-synth:n=20\"\n[[solver]]\nname = \"fw\"\n[[solver]]\nname = \"bcfw\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    let run = |text: &str| {
+        let (experiment, plan, harness) = (experiment(text), plan(text), Harness::standard());
+        let never = AtomicBool::new(false);
+        session::run(&experiment, &plan, &harness, &options(dir.path(), 1), &never).unwrap().report
+    };
+    assert_eq!((run(text).finished, run(text).already), (2, 2));
+    let other_build = |clock: &str| {
+        let (store, _lock) = Store::create(dir.path()).unwrap();
+        let records = store.scan(Folder::Runs).unwrap().records;
+        let mut record = records.into_iter().find(|r| r.settings().clock.name() == clock).unwrap();
+        record.circumstances.build = "x86_64 opt-level=0".into();
+        store.write(Folder::Runs, &record).unwrap();
+    };
+    other_build("wall");
+    let report = run(text);
+    assert_eq!((report.already, report.finished), (1, 1), "a debug build's times are no times of this one");
+    // The virtual clock does not know what a build is.
+    let text = text.replace("wall", "virtual");
+    run(&text);
+    other_build("virtual");
+    assert_eq!(run(&text).finished, 0);
+}

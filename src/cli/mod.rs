@@ -62,7 +62,7 @@ enum Command {
     Check(check::CheckArgs),
     /// Two builds or two result folders side by side, with an interval for each ratio.
     Compare(compare::CompareArgs),
-    /// A certified optimum of a data set, into the store that suboptimalities are measured from.
+    /// A certified optimum of a data set, into the store.
     Optimum(optimum::OptimumArgs),
     /// The known data sets: list, check, fetch, prepare, show, accuracy.
     Data(data::DataArgs),

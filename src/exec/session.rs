@@ -90,7 +90,7 @@ pub struct Existing {
     pub failed: u64,
     /// Files that are damaged or cannot be read.
     pub damaged: Vec<Damage>,
-    /// Runs of the plan made by other code or from other data.
+    /// Runs of the plan made by other code, from other data, or timed by another build (a debug build's, for instance).
     pub stale: Vec<String>,
     /// Runs that have nothing to do with the plan.
     pub foreign: Vec<RunRecord>,
@@ -105,6 +105,7 @@ impl Existing {
             let run_id = record.run_id();
             if planned.contains(run_id.as_str()) {
                 match record.status {
+                    Status::Done(_) if timed_by_another_build(&record) => existing.stale.push(run_id),
                     Status::Done(_) => drop(existing.done.insert(run_id, record)),
                     Status::Failed(_) => existing.failed += 1,
                 }
@@ -138,6 +139,11 @@ impl Existing {
         }
         estimator
     }
+}
+
+/// Whether the times of a run are those of other compiler flags than this program's.
+fn timed_by_another_build(record: &RunRecord) -> bool {
+    !record.settings().clock.repeatable() && record.circumstances.build != env!("SSVM_FLAGS")
 }
 
 /// The number of workers: the flag, else the config, else one per core; one when isolated.
@@ -309,7 +315,8 @@ fn tidy(store: &Store, plan: &Plan, existing: &mut Existing, options: &Options, 
         store.set_aside(run_id)?;
     }
     if !existing.stale.is_empty() {
-        let message = format!("{} runs of older code or data were moved to stale/", existing.stale.len());
+        let message =
+            format!("{} runs of older code, other data or another build were moved to stale/", existing.stale.len());
         progress.say(Verbosity::Normal, &message);
     }
     if options.prune {

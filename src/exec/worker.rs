@@ -201,7 +201,6 @@ pub fn execute(
         started_unix_s,
         steal: steal.fraction(),
         load: host::load(),
-        probe_of: None,
     };
     Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, circumstances, status, measured })
 }

@@ -108,7 +108,7 @@ impl Frames {
             name: Name,
             place: usize,
         }
-        let kept = || records.iter().enumerate().filter(|(_, r)| r.circumstances.probe_of.is_none());
+        let kept = || records.iter().enumerate();
         let names = names::series(&kept().map(|(_, record)| record).collect::<Vec<_>>());
         let mut planned: Vec<Planned> =
             kept().zip(names).map(|((place, record), name)| Planned { record, name, place }).collect();

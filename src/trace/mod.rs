@@ -122,10 +122,6 @@ pub struct Circumstances {
     pub steal: f64,
     /// One-minute load average at the end of the run (0 when unknown).
     pub load: f64,
-    /// The run that this is an isolated repetition of, taken to estimate interference; such a record is not part of the
-    /// plan's repeats.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probe_of: Option<String>,
 }
 
 /// What was measured in one run.
