@@ -15,7 +15,10 @@ fn tables(records: &[RunRecord]) -> Frames {
 /// Equal but for rounding.
 fn assert_near(values: &[f64], expected: &[f64], what: &str) {
     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
-    assert!(values.len() == expected.len() && values.iter().zip(expected).all(near), "{what}: {values:?}, {expected:?}");
+    assert!(
+        values.len() == expected.len() && values.iter().zip(expected).all(near),
+        "{what}: {values:?}, {expected:?}"
+    );
 }
 
 /// The value at `x` of a straight line in log-log through two points.
