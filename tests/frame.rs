@@ -6,10 +6,25 @@ use hand::{failed, point, run};
 use ssvm_bench::frame::export::{csv, write_frames};
 use ssvm_bench::frame::{Axis, Frames, Quantity, profile, target};
 use ssvm_bench::trace::{RunRecord, Status};
-use ssvm_bench::{Harness, SolverSpec, Value};
+use ssvm_bench::{Harness, SolverSpec, StopReason, Value};
 
 fn tables(records: &[RunRecord]) -> Frames {
     Frames::new(records, &Harness::standard()).unwrap()
+}
+
+/// Equal but for rounding.
+fn assert_near(values: &[f64], expected: &[f64], what: &str) {
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+    assert!(
+        values.len() == expected.len() && values.iter().zip(expected).all(near),
+        "{what}: {values:?}, {expected:?}"
+    );
+}
+
+/// The value at `x` of a straight line in log-log through two points.
+fn line((x0, y0): (f64, f64), (x1, y1): (f64, f64), x: f64) -> f64 {
+    let slope = (y1.ln() - y0.ln()) / (x1.ln() - x0.ln());
+    (y0.ln() + slope * (x.ln() - x0.ln())).exp()
 }
 
 /// Two repeats of one solver (the second stops early), one run of another, one failed run, one isolated probe.
@@ -40,36 +55,53 @@ fn bounds_are_over_all_good_runs_of_the_data_set() {
 fn bands_on_iterations_stop_where_repeats_stop() {
     let frames = tables(&records());
     let bands = frames.bands(Axis::Iteration).unwrap();
-    // Iteration 3 is the off-cadence end of one repeat while the other still runs: no common position.
-    assert_eq!((bands[0].x.as_slice(), bands[0].count.as_slice()), (&[1.0, 2.0, 4.0][..], &[2, 2, 1][..]));
+    // At iteration 3, where one repeat ends, the other is on the line from 2 to 4; at 4 it is alone. The end of mp-bcfw
+    // at 2 is a position already, and mp-bcfw itself has none after it.
+    assert_eq!((bands[0].x.as_slice(), bands[0].count.as_slice()), (&[1.0, 2.0, 3.0, 4.0][..], &[2, 2, 2, 1][..]));
+    assert_eq!(bands[1].x, [1.0, 2.0], "nothing is known after the budget");
     let primal = bands[0].of(Quantity::PrimalSub);
-    assert_eq!(primal.min, [3.0, 1.0, 0.75]);
-    assert_eq!(primal.median, [3.5, 1.5, 0.75]);
-    assert_eq!(primal.max, [4.0, 2.0, 0.75]);
-    assert_eq!(bands[0].of(Quantity::DualSub).median, [2.0, 1.125, 1.0]);
-    assert_eq!(bands[0].of(Quantity::Gap).max, [6.0, 2.5, 1.25]);
+    let three = line((2.0, 1.0), (4.0, 0.75), 3.0);
+    assert_near(&primal.min, &[3.0, 1.0, three, 0.75], "smallest");
+    assert_near(&primal.median, &[3.5, 1.5, 0.5 * (three + 1.75), 0.75], "median");
+    assert_near(&primal.max, &[4.0, 2.0, 1.75, 0.75], "largest");
+    let three = line((2.0, 1.25), (4.0, 1.0), 3.0);
+    assert_near(&bands[0].of(Quantity::DualSub).median, &[2.0, 1.125, 0.5 * (three + 1.0), 1.0], "dual");
+    assert_near(&bands[0].of(Quantity::Gap).max, &[6.0, 2.5, 2.25, 1.25], "gap");
     assert_eq!(bands[1].of(Quantity::Passes).median, [3.0, 3.0], "a single repeat is its own band");
     let calls = frames.bands(Axis::OracleCalls).unwrap();
-    assert_eq!(calls[0].x, [10.0, 20.0, 40.0]);
+    assert_eq!(calls[0].x, [10.0, 20.0, 30.0, 40.0]);
+    assert_eq!(calls[1].x, [10.0, 20.0]);
 }
 
 #[test]
-fn bands_on_time_are_step_functions_between_first_and_last_evaluation() {
+fn bands_go_on_where_a_repeat_stopped_at_its_gap() {
+    let mut records = records();
+    records[0].status = Status::Done(StopReason::Gap);
+    let bands = &tables(&records).bands(Axis::Iteration).unwrap()[0];
+    assert_eq!((bands.x.as_slice(), bands.count.as_slice()), (&[1.0, 2.0, 3.0, 4.0][..], &[2, 2, 2, 2][..]));
+    assert_eq!(bands.running, [2, 2, 2, 1]);
+    let primal = bands.of(Quantity::PrimalSub);
+    assert_eq!((primal.min[3], primal.median[3], primal.max[3]), (0.75, 1.25, 1.75), "one of them stays at 1.75");
+}
+
+#[test]
+fn bands_on_time_are_lines_in_log_log_between_first_and_last_evaluation() {
     let frames = tables(&records());
     let bands = &frames.bands(Axis::Time).unwrap()[0];
     let gap = bands.of(Quantity::Gap);
     for (at, t) in bands.x.iter().enumerate() {
         let first = [(1.0, 6.0), (2.0, 1.75), (4.0, 1.25)];
         let second = [(2.0, 4.0), (4.0, 2.5), (6.0, 2.25)];
-        let step = |run: &[(f64, f64)]| {
-            let inside = *t >= run[0].0 && *t <= run[2].0;
-            inside.then(|| run.iter().rfind(|(time, _)| time <= t).unwrap().1)
+        let read = |run: &[(f64, f64)]| {
+            let part = run.windows(2).find(|ends| *t >= ends[0].0 && *t <= ends[1].0)?;
+            Some(line(part[0], part[1], *t))
         };
-        let mut expected: Vec<f64> = [step(&first), step(&second)].into_iter().flatten().collect();
+        let mut expected: Vec<f64> = [read(&first), read(&second)].into_iter().flatten().collect();
         expected.sort_by(f64::total_cmp);
         assert_eq!(bands.count[at] as usize, expected.len(), "t = {t}");
-        assert_eq!((gap.min[at], gap.max[at]), (expected[0], expected[expected.len() - 1]), "t = {t}");
-        assert_eq!(gap.median[at], expected.iter().sum::<f64>() / expected.len() as f64, "t = {t}");
+        let median = expected.iter().sum::<f64>() / expected.len() as f64;
+        let expected = [expected[0], median, expected[expected.len() - 1]];
+        assert_near(&[gap.min[at], gap.median[at], gap.max[at]], &expected, &format!("t = {t}"));
     }
     assert_eq!((bands.x[0], *bands.x.last().unwrap()), (1.0, 6.0));
     assert!(bands.x.contains(&4.0), "the end of the shorter repeat is on the grid");
@@ -81,12 +113,13 @@ fn negative_gaps_stay_negative_and_nan_is_left_out() {
     let a = run("stanford", "bcfw", 0, vec![point(1, 1.0, 2.0, 1.0), nan]);
     let b = run("stanford", "bcfw", 1, vec![point(1, 1.0, 2.0, 1.0), point(2, 2.0, 0.5, 1.0)]);
     let frames = tables(&[a, b]);
-    assert_eq!(frames.bounds_of("stanford"), Some((1.0, 0.5)));
+    // The best dual value 1 and the best primal value 0.5 exclude each other: the optimum is somewhere between them.
+    assert_eq!(frames.bounds_of("stanford"), Some((0.5, 1.0)));
     let bands = &frames.bands(Axis::Iteration).unwrap()[0];
     assert_eq!(bands.count, [2, 2]);
     assert_eq!(bands.of(Quantity::Gap).median, [1.0, -0.5]);
-    assert_eq!(bands.of(Quantity::PrimalSub).min, [1.0, -0.5]);
-    assert_eq!(bands.of(Quantity::DualSub).max, [-0.5, -0.5]);
+    assert_eq!(bands.of(Quantity::PrimalSub).min, [1.5, 0.0], "2 and 0.5 above 0.5");
+    assert_eq!(bands.of(Quantity::DualSub).max, [0.0, 0.0], "1 below 1");
 }
 
 #[test]
@@ -141,14 +174,28 @@ fn time_to_gap_counts_repeats_that_never_got_there_as_endless() {
     ];
     let frames = tables(&records);
     let table = target::time_to_gap(&frames, "usps").unwrap();
-    let row = |target: f64| {
-        let row = table.iter().find(|row| (row.target / target - 1.0).abs() < 1e-9).unwrap();
-        row.cells.iter().map(|c| (c.reached, c.time_s)).collect::<Vec<_>>()
+    // A second per iteration: the time at which a line in log-log crosses the target is the iteration, too.
+    let cross = |(k0, g0): (f64, f64), (k1, g1): (f64, f64), target: f64| line((g0, k0), (g1, k1), target);
+    let check = |at: usize, target: f64, expected: [(usize, Option<f64>); 2]| {
+        assert!((table[at].target / target - 1.0).abs() < 1e-12, "{}", table[at].target);
+        for (cell, (reached, crossing)) in table[at].cells.iter().zip(expected) {
+            assert_eq!(cell.reached, reached, "{target}: {cell:?}");
+            for measured in [cell.time_s, cell.iterations] {
+                assert_eq!(measured.is_some(), crossing.is_some(), "{target}: {cell:?}");
+                let apart = measured.unwrap_or(0.0) - crossing.unwrap_or(0.0);
+                assert!(apart.abs() < 1e-9, "{target}: {cell:?}, {crossing:?}");
+            }
+        }
     };
-    assert!((table[0].target - 0.3).abs() < 1e-12, "targets start below the smallest first gap");
-    assert_eq!(row(0.3), [(2, Some(3.0)), (1, Some(2.0))]);
-    assert_eq!(row(0.1), [(2, Some(3.0)), (1, Some(2.0))]);
-    assert_eq!(row(0.03), [(0, None), (1, Some(3.0))]);
+    // Targets start below the smallest first gap. The third repeat is endless, so the later of the other two is the median.
+    let (second, multi) = (cross((2.0, 0.5), (3.0, 0.05), 0.3), cross((1.0, 0.5), (2.0, 0.09), 0.3));
+    assert!(second > 2.0 && cross((1.0, 0.8), (2.0, 0.2), 0.3) < 2.0, "the first repeat is earlier");
+    check(0, 0.3, [(2, Some(second)), (1, Some(multi))]);
+    let (second, multi) = (cross((2.0, 0.5), (3.0, 0.05), 0.1), cross((1.0, 0.5), (2.0, 0.09), 0.1));
+    assert!(second > cross((2.0, 0.2), (3.0, 0.05), 0.1), "again");
+    check(1, 0.1, [(2, Some(second)), (1, Some(multi))]);
+    check(2, 0.03, [(0, None), (1, Some(cross((2.0, 0.09), (3.0, 0.02), 0.03)))]);
+    assert!(table.iter().all(|row| (row.cells[0].runs, row.cells[1].runs) == (3, 1)));
     assert_eq!(table.len(), 3);
 }
 
