@@ -85,8 +85,8 @@ pub struct Frames {
     pub points: DataFrame,
     /// Per data set with points: `dataset`, `best_dual` (B_lo), `best_primal` (B_up).
     pub bounds: DataFrame,
-    /// Series of each record given to [`Frames::new`]; `None` for isolated repetitions, which are left out.
-    pub of_record: Vec<Option<usize>>,
+    /// Series of each record given to [`Frames::new`].
+    pub of_record: Vec<usize>,
     /// Every run with evaluations, in order.
     evaluated: Vec<Run>,
 }
@@ -108,10 +108,13 @@ impl Frames {
             name: Name,
             place: usize,
         }
-        let kept = || records.iter().enumerate();
-        let names = names::series(&kept().map(|(_, record)| record).collect::<Vec<_>>());
-        let mut planned: Vec<Planned> =
-            kept().zip(names).map(|((place, record), name)| Planned { record, name, place }).collect();
+        let names = names::series(&records.iter().collect::<Vec<_>>());
+        let mut planned: Vec<Planned> = records
+            .iter()
+            .enumerate()
+            .zip(names)
+            .map(|((place, record), name)| Planned { record, name, place })
+            .collect();
         planned.sort_by(|a, b| {
             let solver = |p: &Planned| (catalog.solver_rank(p.record.solver()), p.record.solver().to_owned());
             let run = |p: &Planned| (p.name.label.clone(), p.record.repeat, p.record.run_id());
@@ -120,7 +123,7 @@ impl Frames {
         });
 
         let mut series: Vec<Series> = Vec::new();
-        let mut of_record = vec![None; records.len()];
+        let mut of_record = vec![0; records.len()];
         let mut of_run = Vec::with_capacity(planned.len());
         for Planned { record, name: Name { dataset, label, facts }, place } in planned {
             if series.last().is_none_or(|s| s.dataset != dataset || s.label != label) {
@@ -146,7 +149,7 @@ impl Frames {
             *(if record.status.is_done() { &mut series[at].completed } else { &mut series[at].failed }) += 1;
             series[at].censored += usize::from(!record.status.is_done() && !record.points().is_empty());
             series[at].certified |= record.points().iter().any(|point| point.oracle_slack > 0.0);
-            of_record[place] = Some(at);
+            of_record[place] = at;
             of_run.push((record, at));
         }
         let planned = of_run;

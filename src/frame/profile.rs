@@ -78,7 +78,7 @@ pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>
     let wrong = |e: &dyn std::fmt::Display| Error::invalid(format!("latency histograms do not merge: {e}"));
     let mut rows = Vec::with_capacity(frames.series.len());
     for (at, series) in frames.series.iter().enumerate() {
-        let of_series = records.iter().zip(&frames.of_record).filter(|(_, s)| **s == Some(at)).map(|(r, _)| r);
+        let of_series = records.iter().zip(&frames.of_record).filter(|(_, s)| **s == at).map(|(r, _)| r);
         let mut oracle = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
         let mut approx = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
         let (mut shares, mut oracle_calls, mut approx_steps) = (Vec::new(), 0, 0);
