@@ -115,6 +115,14 @@ fn the_file_of_ocr_has_its_known_content() -> Result<(), Skipped> {
     content_is_known("ocr")
 }
 
+fn the_pictures_of_horses_have_their_known_content() -> Result<(), Skipped> {
+    content_is_known("horses")
+}
+
+fn the_pictures_of_stanford_have_their_known_content() -> Result<(), Skipped> {
+    content_is_known("stanford")
+}
+
 trials![
     usps_follows_the_authors_trajectories,
     every_solver_brackets_the_optimum_of_usps,
@@ -123,4 +131,6 @@ trials![
     horses_have_327_pictures_and_superpixels_that_follow_them,
     the_files_of_usps_have_their_known_content,
     the_file_of_ocr_has_its_known_content,
+    the_pictures_of_horses_have_their_known_content,
+    the_pictures_of_stanford_have_their_known_content,
 ];

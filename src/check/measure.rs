@@ -48,8 +48,9 @@ pub fn by_cell(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
         runs.sort_by_key(|record| record.repeat);
         if let Some(pair) = runs.windows(2).find(|pair| pair[0].repeat == pair[1].repeat) {
             return Err(Error::invalid(format!(
-                "the results hold repeat {} of {cell} twice, with different settings; run one config into its own folder \
-                 (`ssvm-bench run --prune` moves the runs of other configs away)",
+                "the results hold repeat {} of {cell} twice, with different settings; gates compare one setting \
+                 of a solver: give each a config and a folder of its own (`ssvm-bench run --prune` moves the runs of \
+                 other configs away)",
                 pair[0].repeat
             )));
         }

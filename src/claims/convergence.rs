@@ -61,8 +61,9 @@ impl Study<'_> {
         let series = &self.frames.series[a];
         let (one, other) = paired.medians(&(0..paired.repeats()).collect::<Vec<_>>(), end);
         let mut evidence = format!(
-            "medians up to iteration {}, there {} against {}, lower by a factor of {}; {}; holds from {} of the \
+            "medians of iterations {} to {}, at the end {} against {}, lower by a factor of {}; {}; holds from {} of the \
              log-iterations, crossings interpolated, with the last one",
+            paired.x[0],
             paired.x[end],
             number(other),
             number(one),
@@ -76,10 +77,15 @@ impl Study<'_> {
         }
         evidence.push_str(&paired.changes());
         evidence.push_str(&self.failures(&[a, b]));
-        let verdict = all([
+        let mut verdict = all([
             share.verdict(&Range::from(ALWAYS), series.repeatable),
             last.verdict(&Range::positive(), series.repeatable),
         ]);
+        if verdict == Verdict::Holds && paired.x[0] > 1.0 {
+            // "Always" cannot be seen on curves that begin later.
+            verdict = Verdict::Undecided;
+            evidence.push_str("; undecided because nothing was evaluated before");
+        }
         let measured = format!("lower over {} of log-iterations", share.text(percent));
         Claim { measured, verdict, evidence, estimate: Some(share), ..row }
     }

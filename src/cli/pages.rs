@@ -45,6 +45,9 @@ impl Summary {
 
     /// Of a result folder, or read from a `summary.json`.
     pub fn open(path: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Self> {
+        if path.is_file() && !only.is_empty() {
+            anyhow::bail!("--only needs the runs: give the result folder instead of {}", path.display());
+        }
         if path.is_file() {
             let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
             return serde_json::from_str(&text)

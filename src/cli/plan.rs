@@ -11,6 +11,7 @@ use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::session::{Existing, memory_warning, workers};
 use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
+use crate::settings::SolverSpec;
 use crate::text::{Grid, bytes, duration};
 use crate::trace::store::{Folder, Store};
 
@@ -119,7 +120,7 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
             facts.size.n.to_string(),
             facts.size.d.to_string(),
             bytes(facts.size.bytes),
-            cell[0].settings().solver.name.clone(),
+            solver_text(&cell[0].settings().solver),
             cell.len().to_string(),
             (cell.len() - left).to_string(),
             format!("{about}{}", duration(each)),
@@ -154,4 +155,10 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
         }
     }
     text
+}
+
+/// `mp-bcfw`, or `mp-bcfw (T=5)` with what is not at its default.
+fn solver_text(solver: &SolverSpec) -> String {
+    let params: Vec<String> = solver.params.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if params.is_empty() { solver.name.clone() } else { format!("{} ({})", solver.name, params.join(", ")) }
 }

@@ -32,16 +32,16 @@ pub struct SolveArgs {
     #[arg(long, default_value_t = 1, value_name = "K")]
     seed: u64,
     /// Stop after this many iterations (50 when no limit is given).
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
     /// Stop when an evaluation shows a certified gap at or below this.
-    #[arg(long, value_name = "EPS", value_parser = positive)]
+    #[arg(long, value_name = "EPS", value_parser = positive, allow_negative_numbers = true)]
     gap: Option<f64>,
     /// Stop after this much solver time in seconds.
-    #[arg(long, value_name = "T", value_parser = positive)]
+    #[arg(long, value_name = "T", value_parser = positive, allow_negative_numbers = true)]
     time: Option<f64>,
     /// Stop after this many exact oracle calls.
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(1..))]
     oracle_calls: Option<u64>,
     /// wall, cpu or virtual.
     #[arg(long, default_value = "wall")]
@@ -50,10 +50,10 @@ pub struct SolveArgs {
     #[arg(long, default_value = "log", value_name = "WHEN")]
     evaluate: Cadence,
     /// λ (1/n unless given).
-    #[arg(long, value_parser = positive)]
+    #[arg(long, value_parser = positive, allow_negative_numbers = true)]
     lambda: Option<f64>,
     /// Weight of the pairwise term of graphs (1, or as in the file, unless given).
-    #[arg(long, value_name = "THETA")]
+    #[arg(long, value_name = "THETA", allow_negative_numbers = true)]
     pairwise_weight: Option<f64>,
     /// Write the returned weights as NumPy f64.
     #[arg(long, value_name = "W.npy")]

@@ -171,6 +171,10 @@ impl<'a> Request<'a> {
                 )));
             }
         }
+        let keys: Vec<&str> = text.split(',').filter_map(|part| Some(part.split_once('=')?.0)).collect();
+        if let Some(twice) = keys.iter().enumerate().find_map(|(at, key)| keys[..at].contains(key).then_some(key)) {
+            return Err(Error::invalid(format!("data set '{}': parameter '{twice}' is given twice", self.name)));
+        }
         if let (Some(_), Some(family)) = (self.pairwise_weight, info.family) {
             self.check_pairwise(family)?;
         }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use plotters::prelude::*;
-use plotters::style::FontTransform;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::frame::Frames;
@@ -75,14 +74,6 @@ pub fn text(size: f64, color: RGBColor, h: HPos, v: VPos) -> TextStyle<'static> 
 /// [`text`] in bold.
 pub fn bold(size: f64, color: RGBColor, h: HPos, v: VPos) -> TextStyle<'static> {
     FontDesc::new(FontFamily::Name(FONT), size * UNIT * 1.24, FontStyle::Bold).color(&color).pos(Pos::new(h, v))
-}
-
-/// [`text`] turned to read upwards.
-pub fn upright(size: f64, color: RGBColor) -> TextStyle<'static> {
-    FontDesc::new(FontFamily::Name(FONT), size * UNIT * 1.24, FontStyle::Normal)
-        .transform(FontTransform::Rotate270)
-        .color(&color)
-        .pos(Pos::new(HPos::Center, VPos::Center))
 }
 
 /// Width of a text in points, near enough for laying out legends: DejaVu Sans averages 0.57 em a letter here.
