@@ -2,7 +2,7 @@
 
 use super::estimate::{Estimate, Range, all, basis, estimates};
 use super::pairs::{Paired, over_log};
-use super::{Claim, ClaimRow, MULTI, SINGLE, Study, Subject};
+use super::{Claim, ClaimRow, MULTI, SINGLE, Study, Subject, Verdict};
 use crate::problem::Paper;
 use crate::text::{number, percent};
 
