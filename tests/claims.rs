@@ -98,7 +98,9 @@ fn one_repeat_decides_nothing_on_a_machine_and_something_on_the_virtual_clock() 
         assert!(row.evidence.contains("no 95 % interval (5 do): undecided"), "{}", row.evidence);
         assert!(row.estimate.is_some_and(|e| e.low.is_none() && e.high.is_none()), "{row:?}");
     }
-    records.iter_mut().for_each(|record| record.identity.settings.clock = ClockKind::VIRTUAL);
+    for record in &mut records {
+        record.identity.settings.clock = ClockKind::VIRTUAL;
+    }
     for row in verdicts(&records) {
         assert_eq!(row.verdict, Verdict::Holds, "{row:?}");
         assert!(row.evidence.contains("exact for this seed, no other seed is covered"), "{}", row.evidence);
