@@ -82,7 +82,7 @@ fn the_oracle_never_loses_to_the_truth() {
     for seed in 0..4 {
         let (problem, _) = problem(seed, 12, 6, 6, 1.0);
         let w = late_weights(&problem);
-        let (mut work, mut plane) = (problem.work(), Default::default());
+        let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
         for i in 0..problem.terms() {
             problem.oracle(i, &w, &mut work, &mut plane);
             let value = problem.value(i, &plane, &w, &work);
@@ -108,7 +108,7 @@ fn bounds_enclose_the_maximum_over_all_labellings() {
         assert!(!problem.exact());
         let size = rng.random_range(0.01..0.3);
         let w: Vec<f64> = (0..problem.dim()).map(|_| rng.random_range(-size..size)).collect();
-        let (mut work, mut plane) = (problem.work(), Default::default());
+        let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
         for i in 0..if k == 3 { 6 } else { 1 } {
             let best = (0..k.pow(9))
                 .map(|code| {
@@ -138,7 +138,7 @@ fn bounds_enclose_the_maximum_over_all_labellings() {
 fn known_planes_are_never_forgotten() {
     let (problem, _) = problem(3, 8, 6, 6, 1.0);
     let w = late_weights(&problem);
-    let (mut work, mut plane) = (problem.work(), Default::default());
+    let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
     for i in 0..problem.terms() {
         let mut known = Vec::new();
         for scale in [0.0, 0.2, 0.5, 0.9, 1.1, 2.0] {
@@ -159,7 +159,7 @@ fn an_evaluation_costs_at_most_three_exact_passes() {
     for (seed, k, weight) in [(1, 8, 1.0), (2, 4, 0.3), (3, 6, 0.05)] {
         let (problem, _) = problem(seed, 12, 9, k, weight);
         let w = late_weights(&problem);
-        let (mut work, mut plane) = (problem.work(), Default::default());
+        let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
         for scale in [0.0, 0.3, 1.0] {
             let w: Vec<f64> = w.iter().map(|v| v * scale).collect();
             let pass: u64 = (0..problem.terms()).map(|i| problem.oracle(i, &w, &mut work, &mut plane)).sum();
