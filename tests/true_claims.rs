@@ -183,7 +183,10 @@ fn a_failed_run_counts_as_far_as_it_went() {
     broken.measured.points.truncate(10);
     let claims = check(records);
     let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
-    assert!(row.evidence.contains("up to iteration 40") && row.evidence.contains("n = 5 from iteration 13"), "{row:?}");
+    assert!(
+        row.evidence.contains("medians of iterations 1 to 40") && row.evidence.contains("n = 5 from iteration 13"),
+        "{row:?}"
+    );
     assert!(row.evidence.contains("1 failed, 1 of them counted as far as they went"), "{}", row.evidence);
     assert_eq!(row.verdict, Verdict::Holds);
 }
