@@ -225,11 +225,12 @@ fn slope_panel(cell: &Area, trace: &PassTrace, at: usize, styles: &[Style; 3]) -
     chart.draw_series(LineSeries::new(bold, styles[1].color.stroke_width(pt(2.4) as u32)))?;
     chart.draw_series(path.iter().map(|p| Circle::new(*p, pt(1.5), styles[1].color.filled())))?;
     let sign = if last >= whole { '≥' } else { '<' };
-    let note = theme::text(SMALL, INK, HPos::Right, VPos::Bottom);
+    // F rises from the lower left: the upper left corner is free.
+    let note = theme::text(SMALL, INK, HPos::Left, VPos::Bottom);
     let lines = [format!("last pass {} /s", number(last)), format!("{sign} whole {} /s", number(whole))];
     for (k, line) in lines.into_iter().enumerate() {
-        let y = top * (0.13 - 0.09 * k as f64);
-        chart.draw_series(std::iter::once(Text::new(line, (1.02 * x1, y), note.clone())))?;
+        let y = top * (0.91 - 0.09 * k as f64);
+        chart.draw_series(std::iter::once(Text::new(line, (0.02 * x1, y), note.clone())))?;
     }
     Ok(())
 }

@@ -150,15 +150,6 @@ impl Store {
         Ok(contents)
     }
 
-    /// Removes the file of a run, if there is one.
-    pub fn remove(&self, kind: Folder, run_id: &str) -> Result<()> {
-        let path = self.path(kind, run_id);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),
-            _ => Ok(()),
-        }
-    }
-
     /// Moves a run from `runs/` to `stale/`.
     pub fn set_aside(&self, run_id: &str) -> Result<()> {
         let folder = self.folder(Folder::Stale);
