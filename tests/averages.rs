@@ -4,15 +4,21 @@ mod common;
 
 use common::{chain, graph, iterate, multiclass};
 use ssvm_bench::solver::order::Order;
-use ssvm_bench::solver::{MultiPlane, MultiPlaneParams};
+use ssvm_bench::solver::{MultiPlane, MultiPlaneParams, Schedule};
 use ssvm_bench::{Metered, Problem, Solution, Solver};
 
 /// One exact and one approximate pass.
-const MULTI: MultiPlaneParams =
-    MultiPlaneParams { t: 10, n: 1000, m: 1000, order: Order::Sequential, fixed_passes: Some(1), averaged: false };
+const MULTI: MultiPlaneParams = MultiPlaneParams {
+    t: 10,
+    n: 1000,
+    schedule: Schedule { order: Order::Sequential, m: 1000, fixed_passes: Some(1), averaged: false },
+};
 /// The exact pass alone.
-const SINGLE: MultiPlaneParams =
-    MultiPlaneParams { t: 0, n: 0, m: 0, order: Order::Sequential, fixed_passes: None, averaged: false };
+const SINGLE: MultiPlaneParams = MultiPlaneParams {
+    t: 0,
+    n: 0,
+    schedule: Schedule { order: Order::Sequential, m: 0, fixed_passes: None, averaged: false },
+};
 
 /// The lazy averages against their definition, step by step on one term.
 #[test]
@@ -20,9 +26,9 @@ fn averages_equal_their_definition() {
     fn check<P: Problem>(problem: &P) {
         let new = |params: &MultiPlaneParams| MultiPlane::new(Metered::new(problem), params, 1);
         let mut plain = new(&MULTI);
-        let mut averaged = new(&MultiPlaneParams { averaged: true, ..MULTI });
+        let mut averaged = new(&MULTI.averaged());
         let mut single_plain = new(&SINGLE);
-        let mut single_averaged = new(&MultiPlaneParams { averaged: true, ..SINGLE });
+        let mut single_averaged = new(&SINGLE.averaged());
         let (mut exact, mut approximate, mut single_average) = (None, None, None);
         for k in 1..=9u64 {
             exact = Some(weighted(exact, &exact_step(problem, &plain.iterate_now().solution()), k));

@@ -123,6 +123,14 @@ impl<P: Problem<Plane: 'static>> Problem for Broken<'_, P> {
         self.inner.add_plane(i, &plane.plane, scale, out)
     }
 
+    fn offset(&self, i: usize, plane: &Self::Plane) -> f64 {
+        self.inner.offset(i, &plane.plane)
+    }
+
+    fn product(&self, i: usize, p: &Self::Plane, q: &Self::Plane, work: &mut P::Work) -> f64 {
+        self.inner.product(i, &p.plane, &q.plane, work)
+    }
+
     fn product_ops(&self, i: usize) -> u64 {
         let ops = self.inner.product_ops(i);
         if self.fault == Fault::SlowProduct { ops + ops.div_ceil(10) } else { ops }

@@ -6,7 +6,7 @@ mod common;
 use common::{chain, graph, iterate, iterate_until, multiclass};
 use ssvm_bench::problem::evaluate;
 use ssvm_bench::solver::order::Order;
-use ssvm_bench::solver::{MultiPlane, MultiPlaneParams, Standard};
+use ssvm_bench::solver::{MultiPlane, MultiPlaneParams, Schedule, Standard};
 use ssvm_bench::{
     Budget, Cadence, ClockKind, Course, Iteration, Metered, Outcome, Problem, Quiet, Solver, SolverInfo, SolverSpec,
     SolverTable, StopReason, TracePoint, Value, drive,
@@ -112,11 +112,11 @@ fn no_single_step_lowers_the_dual() {
 }
 
 fn params(order: Order, fixed_passes: Option<u32>, averaged: bool) -> MultiPlaneParams {
-    MultiPlaneParams { t: 10, n: 1000, m: 1000, order, fixed_passes, averaged }
+    MultiPlaneParams { t: 10, n: 1000, schedule: Schedule { order, m: 1000, fixed_passes, averaged } }
 }
 
 fn single(order: Order, averaged: bool) -> MultiPlaneParams {
-    MultiPlaneParams { t: 0, n: 0, m: 0, order, fixed_passes: None, averaged }
+    MultiPlaneParams { t: 0, n: 0, schedule: Schedule { order, m: 0, fixed_passes: None, averaged } }
 }
 
 #[test]

@@ -10,11 +10,11 @@ use std::path::Path;
 use assert_cmd::Command;
 use ssvm_bench::config::Experiment;
 use ssvm_bench::optimum::{Optimum, Store};
-use ssvm_bench::solver::bench::Bench;
 use ssvm_bench::solver::weights::{End, Weights};
-use ssvm_bench::solver::{Bracket, bracket, step};
+use ssvm_bench::solver::{Bracket, Weighted, bracket, step};
 use ssvm_bench::{
-    Catalog, ClockKind, DataDir, Harness, MaxOracle, Problem, Request, Simple, Solve, SparsePlane, catalog::Described,
+    Catalog, ClockKind, DataDir, Harness, MaxOracle, Metered, Problem, Request, Simple, Solve, SparsePlane,
+    catalog::Described,
 };
 use trials::{Skipped, official};
 
@@ -194,11 +194,11 @@ fn every_step_of_the_kernel_gains_what_its_formula_says() {
     let problem = Simple(Listed::random(3, 1, 6, 4));
     let lambda = problem.lambda();
     let list = &problem.0.planes[0];
-    let mut bench = Bench::new(&problem);
-    let mut weights = Weights::default();
+    let mut now = Weighted::new(Metered::new(&problem), usize::MAX);
     for plane in list {
-        bench.insert(0, &mut weights, plane, 1);
+        now.insert(0, plane, 1);
     }
+    let mut weights = now.sets[0].clone();
     assert_eq!(weights.len(), list.len(), "the zero plane is place 0, not a second one");
     let dual = |weights: &Weights<SparsePlane>| problem.0.dual(&[weights.alpha().to_vec()]);
     let at = |weights: &Weights<SparsePlane>| -> Vec<f64> {
@@ -206,8 +206,8 @@ fn every_step_of_the_kernel_gains_what_its_formula_says() {
     };
     let mut seen = 0;
     for count in 0..60 {
-        let w = at(&weights);
-        let mut values = bench.score(0, &weights, &w).to_vec();
+        now.w = at(&weights);
+        let mut values = now.scored(0).1.to_vec();
         let order = |a: &usize, b: &usize| values[*a].total_cmp(&values[*b]);
         let best = (0..values.len()).max_by(order).unwrap();
         let worst = (0..values.len()).filter(|at| weights.alpha()[*at] > 0.0).min_by(order).unwrap();
@@ -224,8 +224,8 @@ fn every_step_of_the_kernel_gains_what_its_formula_says() {
         assert!((dual(&weights) - before - promised).abs() < 1e-12, "step {count}: {promised}");
         assert!(weights.alpha().iter().all(|alpha| *alpha >= 0.0));
         assert!((weights.alpha().iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        let w = at(&weights);
-        let fresh = bench.score(0, &weights, &w);
+        now.w = at(&weights);
+        let fresh = now.scored(0).1;
         assert!(values.iter().zip(fresh).all(|(a, b)| (a - b).abs() < 1e-10), "values follow the step");
         seen += u32::from(promised > 1e-9);
     }
@@ -234,11 +234,11 @@ fn every_step_of_the_kernel_gains_what_its_formula_says() {
 
 fn planes_of_weight_0_leave_and_products_stay_right() {
     let problem = Simple(Listed::random(5, 1, 8, 4));
-    let mut bench = Bench::new(&problem);
-    let mut weights = Weights::default();
+    let mut state = Weighted::new(Metered::new(&problem), usize::MAX);
     for (now, plane) in problem.0.planes[0].iter().enumerate() {
-        bench.insert(0, &mut weights, plane, now as u64);
+        state.insert(0, plane, now as u64);
     }
+    let mut weights = state.sets[0].clone();
     let all = weights.clone();
     weights.expire(8, 3, 100);
     assert_eq!(weights.len(), 4, "places 0, and those seen at 5, 6 and 7");
@@ -247,7 +247,7 @@ fn planes_of_weight_0_leave_and_products_stay_right() {
             assert_eq!(weights.product(a, b), all.product(a + 4, b + 4));
         }
     }
-    weights.expire(8, 100, 2);
+    weights.expire(8, 100, 1);
     assert_eq!(weights.len(), 2);
 }
 

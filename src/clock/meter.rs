@@ -181,15 +181,15 @@ impl<'a> Meter<'a> {
         self.last_stamp = ended;
     }
 
-    /// One approximate step, which says how many planes it looked at; each costs `product_ops`. One in
-    /// [`SAMPLE_EVERY`] is timed. False when the run must stop.
+    /// One approximate step, which says how many operations it took. One in [`SAMPLE_EVERY`] is timed. False when the run
+    /// must stop.
     #[inline(always)]
-    pub fn approximate_step(&mut self, product_ops: u64, step: impl FnOnce() -> usize) -> bool {
+    pub fn approximate_step(&mut self, step: impl FnOnce() -> u64) -> bool {
         let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
         let began = if sampled { self.stamp() } else { 0 };
-        let planes = step();
+        let operations = step();
         self.counters.approx_steps += 1;
-        self.watch.units += (planes as u64 + 2) * product_ops + STEP_UNITS;
+        self.watch.units += operations + STEP_UNITS;
         if sampled {
             self.last_stamp = self.stamp();
             if self.instrument {
@@ -198,6 +198,12 @@ impl<'a> Meter<'a> {
             return !(self.due() && self.must_stop());
         }
         true
+    }
+
+    /// Counts operations of the solver beyond those of its calls and approximate steps.
+    #[inline(always)]
+    pub fn work(&mut self, operations: u64) {
+        self.watch.units += operations;
     }
 
     /// Begins an approximate pass.

@@ -336,6 +336,113 @@ impl Problem for ChainProblem {
         2 * (u64::from(on) + self.data.range(i).len() as u64)
     }
 
+    fn offset(&self, i: usize, plane: &Labelling) -> f64 {
+        let truth = self.truth(i);
+        let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
+        wrong as f64 / truth.len() as f64 * self.inverse_n()
+    }
+
+    /// Pixels are on or off: two letters have as large a product as they have pixels in common.
+    fn product(&self, i: usize, p: &Labelling, q: &Labelling, _work: &mut ChainWork) -> f64 {
+        let truth = self.truth(i);
+        let pixels = &self.data.pixels[self.data.range(i)];
+        let mut sum = 0;
+        let wrong = |plane: &'_ [u8], l: usize| plane[l] != truth[l];
+        for l in (0..truth.len()).filter(|l| wrong(p, *l)) {
+            for m in (0..truth.len()).filter(|m| wrong(q, *m)) {
+                let shared = agreement(&p[l], &truth[l], &q[m], &truth[m]);
+                if shared != 0 {
+                    sum += shared * i64::from((pixels[l] & pixels[m]).count_ones());
+                }
+            }
+        }
+        for (a, truth_a) in p.windows(2).zip(truth.windows(2)).filter(|(a, truth)| a != truth) {
+            for (b, truth_b) in q.windows(2).zip(truth.windows(2)).filter(|(b, truth)| b != truth) {
+                sum += agreement(&a, &truth_a, &b, &truth_b);
+            }
+        }
+        sum as f64 * self.inverse_n() * self.inverse_n()
+    }
+
+    fn gram_ops(&self, i: usize) -> u64 {
+        self.data.range(i).len() as u64
+    }
+
+    /// Only positions where a plane is not the truth are scored.
+    fn values<'a>(
+        &self,
+        i: usize,
+        w: &[f64],
+        planes: impl Iterator<Item = &'a Labelling> + Clone,
+        work: &mut ChainWork,
+        values: &mut Vec<f64>,
+    ) {
+        let range = self.data.range(i);
+        let truth = self.truth(i);
+        let contested = planes.clone().fold(0u64, |contested, plane| contested | differing(plane, truth));
+        let loss = 1.0 / range.len() as f64;
+        for l in ones(contested, range.len()) {
+            let scores = &mut work.scores[l];
+            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[range.start + l], scores);
+            let base = scores[usize::from(truth[l])];
+            // What a wrong letter is worth more than the right one.
+            scores.iter_mut().for_each(|score| *score += loss - base);
+        }
+        let transitions = &w[TRANSITIONS..];
+        values.extend(planes.map(|plane| {
+            let mut sum = 0.0;
+            for l in ones(differing(plane, truth), range.len()).filter(|l| plane[*l] != truth[*l]) {
+                sum += work.scores[l][usize::from(plane[l])];
+            }
+            for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
+                if hat != truth {
+                    sum += transitions[pair(hat[0], hat[1])] - transitions[pair(truth[0], truth[1])];
+                }
+            }
+            sum * self.inverse_n()
+        }));
+    }
+
+    fn add_planes<'a>(
+        &self,
+        i: usize,
+        planes: impl Iterator<Item = (f64, &'a Labelling)>,
+        work: &mut ChainWork,
+        sink: &mut Sink<'_>,
+    ) -> f64 {
+        let range = self.data.range(i);
+        let truth = self.truth(i);
+        let inverse_n = self.inverse_n();
+        let (mut contested, mut offset) = (0u64, 0.0);
+        for (c, plane) in planes {
+            let wrong = differing(plane, truth);
+            for l in ones(wrong & !contested, range.len()) {
+                work.delta[l] = [0.0; ROW];
+            }
+            contested |= wrong;
+            let mut count = 0;
+            for l in ones(wrong, range.len()).filter(|l| plane[*l] != truth[*l]) {
+                work.delta[l][usize::from(plane[l])] += c;
+                work.delta[l][usize::from(truth[l])] -= c;
+                count += 1;
+            }
+            for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
+                if hat != truth {
+                    sink.each(|target, scale| {
+                        target[TRANSITIONS + pair(hat[0], hat[1])] += scale * inverse_n * c;
+                        target[TRANSITIONS + pair(truth[0], truth[1])] -= scale * inverse_n * c;
+                    });
+                }
+            }
+            offset += c * f64::from(count) / range.len() as f64 * inverse_n;
+        }
+        for l in ones(contested, range.len()) {
+            let (mask, delta) = (self.data.pixels[range.start + l], &work.delta[l]);
+            sink.each(|target, scale| scatter_rows(target, mask, delta, scale * inverse_n));
+        }
+        offset
+    }
+
     fn prefetch(&self, i: usize, blocks: &ChainBlocks) {
         let range = self.data.range(i);
         prefetch(&self.data.pixels[range.clone()]);
@@ -348,6 +455,31 @@ impl Problem for ChainProblem {
         let pairs = (0..LETTERS).flat_map(|a| (0..LETTERS).map(move |b| w[TRANSITIONS + a * ROW + b]));
         unary.chain(pairs).collect()
     }
+}
+
+/// ⟨e_a − e_x, e_b − e_y⟩.
+fn agreement<T: PartialEq>(a: &T, x: &T, b: &T, y: &T) -> i64 {
+    let same = |one: &T, other: &T| i64::from(one == other);
+    same(a, b) + same(x, y) - same(a, y) - same(x, b)
+}
+
+/// Bit l: position l is labelled otherwise than the truth. Positions from 63 on share the last bit.
+fn differing(plane: &[u8], truth: &[u8]) -> u64 {
+    let bits = plane.iter().zip(truth).enumerate().map(|(l, (hat, truth))| u64::from(hat != truth) << l.min(63));
+    bits.fold(0, |all, bit| all | bit)
+}
+
+/// The positions of these bits in a word of this length.
+fn ones(bits: u64, length: usize) -> impl Iterator<Item = usize> {
+    let long = if bits >> 63 == 1 { 64..length } else { 0..0 };
+    let mut left = bits;
+    std::iter::from_fn(move || {
+        let l = left.trailing_zeros();
+        left &= left.wrapping_sub(1);
+        (l < 64).then_some(l as usize)
+    })
+    .take_while(move |l| *l < length)
+    .chain(long)
 }
 
 /// Clears the transition part of the direction last asked for.

@@ -164,6 +164,50 @@ pub trait Problem: Sync {
     fn add_plane(&self, i: usize, plane: &Self::Plane, scale: f64, out: &mut [f64]) -> f64;
     /// Operations of one plane product of term i, for the virtual clock.
     fn product_ops(&self, i: usize) -> u64;
+
+    /// φ∘ of a plane of term i.
+    fn offset(&self, i: usize, plane: &Self::Plane) -> f64;
+    /// ⟨p⋆, q⋆⟩ of two planes of term i; exactly 0 when one of them is 0. May use `work`, but leaves there what
+    /// [`Problem::value`] needs.
+    fn product(&self, i: usize, p: &Self::Plane, q: &Self::Plane, work: &mut Self::Work) -> f64;
+    /// Operations of [`Problem::product`], for the virtual clock.
+    fn gram_ops(&self, i: usize) -> u64 {
+        self.product_ops(i)
+    }
+    /// Appends ⟨φ^{iy}, [w 1]⟩ of these planes of term i: what [`Problem::load`] and [`Problem::value`] do for a solver
+    /// that keeps no φ^i. Overridden where values need to be prepared.
+    fn values<'a>(
+        &self,
+        i: usize,
+        w: &[f64],
+        planes: impl Iterator<Item = &'a Self::Plane> + Clone,
+        work: &mut Self::Work,
+        values: &mut Vec<f64>,
+    ) where
+        Self::Plane: 'a,
+    {
+        values.extend(planes.map(|plane| self.value(i, plane, w, work)));
+    }
+    /// Σ c·p⋆ over these planes of term i into `sink`; returns Σ c·p∘. Overridden where planes share coordinates.
+    fn add_planes<'a>(
+        &self,
+        i: usize,
+        planes: impl Iterator<Item = (f64, &'a Self::Plane)>,
+        _work: &mut Self::Work,
+        sink: &mut Sink<'_>,
+    ) -> f64
+    where
+        Self::Plane: 'a,
+    {
+        let mut offset = 0.0;
+        for (c, plane) in planes {
+            offset += c * self.offset(i, plane);
+            sink.each(|target, scale| {
+                self.add_plane(i, plane, scale * c, target);
+            });
+        }
+        offset
+    }
     /// Hint that term i comes next.
     fn prefetch(&self, _i: usize, _blocks: &Self::Blocks) {}
     /// w in the block order of the joint features: label-major blocks, then transitions row-major.

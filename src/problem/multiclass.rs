@@ -125,6 +125,18 @@ impl MulticlassProblem {
         }
     }
 
+    /// ⟨w_y, x_i⟩.
+    #[inline(always)]
+    fn score(&self, i: usize, y: usize, w: &[f64]) -> f64 {
+        match self.data.row(i) {
+            Row::Dense(x) => dot(&w[y * x.len()..(y + 1) * x.len()], x),
+            Row::Sparse(indices, values) => {
+                let k = self.labels();
+                indices.iter().zip(values).map(|(f, v)| v * w[*f as usize * k + y]).sum()
+            }
+        }
+    }
+
     /// target ← target + c · x_i in block y.
     fn add_row(&self, i: usize, y: usize, c: f64, target: &mut [f64]) {
         let p = self.data.dim;
@@ -240,18 +252,8 @@ impl Problem for MulticlassProblem {
                 work.needed.push(*plane as usize);
             }
         }
-        match self.data.row(i) {
-            Row::Dense(x) => {
-                let p = x.len();
-                for y in &work.needed {
-                    work.scores[*y] = dot(&w[y * p..(y + 1) * p], x);
-                }
-            }
-            Row::Sparse(indices, values) => {
-                for y in &work.needed {
-                    work.scores[*y] = indices.iter().zip(values).map(|(f, v)| v * w[*f as usize * k + y]).sum();
-                }
-            }
+        for y in &work.needed {
+            work.scores[*y] = self.score(i, *y, w);
         }
     }
 
@@ -312,6 +314,57 @@ impl Problem for MulticlassProblem {
             Row::Dense(x) => x.len() as u64,
             Row::Sparse(indices, _) => indices.len() as u64,
         }
+    }
+
+    fn offset(&self, i: usize, plane: &u32) -> f64 {
+        if *plane == self.data.labels[i] { 0.0 } else { self.inverse_n() }
+    }
+
+    fn product(&self, i: usize, p: &u32, q: &u32, _work: &mut MulticlassWork) -> f64 {
+        let truth = self.data.labels[i];
+        if *p == truth || *q == truth {
+            return 0.0;
+        }
+        self.norms[i] * if p == q { 2.0 } else { 1.0 } * self.inverse_n() * self.inverse_n()
+    }
+
+    fn gram_ops(&self, _i: usize) -> u64 {
+        1
+    }
+
+    #[inline]
+    fn values<'a>(
+        &self,
+        i: usize,
+        w: &[f64],
+        planes: impl Iterator<Item = &'a u32> + Clone,
+        work: &mut MulticlassWork,
+        values: &mut Vec<f64>,
+    ) {
+        let truth = self.data.labels[i] as usize;
+        work.scores[truth] = self.score(i, truth, w);
+        values.extend(planes.map(|plane| {
+            work.scores[*plane as usize] = self.score(i, *plane as usize, w);
+            self.value(i, plane, w, work)
+        }));
+    }
+
+    fn add_planes<'a>(
+        &self,
+        i: usize,
+        planes: impl Iterator<Item = (f64, &'a u32)>,
+        _work: &mut MulticlassWork,
+        sink: &mut Sink<'_>,
+    ) -> f64 {
+        let truth = self.data.labels[i] as usize;
+        let mut total = 0.0;
+        for (c, plane) in planes {
+            let c = c * self.inverse_n();
+            total += c;
+            sink.each(|target, scale| self.add_row(i, *plane as usize, scale * c, target));
+        }
+        sink.each(|target, scale| self.add_row(i, truth, -scale * total, target));
+        total
     }
 
     #[inline]

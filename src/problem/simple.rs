@@ -140,4 +140,16 @@ impl<O: MaxOracle> Problem for Simple<O> {
     fn product_ops(&self, _i: usize) -> u64 {
         self.dim() as u64
     }
+
+    fn offset(&self, _i: usize, plane: &SparsePlane) -> f64 {
+        plane.offset
+    }
+
+    fn product(&self, _i: usize, p: &SparsePlane, q: &SparsePlane, work: &mut Vec<f64>) -> f64 {
+        work.fill(0.0);
+        for (j, v) in &q.entries {
+            work[*j] = *v;
+        }
+        p.dot(work)
+    }
 }

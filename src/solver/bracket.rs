@@ -7,10 +7,11 @@
 
 use rayon::prelude::*;
 
-use super::bench::Bench;
+use super::Metered;
 use super::face::Face;
 use super::order::{Order, Orders};
-use super::weights::Weights;
+use super::weighted::Weighted;
+use super::weights::{Stop, Weights};
 use crate::linalg::{add_scaled, norm2};
 use crate::problem::Problem;
 
@@ -121,7 +122,7 @@ pub fn bracket<P: Problem>(
         let (now, news) = state.certificate();
         let before = best;
         best = best.and(now);
-        let planes = state.weights.iter().map(Weights::len).sum::<usize>() as f64 / problem.terms() as f64;
+        let planes = state.now.sets.iter().map(Weights::len).sum::<usize>() as f64 / problem.terms() as f64;
         watch(&Progress { bracket: best, round: state.round, planes, news: news.len() });
         if best.width() < (1.0 - GAIN) * mark.1 {
             mark = (state.round, best.width());
@@ -164,12 +165,9 @@ impl Sum {
 
 struct State<'p, P: Problem> {
     problem: &'p P,
-    bench: Bench<'p, P>,
-    weights: Vec<Weights<P::Plane>>,
+    now: Weighted<'p, P>,
     /// ‖p⋆‖ of the largest plane that a term has shown.
     reach: Vec<f64>,
-    w: Vec<f64>,
-    offset: f64,
     round: u64,
     /// Passes that a term sits out, and how many it sat out last: nothing was to be gained there.
     rest: Vec<(u32, u32)>,
@@ -183,11 +181,8 @@ impl<'p, P: Problem> State<'p, P> {
         let n = problem.terms();
         Self {
             problem,
-            bench: Bench::new(problem),
-            weights: (0..n).map(|_| Weights::default()).collect(),
+            now: Weighted::new(Metered::new(problem), usize::MAX),
             reach: vec![0.0; n],
-            w: vec![0.0; problem.dim()],
-            offset: 0.0,
             round: 0,
             rest: vec![(0, 0); n],
             orders: Orders::new(Order::Permutation, n, 1),
@@ -196,44 +191,45 @@ impl<'p, P: Problem> State<'p, P> {
     }
 
     fn insert(&mut self, i: usize, plane: &P::Plane) -> bool {
-        let (place, new) = self.bench.insert(i, &mut self.weights[i], plane, self.round);
-        self.reach[i] = self.reach[i].max(self.weights[i].product(place, place).max(0.0).sqrt());
+        let (place, new, _) = self.now.insert(i, plane, self.round);
+        self.reach[i] = self.reach[i].max(self.now.sets[i].product(place, place).max(0.0).sqrt());
         new
     }
 
-    fn visit(&mut self, i: usize, share: f64) -> f64 {
-        let (gap, change) = self.bench.visit(i, &mut self.weights[i], &mut self.w, share, self.round);
-        self.offset += change;
-        gap
+    fn visit(&mut self, i: usize) -> f64 {
+        let steps = 4 * self.now.sets[i].len() as u64;
+        self.now.visit(i, Stop { steps, share: 0.1 }, self.round, None).gap
     }
 
     /// φ summed afresh from convex weights: each φ^i by itself, then groups of them, so that no sum is long. Returns what
     /// rounding may have done to F.
     fn resum(&mut self) -> f64 {
         let lambda = self.problem.lambda();
-        self.w.fill(0.0);
-        let (mut block, mut group) = (vec![0.0; self.w.len()], vec![0.0; self.w.len()]);
-        let (mut offset, mut length, mut size) = (Sum::new(self.reach.len()), 0.0, 0.0);
+        let dim = self.now.w.len();
+        let mut w = vec![0.0; dim];
+        let (mut block, mut group) = (vec![0.0; dim], vec![0.0; dim]);
+        let n = self.now.sets.len();
+        let (mut offset, mut length, mut size) = (Sum::new(n), 0.0, 0.0);
         let together = offset.together;
-        for (first, chunk) in self.weights.chunks_mut(together).enumerate() {
+        for first in (0..n).step_by(together) {
             group.fill(0.0);
-            for (at, weights) in chunk.iter_mut().enumerate() {
-                weights.normalise();
-                if weights.is_empty() {
+            for i in first..n.min(first + together) {
+                self.now.sets[i].normalise();
+                let set = &self.now.sets[i];
+                if set.is_empty() {
                     continue;
                 }
                 block.fill(0.0);
-                let i = first * together + at;
-                let (part, long) = self.bench.add(i, weights, weights.alpha(), -1.0 / lambda, &mut block);
+                let (part, long) = self.now.add(i, set.alpha(), -1.0 / lambda, &mut block);
                 add_scaled(&mut group, 1.0, &block);
                 offset.add(part);
                 length += long;
-                size += weights.alpha().iter().zip(weights.offsets()).map(|(a, b)| (a * b).abs()).sum::<f64>();
+                size += set.alpha().iter().zip(set.offsets()).map(|(a, b)| (a * b).abs()).sum::<f64>();
             }
-            add_scaled(&mut self.w, 1.0, &group);
+            add_scaled(&mut w, 1.0, &group);
         }
-        self.offset = offset.total();
-        let norm = norm2(&self.w);
+        let norm = norm2(&w);
+        (self.now.w, self.now.offset) = (w, offset.total());
         // F moves by at most ‖w‖ times what φ⋆ is off, and by what φ∘ is off.
         ROUNDING * (norm.sqrt() * length + size + 0.5 * lambda * norm)
     }
@@ -241,9 +237,9 @@ impl<'p, P: Problem> State<'p, P> {
     /// All oracles at one w: the bracket there, and the terms that got a new plane.
     fn certificate(&mut self) -> (Bracket, Vec<usize>) {
         let loss = self.resum();
-        let half = 0.5 * self.problem.lambda() * norm2(&self.w);
-        let lower = self.offset - half - loss;
-        let (problem, w) = (self.problem, &self.w);
+        let half = 0.5 * self.problem.lambda() * norm2(&self.now.w);
+        let lower = self.now.offset - half - loss;
+        let (problem, w) = (self.problem, &self.now.w);
         let found: Vec<(f64, P::Plane)> = (0..problem.terms())
             .into_par_iter()
             .with_min_len(16)
@@ -256,7 +252,7 @@ impl<'p, P: Problem> State<'p, P> {
             )
             .collect();
         let mut news = Vec::new();
-        let length = norm2(&self.w).sqrt();
+        let length = norm2(&self.now.w).sqrt();
         let (mut upper, mut size) = (Sum::new(found.len()), half);
         for (i, (value, plane)) in found.iter().enumerate() {
             if self.insert(i, plane) {
@@ -265,7 +261,7 @@ impl<'p, P: Problem> State<'p, P> {
             upper.add(*value);
             size += value.abs()
                 + self.reach[i] * length
-                + self.weights[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+                + self.now.sets[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         }
         (Bracket { lower, upper: half + upper.total() + ROUNDING * size }, news)
     }
@@ -274,15 +270,15 @@ impl<'p, P: Problem> State<'p, P> {
     fn exact_steps(&mut self, terms: &[usize], stop: &dyn Fn() -> bool) {
         let mut plane = P::Plane::default();
         self.orders.draw();
-        for at in 0..self.weights.len() {
+        for at in 0..self.now.sets.len() {
             let i = self.orders.list()[at] as usize;
             if terms.binary_search(&i).is_err() {
                 continue;
             }
-            self.visit(i, 0.1);
-            self.bench.oracle(i, &self.w, &mut plane);
+            self.visit(i);
+            self.problem.oracle(i, &self.now.w, &mut self.now.work, &mut plane);
             if self.insert(i, &plane) {
-                self.visit(i, 0.1);
+                self.visit(i);
             }
             if stop() {
                 return;
@@ -292,11 +288,10 @@ impl<'p, P: Problem> State<'p, P> {
 
     /// Approximate passes and searches over faces until the gap over the known planes is at most `target`.
     fn approximate(&mut self, target: f64, sweeps: u32, stop: &dyn Fn() -> bool) {
-        let lambda = self.problem.lambda();
-        let small = 0.01 * target / self.weights.len() as f64;
+        let small = 0.01 * target / self.now.sets.len() as f64;
         for _ in 0..sweeps {
             self.rest.fill((0, 0));
-            let before = self.dual();
+            let before = self.now.dual();
             let gap = self.pass(small, stop);
             for _ in 1..PASSES {
                 self.pass(small, stop);
@@ -308,22 +303,16 @@ impl<'p, P: Problem> State<'p, P> {
                 self.search.wait -= 1;
                 continue;
             }
-            let after = self.dual();
-            let limits = (self.search.steps, 1e-3);
-            let mut face = Face::new(&self.weights, self.w.len());
-            let (change, steps) = face.search(&mut self.bench, lambda, &mut self.weights, &mut self.w, limits, stop);
-            self.offset += change;
+            let after = self.now.dual();
+            let mut face = Face::new(&self.now.sets, self.now.w.len());
+            let steps = face.search(&mut self.now, (self.search.steps, 1e-3), stop);
             // A step of the search costs about as much as a pass.
-            let paid = (self.dual() - after) * f64::from(PASSES) >= (after - before) * f64::from(steps);
+            let paid = (self.now.dual() - after) * f64::from(PASSES) >= (after - before) * f64::from(steps);
             self.search.learn(paid);
         }
-        for weights in &mut self.weights {
-            weights.expire(self.round, AGE, MOST);
+        for i in 0..self.now.sets.len() {
+            self.now.expire(i, self.round, AGE, MOST);
         }
-    }
-
-    fn dual(&self) -> f64 {
-        self.offset - 0.5 * self.problem.lambda() * norm2(&self.w)
     }
 
     /// One approximate pass; returns the gap over the known planes that it met. Terms whose gap is `small` sit out
@@ -331,14 +320,14 @@ impl<'p, P: Problem> State<'p, P> {
     fn pass(&mut self, small: f64, stop: &dyn Fn() -> bool) -> f64 {
         let mut sum = 0.0;
         self.orders.draw();
-        for at in 0..self.weights.len() {
+        for at in 0..self.now.sets.len() {
             let i = self.orders.list()[at] as usize;
             let (left, last) = self.rest[i];
             if left > 0 {
                 self.rest[i].0 -= 1;
                 continue;
             }
-            let gap = self.visit(i, 0.1);
+            let gap = self.visit(i);
             sum += gap;
             let long = if gap <= small { (2 * last).clamp(1, 16) } else { 0 };
             self.rest[i] = (long, long);

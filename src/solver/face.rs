@@ -5,7 +5,7 @@
 //! stays there and the search begins anew on the smaller face. Values are taken at the new w each time, never carried
 //! along, so rounding does not pile up.
 
-use super::bench::Bench;
+use super::weighted::Weighted;
 use super::weights::Weights;
 use crate::linalg::{add_scaled, norm2};
 use crate::problem::Problem;
@@ -36,25 +36,23 @@ impl Face {
         Self { free: free.collect(), phi: vec![0.0; dim] }
     }
 
-    /// At most `most` steps, fewer when the slope falls below `share` of the first. Returns the change of φ∘ and the
-    /// number of steps.
+    /// At most `most` steps, fewer when the slope falls below `share` of the first. Returns the number of
+    /// steps.
     pub fn search<Q: Problem>(
         &mut self,
-        bench: &mut Bench<'_, Q>,
-        lambda: f64,
-        weights: &mut [Weights<Q::Plane>],
-        w: &mut [f64],
+        now: &mut Weighted<'_, Q>,
         (most, share): (u32, f64),
         stop: &dyn Fn() -> bool,
-    ) -> (f64, u32) {
-        let (mut offset, mut last, mut first) = (0.0, 0.0, 0.0);
+    ) -> u32 {
+        let lambda = now.problem.lambda();
+        let (mut last, mut first) = (0.0, 0.0);
         for step in 0..most {
-            let slope = self.slopes(bench, weights, w);
+            let slope = self.slopes(now);
             if step == 0 {
                 first = slope;
             }
             if slope <= share * share * first || stop() {
-                return (offset, step + 1);
+                return step + 1;
             }
             let keep = if last > 0.0 { slope / last } else { 0.0 };
             last = slope;
@@ -65,33 +63,32 @@ impl Face {
                     *along = slope + keep * *along;
                     gain += *along * slope;
                 }
-                tilt += bench.add(free.term, &weights[free.term], &free.along, 1.0, &mut self.phi).0;
+                tilt += now.add(free.term, &free.along, 1.0, &mut self.phi).0;
             }
             let curve = norm2(&self.phi) / lambda;
-            let (cap, wall) = self.wall(weights);
+            let (cap, wall) = self.wall(&now.sets);
             let gamma = if gain >= cap * curve { cap } else { gain / curve };
             if !(gain > 0.0 && gamma > 0.0 && gamma.is_finite()) {
-                return (offset, step + 1);
+                return step + 1;
             }
             for free in &self.free {
-                weights[free.term].move_along(&free.along, gamma);
+                now.sets[free.term].move_along(&free.along, gamma);
             }
             if let Some((at, place)) = wall.filter(|_| gamma == cap) {
-                weights[self.free[at].term].empty(place);
+                now.sets[self.free[at].term].empty(place);
                 last = 0.0;
             }
-            offset += gamma * tilt;
-            add_scaled(w, -gamma / lambda, &self.phi);
+            now.offset += gamma * tilt;
+            add_scaled(&mut now.w, -gamma / lambda, &self.phi);
         }
-        (offset, most)
+        most
     }
 
     /// Projected gradients at w; returns Σ of their squares.
-    fn slopes<Q: Problem>(&mut self, bench: &mut Bench<'_, Q>, weights: &[Weights<Q::Plane>], w: &[f64]) -> f64 {
+    fn slopes<Q: Problem>(&mut self, now: &mut Weighted<'_, Q>) -> f64 {
         let mut total = 0.0;
         for free in &mut self.free {
-            let block = &weights[free.term];
-            let values = bench.score(free.term, block, w);
+            let (block, values) = now.scored(free.term);
             let inside = || block.alpha().iter().zip(values).filter(|(alpha, _)| **alpha > 0.0);
             let mean = inside().map(|(_, value)| value).sum::<f64>() / inside().count().max(1) as f64;
             for ((slope, alpha), value) in free.slope.iter_mut().zip(block.alpha()).zip(values) {

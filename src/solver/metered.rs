@@ -137,6 +137,52 @@ impl<'p, P: Problem> Metered<'p, P> {
         self.0.product_ops(i)
     }
 
+    /// [`Problem::offset`].
+    pub fn offset(self, i: usize, plane: &P::Plane) -> f64 {
+        self.0.offset(i, plane)
+    }
+
+    /// [`Problem::product`].
+    #[inline(always)]
+    pub fn product(self, i: usize, p: &P::Plane, q: &P::Plane, work: &mut P::Work) -> f64 {
+        self.0.product(i, p, q, work)
+    }
+
+    /// [`Problem::gram_ops`].
+    pub fn gram_ops(self, i: usize) -> u64 {
+        self.0.gram_ops(i)
+    }
+
+    /// [`Problem::values`].
+    #[inline(always)]
+    pub fn values<'a>(
+        self,
+        i: usize,
+        w: &[f64],
+        planes: impl Iterator<Item = &'a P::Plane> + Clone,
+        work: &mut P::Work,
+        values: &mut Vec<f64>,
+    ) where
+        P::Plane: 'a,
+    {
+        self.0.values(i, w, planes, work, values);
+    }
+
+    /// [`Problem::add_planes`].
+    #[inline(always)]
+    pub fn add_planes<'a>(
+        self,
+        i: usize,
+        planes: impl Iterator<Item = (f64, &'a P::Plane)>,
+        work: &mut P::Work,
+        sink: &mut Sink<'_>,
+    ) -> f64
+    where
+        P::Plane: 'a,
+    {
+        self.0.add_planes(i, planes, work, sink)
+    }
+
     /// [`Problem::prefetch`].
     #[inline(always)]
     pub fn prefetch(self, i: usize, blocks: &P::Blocks) {

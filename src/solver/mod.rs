@@ -1,7 +1,6 @@
 //! Problem → steps. One file per solver and one row in [`table`]; solvers only step, [`crate::drive`] does the rest.
 
 pub mod average;
-pub mod bench;
 mod bracket;
 mod face;
 mod fw;
@@ -9,9 +8,11 @@ mod iterate;
 mod metered;
 mod mpbcfw;
 pub mod order;
+pub mod passes;
 pub mod slope;
 pub mod step;
 mod table;
+mod weighted;
 pub mod weights;
 pub mod working_set;
 
@@ -20,9 +21,11 @@ pub use bracket::{Bracket, Progress, bracket};
 pub use fw::FrankWolfe;
 pub use iterate::Iterate;
 pub use metered::Metered;
-pub use mpbcfw::{MultiPlane, MultiPlaneParams};
+pub use mpbcfw::{MultiPlane, MultiPlaneParams, PlaneSets};
+pub use passes::Schedule;
 pub use slope::Moment;
 pub use table::{Refusal, SolverInfo, SolverRow, SolverTable, Standard};
+pub use weighted::{Visit, Weighted};
 
 pub use crate::clock::Meter;
 
@@ -77,6 +80,10 @@ pub trait Solver {
     /// evaluations when the oracle is not exact. Empty when no planes are kept.
     fn kept_values(&self, _w: &[f64]) -> Vec<f64> {
         Vec::new()
+    }
+    /// Memory of the products between planes that it keeps, in bytes.
+    fn cached_bytes(&self) -> u64 {
+        0
     }
     /// (time, F) at the start of the last iteration and after each of its passes.
     fn moments(&self) -> &[Moment] {

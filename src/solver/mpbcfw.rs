@@ -1,47 +1,25 @@
 //! MP-BCFW, and with N = M = 0 BCFW: exact pass, then approximate passes over the working sets.
 
-use super::average::{Average, Solution};
-use super::order::{ORDER, Order, Orders};
-use super::slope::{Moment, another_pass};
+use super::average::Average;
+use super::order::ORDER;
+use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
 use super::working_set::WorkingSet;
-use super::{Iterate, Iteration, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
+use super::{Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
 use crate::problem::Problem;
-use crate::settings::{Domain, Param, Params, Value};
-
-/// φ is summed afresh from the φ^i after this many iterations, against drift.
-const RESUM_EVERY: u64 = 10;
+use crate::settings::{Domain, Param, Params};
 
 /// The parameters of MP-BCFW, named as in the paper.
 const MULTI_PLANE: &[Param] = &[
-    Param {
-        key: "T",
-        about: "planes inactive for more than T iterations leave the working set",
-        default: "10",
-        domain: Domain::Count(0, u64::MAX),
-    },
+    T,
     Param { key: "N", about: "most planes kept per term", default: "1000", domain: Domain::Count(0, u32::MAX as u64) },
-    Param {
-        key: "M",
-        about: "most approximate passes per iteration when the slope rule decides",
-        default: "1000",
-        domain: Domain::Count(0, u32::MAX as u64),
-    },
+    M,
     ORDER,
-    Param {
-        key: "passes",
-        about: "approximate passes per iteration: auto (slope rule) or exactly so many",
-        default: "auto",
-        domain: Domain::CountOr(0, u32::MAX as u64, &["auto"]),
-    },
+    PASSES,
 ];
 
 fn multi_plane_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), Refusal> {
-    let parsed = MultiPlaneParams::of(params);
-    if parsed.fixed_passes.is_some() && given("M") {
-        let message = "M limits passes = \"auto\"; with a fixed number of passes leave it out";
-        return Err(Refusal::new("M", message));
-    }
-    if parsed.n == 0 && parsed.fixed_passes.unwrap_or(parsed.m) > 0 {
+    passes_rule(params, given)?;
+    if params.count("N") == 0 && Schedule::of(params).most() > 0 {
         let message = "N = 0 leaves approximate passes nothing to choose from; set M = 0 as well";
         return Err(Refusal::new("N", message));
     }
@@ -65,7 +43,7 @@ impl SolverRow for Bcfw {
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(MultiPlane::new(problem, &MultiPlaneParams::single(params, false), seed))
+        Box::new(MultiPlane::new(problem, &MultiPlaneParams::single(params), seed))
     }
 }
 
@@ -85,7 +63,7 @@ impl SolverRow for BcfwAvg {
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(MultiPlane::new(problem, &MultiPlaneParams::single(params, true), seed))
+        Box::new(MultiPlane::new(problem, &MultiPlaneParams::single(params).averaged(), seed))
     }
 }
 
@@ -130,8 +108,7 @@ impl SolverRow for MpBcfwAvg {
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        let params = MultiPlaneParams { averaged: true, ..MultiPlaneParams::of(params) };
-        Box::new(MultiPlane::new(problem, &params, seed))
+        Box::new(MultiPlane::new(problem, &MultiPlaneParams::of(params).averaged(), seed))
     }
 }
 
@@ -142,129 +119,71 @@ pub struct MultiPlaneParams {
     pub t: u64,
     /// N.
     pub n: usize,
-    /// M.
-    pub m: u32,
-    /// Order of the terms.
-    pub order: Order,
-    /// Exactly so many approximate passes; the slope rule when absent.
-    pub fixed_passes: Option<u32>,
-    /// Whether the solution is read from the averages.
-    pub averaged: bool,
+    /// Its passes.
+    pub schedule: Schedule,
 }
 
 impl MultiPlaneParams {
     /// Of the multi-plane solvers.
     pub fn of(params: &Params) -> Self {
-        Self {
-            t: params.count("T"),
-            n: params.count("N") as usize,
-            m: params.count("M") as u32,
-            order: Order::of(params),
-            fixed_passes: match params.get("passes") {
-                Some(Value::Count(count)) => Some(*count as u32),
-                _ => None,
-            },
-            averaged: false,
-        }
+        Self { t: params.count("T"), n: params.count("N") as usize, schedule: Schedule::of(params) }
     }
 
     /// Of the single-plane solvers: N = M = 0.
-    pub fn single(params: &Params, averaged: bool) -> Self {
-        Self { t: 0, n: 0, m: 0, order: Order::of(params), fixed_passes: None, averaged }
+    pub fn single(params: &Params) -> Self {
+        Self { t: 0, n: 0, schedule: Schedule::exact(params) }
+    }
+
+    /// Read out at the averages.
+    pub fn averaged(mut self) -> Self {
+        self.schedule.averaged = true;
+        self
     }
 }
 
-/// Which average follows the steps of a pass.
-#[derive(Clone, Copy)]
-enum Pass {
-    Exact = 0,
-    Approximate = 1,
-}
-
-/// State of BCFW and MP-BCFW.
-pub struct MultiPlane<'p, P: Problem> {
-    now: Iterate<'p, P>,
-    params: MultiPlaneParams,
-    sets: Vec<WorkingSet<P::Plane>>,
-    spare: Vec<P::Plane>,
-    orders: Orders,
-    iteration: u64,
-    /// φ̄ over exact steps and φ̿ over approximate steps.
-    averages: Option<[Average; 2]>,
-    before: (Vec<f64>, f64),
-    moments: Vec<Moment>,
-}
+/// BCFW and MP-BCFW.
+pub type MultiPlane<'p, P> = Passes<PlaneSets<'p, P>>;
 
 impl<'p, P: Problem> MultiPlane<'p, P> {
     /// The solver at φ^i = 0 with empty working sets.
     pub fn new(problem: Metered<'p, P>, params: &MultiPlaneParams, seed: u64) -> Self {
-        let dim = problem.dim();
-        Self {
-            now: Iterate::new(problem),
-            sets: (0..problem.terms()).map(|_| WorkingSet::default()).collect(),
-            spare: Vec::new(),
-            orders: Orders::new(params.order, problem.terms(), seed),
-            iteration: 0,
-            averages: params.averaged.then(|| [Average::new(dim), Average::new(dim)]),
-            before: (if params.averaged { vec![0.0; dim] } else { Vec::new() }, 0.0),
-            moments: Vec::with_capacity(64),
-            params: params.clone(),
-        }
+        Self::over(PlaneSets::new(problem, params), problem.terms(), params.schedule.clone(), seed)
     }
 
     /// The working sets, for inspection.
     pub fn working_sets(&self) -> &[WorkingSet<P::Plane>] {
-        &self.sets
+        &self.body.sets
     }
 
     /// The current iterate.
     pub fn iterate_now(&self) -> &Iterate<'p, P> {
-        &self.now
+        &self.body.now
     }
+}
 
-    fn moment(&self, meter: &Meter<'_>) -> Moment {
-        Moment { time: meter.now_ns(), dual: self.dual() }
-    }
+/// State of BCFW and MP-BCFW inside their passes: the iterate, and the W_i.
+pub struct PlaneSets<'p, P: Problem> {
+    now: Iterate<'p, P>,
+    t: u64,
+    n: usize,
+    sets: Vec<WorkingSet<P::Plane>>,
+    spare: Vec<P::Plane>,
+}
 
-    fn exact_pass(&mut self, meter: &mut Meter<'_>) -> bool {
-        let n = self.orders.list().len();
-        for at in 0..n {
-            let i = self.orders.list()[at] as usize;
-            if at + 1 < n {
-                self.now.problem.prefetch(self.orders.list()[at + 1] as usize, &self.now.blocks);
-            }
-            let average = self.averages.as_mut().map(|averages| &mut averages[Pass::Exact as usize]);
-            if !self.now.exact_step_among(i, self.sets[i].planes(), meter, average) {
-                return false;
-            }
-            if self.params.n > 0 {
-                self.sets[i].insert(&self.now.hat, self.iteration, self.params.n, &mut self.spare);
-            }
+impl<'p, P: Problem> PlaneSets<'p, P> {
+    fn new(problem: Metered<'p, P>, params: &MultiPlaneParams) -> Self {
+        Self {
+            now: Iterate::new(problem),
+            t: params.t,
+            n: params.n,
+            sets: (0..problem.terms()).map(|_| WorkingSet::default()).collect(),
+            spare: Vec::new(),
         }
-        true
-    }
-
-    fn approximate_pass(&mut self, meter: &mut Meter<'_>) -> bool {
-        let n = self.orders.list().len();
-        for at in 0..n {
-            let i = self.orders.list()[at] as usize;
-            if at + 1 < n {
-                self.now.problem.prefetch(self.orders.list()[at + 1] as usize, &self.now.blocks);
-            }
-            if self.sets[i].is_empty() {
-                continue;
-            }
-            let ops = self.now.problem.product_ops(i);
-            if !meter.approximate_step(ops, || self.approximate_step(i)) {
-                return false;
-            }
-        }
-        true
     }
 
     /// One step towards the best plane of W_i; returns |W_i| as it was.
     #[inline]
-    fn approximate_step(&mut self, i: usize) -> usize {
+    fn approximate_step(&mut self, i: usize, iteration: u64, average: Option<&mut Average>) -> usize {
         let set = &self.sets[i];
         let count = set.len();
         let now = &mut self.now;
@@ -279,80 +198,68 @@ impl<'p, P: Problem> MultiPlane<'p, P> {
                 }
             }
         }
-        let average = self.averages.as_mut().map(|averages| &mut averages[Pass::Approximate as usize]);
         now.step(i, set.plane(best), average);
-        self.sets[i].activate(best, self.iteration);
-        self.sets[i].expire(self.iteration, self.params.t, &mut self.spare);
+        self.sets[i].activate(best, iteration);
+        self.sets[i].expire(iteration, self.t, &mut self.spare);
         count
     }
+}
 
-    /// Lets the average that did not count the steps since the last call take them in.
-    fn share_steps(&mut self, counted: Pass) {
-        if let Some(averages) = &mut self.averages {
-            let now = &self.now;
-            averages[1 - counted as usize].shift(&now.w, &self.before.0, now.offset - self.before.1);
-            self.before.0.copy_from_slice(&now.w);
-            self.before.1 = now.offset;
-        }
+impl<P: Problem> Body for PlaneSets<'_, P> {
+    fn phi(&self) -> (&[f64], f64) {
+        (&self.now.w, self.now.offset)
     }
 
-    fn approximate_passes(&mut self, meter: &mut Meter<'_>) -> bool {
-        for _ in 0..self.params.fixed_passes.unwrap_or(self.params.m) {
-            meter.begin_approx_pass();
-            let complete = self.approximate_pass(meter);
-            meter.end_approx_pass(complete);
-            let now = self.moment(meter);
-            self.moments.push(now);
-            if !complete {
+    fn lambda(&self) -> f64 {
+        self.now.problem.lambda()
+    }
+
+    fn exact_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+        let n = pass.order.len();
+        for at in 0..n {
+            let i = pass.order[at] as usize;
+            if at + 1 < n {
+                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks);
+            }
+            if !self.now.exact_step_among(i, self.sets[i].planes(), meter, pass.average.as_deref_mut()) {
                 return false;
             }
-            let by_slope = self.params.fixed_passes.is_none();
-            if by_slope && !another_pass(self.moments[0], self.moments[self.moments.len() - 2], now) {
-                break;
+            if self.n > 0 {
+                self.sets[i].insert(&self.now.hat, pass.iteration, self.n, &mut self.spare);
             }
         }
         true
     }
-}
 
-impl<P: Problem> Solver for MultiPlane<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
-        self.iteration += 1;
-        self.orders.draw();
-        self.moments.clear();
-        self.moments.push(self.moment(meter));
-        let complete = self.exact_pass(meter);
-        self.share_steps(Pass::Exact);
-        self.moments.push(self.moment(meter));
-        if !complete {
-            return Iteration::Interrupted;
+    fn approximate_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+        let n = pass.order.len();
+        for at in 0..n {
+            let i = pass.order[at] as usize;
+            if at + 1 < n {
+                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks);
+            }
+            if self.sets[i].is_empty() {
+                continue;
+            }
+            let ops = self.now.problem.product_ops(i);
+            let average = pass.average.as_deref_mut();
+            let step = || {
+                let planes = self.approximate_step(i, pass.iteration, average);
+                (planes as u64 + 2) * ops
+            };
+            if !meter.approximate_step(step) {
+                return false;
+            }
         }
-        let complete = self.params.n == 0 || self.approximate_passes(meter);
-        self.share_steps(Pass::Approximate);
-        if self.iteration.is_multiple_of(RESUM_EVERY) {
-            self.now.resum();
-        }
-        if complete { Iteration::Complete } else { Iteration::Shortened }
+        true
     }
 
-    fn solution(&self) -> Solution {
-        let Some([exact, approximate]) = &self.averages else { return self.now.solution() };
-        let Iterate { w, offset, problem, .. } = &self.now;
-        match (exact.read(w, *offset), approximate.read(w, *offset)) {
-            (Some(exact), Some(approximate)) => exact.best_between(&approximate, problem.lambda()),
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => self.now.solution(),
-        }
-    }
-
-    fn dual(&self) -> f64 {
-        self.now.dual()
+    fn resum(&mut self) {
+        self.now.resum();
     }
 
     fn planes(&self) -> (f64, u64) {
-        let total: usize = self.sets.iter().map(WorkingSet::len).sum();
-        let most = self.sets.iter().map(WorkingSet::len).max().unwrap_or(0);
-        (total as f64 / self.sets.len().max(1) as f64, most as u64)
+        sizes(self.sets.iter().map(WorkingSet::len))
     }
 
     fn kept_values(&self, w: &[f64]) -> Vec<f64> {
@@ -363,9 +270,5 @@ impl<P: Problem> Solver for MultiPlane<'_, P> {
             set.planes().map(|plane| problem.value(i, plane, w, &work)).fold(f64::NEG_INFINITY, f64::max)
         };
         self.sets.iter().enumerate().map(best).collect()
-    }
-
-    fn moments(&self) -> &[Moment] {
-        &self.moments
     }
 }

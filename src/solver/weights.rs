@@ -24,9 +24,18 @@ pub struct Weights<P> {
     pub(super) planes: Vec<P>,
     pub(super) alpha: Vec<f64>,
     pub(super) offsets: Vec<f64>,
-    /// ⟨p_a⋆, p_b⋆⟩ for b ≤ a, row after row.
+    /// ⟨p_a⋆, p_b⋆⟩ for b ≤ a, row after row; empty when they are not kept.
     pub(super) products: Vec<f64>,
     pub(super) last_active: Vec<u64>,
+}
+
+/// When the pair steps of a visit end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stop {
+    /// After so many steps,
+    pub steps: u64,
+    /// or when at most this part of the gap over the planes is left.
+    pub share: f64,
 }
 
 impl<P> Default for Weights<P> {
@@ -56,7 +65,36 @@ impl<P> Weights<P> {
         &self.offsets
     }
 
-    /// ⟨p_a⋆, p_b⋆⟩.
+    /// Σ α_a v_a.
+    pub fn mix(&self, values: &[f64]) -> f64 {
+        self.alpha.iter().zip(values).map(|(alpha, value)| alpha * value).sum()
+    }
+
+    /// Whether the products between planes are kept.
+    pub fn keeps_products(&self) -> bool {
+        !self.products.is_empty()
+    }
+
+    /// Keeps no products from now on; returns how many were kept.
+    pub(super) fn forget_products(&mut self) -> usize {
+        let kept = self.products.len();
+        self.products = Vec::new();
+        // The one of the truth with itself is not counted.
+        kept.saturating_sub(1)
+    }
+
+    /// Adds a plane with weight 0; its products are the caller's to add.
+    pub(super) fn push(&mut self, plane: &P, offset: f64, now: u64)
+    where
+        P: Clone,
+    {
+        self.planes.push(plane.clone());
+        self.alpha.push(0.0);
+        self.offsets.push(offset);
+        self.last_active.push(now);
+    }
+
+    /// ⟨p_a⋆, p_b⋆⟩, where they are kept.
     pub fn product(&self, a: usize, b: usize) -> f64 {
         let (a, b) = (a.max(b), a.min(b));
         self.products[a * (a + 1) / 2 + b]
@@ -139,10 +177,10 @@ impl<P> Weights<P> {
         }
     }
 
-    /// Pair steps until the gap over the planes is at most `share` of what it was, which is returned.
-    pub(super) fn pair_steps(&mut self, values: &mut [f64], lambda: f64, share: f64, now: u64) -> f64 {
+    /// Pair steps until `stop`; returns the gap over the planes as it was and the number of steps.
+    pub fn pair_steps(&mut self, values: &mut [f64], lambda: f64, stop: Stop, now: u64) -> (f64, u64) {
         let mut entry = 0.0;
-        for count in 0..4 * self.len() {
+        for count in 0..stop.steps {
             let (mut t, mut o) = (0, usize::MAX);
             let mut mix = 0.0;
             for (at, value) in values.iter().enumerate() {
@@ -161,43 +199,67 @@ impl<P> Weights<P> {
                 entry = gap;
                 self.last_active[t] = now;
             }
-            if o == usize::MAX || values[t] <= values[o] || (count > 0 && gap <= share * entry) {
-                break;
+            if o == usize::MAX || values[t] <= values[o] || (count > 0 && gap <= stop.share * entry) {
+                return (entry, count);
             }
             let (gain, norm2) = self.direction(End::Plane(t), End::Plane(o), values);
-            let cap = self.cap(End::Plane(t), End::Plane(o));
-            let gamma = super::step::gamma_within(gain, norm2, lambda, cap);
+            let gamma = super::step::gamma_within(gain, norm2, lambda, self.cap(End::Plane(t), End::Plane(o)));
             if gamma <= 0.0 {
-                break;
+                return (entry, count);
             }
             self.step(End::Plane(t), End::Plane(o), gamma, values, lambda);
         }
-        entry
+        (entry, stop.steps)
     }
 
-    /// Drops planes of weight 0 that were not the best one for more than `age`, and beyond `most` the longest inactive.
-    pub fn expire(&mut self, now: u64, age: u64, most: usize) {
-        let mut stale: Vec<usize> = (1..self.len()).filter(|at| self.alpha[*at] == 0.0).collect();
-        stale.sort_by_key(|at| self.last_active[*at]);
-        let excess = self.len().saturating_sub(most);
-        let mut gone: Vec<usize> = stale
-            .into_iter()
-            .enumerate()
-            .filter(|(rank, at)| *rank < excess || now - self.last_active[*at] > age)
-            .map(|(_, at)| at)
-            .collect();
-        if gone.is_empty() {
-            return;
+    /// Drops planes of weight 0 that were not the best one for more than `age`, and beyond `most` planes besides the
+    /// truth's the longest inactive of weight 0. Returns how many products went with them.
+    pub fn expire(&mut self, now: u64, age: u64, most: usize) -> usize {
+        let before = self.products.len();
+        for at in (1..self.len()).rev() {
+            if self.alpha[at] == 0.0 && now - self.last_active[at] > age {
+                self.remove(at);
+            }
         }
-        gone.sort_unstable();
-        let kept: Vec<usize> = (0..self.len()).filter(|at| gone.binary_search(at).is_err()).collect();
-        let pairs = kept.iter().enumerate().flat_map(|(rank, a)| kept[..=rank].iter().map(move |b| (*a, *b)));
-        self.products = pairs.map(|(a, b)| self.product(a, b)).collect();
-        for at in gone.into_iter().rev() {
-            self.planes.remove(at - 1);
-            self.alpha.remove(at);
-            self.offsets.remove(at);
-            self.last_active.remove(at);
+        while self.planes.len() > most
+            && let Some(at) = (1..self.len()).filter(|at| self.alpha[*at] == 0.0).min_by_key(|at| self.last_active[*at])
+        {
+            self.remove(at);
         }
+        before - self.products.len()
+    }
+
+    /// Beyond `most` planes besides the truth's drops those of weight 0 with the lowest values, which follow. Returns
+    /// how many products went with them.
+    pub fn evict(&mut self, most: usize, values: &mut Vec<f64>) -> usize {
+        let before = self.products.len();
+        while self.planes.len() > most
+            && let Some(at) =
+                (1..self.len()).filter(|at| self.alpha[*at] == 0.0).min_by(|a, b| values[*a].total_cmp(&values[*b]))
+        {
+            self.remove(at);
+            values.remove(at);
+        }
+        before - self.products.len()
+    }
+
+    fn remove(&mut self, place: usize) {
+        if self.keeps_products() {
+            let (mut read, mut write) = (0, 0);
+            for a in 0..self.len() {
+                for b in 0..=a {
+                    if a != place && b != place {
+                        self.products[write] = self.products[read];
+                        write += 1;
+                    }
+                    read += 1;
+                }
+            }
+            self.products.truncate(write);
+        }
+        self.planes.remove(place - 1);
+        self.alpha.remove(place);
+        self.offsets.remove(place);
+        self.last_active.remove(place);
     }
 }

@@ -334,6 +334,24 @@ impl Problem for GraphProblem {
         self.dim() as u64
     }
 
+    fn offset(&self, _i: usize, plane: &GraphPlane) -> f64 {
+        plane.offset
+    }
+
+    fn product(&self, _i: usize, p: &GraphPlane, q: &GraphPlane, _work: &mut GraphWork) -> f64 {
+        let mut sum = 0.0;
+        let (mut at_p, mut at_q) = (0, 0);
+        for k in self.in_mask(p.mask | q.mask) {
+            let (in_p, in_q) = (p.mask >> (k % 64) & 1 == 1, q.mask >> (k % 64) & 1 == 1);
+            if in_p && in_q {
+                sum += dot(&p.sums[at_p..at_p + self.p()], &q.sums[at_q..at_q + self.p()]);
+            }
+            at_p += usize::from(in_p) * self.p();
+            at_q += usize::from(in_q) * self.p();
+        }
+        sum
+    }
+
     fn prefetch(&self, i: usize, blocks: &GraphBlocks) {
         if self.blocks == 1 {
             prefetch(&blocks.sums[i * self.dim()..(i + 1) * self.dim()]);

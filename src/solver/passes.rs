@@ -1,0 +1,252 @@
+//! An iteration of a multi-plane solver: an exact pass, then approximate passes while they pay. In go the passes of one
+//! solver ([`Body`]), out comes a [`Solver`], raw or averaged.
+
+use super::average::{Average, Solution};
+use super::order::{ORDER, Order, Orders};
+use super::slope::{Moment, another_pass};
+use super::{Iteration, Meter, Refusal, Solver};
+use crate::linalg::norm2;
+use crate::settings::{Domain, Param, Params, Value};
+
+/// φ is summed afresh from the φ^i after this many iterations, against drift.
+const RESUM_EVERY: u64 = 10;
+
+/// T of the paper.
+pub const T: Param = Param {
+    key: "T",
+    about: "planes inactive for more than T iterations leave the working set",
+    default: "10",
+    domain: Domain::Count(0, u64::MAX),
+};
+
+/// M of the paper.
+pub const M: Param = Param {
+    key: "M",
+    about: "most approximate passes per iteration when the slope rule decides",
+    default: "1000",
+    domain: Domain::Count(0, u32::MAX as u64),
+};
+
+/// How many approximate passes.
+pub const PASSES: Param = Param {
+    key: "passes",
+    about: "approximate passes per iteration: auto (slope rule) or exactly so many",
+    default: "auto",
+    domain: Domain::CountOr(0, u32::MAX as u64, &["auto"]),
+};
+
+/// A value of [`M`] beside a fixed number of passes means nothing.
+pub fn passes_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), Refusal> {
+    if Schedule::of(params).fixed_passes.is_some() && given(M.key) {
+        let message = "M limits passes = \"auto\"; with a fixed number of passes leave it out";
+        return Err(Refusal::new(M.key, message));
+    }
+    Ok(())
+}
+
+/// Which passes an iteration has, and in which order they visit the terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Order of the terms.
+    pub order: Order,
+    /// M.
+    pub m: u32,
+    /// Exactly so many approximate passes; the slope rule when absent.
+    pub fixed_passes: Option<u32>,
+    /// Whether the solution is read from the averages.
+    pub averaged: bool,
+}
+
+impl Schedule {
+    /// From [`ORDER`], [`M`] and [`PASSES`]; raw.
+    pub fn of(params: &Params) -> Self {
+        Self {
+            order: Order::of(params),
+            m: params.count(M.key) as u32,
+            fixed_passes: match params.get(PASSES.key) {
+                Some(Value::Count(count)) => Some(*count as u32),
+                _ => None,
+            },
+            averaged: false,
+        }
+    }
+
+    /// Exact passes only; the parameters are those of a solver with [`ORDER`] alone.
+    pub fn exact(params: &Params) -> Self {
+        debug_assert!(params.get(ORDER.key).is_some());
+        Self { order: Order::of(params), m: 0, fixed_passes: None, averaged: false }
+    }
+
+    /// Most approximate passes.
+    pub fn most(&self) -> u32 {
+        self.fixed_passes.unwrap_or(self.m)
+    }
+}
+
+/// A pass that is about to be made.
+pub struct Pass<'a> {
+    /// The terms, in order.
+    pub order: &'a [u32],
+    /// Which iteration this is, from 1.
+    pub iteration: u64,
+    /// The average that follows the steps of this pass.
+    pub average: Option<&'a mut Average>,
+}
+
+/// What a solver does inside its passes.
+pub trait Body {
+    /// w and φ∘.
+    fn phi(&self) -> (&[f64], f64);
+    /// λ.
+    fn lambda(&self) -> f64;
+    /// One exact pass; false when the run must stop.
+    fn exact_pass(&mut self, pass: Pass<'_>, meter: &mut Meter<'_>) -> bool;
+    /// One approximate pass; false when the run must stop.
+    fn approximate_pass(&mut self, pass: Pass<'_>, meter: &mut Meter<'_>) -> bool;
+    /// Sums φ afresh from the φ^i.
+    fn resum(&mut self);
+    /// See [`Solver::planes`].
+    fn planes(&self) -> (f64, u64);
+    /// See [`Solver::kept_values`].
+    fn kept_values(&self, w: &[f64]) -> Vec<f64>;
+    /// See [`Solver::cached_bytes`].
+    fn cached_bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// Which average follows the steps of a pass.
+#[derive(Clone, Copy)]
+enum Kind {
+    Exact = 0,
+    Approximate = 1,
+}
+
+/// A multi-plane solver.
+pub struct Passes<B> {
+    pub(super) body: B,
+    schedule: Schedule,
+    orders: Orders,
+    iteration: u64,
+    /// φ̄ over exact steps and φ̿ over approximate steps.
+    averages: Option<[Average; 2]>,
+    before: (Vec<f64>, f64),
+    moments: Vec<Moment>,
+}
+
+impl<B: Body> Passes<B> {
+    /// The solver at its start, of a body at its start.
+    pub fn over(body: B, terms: usize, schedule: Schedule, seed: u64) -> Self {
+        let dim = body.phi().0.len();
+        Self {
+            body,
+            orders: Orders::new(schedule.order, terms, seed),
+            iteration: 0,
+            averages: schedule.averaged.then(|| [Average::new(dim), Average::new(dim)]),
+            before: (if schedule.averaged { vec![0.0; dim] } else { Vec::new() }, 0.0),
+            moments: Vec::with_capacity(64),
+            schedule,
+        }
+    }
+
+    fn moment(&self, meter: &Meter<'_>) -> Moment {
+        Moment { time: meter.now_ns(), dual: self.dual() }
+    }
+
+    fn pass(&mut self, kind: Kind, meter: &mut Meter<'_>) -> bool {
+        let average = self.averages.as_mut().map(|averages| &mut averages[kind as usize]);
+        let pass = Pass { order: self.orders.list(), iteration: self.iteration, average };
+        match kind {
+            Kind::Exact => self.body.exact_pass(pass, meter),
+            Kind::Approximate => self.body.approximate_pass(pass, meter),
+        }
+    }
+
+    /// Lets the average that did not count the steps since the last call take them in.
+    fn share_steps(&mut self, counted: Kind) {
+        if let Some(averages) = &mut self.averages {
+            let (w, offset) = self.body.phi();
+            averages[1 - counted as usize].shift(w, &self.before.0, offset - self.before.1);
+            self.before.0.copy_from_slice(w);
+            self.before.1 = offset;
+        }
+    }
+
+    fn approximate_passes(&mut self, meter: &mut Meter<'_>) -> bool {
+        for _ in 0..self.schedule.most() {
+            meter.begin_approx_pass();
+            let complete = self.pass(Kind::Approximate, meter);
+            meter.end_approx_pass(complete);
+            let now = self.moment(meter);
+            self.moments.push(now);
+            if !complete {
+                return false;
+            }
+            let by_slope = self.schedule.fixed_passes.is_none();
+            if by_slope && !another_pass(self.moments[0], self.moments[self.moments.len() - 2], now) {
+                break;
+            }
+        }
+        true
+    }
+}
+
+impl<B: Body> Solver for Passes<B> {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+        self.iteration += 1;
+        self.orders.draw();
+        self.moments.clear();
+        self.moments.push(self.moment(meter));
+        let complete = self.pass(Kind::Exact, meter);
+        self.share_steps(Kind::Exact);
+        self.moments.push(self.moment(meter));
+        if !complete {
+            return Iteration::Interrupted;
+        }
+        let complete = self.approximate_passes(meter);
+        self.share_steps(Kind::Approximate);
+        if self.iteration.is_multiple_of(RESUM_EVERY) {
+            self.body.resum();
+        }
+        if complete { Iteration::Complete } else { Iteration::Shortened }
+    }
+
+    fn solution(&self) -> Solution {
+        let (w, offset) = self.body.phi();
+        let now = || Solution { w: w.to_vec(), offset };
+        let Some([exact, approximate]) = &self.averages else { return now() };
+        match (exact.read(w, offset), approximate.read(w, offset)) {
+            (Some(exact), Some(approximate)) => exact.best_between(&approximate, self.body.lambda()),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => now(),
+        }
+    }
+
+    fn dual(&self) -> f64 {
+        let (w, offset) = self.body.phi();
+        offset - 0.5 * self.body.lambda() * norm2(w)
+    }
+
+    fn planes(&self) -> (f64, u64) {
+        self.body.planes()
+    }
+
+    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+        self.body.kept_values(w)
+    }
+
+    fn cached_bytes(&self) -> u64 {
+        self.body.cached_bytes()
+    }
+
+    fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+}
+
+/// Mean and largest of the sizes of working sets.
+pub fn sizes(sets: impl ExactSizeIterator<Item = usize>) -> (f64, u64) {
+    let count = sets.len().max(1) as f64;
+    let (total, most) = sets.fold((0, 0), |(total, most), size| (total + size, most.max(size)));
+    (total as f64 / count, most as u64)
+}

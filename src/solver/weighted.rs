@@ -1,0 +1,295 @@
+//! The iterate of a solver that keeps φ^i as weights over planes: φ as w and φ∘, the W_i with their weights, and the visit
+//! that moves them. A visit scores the planes of one term once; its steps then touch no d-vector, and w moves once.
+
+use super::average::{Average, Solution};
+use super::weights::{Stop, Weights};
+use super::{Meter, Metered};
+use crate::linalg::norm2;
+use crate::problem::{Problem, Sink};
+
+/// What a visit met and what it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Visit {
+    /// The gap of the block over its planes before the visit.
+    pub gap: f64,
+    /// Operations, the oracle's not among them.
+    pub operations: u64,
+}
+
+/// φ = Σ φ^i at one moment, every φ^i = Σ α_a p_a, with the memory to step.
+pub struct Weighted<'p, P: Problem> {
+    /// The problem, its oracle metered.
+    pub problem: Metered<'p, P>,
+    /// w = −φ⋆/λ.
+    pub w: Vec<f64>,
+    /// φ∘.
+    pub offset: f64,
+    /// The planes of the terms, and their weights.
+    pub sets: Vec<Weights<P::Plane>>,
+    /// Scratch memory.
+    pub work: P::Work,
+    /// The plane that the oracle returned last.
+    pub hat: P::Plane,
+    /// ⟨p_a, [w 1]⟩ of the term visited last.
+    values: Vec<f64>,
+    before: Vec<f64>,
+    /// Products that all terms keep, and how many they may keep.
+    kept: usize,
+    most: usize,
+    /// Products of a term that may keep none.
+    scratch: Vec<f64>,
+}
+
+impl<'p, P: Problem> Weighted<'p, P> {
+    /// φ^i = 0, the ground-truth planes; at most `most` products are kept.
+    pub fn new(problem: Metered<'p, P>, most: usize) -> Self {
+        Self {
+            problem,
+            w: vec![0.0; problem.dim()],
+            offset: 0.0,
+            sets: (0..problem.terms()).map(|_| Weights::default()).collect(),
+            work: problem.work(),
+            hat: P::Plane::default(),
+            values: Vec::new(),
+            before: Vec::new(),
+            kept: 0,
+            most,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// W_i with the values of all its planes at w, by place.
+    pub fn scored(&mut self, i: usize) -> (&Weights<P::Plane>, &[f64]) {
+        self.values.clear();
+        self.values.push(0.0);
+        self.problem.values(i, &self.w, self.sets[i].planes.iter(), &mut self.work, &mut self.values);
+        (&self.sets[i], &self.values)
+    }
+
+    /// The same right after an oracle call on term i.
+    fn score_after_call(&mut self, i: usize) {
+        self.values.clear();
+        self.values.push(0.0);
+        let values = self.sets[i].planes.iter().map(|plane| self.problem.value(i, plane, &self.w, &self.work));
+        self.values.extend(values);
+    }
+
+    /// Puts a plane of term i in, with weight 0; a plane that is there is only marked active. Returns its place, whether
+    /// it is new, and the operations.
+    pub fn insert(&mut self, i: usize, plane: &P::Plane, now: u64) -> (usize, bool, u64) {
+        let set = &mut self.sets[i];
+        if let Some(at) = set.planes.iter().position(|known| known == plane) {
+            set.last_active[at + 1] = now;
+            return (at + 1, false, 0);
+        }
+        let offset = self.problem.offset(i, plane);
+        let square = self.problem.product(i, plane, plane, &mut self.work);
+        if offset == 0.0 && square == 0.0 {
+            set.last_active[0] = now;
+            return (0, false, 0);
+        }
+        set.push(plane, offset, now);
+        let mut operations = self.problem.gram_ops(i);
+        if set.keeps_products() && self.kept + set.len() <= self.most {
+            set.products.push(0.0);
+            for at in 0..set.planes.len() {
+                let product = self.problem.product(i, &set.planes[at], plane, &mut self.work);
+                set.products.push(product);
+            }
+            self.kept += set.len();
+            operations *= set.len() as u64;
+        } else {
+            self.kept -= set.forget_products();
+        }
+        (set.planes.len(), true, operations)
+    }
+
+    /// [`Weighted::insert`] of the oracle's plane.
+    pub fn insert_hat(&mut self, i: usize, now: u64) -> (usize, bool, u64) {
+        let hat = std::mem::take(&mut self.hat);
+        let inserted = self.insert(i, &hat, now);
+        self.hat = hat;
+        inserted
+    }
+
+    /// One oracle call on term i; its plane goes into W_i, then steps are made. None, and nothing done, when the run must
+    /// stop.
+    #[inline]
+    pub fn exact_visit(
+        &mut self,
+        i: usize,
+        stop: Stop,
+        now: u64,
+        meter: &mut Meter<'_>,
+        average: Option<&mut Average>,
+    ) -> Option<Visit> {
+        if !self.call(i, meter) {
+            return None;
+        }
+        let (_, _, inserted) = self.insert_hat(i, now);
+        self.score_after_call(i);
+        let visit = self.step(i, stop, now, average);
+        meter.work(inserted + visit.operations);
+        Some(visit)
+    }
+
+    /// One oracle call on term i at w into [`Weighted::hat`]; false, and nothing done, when the run must stop.
+    #[inline]
+    pub fn call(&mut self, i: usize, meter: &mut Meter<'_>) -> bool {
+        if !meter.may_call() {
+            return false;
+        }
+        let known = self.sets[i].planes.iter();
+        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
+        true
+    }
+
+    /// The value of the oracle's plane less that of φ^i, right after [`Weighted::call`].
+    pub fn hat_gap(&mut self, i: usize) -> f64 {
+        self.score_after_call(i);
+        let hat = self.problem.value(i, &self.hat, &self.w, &self.work);
+        hat - self.sets[i].mix(&self.values)
+    }
+
+    /// One visit without an oracle call: scores the planes of term i, then steps.
+    #[inline]
+    pub fn visit(&mut self, i: usize, stop: Stop, now: u64, average: Option<&mut Average>) -> Visit {
+        if self.sets[i].is_empty() {
+            return Visit::default();
+        }
+        self.scored(i);
+        let scored = self.sets[i].planes.len() as u64 * self.problem.product_ops(i);
+        let visit = self.step(i, stop, now, average);
+        Visit { operations: visit.operations + scored, ..visit }
+    }
+
+    /// Pair steps on the weights of term i, whose values are known, then one move of w.
+    #[inline]
+    pub fn step(&mut self, i: usize, stop: Stop, now: u64, average: Option<&mut Average>) -> Visit {
+        let set = &mut self.sets[i];
+        self.before.clone_from(&set.alpha);
+        let mut operations = 0;
+        let borrowed = !set.keeps_products();
+        if borrowed {
+            self.scratch.clear();
+            self.scratch.push(0.0);
+            for a in 0..set.planes.len() {
+                self.scratch.push(0.0);
+                for b in 0..=a {
+                    let product = self.problem.product(i, &set.planes[a], &set.planes[b], &mut self.work);
+                    self.scratch.push(product);
+                }
+            }
+            operations += self.scratch.len() as u64 * self.problem.gram_ops(i);
+            std::mem::swap(&mut set.products, &mut self.scratch);
+        }
+        let (gap, steps) = set.pair_steps(&mut self.values, self.problem.lambda(), stop, now);
+        operations += steps * set.len() as u64;
+        if borrowed {
+            std::mem::swap(&mut set.products, &mut self.scratch);
+        }
+        if steps > 0 {
+            operations += self.move_w(i, average);
+        } else if let Some(average) = average {
+            average.count(0.0);
+        }
+        Visit { gap, operations }
+    }
+
+    /// Moves w by what the weights of term i changed since `before`; returns the operations.
+    fn move_w(&mut self, i: usize, mut average: Option<&mut Average>) -> u64 {
+        let scale = -1.0 / self.problem.lambda();
+        let set = &self.sets[i];
+        let changes = set.alpha[1..].iter().zip(&self.before[1..]).map(|(now, before)| now - before);
+        let changes = changes.zip(&set.planes).filter(|(change, _)| *change != 0.0);
+        let moved = changes.clone().count() as u64;
+        let mut sink = Sink {
+            w: &mut self.w,
+            scale,
+            average: average.as_mut().map(|average| {
+                let weight = average.weight();
+                (average.sum_mut(), scale * weight)
+            }),
+        };
+        let offset = self.problem.add_planes(i, changes, &mut self.work, &mut sink);
+        self.offset += offset;
+        if let Some(average) = average {
+            average.count(offset);
+        }
+        moved * self.problem.product_ops(i)
+    }
+
+    /// target ← target + scale·φ⋆^i for given weights; returns φ∘^i and Σ |weight|·‖p⋆‖.
+    pub fn add(&self, i: usize, alpha: &[f64], scale: f64, target: &mut [f64]) -> (f64, f64) {
+        let (mut offset, mut length) = (0.0, 0.0);
+        let set = &self.sets[i];
+        for (at, plane) in set.planes.iter().enumerate() {
+            let share = alpha[at + 1];
+            if share != 0.0 {
+                offset += share * self.problem.add_plane(i, plane, scale * share, target);
+                length += share.abs() * set.product(at + 1, at + 1).max(0.0).sqrt();
+            }
+        }
+        (offset, length)
+    }
+
+    /// Drops planes of weight 0 of term i, see [`Weights::expire`].
+    pub fn expire(&mut self, i: usize, now: u64, age: u64, most: usize) {
+        self.kept -= self.sets[i].expire(now, age, most);
+    }
+
+    /// Drops the plane of weight 0 with the lowest value as long as there are more than `most` planes besides the
+    /// truth's; the values are those of the last scoring of term i.
+    pub fn evict(&mut self, i: usize, most: usize) {
+        self.kept -= self.sets[i].evict(most, &mut self.values);
+    }
+
+    /// F.
+    pub fn dual(&self) -> f64 {
+        self.offset - 0.5 * self.problem.lambda() * norm2(&self.w)
+    }
+
+    /// w and φ∘.
+    pub fn solution(&self) -> Solution {
+        Solution { w: self.w.clone(), offset: self.offset }
+    }
+
+    /// w and φ∘ summed from the weights: what they should be.
+    pub fn resummed(&self) -> Solution {
+        let mut solution = Solution { w: vec![0.0; self.w.len()], offset: 0.0 };
+        let scale = -1.0 / self.problem.lambda();
+        for (i, set) in self.sets.iter().enumerate() {
+            for (plane, alpha) in set.planes.iter().zip(&set.alpha[1..]) {
+                if *alpha != 0.0 {
+                    solution.offset += alpha * self.problem.add_plane(i, plane, scale * alpha, &mut solution.w);
+                }
+            }
+        }
+        solution
+    }
+
+    /// Makes all weights convex combinations again and sums φ afresh from them, against drift.
+    pub fn resum(&mut self) {
+        self.sets.iter_mut().for_each(Weights::normalise);
+        let Solution { w, offset } = self.resummed();
+        (self.w, self.offset) = (w, offset);
+    }
+
+    /// Per term the value of its best plane at w, see [`super::Solver::kept_values`].
+    pub fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+        let mut work = self.problem.work();
+        let mut values = Vec::new();
+        let best = |(i, set): (usize, &Weights<P::Plane>)| {
+            values.clear();
+            self.problem.values(i, w, set.planes.iter(), &mut work, &mut values);
+            // The truth's plane is always there.
+            values.iter().copied().fold(0.0, f64::max)
+        };
+        self.sets.iter().enumerate().map(best).collect()
+    }
+
+    /// Memory of the products that are kept.
+    pub fn cached_bytes(&self) -> u64 {
+        (self.kept * size_of::<f64>()) as u64
+    }
+}
