@@ -6,12 +6,12 @@
 //! paper leaves to the reader is a constant beside its check and is named in the evidence.
 
 mod convergence;
-mod estimate;
 mod pairs;
 mod parameters;
 mod time;
+mod verdict;
 
-pub use estimate::Estimate;
+pub use crate::stats::Estimate;
 
 use serde::{Deserialize, Serialize};
 

@@ -128,12 +128,6 @@ pub fn drive<P: Problem>(
         };
         let dual_solution = solution.dual(problem.lambda());
         let dual = dual_solution.max(solver.dual());
-        if !(value.primal.is_finite() && dual.is_finite()) {
-            return Err(Error::invalid(format!(
-                "the run diverged in iteration {iterations}: primal {}, dual {dual}; look for extreme feature values",
-                value.primal
-            )));
-        }
         let counters = meter.counters();
         let (planes_mean, planes_max) = solver.planes();
         let point = TracePoint {
@@ -155,6 +149,12 @@ pub fn drive<P: Problem>(
             planes_mean,
             planes_max,
         };
+        if !point.is_sound() {
+            return Err(Error::invalid(format!(
+                "the run diverged in iteration {iterations}: primal {}, dual {dual}; look for extreme feature values",
+                value.primal
+            )));
+        }
         observer.point(&point);
         if budget.gap.is_some_and(|gap| point.gap <= gap) {
             stop = Some(StopReason::Gap);
