@@ -13,6 +13,7 @@ use crate::files;
 use crate::frame::export;
 use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
+use crate::league::League;
 use crate::report::{self, Input};
 
 /// The numbers of a result folder that texts quote: small enough to be committed.
@@ -28,6 +29,9 @@ pub struct Summary {
     pub claims: Vec<Claim>,
     /// Where the time went.
     pub profile: Vec<ProfileRow>,
+    /// Everybody against everybody.
+    #[serde(default)]
+    pub league: League,
 }
 
 impl Summary {
@@ -40,6 +44,7 @@ impl Summary {
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
             claims: claims::check(results)?,
             profile: results.profile.clone(),
+            league: League::of(&results.frames)?,
         })
     }
 
