@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::pages::Summary;
 use super::print;
 use crate::catalog::Catalog;
-use crate::league::text::{Part, Section, sections};
+use crate::league::text::{Part, Section, sections, text};
 
 /// Compare all solvers of a result folder with each other
 #[derive(Clone, Debug, clap::Args)]
@@ -56,7 +56,7 @@ pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     }
     let sections = || sections(&league, &args.part);
     print(&match args.format {
-        LeagueFormat::Text => sections().iter().map(Section::text).collect::<Vec<_>>().join("\n"),
+        LeagueFormat::Text => text(&sections()),
         LeagueFormat::Markdown => sections().iter().map(Section::markdown).collect::<Vec<_>>().join("\n"),
         LeagueFormat::Json => serde_json::to_string_pretty(&league)? + "\n",
     })

@@ -22,11 +22,15 @@ use crate::error::{Error, Result};
 use crate::problem::Paper;
 use crate::settings::Identity;
 use crate::solver::SolverInfo;
+use crate::text::fits;
 use crate::trace::RunRecord;
 pub use bands::{Axis, Band, Bands, Quantity, TIME_GRID};
 
 use align::Run;
 use names::{Facts, Name};
+
+/// Most lines of one panel that can be told apart.
+const MOST_LINES: usize = 8;
 
 /// Best lower and best upper bound of the optimum.
 pub type Bounds = (f64, f64);
@@ -187,6 +191,24 @@ impl Frames {
     /// Positions in [`Frames::series`] of a data set.
     pub fn series_of(&self, dataset: &str) -> impl Iterator<Item = usize> {
         self.series.iter().enumerate().filter(move |(_, s)| s.dataset == dataset).map(|(i, _)| i)
+    }
+
+    /// Whether each series is one of those that the figures of the paper show. With patterns, those of solvers that fit
+    /// one; otherwise all while a data set has no more lines than can be told apart, else those of the paper, else the
+    /// first ones.
+    pub fn shown(&self, solvers: &[String]) -> Vec<bool> {
+        let lines = |dataset: &str| self.series_of(dataset).count();
+        if solvers.is_empty() && self.datasets().into_iter().all(|dataset| lines(dataset) <= MOST_LINES) {
+            return vec![true; self.series.len()];
+        }
+        let of_paper = |series: &Series| series.info.as_ref().is_some_and(|info| info.in_paper);
+        let some_of_paper = |dataset: &str| self.series_of(dataset).any(|s| of_paper(&self.series[s]));
+        let shows = |(at, series): (usize, &Series)| match solvers {
+            [] if some_of_paper(&series.dataset) => of_paper(series),
+            [] => self.series_of(&series.dataset).take(MOST_LINES).any(|s| s == at),
+            patterns => patterns.iter().any(|pattern| fits(pattern, &series.solver)),
+        };
+        self.series.iter().enumerate().map(shows).collect()
     }
 
     /// How many facts two series have in common.

@@ -113,7 +113,8 @@ impl Course {
             let place = place(&self.spent, &(0..self.spent.len()), End::Gap, x);
             place.map_or(0.0, |place| place.value(&self.best).clamp(floor, 1.0).ln() / floor.ln())
         };
-        (0..POSITIONS).map(depth).sum::<f64>() / POSITIONS as f64
+        // Not −0.
+        (0..POSITIONS).map(depth).sum::<f64>() / POSITIONS as f64 + 0.0
     }
 }
 

@@ -18,6 +18,30 @@ pub enum Part {
     Matrix,
 }
 
+impl Part {
+    /// How to read its tables.
+    pub fn explain(self) -> String {
+        match self {
+            Self::Winners => "A solver wins where its 95 % interval against every other one is clear of 1; otherwise those \
+                              that the least median does not beat clearly are named, it first."
+                .to_owned(),
+            Self::Targets => format!(
+                "Median until the best primal so far is within the gap of the certified optimum, relative to it, crossings \
+                 interpolated; in square brackets how many runs got there when not all did. × says how many times as fast \
+                 as {REFERENCE}: median over pairs with one seed, 95 % interval by bootstrap over them, ≥ and ≤ where runs \
+                 ended before. Area over the convergence curve: mean over the logarithm of what is spent, 0 at a gap of 1, \
+                 1 at the smallest gap that is compared."
+            ),
+            Self::Ert => "All that the runs spent until the gap or until they ended, over the number that got there: solver \
+                          time / oracle calls."
+                .to_owned(),
+            Self::Matrix => "How many times as fast the solver of the row is as that of the column: median over seeds of the \
+                             median over gaps that one of them reached; ▲ faster, ▼ slower: the 95 % interval is clear of 1."
+                .to_owned(),
+        }
+    }
+}
+
 /// One table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
@@ -27,21 +51,21 @@ pub struct Section {
     pub dataset: String,
     /// What it shows.
     pub title: String,
-    /// How to read it.
+    /// What is to be known of this one; may be empty.
     pub note: String,
     /// The table.
     pub grid: Grid,
 }
 
 impl Section {
-    /// For the terminal.
-    pub fn text(&self) -> String {
-        format!("{}\n{}\n\n{}\n", self.heading(), self.note, self.grid.text())
+    fn with(&self, table: &str, mark: &str) -> String {
+        let note = if self.note.is_empty() { String::new() } else { format!("{}\n\n", self.note) };
+        format!("{mark}{}{mark}\n\n{note}{table}", self.heading())
     }
 
     /// For a page.
     pub fn markdown(&self) -> String {
-        format!("**{}**\n\n{}\n\n{}\n", self.heading(), self.note, self.grid.markdown())
+        self.with(&self.grid.markdown(), "**")
     }
 
     /// Data set and title.
@@ -67,6 +91,18 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
     }
     sections.retain(|section| (parts.is_empty() || parts.contains(&section.part)) && !section.grid.rows.is_empty());
     sections
+}
+
+/// Tables for the terminal, each kind explained where it comes first.
+pub fn text(sections: &[Section]) -> String {
+    let mut seen: Vec<Part> = Vec::new();
+    let mut texts = Vec::new();
+    for section in sections {
+        let explained = if seen.contains(&section.part) { String::new() } else { section.part.explain() + "\n\n" };
+        seen.push(section.part);
+        texts.push(section.with(&format!("{explained}{}", section.grid.text()), ""));
+    }
+    texts.join("\n\n")
 }
 
 /// What was spent, in the unit of the measure.
@@ -115,11 +151,7 @@ fn winners(standing: &Standing) -> Section {
         row.resize(grid.head.len(), "not compared".to_owned());
         grid.rows.push(row);
     }
-    let note = format!(
-        "A solver wins where its 95 % interval against every other one is clear of 1; otherwise those that the least \
-         median does not beat clearly are named, it first. {}",
-        known(standing)
-    );
+    let note = known(standing);
     Section {
         part: Part::Winners,
         dataset: standing.title.clone(),
@@ -138,13 +170,26 @@ fn target_cell(measure: Measure, runs: usize, cell: &Cell) -> String {
     text + &speedup.map_or(String::new(), |speedup| format!(", {speedup}"))
 }
 
-/// A table with a row per solver and a column per target; `cell` gets a score and the place of the target.
+/// Whether anybody got to a target.
+fn somebody(standing: &Standing, at: usize) -> bool {
+    let cells = standing.members.iter().flat_map(|member| &member.scores).filter_map(|score| score.cells.get(at));
+    cells.map(|cell| cell.reached).any(|reached| reached > 0)
+}
+
+fn unreached(standing: &Standing) -> Option<String> {
+    let targets = standing.targets.iter().enumerate().filter(|(at, _)| !somebody(standing, *at));
+    let targets: Vec<f64> = targets.map(|(_, target)| *target).collect();
+    (!targets.is_empty()).then(|| format!("No run got to {}.", listed(&targets)))
+}
+
+/// A table with a row per solver and a column per target that somebody reached; `cell` gets a score and the place of the target.
 fn by_target(standing: &Standing, cell: impl Fn(usize, &[Score], usize) -> String) -> Grid {
     let mut grid = Grid::new(&["solver"]);
-    grid.head.extend(standing.targets.iter().map(|target| format!(">{target:e}")));
-    for member in standing.members.iter().filter(|_| !standing.targets.is_empty()) {
+    let reached: Vec<usize> = (0..standing.targets.len()).filter(|at| somebody(standing, *at)).collect();
+    grid.head.extend(reached.iter().map(|at| format!(">{:e}", standing.targets[*at])));
+    for member in standing.members.iter().filter(|_| !reached.is_empty()) {
         let mut row = vec![member.display.clone()];
-        row.extend((0..standing.targets.len()).map(|at| cell(member.runs, &member.scores, at)));
+        row.extend(reached.iter().map(|at| cell(member.runs, &member.scores, *at)));
         grid.rows.push(row);
     }
     grid
@@ -160,18 +205,16 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
         let area = member.scores.get(measure as usize).and_then(|score| score.area);
         row.push(area.map_or("–".to_owned(), |area| area.text(|share| format!("{share:.3}"))));
     }
-    let no_dual: Vec<&str> = standing.members.iter().filter(|m| !m.has_dual).map(|m| m.display.as_str()).collect();
-    let clock = if measure == Measure::Time { format!(" on the {} clock", standing.clock) } else { String::new() };
-    let mut note = format!(
-        "Median {}{clock} until the best primal so far is within the gap of the certified optimum, crossings interpolated; \
-         in square brackets how many runs got there when not all did; × says how many times as fast as {REFERENCE}, median \
-         over pairs with one seed and 95 % interval by bootstrap over them, ≥ and ≤ where runs ended before. Area over the \
-         convergence curve: 1 is best.",
-        measure.name()
-    );
-    if !no_dual.is_empty() {
-        note += &format!(" Without a dual: {}.", no_dual.join(", "));
+    let mut notes = Vec::new();
+    if measure == Measure::Time {
+        notes.push(format!("On the {} clock.", standing.clock));
     }
+    let no_dual: Vec<&str> = standing.members.iter().filter(|m| !m.has_dual).map(|m| m.display.as_str()).collect();
+    if !no_dual.is_empty() {
+        notes.push(format!("Without a dual: {}.", no_dual.join(", ")));
+    }
+    notes.extend(unreached(standing));
+    let note = notes.join(" ");
     let title = format!("{} to a relative gap", measure.name());
     Section { part: Part::Targets, dataset: standing.title.clone(), title, note, grid }
 }
@@ -182,10 +225,7 @@ fn ert(standing: &Standing) -> Section {
         let parts: Vec<String> = Measure::ALL.into_iter().filter_map(of).collect();
         if parts.is_empty() { "–".to_owned() } else { parts.join(" / ") }
     });
-    let note =
-        "All that the runs spent until the gap or until they ended, over the number that got there: solver time / \
-                oracle calls."
-            .to_owned();
+    let note = unreached(standing).unwrap_or_default();
     Section { part: Part::Ert, dataset: standing.title.clone(), title: "expected running time".to_owned(), note, grid }
 }
 
@@ -210,10 +250,7 @@ fn matrix(dataset: &str, measure: Measure, matrix: &Matrix) -> Section {
         };
         grid.rows.push(std::iter::once(matrix.names[row].clone()).chain((0..n).map(cell)).collect());
     }
-    let note =
-        "How many times as fast the solver of the row is as that of the column: median over seeds of the median over \
-                gaps that one of them reached; ▲ faster, ▼ slower: the 95 % interval is clear of 1."
-            .to_owned();
+    let note = String::new();
     let title = format!("speed-ups in {}", measure.name());
     Section { part: Part::Matrix, dataset: dataset.to_owned(), title, note, grid }
 }

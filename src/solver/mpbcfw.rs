@@ -38,6 +38,7 @@ impl SolverRow for Bcfw {
             color: [0x00, 0x72, 0xB2],
             dash: &[5.0, 2.0],
             params: &[ORDER],
+            in_paper: true,
             ..SolverInfo::PLAIN
         }
     }
@@ -82,6 +83,7 @@ impl SolverRow for MpBcfw {
             rule: multi_plane_rule,
             keeps_planes: true,
             partner: Some("bcfw"),
+            in_paper: true,
             pass_factor: 5.0,
         }
     }
