@@ -139,7 +139,8 @@ fn ecdf(area: &Area, measure: Measure, shares: &[Share]) -> Drawn {
             path.push((spent, reached));
         }
         path.push((right, reached));
-        ends.push((share, chart.backend_coord(&(right, reached)).1));
+        // Coordinates of the whole figure, drawn on a part of it.
+        ends.push((share, chart.backend_coord(&(right, reached)).1 - area.get_base_pixel().1));
         chart.draw_series(LineSeries::new(path, share.style.color.stroke_width(pt(1.1) as u32)))?;
     }
     names(area, ends, height as i32)
@@ -159,10 +160,8 @@ fn names(area: &Area, mut ends: Vec<(&Share, i32)>, height: i32) -> Drawn {
         most = *place - pt(LINE);
     }
     let x = WIDTH - NAMES - 6.0;
-    let (base, _) = area.get_base_pixel();
     for ((share, y), place) in ends.iter().zip(places) {
-        let top = area.get_base_pixel().1;
-        let line = vec![(pt(x) - base, y - top), (pt(x + 10.0), place), (pt(x + 16.0), place)];
+        let line = vec![(pt(x), *y), (pt(x + 10.0), place), (pt(x + 16.0), place)];
         area.draw(&PathElement::new(line, share.style.color.stroke_width(pt(0.7) as u32)))?;
         let text = format!("{} {:.0} %", share.name, 100.0 * share.last());
         let style = theme::text(7.5, INK, HPos::Left, VPos::Center);
