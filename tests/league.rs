@@ -292,6 +292,6 @@ fn many_solvers_leave_the_figures_of_the_paper_to_the_paper() {
     let of = |name: &str| &figures.iter().find(|figure| figure.name == name).unwrap().svg;
     let hidden = format!("{} more solvers are in the figure of the league", harness.solvers().len() - 5);
     assert!(of("oracle_convergence").contains(&hidden) && of("oracle_time").contains(&hidden));
-    let error = figure::all(&results, &["nobody".to_owned()]).unwrap_err().to_string();
+    let error = figure::all(&results, &["nobody".to_owned()]).map(drop).unwrap_err().to_string();
     assert!(error.contains("--solvers nobody") && error.contains("mp-bcfw"), "{error}");
 }

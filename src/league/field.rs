@@ -80,8 +80,15 @@ impl<'a> Field<'a> {
             runs: series.completed + series.failed,
             reference: series.solver == REFERENCE,
             has_dual: series.has_dual,
+            cached_bytes: self.cached_bytes(self.entrants[at].series),
             scores: Measure::ALL.map(|measure| self.score(at, measure)).into(),
         }
+    }
+
+    fn cached_bytes(&self, series: usize) -> u64 {
+        let bytes = self.frames.u64s("cached_bytes").unwrap_or_default();
+        let rows = self.frames.runs_of(series).iter().flat_map(|run| run.rows.clone());
+        rows.filter_map(|row| bytes.get(row)).copied().max().unwrap_or(0)
     }
 
     /// The setting of the reference that a solver is compared with.

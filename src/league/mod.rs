@@ -73,6 +73,9 @@ pub struct Member {
     pub reference: bool,
     /// Whether it has a dual.
     pub has_dual: bool,
+    /// Most memory of products between planes that a run of it kept, bytes.
+    #[serde(default)]
+    pub cached_bytes: u64,
     /// What it spent, per measure.
     pub scores: Vec<Score>,
 }

@@ -30,7 +30,7 @@ impl Part {
                  interpolated; in square brackets how many runs got there when not all did. × says how many times as fast \
                  as {REFERENCE}: median over pairs with one seed, 95 % interval by bootstrap over them, ≥ and ≤ where runs \
                  ended before. Area over the convergence curve: mean over the logarithm of what is spent, 0 at a gap of 1, \
-                 1 at the smallest gap that is compared."
+                 1 at the smallest gap that is compared. Cached: most memory of products between planes."
             ),
             Self::Ert => "All that the runs spent until the gap or until they ended, over the number that got there: solver \
                           time / oracle calls."
@@ -204,6 +204,16 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
     for (row, member) in grid.rows.iter_mut().zip(&standing.members) {
         let area = member.scores.get(measure as usize).and_then(|score| score.area);
         row.push(area.map_or("–".to_owned(), |area| area.text(|share| format!("{share:.3}"))));
+    }
+    if standing.members.iter().any(|member| member.cached_bytes > 0) {
+        grid.head.push(">cached MB".to_owned());
+        for (row, member) in grid.rows.iter_mut().zip(&standing.members) {
+            row.push(if member.cached_bytes == 0 {
+                "–".to_owned()
+            } else {
+                number(member.cached_bytes as f64 / 1e6)
+            });
+        }
     }
     let mut notes = Vec::new();
     if measure == Measure::Time {
