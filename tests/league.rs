@@ -65,9 +65,9 @@ fn known_curves_have_known_speed_ups() {
         member(&standing, label).scores[measure as usize].cells[place(&standing, target)]
     };
     let near = |value: Option<f64>, expected: f64| {
-        assert!(value.is_some_and(|value| (value / expected - 1.0).abs() < 1e-3), "{value:?}, not {expected}");
+        assert!(value.is_some_and(|value| (value / expected - 1.0).abs() < 0.01), "{value:?}, not {expected}");
     };
-    // Fifteen iterations to 1e-3: 1.5 s and 150 calls; the third repeat is 4 % slower.
+    // Fifteen iterations to 1e-3, between two marks: 1.5 s and 150 calls; the third repeat is 4 % slower.
     near(at("mp-bcfw", Measure::Time, 1e-3).median, 1.5 * 1.04);
     near(at("mp-bcfw", Measure::Calls, 1e-3).median, 150.0);
     assert_eq!(at("mp-bcfw", Measure::Time, 1e-3).speedup, None, "the reference is not compared with itself");
@@ -193,7 +193,7 @@ impl<P: Problem> Solver for Silent<'_, P> {
 }
 
 const CONFIG: &str = "name = \"league\"\nseed = 1\nrepeats = 5\nclock = \"virtual\"\n[budget]\niterations = 40\ngap = 1e-9\n\
-    [[dataset]]\nname = \"usps-synth:n=50\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n[[solver]]\n\
+    [[dataset]]\nname = \"usps-synth:n=50\"\nlambda = 1\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n[[solver]]\n\
     name = \"no-dual\"\n";
 
 #[test]

@@ -65,12 +65,23 @@ fn notes(standings: &[&Standing]) -> Vec<String> {
     let sets: Vec<&str> = standings.iter().map(|standing| standing.title.as_str()).collect();
     let smallest = |s: &&Standing| s.targets.last().map_or(String::new(), |t| format!("{} to {t:e}", s.title));
     let targets: Vec<String> = standings.iter().map(smallest).collect();
-    vec![
+    let mut notes = vec![
         format!("over relative gaps of the certified optimum, two a decade from 1, and seeds: {}", targets.join(", ")),
         format!("matrix: row over column, median over seeds of the median over gaps; {}", sets.join(", ")),
         "colour: faster (blue), slower (orange) with a 95 % interval clear of 1; ≥ and ≤ where runs ended before"
             .to_owned(),
-    ]
+    ];
+    let mut absent: Vec<&str> = Vec::new();
+    for member in standings.iter().flat_map(|standing| &standing.members) {
+        let on = |standing: &&&Standing| standing.members.iter().any(|other| other.label == member.label);
+        if standings.iter().filter(on).count() < standings.len() && !absent.contains(&member.display.as_str()) {
+            absent.push(&member.display);
+        }
+    }
+    if !absent.is_empty() {
+        notes.push(format!("not on every data set: {}", absent.join(", ")));
+    }
+    notes
 }
 
 /// The lines of a measure, solvers of one label put together over data sets.

@@ -15,6 +15,8 @@ const HEADING: f64 = 28.0;
 const ROW: f64 = 12.0;
 const AXIS: f64 = 14.0;
 const NAMES: f64 = 104.0;
+/// Widest column.
+const WIDEST: f64 = 90.0;
 /// Ends of the axis of speed-ups; what lies beyond is drawn at the edge.
 const EDGE: f64 = 30.0;
 const COLORS: [RGBColor; 2] = [RGBColor(0xD5, 0x5E, 0x00), RGBColor(0x00, 0x72, 0xB2)];
@@ -73,7 +75,7 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
     let heading = theme::bold(10.0, INK, HPos::Left, VPos::Center);
     let words = theme::clip(&standing.title, 11.0, WIDTH - 8.0);
     root.draw(&Text::new(words, (pt(4.0), pt(top + 7.0)), heading))?;
-    let wide = (WIDTH - NAMES - 6.0) / block.targets.len() as f64;
+    let wide = ((WIDTH - NAMES - 6.0) / block.targets.len() as f64).min(WIDEST);
     let bottom = top + block.height() - AXIS;
     for (column, target) in block.targets.iter().enumerate() {
         let left = NAMES + wide * column as f64;
@@ -107,7 +109,7 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
     Ok(())
 }
 
-/// A dot where the median is, a line over the interval; nothing where nothing is known.
+/// A dot where the median is or a wedge where it is bounded, a line over the interval; nothing where nothing is known.
 fn mark(
     root: &Area,
     speedup: &Speedup,
@@ -122,6 +124,15 @@ fn mark(
         let from = speedup.low.map_or(left, place);
         let to = speedup.high.map_or(right, place);
         root.draw(&PathElement::new(vec![(pt(from), pt(y)), (pt(to), pt(y))], color.stroke_width(pt(0.9) as u32)))?;
+    }
+    // A median that is only bounded is a wedge that points to where it may lie.
+    if speedup.middle().is_none()
+        && let Some((bound, side)) = speedup.least.map(|b| (b, 3.4)).or(speedup.most.map(|b| (b, -3.4)))
+    {
+        let x = place(bound);
+        let wedge = vec![(pt(x), pt(y - 1.8)), (pt(x + side), pt(y)), (pt(x), pt(y + 1.8))];
+        let fill = if measure == Measure::Time { color.mix(1.0) } else { color.mix(0.35) };
+        root.draw(&Polygon::new(wedge, fill))?;
     }
     if let Some(middle) = speedup.middle() {
         let fill = if measure == Measure::Time { color.filled() } else { WHITE.filled() };

@@ -5,8 +5,7 @@ use super::{Cell, League, Matrix, Measure, REFERENCE, Score, Standing, Winner};
 use crate::text::{Grid, number, seconds};
 
 /// What a table is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "harness", derive(clap::ValueEnum))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Part {
     /// Who wins at which gap.
     Winners,
