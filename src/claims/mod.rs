@@ -179,7 +179,9 @@ pub fn check(results: &Results) -> Result<Vec<Claim>> {
         }
     }
     let busy = busy::busy(results);
-    claims.iter_mut().for_each(|claim| busy::take_back(claim, results, &busy));
+    for claim in &mut claims {
+        busy::take_back(claim, results, &busy);
+    }
     Ok(claims)
 }
 

@@ -226,8 +226,10 @@ impl Source<'_> {
         }
         let names = file.solver.iter().filter_map(|entry| entry.get_ref().0.get("name")?.get_ref().as_str());
         let named: Vec<&str> = names.collect();
-        if let Some(twice) = file.solver.iter().filter(|_| named.iter().filter(|name| **name == ALL).count() > 1).last()
-        {
+        let stars = |entry: &&Spanned<wire::Solver>| {
+            entry.get_ref().0.get("name").is_some_and(|name| name.get_ref().as_str() == Some(ALL))
+        };
+        if let Some(twice) = file.solver.iter().filter(stars).nth(1) {
             return Err(self.error(twice, "'*' stands for all solvers already: once is enough"));
         }
         let mut solvers: Vec<SolverSpec> = Vec::new();

@@ -89,19 +89,18 @@ fn shares(standings: &[&Standing], measure: Measure, styles: &std::collections::
     let mut shares: Vec<(&str, Share)> = Vec::new();
     for member in standings.iter().flat_map(|standing| &standing.members) {
         let score = &member.scores[measure as usize];
-        match shares.iter_mut().find(|(label, _)| *label == member.label) {
-            Some((_, share)) => {
-                share.hits.extend(&score.hits);
-                share.tries += score.tries;
-            }
-            None => {
-                let style = styles[&member.label];
-                let (name, hits, tries) = (member.display.clone(), score.hits.clone(), score.tries);
-                shares.push((&member.label, Share { name, style, hits, tries }));
-            }
+        if let Some((_, share)) = shares.iter_mut().find(|(label, _)| *label == member.label) {
+            share.hits.extend(&score.hits);
+            share.tries += score.tries;
+        } else {
+            let style = styles[&member.label];
+            let (name, hits, tries) = (member.display.clone(), score.hits.clone(), score.tries);
+            shares.push((&member.label, Share { name, style, hits, tries }));
         }
     }
-    shares.iter_mut().for_each(|(_, share)| share.hits.sort_unstable_by(f64::total_cmp));
+    for (_, share) in &mut shares {
+        share.hits.sort_unstable_by(f64::total_cmp);
+    }
     shares.into_iter().map(|(_, share)| share).collect()
 }
 
@@ -135,7 +134,7 @@ fn ecdf(area: &Area, measure: Measure, shares: &[Share]) -> Drawn {
     } else {
         0.05
     };
-    let at = (0..).map(|k| k as f64 * step).take_while(|p| *p <= most + 1e-9).collect();
+    let at = (0..=(most / step + 1e-9) as usize).map(|k| k as f64 * step).collect();
     let y = Ticks { range: 0.0..1.04 * most, at, scale: Scale::Linear };
     let (left, right) = (x.range.start, x.range.end);
     let panel = area.clone().shrink((0, 0), (pt(WIDTH - NAMES), height));
