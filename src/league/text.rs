@@ -131,18 +131,37 @@ fn known(standing: &Standing) -> String {
     text
 }
 
+/// Who is not beaten: those that got there by name, and how many ended before.
+fn undecided(standing: &Standing, measure: Measure, at: usize, names: &[String]) -> String {
+    let got_there = |name: &&String| {
+        let member = standing.members.iter().find(|member| member.display == **name);
+        member.is_some_and(|member| member.scores[measure as usize].cells[at].median.is_some())
+    };
+    let (there, ended): (Vec<&String>, Vec<&String>) = names.iter().partition(got_there);
+    let there: Vec<&str> = there.into_iter().map(String::as_str).collect();
+    let others = if ended.len() == 1 { "other" } else { "others" };
+    match (there.as_slice(), ended.len()) {
+        ([only], 0) => format!("{only} alone"),
+        ([only], more) => format!("undecided: {only} got there, {more} {others} ended too early to tell"),
+        (several, 0) => format!("undecided between {}", several.join(", ")),
+        (several, more) => {
+            format!("undecided between {}; {more} {others} ended too early to tell", several.join(", "))
+        }
+    }
+}
+
 fn winners(standing: &Standing) -> Section {
     let mut grid = Grid::new(&["relative gap"]);
     grid.head.extend(Measure::ALL.map(|measure| measure.name().to_owned()));
     for (at, target) in standing.targets.iter().enumerate() {
-        let cell = |winner: &Winner| match winner {
+        let cell = |(measure, winner): (Measure, &Winner)| match winner {
             Winner::One(name) => name.clone(),
-            Winner::Undecided(names) if names.len() == 1 => format!("{} alone", names[0]),
-            Winner::Undecided(names) => format!("undecided between {}", names.join(", ")),
+            Winner::Undecided(names) => undecided(standing, measure, at, names),
             Winner::Nobody => "nobody got there".to_owned(),
         };
         let mut row = vec![format!("{target:e}")];
-        row.extend(standing.winners.iter().filter_map(|winners| winners.get(at)).map(cell));
+        let winners = Measure::ALL.into_iter().zip(&standing.winners);
+        row.extend(winners.filter_map(|(measure, winners)| Some((measure, winners.get(at)?))).map(cell));
         grid.rows.push(row);
     }
     if standing.targets.is_empty() {
