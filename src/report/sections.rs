@@ -171,10 +171,15 @@ pub(super) fn oracle(input: &Input) -> String {
 
 /// Time to gap, a table per data set.
 pub(super) fn targets(frames: &Frames) -> Result<String> {
-    let mut out = String::new();
+    let (mut out, shown) = (String::new(), frames.shown(&[]));
     for dataset in frames.datasets() {
-        let rows = target::time_to_gap(frames, dataset)?;
-        let labels: Vec<String> = frames.series_of(dataset).map(|s| frames.series[s].display.clone()).collect();
+        let mut rows = target::time_to_gap(frames, dataset)?;
+        for row in &mut rows {
+            row.cells.retain(|cell| shown[cell.series]);
+        }
+        rows.retain(|row| row.cells.iter().any(|cell| cell.time_s.is_some()));
+        let labelled = frames.series_of(dataset).filter(|s| shown[*s]);
+        let labels: Vec<String> = labelled.map(|s| frames.series[s].display.clone()).collect();
         let mut head = vec![if frames.certified(dataset) { "certified gap ≤" } else { "gap ≤" }];
         head.extend(labels.iter().map(String::as_str));
         let first = |solver: &str| frames.series_of(dataset).find(|s| frames.series[*s].solver == solver);
