@@ -259,7 +259,7 @@ impl Fake {
         runner: &Runner<'_>,
     ) -> Result<Vec<RunRecord>> {
         let (runs, plan, store) = (&self.runs, &self.plan, &self.store);
-        let batch = Batch { runs, plan, runner, store, jobs, timeout, cancel, probing: None };
+        let batch = Batch { runs, plan, runner, store, jobs, threads: 1, timeout, cancel, probing: None };
         run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
     }
 }

@@ -6,7 +6,7 @@ mod common;
 use common::{chain, graph, iterate, iterate_until, multiclass};
 use ssvm_bench::problem::evaluate;
 use ssvm_bench::solver::order::Order;
-use ssvm_bench::solver::{MultiPlane, MultiPlaneParams, Schedule, Standard};
+use ssvm_bench::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule, Standard};
 use ssvm_bench::{
     Budget, Cadence, ClockKind, Course, Iteration, Metered, Outcome, Problem, Quiet, Solver, SolverInfo, SolverSpec,
     SolverTable, StopReason, TracePoint, Value, drive,
@@ -31,13 +31,14 @@ fn spec(info: &SolverInfo, wanted: &[(&str, Value)]) -> SolverSpec {
     known.fold(SolverSpec::new(info.name), |spec, (key, value)| spec.with(key, value.clone()))
 }
 
-/// Every order and both ways to decide on passes, with small working sets.
-fn variants(info: &SolverInfo) -> Vec<SolverSpec> {
+/// Every order, both ways to decide on passes, and calls in batches, with small working sets.
+fn variants(info: &SolverInfo, terms: usize) -> Vec<SolverSpec> {
     let mut specs: Vec<SolverSpec> =
-        [("permutation", word("auto")), ("sequential", Value::Count(3)), ("uniform", Value::Count(1))]
+        [("permutation", word("auto"), 1), ("sequential", Value::Count(3), 1), ("uniform", Value::Count(1), 4)]
             .into_iter()
-            .map(|(order, passes)| {
-                let limits = [("N", Value::Count(MOST_PLANES)), ("T", Value::Count(2))];
+            .map(|(order, passes, tau)| {
+                let tau = Value::Count(tau.min(terms as u64));
+                let limits = [("N", Value::Count(MOST_PLANES)), ("T", Value::Count(2)), ("tau", tau)];
                 spec(info, &[&limits[..], &[("order", word(order)), ("passes", passes)]].concat())
             })
             .collect();
@@ -66,7 +67,7 @@ fn check_invariants<P: Problem>(problem: &P) {
             (false, true) => u64::MAX,
             (false, false) => 0,
         };
-        for spec in variants(&info) {
+        for spec in variants(&info, problem.terms()) {
             let mut solver = build(&spec, problem, 5);
             let (mut best_dual, mut best_primal) = (f64::NEG_INFINITY, f64::INFINITY);
             let mut before = 0.0;
@@ -112,11 +113,21 @@ fn no_single_step_lowers_the_dual() {
 }
 
 fn params(order: Order, fixed_passes: Option<u32>, averaged: bool) -> MultiPlaneParams {
-    MultiPlaneParams { t: 10, n: 1000, schedule: Schedule { order, m: 1000, fixed_passes, averaged } }
+    MultiPlaneParams {
+        t: 10,
+        n: 1000,
+        batching: Batching::NONE,
+        schedule: Schedule { order, m: 1000, fixed_passes, averaged },
+    }
 }
 
 fn single(order: Order, averaged: bool) -> MultiPlaneParams {
-    MultiPlaneParams { t: 0, n: 0, schedule: Schedule { order, m: 0, fixed_passes: None, averaged } }
+    MultiPlaneParams {
+        t: 0,
+        n: 0,
+        batching: Batching::NONE,
+        schedule: Schedule { order, m: 0, fixed_passes: None, averaged },
+    }
 }
 
 #[test]
@@ -127,6 +138,7 @@ fn the_iterate_is_the_sum_of_its_blocks() {
             MultiPlaneParams { n: 3, t: 2, ..params(Order::Permutation, None, false) },
             MultiPlaneParams { n: 3, t: 2, ..params(Order::Sequential, Some(3), true) },
             MultiPlaneParams { n: 3, t: 2, ..params(Order::Uniform, Some(1), false) },
+            MultiPlaneParams { batching: Batching { tau: 4, lanes: 2 }, ..params(Order::Permutation, None, true) },
         ] {
             let mut solver = MultiPlane::new(Metered::new(problem), &params, 5);
             // The sums are made afresh every ten iterations: look in between.
@@ -226,18 +238,24 @@ fn a_budget_of_n_calls_completes_an_iteration() {
     fn check<P: Problem>(problem: &P) {
         let n = problem.terms() as u64;
         for info in Standard.infos() {
-            let spec = spec(&info, &[]);
-            for (calls, complete) in [(1, 0), (n - 1, 0), (n, 1), (n + 1, 1), (3 * n, 3), (3 * n + 2, 3)] {
-                let outcome = run(problem, &spec, 1, &Budget { oracle_calls: Some(calls), ..Budget::default() });
-                let last = last(&outcome);
-                assert_eq!(outcome.stop, StopReason::OracleCalls, "{}", info.name);
-                assert_eq!((last.oracle_calls, last.iteration), (calls, complete), "{}: {calls} calls", info.name);
-                // A complete iteration has made its step: F has left 0.
-                assert!(complete == 0 || last.dual > 0.0, "{}: {calls} calls left F at {}", info.name, last.dual);
+            for spec in [spec(&info, &[]), spec(&info, &[("tau", Value::Count(4))])] {
+                for (calls, complete) in [(1, 0), (n - 1, 0), (n, 1), (n + 1, 1), (3 * n, 3), (3 * n + 2, 3)] {
+                    let outcome = run(problem, &spec, 1, &Budget { oracle_calls: Some(calls), ..Budget::default() });
+                    let last = last(&outcome);
+                    assert_eq!(outcome.stop, StopReason::OracleCalls, "{}", info.name);
+                    assert_eq!((last.oracle_calls, last.iteration), (calls, complete), "{}: {calls} calls", info.name);
+                    // A complete iteration has made its step: F has left 0.
+                    assert!(complete == 0 || last.dual > 0.0, "{}: {calls} calls left F at {}", info.name, last.dual);
+                }
+                assert_eq!(
+                    iterate_until(&mut *build(&spec, problem, 1), Some(n)),
+                    Iteration::Complete,
+                    "{}",
+                    info.name
+                );
+                let short = iterate_until(&mut *build(&spec, problem, 1), Some(n - 1));
+                assert_eq!(short, Iteration::Interrupted, "{}", info.name);
             }
-            assert_eq!(iterate_until(&mut *build(&spec, problem, 1), Some(n)), Iteration::Complete, "{}", info.name);
-            let short = iterate_until(&mut *build(&spec, problem, 1), Some(n - 1));
-            assert_eq!(short, Iteration::Interrupted, "{}", info.name);
         }
     }
     check(&multiclass(2, 9));

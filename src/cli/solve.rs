@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use hdrhistogram::Histogram;
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use super::{TextOrJson, note, positive};
 use crate::catalog::Catalog;
-use crate::clock::ClockKind;
+use crate::clock::{ClockKind, Helpers};
 use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
 use crate::drive::{Observer, Outcome, TracePoint};
 use crate::exec::host;
@@ -55,6 +56,9 @@ pub struct SolveArgs {
     /// Weight of the pairwise term of graphs (1, or as in the file, unless given).
     #[arg(long, value_name = "THETA", allow_negative_numbers = true)]
     pairwise_weight: Option<f64>,
+    /// Threads for the oracle calls that a solver makes at one w (--tau); the result is the same at any number of them.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
     /// Write the returned weights as NumPy f64.
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
@@ -107,6 +111,7 @@ struct Printer {
     exact: bool,
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
+    helpers: Option<Arc<Helpers>>,
     error: Option<std::io::Error>,
 }
 
@@ -150,6 +155,10 @@ impl Observer for Printer {
     fn parallel_evaluation(&self) -> bool {
         true
     }
+
+    fn helpers(&self) -> Option<Arc<Helpers>> {
+        self.helpers.clone()
+    }
 }
 
 /// Runs the command with the parameters of the solver that were given.
@@ -187,10 +196,12 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", args.dataset, args.solver));
     let identity = json!({
         "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver, "seed": args.seed,
-        "repeat": 0, "clock": args.clock.name(), "jobs": 1, "core": -1, "status": "running",
+        "repeat": 0, "clock": args.clock.name(), "jobs": 1, "threads": args.threads, "core": -1, "status": "running",
     });
     let exact = problem.exact();
-    let mut printer = Printer { format: args.format, exact, identity, error: None };
+    let count = usize::from(args.threads) - 1;
+    let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
+    let mut printer = Printer { format: args.format, exact, identity, helpers, error: None };
     if args.format == TextOrJson::Table {
         let (primal, gap) = if exact { ("primal", "gap") } else { ("primal at most", "certified gap") };
         let more = if exact { String::new() } else { format!(" {:>12} {:>8}", "oracle slack", "proven") };

@@ -36,8 +36,10 @@ pub struct Experiment {
     pub clock: ClockKind,
     /// When to evaluate.
     pub evaluate: Cadence,
-    /// Workers; the number of cores when absent.
+    /// Workers; as many as the cores have threads for when absent.
     pub jobs: Option<usize>,
+    /// Threads of each worker, for the calls that a solver makes at one w (`tau`). No result depends on it.
+    pub threads: usize,
     /// Most wall time of one run with evaluation, seconds.
     pub timeout_s: Option<f64>,
     /// Isolated repetitions per data set and solver that estimate interference.
@@ -104,10 +106,8 @@ impl Experiment {
             return Err(source.error(&file.name, "the name is empty"));
         }
         let repeats = source.at_least_one(file.repeats.as_ref(), "repeats")?.unwrap_or(1);
-        let jobs = source.at_least_one(file.jobs.as_ref(), "jobs")?;
-        if let Some(given) = file.jobs.as_ref().filter(|given| *given.get_ref() > 1024) {
-            return Err(source.error(given, "jobs must be at most 1024"));
-        }
+        let jobs = source.few(file.jobs.as_ref(), "jobs")?;
+        let threads = source.few(file.threads.as_ref(), "threads")?;
         Ok(Self {
             name: file.name.get_ref().clone(),
             path: path.to_owned(),
@@ -116,7 +116,8 @@ impl Experiment {
             repeats,
             clock,
             evaluate,
-            jobs: jobs.map(|jobs| jobs as usize),
+            jobs,
+            threads: threads.unwrap_or(1),
             timeout_s: source.positive(file.timeout_s.as_ref(), "timeout_s")?,
             // A repeatable clock cannot be disturbed.
             probes: file.probes.unwrap_or(if clock.repeatable() { 0 } else { 3 }),
@@ -252,6 +253,17 @@ impl Source<'_> {
         match value {
             Some(spanned) if *spanned.get_ref() == 0 => Err(self.error(spanned, format!("{key} must be at least 1"))),
             _ => Ok(value.map(|spanned| *spanned.get_ref())),
+        }
+    }
+
+    /// A number of workers or threads.
+    fn few(&self, value: Option<&Spanned<u64>>, key: &str) -> Result<Option<usize>> {
+        let count = self.at_least_one(value, key)?;
+        match value {
+            Some(spanned) if *spanned.get_ref() > 1024 => {
+                Err(self.error(spanned, format!("{key} must be at most 1024")))
+            }
+            _ => Ok(count.map(|count| count as usize)),
         }
     }
 

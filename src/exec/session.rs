@@ -30,7 +30,7 @@ pub struct Options {
     pub out: PathBuf,
     /// Where data sets are.
     pub data_dir: DataDir,
-    /// Workers; the config's number, else one per core.
+    /// Workers; the config's number, else as many as the cores have threads for.
     pub jobs: Option<usize>,
     /// Timed work one at a time.
     pub isolated: bool,
@@ -146,9 +146,10 @@ fn timed_by_another_build(record: &RunRecord) -> bool {
     !record.settings().clock.repeatable() && record.circumstances.build != env!("SSVM_FLAGS")
 }
 
-/// The number of workers: the flag, else the config, else one per core; one when isolated.
+/// The number of workers: the flag, else the config, else as many as the cores have threads for; one when isolated.
 pub fn workers(experiment: &Experiment, jobs: Option<usize>, isolated: bool) -> usize {
-    if isolated { 1 } else { jobs.or(experiment.jobs).unwrap_or_else(host::core_count).max(1) }
+    let all = || host::core_count() / experiment.threads;
+    if isolated { 1 } else { jobs.or(experiment.jobs).unwrap_or_else(all).max(1) }
 }
 
 /// The most wall time of a run. A config may ask for more seconds than a clock can count.
@@ -219,8 +220,17 @@ pub fn run(
     };
     let earlier = if options.force { &[][..] } else { &manifest.interference };
     let probing = probing.then(|| Probing::new(experiment.probes, jobs, earlier));
-    let batch =
-        Batch { runs: &todo, plan, runner: &runner, store: &store, jobs, timeout, cancel, probing: probing.as_ref() };
+    let batch = Batch {
+        runs: &todo,
+        plan,
+        runner: &runner,
+        store: &store,
+        jobs,
+        threads: experiment.threads,
+        timeout,
+        cancel,
+        probing: probing.as_ref(),
+    };
     let fresh = run_batch(&batch, &mut estimator, &mut progress)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
     let mut failed: Vec<(String, String)> = fresh
@@ -283,8 +293,10 @@ fn warn(
     if experiment.clock.repeatable() {
         return;
     }
-    if jobs > host::core_count() {
-        let message = format!("warning: {jobs} workers share {} cores: times will mean little", host::core_count());
+    if jobs * experiment.threads > host::core_count() {
+        let each = if experiment.threads > 1 { format!(" of {} threads", experiment.threads) } else { String::new() };
+        let cores = host::core_count();
+        let message = format!("warning: {jobs} workers{each} share {cores} cores: times will mean little");
         progress.say(Verbosity::Normal, &message);
     }
     let parallel = existing.done.values().filter(|done| done.circumstances.jobs > 1).count();

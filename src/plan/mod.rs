@@ -85,7 +85,7 @@ impl Plan {
             let message = format!("--only {cells} fits no DATASET/SOLVER of this config");
             return Err(Error::file(&experiment.path, message));
         }
-        let runs = runs(experiment, catalog, &sets);
+        let runs = runs(experiment, catalog, &sets)?;
         Ok(Self { sets, runs })
     }
 
@@ -120,13 +120,19 @@ fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error 
     Error::line(&experiment.path, spec.line, error.to_string())
 }
 
-fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Vec<RunSpec> {
+fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Result<Vec<RunSpec>> {
     let mut runs = Vec::new();
     for (set, PlannedSet { spec, description, .. }) in sets.iter().enumerate() {
         for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, &solver.name)) {
             let info = catalog.solver(&solver.name);
-            let kept_planes = info.filter(|info| info.keeps_planes).map_or(0, |info| {
-                let params = info.resolve(solver, catalog.solvers()).unwrap_or_default();
+            let params = info.and_then(|info| info.resolve(solver, catalog.solvers()).ok()).unwrap_or_default();
+            if let Some(info) = info {
+                (info.fits)(&params, description.size.n).map_err(|refusal| {
+                    let message = format!("{} on {}: {}", solver.name, spec.name, refusal.message);
+                    Error::line(&experiment.path, spec.line, message)
+                })?;
+            }
+            let kept_planes = info.filter(|info| info.keeps_planes).map_or(0, |_| {
                 // A plane stays T iterations after its last use and each iteration adds at most one.
                 params.count("N").min(2 * params.count("T").saturating_add(1))
             });
@@ -151,5 +157,5 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
             }
         }
     }
-    runs
+    Ok(runs)
 }

@@ -61,6 +61,12 @@ impl<'p, P: Problem> Iterate<'p, P> {
         true
     }
 
+    /// [`Iterate::step`] towards a plane that an oracle found at an earlier w.
+    pub fn late_step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) {
+        self.problem.load(i, &self.w, &self.blocks, std::iter::once(plane), &mut self.work);
+        self.step(i, plane, average);
+    }
+
     /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; an average takes the change in. Needs the products of
     /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them.
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! MP-BCFW, and with N = M = 0 BCFW: exact pass, then approximate passes over the working sets.
 
 use super::average::Average;
+use super::batch::{Batch, Batching, LANES, TAU, lanes_rule, tau_fits};
 use super::order::ORDER;
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
 use super::working_set::WorkingSet;
@@ -15,10 +16,13 @@ const MULTI_PLANE: &[Param] = &[
     M,
     ORDER,
     PASSES,
+    TAU,
+    LANES,
 ];
 
 fn multi_plane_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), Refusal> {
     passes_rule(params, given)?;
+    lanes_rule(params)?;
     if params.count("N") == 0 && Schedule::of(params).most() > 0 {
         let message = "N = 0 leaves approximate passes nothing to choose from; set M = 0 as well";
         return Err(Refusal::new("N", message));
@@ -37,7 +41,9 @@ impl SolverRow for Bcfw {
             about: "block-coordinate Frank–Wolfe: one exact step per term",
             color: [0x00, 0x72, 0xB2],
             dash: &[5.0, 2.0],
-            params: &[ORDER],
+            params: &[ORDER, TAU, LANES],
+            rule: |params, _| lanes_rule(params),
+            fits: tau_fits,
             ..SolverInfo::PLAIN
         }
     }
@@ -80,6 +86,7 @@ impl SolverRow for MpBcfw {
             dash: &[],
             params: MULTI_PLANE,
             rule: multi_plane_rule,
+            fits: tau_fits,
             keeps_planes: true,
             partner: Some("bcfw"),
             pass_factor: 5.0,
@@ -119,6 +126,8 @@ pub struct MultiPlaneParams {
     pub t: u64,
     /// N.
     pub n: usize,
+    /// τ.
+    pub batching: Batching,
     /// Its passes.
     pub schedule: Schedule,
 }
@@ -126,12 +135,13 @@ pub struct MultiPlaneParams {
 impl MultiPlaneParams {
     /// Of the multi-plane solvers.
     pub fn of(params: &Params) -> Self {
-        Self { t: params.count("T"), n: params.count("N") as usize, schedule: Schedule::of(params) }
+        let (t, n) = (params.count("T"), params.count("N") as usize);
+        Self { t, n, batching: Batching::of(params), schedule: Schedule::of(params) }
     }
 
     /// Of the single-plane solvers: N = M = 0.
     pub fn single(params: &Params) -> Self {
-        Self { t: 0, n: 0, schedule: Schedule::exact(params) }
+        Self { t: 0, n: 0, batching: Batching::of(params), schedule: Schedule::exact(params) }
     }
 
     /// Read out at the averages.
@@ -168,6 +178,7 @@ pub struct PlaneSets<'p, P: Problem> {
     n: usize,
     sets: Vec<WorkingSet<P::Plane>>,
     spare: Vec<P::Plane>,
+    batch: Batch<P>,
 }
 
 impl<'p, P: Problem> PlaneSets<'p, P> {
@@ -178,7 +189,28 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
             n: params.n,
             sets: (0..problem.terms()).map(|_| WorkingSet::default()).collect(),
             spare: Vec::new(),
+            batch: Batch::new(problem, params.batching),
         }
+    }
+
+    /// An exact pass of batches: τ calls at one w, then τ steps, each at the w that the one before it left.
+    fn exact_batches(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+        for terms in pass.order.chunks(self.batch.most()) {
+            let allowed = meter.may_call_some(terms.len());
+            let (now, sets) = (&mut self.now, &mut self.sets);
+            self.batch.call(now.problem, meter, &now.w, &terms[..allowed], |i| sets[i].planes());
+            for (at, i) in terms[..allowed].iter().map(|i| *i as usize).enumerate() {
+                let hat = self.batch.hat(at);
+                now.late_step(i, hat, pass.average.as_deref_mut());
+                if self.n > 0 {
+                    sets[i].insert(hat, pass.iteration, self.n, &mut self.spare);
+                }
+            }
+            if allowed < terms.len() {
+                return false;
+            }
+        }
+        true
     }
 
     /// One step towards the best plane of W_i; returns |W_i| as it was.
@@ -215,6 +247,9 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
     }
 
     fn exact_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+        if self.batch.most() > 0 {
+            return self.exact_batches(pass, meter);
+        }
         let n = pass.order.len();
         for at in 0..n {
             let i = pass.order[at] as usize;

@@ -78,6 +78,7 @@ const COLUMNS: &[(&str, Content)] = &[
     ("steal", Real(|r| r.circumstances.steal)),
     ("load", Real(|r| r.circumstances.load)),
     ("host_class", Text(|r| r.circumstances.host_class.clone())),
+    ("threads", Whole(|r| r.circumstances.threads as i64)),
 ];
 
 /// Names of the columns, in file order.

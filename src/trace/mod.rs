@@ -104,6 +104,8 @@ pub struct Circumstances {
     pub d: u64,
     /// Concurrent workers during the run.
     pub jobs: u64,
+    /// Threads that the run might use for oracle calls at one w.
+    pub threads: u64,
     /// The core the run was pinned to; −1 when not pinned.
     pub core: i64,
     /// Host name or description.

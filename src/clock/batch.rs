@@ -1,0 +1,130 @@
+//! Oracle calls that are made at one w, side by side: calls in, on each of them what it took out. Which thread makes a
+//! call is left to chance; nothing that is computed depends on it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::Stopwatch;
+use super::stopwatch::thread_cpu_ns;
+use crate::error::{Error, Result};
+
+/// Threads that help the solver's own with the calls of a batch.
+pub struct Helpers {
+    pool: ThreadPool,
+}
+
+impl Helpers {
+    /// The threads are called this, plus a number.
+    pub const THREAD_NAME: &str = "ssvm-helper";
+
+    /// So many threads beside the solver's own; each is told its number, from 0, when it starts.
+    pub fn new(count: usize, started: impl Fn(usize) + Send + Sync + 'static) -> Result<Self> {
+        let threads = ThreadPoolBuilder::new().num_threads(count.max(1)).start_handler(started);
+        let named = threads.thread_name(|k| format!("{}-{k}", Self::THREAD_NAME));
+        let pool = named.build().map_err(|error| {
+            Error::invalid(format!("cannot start {count} threads for oracle calls: {error}; use fewer threads"))
+        })?;
+        Ok(Self { pool })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+}
+
+/// One call of a batch: what it needs and fills, and what the meter reads of it.
+pub struct Call<T> {
+    /// Its term, memory and plane.
+    pub item: T,
+    pub(super) operations: u64,
+    pub(super) stamps: u64,
+}
+
+impl<T> Call<T> {
+    /// A call that has not been made.
+    pub fn new(item: T) -> Self {
+        Self { item, operations: 0, stamps: 0 }
+    }
+}
+
+/// Makes all calls; `oracle` says how many operations one took. Returns the CPU time of the helpers, ns.
+pub(super) fn make<T: Send>(
+    calls: &mut [Call<T>],
+    helpers: Option<&Helpers>,
+    watch: &Stopwatch,
+    oracle: impl Fn(&mut T) -> u64 + Sync,
+) -> u64 {
+    let one = |call: &mut Call<T>| {
+        let began = watch.stamp();
+        call.operations = oracle(&mut call.item);
+        // The counter may be a little behind on another core: a negative reading is zero.
+        call.stamps = watch.stamp().saturating_sub(began);
+    };
+    let Some(helpers) = helpers.filter(|_| calls.len() > 1) else {
+        calls.iter_mut().for_each(one);
+        return 0;
+    };
+    let helping = helpers.count().min(calls.len() - 1);
+    let queue = Mutex::new(calls.iter_mut());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some(call) = next() {
+            one(call);
+        }
+    };
+    let cpu_ns = AtomicU64::new(0);
+    helpers.pool.in_place_scope(|scope| {
+        for _ in 0..helping {
+            scope.spawn(|_| {
+                let began = thread_cpu_ns();
+                work();
+                cpu_ns.fetch_add(thread_cpu_ns() - began, Ordering::Relaxed);
+            });
+        }
+        work();
+    });
+    cpu_ns.into_inner()
+}
+
+/// How long so many lanes need for tasks of these lengths, each given in order to the lane that is free first.
+pub(super) fn makespan(lengths: impl Iterator<Item = u64>, lanes: &mut [u64]) -> u64 {
+    lanes.fill(0);
+    for length in lengths {
+        if let Some(first) = lanes.iter_mut().min() {
+            *first += length;
+        }
+    }
+    lanes.iter().copied().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_filled_in_order() {
+        let on = |lanes: usize| makespan([5, 3, 4, 4, 1].into_iter(), &mut vec![9; lanes]);
+        // Two lanes: 5 | 3, then 4 on the second, 4 on the first, 1 on the second.
+        assert_eq!([on(1), on(2), on(3), on(5), on(8)], [17, 9, 7, 5, 5]);
+    }
+
+    #[test]
+    fn every_call_is_made_once_whoever_helps() {
+        for helpers in 0..5 {
+            let helpers = (helpers > 0).then(|| Helpers::new(helpers, |_| {}).unwrap());
+            for count in [1, 2, 7, 40] {
+                let mut calls: Vec<Call<u64>> = (0..count).map(Call::new).collect();
+                make(&mut calls, helpers.as_ref(), &Stopwatch::new(), |item| {
+                    *item += 100;
+                    *item
+                });
+                let made: Vec<u64> = calls.iter().map(|call| call.item).collect();
+                assert_eq!(made, (100..100 + count).collect::<Vec<_>>());
+                assert!(calls.iter().all(|call| call.operations == call.item));
+            }
+        }
+    }
+}
