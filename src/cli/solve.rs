@@ -255,7 +255,9 @@ fn summary_text(outcome: &Outcome, exact: bool, n: u64) -> String {
         let mean = |seconds: f64, steps: u64| seconds / steps.max(1) as f64 * 1e6;
         text += &format!("\nexact step {:.3} µs", mean(last.time_s - last.approx_time_s, last.oracle_calls));
         if last.approx_steps > 0 {
-            text += &format!(", approximate step {:.3} µs", mean(last.approx_time_s, last.approx_steps));
+            let made = last.approx_steps - last.skipped_steps;
+            let skipped = 100.0 * last.skipped_steps as f64 / last.approx_steps as f64;
+            text += &format!(", approximate step {:.3} µs, {skipped:.0} % skipped", mean(last.approx_time_s, made));
         }
     }
     text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
@@ -293,6 +295,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "cpu_s": outcome.cpu_s,
         "oracle_calls": last.map(|point| point.oracle_calls),
         "approx_steps": last.map(|point| point.approx_steps),
+        "skipped_steps": last.map(|point| point.skipped_steps),
         "approx_passes": last.map(|point| point.approx_passes),
         "oracle_time_s": last.map(|point| point.oracle_time_s),
         "approx_time_s": last.map(|point| point.approx_time_s),

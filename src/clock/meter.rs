@@ -26,6 +26,8 @@ pub struct Counters {
     pub oracle_calls: u64,
     /// Approximate steps.
     pub approx_steps: u64,
+    /// Of these, skipped because they could not change anything.
+    pub skipped_steps: u64,
     /// Approximate passes.
     pub approx_passes: u64,
 }
@@ -240,6 +242,21 @@ impl<'a> Meter<'a> {
             if self.instrument {
                 self.pending_approx.push(self.last_stamp.saturating_sub(began));
             }
+            return !(self.due() && self.must_stop());
+        }
+        true
+    }
+
+    /// An approximate step that could not change anything and is not made: counted like one with so many operations, so
+    /// that skipping changes neither counters nor virtual time. False when the run must stop.
+    #[inline(always)]
+    pub fn skipped_step(&mut self, operations: u64) -> bool {
+        let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
+        self.counters.approx_steps += 1;
+        self.counters.skipped_steps += 1;
+        self.watch.units += operations + STEP_UNITS;
+        if sampled {
+            self.last_stamp = self.stamp();
             return !(self.due() && self.must_stop());
         }
         true

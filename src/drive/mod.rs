@@ -149,6 +149,7 @@ pub fn drive<P: Problem>(
             cpu_s: meter.cpu_s(),
             oracle_calls: counters.oracle_calls,
             approx_steps: counters.approx_steps,
+            skipped_steps: counters.skipped_steps,
             approx_passes: counters.approx_passes,
             oracle_time_s: meter.oracle_s(),
             approx_time_s: meter.approx_s(),

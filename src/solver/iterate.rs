@@ -68,15 +68,16 @@ impl<'p, P: Problem> Iterate<'p, P> {
     }
 
     /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; an average takes the change in. Needs the products of
-    /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them.
+    /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them. True when φ^i is that plane
+    /// already: no step towards it, at any w, will change anything.
     #[inline(always)]
-    pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) {
-        self.step_towards(i, Some(plane), average);
+    pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) -> bool {
+        self.step_towards(i, Some(plane), average)
     }
 
     /// Without a plane: towards the oracle's.
     #[inline(always)]
-    fn step_towards(&mut self, i: usize, plane: Option<&P::Plane>, mut average: Option<&mut Average>) {
+    fn step_towards(&mut self, i: usize, plane: Option<&P::Plane>, mut average: Option<&mut Average>) -> bool {
         let plane = plane.unwrap_or(&self.hat);
         let direction = self.problem.direction(i, &self.blocks, plane, &self.w, &mut self.work);
         let lambda = self.problem.lambda();
@@ -97,6 +98,7 @@ impl<'p, P: Problem> Iterate<'p, P> {
         if let Some(average) = average {
             average.count(gamma * direction.offset);
         }
+        direction.gain == 0.0 && direction.norm2 == 0.0
     }
 
     /// F.

@@ -177,6 +177,9 @@ pub struct PlaneSets<'p, P: Problem> {
     t: u64,
     n: usize,
     sets: Vec<WorkingSet<P::Plane>>,
+    /// Where W_i has one plane and φ^i is that plane, the iteration of the last visit, else 0: approximate steps change
+    /// nothing there until the oracle returns another plane.
+    settled: Vec<u64>,
     spare: Vec<P::Plane>,
     batch: Batch<P>,
 }
@@ -188,6 +191,7 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
             t: params.t,
             n: params.n,
             sets: (0..problem.terms()).map(|_| WorkingSet::default()).collect(),
+            settled: vec![0; problem.terms()],
             spare: Vec::new(),
             batch: Batch::new(problem, params.batching),
         }
@@ -203,7 +207,7 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
                 let hat = self.batch.hat(at);
                 now.late_step(i, hat, pass.average.as_deref_mut());
                 if self.n > 0 {
-                    sets[i].insert(hat, pass.iteration, self.n, &mut self.spare);
+                    keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, &mut self.spare);
                 }
             }
             if allowed < terms.len() {
@@ -230,10 +234,32 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
                 }
             }
         }
-        now.step(i, set.plane(best), average);
+        if now.step(i, set.plane(best), average) && count == 1 {
+            self.settled[i] = iteration;
+        }
         self.sets[i].activate(best, iteration);
         self.sets[i].expire(iteration, self.t, &mut self.spare);
         count
+    }
+}
+
+/// Puts the oracle's plane into W_i, which wakes a settled term when it is another.
+#[inline(always)]
+fn keep<P: Clone + PartialEq + Default>(
+    set: &mut WorkingSet<P>,
+    settled: &mut u64,
+    hat: &P,
+    iteration: u64,
+    most: usize,
+    spare: &mut Vec<P>,
+) {
+    if *settled > 0 {
+        // The visits that were skipped made its plane active.
+        set.activate(0, *settled);
+    }
+    let new = set.insert(hat, iteration, most, spare);
+    if *settled > 0 {
+        *settled = if new { 0 } else { iteration };
     }
 }
 
@@ -260,7 +286,8 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
                 return false;
             }
             if self.n > 0 {
-                self.sets[i].insert(&self.now.hat, pass.iteration, self.n, &mut self.spare);
+                let (set, settled) = (&mut self.sets[i], &mut self.settled[i]);
+                keep(set, settled, &self.now.hat, pass.iteration, self.n, &mut self.spare);
             }
         }
         true
@@ -270,14 +297,26 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         let n = pass.order.len();
         for at in 0..n {
             let i = pass.order[at] as usize;
-            if at + 1 < n {
-                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks);
+            if let Some(next) = pass.order.get(at + 1).map(|next| *next as usize)
+                && self.settled[next] == 0
+            {
+                self.now.problem.prefetch(next, &self.now.blocks);
+            }
+            let ops = self.now.problem.product_ops(i);
+            let average = pass.average.as_deref_mut();
+            if self.settled[i] > 0 {
+                self.settled[i] = pass.iteration;
+                if let Some(average) = average {
+                    average.count(0.0);
+                }
+                if !meter.skipped_step(3 * ops) {
+                    return false;
+                }
+                continue;
             }
             if self.sets[i].is_empty() {
                 continue;
             }
-            let ops = self.now.problem.product_ops(i);
-            let average = pass.average.as_deref_mut();
             let step = || {
                 let planes = self.approximate_step(i, pass.iteration, average);
                 (planes as u64 + 2) * ops
