@@ -1,14 +1,20 @@
 //! Oracle calls that are made at one w, side by side: calls in, on each of them what it took out. Which thread makes a
 //! call is left to chance; nothing that is computed depends on it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
 use super::Stopwatch;
 use super::stopwatch::thread_cpu_ns;
 use crate::error::{Error, Result};
+
+/// A helper stays awake for so long after a batch: to be woken would take as long as a cut.
+const AWAKE: Duration = Duration::from_micros(200);
+/// A waiting thread gives way to others after so many looks.
+const LOOKS: u32 = 100;
 
 /// Threads that help the solver's own with the calls of a batch.
 pub struct Helpers {
@@ -75,18 +81,49 @@ pub(super) fn make<T: Send>(
             one(call);
         }
     };
-    let cpu_ns = AtomicU64::new(0);
+    let (cpu_ns, left) = (AtomicU64::new(0), AtomicUsize::new(helping));
     helpers.pool.in_place_scope(|scope| {
         for _ in 0..helping {
             scope.spawn(|_| {
+                let _leaving = Leaving(&left);
                 let began = thread_cpu_ns();
                 work();
                 cpu_ns.fetch_add(thread_cpu_ns() - began, Ordering::Relaxed);
+                rayon::spawn(stay_awake);
             });
         }
         work();
+        // The end of a scope sleeps, and to be woken takes its time.
+        wait(|| left.load(Ordering::Acquire) == 0);
     });
     cpu_ns.into_inner()
+}
+
+/// Says that a helper is done, also when its oracle panicked.
+struct Leaving<'a>(&'a AtomicUsize);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Looks for work without falling asleep, until there is some or it takes too long.
+fn stay_awake() {
+    let began = Instant::now();
+    wait(|| began.elapsed() > AWAKE || rayon::yield_now() == Some(Yield::Executed));
+}
+
+fn wait(over: impl Fn() -> bool) {
+    let mut looks = 0;
+    while !over() {
+        looks += 1;
+        if looks % LOOKS == 0 {
+            std::thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
 }
 
 /// How long so many lanes need for tasks of these lengths, each given in order to the lane that is free first.
@@ -109,6 +146,17 @@ mod tests {
         let on = |lanes: usize| makespan([5, 3, 4, 4, 1].into_iter(), &mut vec![9; lanes]);
         // Two lanes: 5 | 3, then 4 on the second, 4 on the first, 1 on the second.
         assert_eq!([on(1), on(2), on(3), on(5), on(8)], [17, 9, 7, 5, 5]);
+    }
+
+    #[test]
+    fn a_panic_of_any_thread_reaches_the_solver() {
+        let helpers = Helpers::new(2, |_| {}).unwrap();
+        for bad in 0..8 {
+            let mut calls: Vec<Call<u64>> = (0..8).map(Call::new).collect();
+            let broken = |item: &mut u64| if *item == bad { panic!("call {bad}") } else { 1 };
+            let made = || make(&mut calls, Some(&helpers), &Stopwatch::new(), broken);
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(made)).is_err());
+        }
     }
 
     #[test]
