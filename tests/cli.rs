@@ -70,7 +70,7 @@ fn bad_arguments_end_with_one_and_say_why() {
         ),
         (
             vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--N", "5"],
-            "'bcfw' has only order: `N` belongs to mp-bcfw, mp-bcfw-avg",
+            "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg",
         ),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--N", "0"], "set M = 0 as well"),
         (vec!["plan", "--config", "smoke", "--only", "usps/*"], "--only usps/* fits no DATASET/SOLVER of this config"),

@@ -126,7 +126,7 @@ fn what_is_wrong_is_named_with_its_line() {
         (
             "name = \"mp-bcfw\"",
             "name = \"bcfw-avg\"",
-            "configs/test.toml:28: 'bcfw-avg' has only order: `T` belongs to mp-bcfw, mp-bcfw-avg",
+            "configs/test.toml:28: 'bcfw-avg' has only order, tau, lanes: `T` belongs to mp-bcfw, mp-bcfw-avg",
         ),
         (
             "name = \"bcfw\"",

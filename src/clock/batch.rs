@@ -63,24 +63,14 @@ pub(super) fn make<T: Send>(
     watch: &Stopwatch,
     oracle: impl Fn(&mut T) -> u64 + Sync,
 ) -> u64 {
-    let one = |call: &mut Call<T>| {
-        let began = watch.stamp();
-        call.operations = oracle(&mut call.item);
-        // The counter may be a little behind on another core: a negative reading is zero.
-        call.stamps = watch.stamp().saturating_sub(began);
-    };
     let Some(helpers) = helpers.filter(|_| calls.len() > 1) else {
-        calls.iter_mut().for_each(one);
+        make_each(calls.iter_mut(), watch, &oracle);
         return 0;
     };
     let helping = helpers.count().min(calls.len() - 1);
     let queue = Mutex::new(calls.iter_mut());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || {
-        while let Some(call) = next() {
-            one(call);
-        }
-    };
+    let work = || make_each(std::iter::from_fn(next), watch, &oracle);
     let (cpu_ns, left) = (AtomicU64::new(0), AtomicUsize::new(helping));
     helpers.pool.in_place_scope(|scope| {
         for _ in 0..helping {
@@ -97,6 +87,22 @@ pub(super) fn make<T: Send>(
         wait(|| left.load(Ordering::Acquire) == 0);
     });
     cpu_ns.into_inner()
+}
+
+/// Makes these calls on this thread. One stamp is the end of a call and the beginning of the next.
+fn make_each<'c, T: 'c>(
+    calls: impl Iterator<Item = &'c mut Call<T>>,
+    watch: &Stopwatch,
+    oracle: &impl Fn(&mut T) -> u64,
+) {
+    let mut began = watch.stamp();
+    for call in calls {
+        call.operations = oracle(&mut call.item);
+        let ended = watch.stamp();
+        // The counter may be a little behind on another core: a negative reading is zero.
+        call.stamps = ended.saturating_sub(began);
+        began = ended;
+    }
 }
 
 /// Says that a helper is done, also when its oracle panicked.

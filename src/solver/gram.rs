@@ -4,7 +4,7 @@
 //! oracle call, takes up to `steps` pair steps; planes with weight never leave; terms where nothing was to be gained sit
 //! out some approximate passes. `mp-bcfw-gap` also draws the terms of its exact passes by their gaps.
 
-use super::average::Average;
+use super::average::{Average, Solution};
 use super::gaps::{Gaps, REFRESH};
 use super::order::ORDER;
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
@@ -17,7 +17,7 @@ use crate::settings::{Domain, Param, Params};
 const LEFT: f64 = 0.1;
 
 /// A term whose gap over its planes is below this part of the mean sits out passes…
-const SMALL: f64 = 0.1;
+const SMALL: f64 = 0.3;
 
 /// …once, then twice, four times, at most so many in a row; an oracle call brings it back.
 const LONGEST_REST: u8 = 8;
@@ -259,6 +259,14 @@ impl<P: Problem> Body for GramSets<'_, P> {
 
     fn resum(&mut self) {
         self.now.resum();
+    }
+
+    fn resummed(&self) -> Solution {
+        self.now.resummed()
+    }
+
+    fn weights(&self) -> Vec<&[f64]> {
+        self.now.sets.iter().map(Weights::alpha).collect()
     }
 
     fn planes(&self) -> (f64, u64) {

@@ -124,4 +124,12 @@ impl<P: Problem> Solver for Lazy<'_, P> {
     fn cached_bytes(&self) -> u64 {
         self.now.cached_bytes()
     }
+
+    fn resummed(&self) -> Option<Solution> {
+        Some(self.now.resummed())
+    }
+
+    fn weights(&self) -> Vec<&[f64]> {
+        self.now.sets.iter().map(Weights::alpha).collect()
+    }
 }
