@@ -73,6 +73,12 @@ fn bad_arguments_end_with_one_and_say_why() {
             "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg",
         ),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--N", "0"], "set M = 0 as well"),
+        (
+            vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--tau", "10"],
+            "tau = 10 is more than the 9",
+        ),
+        (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--lanes", "2"], "must be below tau = 1"),
+        (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--threads", "0"], "--threads"),
         (vec!["plan", "--config", "smoke", "--only", "usps/*"], "--only usps/* fits no DATASET/SOLVER of this config"),
         (vec!["completions", "nonsense"], "nonsense"),
         (vec!["nonsense"], "nonsense"),

@@ -144,6 +144,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ("iterations = 10\ngap = 1e-3\n", "", "configs/test.toml:10: this data set has no budget"),
         ("seed = 5", "gap_targets = [0.1, 0.2]", "configs/test.toml:2: gap_targets must be above 0 and falling"),
         ("seed = 5", "gap_targets = 0.1", "configs/test.toml:2: wrong value of `gap_targets`"),
+        ("seed = 5", "threads = 0", "configs/test.toml:2: threads must be at least 1"),
         ("seed = 5", "jobs = 5000", "configs/test.toml:2: jobs must be at most 1024"),
         ("seed = 5", "timeout_s = 0", "configs/test.toml:2: timeout_s must be finite and above 0"),
         ("seed = 5", "seed = ", "configs/test.toml:2: "),
