@@ -150,7 +150,6 @@ impl SolverRow for GapPairCache {
             dash: self.dash,
             params: self.params,
             keeps_planes: self.cache || self.pair,
-            partner: Some("bcfw"),
             ..SolverInfo::PLAIN
         }
     }

@@ -65,7 +65,6 @@ impl SolverRow for MpBcfwGram {
             params: GRAM,
             rule: passes_rule,
             keeps_planes: true,
-            partner: Some("bcfw"),
             pass_factor: 4.0,
             ..SolverInfo::PLAIN
         }
@@ -87,7 +86,6 @@ impl SolverRow for MpBcfwGramAvg {
             about: "MP-BCFW-gram, read out at the best interpolation of its two averages",
             color: [0x66, 0xC2, 0xA5],
             dash: &[6.0, 1.6, 1.2, 1.6],
-            partner: Some("bcfw-avg"),
             ..MpBcfwGram.info()
         }
     }

@@ -29,7 +29,6 @@ impl SolverRow for BcfwLazy {
             dash: &[3.0, 1.4],
             params: &[ORDER, MEMORY],
             keeps_planes: true,
-            partner: Some("bcfw"),
             ..SolverInfo::PLAIN
         }
     }

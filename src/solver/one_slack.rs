@@ -67,7 +67,6 @@ impl SolverRow for OneSlackCache {
             color: [0x4D, 0x4D, 0x4D],
             params: &[CACHE],
             keeps_planes: true,
-            partner: Some("one-slack"),
             pass_factor: 4.0,
             ..OneSlack.info()
         }
