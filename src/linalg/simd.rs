@@ -167,3 +167,11 @@ pub fn prefetch<T>(slice: &[T]) {
         }
     }
 }
+
+/// Asks the memory system for the line around one element, if there is such an element.
+#[inline(always)]
+pub(super) fn prefetch_line<T>(slice: &[T], at: usize) {
+    if let Some(element) = slice.get(at) {
+        prefetch(std::slice::from_ref(element));
+    }
+}
