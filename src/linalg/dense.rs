@@ -1,6 +1,6 @@
 //! Kernels over whole vectors: slices in, sums and updated slices out.
 
-use super::simd::{Lanes, kernel, prefetch_line};
+use super::simd::{Lanes, kernel, padded, prefetch_line};
 
 kernel! {
     /// ⟨a, b⟩.
@@ -111,48 +111,47 @@ fn dot_rows_body<L: Lanes>(rows: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// R rows of single-precision features against B weight vectors of length p; asks for the R rows after them meanwhile.
+/// R rows of single-precision features against B weight vectors of length p; asks for A rows of `ahead` meanwhile.
 #[inline(always)]
-fn dot_f32_group<L: Lanes, const R: usize, const B: usize>(
+fn dot_f32_group<L: Lanes, const R: usize, const B: usize, const A: usize>(
     rows: &[f32],
     w: &[f64],
     p: usize,
+    ahead: &[f32],
     out: &mut [f64],
     stride: usize,
 ) {
     let row: [&[f32]; R] = std::array::from_fn(|r| &rows[r * p..(r + 1) * p]);
     let vector: [&[f64]; B] = std::array::from_fn(|b| &w[b * p..(b + 1) * p]);
-    let after = &rows[R * p..];
     let mut acc = [[L::zero(); R]; B];
     let mut c = 0;
-    while c + 16 <= p {
-        for r in 0..R {
-            prefetch_line(after, r * p + c);
-        }
-        for c in [c, c + 4, c + 8, c + 12] {
-            let x: [L; R] = std::array::from_fn(|r| L::load_f32(&row[r][c..c + 4]));
-            for b in 0..B {
-                let w4 = L::load(&vector[b][c..c + 4]);
-                for r in 0..R {
-                    acc[b][r] = acc[b][r].add(x[r].mul(w4));
-                }
+    while c + 4 <= p {
+        if c % 16 == 0 {
+            for a in 0..A {
+                prefetch_line(ahead, a * p + c);
             }
         }
-        c += 16;
-    }
-    while c + 4 <= p {
+        let x: [L; R] = std::array::from_fn(|r| L::load_f32(&row[r][c..c + 4]));
         for b in 0..B {
             let w4 = L::load(&vector[b][c..c + 4]);
             for r in 0..R {
-                acc[b][r] = acc[b][r].add(L::load_f32(&row[r][c..c + 4]).mul(w4));
+                acc[b][r] = acc[b][r].add(x[r].mul(w4));
             }
         }
         c += 4;
     }
+    if c < p {
+        let x: [L; R] = std::array::from_fn(|r| L::load_f32(&padded(&row[r][c..])));
+        for b in 0..B {
+            let w4 = L::load(&padded(&vector[b][c..]));
+            for r in 0..R {
+                acc[b][r] = acc[b][r].add(x[r].mul(w4));
+            }
+        }
+    }
     for r in 0..R {
         for b in 0..B {
-            let tail = row[r][c..].iter().zip(&vector[b][c..]).map(|(x, w)| f64::from(*x) * w);
-            out[r * stride + b] = acc[b][r].join(tail);
+            out[r * stride + b] = acc[b][r].sum();
         }
     }
 }
@@ -163,14 +162,14 @@ kernel! {
     pub fn dot_f32_rows(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) = dot_f32_rows_body
 }
 
+/// Eight sums at a time hide the latency of the additions and fit the registers.
 #[inline(always)]
 fn dot_f32_rows_body<L: Lanes>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) {
     let (count, labels) = (rows.len() / p, w.len() / p);
     assert_eq!(out.len(), count * labels);
     let mut r = 0;
-    // As many sums as hide the latency of the additions and fit the registers: 8.
     while labels == 1 && r + 8 <= count {
-        dot_f32_group::<L, 8, 1>(&rows[r * p..], w, p, &mut out[r..], 1);
+        dot_f32_group::<L, 8, 1, 8>(&rows[r * p..], w, p, &rows[(r + 8) * p..], &mut out[r..], 1);
         r += 8;
     }
     while r + 4 <= count {
@@ -183,17 +182,18 @@ fn dot_f32_rows_body<L: Lanes>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64
     }
 }
 
-/// R rows against all vectors, while the rows are near.
+/// R rows against all vectors, while the rows are near; with every two of them comes another of the rows after these.
 #[inline(always)]
 fn dot_f32_labels<L: Lanes, const R: usize>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) {
     let labels = w.len() / p;
     let mut k = 0;
     while k + 2 <= labels {
-        dot_f32_group::<L, R, 2>(rows, &w[k * p..], p, &mut out[k..], labels);
+        let ahead = rows.get((R + k / 2) * p..).unwrap_or_default();
+        dot_f32_group::<L, R, 2, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
         k += 2;
     }
     if k < labels {
-        dot_f32_group::<L, R, 1>(rows, &w[k * p..], p, &mut out[k..], labels);
+        dot_f32_group::<L, R, 1, 1>(rows, &w[k * p..], p, &rows[R * p..], &mut out[k..], labels);
     }
 }
 
