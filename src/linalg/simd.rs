@@ -176,14 +176,27 @@ pub(super) use kernel;
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
+    prefetch_hint::<{ std::arch::x86_64::_MM_HINT_T0 }, T>(slice);
+}
+
+/// The same for one that is needed later: it comes near, but not into the first-level cache.
+#[inline(always)]
+pub fn prefetch_near<T>(slice: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    prefetch_hint::<{ std::arch::x86_64::_MM_HINT_T1 }, T>(slice);
+}
+
+#[inline(always)]
+fn prefetch_hint<const HINT: i32, T>(slice: &[T]) {
+    #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::_mm_prefetch;
         let bytes = std::mem::size_of_val(slice);
         let start = slice.as_ptr().cast::<i8>();
         let mut offset = 0;
         while offset < bytes {
             // SAFETY: prefetch has no effect on memory, and `start + offset` stays inside the slice.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) };
+            unsafe { _mm_prefetch::<HINT>(start.add(offset)) };
             offset += 64;
         }
     }

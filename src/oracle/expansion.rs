@@ -257,7 +257,7 @@ pub(super) fn expand(
             scale.term(row[usize::from(alpha)] - row[usize::from(y(l))], -differ - 2 * taken, differ + 2 * agree)
         };
         let movers = (0..labels.len() as u32).filter(|&l| y(l) != alpha);
-        cut.minimise(topology, scale, movers, term, |k, l| 1 + i32::from(y(k) == y(l)));
+        cut.minimise(topology, scale, movers, term, |k, l| 1 + i32::from(y(k) == y(l)), || ());
         operations += topology.arcs().len() as u64 + cut.operations();
         idle += 1;
         if cut.has_ones() {

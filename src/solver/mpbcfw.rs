@@ -219,7 +219,7 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         for at in 0..n {
             let i = pass.order[at] as usize;
             if at + 1 < n {
-                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks);
+                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks, &mut self.now.work);
             }
             if !self.now.exact_step_among(i, self.sets[i].planes(), meter, pass.average.as_deref_mut()) {
                 return false;
@@ -236,7 +236,7 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         for at in 0..n {
             let i = pass.order[at] as usize;
             if at + 1 < n {
-                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks);
+                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks, &mut self.now.work);
             }
             if self.sets[i].is_empty() {
                 continue;
