@@ -128,11 +128,6 @@ impl BinaryCut {
         self.side[node as usize] == 1
     }
 
-    /// Whether the last call gave label 1 to any node.
-    pub(crate) fn has_ones(&self) -> bool {
-        self.side.contains(&1)
-    }
-
     /// Operations of the last call.
     pub(crate) fn operations(&self) -> u64 {
         self.operations

@@ -1,8 +1,8 @@
 //! Labelled graphs → planes of a Potts model with learned unaries: min-cut for two labels, α-expansion for more.
 //!
-//! α-expansion is no exact oracle: it starts from the truth, from the best labelling that the solver keeps and from the
-//! unaries, and the best of these counts; the plane of the truth is 0, so H_i ≥ 0 is never missed. What it may have missed
-//! is bounded by a relaxation, off the clock.
+//! α-expansion is no exact oracle: it starts from the lowest of the truth, the best labelling that the solver keeps and the
+//! labels of the lowest unaries; the plane of the truth is 0, so H_i ≥ 0 is never missed. What it may have missed is
+//! bounded by a relaxation, off the clock.
 //!
 //! A plane is the change of the feature sums, one p-vector per label whose sum can change. With two labels the blocks
 //! of a plane are (−v, v), so φ⋆ lives in a p-dimensional subspace: coordinates are √2·v, an isometry that halves every

@@ -35,8 +35,8 @@ impl GraphProblem {
         Potts { topology, unary: &scores[..nodes * num_labels], num_labels, pairwise: self.pairwise * nodes as f64 }
     }
 
-    /// α-expansion from the truth, from the best of the known planes and from the unaries, into `work.labels`. Returns
-    /// disagreements and operations.
+    /// α-expansion from the lowest of the truth, the known planes and the unaries, into `work.labels`. Returns disagreements
+    /// and operations.
     pub(super) fn expand_known<'a>(
         &self,
         i: usize,
