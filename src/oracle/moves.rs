@@ -104,3 +104,44 @@ pub(super) fn expand(cut: &mut BinaryCut, moves: &mut Moves, energy: Potts<'_>, 
     }
     operations
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::expansion::potts_energy;
+    use super::*;
+
+    /// A ring with chords, costs from a fixed hash.
+    fn instance(nodes: u32, num_labels: u32) -> (Topology, Vec<f64>) {
+        let edges: Vec<_> = (0..nodes).flat_map(|l| [[l, (l + 1) % nodes], [l, (l + 5) % nodes]]).collect();
+        let hash = |at: u32| f64::from(at.wrapping_mul(2_654_435_761) >> 20) / 1024.0;
+        (Topology::new(nodes as usize, &edges).unwrap(), (0..nodes * num_labels).map(hash).collect())
+    }
+
+    #[test]
+    fn neighbours_stay_counted() {
+        for (nodes, num_labels) in [(11, 3), (40, 8), (64, 20)] {
+            let (topology, unary) = instance(nodes, num_labels);
+            for pairwise in [0.0, 0.3, 1.0, 4.0] {
+                let energy = Potts { topology: &topology, unary: &unary, num_labels: num_labels as usize, pairwise };
+                let (mut cut, mut moves) = (BinaryCut::new(), Moves::default());
+                let mut labels: Vec<u16> = (0..nodes).map(|l| (l * 7 % num_labels) as u16).collect();
+                let before = energy.energy(&labels);
+                expand(&mut cut, &mut moves, energy, &mut labels);
+                let mut fresh = Moves::default();
+                fresh.begin(energy, &labels);
+                assert_eq!(moves.around, fresh.around);
+                let after = potts_energy(&topology, &unary, num_labels as usize, pairwise, &labels);
+                assert_eq!(moves.energy(energy, &labels).to_bits(), after.to_bits());
+                assert!(after < before);
+                // There and back again.
+                let (there, counted) = (labels.clone(), moves.around.clone());
+                moves.moved = vec![(0, 1), (1, 1), (5, 2)];
+                moves.relabel(&topology, num_labels as usize, &mut labels);
+                fresh.begin(energy, &labels);
+                assert_eq!(moves.around, fresh.around);
+                moves.relabel(&topology, num_labels as usize, &mut labels);
+                assert_eq!((labels, &moves.around), (there, &counted));
+            }
+        }
+    }
+}
