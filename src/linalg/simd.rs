@@ -186,19 +186,17 @@ pub fn prefetch_near<T>(slice: &[T]) {
     prefetch_hint::<{ std::arch::x86_64::_MM_HINT_T1 }, T>(slice);
 }
 
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn prefetch_hint<const HINT: i32, T>(slice: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::_mm_prefetch;
-        let bytes = std::mem::size_of_val(slice);
-        let start = slice.as_ptr().cast::<i8>();
-        let mut offset = 0;
-        while offset < bytes {
-            // SAFETY: prefetch has no effect on memory, and `start + offset` stays inside the slice.
-            unsafe { _mm_prefetch::<HINT>(start.add(offset)) };
-            offset += 64;
-        }
+    use std::arch::x86_64::_mm_prefetch;
+    let bytes = std::mem::size_of_val(slice);
+    let start = slice.as_ptr().cast::<i8>();
+    let mut offset = 0;
+    while offset < bytes {
+        // SAFETY: prefetch has no effect on memory, and `start + offset` stays inside the slice.
+        unsafe { _mm_prefetch::<HINT>(start.add(offset)) };
+        offset += 64;
     }
 }
 
