@@ -58,9 +58,6 @@ impl Verdict {
         }
     }
 
-    fn of(holds: bool) -> Self {
-        if holds { Self::Holds } else { Self::DoesNotHold }
-    }
 }
 
 /// One claim on one data set.
