@@ -147,11 +147,7 @@ fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
     gaps.dedup();
     let time = if clock == ClockKind::WALL { Quantity::CpuS } else { Quantity::TimeS };
     let places = gaps.into_iter().flat_map(|gap| [time, Quantity::OracleCalls].map(|what| (Place::Gap(gap), what)));
-    let jobs: BTreeSet<u64> = old.iter().chain(&new).map(|run| run.circumstances.jobs).collect();
-    let hindrance = (jobs.len() > 1).then(|| {
-        let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
-        format!("timed beside different numbers of workers ({})", jobs.join(", "))
-    });
+    let hindrance = hindrance(pairs);
     // A run that a time limit ends takes as long as the limit says: its end is no measurement.
     let by_time = pairs.iter().any(|(old, _)| old.settings().budget.time_s.is_some());
     let end = (!by_time).then_some((Place::End, time));
@@ -165,6 +161,25 @@ fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
             Measure { cell, metric, clock, values: values.collect(), hindrance }
         })
         .collect()
+}
+
+/// Why the times of these runs say nothing about the code, if so.
+fn hindrance(pairs: &[Pair<'_>]) -> Option<String> {
+    let runs = || pairs.iter().flat_map(|(old, new)| [old, new]).map(|run| &run.circumstances);
+    let kinds: BTreeSet<&str> =
+        runs().map(|c| if c.host_class.is_empty() { c.host.as_str() } else { c.host_class.as_str() }).collect();
+    if kinds.len() > 1 {
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        return Some(format!(
+            "timed on different kinds of machines ({}), so only counters are compared; run both on one of them",
+            kinds.join("; ")
+        ));
+    }
+    let jobs: BTreeSet<u64> = runs().map(|c| c.jobs).collect();
+    (jobs.len() > 1).then(|| {
+        let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
+        format!("timed beside different numbers of workers ({}); run both with the same --jobs", jobs.join(", "))
+    })
 }
 
 /// The cost of a run; infinite when it does not get there. Under a clock with noise it is read where the curve crosses

@@ -89,9 +89,14 @@ impl RunRecord {
         &self.measured.points
     }
 
+    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`: what `--only` is compared with.
+    pub fn cell(&self) -> String {
+        format!("{}/{}", self.dataset(), self.settings().solver)
+    }
+
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.dataset(), self.solver(), self.repeat)
+        format!("{} {} #{}", self.dataset(), self.settings().solver, self.repeat)
     }
 }
 
