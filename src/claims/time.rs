@@ -173,17 +173,20 @@ impl Study<'_> {
             circular(series),
         );
         let mut verdict = speed.verdict(&Range::from(bar));
-        // A mean of bounds is a bound: what lies on its open side is not excluded.
-        let open = match verdict {
-            Verdict::DoesNotHold => counted.iter().any(|(_, o)| matches!(o, Outcome::Multi(Some(_)))).then_some("more"),
-            Verdict::Holds => counted.iter().any(|(_, o)| matches!(o, Outcome::Single(Some(_)))).then_some("less"),
-            _ => None,
-        };
-        if let Some(side) = open {
+        // A mean with bounds is a bound: what lies on its open side is not excluded.
+        let more = counted.iter().any(|(_, outcome)| matches!(outcome, Outcome::Multi(Some(_))));
+        let less = counted.iter().any(|(_, outcome)| matches!(outcome, Outcome::Single(Some(_))));
+        if verdict == Verdict::DoesNotHold && more || verdict == Verdict::Holds && less {
+            let side = if verdict == Verdict::Holds { "less" } else { "more" };
             verdict = Verdict::Undecided;
-            evidence.push_str(&format!("; undecided because it may be {side}: the bounds are open to that side"));
+            evidence.push_str(&format!("; undecided because it may be {side}: bounds are open to that side"));
         }
-        let measured = format!("{}× as fast{}", speed.text(number), model(series));
+        let sign = match (more, less) {
+            (true, false) => "≥",
+            (false, true) => "≤",
+            _ => "",
+        };
+        let measured = format!("{sign}{}× as fast{}", speed.text(number), model(series));
         Claim { measured, verdict, evidence, estimate: Some(speed), ..row }
     }
 }
