@@ -45,9 +45,10 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
             seed: record.settings().seed,
             whole: rows.start..rows.end - part,
             rows,
-            end: match record.status {
+            end: match &record.status {
                 Status::Done(StopReason::Gap) => End::Gap,
                 Status::Done(_) => End::Budget,
+                status if status.is_timed_out() => End::TimedOut,
                 Status::Failed(_) => End::Failed,
             },
         });
@@ -76,8 +77,8 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
     Ok((DataFrame::new_infer_height(columns).map_err(polars_error)?, runs))
 }
 
-/// Per data set: `dataset`, `best_dual` (B_lo), `best_primal` (B_up), in the order of the series, over every evaluation
-/// (what a run found before it timed out is as true as the rest) and what is known of the problem already. Bounds that exclude each other, by rounding or because an oracle
+/// Per data set: `dataset`, `best_dual` (B_lo), `best_primal` (B_up), in the order of the series, over all runs that did
+/// not fail (what one found before it timed out is as true as the rest) and what is known of the problem already. Bounds that exclude each other, by rounding or because an oracle
 /// was not exact, change places: what lies between them is not known.
 pub(super) fn bounds(
     points: &DataFrame,
@@ -88,7 +89,7 @@ pub(super) fn bounds(
     let column = |name: &str| points.column(name).and_then(|c| c.f64()).and_then(|c| c.cont_slice());
     let (dual, primal) = (column("dual").map_err(polars_error)?, column("primal").map_err(polars_error)?);
     let (mut names, mut low, mut high): (Vec<&str>, Vec<f64>, Vec<f64>) = Default::default();
-    for run in runs {
+    for run in runs.iter().filter(|run| run.end != End::Failed) {
         let name = series[run.series].dataset.as_str();
         if names.last() != Some(&name) {
             let (lower, upper) = known(run.series).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
