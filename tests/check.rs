@@ -286,7 +286,8 @@ fn instruction_counts_of_another_cpu_or_valgrind_are_refused() {
     let file = dir.path().join("base.toml");
     program().arg("check").arg(&out).arg("--save").arg(&file).assert().success();
     let saved = std::fs::read_to_string(&file).unwrap();
-    let own: String = saved[saved.find("[provenance]").unwrap()..].lines().skip(1).take(5).map(|l| l.to_owned() + "\n").collect();
+    let own: String =
+        saved[saved.find("[provenance]").unwrap()..].lines().skip(1).take(5).map(|l| l.to_owned() + "\n").collect();
     for (cpu, valgrind, expected) in [
         ("none of these", "valgrind-9.9.9", "CPU: baseline 'none of these', here '"),
         ("none of these", "valgrind-3.0.0", "valgrind: baseline 'valgrind-3.0.0', here 'valgrind-9.9.9'"),

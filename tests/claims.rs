@@ -92,7 +92,9 @@ fn fewer_repeats_than_an_interval_needs_decide_nothing_on_any_clock() {
         let of = |number: u8, text: &str| find(&claims, number, "usps", text).clone();
         [of(1, "mp-bcfw below bcfw"), of(3, "share of bcfw"), of(4, "mp-bcfw against bcfw"), of(5, "working set")]
     };
-    for (repeats, clock) in [(1, ClockKind::WALL), (1, ClockKind::VIRTUAL), (2, ClockKind::VIRTUAL), (4, ClockKind::VIRTUAL)] {
+    for (repeats, clock) in
+        [(1, ClockKind::WALL), (1, ClockKind::VIRTUAL), (2, ClockKind::VIRTUAL), (4, ClockKind::VIRTUAL)]
+    {
         let mut records: Vec<RunRecord> = (0..repeats).flat_map(|k| once("usps", k, 2.0, 0.1, 0.15)).collect();
         records.iter_mut().for_each(|record| record.identity.settings.clock = clock);
         for row in verdicts(&records) {

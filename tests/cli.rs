@@ -78,7 +78,10 @@ fn bad_arguments_end_with_one_and_say_why() {
             vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--until", "all", "--iterations", "3"],
             "--until all needs --iterations and --time",
         ),
-        (vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--until", "any"], "until must be one of first, all"),
+        (
+            vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--until", "any"],
+            "until must be one of first, all",
+        ),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--time", "1e300"], "more than a clock can count"),
         (vec!["completions", "nonsense"], "nonsense"),
         (vec!["nonsense"], "nonsense"),

@@ -351,7 +351,10 @@ fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
     let output = command.arg(&path).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("wide, wider than 1e-12 (nothing more to gain: the rest is the allowance for rounding"), "{told}");
+    assert!(
+        told.contains("wide, wider than 1e-12 (nothing more to gain: the rest is the allowance for rounding"),
+        "{told}"
+    );
     assert!(told.contains("scale them"), "{told}");
 }
 

@@ -77,10 +77,7 @@ impl Study<'_> {
         }
         evidence.push_str(&paired.changes());
         evidence.push_str(&self.failures(&[a, b]));
-        let mut verdict = all([
-            share.verdict(&Range::from(ALWAYS)),
-            last.verdict(&Range::positive()),
-        ]);
+        let mut verdict = all([share.verdict(&Range::from(ALWAYS)), last.verdict(&Range::positive())]);
         if verdict == Verdict::Holds && paired.x[0] > 1.0 {
             // "Always" cannot be seen on curves that begin later.
             verdict = Verdict::Undecided;

@@ -57,7 +57,6 @@ impl Verdict {
             Self::NotMeasured => '–',
         }
     }
-
 }
 
 /// One claim on one data set.

@@ -145,7 +145,8 @@ impl Grid {
         let first = ranges().map(|(_, (first, _))| first).fold(f64::NAN, f64::max);
         // Passes end where a run ends, for whatever reason; only failed runs may be shorter, unless all
         // failed.
-        let sound = ranges().filter(|(curve, _)| matches!(curve.end, End::Budget | End::Gap)).map(|(_, (_, last))| last);
+        let sound =
+            ranges().filter(|(curve, _)| matches!(curve.end, End::Budget | End::Gap)).map(|(_, (_, last))| last);
         let last = sound.fold(f64::NAN, f64::min);
         let last = if last.is_nan() { ranges().map(|(_, (_, last))| last).fold(f64::NAN, f64::min) } else { last };
         if first.is_nan() || last.is_nan() || last < first {

@@ -71,7 +71,10 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let mut watch = |progress: &Progress| note(&line(progress, seconds(), args.time));
     let found = problem.bracket(args.gap, &stop, &mut watch);
     if !found.width().is_finite() {
-        bail!("{}: nothing is certain about its optimum; its numbers are too large to be summed: scale them", args.dataset);
+        bail!(
+            "{}: nothing is certain about its optimum; its numbers are too large to be summed: scale them",
+            args.dataset
+        );
     }
     let new = Optimum {
         dataset: args.dataset.clone(),

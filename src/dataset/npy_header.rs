@@ -169,7 +169,9 @@ mod tests {
         assert_eq!((other.kind, other.size, other.shape.as_slice()), (Kind::Text, 48, &[7][..]));
         assert!(other.fortran && other.big_endian);
         assert_eq!(of("{'descr': '|u1', 'fortran_order': False, 'shape': (), }").unwrap().shape, Vec::<usize>::new());
-        assert!(of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }").unwrap_err().contains("field"));
+        assert!(
+            of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }").unwrap_err().contains("field")
+        );
     }
 
     #[test]

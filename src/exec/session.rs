@@ -210,8 +210,16 @@ pub fn run(
     };
     let earlier = if options.force { &[][..] } else { &manifest.interference };
     let probing = probing.then(|| Probing::new(experiment.probes, jobs, earlier));
-    let batch =
-        Batch { runs: &todo, plan, runner: &runner, store: &store, jobs, timeout: experiment.timeout, cancel, probing: probing.as_ref() };
+    let batch = Batch {
+        runs: &todo,
+        plan,
+        runner: &runner,
+        store: &store,
+        jobs,
+        timeout: experiment.timeout,
+        cancel,
+        probing: probing.as_ref(),
+    };
     let fresh = run_batch(&batch, &mut estimator, &mut progress)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
     let mut failed: Vec<(String, String)> = fresh
