@@ -3,7 +3,7 @@
 use super::average::{Average, Solution};
 use super::{Meter, Metered, step};
 use crate::linalg::norm2;
-use crate::problem::{Problem, Sink};
+use crate::problem::{Direction, Problem, Sink};
 
 /// φ = Σ φ^i at one moment, with the memory to step.
 pub struct Iterate<'p, P: Problem> {
@@ -53,12 +53,43 @@ impl<'p, P: Problem> Iterate<'p, P> {
     where
         P::Plane: 'a,
     {
+        self.exact_gap_step(i, known, meter, average).is_some()
+    }
+
+    /// [`Iterate::exact_step_among`] that returns the gap of the block before the step.
+    #[inline(always)]
+    pub fn exact_gap_step<'a>(
+        &mut self,
+        i: usize,
+        known: impl Iterator<Item = &'a P::Plane>,
+        meter: &mut Meter<'_>,
+        average: Option<&mut Average>,
+    ) -> Option<f64>
+    where
+        P::Plane: 'a,
+    {
         if !meter.may_call() {
-            return false;
+            return None;
         }
         self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
-        self.step_towards(i, None, average);
-        true
+        Some(self.step_towards(i, None, average))
+    }
+
+    /// The gap of the block by one oracle call, and no step.
+    pub fn exact_gap<'a>(
+        &mut self,
+        i: usize,
+        known: impl Iterator<Item = &'a P::Plane>,
+        meter: &mut Meter<'_>,
+    ) -> Option<f64>
+    where
+        P::Plane: 'a,
+    {
+        if !meter.may_call() {
+            return None;
+        }
+        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
+        Some(self.problem.direction(i, &self.blocks, &self.hat, &self.w, &mut self.work).gain)
     }
 
     /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; an average takes the change in. Needs the products of
@@ -68,13 +99,38 @@ impl<'p, P: Problem> Iterate<'p, P> {
         self.step_towards(i, Some(plane), average);
     }
 
-    /// Without a plane: towards the oracle's.
+    /// The direction φ̂ − φ^i, for [`Iterate::go`]. Needs what [`Iterate::step`] needs.
     #[inline(always)]
-    fn step_towards(&mut self, i: usize, plane: Option<&P::Plane>, mut average: Option<&mut Average>) {
+    pub fn aim(&mut self, i: usize, plane: &P::Plane) -> Direction {
+        self.problem.direction(i, &self.blocks, plane, &self.w, &mut self.work)
+    }
+
+    /// The step along the direction last aimed in.
+    #[inline(always)]
+    pub fn go(&mut self, i: usize, plane: &P::Plane, direction: &Direction, average: Option<&mut Average>) {
+        self.advance(i, Some(plane), direction, average);
+    }
+
+    /// Without a plane: towards the oracle's. Returns the gap before the step.
+    #[inline(always)]
+    fn step_towards(&mut self, i: usize, plane: Option<&P::Plane>, average: Option<&mut Average>) -> f64 {
+        let hat = plane.unwrap_or(&self.hat);
+        let direction = self.problem.direction(i, &self.blocks, hat, &self.w, &mut self.work);
+        self.advance(i, plane, &direction, average);
+        direction.gain
+    }
+
+    #[inline(always)]
+    fn advance(
+        &mut self,
+        i: usize,
+        plane: Option<&P::Plane>,
+        direction: &Direction,
+        mut average: Option<&mut Average>,
+    ) {
         let plane = plane.unwrap_or(&self.hat);
-        let direction = self.problem.direction(i, &self.blocks, plane, &self.w, &mut self.work);
         let lambda = self.problem.lambda();
-        let gamma = step::gamma(&direction, lambda);
+        let gamma = step::gamma(direction, lambda);
         if gamma > 0.0 {
             let scale = -1.0 / lambda;
             let mut sink = Sink {

@@ -86,7 +86,7 @@ impl Orders {
 }
 
 /// Uniform in 0..bound by multiplication with rejection (Lemire), unbiased.
-fn below(rng: &mut Pcg64, bound: u64) -> u64 {
+pub(super) fn below(rng: &mut Pcg64, bound: u64) -> u64 {
     loop {
         let product = u128::from(rng.next_u64()) * u128::from(bound);
         if product as u64 >= bound.wrapping_neg() % bound {

@@ -3,7 +3,7 @@
 //! A row is a type with [`SolverRow`]; a table is [`Standard`], or a pair of a table and one more row, so that every
 //! solver, also somebody else's, is compiled for every problem without a dynamic call inside a step.
 
-use super::{Metered, Solver, fw, mpbcfw};
+use super::{Metered, Solver, fw, gap, gram, lazy, mpbcfw, one_slack, ssg};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::settings::{Param, Params, SolverSpec};
@@ -120,7 +120,27 @@ macro_rules! standard {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 
-standard![fw::Fw, mpbcfw::Bcfw, mpbcfw::BcfwAvg, mpbcfw::MpBcfw, mpbcfw::MpBcfwAvg];
+standard![
+    fw::Fw,
+    mpbcfw::Bcfw,
+    mpbcfw::BcfwAvg,
+    mpbcfw::MpBcfw,
+    mpbcfw::MpBcfwAvg,
+    gram::MpBcfwGram,
+    gram::MpBcfwGramAvg,
+    gram::MpBcfwGap,
+    gap::GAP,
+    gap::PAIR,
+    gap::CACHED,
+    gap::GAP_PAIR,
+    gap::GAP_CACHE,
+    gap::PAIR_CACHE,
+    gap::GAP_PAIR_CACHE,
+    lazy::BcfwLazy,
+    one_slack::OneSlack,
+    one_slack::OneSlackCache,
+    ssg::SsgAvg,
+];
 
 impl<T: SolverTable, R: SolverRow> SolverTable for (T, R) {
     fn infos(&self) -> Vec<SolverInfo> {

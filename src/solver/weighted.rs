@@ -2,7 +2,8 @@
 //! that moves them. A visit scores the planes of one term once; its steps then touch no d-vector, and w moves once.
 
 use super::average::{Average, Solution};
-use super::weights::{Stop, Weights};
+use super::step::gamma_within;
+use super::weights::{End, Stop, Weights};
 use super::{Meter, Metered};
 use crate::linalg::norm2;
 use crate::problem::{Problem, Sink};
@@ -36,8 +37,9 @@ pub struct Weighted<'p, P: Problem> {
     /// Products that all terms keep, and how many they may keep.
     kept: usize,
     most: usize,
-    /// Products of a term that may keep none.
+    /// Products of a term that may keep none, and whether they are lent to it.
     scratch: Vec<f64>,
+    lent: bool,
 }
 
 impl<'p, P: Problem> Weighted<'p, P> {
@@ -55,6 +57,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
             kept: 0,
             most,
             scratch: Vec::new(),
+            lent: false,
         }
     }
 
@@ -151,6 +154,57 @@ impl<'p, P: Problem> Weighted<'p, P> {
         hat - self.sets[i].mix(&self.values)
     }
 
+    /// The value of a plane less that of φ^i, right after an oracle call on term i.
+    pub fn gap_towards(&mut self, i: usize, place: usize) -> f64 {
+        self.score_after_call(i);
+        self.values[place] - self.sets[i].mix(&self.values)
+    }
+
+    /// One step between these ends on the weights of term i, whose values are known, and the move of w. Returns the
+    /// operations.
+    pub fn step_between(&mut self, i: usize, t: End, o: End) -> u64 {
+        self.before.clone_from(&self.sets[i].alpha);
+        let mut operations = self.lend_products(i);
+        let (set, lambda) = (&mut self.sets[i], self.problem.lambda());
+        let (gain, norm2) = set.direction(t, o, &self.values);
+        let gamma = gamma_within(gain, norm2, lambda, set.cap(t, o));
+        if gamma > 0.0 {
+            set.step(t, o, gamma, &mut self.values, lambda);
+        }
+        operations += (set.len() * set.len()) as u64;
+        self.return_products(i);
+        if gamma > 0.0 {
+            operations += self.move_w(i, None);
+        }
+        operations
+    }
+
+    /// Computes the products of term i where they are not kept; returns the operations.
+    fn lend_products(&mut self, i: usize) -> u64 {
+        let set = &mut self.sets[i];
+        self.lent = !set.keeps_products();
+        if !self.lent {
+            return 0;
+        }
+        self.scratch.clear();
+        self.scratch.push(0.0);
+        for a in 0..set.planes.len() {
+            self.scratch.push(0.0);
+            for b in 0..=a {
+                let product = self.problem.product(i, &set.planes[a], &set.planes[b], &mut self.work);
+                self.scratch.push(product);
+            }
+        }
+        std::mem::swap(&mut set.products, &mut self.scratch);
+        set.products.len() as u64 * self.problem.gram_ops(i)
+    }
+
+    fn return_products(&mut self, i: usize) {
+        if self.lent {
+            std::mem::swap(&mut self.sets[i].products, &mut self.scratch);
+        }
+    }
+
     /// One visit without an oracle call: scores the planes of term i, then steps.
     #[inline]
     pub fn visit(&mut self, i: usize, stop: Stop, now: u64, average: Option<&mut Average>) -> Visit {
@@ -166,28 +220,12 @@ impl<'p, P: Problem> Weighted<'p, P> {
     /// Pair steps on the weights of term i, whose values are known, then one move of w.
     #[inline]
     pub fn step(&mut self, i: usize, stop: Stop, now: u64, average: Option<&mut Average>) -> Visit {
+        self.before.clone_from(&self.sets[i].alpha);
+        let mut operations = self.lend_products(i);
         let set = &mut self.sets[i];
-        self.before.clone_from(&set.alpha);
-        let mut operations = 0;
-        let borrowed = !set.keeps_products();
-        if borrowed {
-            self.scratch.clear();
-            self.scratch.push(0.0);
-            for a in 0..set.planes.len() {
-                self.scratch.push(0.0);
-                for b in 0..=a {
-                    let product = self.problem.product(i, &set.planes[a], &set.planes[b], &mut self.work);
-                    self.scratch.push(product);
-                }
-            }
-            operations += self.scratch.len() as u64 * self.problem.gram_ops(i);
-            std::mem::swap(&mut set.products, &mut self.scratch);
-        }
         let (gap, steps) = set.pair_steps(&mut self.values, self.problem.lambda(), stop, now);
         operations += steps * set.len() as u64;
-        if borrowed {
-            std::mem::swap(&mut set.products, &mut self.scratch);
-        }
+        self.return_products(i);
         if steps > 0 {
             operations += self.move_w(i, average);
         } else if let Some(average) = average {

@@ -50,6 +50,11 @@ impl<P> Weights<P> {
         self.alpha.len()
     }
 
+    /// Number of planes besides the ground truth's.
+    pub fn known(&self) -> usize {
+        self.planes.len()
+    }
+
     /// Whether the ground-truth plane is the only one.
     pub fn is_empty(&self) -> bool {
         self.planes.is_empty()

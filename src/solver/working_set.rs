@@ -46,7 +46,7 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
     }
 
     /// The planes, oldest first.
-    pub fn planes(&self) -> impl Iterator<Item = &P> {
+    pub fn planes(&self) -> impl Iterator<Item = &P> + Clone {
         self.entries.iter().map(|entry| &entry.plane)
     }
 

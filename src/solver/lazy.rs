@@ -1,0 +1,127 @@
+//! Lazy blended pairwise steps on blocks: a pair step inside W_i while it promises half of what the oracle last promised
+//! (Φ_i), an oracle call only when it does not.
+
+use super::gram::{MEMORY, most_products};
+use super::order::{ORDER, Order, Orders};
+use super::passes::sizes;
+use super::weights::{End, Stop, Weights};
+use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, Weighted};
+use crate::problem::Problem;
+use crate::settings::Params;
+
+/// φ is summed afresh after this many iterations, against drift.
+const RESUM_EVERY: u64 = 10;
+
+/// A pair step also has to promise this part of the mean of all Φ_i: a term that once had nothing to gain is otherwise
+/// never looked at again.
+const LEAST: f64 = 0.01;
+
+/// The row of `bcfw-lazy`.
+pub struct BcfwLazy;
+
+impl SolverRow for BcfwLazy {
+    fn info(&self) -> SolverInfo {
+        SolverInfo {
+            name: "bcfw-lazy",
+            label: "BCFW-lazy",
+            about: "BCFW with lazy blended pairwise steps: the oracle is called when the known planes promise too little",
+            color: [0x66, 0x8B, 0x22],
+            dash: &[3.0, 1.4],
+            params: &[ORDER, MEMORY],
+            keeps_planes: true,
+            partner: Some("bcfw"),
+            ..SolverInfo::PLAIN
+        }
+    }
+
+    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+        let n = problem.terms();
+        Box::new(Lazy {
+            now: Weighted::new(problem, most_products(params)),
+            promise: vec![f64::INFINITY; n],
+            orders: Orders::new(Order::of(params), n, seed),
+            iteration: 0,
+        })
+    }
+}
+
+/// State of `bcfw-lazy`.
+struct Lazy<'p, P: Problem> {
+    now: Weighted<'p, P>,
+    /// Φ_i; ∞ before the first call.
+    promise: Vec<f64>,
+    orders: Orders,
+    iteration: u64,
+}
+
+impl<P: Problem> Lazy<'_, P> {
+    /// A step on term i; false when the run must stop.
+    fn visit(&mut self, i: usize, least: f64, meter: &mut Meter<'_>) -> bool {
+        let known = self.promise[i].is_finite();
+        if known {
+            let (set, values) = self.now.scored(i);
+            let active = || set.alpha().iter().zip(values).filter(|(alpha, _)| **alpha > 0.0).map(|(_, value)| *value);
+            let spread = active().fold(f64::MIN, f64::max) - active().fold(f64::MAX, f64::min);
+            meter.work(set.known() as u64 * self.now.problem.product_ops(i));
+            if spread > 0.0 && spread >= (0.5 * self.promise[i]).max(least) {
+                let one = Stop { steps: 1, share: 0.0 };
+                let go_on = meter.approximate_step(|| self.now.step(i, one, self.iteration, None).operations);
+                self.now.evict(i, 0);
+                return go_on;
+            }
+        }
+        if !self.now.call(i, meter) {
+            return false;
+        }
+        let (place, _, mut operations) = self.now.insert_hat(i, self.iteration);
+        let gap = self.now.gap_towards(i, place);
+        if !known || gap >= 0.5 * self.promise[i] {
+            operations += self.now.step_between(i, End::Plane(place), End::Mix);
+        }
+        if !known || gap < 0.5 * self.promise[i] {
+            self.promise[i] = gap.max(0.0);
+        }
+        self.now.evict(i, 0);
+        meter.work(operations + self.now.sets[i].known() as u64 * self.now.problem.product_ops(i));
+        true
+    }
+}
+
+impl<P: Problem> Solver for Lazy<'_, P> {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+        self.iteration += 1;
+        self.orders.draw();
+        let n = self.promise.len();
+        let sum: f64 = self.promise.iter().filter(|promise| promise.is_finite()).sum();
+        let least = LEAST * sum / n as f64;
+        for at in 0..n {
+            if !self.visit(self.orders.list()[at] as usize, least, meter) {
+                return Iteration::Interrupted;
+            }
+        }
+        if self.iteration.is_multiple_of(RESUM_EVERY) {
+            self.now.resum();
+        }
+        Iteration::Complete
+    }
+
+    fn solution(&self) -> Solution {
+        self.now.solution()
+    }
+
+    fn dual(&self) -> f64 {
+        self.now.dual()
+    }
+
+    fn planes(&self) -> (f64, u64) {
+        sizes(self.now.sets.iter().map(Weights::known))
+    }
+
+    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+        self.now.kept_values(w)
+    }
+
+    fn cached_bytes(&self) -> u64 {
+        self.now.cached_bytes()
+    }
+}

@@ -1,0 +1,260 @@
+//! One-slack cutting plane: the planes of all terms at one w are summed to one, and F is maximised over the convex
+//! combinations of the sums so far by pair steps on their products.
+//!
+//! `one-slack-cache` keeps the planes of the terms, too: after each exact round it makes cheap rounds, whose sum is that
+//! of the best kept plane of every term, while these promise a quarter of the gap of the exact round.
+
+use super::order::{Order, Orders};
+use super::passes::sizes;
+use super::weights::{Stop, Weights};
+use super::working_set::WorkingSet;
+use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
+use crate::linalg::{add_scaled, dot, norm2};
+use crate::problem::Problem;
+use crate::settings::{Domain, Param, Params};
+
+/// Sums without weight leave after so many iterations.
+const AGE: u64 = 20;
+
+/// The small problem is solved to this gap, or to this part of the large one's.
+const SMALL: (f64, f64) = (1e-2, 0.1);
+
+/// A cheap round must promise this part of the gap of the last exact round.
+const QUARTER: f64 = 0.25;
+
+/// Most cheap rounds of an iteration.
+const MOST_ROUNDS: u32 = 1000;
+
+const CACHE: Param = Param {
+    key: "cache",
+    about: "most planes cached per term",
+    default: "100",
+    domain: Domain::Count(1, u32::MAX as u64),
+};
+
+/// The row of `one-slack`.
+pub struct OneSlack;
+
+impl SolverRow for OneSlack {
+    fn info(&self) -> SolverInfo {
+        SolverInfo {
+            name: "one-slack",
+            label: "one-slack",
+            about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
+            color: [0x00, 0x00, 0x00],
+            dash: &[4.0, 1.4, 1.0, 1.4],
+            ..SolverInfo::PLAIN
+        }
+    }
+
+    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+        Box::new(CuttingPlane::new(problem, 0, seed))
+    }
+}
+
+/// The row of `one-slack-cache`.
+pub struct OneSlackCache;
+
+impl SolverRow for OneSlackCache {
+    fn info(&self) -> SolverInfo {
+        SolverInfo {
+            name: "one-slack-cache",
+            label: "one-slack-cache",
+            about: "one-slack cutting plane with cheap rounds over cached planes",
+            color: [0x4D, 0x4D, 0x4D],
+            params: &[CACHE],
+            keeps_planes: true,
+            partner: Some("one-slack"),
+            pass_factor: 4.0,
+            ..OneSlack.info()
+        }
+    }
+
+    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+        Box::new(CuttingPlane::new(problem, params.count(CACHE.key) as usize, seed))
+    }
+}
+
+/// State of the one-slack solvers.
+struct CuttingPlane<'p, P: Problem> {
+    problem: Metered<'p, P>,
+    w: Vec<f64>,
+    offset: f64,
+    /// The sums so far (φ⋆, dense), with weights.
+    sums: Weights<Vec<f64>>,
+    values: Vec<f64>,
+    sets: Vec<WorkingSet<P::Plane>>,
+    spare: Vec<P::Plane>,
+    cache: usize,
+    /// Planes of the round, put into the working sets when it is complete.
+    sum: Vec<f64>,
+    work: P::Work,
+    plane: P::Plane,
+    orders: Orders,
+    iteration: u64,
+}
+
+impl<'p, P: Problem> CuttingPlane<'p, P> {
+    fn new(problem: Metered<'p, P>, cache: usize, seed: u64) -> Self {
+        let (n, dim) = (problem.terms(), problem.dim());
+        Self {
+            problem,
+            w: vec![0.0; dim],
+            offset: 0.0,
+            sums: Weights::default(),
+            values: Vec::new(),
+            sets: (0..if cache > 0 { n } else { 0 }).map(|_| WorkingSet::default()).collect(),
+            spare: Vec::new(),
+            cache,
+            sum: vec![0.0; dim],
+            work: problem.work(),
+            plane: P::Plane::default(),
+            orders: Orders::new(Order::Permutation, n, seed),
+            iteration: 0,
+        }
+    }
+
+    /// The oracles' planes at w into `sum`; their offset, or None when the run must stop.
+    fn exact_round(&mut self, meter: &mut Meter<'_>) -> Option<f64> {
+        self.sum.fill(0.0);
+        let mut offset = 0.0;
+        for at in 0..self.orders.list().len() {
+            if !meter.may_call() {
+                return None;
+            }
+            let i = self.orders.list()[at] as usize;
+            if let Some(set) = self.sets.get_mut(i) {
+                self.problem.oracle_among(meter, i, &self.w, set.planes(), &mut self.work, &mut self.plane);
+                set.insert(&self.plane, self.iteration, self.cache, &mut self.spare);
+            } else {
+                self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane);
+            }
+            offset += self.problem.add_plane(i, &self.plane, 1.0, &mut self.sum);
+        }
+        Some(offset)
+    }
+
+    /// The best kept planes at w into `sum`; their offset, and whether the run may go on.
+    fn cached_round(&mut self, meter: &mut Meter<'_>) -> (f64, bool) {
+        self.sum.fill(0.0);
+        let mut offset = 0.0;
+        for at in 0..self.orders.list().len() {
+            let i = self.orders.list()[at] as usize;
+            let set = &mut self.sets[i];
+            let go_on = meter.approximate_step(|| {
+                self.values.clear();
+                self.problem.values(i, &self.w, set.planes(), &mut self.work, &mut self.values);
+                let best = (0..set.len()).max_by(|a, b| self.values[*a].total_cmp(&self.values[*b]));
+                // The truth's plane is 0.
+                if let Some(best) = best.filter(|best| self.values[*best] > 0.0) {
+                    offset += self.problem.add_plane(i, set.plane(best), 1.0, &mut self.sum);
+                    set.activate(best, self.iteration);
+                }
+                (set.len() as u64 + 1) * self.problem.product_ops(i)
+            });
+            if !go_on {
+                return (offset, false);
+            }
+        }
+        (offset, true)
+    }
+
+    /// The gap of the sum at w.
+    fn gap(&self, offset: f64) -> f64 {
+        let lambda = self.problem.lambda();
+        // ⟨φ, [w 1]⟩ = φ∘ − λ‖w‖².
+        dot(&self.sum, &self.w) + offset - (self.offset - lambda * norm2(&self.w))
+    }
+
+    /// Takes the sum in, and solves the small problem over all sums.
+    fn cut(&mut self, offset: f64, meter: &mut Meter<'_>) {
+        let lambda = self.problem.lambda();
+        let gap = self.gap(offset);
+        if gap <= 0.0 {
+            return;
+        }
+        self.sums.push(&self.sum, offset, self.iteration);
+        self.sums.products.push(0.0);
+        for at in 0..self.sums.planes.len() {
+            let product = dot(&self.sums.planes[at], &self.sum);
+            self.sums.products.push(product);
+        }
+        self.values.clear();
+        self.values.push(0.0);
+        let values = self.sums.planes.iter().zip(&self.sums.offsets[1..]);
+        self.values.extend(values.map(|(sum, offset)| dot(sum, &self.w) + offset));
+        let (absolute, share) = SMALL;
+        let stop = Stop { steps: 1000 * self.sums.len() as u64, share: share.min(absolute / gap) };
+        let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.iteration);
+        self.sums.normalise();
+        self.w.fill(0.0);
+        self.offset = 0.0;
+        for (at, sum) in self.sums.planes.iter().enumerate() {
+            let alpha = self.sums.alpha()[at + 1];
+            if alpha > 0.0 {
+                add_scaled(&mut self.w, -alpha / lambda, sum);
+                self.offset += alpha * self.sums.offsets()[at + 1];
+                self.sums.last_active[at + 1] = self.iteration;
+            }
+        }
+        let count = self.sums.len() as u64;
+        meter.work(3 * count * self.w.len() as u64 + steps * count);
+        self.sums.expire(self.iteration, AGE, usize::MAX);
+    }
+}
+
+impl<P: Problem> Solver for CuttingPlane<'_, P> {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+        self.iteration += 1;
+        self.orders.draw();
+        let Some(offset) = self.exact_round(meter) else { return Iteration::Interrupted };
+        let gap = self.gap(offset);
+        self.cut(offset, meter);
+        if self.cache == 0 {
+            return Iteration::Complete;
+        }
+        for _ in 0..MOST_ROUNDS {
+            meter.begin_approx_pass();
+            let (offset, complete) = self.cached_round(meter);
+            let enough = complete && self.gap(offset) >= QUARTER * gap && gap > 0.0;
+            if enough {
+                self.cut(offset, meter);
+            }
+            meter.end_approx_pass(complete);
+            if !complete {
+                return Iteration::Shortened;
+            }
+            if !enough {
+                break;
+            }
+        }
+        Iteration::Complete
+    }
+
+    fn solution(&self) -> Solution {
+        Solution { w: self.w.clone(), offset: self.offset }
+    }
+
+    fn dual(&self) -> f64 {
+        self.offset - 0.5 * self.problem.lambda() * norm2(&self.w)
+    }
+
+    fn planes(&self) -> (f64, u64) {
+        sizes(self.sets.iter().map(WorkingSet::len))
+    }
+
+    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+        let mut work = self.problem.work();
+        let mut values = Vec::new();
+        let best = |(i, set): (usize, &WorkingSet<P::Plane>)| {
+            values.clear();
+            self.problem.values(i, w, set.planes(), &mut work, &mut values);
+            values.iter().copied().fold(0.0, f64::max)
+        };
+        self.sets.iter().enumerate().map(best).collect()
+    }
+
+    fn cached_bytes(&self) -> u64 {
+        (self.sums.products.len() * size_of::<f64>()) as u64
+    }
+}
