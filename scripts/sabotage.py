@@ -26,9 +26,9 @@ HONEST = TARGET / "release" / "ssvm-bench"
 SABOTAGE = {
     "forgotten-steps": (
         "src/solver/iterate.rs",
-        "        let gamma = step::gamma(&direction, lambda);\n",
+        "        let gamma = step::gamma(direction, lambda);\n",
         "        self.steps += 1;\n"
-        "        let gamma = if self.steps % 10 == 0 { 0.0 } else { step::gamma(&direction, lambda) };\n",
+        "        let gamma = if self.steps % 10 == 0 { 0.0 } else { step::gamma(direction, lambda) };\n",
         "counters",
         ["mp-bcfw", "time_s"],
     ),
