@@ -218,3 +218,25 @@ fn one_failed_repeat_is_named_in_the_evidence() {
     let text = claims::grid(&claims).text();
     assert_eq!(text.lines().count(), claims.len() + 1);
 }
+
+#[test]
+fn a_busy_machine_decides_nothing() {
+    let shared = |disturbed: usize| {
+        let mut records = pair("usps", 2.0, 0.1, 0.15);
+        for (at, record) in records.iter_mut().enumerate() {
+            record.measured.totals.wall_s = 2.0;
+            record.measured.totals.cpu_s = if at < disturbed { 0.6 } else { 1.98 };
+        }
+        records
+    };
+    let row = |records: &[RunRecord]| find(&check(records), 1, "usps", "mp-bcfw below bcfw").clone();
+    // 2 of 10 runs may be disturbed.
+    assert_eq!(row(&shared(2)).verdict, Verdict::Holds);
+    let busy = row(&shared(10));
+    assert_eq!(busy.verdict, Verdict::Undecided);
+    assert!(busy.evidence.contains("the machine was busy: runs on USPS got 30 % of a core"), "{}", busy.evidence);
+    // CPU time does not count what others did.
+    let mut records = shared(10);
+    records.iter_mut().for_each(|record| record.identity.settings.clock = ClockKind::CPU);
+    assert_eq!(row(&records).verdict, Verdict::Holds);
+}

@@ -5,6 +5,7 @@
 //! evaluated, and has an interval over seeds; one that covers its threshold decides nothing. Every threshold that the
 //! paper leaves to the reader is a constant beside its check and is named in the evidence.
 
+mod busy;
 mod convergence;
 mod estimate;
 mod pairs;
@@ -31,7 +32,7 @@ pub enum Verdict {
     Holds,
     /// It does not.
     DoesNotHold,
-    /// The interval of the measured value covers the threshold, or there are too few repeats for one.
+    /// The interval of the measured value covers the threshold, there are too few repeats for one, or the machine was busy.
     Undecided,
     /// The folder has no runs that could tell.
     NotMeasured,
@@ -173,6 +174,8 @@ pub fn check(results: &Results) -> Result<Vec<Claim>> {
             (row.check)(&study, &Subject { number, dataset, paper: None }, &mut claims);
         }
     }
+    let busy = busy::busy(results);
+    claims.iter_mut().for_each(|claim| busy::take_back(claim, results, &busy));
     Ok(claims)
 }
 

@@ -96,6 +96,13 @@ pub fn drive<P: Problem>(
     if let Some(reason) = problem.refusal() {
         return Err(Error::invalid(reason));
     }
+    // A subgradient method has none: −∞ at all times.
+    let has_dual = solver.dual() > f64::NEG_INFINITY;
+    if !has_dual && (Budget { gap: None, ..budget.clone() }) == Budget::default() {
+        return Err(Error::invalid(
+            "this solver has no dual, so no gap ends its run; set a budget of iterations, time or oracle calls",
+        ));
+    }
     let cancelled = observer.cancelled();
     let mut meter = Meter::new(clock, budget.limits(), &*cancelled);
     let mut work = problem.work();
@@ -128,7 +135,7 @@ pub fn drive<P: Problem>(
         };
         let dual_solution = solution.dual(problem.lambda());
         let dual = dual_solution.max(solver.dual());
-        if !(value.primal.is_finite() && dual.is_finite()) {
+        if !(value.primal.is_finite() && (dual.is_finite() || !has_dual)) {
             return Err(Error::invalid(format!(
                 "the run diverged in iteration {iterations}: primal {}, dual {dual}; look for extreme feature values",
                 value.primal
@@ -154,6 +161,7 @@ pub fn drive<P: Problem>(
             proven: value.proven,
             planes_mean,
             planes_max,
+            cached_bytes: solver.cached_bytes(),
         };
         observer.point(&point);
         if budget.gap.is_some_and(|gap| point.gap <= gap) {

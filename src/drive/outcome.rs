@@ -42,6 +42,8 @@ pub struct TracePoint {
     pub planes_mean: f64,
     /// Largest working set.
     pub planes_max: u64,
+    /// Memory of the products between planes that the solver keeps, bytes.
+    pub cached_bytes: u64,
 }
 
 /// Why a run ended.

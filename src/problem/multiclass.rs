@@ -358,7 +358,7 @@ impl Problem for MulticlassProblem {
     ) -> f64 {
         let truth = self.data.labels[i] as usize;
         let mut total = 0.0;
-        for (c, plane) in planes {
+        for (c, plane) in planes.filter(|(_, plane)| **plane as usize != truth) {
             let c = c * self.inverse_n();
             total += c;
             sink.each(|target, scale| self.add_row(i, *plane as usize, scale * c, target));

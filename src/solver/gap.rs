@@ -150,7 +150,6 @@ impl SolverRow for GapPairCache {
             dash: self.dash,
             params: self.params,
             keeps_planes: self.cache || self.pair,
-            partner: Some("bcfw"),
             ..SolverInfo::PLAIN
         }
     }
@@ -215,6 +214,8 @@ trait Blocks {
     fn solution(&self) -> Solution;
     fn dual(&self) -> f64;
     fn resum(&mut self);
+    fn resummed(&self) -> Solution;
+    fn weights(&self) -> Vec<&[f64]>;
     fn planes(&self) -> (f64, u64);
     fn kept_values(&self, w: &[f64]) -> Vec<f64>;
     fn cached_bytes(&self) -> u64;
@@ -294,6 +295,14 @@ impl<B: Blocks> Solver for Sampled<B> {
         self.blocks.dual()
     }
 
+    fn resummed(&self) -> Option<Solution> {
+        Some(self.blocks.resummed())
+    }
+
+    fn weights(&self) -> Vec<&[f64]> {
+        self.blocks.weights()
+    }
+
     fn planes(&self) -> (f64, u64) {
         self.blocks.planes()
     }
@@ -371,6 +380,14 @@ impl<P: Problem> Blocks for Mixes<'_, P> {
         self.now.resum();
     }
 
+    fn resummed(&self) -> Solution {
+        self.now.resummed()
+    }
+
+    fn weights(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+
     fn planes(&self) -> (f64, u64) {
         sizes(self.sets.iter().map(WorkingSet::len))
     }
@@ -443,6 +460,14 @@ impl<P: Problem> Blocks for Pairs<'_, P> {
 
     fn resum(&mut self) {
         self.now.resum();
+    }
+
+    fn resummed(&self) -> Solution {
+        self.now.resummed()
+    }
+
+    fn weights(&self) -> Vec<&[f64]> {
+        self.now.sets.iter().map(Weights::alpha).collect()
     }
 
     fn planes(&self) -> (f64, u64) {

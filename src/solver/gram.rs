@@ -4,7 +4,7 @@
 //! oracle call, takes up to `steps` pair steps; planes with weight never leave; terms where nothing was to be gained sit
 //! out some approximate passes. `mp-bcfw-gap` also draws the terms of its exact passes by their gaps.
 
-use super::average::Average;
+use super::average::{Average, Solution};
 use super::gaps::{Gaps, REFRESH};
 use super::order::ORDER;
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
@@ -17,7 +17,7 @@ use crate::settings::{Domain, Param, Params};
 const LEFT: f64 = 0.1;
 
 /// A term whose gap over its planes is below this part of the mean sits out passes…
-const SMALL: f64 = 0.1;
+const SMALL: f64 = 0.3;
 
 /// …once, then twice, four times, at most so many in a row; an oracle call brings it back.
 const LONGEST_REST: u8 = 8;
@@ -65,7 +65,6 @@ impl SolverRow for MpBcfwGram {
             params: GRAM,
             rule: passes_rule,
             keeps_planes: true,
-            partner: Some("bcfw"),
             pass_factor: 4.0,
             ..SolverInfo::PLAIN
         }
@@ -87,7 +86,6 @@ impl SolverRow for MpBcfwGramAvg {
             about: "MP-BCFW-gram, read out at the best interpolation of its two averages",
             color: [0x66, 0xC2, 0xA5],
             dash: &[6.0, 1.6, 1.2, 1.6],
-            partner: Some("bcfw-avg"),
             ..MpBcfwGram.info()
         }
     }
@@ -158,13 +156,7 @@ impl<'p, P: Problem> GramSets<'p, P> {
         Passes::over(body, problem.terms(), schedule, seed)
     }
 
-    fn exact_visit(
-        &mut self,
-        i: usize,
-        iteration: u64,
-        meter: &mut Meter<'_>,
-        average: Option<&mut Average>,
-    ) -> bool {
+    fn exact_visit(&mut self, i: usize, iteration: u64, meter: &mut Meter<'_>, average: Option<&mut Average>) -> bool {
         let Some(visit) = self.now.exact_visit(i, self.stop, iteration, meter, average) else { return false };
         self.now.expire(i, iteration, self.t, self.n);
         self.rest[i] = (0, 0);
@@ -265,6 +257,14 @@ impl<P: Problem> Body for GramSets<'_, P> {
 
     fn resum(&mut self) {
         self.now.resum();
+    }
+
+    fn resummed(&self) -> Solution {
+        self.now.resummed()
+    }
+
+    fn weights(&self) -> Vec<&[f64]> {
+        self.now.sets.iter().map(Weights::alpha).collect()
     }
 
     fn planes(&self) -> (f64, u64) {

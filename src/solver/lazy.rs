@@ -29,7 +29,6 @@ impl SolverRow for BcfwLazy {
             dash: &[3.0, 1.4],
             params: &[ORDER, MEMORY],
             keeps_planes: true,
-            partner: Some("bcfw"),
             ..SolverInfo::PLAIN
         }
     }
@@ -123,5 +122,13 @@ impl<P: Problem> Solver for Lazy<'_, P> {
 
     fn cached_bytes(&self) -> u64 {
         self.now.cached_bytes()
+    }
+
+    fn resummed(&self) -> Option<Solution> {
+        Some(self.now.resummed())
+    }
+
+    fn weights(&self) -> Vec<&[f64]> {
+        self.now.sets.iter().map(Weights::alpha).collect()
     }
 }

@@ -91,6 +91,15 @@ pub trait Solver {
     fn cached_bytes(&self) -> u64 {
         0
     }
+    /// φ summed afresh from the φ^i, for tests: [`Solver::solution`] of a raw solver up to rounding. Nothing when no φ^i
+    /// are kept.
+    fn resummed(&self) -> Option<Solution> {
+        None
+    }
+    /// The weights over planes of every term, the truth's first; empty when φ^i is kept in another form.
+    fn weights(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
     /// (time, F) at the start of the last iteration and after each of its passes.
     fn moments(&self) -> &[Moment] {
         &[]

@@ -1,6 +1,6 @@
 //! MP-BCFW, and with N = M = 0 BCFW: exact pass, then approximate passes over the working sets.
 
-use super::average::Average;
+use super::average::{Average, Solution};
 use super::order::ORDER;
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
 use super::working_set::WorkingSet;
@@ -256,6 +256,10 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
 
     fn resum(&mut self) {
         self.now.resum();
+    }
+
+    fn resummed(&self) -> Solution {
+        self.now.resummed()
     }
 
     fn planes(&self) -> (f64, u64) {

@@ -13,7 +13,7 @@ use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
-/// Sums without weight leave after so many iterations.
+/// Sums without weight leave after so many rounds.
 const AGE: u64 = 20;
 
 /// The small problem is solved to this gap, or to this part of the large one's.
@@ -23,7 +23,10 @@ const SMALL: (f64, f64) = (1e-2, 0.1);
 const QUARTER: f64 = 0.25;
 
 /// Most cheap rounds of an iteration.
-const MOST_ROUNDS: u32 = 1000;
+const MOST_ROUNDS: u32 = 100;
+
+/// A gap below this part of F is rounding.
+const ROUNDING: f64 = 1e-13;
 
 const CACHE: Param = Param {
     key: "cache",
@@ -64,7 +67,6 @@ impl SolverRow for OneSlackCache {
             color: [0x4D, 0x4D, 0x4D],
             params: &[CACHE],
             keeps_planes: true,
-            partner: Some("one-slack"),
             pass_factor: 4.0,
             ..OneSlack.info()
         }
@@ -92,6 +94,8 @@ struct CuttingPlane<'p, P: Problem> {
     plane: P::Plane,
     orders: Orders,
     iteration: u64,
+    /// Sums made so far: their age is counted in these.
+    round: u64,
 }
 
 impl<'p, P: Problem> CuttingPlane<'p, P> {
@@ -111,6 +115,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
             plane: P::Plane::default(),
             orders: Orders::new(Order::Permutation, n, seed),
             iteration: 0,
+            round: 0,
         }
     }
 
@@ -170,10 +175,11 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
     fn cut(&mut self, offset: f64, meter: &mut Meter<'_>) {
         let lambda = self.problem.lambda();
         let gap = self.gap(offset);
-        if gap <= 0.0 {
+        if gap <= ROUNDING * self.dual().abs() {
             return;
         }
-        self.sums.push(&self.sum, offset, self.iteration);
+        self.round += 1;
+        self.sums.push(&self.sum, offset, self.round);
         self.sums.products.push(0.0);
         for at in 0..self.sums.planes.len() {
             let product = dot(&self.sums.planes[at], &self.sum);
@@ -184,8 +190,8 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         let values = self.sums.planes.iter().zip(&self.sums.offsets[1..]);
         self.values.extend(values.map(|(sum, offset)| dot(sum, &self.w) + offset));
         let (absolute, share) = SMALL;
-        let stop = Stop { steps: 1000 * self.sums.len() as u64, share: share.min(absolute / gap) };
-        let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.iteration);
+        let stop = Stop { steps: 100 * self.sums.len() as u64, share: share.min(absolute / gap) };
+        let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.round);
         self.sums.normalise();
         self.w.fill(0.0);
         self.offset = 0.0;
@@ -194,12 +200,12 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
             if alpha > 0.0 {
                 add_scaled(&mut self.w, -alpha / lambda, sum);
                 self.offset += alpha * self.sums.offsets()[at + 1];
-                self.sums.last_active[at + 1] = self.iteration;
+                self.sums.last_active[at + 1] = self.round;
             }
         }
         let count = self.sums.len() as u64;
         meter.work(3 * count * self.w.len() as u64 + steps * count);
-        self.sums.expire(self.iteration, AGE, usize::MAX);
+        self.sums.expire(self.round, AGE, usize::MAX);
     }
 }
 
@@ -216,7 +222,7 @@ impl<P: Problem> Solver for CuttingPlane<'_, P> {
         for _ in 0..MOST_ROUNDS {
             meter.begin_approx_pass();
             let (offset, complete) = self.cached_round(meter);
-            let enough = complete && self.gap(offset) >= QUARTER * gap && gap > 0.0;
+            let enough = complete && self.gap(offset) >= (QUARTER * gap).max(ROUNDING * self.dual().abs());
             if enough {
                 self.cut(offset, meter);
             }

@@ -113,6 +113,12 @@ pub trait Body {
     fn cached_bytes(&self) -> u64 {
         0
     }
+    /// See [`Solver::resummed`].
+    fn resummed(&self) -> Solution;
+    /// See [`Solver::weights`].
+    fn weights(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
 }
 
 /// Which average follows the steps of a pass.
@@ -237,6 +243,15 @@ impl<B: Body> Solver for Passes<B> {
 
     fn cached_bytes(&self) -> u64 {
         self.body.cached_bytes()
+    }
+
+    fn resummed(&self) -> Option<Solution> {
+        // The averages have no φ^i of their own.
+        self.averages.is_none().then(|| self.body.resummed())
+    }
+
+    fn weights(&self) -> Vec<&[f64]> {
+        self.body.weights()
     }
 
     fn moments(&self) -> &[Moment] {

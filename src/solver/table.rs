@@ -267,7 +267,7 @@ mod tests {
             let info = SolverInfo::find(&infos, solver).unwrap();
             info.spec(&[(key, value.to_owned())], &infos).unwrap_err().message
         };
-        assert_eq!(refusal("bcfw", "N", "5"), "'bcfw' has only order: `N` belongs to mp-bcfw, mp-bcfw-avg");
+        assert!(refusal("bcfw", "N", "5").starts_with("'bcfw' has only order: `N` belongs to mp-bcfw, mp-bcfw-avg"));
         assert!(refusal("fw", "order", "uniform").contains("'fw' has no parameters: `order` belongs to bcfw"));
         assert!(refusal("mp-bcfw", "pases", "3").contains("did you mean `passes`?"));
         assert!(refusal("mp-bcfw", "N", "0").contains("nothing to choose from"));

@@ -69,6 +69,7 @@ const COLUMNS: &[(&str, Content)] = &[
     ("oracle_slack", Value(|p| p.oracle_slack, |p, v| p.oracle_slack = v)),
     ("partial", Count(|p| u64::from(p.partial), |p, v| p.partial = v != 0)),
     ("proven", Count(|p| p.proven, |p, v| p.proven = v)),
+    ("cached_bytes", Count(|p| p.cached_bytes, |p, v| p.cached_bytes = v)),
     ("n", Whole(|r| r.circumstances.n as i64)),
     ("d", Whole(|r| r.circumstances.d as i64)),
     ("lambda", Real(|r| r.identity.lambda)),
@@ -270,6 +271,7 @@ mod tests {
             proven: k + 1,
             planes_mean: 1.25,
             planes_max: 4,
+            cached_bytes: 5,
         };
         RunRecord {
             identity: Identity {
@@ -353,10 +355,10 @@ mod tests {
         let batch = rows(&record(1)).unwrap();
         let names: Vec<_> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
         assert_eq!(
-            names[..26].join(" "),
+            names[..27].join(" "),
             "run_id dataset solver seed repeat iteration clock time_s cpu_s oracle_calls approx_steps approx_passes \
              oracle_time_s approx_time_s primal dual dual_solution gap planes_mean planes_max jobs core status \
-             oracle_slack partial proven"
+             oracle_slack partial proven cached_bytes"
         );
     }
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::settings::{Identity, RunSettings};
 
 /// Version of the trace file layout; files of another version are refused by name.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Ended well or not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,6 +25,7 @@ pub fn point(iteration: u64, time_s: f64, primal: f64, dual: f64) -> TracePoint 
         gap: primal - dual,
         planes_mean: 2.0,
         planes_max: 4,
+        cached_bytes: 0,
         ..TracePoint::default()
     }
 }
@@ -101,6 +102,7 @@ pub fn made_up(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64, oracle
         gap: 1.0 / t as f64,
         planes_mean: 1.5,
         planes_max: 3,
+        cached_bytes: 0,
         ..point(t, time_s * t as f64, 2.0 + 1.0 / t as f64, 2.0)
     };
     record(dataset, &settings(solver, repeat, 12), repeat, (1..=12).map(at).collect())

@@ -29,6 +29,7 @@ pub fn point(iteration: u64, time_s: f64, primal: f64, dual: f64) -> TracePoint 
         proven: 10,
         planes_mean: 2.0,
         planes_max: 4,
+        cached_bytes: 0,
         ..TracePoint::default()
     }
 }

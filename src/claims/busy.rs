@@ -1,0 +1,69 @@
+//! Result folder in, data sets out that were timed while the machine did something else: nothing that depends on their
+//! wall time is decided.
+
+use super::{Claim, Verdict};
+use crate::clock::ClockKind;
+use crate::frame::load::Results;
+use crate::problem::Paper;
+use crate::stats::median;
+
+/// A run was disturbed when it got less than this part of a core,
+const WHOLE_CORE: f64 = 0.9;
+
+/// and a data set when more than this part of its runs were.
+const DISTURBED: f64 = 0.25;
+
+/// A run shorter than this says nothing about the machine, seconds.
+const SHORTEST: f64 = 1e-3;
+
+/// A disturbed data set.
+pub(super) struct Busy {
+    dataset: String,
+    title: String,
+    /// The part of a core that its runs got, median.
+    share: f64,
+}
+
+/// The disturbed data sets of a folder. Runs on other clocks than the wall clock cannot be disturbed in this way, and runs
+/// that call several oracles at a time wait for threads that are not theirs.
+pub(super) fn busy(results: &Results) -> Vec<Busy> {
+    let frames = &results.frames;
+    let shares = |dataset: &str| -> Vec<f64> {
+        let of = results.records.iter().zip(&frames.of_record);
+        of.filter(|(record, series)| {
+            let settings = record.settings();
+            frames.series[**series].dataset == dataset
+                && settings.clock == ClockKind::WALL
+                && !settings.solver.params.contains_key("tau")
+        })
+        .map(|(record, _)| &record.measured.totals)
+        .filter(|totals| totals.wall_s > SHORTEST)
+        .map(|totals| totals.cpu_s / totals.wall_s)
+        .collect()
+    };
+    let disturbed = |dataset: String| {
+        let shares = shares(&dataset);
+        let few = shares.iter().filter(|share| **share < WHOLE_CORE).count() as f64;
+        let title = frames.title(&dataset).to_owned();
+        (few > DISTURBED * shares.len() as f64).then(|| Busy { dataset, title, share: median(&shares) })
+    };
+    frames.datasets().into_iter().filter_map(|dataset| disturbed(dataset.to_owned())).collect()
+}
+
+/// Takes the verdict of a claim back when a data set that it rests on was disturbed. Passes are chosen by the clock, so this
+/// goes for every claim; claim 2 compares with USPS.
+pub(super) fn take_back(claim: &mut Claim, results: &Results, busy: &[Busy]) {
+    let rests_on = |dataset: &str| {
+        claim.dataset == dataset || (claim.number == 2 && results.frames.paper(dataset) == Some(Paper::Usps))
+    };
+    let Some(of) = busy.iter().find(|of| rests_on(&of.dataset)) else { return };
+    if matches!(claim.verdict, Verdict::Holds | Verdict::DoesNotHold) {
+        claim.verdict = Verdict::Undecided;
+        claim.evidence.push_str(&format!(
+            "; the machine was busy: runs on {} got {:.0} % of a core; measure again when it is quiet, or with clock = \
+             \"cpu\"",
+            of.title,
+            100.0 * of.share
+        ));
+    }
+}
