@@ -147,6 +147,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ("seed = 5", "threads = 0", "configs/test.toml:2: threads must be at least 1"),
         ("seed = 5", "jobs = 5000", "configs/test.toml:2: jobs must be at most 1024"),
         ("seed = 5", "timeout_s = 0", "configs/test.toml:2: timeout_s must be finite and above 0"),
+        ("seed = 5", "timeout_s = 1e300", "configs/test.toml:2: timeout_s: 1e300 s is more than a clock can count"),
         ("seed = 5", "seed = ", "configs/test.toml:2: "),
         ("seed = 5", "seed = 5\nseed = 6", "configs/test.toml:3: duplicate key"),
     ];

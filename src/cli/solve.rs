@@ -15,7 +15,7 @@ use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
 use crate::drive::{Observer, Outcome, TracePoint};
 use crate::exec::host;
 use crate::files;
-use crate::settings::{Budget, Cadence, RunSettings};
+use crate::settings::{Budget, Cadence, RunSettings, Until, time_limit};
 use crate::solver::SolverInfo;
 
 /// Options of `solve`.
@@ -39,11 +39,14 @@ pub struct SolveArgs {
     #[arg(long, value_name = "EPS", value_parser = positive, allow_negative_numbers = true)]
     gap: Option<f64>,
     /// Stop after this much solver time in seconds.
-    #[arg(long, value_name = "T", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = limit, allow_negative_numbers = true)]
     time: Option<f64>,
     /// Stop after this many exact oracle calls.
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(1..))]
     oracle_calls: Option<u64>,
+    /// first or all: end at the first limit, or when iterations and time are both reached.
+    #[arg(long, default_value = "first", value_name = "WHICH")]
+    until: Until,
     /// wall, cpu or virtual.
     #[arg(long, default_value = "wall")]
     clock: ClockKind,
@@ -59,12 +62,18 @@ pub struct SolveArgs {
     /// Threads for the oracle calls that a solver makes at one w (--tau); the result is the same at any number of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Write the returned weights as NumPy f64.
+    /// Write the returned weights as NumPy f64; its folder must exist.
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
     /// table or json (one object per evaluation, then a summary).
     #[arg(long, default_value = "table")]
     format: TextOrJson,
+}
+
+/// A number of seconds that a clock can count.
+fn limit(text: &str) -> Result<f64, String> {
+    let seconds = positive(text)?;
+    time_limit(seconds).map(|_| seconds).map_err(|error| error.to_string())
 }
 
 /// Adds the parameters of every solver, and the tables to the help.
@@ -168,14 +177,18 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
         time_s: args.time,
         oracle_calls: args.oracle_calls,
         gap: args.gap,
-        ..Budget::default()
+        until: Until::First,
     };
     if budget == Budget::default() {
         budget.iterations = Some(50);
     }
+    budget.until = args.until;
+    if budget.lacks_one_of_both() {
+        anyhow::bail!("--until all needs --iterations and --time: it ends when both are reached");
+    }
     if let Some(path) = &args.save_weights {
         // Tried before the work starts: a wrong path must not cost a run.
-        files::try_folder(path)?;
+        files::try_file(path)?;
     }
     let info = SolverInfo::find(catalog.solvers(), &args.solver)?;
     let given: Vec<(&str, String)> = given.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();

@@ -1,13 +1,14 @@
 //! Wire types → the checked [`Experiment`]: every value in range, every combination possible, defaults filled in.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::Spanned;
 
 use super::wire::{self, Source};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result};
-use crate::settings::{Budget, Cadence, SolverSpec, Until};
+use crate::settings::{Budget, Cadence, SolverSpec, Until, time_limit};
 use crate::solver::SolverInfo;
 use crate::text::fits;
 
@@ -40,8 +41,8 @@ pub struct Experiment {
     pub jobs: Option<usize>,
     /// Threads of each worker, for the calls that a solver makes at one w (`tau`). No result depends on it.
     pub threads: usize,
-    /// Most wall time of one run with evaluation, seconds.
-    pub timeout_s: Option<f64>,
+    /// Most wall time of one run with evaluation.
+    pub timeout: Option<Duration>,
     /// Isolated repetitions per data set and solver that estimate interference.
     pub probes: u32,
     /// Gaps, falling, at which regression gates compare counters and times; no run depends on them.
@@ -50,7 +51,8 @@ pub struct Experiment {
     pub datasets: Vec<DatasetSpec>,
     /// Solvers, in file order.
     pub solvers: Vec<SolverSpec>,
-    /// Patterns of `DATASET/SOLVER`; only cells that fit one of them are run. All of them when there is none.
+    /// Patterns of `DATASET/SOLVER`, the solver with its parameters; only cells that fit one of them are run. All of them
+    /// when there is none.
     pub only: Vec<String>,
 }
 
@@ -118,7 +120,7 @@ impl Experiment {
             evaluate,
             jobs,
             threads: threads.unwrap_or(1),
-            timeout_s: source.positive(file.timeout_s.as_ref(), "timeout_s")?,
+            timeout: source.limit(file.timeout_s.as_ref(), "timeout_s")?,
             // A repeatable clock cannot be disturbed.
             probes: file.probes.unwrap_or(if clock.repeatable() { 0 } else { 3 }),
             gap_targets: source.falling(file.gap_targets.as_ref())?,
@@ -129,7 +131,7 @@ impl Experiment {
     }
 
     /// Whether a cell is to be run.
-    pub fn wants(&self, dataset: &str, solver: &str) -> bool {
+    pub fn wants(&self, dataset: &str, solver: &SolverSpec) -> bool {
         let cell = format!("{dataset}/{solver}");
         self.only.is_empty() || self.only.iter().any(|pattern| fits(pattern, &cell))
     }
@@ -182,9 +184,11 @@ impl Source<'_> {
         let common = common.map_or(&none, Spanned::get_ref);
         let own = own.map_or(&none, Spanned::get_ref);
         let until = own.until.as_ref().or(common.until.as_ref());
+        let time = own.time_s.as_ref().or(common.time_s.as_ref());
         let budget = Budget {
             iterations: self.at_least_one(own.iterations.as_ref().or(common.iterations.as_ref()), "iterations")?,
-            time_s: self.positive(own.time_s.as_ref().or(common.time_s.as_ref()), "time_s")?,
+            // As written: nanoseconds would be another number, and another identity.
+            time_s: self.limit(time, "time_s")?.and(time.map(|seconds| *seconds.get_ref())),
             oracle_calls: self
                 .at_least_one(own.oracle_calls.as_ref().or(common.oracle_calls.as_ref()), "oracle_calls")?,
             gap: self.positive(own.gap.as_ref().or(common.gap.as_ref()), "gap")?,
@@ -193,9 +197,7 @@ impl Source<'_> {
                 None => Until::First,
             },
         };
-        if let (Until::All, Some(word)) = (budget.until, until)
-            && (budget.iterations.is_none() || budget.time_s.is_none())
-        {
+        if let Some(word) = until.filter(|_| budget.lacks_one_of_both()) {
             return Err(self.error(word, "until = \"all\" needs iterations and time_s: it ends when both are reached"));
         }
         if budget.iterations.is_none() && budget.time_s.is_none() && budget.oracle_calls.is_none() {
@@ -265,6 +267,12 @@ impl Source<'_> {
             }
             _ => Ok(count.map(|count| count as usize)),
         }
+    }
+
+    /// A time limit in seconds.
+    fn limit(&self, value: Option<&Spanned<f64>>, key: &str) -> Result<Option<Duration>> {
+        let (Some(seconds), Some(given)) = (self.positive(value, key)?, value) else { return Ok(None) };
+        time_limit(seconds).map(Some).map_err(|error| self.error(given, format!("{key}: {error}")))
     }
 
     fn positive(&self, value: Option<&Spanned<f64>>, key: &str) -> Result<Option<f64>> {

@@ -56,7 +56,7 @@ impl Probing {
     pub fn after(&self, run: &RunSpec, record: &RunRecord, runner: &Runner<'_>, slot: &Arc<Slot>, place: Place<'_>) {
         let gate = place.gate;
         let neighbours = (record.circumstances.jobs as usize).saturating_sub(1);
-        let cell = (record.dataset().to_owned(), record.solver().to_owned());
+        let cell = (record.dataset().to_owned(), record.settings().solver.to_string());
         let lock = || self.ratios.lock().unwrap_or_else(PoisonError::into_inner);
         let enough = || lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
         let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough()) else { return };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::interference::Probing;
 use super::progress::{Progress, Verbosity};
@@ -152,14 +152,6 @@ pub fn workers(experiment: &Experiment, jobs: Option<usize>, isolated: bool) -> 
     if isolated { 1 } else { jobs.or(experiment.jobs).unwrap_or_else(all).max(1) }
 }
 
-/// The most wall time of a run. A config may ask for more seconds than a clock can count.
-fn timeout(experiment: &Experiment, seconds: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(seconds).map_err(|_| {
-        let message = format!("timeout_s = {seconds:e} is more than can be counted; leave it out for no limit");
-        Error::file(&experiment.path, message)
-    })
-}
-
 /// A warning when the plan may not fit into memory.
 pub fn memory_warning(needed: u64) -> Option<String> {
     let available = host::available_memory().filter(|available| needed > *available)?;
@@ -182,7 +174,6 @@ pub fn run(
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
     let mut progress = Progress::new(options.verbosity);
-    let timeout = experiment.timeout_s.map(|seconds| timeout(experiment, seconds)).transpose()?;
     let (store, _lock) = Store::create(&options.out)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
     let mut manifest = store.manifest()?;
@@ -227,7 +218,7 @@ pub fn run(
         store: &store,
         jobs,
         threads: experiment.threads,
-        timeout,
+        timeout: experiment.timeout,
         cancel,
         probing: probing.as_ref(),
     };
@@ -372,7 +363,7 @@ fn instrument_cost(records: &[RunRecord]) -> Option<String> {
     let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
     for record in records.iter().filter(|record| record.measured.totals.wall_s > 0.0) {
         let share = record.measured.totals.instrument_s / record.measured.totals.wall_s;
-        cells.entry((record.dataset(), record.solver())).or_default().push(share);
+        cells.entry((record.dataset(), record.settings().solver.to_string())).or_default().push(share);
     }
     let medians = cells.into_iter().map(|(cell, shares)| (median(&shares), cell));
     let (share, (dataset, solver)) = medians.max_by(|a, b| a.0.total_cmp(&b.0))?;

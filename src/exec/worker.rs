@@ -193,9 +193,7 @@ pub fn execute(
             None => {
                 let status = match outcome.stop {
                     // Its points stay: a slow run that leaves no trace would make its solver look faster.
-                    StopReason::Cancelled => {
-                        Status::Failed(format!("timed out after {}", crate::text::seconds(total_s)))
-                    }
+                    StopReason::Cancelled => Status::timed_out(&crate::text::seconds(total_s)),
                     stop => Status::Done(stop),
                 };
                 match Measured::of(outcome, total_s, passes) {

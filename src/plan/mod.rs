@@ -39,7 +39,7 @@ impl RunSpec {
 
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.identity.dataset, self.settings().solver.name, self.repeat)
+        format!("{} {} #{}", self.identity.dataset, self.settings().solver, self.repeat)
     }
 }
 
@@ -65,7 +65,7 @@ impl Plan {
     pub fn new(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
         let mut sets = Vec::new();
         for spec in &experiment.datasets {
-            if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, &solver.name)) {
+            if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, solver)) {
                 continue;
             }
             let problem = OnceLock::new();
@@ -82,7 +82,9 @@ impl Plan {
         }
         if sets.is_empty() {
             let cells = experiment.only.join(", ");
-            let message = format!("--only {cells} fits no DATASET/SOLVER of this config");
+            let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
+            let message =
+                format!("--only {cells} fits no DATASET/SOLVER of this config; its solvers are {}", known.join(", "));
             return Err(Error::file(&experiment.path, message));
         }
         let runs = runs(experiment, catalog, &sets)?;
@@ -123,7 +125,7 @@ fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error 
 fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Result<Vec<RunSpec>> {
     let mut runs = Vec::new();
     for (set, PlannedSet { spec, description, .. }) in sets.iter().enumerate() {
-        for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, &solver.name)) {
+        for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)) {
             let info = catalog.solver(&solver.name);
             let params = info.and_then(|info| info.resolve(solver, catalog.solvers()).ok()).unwrap_or_default();
             if let Some(info) = info {
