@@ -80,6 +80,7 @@ impl dyn Catalog + '_ {
 
     /// The pairs that the paper compares: (single-plane, multi-plane).
     pub fn pairs(&self) -> Vec<(&SolverInfo, &SolverInfo)> {
-        self.solvers().iter().filter_map(|multi| Some((self.solver(multi.partner?)?, multi))).collect()
+        let paper = self.solvers().iter().filter(|multi| multi.in_paper);
+        paper.filter_map(|multi| Some((self.solver(multi.partner?)?, multi))).collect()
     }
 }

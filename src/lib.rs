@@ -44,6 +44,8 @@ pub mod frame;
 #[cfg(feature = "harness")]
 pub mod harness;
 #[cfg(feature = "harness")]
+pub mod league;
+#[cfg(feature = "harness")]
 pub mod optimum;
 #[cfg(feature = "harness")]
 pub mod plan;

@@ -118,6 +118,7 @@ fn what_is_wrong_is_named_with_its_line() {
             "name = \"bcfv\"",
             "test.toml:23: unknown solver 'bcfv'; known: fw, bcfw, bcfw-avg, mp-bcfw, mp-bcfw-avg",
         ),
+        ("name = \"bcfw\"", "name = \"bcfv\"", ": did you mean `bcfw`?"),
         (
             "name = \"mp-bcfw\"\nT = 3\npasses = 2",
             "name = \"bcfw\"\norder = \"sequential\"",
@@ -183,7 +184,7 @@ fn shipped_configs_are_valid_and_know_what_they_name() {
         assert_eq!(Experiment::load(format!("configs/{name}.toml"), catalog.solvers()).unwrap(), experiment);
     }
     let missing = Experiment::load("nowhere.toml", catalog.solvers()).unwrap_err().to_string();
-    assert!(missing.contains("built in: quick, smoke, ci, paper"), "{missing}");
+    assert!(missing.contains("built in: quick, smoke, ci, paper, league"), "{missing}");
 }
 
 #[test]
@@ -217,4 +218,47 @@ fn the_config_of_the_gates_is_repeatable() {
     let ci = Experiment::load("ci", Harness::standard().solvers()).unwrap();
     assert_eq!((ci.clock, ci.evaluate), (ClockKind::VIRTUAL, Cadence::Every(1)));
     assert!(ci.gap_targets.len() >= 5);
+}
+
+#[test]
+fn a_star_stands_for_every_solver_that_no_other_entry_names() {
+    let harness = Harness::standard();
+    let text = |solvers: &str| {
+        format!("name = \"test\"\n[budget]\niterations = 3\n[[dataset]]\nname = \"usps-synth\"\n{solvers}")
+    };
+    let all = parse(&text("[[solver]]\nname = \"*\"\n[[solver]]\nname = \"mp-bcfw\"\nT = 3\n")).unwrap();
+    assert_eq!(all.solvers.len(), harness.solvers().len(), "each once");
+    let multi: Vec<_> = all.solvers.iter().filter(|solver| solver.name == "mp-bcfw").collect();
+    assert_eq!(multi, [&SolverSpec::new("mp-bcfw").with("T", Value::Count(3))]);
+    let error = parse(&text("[[solver]]\nname = \"*\"\nT = 3\n")).unwrap_err();
+    assert!(error.contains("test.toml:8") && error.contains("name one to set a parameter"), "{error}");
+    let error = parse(&text("[[solver]]\nname = \"*\"\n[[solver]]\nname = \"*\"\n")).unwrap_err();
+    assert!(error.contains("once is enough"), "{error}");
+}
+
+#[test]
+fn a_data_set_that_is_not_there_leaves_its_place_to_another() {
+    use ssvm_bench::DataDir;
+    use ssvm_bench::plan::Plan;
+
+    let harness = Harness::standard();
+    let nowhere = DataDir::resolve(Some(Path::new("nowhere")));
+    let plan = |datasets: &str| {
+        let text = format!("name = \"test\"\n[budget]\niterations = 3\n{datasets}[[solver]]\nname = \"bcfw\"\n");
+        let experiment = parse(&text)?;
+        Plan::new(&experiment, &harness, &nowhere).map_err(|error| error.to_string())
+    };
+    let replaced = plan("[[dataset]]\nname = \"usps\"\nelse = \"usps-synth:n=30\"\n").unwrap();
+    assert_eq!(replaced.runs[0].identity.dataset, "usps-synth:n=30");
+    assert_eq!(replaced.replacements(), ["usps is not there: usps-synth:n=30 takes its place"]);
+    let kept = plan("[[dataset]]\nname = \"usps-synth:n=20\"\nelse = \"usps-synth:n=30\"\n").unwrap();
+    assert_eq!((kept.runs[0].identity.dataset.as_str(), kept.replacements().len()), ("usps-synth:n=20", 0));
+    let error = plan("[[dataset]]\nname = \"usps-synth\"\nelse = \"uspz\"\n").map(drop).unwrap_err();
+    assert!(error.contains("test.toml:5") && error.contains("unknown data set 'uspz'"), "{error}");
+    let twice = "[[dataset]]\nname = \"usps-synth\"\n[[dataset]]\nname = \"usps\"\nelse = \"usps-synth\"\n";
+    let error = plan(twice).map(drop).unwrap_err();
+    assert!(error.contains("'usps-synth' is already on line 5"), "{error}");
+    let paper: Vec<String> =
+        Experiment::load("league", harness.solvers()).unwrap().datasets.into_iter().map(|d| d.name).collect();
+    assert_eq!(paper, ["usps", "ocr", "horses", "stanford"]);
 }

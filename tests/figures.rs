@@ -7,7 +7,7 @@ use ssvm_bench::figure::{self, FileFormat};
 use ssvm_bench::trace::RunRecord;
 
 fn figures(records: &[RunRecord]) -> Vec<figure::Figure> {
-    figure::all(&hand::results(records)).unwrap().0
+    figure::all(&hand::results(records), &[]).unwrap().0
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn every_figure_in_every_format() {
     let scratch = tempfile::tempdir().unwrap();
     let dir = kept.as_deref().unwrap_or(scratch.path());
     let files = figure::write(&figures, dir, &[FileFormat::Svg, FileFormat::Png, FileFormat::Pdf]).unwrap();
-    assert_eq!((figures.len(), files.len()), (4 * 5 + 2, 3 * 22));
+    assert_eq!((figures.len(), files.len()), (6 * 5 + 2, 3 * 32));
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
         let magic: &[u8] = match file.extension().and_then(|e| e.to_str()) {
@@ -44,8 +44,9 @@ fn one_repeat_one_point_and_no_point_still_draw() {
     let one = hand::run("usps", "mp-bcfw", 0, vec![hand::point(1, 0.5, 2.0, 1.0)]);
     let negative = hand::run("ocr", "bcfw", 0, vec![hand::point(1, 0.0, 1.0, 2.0)]);
     let broken = hand::failed("stanford", "bcfw", 0, "timeout");
-    let (figures, left_out) = figure::all(&hand::results(&[one, negative, broken])).unwrap();
-    assert_eq!(left_out, ["slope_rule"], "no run made approximate passes that were kept");
+    let (figures, left_out) = figure::all(&hand::results(&[one, negative, broken]), &[]).unwrap();
+    let left_out: Vec<&str> = left_out.iter().map(|row| row.name).collect();
+    assert_eq!(left_out, ["league", "league_targets", "slope_rule"], "one solver a set, and no passes that were kept");
     let dir = tempfile::tempdir().unwrap();
     figure::write(&figures, dir.path(), &[FileFormat::Png]).unwrap();
     let of = |name: &str| &figures.iter().find(|f| f.name == name).unwrap().svg;

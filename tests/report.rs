@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ssvm_bench::frame::load::Results;
+use ssvm_bench::league::League;
 use ssvm_bench::report::{self, Input};
 use ssvm_bench::trace::RunRecord;
 use ssvm_bench::trace::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
@@ -51,7 +52,8 @@ fn page(records: &[RunRecord]) -> String {
     let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
     let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
     let claims = claims::check(&results).unwrap();
-    report::html(&Input { name: "results <quick>", results: &results, claims: &claims }).unwrap()
+    let league = League::of(&results.frames).unwrap();
+    report::html(&Input { name: "results <quick>", results: &results, claims: &claims, league: &league }).unwrap()
 }
 
 fn one_page_with_everything_and_nothing_from_outside() {

@@ -83,7 +83,7 @@ fn the_time_axis_ends_where_the_first_solver_ends() {
         assert!((last / end - 1.0).abs() < 1e-9, "drawn to {last} of {end}");
     }
     let row = FIGURES.iter().find(|row| row.name == "runtime_convergence").unwrap();
-    let svg = (row.draw)(&Source::new(&results), &["usps"]).unwrap().unwrap();
+    let svg = (row.draw)(&Source::new(&results, &[]), &["usps"]).unwrap().unwrap();
     assert!(svg.contains("ends where its first solver ends"));
 }
 

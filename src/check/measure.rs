@@ -102,6 +102,7 @@ pub fn clear_targets(runs: &[&RunRecord], wanted: &[f64], margin: f64) -> Vec<f6
 /// The metrics of a cell at these gap targets.
 pub fn values(runs: &[&RunRecord], targets: &[f64]) -> Values {
     let mut metrics = BTreeMap::new();
+    let has_dual = |record: &&RunRecord| record.points().iter().all(TracePoint::has_dual);
     let at = |place: Place| {
         runs.iter().map(move |record| match (&record.status, place) {
             (Status::Failed(_), _) => None,
@@ -111,7 +112,8 @@ pub fn values(runs: &[&RunRecord], targets: &[f64]) -> Values {
     };
     for place in targets.iter().map(|gap| Place::Gap(*gap)).chain([Place::End]) {
         let quantities: &[Quantity] = if place == Place::End { &Quantity::OBJECTIVES } else { &Quantity::COSTS };
-        for &quantity in quantities {
+        let measured = |quantity: &&Quantity| **quantity != Quantity::Dual || runs.iter().all(has_dual);
+        for &quantity in quantities.iter().filter(measured) {
             let values = at(place).map(|point| point.map(|point| read(point, quantity))).collect();
             metrics.insert(Metric { place, quantity }, values);
         }

@@ -1,9 +1,10 @@
 //! Claims 1 and 2: primal suboptimality at equal iterations, over log-iterations.
 
-use super::estimate::{Estimate, Range, all, basis, estimates};
 use super::pairs::{Paired, over_log};
+use super::verdict::{Range, all, basis};
 use super::{Claim, ClaimRow, MULTI, SINGLE, Study, Subject, Verdict};
 use crate::problem::Paper;
+use crate::stats::{Estimate, estimates};
 use crate::text::{number, percent};
 
 /// Share of the log-iterations over which MP-BCFW must be lower for "always" to hold; it must be lower at the last one too.
@@ -102,10 +103,7 @@ impl Study<'_> {
             return;
         }
         for pair in here {
-            let alike = |other: &(usize, usize)| {
-                let facts = |s: usize| &self.frames.series[s].facts;
-                facts(other.1).iter().filter(|(key, value)| facts(pair.1).get(*key) == Some(value)).count()
-            };
+            let alike = |other: &(usize, usize)| self.frames.alike(other.1, pair.1);
             // The first of the most alike.
             let Some(other) = there.iter().copied().rev().max_by_key(alike) else { continue };
             let row = subject.row(self.frames, &self.frames.series[pair.1].label, claim());

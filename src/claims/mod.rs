@@ -7,12 +7,12 @@
 
 mod busy;
 mod convergence;
-mod estimate;
 mod pairs;
 mod parameters;
 mod time;
+mod verdict;
 
-pub use estimate::Estimate;
+pub use crate::stats::Estimate;
 
 use serde::{Deserialize, Serialize};
 
@@ -175,7 +175,9 @@ pub fn check(results: &Results) -> Result<Vec<Claim>> {
         }
     }
     let busy = busy::busy(results);
-    claims.iter_mut().for_each(|claim| busy::take_back(claim, results, &busy));
+    for claim in &mut claims {
+        busy::take_back(claim, results, &busy);
+    }
     Ok(claims)
 }
 

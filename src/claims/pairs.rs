@@ -2,13 +2,9 @@
 
 use super::Study;
 use crate::frame::align::End;
-use crate::frame::curve::Curve;
-use crate::frame::names::CIRCUMSTANCES;
+use crate::frame::curve::{self, Curve, Matched};
 use crate::settings::Cadence;
 use crate::stats::median;
-
-/// Pairs of curves with the same seed: (single-plane, multi-plane).
-pub(super) type Matched<'a> = Vec<(&'a Curve, &'a Curve)>;
 
 impl<'a> Study<'a> {
     /// Every series of a solver on a data set with evaluations, even if all its runs timed out: a solver may have several
@@ -25,18 +21,9 @@ impl<'a> Study<'a> {
     /// Series of two solvers to be compared: for every setting of the multi-plane solver, the settings of the other
     /// that were run under the same circumstances and have most else in common.
     pub fn pairs(&self, dataset: &str, single: &str, multi: &str) -> Vec<(usize, usize)> {
-        let facts = |s: usize| &self.frames.series[s].facts;
-        let comparable = |a: usize, b: usize| CIRCUMSTANCES.iter().all(|key| facts(a).get(*key) == facts(b).get(*key));
-        let alike =
-            |a: usize, b: usize| facts(a).iter().filter(|(key, value)| facts(b).get(*key) == Some(value)).count();
         let singles = self.settings(dataset, single);
-        let mut pairs = Vec::new();
-        for b in self.settings(dataset, multi) {
-            let partners: Vec<usize> = singles.iter().copied().filter(|a| comparable(*a, b)).collect();
-            let most = partners.iter().map(|a| alike(*a, b)).max();
-            pairs.extend(partners.into_iter().filter(|a| Some(alike(*a, b)) == most).map(|a| (a, b)));
-        }
-        pairs
+        let partners = |b: usize| self.frames.partners(b, &singles).into_iter().map(move |a| (a, b));
+        self.settings(dataset, multi).into_iter().flat_map(partners).collect()
     }
 
     /// Why there is no pair.
@@ -52,8 +39,7 @@ impl<'a> Study<'a> {
     where
         Self: 'a,
     {
-        let partner = |a: &'a Curve| self.curves[multi].iter().find(|b| b.seed == a.seed).map(|b| (a, b));
-        self.curves[single].iter().filter_map(partner).collect()
+        curve::matched(&self.curves[single], &self.curves[multi])
     }
 
     /// "10 paired repeats", and what is not among them.

@@ -1,11 +1,11 @@
 //! Claim 5: how working sets and approximate passes develop over log-iterations.
 
-use super::estimate::{Estimate, Range, all, basis, estimates};
+use super::verdict::{Range, all, basis};
 use super::{Claim, ClaimRow, MULTI, Study, Subject};
 use crate::frame::align::{End, place};
 use crate::frame::curve::Curve;
 use crate::problem::Paper;
-use crate::stats::median;
+use crate::stats::{Estimate, estimates, median};
 use crate::text::number;
 
 /// "Small" working sets and pass counts: at most this.

@@ -1,15 +1,15 @@
 //! Claims 3 and 4: where the time goes, and how long a gap takes. On a repeatable clock the cost model decides both, and
 //! the rows say so.
 
-use super::estimate::{Estimate, Range, basis, estimates};
-use super::pairs::Matched;
+use super::verdict::{Range, basis};
 use super::{Claim, ClaimRow, MULTI, SINGLE, Study, Subject, Verdict};
 use crate::error::Result;
 use crate::frame::Series;
 use crate::frame::align::End;
+use crate::frame::curve::{Curve, Matched};
 use crate::frame::target;
 use crate::problem::Paper;
-use crate::stats::median;
+use crate::stats::{Estimate, estimates, median};
 use crate::text::{number, percent, seconds};
 
 /// "About x %": within so many percentage points.
@@ -234,10 +234,10 @@ struct Race {
 impl Race {
     fn new(matched: &Matched<'_>) -> Self {
         let targets = target::targets(matched.iter().flat_map(|(a, b)| [*a, *b]));
-        let times = |curve: &crate::frame::curve::Curve| -> Vec<Option<f64>> {
+        let times = |curve: &Curve| -> Vec<Option<f64>> {
             targets.iter().map(|target| curve.reached(*target).map(|(time, _)| time)).collect()
         };
-        let end = |curve: &crate::frame::curve::Curve| match curve.end {
+        let end = |curve: &Curve| match curve.end {
             End::Gap => f64::INFINITY,
             _ => curve.last_time().unwrap_or(0.0),
         };

@@ -21,6 +21,10 @@ pub struct FiguresArgs {
     /// Also write the tables behind the figures as Parquet and CSV into RESULTS/tables
     #[arg(long)]
     tables: bool,
+    /// Solvers in the figures of the paper, such as 'mp-*'; repeatable [default: all, or those of the paper where there
+    /// are more than eight]
+    #[arg(long, value_name = "GLOB")]
+    solvers: Vec<String>,
     /// Only runs whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
     #[arg(long, value_name = "GLOB")]
     only: Vec<String>,
@@ -31,7 +35,7 @@ pub fn run(args: &FiguresArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let results = pages::open(&args.results, catalog, &args.only)?;
     let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
     let tables = args.tables.then(|| args.results.join("tables"));
-    for file in pages::figures(&results, &out, &args.format, tables.as_deref())? {
+    for file in pages::figures(&results, &out, &args.format, tables.as_deref(), &args.solvers)? {
         print(&format!("{}\n", file.display()))?;
     }
     Ok(())

@@ -7,6 +7,7 @@ mod compare;
 mod data;
 mod figures;
 mod init;
+mod league;
 mod optimum;
 mod pages;
 mod plan;
@@ -56,6 +57,8 @@ enum Command {
     Report(report::ReportArgs),
     /// Checks the claims of the paper against a result folder.
     Claims(claims::ClaimsArgs),
+    /// Compares all solvers of a result folder with each other.
+    League(league::LeagueArgs),
     /// Where the time goes: oracle shares and latencies.
     Profile(profile::ProfileArgs),
     /// Regression gates: compares a result folder with a baseline, or saves one.
@@ -144,6 +147,7 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
         Command::Figures(args) => figures::run(args, catalog).map(fine),
         Command::Report(args) => report::run(args, catalog).map(fine),
         Command::Claims(args) => claims::run(args, catalog).map(fine),
+        Command::League(args) => league::run(args, catalog).map(fine),
         Command::Profile(args) => profile::run(args, catalog).map(fine),
         Command::Check(args) => check::run(args, catalog),
         Command::Compare(args) => compare::run(args, catalog),

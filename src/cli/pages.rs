@@ -13,6 +13,7 @@ use crate::files;
 use crate::frame::export;
 use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
+use crate::league::League;
 use crate::report::{self, Input};
 
 /// The numbers of a result folder that texts quote: small enough to be committed.
@@ -28,6 +29,9 @@ pub struct Summary {
     pub claims: Vec<Claim>,
     /// Where the time went.
     pub profile: Vec<ProfileRow>,
+    /// Everybody against everybody.
+    #[serde(default)]
+    pub league: League,
 }
 
 impl Summary {
@@ -40,6 +44,7 @@ impl Summary {
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
             claims: claims::check(results)?,
             profile: results.profile.clone(),
+            league: League::of(&results.frames)?,
         })
     }
 
@@ -75,16 +80,17 @@ pub fn warn(results: &Results) {
     results.warnings().iter().for_each(|line| note(&format!("warning: {line}")));
 }
 
-/// Writes the figures, and the tables behind them when asked; returns the files.
+/// Writes the figures, those of the paper with these solvers, and the tables behind them when asked; returns the files.
 pub fn figures(
     results: &Results,
     out: &Path,
     formats: &[FileFormat],
     tables: Option<&Path>,
+    solvers: &[String],
 ) -> crate::Result<Vec<PathBuf>> {
-    let (figures, left_out) = figure::all(results)?;
-    for name in left_out {
-        note(&format!("note: no run made approximate passes, {name} is left out"));
+    let (figures, left_out) = figure::all(results, solvers)?;
+    for row in left_out {
+        note(&format!("note: {}, {} is left out", row.missing, row.name));
     }
     let mut written = figure::write(&figures, out, formats)?;
     if let Some(dir) = tables {
@@ -94,8 +100,9 @@ pub fn figures(
 }
 
 /// Writes the page.
-pub fn report(results: &Results, claims: &[Claim], folder: &Path, out: &Path) -> crate::Result<()> {
-    let html = report::html(&Input { name: &name(results, folder), results, claims })?;
+pub fn report(results: &Results, summary: &Summary, out: &Path) -> crate::Result<()> {
+    let Summary { name, claims, league, .. } = summary;
+    let html = report::html(&Input { name, results, claims, league })?;
     files::write_bytes(out, html.as_bytes())
 }
 

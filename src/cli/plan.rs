@@ -18,7 +18,7 @@ use crate::trace::store::{Folder, Store};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper")]
 pub struct PlanArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper
+    /// Config file, or one that is built in: quick, smoke, ci, paper, league
     #[arg(long, value_name = "FILE")]
     pub config: PathBuf,
     /// Result folder, to see what is already done [default: results/NAME of the config]
@@ -97,6 +97,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
             writeln!(stdout, "{line}")?;
         }
     }
+    plan.replacements().iter().for_each(|line| note(line));
     for damage in &existing.damaged {
         note(&format!("warning: {}", damage.error));
     }

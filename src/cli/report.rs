@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::{pages, print};
+use super::pages::{self, Summary};
+use super::print;
 use crate::catalog::Catalog;
-use crate::claims;
 
 /// Write one self-contained HTML page about a result folder
 #[derive(Clone, Debug, clap::Args)]
@@ -24,6 +24,6 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let results = pages::open(&args.results, catalog, &args.only)?;
     let out = args.out.clone().unwrap_or_else(|| args.results.join("report.html"));
-    pages::report(&results, &claims::check(&results)?, &args.results, &out)?;
+    pages::report(&results, &Summary::of(&results, &args.results)?, &out)?;
     print(&format!("{}\n", out.display()))
 }

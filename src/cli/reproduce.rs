@@ -19,7 +19,7 @@ use crate::text::duration;
 #[command(after_help = "Example:\n  ssvm-bench reproduce\n  \
     ssvm-bench reproduce --config configs/paper.toml --out results/paper --isolated")]
 pub struct ReproduceArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper
+    /// Config file, or one that is built in: quick, smoke, ci, paper, league
     #[arg(long, value_name = "FILE", default_value = "quick")]
     config: PathBuf,
     #[command(flatten)]
@@ -50,10 +50,10 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     let summary = pages::Summary::of(&results, out)?;
     say("drawing figures");
     let formats = [FileFormat::Svg, FileFormat::Png, FileFormat::Pdf];
-    let drawn = pages::figures(&results, &out.join("figures"), &formats, Some(&out.join("tables")))?;
+    let drawn = pages::figures(&results, &out.join("figures"), &formats, Some(&out.join("tables")), &[])?;
     say("writing the report");
     let page = out.join("report.html");
-    pages::report(&results, &summary.claims, out, &page)?;
+    pages::report(&results, &summary, &page)?;
     pages::summary(&summary, out)?;
 
     print(&claims::text(&summary.claims))?;

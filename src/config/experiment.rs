@@ -13,12 +13,16 @@ use crate::solver::SolverInfo;
 use crate::text::fits;
 
 /// The configs that are part of the program, by name.
-pub const BUILTIN: [(&str, &str); 4] = [
+pub const BUILTIN: [(&str, &str); 5] = [
     ("quick", include_str!("../../configs/quick.toml")),
     ("smoke", include_str!("../../configs/smoke.toml")),
     ("ci", include_str!("../../configs/ci.toml")),
     ("paper", include_str!("../../configs/paper.toml")),
+    ("league", include_str!("../../configs/league.toml")),
 ];
+
+/// The name that stands for every solver of the table that no other entry names.
+const ALL: &str = "*";
 
 /// A checked config: data sets × solvers × repeats.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +65,8 @@ pub struct Experiment {
 pub struct DatasetSpec {
     /// Name as the data sets know it, such as `usps-synth:n=500`.
     pub name: String,
+    /// The data set that takes its place where its files are not there.
+    pub otherwise: Option<String>,
     /// λ; 1/n when absent.
     pub lambda: Option<f64>,
     /// Weight of the pairwise term; the data set's own when absent.
@@ -72,7 +78,7 @@ pub struct DatasetSpec {
 }
 
 impl Experiment {
-    /// Reads a config file. `quick`, `smoke`, `ci` and `paper` (also as `configs/quick.toml`) need no file.
+    /// Reads a config file. `quick`, `smoke`, `ci`, `paper` and `league` (also as `configs/quick.toml`) need no file.
     pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
         match std::fs::read_to_string(path) {
@@ -147,7 +153,12 @@ impl Source<'_> {
             let line = self.line(entry.get_ref().name.span().start);
             let entry = entry.get_ref();
             let name = entry.name.get_ref().clone();
-            if let Some(other) = datasets.iter().find(|other| other.name == name) {
+            let otherwise = entry.otherwise.as_ref().map(|name| name.get_ref().clone());
+            let names = [Some(&name), otherwise.as_ref()];
+            let taken = |other: &DatasetSpec| {
+                names.into_iter().flatten().find(|name| **name == other.name || Some(*name) == other.otherwise.as_ref())
+            };
+            if let Some((other, name)) = datasets.iter().find_map(|other| Some((other, taken(other)?))) {
                 return Err(self.error(
                     &entry.name,
                     format!(
@@ -163,6 +174,7 @@ impl Source<'_> {
                 }
             });
             datasets.push(DatasetSpec {
+                otherwise,
                 name,
                 lambda: self.positive(entry.lambda.as_ref(), "lambda")?,
                 pairwise_weight: pairwise_weight.transpose()?,
@@ -215,6 +227,14 @@ impl Source<'_> {
         if file.solver.is_empty() {
             return Err(Error::file(self.path, "no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
         }
+        let names = file.solver.iter().filter_map(|entry| entry.get_ref().0.get("name")?.get_ref().as_str());
+        let named: Vec<&str> = names.collect();
+        let stars = |entry: &&Spanned<wire::Solver>| {
+            entry.get_ref().0.get("name").is_some_and(|name| name.get_ref().as_str() == Some(ALL))
+        };
+        if let Some(twice) = file.solver.iter().filter(stars).nth(1) {
+            return Err(self.error(twice, "'*' stands for all solvers already: once is enough"));
+        }
         let mut solvers: Vec<SolverSpec> = Vec::new();
         for entry in &file.solver {
             let wire::Solver(keys) = entry.get_ref();
@@ -224,6 +244,18 @@ impl Source<'_> {
             let toml::Value::String(word) = name.get_ref() else {
                 return Err(self.error(name, "wrong value of `name`: it must be text"));
             };
+            if word == ALL {
+                if let Some((_, value)) = keys.iter().find(|(key, _)| *key != "name") {
+                    return Err(
+                        self.error(value, "'*' stands for solvers with their defaults; name one to set a parameter")
+                    );
+                }
+                let unnamed = known.iter().filter(|info| !named.contains(&info.name));
+                for spec in unnamed.map(|info| info.spec(&[], known)) {
+                    solvers.push(spec.map_err(|refusal| self.error(name, refusal.message))?);
+                }
+                continue;
+            }
             let info = SolverInfo::find(known, word).map_err(|e| self.error(name, e.to_string()))?;
             let given: Vec<(&str, String)> = keys
                 .iter()

@@ -46,6 +46,8 @@ pub(super) struct Budget {
 #[serde(deny_unknown_fields)]
 pub(super) struct Dataset {
     pub name: Spanned<String>,
+    #[serde(rename = "else")]
+    pub otherwise: Option<Spanned<String>>,
     pub lambda: Option<Spanned<f64>>,
     pub pairwise_weight: Option<Spanned<f64>>,
     pub budget: Option<Spanned<Budget>>,

@@ -57,6 +57,15 @@ impl DatasetInfo {
         known: None,
     };
 
+    /// Whether the files that a request for it needs are on this machine.
+    pub fn is_there(&self, request: &Request<'_>) -> bool {
+        match (self.known, self.argument) {
+            (Some(set), _) => request.data.locate(set).is_some(),
+            (None, Argument::Path(_)) => request.path().is_ok_and(|path| path.exists()),
+            (None, Argument::Parameters(_)) => true,
+        }
+    }
+
     /// How it is written: `libsvm:PATH`, `usps-synth:n=…`.
     pub fn usage(&self) -> String {
         let keys = |keys: &[&str]| keys.iter().map(|key| format!("{key}=…")).collect::<Vec<_>>().join(",");

@@ -141,12 +141,6 @@ pub fn drive<P: Problem>(
         };
         let dual_solution = solution.dual(problem.lambda());
         let dual = dual_solution.max(solver.dual());
-        if !(value.primal.is_finite() && (dual.is_finite() || !has_dual)) {
-            return Err(Error::invalid(format!(
-                "the run diverged in iteration {iterations}: primal {}, dual {dual}; look for extreme feature values",
-                value.primal
-            )));
-        }
         let counters = meter.counters();
         let (planes_mean, planes_max) = solver.planes();
         let point = TracePoint {
@@ -170,6 +164,12 @@ pub fn drive<P: Problem>(
             planes_max,
             cached_bytes: solver.cached_bytes(),
         };
+        if !point.is_sound() || (has_dual && !point.has_dual()) {
+            return Err(Error::invalid(format!(
+                "the run diverged in iteration {iterations}: primal {}, dual {dual}; look for extreme feature values",
+                value.primal
+            )));
+        }
         observer.point(&point);
         if budget.gap.is_some_and(|gap| point.gap <= gap) {
             stop = Some(StopReason::Gap);

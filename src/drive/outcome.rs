@@ -30,11 +30,11 @@ pub struct TracePoint {
     pub approx_time_s: f64,
     /// P at the returned vector; a certified upper bound of it when the oracle is not exact.
     pub primal: f64,
-    /// max(dual_solution, F of the current iterate).
+    /// max(dual_solution, F of the current iterate); −∞ when the solver has no dual.
     pub dual: f64,
     /// F of the returned vector.
     pub dual_solution: f64,
-    /// primal − dual: the certified gap.
+    /// primal − dual: the certified gap; +∞ without a dual.
     pub gap: f64,
     /// How much of the gap may be due to an oracle that is not exact: the bounds of all H_i less the best planes known.
     pub oracle_slack: f64,
@@ -46,6 +46,19 @@ pub struct TracePoint {
     pub planes_max: u64,
     /// Memory of the products between planes that the solver keeps, bytes.
     pub cached_bytes: u64,
+}
+
+impl TracePoint {
+    /// Whether the solver has a dual: one without says −∞, and its gap is endless.
+    pub fn has_dual(&self) -> bool {
+        self.dual != f64::NEG_INFINITY
+    }
+
+    /// Whether all its values are finite, but for the dual and the gap of a solver that has none.
+    pub fn is_sound(&self) -> bool {
+        let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        finite(&[self.primal, self.time_s]) && (!self.has_dual() || finite(&[self.dual, self.dual_solution, self.gap]))
+    }
 }
 
 /// Why a run ended.

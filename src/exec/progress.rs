@@ -87,9 +87,9 @@ impl Progress {
                 self.say(
                     Verbosity::Verbose,
                     &format!(
-                        "{label}: {} iterations, {time:.3} s ({total:.2} s with evaluation), gap {:.3e}, stopped by {}",
+                        "{label}: {} iterations, {time:.3} s ({total:.2} s with evaluation), {}, stopped by {}",
                         point.iteration,
-                        point.gap,
+                        gap_text(point.gap),
                         stop.name()
                     ),
                 );
@@ -104,7 +104,7 @@ impl Progress {
         if let Some(bars) = &self.bars {
             for (bar, worker) in bars.workers.iter().zip(&view.workers) {
                 bar.set_message(worker.as_ref().map_or(String::new(), |(label, iteration, gap)| {
-                    let gap = gap.map_or(String::new(), |gap| format!(", iteration {iteration}, gap {gap:.2e}"));
+                    let gap = gap.map_or(String::new(), |gap| format!(", iteration {iteration}, {}", gap_text(gap)));
                     format!("{label}{gap}")
                 }));
                 bar.tick();
@@ -143,4 +143,9 @@ impl Progress {
             }
         }
     }
+}
+
+/// A solver without a dual has no gap.
+fn gap_text(gap: f64) -> String {
+    if gap.is_finite() { format!("gap {gap:.2e}") } else { "no dual".to_owned() }
 }

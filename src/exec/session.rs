@@ -278,6 +278,7 @@ fn warn(
     jobs: usize,
     progress: &Progress,
 ) {
+    plan.replacements().iter().for_each(|line| progress.say(Verbosity::Normal, line));
     if let Some(warning) = memory_warning(plan_memory(plan, jobs)) {
         progress.say(Verbosity::Normal, &warning);
     }

@@ -132,10 +132,6 @@ impl Observer for Watch<'_> {
     }
 }
 
-fn sound(point: &TracePoint) -> bool {
-    [point.primal, point.dual, point.dual_solution, point.gap, point.time_s].iter().all(|value| value.is_finite())
-}
-
 /// Where and with how many neighbours a worker runs.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
@@ -187,7 +183,7 @@ pub fn execute(
     let (status, measured) = match result {
         Err(payload) => failed(format!("panicked: {}", panic_text(payload.as_ref()))),
         Ok(Err(error)) => failed(error.to_string()),
-        Ok(Ok(outcome)) => match outcome.points.iter().find(|point| !sound(point)) {
+        Ok(Ok(outcome)) => match outcome.points.iter().find(|point| !point.is_sound()) {
             Some(point) => failed(format!("diverged: the objective is not finite at iteration {}", point.iteration)),
             None if outcome.stop == StopReason::Cancelled && halt == Halt::Cancel as u8 => return None,
             None => {

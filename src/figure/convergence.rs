@@ -46,8 +46,8 @@ impl Kind {
         }
     }
 
-    fn shows(self, frames: &Frames, series: usize) -> bool {
-        self != Self::Dynamics || frames.series[series].keeps_planes()
+    fn shows(self, source: &Source<'_>, series: usize) -> bool {
+        source.shown[series] && (self != Self::Dynamics || source.results.frames.series[series].keeps_planes())
     }
 }
 
@@ -125,21 +125,26 @@ pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String
     let (frames, bands) = (&source.results.frames, source.bands(kind.axis())?);
     let styles = theme::styles(frames);
     let mut entries: Vec<(String, Style)> = Vec::new();
-    for series in datasets.iter().flat_map(|dataset| shown_of(kind, frames, dataset)).map(|s| &frames.series[s]) {
+    for series in datasets.iter().flat_map(|dataset| shown_of(kind, source, dataset)).map(|s| &frames.series[s]) {
         let entry = (series.display.clone(), styles[&series.label]);
         if !entries.contains(&entry) {
             entries.push(entry);
         }
     }
-    let ends: Vec<f64> = datasets.iter().map(|d| axis_end(shown_of(kind, frames, d).map(|s| &bands[s]))).collect();
+    let ends: Vec<f64> = datasets.iter().map(|d| axis_end(shown_of(kind, source, d).map(|s| &bands[s]))).collect();
     let lengths = |(dataset, end): (&&str, &f64)| -> Vec<(usize, usize)> {
-        shown_of(kind, frames, dataset).map(|s| (s, drawn_length(&bands[s], *end))).collect()
+        shown_of(kind, source, dataset).map(|s| (s, drawn_length(&bands[s], *end))).collect()
     };
     let drawn: Vec<(usize, usize)> = datasets.iter().zip(&ends).flat_map(lengths).collect();
     let mut notes = notes(kind, frames, bands, &drawn);
     if kind != Kind::Dynamics && datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {
         notes.push("shaded: not known of the optimum, nothing is compared below".to_owned());
     }
+    let no_dual: Vec<&str> = entries_without_dual(frames, &drawn);
+    if kind != Kind::Dynamics && !no_dual.is_empty() {
+        notes.push(format!("without a dual, in the first panel only: {}", no_dual.join(", ")));
+    }
+    notes.extend(source.hidden(datasets));
     let legend = Legend::new(entries, &notes);
     let row = HEADING + PANEL;
     let height = row * datasets.len() as f64 + legend.height();
@@ -154,21 +159,31 @@ pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String
                 heading,
             ))?;
             let area = root.clone().shrink((0, pt(top + HEADING)), (pt(WIDTH), pt(PANEL)));
-            draw_row(kind, frames, bands, (dataset, ends[at]), &area)?;
+            draw_row(kind, source, bands, (dataset, ends[at]), &area)?;
         }
         legend.draw(root, row * datasets.len() as f64)
     })
 }
 
-fn shown_of<'a>(kind: Kind, frames: &'a Frames, dataset: &'a str) -> impl Iterator<Item = usize> + 'a {
-    frames.series_of(dataset).filter(move |s| kind.shows(frames, *s))
+/// Names of the drawn solvers that have no dual.
+fn entries_without_dual<'a>(frames: &'a Frames, drawn: &[(usize, usize)]) -> Vec<&'a str> {
+    let mut names: Vec<&str> =
+        drawn.iter().map(|(s, _)| &frames.series[*s]).filter(|s| !s.has_dual).map(|s| s.display.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
-fn draw_row(kind: Kind, frames: &Frames, bands: &[Bands], (dataset, end): (&str, f64), area: &Area) -> Drawn {
+fn shown_of<'a>(kind: Kind, source: &'a Source<'_>, dataset: &'a str) -> impl Iterator<Item = usize> + 'a {
+    source.results.frames.series_of(dataset).filter(move |s| kind.shows(source, *s))
+}
+
+fn draw_row(kind: Kind, source: &Source<'_>, bands: &[Bands], (dataset, end): (&str, f64), area: &Area) -> Drawn {
+    let frames = &source.results.frames;
     let styles = theme::styles(frames);
     let quantities = kind.quantities();
     for (cell, quantity) in area.split_evenly((1, quantities.len())).iter().zip(quantities) {
-        let lines = shown_of(kind, frames, dataset).map(|s| {
+        let lines = shown_of(kind, source, dataset).map(|s| {
             let (band, length) = (bands[s].of(*quantity), drawn_length(&bands[s], end));
             Line {
                 style: styles[&frames.series[s].label],

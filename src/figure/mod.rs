@@ -4,6 +4,8 @@
 pub mod canvas;
 pub mod convergence;
 pub mod explain;
+pub mod league;
+mod league_targets;
 pub mod legend;
 pub mod oracle_time;
 pub mod panel;
@@ -14,10 +16,11 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files;
 use crate::frame::load::Results;
 use crate::frame::{Axis, Bands, names};
+use crate::league::League;
 use convergence::Kind;
 
 /// File formats of figures.
@@ -44,14 +47,38 @@ pub struct Figure {
 pub struct Source<'a> {
     /// Records and tables.
     pub results: &'a Results,
+    /// Which series the figures of the paper show.
+    pub shown: Vec<bool>,
     iteration: OnceLock<Vec<Bands>>,
     time: OnceLock<Vec<Bands>>,
+    league: OnceLock<League>,
 }
 
 impl<'a> Source<'a> {
-    /// Of a result folder.
-    pub fn new(results: &'a Results) -> Self {
-        Self { results, iteration: OnceLock::new(), time: OnceLock::new() }
+    /// Of a result folder; the figures of the paper show solvers that fit one of the patterns, see [`crate::frame::Frames::shown`].
+    pub fn new(results: &'a Results, solvers: &[String]) -> Self {
+        let shown = results.frames.shown(solvers);
+        Self { results, shown, iteration: OnceLock::new(), time: OnceLock::new(), league: OnceLock::new() }
+    }
+
+    /// The league of the results.
+    pub fn league(&self) -> Result<&League> {
+        if let Some(league) = self.league.get() {
+            return Ok(league);
+        }
+        let league = League::of(&self.results.frames)?;
+        Ok(self.league.get_or_init(|| league))
+    }
+
+    /// What is not shown of some data sets, for a legend.
+    pub fn hidden(&self, datasets: &[&str]) -> Option<String> {
+        let frames = &self.results.frames;
+        let hidden = datasets.iter().flat_map(|dataset| frames.series_of(dataset)).filter(|s| !self.shown[*s]);
+        let mut labels: Vec<&str> = hidden.map(|s| frames.series[s].label.as_str()).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        let plural = if labels.len() == 1 { "solver is" } else { "solvers are" };
+        (!labels.is_empty()).then(|| format!("{} more {plural} in the figure of the league", labels.len()))
     }
 
     /// The bands of every series against iterations or solver time.
@@ -73,50 +100,74 @@ pub struct FigureRow {
     pub per_dataset: bool,
     /// Draws it for these data sets as SVG text; `None` when the results have nothing for it to show.
     pub draw: fn(&Source<'_>, &[&str]) -> Result<Option<String>>,
+    /// Why it may have nothing to show.
+    pub missing: &'static str,
 }
 
-/// The table of figures: the four of the paper, and the two that explain the step and the slope rule.
+const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
+
+/// The table of figures: the four of the paper, the league, and the two that explain the step and the slope rule.
 pub const FIGURES: &[FigureRow] = &[
     FigureRow {
         name: "oracle_convergence",
         per_dataset: true,
         draw: |source, sets| convergence::draw(Kind::Oracle, source, sets).map(Some),
+        missing: "",
     },
     FigureRow {
         name: "runtime_convergence",
         per_dataset: true,
         draw: |source, sets| convergence::draw(Kind::Runtime, source, sets).map(Some),
+        missing: "",
     },
     FigureRow {
         name: "parameter_dynamics",
         per_dataset: true,
         draw: |source, sets| convergence::draw(Kind::Dynamics, source, sets).map(Some),
+        missing: "",
     },
     FigureRow {
         name: "oracle_time",
         per_dataset: true,
-        draw: |source, sets| oracle_time::draw(&source.results.frames, &source.results.profile, sets).map(Some),
+        draw: |source, sets| oracle_time::draw(source, sets).map(Some),
+        missing: "",
     },
-    FigureRow { name: "fw_step", per_dataset: false, draw: |_, _| explain::fw_step().map(Some) },
+    FigureRow {
+        name: "league",
+        per_dataset: true,
+        draw: |source, sets| league::draw(&source.results.frames, source.league()?, sets),
+        missing: NO_TARGET,
+    },
+    FigureRow { name: "league_targets", per_dataset: true, draw: league_targets::draw, missing: NO_TARGET },
+    FigureRow { name: "fw_step", per_dataset: false, draw: |_, _| explain::fw_step().map(Some), missing: "" },
     FigureRow {
         name: "slope_rule",
         per_dataset: false,
         draw: |source, _| {
             explain::PassTrace::pick(&source.results.records).map(|t| explain::slope_rule(&t)).transpose()
         },
+        missing: "no run made approximate passes",
     },
 ];
 
-/// All figures of a result folder, and the names of those that it has nothing for.
-pub fn all(results: &Results) -> Result<(Vec<Figure>, Vec<&'static str>)> {
-    let source = Source::new(results);
+/// All figures of a result folder, and the rows of those that it has nothing for. The figures of the paper show solvers
+/// that fit one of the patterns, see [`crate::frame::Frames::shown`].
+pub fn all(results: &Results, solvers: &[String]) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
+    let source = Source::new(results, solvers);
+    if !source.shown.contains(&true) && !solvers.is_empty() {
+        let mut known: Vec<&str> = results.frames.series.iter().map(|series| series.solver.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        let message = format!("--solvers {} fits no solver; there are: {}", solvers.join(", "), known.join(", "));
+        return Err(Error::invalid(message));
+    }
     let datasets = results.frames.datasets();
     let stems = names::file_stems(&datasets);
     let (mut figures, mut left_out) = (Vec::new(), Vec::new());
     for row in FIGURES {
         match (row.draw)(&source, &datasets)? {
             Some(svg) => figures.push(Figure { name: row.name.to_owned(), svg }),
-            None => left_out.push(row.name),
+            None => left_out.push(row),
         }
         for (dataset, stem) in datasets.iter().zip(&stems).filter(|_| row.per_dataset) {
             if let Some(svg) = (row.draw)(&source, &[dataset])? {

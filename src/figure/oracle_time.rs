@@ -4,12 +4,12 @@ use hdrhistogram::Histogram;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use super::Source;
 use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
 use super::panel::log_ticks;
 use super::theme::{self, GRID, INK, SMALL, Style, TEXT, WIDTH, pt};
 use crate::error::Result;
-use crate::frame::Frames;
 use crate::frame::profile::ProfileRow;
 
 const TITLE: f64 = 16.0;
@@ -40,12 +40,13 @@ impl Columns {
 }
 
 /// Draws the figure of these data sets.
-pub fn draw(frames: &Frames, profile: &[ProfileRow], datasets: &[&str]) -> Result<String> {
+pub fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<String> {
+    let frames = &source.results.frames;
+    // A row of the profile for every series.
+    let profile = || source.results.profile.iter().zip(&source.shown).filter(|(_, shown)| **shown).map(|(row, _)| row);
     let styles = theme::styles(frames);
-    let blocks: Vec<(&str, Vec<&ProfileRow>)> = datasets
-        .iter()
-        .map(|dataset| (*dataset, profile.iter().filter(|row| row.dataset == *dataset).collect()))
-        .collect();
+    let blocks: Vec<(&str, Vec<&ProfileRow>)> =
+        datasets.iter().map(|dataset| (*dataset, profile().filter(|row| row.dataset == *dataset).collect())).collect();
     let body: f64 = blocks.iter().map(|(_, rows)| HEADING + ROW * rows.len() as f64).sum();
     let rows = || blocks.iter().flat_map(|(_, rows)| rows);
     let all = rows().flat_map(|row| [&row.oracle_histogram, &row.approx_histogram]).filter(|h| !h.is_empty());
@@ -61,6 +62,7 @@ pub fn draw(frames: &Frames, profile: &[ProfileRow], datasets: &[&str]) -> Resul
     if let Some(clock) = clocks.first() {
         notes.push(format!("shares on the {clock} clock, latencies in wall time"));
     }
+    notes.extend(source.hidden(datasets));
     let legend = Legend::new([], &notes);
     let widest = rows().map(|row| theme::text_width(&row.display, SMALL)).fold(0.0, f64::max);
     let columns = Columns::beside(widest);

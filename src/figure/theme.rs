@@ -51,14 +51,18 @@ const EXTRA: [Style; 5] = [
 /// The style of every label of the frames: the same in every figure and in the report.
 pub fn styles(frames: &Frames) -> BTreeMap<String, Style> {
     let mut extra = EXTRA.iter().cycle();
-    let mut styles = BTreeMap::new();
+    let mut styles: BTreeMap<String, Style> = BTreeMap::new();
     for series in &frames.series {
         if !styles.contains_key(&series.label) {
             let own = series.info.as_ref().filter(|_| series.label == series.solver);
-            let style = match own {
+            let mut style = match own {
                 Some(SolverInfo { color: [r, g, b], dash, .. }) => Style { color: RGBColor(*r, *g, *b), dash },
                 None => *extra.next().unwrap_or(&EXTRA[0]),
             };
+            // A colour stands for one line: one that is taken is moved by as little as possible.
+            while styles.values().any(|other| other.color == style.color) {
+                style.color.2 = style.color.2.wrapping_add(1);
+            }
             styles.insert(series.label.clone(), style);
         }
     }

@@ -19,6 +19,8 @@ pub struct Curve {
     pub iteration: Vec<f64>,
     /// Solver time there.
     pub time_s: Vec<f64>,
+    /// Exact oracle calls until there.
+    pub oracle_calls: Vec<f64>,
     /// P − B_lo there.
     pub primal_sub: Vec<f64>,
     /// Gap there.
@@ -27,8 +29,44 @@ pub struct Curve {
     pub planes: Vec<f64>,
     /// Approximate passes per iteration since the mark before.
     pub passes: Vec<f64>,
-    /// Time and gap at the end when the run stopped inside an iteration.
-    tail: Option<(f64, f64)>,
+    /// Its end when the run stopped inside an iteration.
+    pub tail: Option<Tail>,
+}
+
+/// The last evaluation of a run that stopped inside an iteration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tail {
+    /// Solver time.
+    pub time_s: f64,
+    /// Exact oracle calls.
+    pub oracle_calls: f64,
+    /// P − B_lo.
+    pub primal_sub: f64,
+    /// Gap.
+    pub gap: f64,
+}
+
+/// Pairs of curves with the same seed.
+pub type Matched<'a> = Vec<(&'a Curve, &'a Curve)>;
+
+/// The repeats of two series with the same seed.
+pub fn matched<'a>(a: &'a [Curve], b: &'a [Curve]) -> Matched<'a> {
+    let partner = |a: &'a Curve| b.iter().find(|b| b.seed == a.seed).map(|b| (a, b));
+    a.iter().filter_map(partner).collect()
+}
+
+/// What was spent where (spent, value) points in the order of a run are first at or below the target: straight in
+/// log-log between points, at the first point when that is there already.
+pub fn crossing(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Option<f64> {
+    let mut before: Option<(f64, f64)> = None;
+    for (spent, value) in points {
+        if value <= target {
+            let Some((s, v)) = before.filter(|(s, _)| value > 0.0 && *s > 0.0) else { return Some(spent) };
+            return Some(s * (spent / s).powf((v / target).ln() / (v / value).ln()));
+        }
+        before = value.is_finite().then_some((spent, value)).or(before);
+    }
+    None
 }
 
 impl Curve {
@@ -45,25 +83,16 @@ impl Curve {
 
     /// Solver time at its end.
     pub fn last_time(&self) -> Option<f64> {
-        self.tail.map(|(time, _)| time).or(self.time_s.last().copied())
+        self.tail.map(|tail| tail.time_s).or(self.time_s.last().copied())
     }
 
     /// Solver time and iteration at which the gap is first at or below the target, both interpolated.
     pub fn reached(&self, target: f64) -> Option<(f64, f64)> {
-        let whole = self.time_s.iter().zip(&self.gap).zip(&self.iteration).map(|((t, gap), k)| (*t, *gap, *k));
         let last = self.iteration.last().copied().unwrap_or(0.0);
-        let mut before: Option<(f64, f64, f64)> = None;
-        for (time, gap, iteration) in whole.chain(self.tail.map(|(time, gap)| (time, gap, last))) {
-            if gap <= target {
-                let Some((t, g, k)) = before.filter(|(t, _, k)| gap > 0.0 && *t > 0.0 && *k > 0.0) else {
-                    return Some((time, iteration));
-                };
-                let share = (g / target).ln() / (g / gap).ln();
-                return Some((t * (time / t).powf(share), k * (iteration / k).powf(share)));
-            }
-            before = gap.is_finite().then_some((time, gap, iteration)).or(before);
-        }
-        None
+        let times = self.time_s.iter().copied().chain(self.tail.map(|tail| tail.time_s));
+        let iterations = self.iteration.iter().copied().chain(self.tail.map(|_| last));
+        let gaps = || self.gap.iter().copied().chain(self.tail.map(|tail| tail.gap));
+        Some((crossing(times.zip(gaps()), target)?, crossing(iterations.zip(gaps()), target)?))
     }
 }
 
@@ -71,6 +100,7 @@ impl Curve {
 pub fn curves(frames: &Frames) -> Result<Vec<Vec<Curve>>> {
     let iteration: Vec<f64> = frames.u64s("iteration")?.iter().map(|k| *k as f64).collect();
     let passes: Vec<f64> = frames.u64s("approx_passes")?.iter().map(|k| *k as f64).collect();
+    let calls: Vec<f64> = frames.u64s("oracle_calls")?.iter().map(|k| *k as f64).collect();
     let (time, gap) = (frames.f64s("time_s")?, frames.f64s("gap")?);
     let (primal_sub, planes) = (frames.f64s(Quantity::PrimalSub.name())?, frames.f64s(Quantity::Planes.name())?);
     let curve = |run: &Run| {
@@ -87,11 +117,17 @@ pub fn curves(frames: &Frames) -> Result<Vec<Vec<Curve>>> {
             seed: run.seed,
             end: run.end,
             time_s: read(time),
+            oracle_calls: read(&calls),
             primal_sub: read(primal_sub),
             gap: read(gap),
             planes: read(planes),
             passes: rates(&marks, whole, &passes[run.whole.clone()]),
-            tail: (run.whole.end..run.rows.end).last().map(|row| (time[row], gap[row])),
+            tail: (run.whole.end..run.rows.end).last().map(|row| Tail {
+                time_s: time[row],
+                oracle_calls: calls[row],
+                primal_sub: primal_sub[row],
+                gap: gap[row],
+            }),
             iteration: marks,
         }
     };
@@ -130,11 +166,12 @@ mod tests {
             end: End::Budget,
             iteration: vec![1.0, 100.0],
             time_s: vec![0.1, 10.0],
+            oracle_calls: vec![5.0, 500.0],
             primal_sub: vec![1.0, 1e-4],
             gap: vec![1.0, 1e-4],
             planes: vec![1.0, 1.0],
             passes: vec![1.0, 1.0],
-            tail: Some((20.0, 1e-5)),
+            tail: Some(Tail { time_s: 20.0, oracle_calls: 501.0, primal_sub: 1e-5, gap: 1e-5 }),
         };
         let near = |target: f64, time: f64, iteration: f64| {
             let (t, k) = curve.reached(target).expect("reached");

@@ -75,7 +75,7 @@ pub fn csv(table: &DataFrame) -> Result<String> {
             let _ = match column {
                 Values::Text(v) => write!(out, "{}", csv_field(v[row])),
                 Values::Count(v) => write!(out, "{}", v[row]),
-                Values::Number(v) if v[row].is_nan() => Ok(()),
+                Values::Number(v) if !v[row].is_finite() => Ok(()),
                 Values::Number(v) => write!(out, "{}", v[row]),
             };
         }

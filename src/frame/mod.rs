@@ -17,15 +17,20 @@ pub mod target;
 use polars::prelude::*;
 
 use crate::catalog::Catalog;
+use crate::drive::TracePoint;
 use crate::error::{Error, Result};
 use crate::problem::Paper;
 use crate::settings::Identity;
 use crate::solver::SolverInfo;
+use crate::text::fits;
 use crate::trace::RunRecord;
 pub use bands::{Axis, Band, Bands, Quantity, TIME_GRID};
 
 use align::Run;
 use names::{Facts, Name};
+
+/// Most lines of one panel that can be told apart.
+const MOST_LINES: usize = 8;
 
 /// Best lower and best upper bound of the optimum.
 pub type Bounds = (f64, f64);
@@ -57,6 +62,8 @@ pub struct Series {
     pub facts: Facts,
     /// Whether gaps need an upper bound because the oracle is not exact.
     pub certified: bool,
+    /// Whether it has a dual; without one there is no gap, only the distance of its primal to a known optimum.
+    pub has_dual: bool,
     /// Runs that ended well.
     pub completed: usize,
     /// Runs that failed.
@@ -137,6 +144,7 @@ impl Frames {
                     clock: record.settings().clock.name(),
                     repeatable: record.settings().clock.repeatable(),
                     certified: catalog.paper(&dataset) == Some(Paper::Stanford),
+                    has_dual: false,
                     dataset,
                     label,
                     facts,
@@ -148,6 +156,7 @@ impl Frames {
             let at = series.len() - 1;
             *(if record.status.is_done() { &mut series[at].completed } else { &mut series[at].failed }) += 1;
             series[at].censored += usize::from(!record.status.is_done() && !record.points().is_empty());
+            series[at].has_dual |= record.points().iter().all(TracePoint::has_dual);
             series[at].certified |= record.points().iter().any(|point| point.oracle_slack > 0.0);
             of_record[place] = at;
             of_run.push((record, at));
@@ -182,6 +191,44 @@ impl Frames {
     /// Positions in [`Frames::series`] of a data set.
     pub fn series_of(&self, dataset: &str) -> impl Iterator<Item = usize> {
         self.series.iter().enumerate().filter(move |(_, s)| s.dataset == dataset).map(|(i, _)| i)
+    }
+
+    /// Whether each series is one of those that the figures of the paper show. With patterns, those of solvers that fit
+    /// one; otherwise all while a data set has no more lines than can be told apart, else those of the paper, else the
+    /// first ones.
+    pub fn shown(&self, solvers: &[String]) -> Vec<bool> {
+        let lines = |dataset: &str| self.series_of(dataset).count();
+        if solvers.is_empty() && self.datasets().into_iter().all(|dataset| lines(dataset) <= MOST_LINES) {
+            return vec![true; self.series.len()];
+        }
+        let of_paper = |series: &Series| series.info.as_ref().is_some_and(|info| info.in_paper);
+        let some_of_paper = |dataset: &str| self.series_of(dataset).any(|s| of_paper(&self.series[s]));
+        let shows = |(at, series): (usize, &Series)| match solvers {
+            [] if some_of_paper(&series.dataset) => of_paper(series),
+            [] => self.series_of(&series.dataset).take(MOST_LINES).any(|s| s == at),
+            patterns => patterns.iter().any(|pattern| fits(pattern, &series.solver)),
+        };
+        self.series.iter().enumerate().map(shows).collect()
+    }
+
+    /// How many facts two series have in common.
+    pub fn alike(&self, a: usize, b: usize) -> usize {
+        let facts = |s: usize| &self.series[s].facts;
+        facts(a).iter().filter(|(key, value)| facts(b).get(*key) == Some(value)).count()
+    }
+
+    /// Those among some series whose times may be compared with those of this one, since they were run under the same
+    /// circumstances, and that have most else in common with it.
+    pub fn partners(&self, of: usize, among: &[usize]) -> Vec<usize> {
+        let comparable: Vec<usize> = among.iter().copied().filter(|s| self.comparable(*s, of)).collect();
+        let most = comparable.iter().map(|s| self.alike(*s, of)).max();
+        comparable.into_iter().filter(|s| Some(self.alike(*s, of)) == most).collect()
+    }
+
+    /// Whether two series were run under the same circumstances.
+    pub fn comparable(&self, a: usize, b: usize) -> bool {
+        let facts = |s: usize| &self.series[s].facts;
+        names::CIRCUMSTANCES.iter().all(|key| facts(a).get(*key) == facts(b).get(*key))
     }
 
     /// Best lower and upper bound of a data set, when any run has points.

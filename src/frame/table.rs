@@ -71,6 +71,7 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
         Column::new("terms".into(), terms),
         Column::new("partial".into(), counts(|p| u64::from(p.partial))),
         Column::new("planes_mean".into(), numbers(|p| p.planes_mean)),
+        Column::new("cached_bytes".into(), counts(|p| p.cached_bytes)),
         Column::new("approx_passes".into(), counts(|p| p.approx_passes)),
         Column::new("passes_per_iteration".into(), passes),
     ];

@@ -45,8 +45,10 @@ impl RunSpec {
 
 /// A data set of a plan.
 pub struct PlannedSet {
-    /// What the config says.
+    /// What the config says; the name is that of the data set that is used.
     pub spec: DatasetSpec,
+    /// The data set that the config would rather have, and whose files are not there.
+    pub instead_of: Option<String>,
     /// What is known of it.
     pub description: Description,
     problem: OnceLock<Arc<dyn AnyProblem>>,
@@ -65,6 +67,7 @@ impl Plan {
     pub fn new(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
         let mut sets = Vec::new();
         for spec in &experiment.datasets {
+            let (spec, instead_of) = &available(spec, catalog, data).map_err(|e| at_line(experiment, spec, &e))?;
             if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, solver)) {
                 continue;
             }
@@ -78,7 +81,7 @@ impl Plan {
                     description
                 }
             };
-            sets.push(PlannedSet { spec: spec.clone(), description, problem });
+            sets.push(PlannedSet { spec: spec.clone(), instead_of: instead_of.clone(), description, problem });
         }
         if sets.is_empty() {
             let cells = experiment.only.join(", ");
@@ -89,6 +92,14 @@ impl Plan {
         }
         let runs = runs(experiment, catalog, &sets)?;
         Ok(Self { sets, runs })
+    }
+
+    /// A line for every data set that takes the place of another.
+    pub fn replacements(&self) -> Vec<String> {
+        let line = |set: &PlannedSet| {
+            Some(format!("{} is not there: {} takes its place", set.instead_of.as_ref()?, set.spec.name))
+        };
+        self.sets.iter().filter_map(line).collect()
     }
 
     /// The problem of a data set, loaded at the first call.
@@ -111,6 +122,18 @@ impl Plan {
     pub fn description(&self, run: &RunSpec) -> &Description {
         &self.sets[run.set].description
     }
+}
+
+/// The data set of an entry, or the one that takes its place when its files are not there, and for which.
+fn available(spec: &DatasetSpec, catalog: &dyn Catalog, data: &DataDir) -> Result<(DatasetSpec, Option<String>)> {
+    let Some(other) = &spec.otherwise else { return Ok((spec.clone(), None)) };
+    let other = DatasetSpec { name: other.clone(), ..spec.clone() };
+    if catalog.dataset(&other.name).is_none() {
+        // The error says what there is.
+        catalog.describe(&request(&other, data))?;
+    }
+    let there = catalog.dataset(&spec.name).is_none_or(|info| info.is_there(&request(spec, data)));
+    Ok(if there { (spec.clone(), None) } else { (other, Some(spec.name.clone())) })
 }
 
 fn request<'a>(spec: &'a DatasetSpec, data: &'a DataDir) -> Request<'a> {

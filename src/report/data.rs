@@ -12,7 +12,7 @@ const MOST: usize = 300;
 
 /// All data sets with their series and bands.
 pub(super) fn json(frames: &Frames) -> Result<String> {
-    let styles = theme::styles(frames);
+    let (styles, shown) = (theme::styles(frames), frames.shown(&[]));
     let axes = [frames.bands(Axis::Iteration)?, frames.bands(Axis::Time)?, frames.bands(Axis::OracleCalls)?];
     let mut datasets = Vec::new();
     for dataset in frames.datasets() {
@@ -31,6 +31,7 @@ pub(super) fn json(frames: &Frames) -> Result<String> {
                 "multi": info.keeps_planes(),
                 "completed": info.completed,
                 "failed": info.failed,
+                "shown": shown[at],
             });
             for ((axis, bands), end) in Axis::ALL.iter().zip(&axes).zip(ends) {
                 entry[axis.name()] = bands_json(&bands[at], drawn_length(&bands[at], end));

@@ -3,11 +3,13 @@
 
 mod certified;
 mod data;
+mod league;
 mod sections;
 
 use crate::claims::Claim;
 use crate::error::Result;
 use crate::frame::load::Results;
+use crate::league::League;
 use crate::text::escape;
 
 const PAGE: &str = include_str!("page.html");
@@ -22,6 +24,8 @@ pub struct Input<'a> {
     pub results: &'a Results,
     /// The verdicts.
     pub claims: &'a [Claim],
+    /// Everybody against everybody.
+    pub league: &'a League,
 }
 
 /// The page.
@@ -35,6 +39,7 @@ pub fn html(input: &Input) -> Result<String> {
         ("{{claims}}", sections::claims(input.claims)),
         ("{{oracle}}", sections::oracle(input)),
         ("{{targets}}", sections::targets(&input.results.frames)?),
+        ("{{league}}", league::html(input)?),
         ("{{certified}}", certified::html(&input.results.frames)?),
         ("{{runs}}", sections::runs(input)?),
         ("{{environment}}", sections::environment(input)),
@@ -78,6 +83,7 @@ mod tests {
             "claims",
             "oracle",
             "targets",
+            "league",
             "certified",
             "runs",
             "environment",

@@ -319,8 +319,10 @@ for (const dataset of data.datasets) {
 
 const seen = new Map();
 for (const dataset of data.datasets) for (const s of dataset.series) if (!seen.has(s.label)) seen.set(s.label, s);
+// Where there are many, those of the paper are shown first.
+const shown = label => data.datasets.some(d => d.series.some(s => s.label === label && s.shown));
 for (const [label, s] of seen) {
-  const box = make("input", { type: "checkbox", name: "solver", value: label, checked: "" });
+  const box = make("input", { type: "checkbox", name: "solver", value: label, ...(shown(label) ? { checked: "" } : {}) });
   document.getElementById("solvers").append(make("label", {}, box, sample(s), s.paper));
 }
 const controls = document.getElementById("controls");

@@ -17,6 +17,7 @@ impl SolverRow for Fw {
             about: "Frank–Wolfe on the whole plane: n oracle calls at one w, then one step",
             color: [0x77, 0x77, 0x77],
             dash: &[0.8, 2.4],
+            in_paper: true,
             ..SolverInfo::PLAIN
         }
     }

@@ -44,6 +44,7 @@ impl SolverRow for Bcfw {
             params: &[ORDER, TAU, LANES],
             rule: |params, _| lanes_rule(params),
             fits: tau_fits,
+            in_paper: true,
             ..SolverInfo::PLAIN
         }
     }
@@ -89,6 +90,7 @@ impl SolverRow for MpBcfw {
             fits: tau_fits,
             keeps_planes: true,
             partner: Some("bcfw"),
+            in_paper: true,
             pass_factor: 5.0,
         }
     }

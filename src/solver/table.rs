@@ -32,6 +32,8 @@ pub struct SolverInfo {
     pub keeps_planes: bool,
     /// The solver that the paper compares it with: its single-plane partner.
     pub partner: Option<&'static str>,
+    /// Whether the paper has it: where there are many solvers, the figures of the paper show only these.
+    pub in_paper: bool,
     /// Time of an iteration over that of its exact pass, roughly, for estimates.
     pub pass_factor: f64,
 }
@@ -180,6 +182,7 @@ impl SolverInfo {
         fits: |_, _| Ok(()),
         keeps_planes: false,
         partner: None,
+        in_paper: false,
         pass_factor: 1.5,
     };
 

@@ -38,8 +38,10 @@ enum Content {
     Count(fn(&TracePoint) -> u64, fn(&mut TracePoint, u64)),
     /// A number of each evaluation.
     Value(fn(&TracePoint) -> f64, fn(&mut TracePoint, f64)),
+    /// The same of a solver that has a dual; what it is without one.
+    Dual(fn(&TracePoint) -> f64, fn(&mut TracePoint, f64), f64),
 }
-use Content::{Count, Real, Text, Value, Whole};
+use Content::{Count, Dual, Real, Text, Value, Whole};
 
 /// The columns in file order, as every reader of a result folder may rely on them.
 const COLUMNS: &[(&str, Content)] = &[
@@ -58,9 +60,9 @@ const COLUMNS: &[(&str, Content)] = &[
     ("oracle_time_s", Value(|p| p.oracle_time_s, |p, v| p.oracle_time_s = v)),
     ("approx_time_s", Value(|p| p.approx_time_s, |p, v| p.approx_time_s = v)),
     ("primal", Value(|p| p.primal, |p, v| p.primal = v)),
-    ("dual", Value(|p| p.dual, |p, v| p.dual = v)),
-    ("dual_solution", Value(|p| p.dual_solution, |p, v| p.dual_solution = v)),
-    ("gap", Value(|p| p.gap, |p, v| p.gap = v)),
+    ("dual", Dual(|p| p.dual, |p, v| p.dual = v, f64::NEG_INFINITY)),
+    ("dual_solution", Dual(|p| p.dual_solution, |p, v| p.dual_solution = v, f64::NEG_INFINITY)),
+    ("gap", Dual(|p| p.gap, |p, v| p.gap = v, f64::INFINITY)),
     ("planes_mean", Value(|p| p.planes_mean, |p, v| p.planes_mean = v)),
     ("planes_max", Count(|p| p.planes_max, |p, v| p.planes_max = v)),
     ("jobs", Whole(|r| r.circumstances.jobs as i64)),
@@ -196,7 +198,7 @@ fn rows(record: &RunRecord) -> Result<RecordBatch, String> {
                 Arc::new((0..len).map(|row| points.get(row).map(|point| get(point) as i64)).collect::<Int64Array>())
             }
             // A value that is not finite is no measurement; it is null, so that no reader averages it.
-            Value(get, _) => Arc::new(
+            Value(get, _) | Dual(get, ..) => Arc::new(
                 (0..len).map(|row| points.get(row).map(get).filter(|v| v.is_finite())).collect::<Float64Array>(),
             ),
         }
@@ -227,9 +229,10 @@ fn append_points(batch: &RecordBatch, points: &mut Vec<TracePoint>) -> Option<()
                 let column = column.as_primitive_opt::<Int64Type>()?;
                 rows.iter().zip(&mut points[first..]).for_each(|(row, point)| set(point, column.value(*row) as u64));
             }
-            Value(_, set) => {
+            Value(_, set) | Dual(_, set, _) => {
                 let column = column.as_primitive_opt::<Float64Type>()?;
-                let value = |row: usize| if column.is_valid(row) { column.value(row) } else { f64::NAN };
+                let missing = if let Dual(.., missing) = content { *missing } else { f64::NAN };
+                let value = |row: usize| if column.is_valid(row) { column.value(row) } else { missing };
                 rows.iter().zip(&mut points[first..]).for_each(|(row, point)| set(point, value(*row)));
             }
             Text(_) | Whole(_) | Real(_) => {}
@@ -351,6 +354,17 @@ mod tests {
         assert!(decode(encode(&run).unwrap()).unwrap().points()[1].primal.is_nan());
         run.identity.settings.seed = u64::MAX;
         assert!(encode(&run).unwrap_err().contains("seed"));
+    }
+
+    #[test]
+    fn a_solver_without_a_dual_comes_back_without_one() {
+        let mut run = record(2);
+        for point in &mut run.measured.points {
+            (point.dual, point.dual_solution, point.gap) = (f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+        }
+        let back = decode(encode(&run).unwrap()).unwrap();
+        assert_eq!(back, run);
+        assert!(back.points().iter().all(|point| point.is_sound() && !point.has_dual()));
     }
 
     #[test]

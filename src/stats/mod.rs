@@ -1,5 +1,9 @@
 //! Numbers → what is said about them: median, spread, bootstrap intervals. One definition for the whole house.
 
+mod estimate;
+
+pub use estimate::{CONFIDENCE, Estimate, estimates, resampled};
+
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};

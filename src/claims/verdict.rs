@@ -1,41 +1,9 @@
-//! A statistic over repeats in; its value, its 95 % interval and the verdict they allow out.
-//!
-//! Repeats are drawn with replacement, the statistic is computed anew for every draw, and the interval lies between the
-//! percentiles of what comes out. Fewer than [`FEWEST_PAIRS`] repeats have no interval of 95 %: not even the range from
-//! the smallest to the largest of four covers the median that often.
-
-use serde::{Deserialize, Serialize};
+//! A number with its interval in; the verdict that it allows, and what the evidence says about the interval, out.
 
 use super::Verdict;
-use crate::stats::{Draws, FEWEST_PAIRS, percentiles};
-
-const CONFIDENCE: f64 = 0.95;
-const RESAMPLES: usize = 1000;
-/// Claims are checked with the same draws every time.
-const SEED: u64 = 5;
-
-/// A measured number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// Over all repeats.
-    pub value: f64,
-    /// Lower end of the 95 % interval; `None` when there are too few repeats for one.
-    #[serde(default)]
-    pub low: Option<f64>,
-    /// Upper end.
-    #[serde(default)]
-    pub high: Option<f64>,
-}
+use crate::stats::{Estimate, FEWEST_PAIRS};
 
 impl Estimate {
-    /// The value and its interval, written by `show`: `71.0 % (69.2 % to 72.1 %)`.
-    pub fn text(&self, show: impl Fn(f64) -> String) -> String {
-        match (self.low, self.high) {
-            (Some(low), Some(high)) => format!("{} ({} to {})", show(self.value), show(low), show(high)),
-            _ => show(self.value),
-        }
-    }
-
     /// Whether it lies in a range. Without an interval no number is a verdict: other seeds may give another one, whatever
     /// the clock.
     pub(super) fn verdict(&self, range: &Range) -> Verdict {
@@ -80,30 +48,6 @@ pub(super) fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         .unwrap_or(if verdicts.is_empty() { Verdict::NotMeasured } else { Verdict::Holds })
 }
 
-/// Estimates of some numbers that one statistic gives. `groups` are the sizes of groups of repeats that are drawn apart;
-/// the statistic is told which repeats of each to take.
-pub(super) fn estimates<const K: usize>(
-    groups: &[usize],
-    statistic: impl Fn(&[Vec<usize>]) -> [f64; K],
-) -> [Estimate; K] {
-    let value = statistic(&groups.iter().map(|n| (0..*n).collect()).collect::<Vec<_>>());
-    let mut estimates = value.map(|value| Estimate { value, low: None, high: None });
-    if groups.iter().any(|n| *n < FEWEST_PAIRS) {
-        return estimates;
-    }
-    let mut draws = Draws::new(SEED);
-    let drawn: Vec<[f64; K]> =
-        (0..RESAMPLES).map(|_| statistic(&groups.iter().map(|n| draws.of(*n)).collect::<Vec<_>>())).collect();
-    for (at, estimate) in estimates.iter_mut().enumerate() {
-        let finite: Vec<f64> = drawn.iter().map(|values| values[at]).filter(|value| value.is_finite()).collect();
-        // A number that many draws do not have is not known well enough for an interval.
-        if finite.len() as f64 >= CONFIDENCE * RESAMPLES as f64 {
-            (estimate.low, estimate.high) = percentiles(finite, CONFIDENCE).unzip();
-        }
-    }
-    estimates
-}
-
 /// What evidence says about the interval: `paired` repeats of two solvers, or repeats of one.
 pub(super) fn basis(repeats: usize, paired: bool) -> String {
     let what = format!("{}repeat{}", if paired { "paired " } else { "" }, if repeats == 1 { "" } else { "s" });
@@ -117,7 +61,7 @@ pub(super) fn basis(repeats: usize, paired: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::median;
+    use crate::stats::{estimates, median};
 
     fn median_of(values: &[f64]) -> Estimate {
         let [estimate] =
