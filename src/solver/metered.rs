@@ -204,7 +204,7 @@ impl<'p, P: Problem> Metered<'p, P> {
 
     /// [`Problem::prefetch`].
     #[inline(always)]
-    pub fn prefetch(self, i: usize, blocks: &P::Blocks) {
-        self.0.prefetch(i, blocks);
+    pub fn prefetch(self, i: usize, blocks: &P::Blocks, work: &mut P::Work) {
+        self.0.prefetch(i, blocks, work);
     }
 }

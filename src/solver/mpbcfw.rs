@@ -280,7 +280,7 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         for at in 0..n {
             let i = pass.order[at] as usize;
             if at + 1 < n {
-                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks);
+                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks, &mut self.now.work);
             }
             if !self.now.exact_step_among(i, self.sets[i].planes(), meter, pass.average.as_deref_mut()) {
                 return false;
@@ -300,7 +300,7 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
             if let Some(next) = pass.order.get(at + 1).map(|next| *next as usize)
                 && self.settled[next] == 0
             {
-                self.now.problem.prefetch(next, &self.now.blocks);
+                self.now.problem.prefetch(next, &self.now.blocks, &mut self.now.work);
             }
             let ops = self.now.problem.product_ops(i);
             let average = pass.average.as_deref_mut();
