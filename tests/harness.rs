@@ -135,7 +135,7 @@ fn threads_change_no_bit_and_no_identity() {
     let expected = bits(&out("one"));
     assert_eq!(expected.len(), 4);
     assert!(bits(&out("three")) == expected);
-    let records = Store::open(&out("three")).unwrap().scan(Folder::Runs).unwrap().records;
+    let records = Store::open(out("three")).unwrap().scan(Folder::Runs).unwrap().records;
     assert!(records.iter().all(|record| record.circumstances.threads == 3));
 }
 
