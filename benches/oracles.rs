@@ -1,58 +1,61 @@
-//! Each max-oracle by itself, and max-flow against the number of nodes. Prints the distance from the floor.
+//! Each max-oracle by itself, and max-flow against the number of nodes. Criterion times the calls: one iteration is a call
+//! for every term of a set. Beside it the bytes that a call must read and the operations that it reports.
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use ssvm_bench::ClockKind;
-use ssvm_bench::clock::UNIT_NS;
-use ssvm_bench::drive::AnyProblem;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ssvm_bench::dataset::twin::{HorseSegTwin, OcrTwin, StanfordTwin, UspsTwin};
 use ssvm_bench::oracle::maxflow::{BinaryCut, Topology};
+use ssvm_bench::{DataDir, DatasetRow, Problem, Request};
 
 #[path = "floor.rs"]
 mod floor;
-#[path = "rows.rs"]
-mod rows;
 
-/// Seconds per oracle call over so many sweeps.
-fn seconds(problem: &dyn AnyProblem, sweeps: u64) -> f64 {
-    rows::run(problem, "sweep", ClockKind::WALL, sweeps).oracle_wall_s / (sweeps * problem.terms() as u64) as f64
+/// One call for every term at `w`; the operations of all.
+fn sweep<P: Problem>(problem: &P, w: &[f64], work: &mut P::Work, plane: &mut P::Plane) -> u64 {
+    (0..problem.terms()).map(|i| problem.oracle(i, w, work, plane)).sum()
 }
 
-/// Operations per call, as the oracle reports them to the virtual clock.
-fn operations(problem: &dyn AnyProblem) -> f64 {
-    let outcome = rows::run(problem, "sweep", ClockKind::VIRTUAL, 1);
-    let oracle_s = outcome.points.last().map_or(0.0, |point| point.oracle_time_s);
-    oracle_s * 1e9 / UNIT_NS / problem.terms() as f64
+/// A tenth of a Frank–Wolfe step away from zero, where no oracle is trivial.
+fn point<P: Problem>(problem: &P, work: &mut P::Work, plane: &mut P::Plane) -> Vec<f64> {
+    let zero = vec![0.0; problem.dim()];
+    let mut w = zero.clone();
+    for i in 0..problem.terms() {
+        problem.oracle(i, &zero, work, plane);
+        problem.add_plane(i, plane, -0.1 / problem.lambda(), &mut w);
+    }
+    w
+}
+
+/// The oracle of a twin, whose terms have so many bytes each.
+fn oracle<R: DatasetRow>(criterion: &mut Criterion, stream: f64, row: R, name: &str, bytes: f64) {
+    let loaded =
+        row.load(&Request::new(name, &DataDir::resolve(None))).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let problem = loaded.problem;
+    let (mut work, mut plane) = (problem.work(), <R::Problem as Problem>::Plane::default());
+    let w = point(&problem, &mut work, &mut plane);
+    let n = problem.terms() as u64;
+    println!(
+        "oracle {name}: {:.0} operations a call, floor {:.3} µs ({bytes:.0} bytes at {:.1} GB/s)",
+        sweep(&problem, &w, &mut work, &mut plane) as f64 / n as f64,
+        bytes / stream * 1e6,
+        stream / 1e9
+    );
+    let mut group = criterion.benchmark_group("oracle");
+    group.sample_size(20).measurement_time(Duration::from_secs(3)).throughput(Throughput::Elements(n));
+    group.bench_function(name, |bencher| {
+        bencher.iter(|| black_box(sweep(&problem, black_box(&w), &mut work, &mut plane)));
+    });
+    group.finish();
 }
 
 fn oracles(criterion: &mut Criterion) {
     let stream = floor::stream_bytes_per_second();
-    println!("{:<24} {:>10} {:>14} {:>9} {:>7}", "oracle", "µs", "Mops/s", "floor µs", "× floor");
-    for (name, bytes) in [
-        ("usps-synth", 256.0 * 8.0),
-        ("ocr-synth", 7.6 * 16.0),
-        ("horseseg-synth:n=400", 144.0 * 649.0 * 4.0),
-        ("stanford-synth:n=60", 144.0 * 649.0 * 4.0),
-    ] {
-        let problem = rows::open(name);
-        // The first sweep warms up.
-        seconds(&*problem, 1);
-        let each = seconds(&*problem, 1);
-        println!(
-            "{name:<24} {:>10.3} {:>14.0} {:>9.3} {:>7.2}",
-            each * 1e6,
-            operations(&*problem) / each / 1e6,
-            bytes / stream * 1e6,
-            each * stream / bytes
-        );
-        criterion.bench_function(&format!("oracle {name}"), |bencher| {
-            bencher.iter_custom(|rounds| {
-                let sweeps = rounds.div_ceil(1000).min(3);
-                Duration::from_secs_f64(seconds(&*problem, sweeps) * rounds as f64)
-            });
-        });
-    }
+    oracle(criterion, stream, UspsTwin, "usps-synth", 256.0 * 8.0);
+    oracle(criterion, stream, OcrTwin, "ocr-synth", 7.6 * 16.0);
+    oracle(criterion, stream, HorseSegTwin, "horseseg-synth:n=400", 144.0 * 649.0 * 4.0);
+    oracle(criterion, stream, StanfordTwin, "stanford-synth:n=60", 144.0 * 649.0 * 4.0);
 }
 
 fn flow(criterion: &mut Criterion) {

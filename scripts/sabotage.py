@@ -2,6 +2,7 @@
 """Breaks a solver on purpose in a copy of the sources, builds it, and shows that the right gate fails.
 
     scripts/sabotage.py list
+    scripts/sabotage.py check             every edit still fits the sources; builds nothing
     scripts/sabotage.py build NAME        prints the path of the broken program
     scripts/sabotage.py verify [NAME...]  builds each one, runs the gates, expects exit code 2 and the right message;
                                           the program as it is must pass the same gates
@@ -25,9 +26,9 @@ HONEST = TARGET / "release" / "ssvm-bench"
 SABOTAGE = {
     "forgotten-steps": (
         "src/solver/iterate.rs",
-        "        let gamma = step::gamma(&direction, lambda);\n",
+        "        let gamma = step::gamma(direction, lambda);\n",
         "        self.steps += 1;\n"
-        "        let gamma = if self.steps % 10 == 0 { 0.0 } else { step::gamma(&direction, lambda) };\n",
+        "        let gamma = if self.steps % 10 == 0 { 0.0 } else { step::gamma(direction, lambda) };\n",
         "counters",
         ["mp-bcfw", "time_s"],
     ),
@@ -46,7 +47,7 @@ SABOTAGE = {
         ["mp-bcfw", "primal"],
     ),
     "slow-product": (
-        "src/problem/graph.rs",
+        "src/problem/graph/mod.rs",
         "        blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset\n",
         "        let value = blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset;\n"
         "        // One product in ten is made twice.\n"
@@ -100,10 +101,10 @@ def path(name):
     return TARGET / "release" / f"ssvm-bench-{name}"
 
 
-def build(name):
-    """The broken program; only this crate is compiled, and only when something changed."""
+def broken(name):
+    """The sources of the broken program, by file."""
     file, old, new, _, _ = SABOTAGE[name]
-    files = [ROOT / item for item in ["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain.toml"]]
+    files = [ROOT / item for item in ["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain.toml", "results/optima.toml"]]
     files += [item for folder in ["src", "configs"] for item in (ROOT / folder).rglob("*") if item.is_file()]
     texts = {str(item.relative_to(ROOT)): item.read_text() for item in files}
     replaced(texts, file, old, new)
@@ -119,6 +120,12 @@ def build(name):
     # Tests, benches and examples stay behind, so their sections go too.
     sections = re.split(r"^(?=\[)", texts["Cargo.toml"], flags=re.M)
     texts["Cargo.toml"] = "".join(part for part in sections if not part.startswith(("[[test]]", "[[bench]]", "[[example]]")))
+    return texts
+
+
+def build(name):
+    """The broken program; only this crate is compiled, and only when something changed."""
+    texts, program = broken(name), path(name).name
     copy = TARGET / "sabotage" / name
     for item in copy.rglob("*.rs"):
         if str(item.relative_to(copy)) not in texts:
@@ -181,6 +188,10 @@ def main():
         sys.exit(f"sabotage.py: unknown {', '.join(unknown)}; known: {', '.join(SABOTAGE)}")
     if words == ["list"]:
         print("\n".join(SABOTAGE))
+    elif words == ["check"]:
+        for name in SABOTAGE:
+            broken(name)
+        print(f"{len(SABOTAGE)} edits fit")
     elif words[0] == "build" and len(words) == 2:
         print(build(words[1]))
     elif words[0] == "verify":

@@ -12,9 +12,14 @@ use crate::{Error, Result};
 /// How temporary names begin. A leading dot hides them from readers that take every file of a folder.
 const TEMPORARY: &str = ".part-";
 
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Writes a file under a temporary name in the same folder, syncs it and renames it; folders are made as needed.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
@@ -41,11 +46,21 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Whether a file can be written at this path later: its folder is made and tried now, nothing at the path is touched.
 pub fn try_folder(path: &Path) -> Result<()> {
+    let folder = folder_of(path);
+    fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+    try_file(path)
+}
+
+/// The same in a folder that must be there: one that a user misspelt is not made.
+pub fn try_file(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::file(path, "is a folder, expected the name of a file"));
     }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        let message = format!("there is no folder {}; make it, or name a file in one that exists", folder.display());
+        return Err(Error::file(path, message));
+    }
     let probe = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder);
     probe.map(drop).map_err(Error::io("write", path))
 }

@@ -4,19 +4,21 @@ mod common;
 
 use common::{chain, graph, iterate, multiclass};
 use ssvm_bench::solver::order::Order;
-use ssvm_bench::solver::{MultiPlane, MultiPlaneParams, Schedule};
+use ssvm_bench::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule};
 use ssvm_bench::{Metered, Problem, Solution, Solver};
 
 /// One exact and one approximate pass.
 const MULTI: MultiPlaneParams = MultiPlaneParams {
     t: 10,
     n: 1000,
+    batching: Batching::NONE,
     schedule: Schedule { order: Order::Sequential, m: 1000, fixed_passes: Some(1), averaged: false },
 };
 /// The exact pass alone.
 const SINGLE: MultiPlaneParams = MultiPlaneParams {
     t: 0,
     n: 0,
+    batching: Batching::NONE,
     schedule: Schedule { order: Order::Sequential, m: 0, fixed_passes: None, averaged: false },
 };
 

@@ -273,6 +273,40 @@ fn the_command_saves_compares_and_updates() {
     assert!(json("g.json").is_array() && json("b.json")["usps-synth:n=30/bcfw"].is_object());
 }
 
+/// Counts of another kind of CPU or another valgrind are told, not compared; no valgrind is needed to see that.
+#[cfg(unix)]
+#[test]
+fn instruction_counts_of_another_cpu_or_valgrind_are_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (dir, out) = results(TINY);
+    let tool = dir.path().join("bin/valgrind");
+    std::fs::create_dir_all(tool.parent().unwrap()).unwrap();
+    std::fs::write(&tool, "#!/bin/sh\n[ \"$1\" = --version ] && echo valgrind-9.9.9 && exit 0\nexit 7\n").unwrap();
+    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let file = dir.path().join("base.toml");
+    program().arg("check").arg(&out).arg("--save").arg(&file).assert().success();
+    let saved = std::fs::read_to_string(&file).unwrap();
+    let own: String =
+        saved[saved.find("[provenance]").unwrap()..].lines().skip(1).take(5).map(|l| l.to_owned() + "\n").collect();
+    for (cpu, valgrind, expected) in [
+        ("none of these", "valgrind-9.9.9", "CPU: baseline 'none of these', here '"),
+        ("none of these", "valgrind-3.0.0", "valgrind: baseline 'valgrind-3.0.0', here 'valgrind-9.9.9'"),
+        ("", "valgrind-9.9.9", "save them again with --instructions --save FILE"),
+    ] {
+        let counts = format!(
+            "\n[instructions.provenance]\n{own}cpu = \"{cpu}\"\nvalgrind = \"{valgrind}\"\n\n\
+             [instructions.counts]\n\"usps-synth:n=30 bcfw\" = 5\n"
+        );
+        std::fs::write(&file, saved.clone() + &counts).unwrap();
+        let mut command = program();
+        command.env("PATH", tool.parent().unwrap()).arg("check").arg(&out).arg("--baseline").arg(&file);
+        let output = command.arg("--instructions").assert().success().get_output().clone();
+        let (table, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(told.contains("instruction counts skipped: ") && told.contains(expected), "{told}");
+        assert!(table.contains("not judged") && table.contains("instructions of solver work"), "{table}");
+    }
+}
+
 #[test]
 fn bad_input_is_an_error_with_advice() {
     let (dir, out) = results(TINY);

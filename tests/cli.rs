@@ -70,10 +70,25 @@ fn bad_arguments_end_with_one_and_say_why() {
         ),
         (
             vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--N", "5"],
-            "'bcfw' has only order: `N` belongs to mp-bcfw, mp-bcfw-avg",
+            "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg",
         ),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--N", "0"], "set M = 0 as well"),
+        (
+            vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--tau", "10"],
+            "tau = 10 is more than the 9",
+        ),
+        (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--lanes", "2"], "must be below tau = 1"),
+        (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--threads", "0"], "--threads"),
         (vec!["plan", "--config", "smoke", "--only", "usps/*"], "--only usps/* fits no DATASET/SOLVER of this config"),
+        (
+            vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--until", "all", "--iterations", "3"],
+            "--until all needs --iterations and --time",
+        ),
+        (
+            vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--until", "any"],
+            "until must be one of first, all",
+        ),
+        (vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--time", "1e300"], "more than a clock can count"),
         (vec!["completions", "nonsense"], "nonsense"),
         (vec!["nonsense"], "nonsense"),
         (vec!["figures", "/nowhere"], "/nowhere"),
@@ -147,6 +162,39 @@ fn weights_that_cannot_be_written_cost_no_run() {
         bench(&["solve", "--dataset", "usps-synth:n=20", "--solver", "fw", "--save-weights", weights]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(errors.contains(folder.path().to_str().unwrap()), "{errors}");
+}
+
+#[test]
+fn weights_make_no_folder_and_replace_a_file_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let save = |path: &str| {
+        let run = ["solve", "--dataset", "usps-synth:n=20", "--solver", "fw", "--iterations", "2", "--save-weights"];
+        bench(&[&run[..], &[path]].concat())
+    };
+    let (code, out, errors) = save(&path("misspelt/w.npy"));
+    assert_eq!((code, out.as_str()), (1, ""), "refused before the run: {errors}");
+    assert!(errors.contains("misspelt; make it, or name a file in one that exists"), "{errors}");
+    assert!(!folder.path().join("misspelt").exists());
+    std::fs::write(path("w.npy"), "old").unwrap();
+    assert_eq!(save(&path("w.npy")).0, 0);
+    assert!(std::fs::read(path("w.npy")).unwrap().starts_with(b"\x93NUMPY"));
+    assert_eq!(walk(folder.path()).len(), 1, "nothing temporary stays");
+}
+
+#[test]
+fn a_run_can_end_when_iterations_and_time_are_both_reached() {
+    let last = |until: &str| {
+        let limits = ["--iterations", "3", "--time", "0.002", "--clock", "virtual", "--format", "json"];
+        let run = ["solve", "--dataset", "usps-synth:n=50", "--solver", "bcfw", "--until", until];
+        let (code, out, errors) = bench(&[&run[..], &limits].concat());
+        assert_eq!(code, 0, "{errors}");
+        let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+        (last["iterations"].as_u64().unwrap(), last["time_s"].as_f64().unwrap())
+    };
+    assert_eq!(last("first").0, 3);
+    let (iterations, time) = last("all");
+    assert!(iterations > 3 && time >= 0.002, "{iterations} iterations, {time} s");
 }
 
 /// The cells that a plan has runs of.

@@ -127,7 +127,7 @@ fn what_is_wrong_is_named_with_its_line() {
         (
             "name = \"mp-bcfw\"",
             "name = \"bcfw-avg\"",
-            "configs/test.toml:28: 'bcfw-avg' has only order: `T` belongs to mp-bcfw, mp-bcfw-avg",
+            "configs/test.toml:28: 'bcfw-avg' has only order, tau, lanes: `T` belongs to mp-bcfw, mp-bcfw-avg",
         ),
         (
             "name = \"bcfw\"",
@@ -145,8 +145,10 @@ fn what_is_wrong_is_named_with_its_line() {
         ("iterations = 10\ngap = 1e-3\n", "", "configs/test.toml:10: this data set has no budget"),
         ("seed = 5", "gap_targets = [0.1, 0.2]", "configs/test.toml:2: gap_targets must be above 0 and falling"),
         ("seed = 5", "gap_targets = 0.1", "configs/test.toml:2: wrong value of `gap_targets`"),
+        ("seed = 5", "threads = 0", "configs/test.toml:2: threads must be at least 1"),
         ("seed = 5", "jobs = 5000", "configs/test.toml:2: jobs must be at most 1024"),
         ("seed = 5", "timeout_s = 0", "configs/test.toml:2: timeout_s must be finite and above 0"),
+        ("seed = 5", "timeout_s = 1e300", "configs/test.toml:2: timeout_s: 1e300 s is more than a clock can count"),
         ("seed = 5", "seed = ", "configs/test.toml:2: "),
         ("seed = 5", "seed = 5\nseed = 6", "configs/test.toml:3: duplicate key"),
     ];

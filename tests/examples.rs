@@ -49,6 +49,11 @@ fn a_solver_of_somebody_else_is_one_among_the_rows() {
     let help = run("solver", &["solve", "--help"]);
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     assert!(help.contains("--keep") && help.contains("symmetric Gauss–Seidel"), "{help}");
+    for command in ["reproduce", "solve", "check"] {
+        let help = run("solver", &[command, "--help"]);
+        let help = String::from_utf8_lossy(&help.stdout).into_owned();
+        assert!(help.contains(&format!("  solver {command}")) && !help.contains("ssvm-bench"), "{help}");
+    }
     let refused = Command::new(example("solver"))
         .args(["solve", "--dataset", "usps-synth:n=20", "--solver", "bcfw", "--keep", "3"])
         .output()

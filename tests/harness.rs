@@ -124,6 +124,32 @@ fn the_virtual_clock_gives_the_same_bits_at_any_number_of_workers() {
 }
 
 #[test]
+fn threads_change_no_bit_and_no_identity() {
+    let text = "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\niterations = 4\n\
+        [[dataset]]\nname = \"horseseg-synth:n=9\"\n[[solver]]\nname = \"bcfw\"\ntau = 4\n\
+        [[solver]]\nname = \"mp-bcfw-avg\"\ntau = 3\nlanes = 2\n";
+    let dir = tempfile::tempdir().unwrap();
+    let out = |name: &str| dir.path().join(name);
+    run(text, &out("one"), 2);
+    run(&text.replace("repeats", "threads = 3\nrepeats"), &out("three"), 1);
+    let expected = bits(&out("one"));
+    assert_eq!(expected.len(), 4);
+    assert!(bits(&out("three")) == expected);
+    let records = Store::open(out("three")).unwrap().scan(Folder::Runs).unwrap().records;
+    assert!(records.iter().all(|record| record.circumstances.threads == 3));
+}
+
+#[test]
+fn more_calls_at_one_w_than_terms_are_refused_by_the_plan() {
+    let text = "name = \"t\"\n[budget]\niterations = 4\n[[dataset]]\nname = \"usps-synth:n=30\"\n\
+        [[dataset]]\nname = \"horseseg-synth:n=9\"\n[[solver]]\nname = \"mp-bcfw\"\ntau = 10\n";
+    let message = plan(text).err().unwrap().to_string();
+    let expected =
+        ":7: mp-bcfw on horseseg-synth:n=9: tau = 10 is more than the 9 examples of the data set; make it smaller";
+    assert!(message.ends_with(expected), "{message}");
+}
+
+#[test]
 fn all_solvers_see_the_same_orders() {
     let runs = plan(CONFIG).unwrap().runs;
     for run in &runs {
@@ -259,7 +285,7 @@ impl Fake {
         runner: &Runner<'_>,
     ) -> Result<Vec<RunRecord>> {
         let (runs, plan, store) = (&self.runs, &self.plan, &self.store);
-        let batch = Batch { runs, plan, runner, store, jobs, timeout, cancel, probing: None };
+        let batch = Batch { runs, plan, runner, store, jobs, threads: 1, timeout, cancel, probing: None };
         run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
     }
 }

@@ -4,8 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use image::codecs::jpeg::JpegEncoder;
-use image::{ExtendedColorType, ImageEncoder};
 use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
 use ssvm_bench::dataset::npz::{self, RawGraph};
@@ -30,24 +28,35 @@ fn scene(width: usize, height: usize, seed: usize) -> Picture {
     Picture { width, height, rgb: (0..width * height).map(pixel).collect() }
 }
 
-fn jpeg(path: &Path, picture: &Picture, grey: bool) {
-    let mut bytes = Vec::new();
-    let colour: Vec<u8> = picture.rgb.iter().flatten().copied().collect();
-    let plain: Vec<u8> = picture.rgb.iter().map(|c| c[0]).collect();
-    let (data, kind) = if grey { (&plain, ExtendedColorType::L8) } else { (&colour, ExtendedColorType::Rgb8) };
-    let encoder = JpegEncoder::new_with_quality(&mut bytes, 92);
-    encoder.write_image(data, picture.width as u32, picture.height as u32, kind).unwrap();
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, bytes).unwrap();
+/// The content of a file decides what it is, not its name: these are PNG.
+fn picture_file(path: &Path, picture: &Picture) {
+    picture.save_png(path).unwrap();
+}
+
+/// The decoded bytes of colour and grey JPEG, of PNG with sixteen bits (rounded) and with alpha (left out).
+#[test]
+fn files_are_decoded_to_pinned_bytes() {
+    for (name, expected) in [
+        ("colour.jpg", "add3b58e681b89c11ebf5c961d30728756f15d9399e94e1d454043f6bb4e2aba"),
+        ("grey.jpg", "c84f4da344be77de2495051932a2727fb1f497d5464fc9ac10b848cf1fc923a2"),
+        ("deep.png", "431714c565c178a6204f9f986384366534aed4240f6741ffedf456314253e23f"),
+        ("grey_alpha.png", "cf2f024a6b9dc47107b387752a19f916882e24424aca696f6e6bcfee25433c63"),
+    ] {
+        let bytes = fs::read(Path::new("tests/fixtures/pictures").join(name)).unwrap();
+        let picture = Picture::decode(&bytes).unwrap();
+        assert_eq!((picture.width, picture.height), (24, 16));
+        assert_eq!(files::sha256_hex(&picture.rgb.concat()), expected, "{name}");
+        assert!(Picture::decode(&bytes[..bytes.len() / 4]).is_err(), "{name}");
+    }
 }
 
 /// Five small horses, pictures and masks of different sizes, 318 among them.
 fn tiny_horses(root: &Path) {
     for (k, name) in ["horse001", "horse002", "horse003", "horse004", "horse318"].iter().enumerate() {
-        jpeg(&root.join(format!("rgb/{name}.jpg")), &scene(90 + k, 70, k), false);
+        picture_file(&root.join(format!("rgb/{name}.jpg")), &scene(90 + k, 70, k));
         let mask = scene(60, 46, k);
         let white = mask.rgb.iter().map(|c| if c[0] > c[2] { [255; 3] } else { [0; 3] }).collect();
-        jpeg(&root.join(format!("figure_ground/{name}.jpg")), &Picture { rgb: white, ..mask }, true);
+        picture_file(&root.join(format!("figure_ground/{name}.jpg")), &Picture { rgb: white, ..mask });
     }
 }
 
@@ -155,7 +164,7 @@ fn incomplete_and_damaged_sets_say_what_is_wrong() {
     message("Get it with `ssvm-bench data fetch stanford`");
     message("http://dags.stanford.edu/data/iccv09Data.tar.gz");
     let picture = scene(24, 16, 0);
-    jpeg(&root.join("images/0000001.jpg"), &picture, false);
+    picture_file(&root.join("images/0000001.jpg"), &picture);
     fs::create_dir_all(root.join("labels")).unwrap();
     message("has no labels/0000001.regions.txt");
     let truth = root.join("labels/0000001.regions.txt");
@@ -184,7 +193,7 @@ fn unknown_pixels_make_unknown_superpixels_and_an_unknown_picture_is_left_out() 
     let root = dir.path().join("iccv09Data");
     fs::create_dir_all(root.join("labels")).unwrap();
     for (name, cell) in [("0000001", "3"), ("0000002", "-1")] {
-        jpeg(&root.join(format!("images/{name}.jpg")), &scene(60, 40, 1), false);
+        picture_file(&root.join(format!("images/{name}.jpg")), &scene(60, 40, 1));
         // The left half of the first picture is unknown, the second picture altogether.
         let row = [["-1"; 30].join(" "), [cell; 30].join(" ")].join(" ") + "\n";
         fs::write(root.join(format!("labels/{name}.regions.txt")), row.repeat(40)).unwrap();
@@ -246,7 +255,10 @@ fn the_program_lists_prepares_and_draws() {
     npy.extend(w);
     fs::write(dir.path().join("w.npy"), &npy).unwrap();
     stdout(&["show", "horses", "3", "--out", "four.png", "--weights", "w.npy"]);
-    let size = |name: &str| image::image_dimensions(dir.path().join(name)).unwrap();
+    let size = |name: &str| {
+        let picture = Picture::decode(&fs::read(dir.path().join(name)).unwrap()).unwrap();
+        (picture.width, picture.height)
+    };
     assert_eq!((size("three.png"), size("four.png")), ((60 * 3 + 12, 46), (60 * 4 + 18, 46)));
 
     fs::write(dir.path().join("short.npy"), &npy[..npy.len() - 8]).unwrap();

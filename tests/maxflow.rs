@@ -209,6 +209,22 @@ fn ties_and_edge_cases() {
     assert_eq!(solve(146, &ring, &unary, 1.0), [0; 146]);
 }
 
+/// What is done meanwhile is done often, and changes nothing.
+#[test]
+fn a_cut_turns_to_every_node() {
+    let mut rng = Pcg64::seed_from_u64(6);
+    let mut cut = BinaryCut::new();
+    for _ in 0..200 {
+        let topology = random_topology(&mut rng, 50, 120);
+        let unary: Vec<f64> = (0..50).map(|_| 4.0 * rng.random::<f64>() - 2.0).collect();
+        let (mut labels, mut again, mut turns) = (vec![7; 50], vec![7; 50], 0);
+        let report = cut.solve(&topology, &unary, 1.0, &mut labels);
+        assert_eq!(cut.solve_while(&topology, &unary, 1.0, &mut again, || turns += 1), report);
+        assert_eq!(again, labels);
+        assert!(turns >= 50);
+    }
+}
+
 #[test]
 fn bad_edges_are_errors() {
     for edge in [[0, 2], [5, 0], [1, 1]] {

@@ -6,7 +6,7 @@ mod common;
 use common::{chain, graph, iterate, iterate_until, multiclass};
 use ssvm_bench::problem::evaluate;
 use ssvm_bench::solver::order::Order;
-use ssvm_bench::solver::{MultiPlane, MultiPlaneParams, Schedule, Standard, bracket};
+use ssvm_bench::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule, Standard, bracket};
 use ssvm_bench::{
     Budget, Cadence, ClockKind, Course, Iteration, Metered, Outcome, Problem, Quiet, Solver, SolverInfo, SolverSpec,
     SolverTable, StopReason, TracePoint, Value, drive,
@@ -31,13 +31,14 @@ fn spec(info: &SolverInfo, wanted: &[(&str, Value)]) -> SolverSpec {
     known.fold(SolverSpec::new(info.name), |spec, (key, value)| spec.with(key, value.clone()))
 }
 
-/// Every order and both ways to decide on passes, with small working sets.
-fn variants(info: &SolverInfo) -> Vec<SolverSpec> {
+/// Every order, both ways to decide on passes, and calls in batches, with small working sets.
+fn variants(info: &SolverInfo, terms: usize) -> Vec<SolverSpec> {
     let mut specs: Vec<SolverSpec> =
-        [("permutation", word("auto")), ("sequential", Value::Count(3)), ("uniform", Value::Count(1))]
+        [("permutation", word("auto"), 1), ("sequential", Value::Count(3), 1), ("uniform", Value::Count(1), 4)]
             .into_iter()
-            .map(|(order, passes)| {
-                let limits = [("N", Value::Count(MOST_PLANES)), ("T", Value::Count(2))];
+            .map(|(order, passes, tau)| {
+                let tau = Value::Count(tau.min(terms as u64));
+                let limits = [("N", Value::Count(MOST_PLANES)), ("T", Value::Count(2)), ("tau", tau)];
                 spec(info, &[&limits[..], &[("order", word(order)), ("passes", passes)]].concat())
             })
             .collect();
@@ -73,7 +74,7 @@ fn check_invariants<P: Problem>(problem: &P) {
             (false, true) => u64::MAX,
             (false, false) => 0,
         };
-        for spec in variants(&info) {
+        for spec in variants(&info, problem.terms()) {
             let mut solver = build(&spec, problem, 5);
             let (mut best_dual, mut best_primal) = (f64::NEG_INFINITY, f64::INFINITY);
             let mut before = if has_dual(&*solver) { 0.0 } else { f64::NEG_INFINITY };
@@ -119,7 +120,12 @@ fn no_single_step_lowers_the_dual() {
 }
 
 fn params(order: Order, fixed_passes: Option<u32>, averaged: bool) -> MultiPlaneParams {
-    MultiPlaneParams { t: 10, n: 1000, schedule: Schedule { order, m: 1000, fixed_passes, averaged } }
+    MultiPlaneParams {
+        t: 10,
+        n: 1000,
+        batching: Batching::NONE,
+        schedule: Schedule { order, m: 1000, fixed_passes, averaged },
+    }
 }
 
 /// φ is the sum of the φ^i, and every φ^i a convex combination of planes.
@@ -128,7 +134,7 @@ fn the_iterate_is_the_sum_of_its_blocks() {
     fn check<P: Problem>(problem: &P) -> (usize, usize) {
         let (mut summed, mut weighted) = (0, 0);
         for info in Standard.infos() {
-            for spec in variants(&info) {
+            for spec in variants(&info, problem.terms()) {
                 let mut solver = build(&spec, problem, 5);
                 // The sums are made afresh every ten iterations: look in between.
                 for _ in 0..29 {

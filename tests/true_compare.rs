@@ -167,6 +167,31 @@ fn wall_clock_runs_are_compared_by_cpu_time() {
 }
 
 #[test]
+fn times_of_different_kinds_of_machines_are_not_judged() {
+    let old = side(6, ClockKind::WALL, 0.1);
+    let mut new = side(6, ClockKind::WALL, 0.3);
+    assert_eq!(verdict(&compared(&old, &new), "cpu_s at the end"), Judgement::Worse);
+    for run in &mut new {
+        run.circumstances.host_class = "another CPU, 64 cores".into();
+    }
+    let findings = compared(&old, &new);
+    for finding in findings.iter().filter(|finding| finding.metric.starts_with("cpu_s")) {
+        assert_eq!(finding.judgement, Judgement::NotJudged, "{}", finding.message());
+        assert!(finding.note.contains("another CPU, 64 cores") && finding.note.contains("run both on one of them"));
+    }
+    assert_eq!(verdict(&findings, "oracle_calls to gap 0.3"), Judgement::Same, "counters know no machine");
+    new.iter_mut().flat_map(|run| &mut run.measured.points).for_each(|point| point.oracle_calls *= 2);
+    assert_eq!(verdict(&compared(&old, &new), "oracle_calls to gap 0.3"), Judgement::Worse);
+    // What the virtual clock counts is the same everywhere.
+    let mut elsewhere = side(2, ClockKind::VIRTUAL, 0.3);
+    elsewhere.iter_mut().for_each(|run| run.circumstances.host_class = "another CPU, 64 cores".into());
+    assert_eq!(
+        verdict(&compared(&side(2, ClockKind::VIRTUAL, 0.1), &elsewhere), "time_s at the end"),
+        Judgement::Worse
+    );
+}
+
+#[test]
 fn costs_are_read_where_the_curve_crosses_the_gap() {
     let one = run("set", 0, ClockKind::WALL, 0.1);
     let at = |gap| measure::interpolated(&one, gap, Quantity::TimeS);

@@ -9,7 +9,7 @@ use ssvm_bench::clock::Limits;
 use ssvm_bench::data::multiclass::{Features, MulticlassData};
 use ssvm_bench::problem::{MulticlassProblem, Problem};
 use ssvm_bench::solver::order::Order;
-use ssvm_bench::solver::{MultiPlane, MultiPlaneParams, Schedule};
+use ssvm_bench::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule};
 use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Meter, Metered, Request, Solve, Solver};
 
 const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
@@ -69,6 +69,7 @@ fn shares_say_what_the_steps_did() {
             let params = MultiPlaneParams {
                 t: 10,
                 n: 1000,
+                batching: Batching::NONE,
                 schedule: Schedule { order: Order::Permutation, m: 1000, fixed_passes: Some(3), averaged },
             };
             let mut solver = MultiPlane::new(Metered::new(&problem), &params, 1);

@@ -50,7 +50,7 @@ fn a_run_that_reached_its_gap_stays_to_the_end_of_the_axis() {
 }
 
 #[test]
-fn a_failed_run_is_counted_as_far_as_it_goes_and_moves_no_bound() {
+fn a_run_that_timed_out_is_counted_as_far_as_it_goes() {
     let mut broken = run("usps", "bcfw", 1, falling(0.001, 10));
     broken.status = Status::Failed("timed out after 120 s".to_owned());
     let frames = frames(&[run("usps", "bcfw", 0, falling(1.0, 20)), broken]);
@@ -58,7 +58,28 @@ fn a_failed_run_is_counted_as_far_as_it_goes_and_moves_no_bound() {
     assert_eq!((series.completed, series.failed, series.censored), (1, 1, 1));
     let bands = &frames.bands(Axis::Iteration).unwrap()[0];
     assert_eq!((bands.count[9], bands.count[10]), (2, 1));
-    assert_eq!(frames.bounds_of("usps"), Some((1.0, 1.05)));
+    // 1 + 0.001 / 10 was found, and nothing that happens later makes it untrue.
+    assert_eq!(frames.bounds_of("usps"), Some((1.0, 1.0001)));
+}
+
+#[test]
+fn a_cell_whose_runs_all_timed_out_has_bounds_and_curves() {
+    let records: Vec<RunRecord> = (0..3)
+        .map(|repeat| RunRecord {
+            status: Status::Failed("timed out after 120 s".to_owned()),
+            ..run("usps", "bcfw", repeat, falling(1.0, 10 + repeat))
+        })
+        .collect();
+    let frames = frames(&records);
+    assert_eq!(frames.bounds_of("usps"), Some((1.0, 1.0 + 1.0 / 12.0)));
+    let bands = &frames.bands(Axis::Iteration).unwrap()[0];
+    assert_eq!(bands.count, [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 1]);
+    assert!(bands.of(Quantity::PrimalSub).median.iter().all(|value| value.is_finite()));
+    let table = target::time_to_gap(&frames, "usps").unwrap();
+    assert_eq!(table.iter().map(|row| (row.target, row.cells[0].reached)).collect::<Vec<_>>(), [(0.3, 3), (0.1, 2)]);
+    let profile = ssvm_bench::frame::profile::profile(&records, &frames).unwrap();
+    assert_eq!((profile[0].completed, profile[0].failed, profile[0].oracle_calls), (0, 3, 100 + 110 + 120));
+    assert!(profile[0].share.is_some_and(|share| (share.median - 0.25).abs() < 1e-12));
 }
 
 #[test]

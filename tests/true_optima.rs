@@ -334,6 +334,30 @@ fn the_command_fills_the_store_and_never_worsens_it() {
     assert_eq!(Store::read(&path).unwrap().entries().len(), 2, "another λ is another problem");
 }
 
+fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("optima.toml");
+    let output = command(&path, &["--gap", "1e-9", "--time", "1e-9"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("wide, wider than 1e-9 (time is up; --time gives more)"), "{told}");
+    assert_eq!(Store::read(&path).unwrap().entries().len(), 1, "what is certain is kept");
+    // Numbers whose rounding is more than what is asked for.
+    let file = dir.path().join("large.libsvm");
+    let rows: String = (0..20).map(|k| format!("{} 1:{}e9 2:{}e8\n", k % 2 + 1, k + 3, (k * 7) % 11 + 1)).collect();
+    std::fs::write(&file, rows).unwrap();
+    let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+    command.args(["optimum", &format!("libsvm:{}", file.display()), "--gap", "1e-12", "--time", "60", "--store"]);
+    let output = command.arg(&path).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("wide, wider than 1e-12 (nothing more to gain: the rest is the allowance for rounding"),
+        "{told}"
+    );
+    assert!(told.contains("scale them"), "{told}");
+}
+
 fn the_command_leaves_a_damaged_store_alone() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("optima.toml");
@@ -388,6 +412,7 @@ trials![
     a_bracket_is_never_worsened,
     a_damaged_store_is_an_error_with_its_line,
     the_command_fills_the_store_and_never_worsens_it,
+    a_bracket_wider_than_asked_is_told_by_the_exit_code,
     the_command_leaves_a_damaged_store_alone,
     the_shipped_store_is_sound_and_has_the_built_in_sets,
     the_bracket_of_usps_overlaps_the_known_one,

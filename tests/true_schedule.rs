@@ -149,11 +149,12 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let record = |index: usize| -> RunRecord {
         let first = |_: &RunSpec, _: &mut dyn Observer| Ok(outcome(StopReason::Iterations, 0.1));
         let other = Gate::default();
-        let place = Place { jobs: 2, core: None, gate: &other };
+        let place = Place { jobs: 2, core: None, helpers: None, gate: &other };
         worker::execute(index, &plan.runs[index], description, &first, &slot, place).unwrap()
     };
+    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate };
     // Nobody else is at work: no probe.
-    probing.after(&plan.runs[0], &record(0), &runner, &slot, &gate);
+    probing.after(&plan.runs[0], &record(0), &runner, &slot, place);
     std::thread::scope(|scope| {
         let neighbour = scope.spawn(|| {
             let _inside = gate.enter();
@@ -169,7 +170,7 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
         // none this time.
         for attempt in 0..100 {
             let index = attempt % 4;
-            probing.after(&plan.runs[index], &record(index), &runner, &slot, &gate);
+            probing.after(&plan.runs[index], &record(index), &runner, &slot, place);
         }
         end.store(true, Ordering::Relaxed);
         neighbour.join().unwrap();
@@ -238,6 +239,7 @@ fn a_run_that_times_out_keeps_its_points() {
         runner: &runner,
         store: &store,
         jobs: 1,
+        threads: 1,
         timeout: Some(Duration::ZERO),
         cancel: &AtomicBool::new(false),
         probing: None,

@@ -15,7 +15,7 @@ use crate::clock::ClockKind;
 use crate::error::{Error, Result};
 use crate::settings::Identity;
 use crate::stats::{FEWEST_PAIRS, bootstrap, median};
-use crate::trace::{RunRecord, Status};
+use crate::trace::{Circumstances, RunRecord, Status};
 
 /// Under a clock with noise a gap is a target when the runs of a side end this much below it: one that is reached in the
 /// last moment is missed the next time by chance.
@@ -147,11 +147,7 @@ fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
     gaps.dedup();
     let time = if clock == ClockKind::WALL { Quantity::CpuS } else { Quantity::TimeS };
     let places = gaps.into_iter().flat_map(|gap| [time, Quantity::OracleCalls].map(|what| (Place::Gap(gap), what)));
-    let jobs: BTreeSet<u64> = old.iter().chain(&new).map(|run| run.circumstances.jobs).collect();
-    let hindrance = (jobs.len() > 1).then(|| {
-        let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
-        format!("timed beside different numbers of workers ({})", jobs.join(", "))
-    });
+    let hindrance = hindrance(pairs);
     // A run that a time limit ends takes as long as the limit says: its end is no measurement.
     let by_time = pairs.iter().any(|(old, _)| old.settings().budget.time_s.is_some());
     let end = (!by_time).then_some((Place::End, time));
@@ -165,6 +161,27 @@ fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
             Measure { cell, metric, clock, values: values.collect(), hindrance }
         })
         .collect()
+}
+
+/// Why the times of these runs say nothing about the code, if so.
+fn hindrance(pairs: &[Pair<'_>]) -> Option<String> {
+    let runs = || pairs.iter().flat_map(|(old, new)| [old, new]).map(|run| &run.circumstances);
+    let kinds: BTreeSet<&str> =
+        runs().map(|c| if c.host_class.is_empty() { c.host.as_str() } else { c.host_class.as_str() }).collect();
+    if kinds.len() > 1 {
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        return Some(format!(
+            "timed on different kinds of machines ({}), so only counters are compared; run both on one of them",
+            kinds.join("; ")
+        ));
+    }
+    let different = |what: &str, count: fn(&Circumstances) -> u64, flag: &str| {
+        let counts: BTreeSet<u64> = runs().map(count).collect();
+        let list = || counts.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        (counts.len() > 1).then(|| format!("timed {what} ({}); run both with the same {flag}", list()))
+    };
+    different("beside different numbers of workers", |run| run.jobs, "--jobs")
+        .or_else(|| different("with different numbers of threads", |run| run.threads, "`threads`"))
 }
 
 /// The cost of a run; infinite when it does not get there. Under a clock with noise it is read where the curve crosses

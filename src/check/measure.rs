@@ -37,20 +37,20 @@ pub fn cells(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
     by_cell(records)
 }
 
-/// Runs by cell and in the order of repeats, whatever their clock; refuses runs that cannot be told apart.
+/// Runs by data set and setting of a solver, in the order of repeats, whatever their clock; refuses runs that cannot be told apart.
 pub fn by_cell(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
     let mut cells: BTreeMap<Cell, Runs<'_>> = BTreeMap::new();
     for record in records {
-        let cell = Cell { dataset: record.dataset().to_owned(), solver: record.solver().to_owned() };
+        let cell = Cell { dataset: record.dataset().to_owned(), solver: record.settings().solver.to_string() };
         cells.entry(cell).or_default().push(record);
     }
     for (cell, runs) in &mut cells {
         runs.sort_by_key(|record| record.repeat);
         if let Some(pair) = runs.windows(2).find(|pair| pair[0].repeat == pair[1].repeat) {
             return Err(Error::invalid(format!(
-                "the results hold repeat {} of {cell} twice, with different settings; gates compare one setting \
-                 of a solver: give each a config and a folder of its own (`ssvm-bench run --prune` moves the runs of \
-                 other configs away)",
+                "the results hold repeat {} of {cell} twice, with other budgets, data, clocks or seeds; gates compare one \
+                 of each: give them a config and a folder of their own (`ssvm-bench run --prune` moves the runs of other \
+                 configs away)",
                 pair[0].repeat
             )));
         }

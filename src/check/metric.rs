@@ -3,21 +3,23 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A data set and a solver.
+/// A data set and one setting of a solver.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
     /// Data set name as in the config, such as `usps-synth:n=300`.
     pub dataset: String,
-    /// Name of the solver.
+    /// The solver with the parameters that are not at their defaults, such as `mp-bcfw (T=5)`.
     pub solver: String,
 }
 
 impl Cell {
-    /// Understands `DATASET SOLVER` and `DATASET/SOLVER`.
+    /// Understands `DATASET SOLVER` and `DATASET/SOLVER`, the solver perhaps with parameters in brackets.
     pub fn parse(text: &str) -> Option<Self> {
-        let (dataset, solver) = text.rsplit_once([' ', '/'])?;
+        let at = text.rfind(" (").filter(|_| text.ends_with(')')).unwrap_or(text.len());
+        let (head, params) = text.split_at(at);
+        let (dataset, solver) = head.rsplit_once([' ', '/'])?;
         let named = !dataset.is_empty() && !solver.is_empty();
-        named.then(|| Self { dataset: dataset.to_owned(), solver: solver.to_owned() })
+        named.then(|| Self { dataset: dataset.to_owned(), solver: format!("{solver}{params}") })
     }
 
     /// Whether `text` names this cell: `DATASET/SOLVER`, the data set perhaps without its parameters.

@@ -45,7 +45,8 @@ impl Summary {
     }
 }
 
-/// One workload per oracle, one per kind of plane product: each spends 5 to 30 ms in one hot place.
+/// One workload per oracle, one per kind of plane product, with an average and without, one that starts from planes: each
+/// spends 5 to 30 ms in one hot place.
 pub fn standard() -> Vec<Workload> {
     let work = |dataset: &str, solver: &str, iterations, passes| Workload {
         cell: Cell { dataset: dataset.to_owned(), solver: solver.to_owned() },
@@ -57,9 +58,12 @@ pub fn standard() -> Vec<Workload> {
         work("usps-synth:n=300", "mp-bcfw", 10, Some(15)),
         work("ocr-synth:n=100", "bcfw", 40, None),
         work("ocr-synth:n=100", "mp-bcfw", 10, Some(15)),
+        work("ocr-synth:n=100", "bcfw-avg", 40, None),
+        work("ocr-synth:n=100", "mp-bcfw-avg", 10, Some(15)),
         work("horseseg-synth:n=10", "bcfw", 15, None),
         work("horseseg-synth:n=10", "mp-bcfw", 10, Some(200)),
         work("stanford-synth:n=4", "bcfw", 6, None),
+        work("stanford-synth:n=4", "mp-bcfw", 6, Some(5)),
     ]
 }
 

@@ -69,7 +69,7 @@ impl Study<'_> {
             number(other),
             number(one),
             last.text(|d| number(10f64.powf(d))),
-            basis(paired.repeats(), true, series.clock, series.repeatable),
+            basis(paired.repeats(), true),
             percent(ALWAYS)
         );
         let floor = self.frames.floor(&series.dataset);
@@ -78,10 +78,7 @@ impl Study<'_> {
         }
         evidence.push_str(&paired.changes());
         evidence.push_str(&self.failures(&[a, b]));
-        let mut verdict = all([
-            share.verdict(&Range::from(ALWAYS), series.repeatable),
-            last.verdict(&Range::positive(), series.repeatable),
-        ]);
+        let mut verdict = all([share.verdict(&Range::from(ALWAYS)), last.verdict(&Range::positive())]);
         if verdict == Verdict::Holds && paired.x[0] > 1.0 {
             // "Always" cannot be seen on curves that begin later.
             verdict = Verdict::Undecided;
@@ -143,10 +140,10 @@ impl Study<'_> {
             other.dataset,
             other.label,
             more.text(factor),
-            basis(paired.repeats().min(usps.repeats()), true, series.clock, series.repeatable),
+            basis(paired.repeats().min(usps.repeats()), true),
             self.failures(&[here.0, here.1, there.0, there.1]),
         );
-        let verdict = more.verdict(&Range::positive(), series.repeatable);
+        let verdict = more.verdict(&Range::positive());
         let measured = format!("factor {} against {}", effect.text(factor), factor(usual.value));
         let power = |value: Option<f64>| value.map(|log| 10f64.powf(log));
         let estimate = Estimate { value: 10f64.powf(more.value), low: power(more.low), high: power(more.high) };

@@ -58,10 +58,6 @@ impl Verdict {
             Self::NotMeasured => '–',
         }
     }
-
-    fn of(holds: bool) -> Self {
-        if holds { Self::Holds } else { Self::DoesNotHold }
-    }
 }
 
 /// One claim on one data set.

@@ -7,12 +7,13 @@ use crate::settings::Cadence;
 use crate::stats::median;
 
 impl<'a> Study<'a> {
-    /// Every series of a solver on a data set with a run that ended well: a solver may have several settings.
+    /// Every series of a solver on a data set with evaluations, even if all its runs timed out: a solver may have several
+    /// settings.
     pub fn settings(&self, dataset: &str, solver: &str) -> Vec<usize> {
         let of = self.frames.series_of(dataset);
         let shows = |s: &usize| {
             let series = &self.frames.series[*s];
-            series.solver == solver && series.completed > 0 && !self.curves[*s].is_empty()
+            series.solver == solver && !self.curves[*s].is_empty()
         };
         of.filter(shows).collect()
     }
@@ -53,8 +54,8 @@ impl<'a> Study<'a> {
     }
 }
 
-/// Primal suboptimality of matched repeats at common iterations. The last is where the first run that did not fail ends;
-/// one that reached its gap does not end.
+/// Primal suboptimality of matched repeats at common iterations. The last is where the first run that did not fail ends
+/// (one that reached its gap does not end), or the last pair, when all are shorter.
 pub(super) struct Paired {
     pub x: Vec<f64>,
     single: Vec<Vec<f64>>,
@@ -70,7 +71,10 @@ impl Paired {
         let ends = |which: fn(End) -> bool| both().filter(move |c| which(c.end)).filter_map(|c| Some(c.range()?.1));
         let last = ends(|end| end == End::Budget).fold(f64::INFINITY, f64::min);
         let last = if last.is_finite() { last } else { ends(|_| true).fold(f64::NAN, f64::max) };
-        let last = last.min(most);
+        // Not past the end of the last pair: runs that timed out may all be shorter than those that did not.
+        let end = |c: &Curve| c.range().map(|(_, end)| if c.end == End::Gap { f64::INFINITY } else { end });
+        let pairs = matched.iter().filter_map(|(a, b)| Some(end(a)?.min(end(b)?)));
+        let last = last.min(pairs.fold(0.0, f64::max)).min(most);
         if first.is_nan() || last < first {
             return None;
         }

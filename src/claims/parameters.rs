@@ -52,7 +52,6 @@ impl Study<'_> {
     }
 
     fn judge_parameters(&self, at: usize, paper: Paper, row: Claim) -> Claim {
-        let series = &self.frames.series[at];
         let curves: Vec<&Curve> = self.curves[at].iter().filter(|curve| curve.range().is_some()).collect();
         let Some(grid) = Grid::new(&curves) else {
             return Claim { evidence: "no common iteration of the runs".to_owned(), ..row };
@@ -65,10 +64,10 @@ impl Study<'_> {
             std::array::from_fn::<f64, MOST, _>(|k| tests.get(k).map_or(f64::NAN, |test| (test.value)(&course)))
         });
         let judged: Vec<(&Test, &Estimate)> = tests.iter().zip(&numbers).collect();
-        let verdicts = judged.iter().map(|(test, number)| number.verdict(&test.range, series.repeatable));
+        let verdicts = judged.iter().map(|(test, number)| number.verdict(&test.range));
         let verdict = all(verdicts);
         // The number that the verdict turns on: the first that is not where it must be, else the first.
-        let turns = |(test, number): &&(&Test, &Estimate)| number.verdict(&test.range, series.repeatable) == verdict;
+        let turns = |(test, number): &&(&Test, &Estimate)| number.verdict(&test.range) == verdict;
         let deciding = judged.iter().find(turns).map(|(_, number)| **number);
         let told: Vec<String> = judged
             .iter()
@@ -79,7 +78,7 @@ impl Study<'_> {
             "median curves over log-iterations 1 to {}: planes per term {planes}; passes {passes}; {}; {}{}",
             grid.last,
             told.join("; "),
-            basis(curves.len(), false, series.clock, series.repeatable),
+            basis(curves.len(), false),
             self.failures(&[at]),
         );
         let measured = format!("{} planes, {} passes (late)", number(course.planes.late), number(course.passes.late));
@@ -144,9 +143,12 @@ impl Grid {
     fn new(curves: &[&Curve]) -> Option<Self> {
         let ranges = || curves.iter().filter_map(|curve| curve.range().map(|range| (curve, range)));
         let first = ranges().map(|(_, (first, _))| first).fold(f64::NAN, f64::max);
-        // Passes end where a run ends, for whatever reason; only failed runs may be shorter.
-        let sound = ranges().filter(|(curve, _)| curve.end != End::Failed).map(|(_, (_, last))| last);
+        // Passes end where a run ends, for whatever reason; only failed runs may be shorter, unless all
+        // failed.
+        let sound =
+            ranges().filter(|(curve, _)| matches!(curve.end, End::Budget | End::Gap)).map(|(_, (_, last))| last);
         let last = sound.fold(f64::NAN, f64::min);
+        let last = if last.is_nan() { ranges().map(|(_, (_, last))| last).fold(f64::NAN, f64::min) } else { last };
         if first.is_nan() || last.is_nan() || last < first {
             return None;
         }

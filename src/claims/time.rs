@@ -2,7 +2,7 @@
 //! the rows say so.
 
 use super::verdict::{Range, basis};
-use super::{Claim, ClaimRow, MULTI, SINGLE, Study, Subject};
+use super::{Claim, ClaimRow, MULTI, SINGLE, Study, Subject, Verdict};
 use crate::error::Result;
 use crate::frame::Series;
 use crate::frame::align::End;
@@ -108,11 +108,11 @@ impl Study<'_> {
             percent(spread.min),
             percent(spread.max),
             series.clock,
-            basis(shares.len(), false, series.clock, series.repeatable),
+            basis(shares.len(), false),
             self.failures(&[at]),
             circular(series),
         );
-        let verdict = share.verdict(range, series.repeatable);
+        let verdict = share.verdict(range);
         let measured = format!("{}{}", share.text(percent), model(series));
         Claim { measured, verdict, evidence, estimate: Some(share), ..row }
     }
@@ -160,20 +160,33 @@ impl Study<'_> {
         let list = counted.iter().filter_map(|(gap, outcome)| Some(format!("{gap:e}: {}", outcome.text()?)));
         let power = |value: Option<f64>| value.map(f64::exp);
         let speed = Estimate { value: speed.value.exp(), low: power(speed.low), high: power(speed.high) };
-        let evidence = format!(
+        let mut evidence = format!(
             "time of {} / time of {} to each gap, crossings interpolated ({}), medians on the {} clock, geometric mean \
              over gaps; where one never got there its whole time counts (≥, ≤); {}; holds from {bar:.2}×{alone}{}{}{}",
             series.label,
             other.label,
             list.collect::<Vec<_>>().join("; "),
             series.clock,
-            basis(matched.len(), true, series.clock, series.repeatable),
+            basis(matched.len(), true),
             self.failures(&[a, b]),
             if series.certified { "; gaps are certified" } else { "" },
             circular(series),
         );
-        let verdict = speed.verdict(&Range::from(bar), series.repeatable);
-        let measured = format!("{}× as fast{}", speed.text(number), model(series));
+        let mut verdict = speed.verdict(&Range::from(bar));
+        // A mean with bounds is a bound: what lies on its open side is not excluded.
+        let more = counted.iter().any(|(_, outcome)| matches!(outcome, Outcome::Multi(Some(_))));
+        let less = counted.iter().any(|(_, outcome)| matches!(outcome, Outcome::Single(Some(_))));
+        if verdict == Verdict::DoesNotHold && more || verdict == Verdict::Holds && less {
+            let side = if verdict == Verdict::Holds { "less" } else { "more" };
+            verdict = Verdict::Undecided;
+            evidence.push_str(&format!("; undecided because it may be {side}: bounds are open to that side"));
+        }
+        let sign = match (more, less) {
+            (true, false) => "≥",
+            (false, true) => "≤",
+            _ => "",
+        };
+        let measured = format!("{sign}{}× as fast{}", speed.text(number), model(series));
         Claim { measured, verdict, evidence, estimate: Some(speed), ..row }
     }
 }
@@ -181,9 +194,10 @@ impl Study<'_> {
 /// How two series fared with a target: ln of the time of the single-plane solver over that of the other.
 enum Outcome {
     Both(f64),
-    /// Only the multi-plane solver got there; at least this, when the other ran for longer.
+    /// Only the multi-plane solver got there: at least this, from the whole time of the other. `None` when the other was
+    /// not asked to: it had reached its gap.
     Multi(Option<f64>),
-    /// Only the single-plane solver got there; at most this, when the other ran for longer.
+    /// Only the single-plane solver got there: at most this.
     Single(Option<f64>),
     Neither,
 }
@@ -238,8 +252,8 @@ impl Race {
         let whole = |of: fn(&(f64, f64)) -> f64| median(&draw.iter().map(|k| of(&self.ends[*k])).collect::<Vec<_>>());
         match (time(&self.single), time(&self.multi)) {
             (Some(a), Some(b)) => Outcome::Both((a / b).ln()),
-            (None, Some(b)) => Outcome::Multi(Some((whole(|e| e.0) / b).ln()).filter(|r| *r > 0.0 && r.is_finite())),
-            (Some(a), None) => Outcome::Single(Some((a / whole(|e| e.1)).ln()).filter(|r| *r < 0.0 && r.is_finite())),
+            (None, Some(b)) => Outcome::Multi(Some((whole(|e| e.0) / b).ln()).filter(|r| r.is_finite())),
+            (Some(a), None) => Outcome::Single(Some((a / whole(|e| e.1)).ln()).filter(|r| r.is_finite())),
             (None, None) => Outcome::Neither,
         }
     }
@@ -251,12 +265,12 @@ impl Race {
     }
 }
 
-/// Oracle time over solver time at the end of every run of every series that ended well.
+/// Oracle time over solver time at the last evaluation of every run of every series.
 pub(super) fn shares(frames: &crate::frame::Frames) -> Result<Vec<Vec<f64>>> {
     let (oracle, time) = (frames.f64s("oracle_time_s")?, frames.f64s("time_s")?);
     let of = |series: usize| -> Vec<f64> {
-        let ended = frames.runs_of(series).iter().filter(|run| run.end != End::Failed);
-        ended.map(|run| oracle[run.rows.end - 1] / time[run.rows.end - 1]).filter(|share| share.is_finite()).collect()
+        let ends = frames.runs_of(series).iter().map(|run| run.rows.end - 1);
+        ends.map(|row| oracle[row] / time[row]).filter(|share| share.is_finite()).collect()
     };
     Ok((0..frames.series.len()).map(of).collect())
 }

@@ -4,15 +4,14 @@ use super::Verdict;
 use crate::stats::{Estimate, FEWEST_PAIRS};
 
 impl Estimate {
-    /// Whether it lies in a range. Without an interval a number is a verdict only where another run of the same seeds
-    /// could not give another one.
-    pub(super) fn verdict(&self, range: &Range, repeatable: bool) -> Verdict {
+    /// Whether it lies in a range. Without an interval no number is a verdict: other seeds may give another one, whatever
+    /// the clock.
+    pub(super) fn verdict(&self, range: &Range) -> Verdict {
         let inside = |value: f64| value >= range.least && value <= range.most;
         match (self.low, self.high) {
             _ if !self.value.is_finite() => Verdict::NotMeasured,
             (Some(low), Some(high)) if inside(low) && inside(high) => Verdict::Holds,
             (Some(low), Some(high)) if high < range.least || low > range.most => Verdict::DoesNotHold,
-            (None, _) | (_, None) if repeatable => Verdict::of(inside(self.value)),
             _ => Verdict::Undecided,
         }
     }
@@ -50,18 +49,13 @@ pub(super) fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
 }
 
 /// What evidence says about the interval: `paired` repeats of two solvers, or repeats of one.
-pub(super) fn basis(repeats: usize, paired: bool, clock: &str, repeatable: bool) -> String {
+pub(super) fn basis(repeats: usize, paired: bool) -> String {
     let what = format!("{}repeat{}", if paired { "paired " } else { "" }, if repeats == 1 { "" } else { "s" });
     if repeats >= FEWEST_PAIRS {
         return format!("95 % interval by bootstrap over {repeats} {what}");
     }
-    let which = if repeats == 1 { "this seed, no other seed is" } else { "these seeds, no others are" };
-    let so = if repeatable {
-        format!("the {clock} clock makes the value exact for {which} covered")
-    } else {
-        "undecided".to_owned()
-    };
-    format!("{repeats} {what} give{} no 95 % interval ({FEWEST_PAIRS} do): {so}", if repeats == 1 { "s" } else { "" })
+    let gives = if repeats == 1 { "gives" } else { "give" };
+    format!("{repeats} {what} {gives} no 95 % interval ({FEWEST_PAIRS} do): undecided")
 }
 
 #[cfg(test)]
@@ -78,20 +72,22 @@ mod tests {
     #[test]
     fn an_interval_that_covers_the_threshold_decides_nothing() {
         let spread = median_of(&[0.8, 0.9, 1.0, 1.1, 1.2, 1.3]);
-        assert_eq!(spread.verdict(&Range::from(1.05), true), Verdict::Undecided);
-        assert_eq!(spread.verdict(&Range::from(0.5), false), Verdict::Holds);
-        assert_eq!(spread.verdict(&Range::from(1.5), false), Verdict::DoesNotHold);
-        assert_eq!(spread.verdict(&Range::to(0.5), false), Verdict::DoesNotHold);
+        assert_eq!(spread.verdict(&Range::from(1.05)), Verdict::Undecided);
+        assert_eq!(spread.verdict(&Range::from(0.5)), Verdict::Holds);
+        assert_eq!(spread.verdict(&Range::from(1.5)), Verdict::DoesNotHold);
+        assert_eq!(spread.verdict(&Range::to(0.5)), Verdict::DoesNotHold);
     }
 
     #[test]
-    fn few_repeats_decide_only_on_a_repeatable_clock() {
-        let one = median_of(&[2.0]);
-        assert_eq!((one.low, one.high), (None, None));
-        assert_eq!(one.verdict(&Range::from(1.0), false), Verdict::Undecided);
-        assert_eq!(one.verdict(&Range::from(1.0), true), Verdict::Holds);
-        assert_eq!(one.verdict(&Range::from(3.0), true), Verdict::DoesNotHold);
-        assert_eq!(median_of(&[]).verdict(&Range::from(1.0), true), Verdict::NotMeasured);
+    fn few_repeats_decide_nothing() {
+        for few in [&[2.0][..], &[2.0, 2.0], &[2.0; FEWEST_PAIRS - 1]] {
+            let estimate = median_of(few);
+            assert_eq!((estimate.low, estimate.high), (None, None));
+            assert_eq!(estimate.verdict(&Range::from(1.0)), Verdict::Undecided);
+            assert_eq!(estimate.verdict(&Range::from(3.0)), Verdict::Undecided);
+        }
+        assert_eq!(median_of(&[2.0; FEWEST_PAIRS]).verdict(&Range::from(1.0)), Verdict::Holds);
+        assert_eq!(median_of(&[]).verdict(&Range::from(1.0)), Verdict::NotMeasured);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use crate::dataset::DataDir;
 
 /// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
 #[derive(Parser)]
-#[command(name = "ssvm-bench", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = NAME, version, about, propagate_version = true, arg_required_else_help = true)]
 struct Cli {
     /// Folder with the official data files (else $SSVM_DATA, else data/).
     #[arg(long, global = true, value_name = "DIR")]
@@ -81,7 +81,7 @@ enum Command {
 pub enum Verdict {
     /// Exit code 0.
     Fine,
-    /// Exit code 2: a gate failed.
+    /// Exit code 2: a gate failed, or what was asked for was not reached.
     GateFailed,
 }
 
@@ -96,9 +96,28 @@ pub enum TextOrJson {
     Json,
 }
 
-/// The command line with what the tables of this program add to it.
+/// The command line with what the tables of this program add to it; examples call the program by its own name.
 fn command(catalog: &dyn Catalog) -> clap::Command {
-    Cli::command().mut_subcommand("solve", |solve| solve::with_parameters(solve, catalog))
+    let command = Cli::command().mut_subcommand("solve", |solve| solve::with_parameters(solve, catalog));
+    let own = std::env::args_os().next().map(PathBuf::from);
+    match own.as_deref().and_then(|path| path.file_stem()?.to_str()).filter(|name| *name != NAME) {
+        Some(name) => renamed(command, name),
+        None => command,
+    }
+}
+
+/// What this program is called in its texts.
+const NAME: &str = "ssvm-bench";
+
+fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
+    let with_name = |text: &clap::builder::StyledStr| text.to_string().replace(NAME, name);
+    if let Some(text) = command.get_after_help().map(with_name) {
+        command = command.after_help(text);
+    }
+    if let Some(text) = command.get_after_long_help().map(with_name) {
+        command = command.after_long_help(text);
+    }
+    command.mut_subcommands(|one| renamed(one, name))
 }
 
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
@@ -132,7 +151,7 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
         Command::Profile(args) => profile::run(args, catalog).map(fine),
         Command::Check(args) => check::run(args, catalog),
         Command::Compare(args) => compare::run(args, catalog),
-        Command::Optimum(args) => optimum::run(args, catalog, &data).map(fine),
+        Command::Optimum(args) => optimum::run(args, catalog, &data),
         Command::Data(args) => data::run(args, catalog, &data).map(fine),
         Command::Readme(args) => readme::run(args, catalog).map(fine),
         Command::Completions(args) => shell::completions(args, command(catalog)).map(fine),

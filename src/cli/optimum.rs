@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use anyhow::bail;
 use clap::Args;
 
-use super::{note, positive, print};
+use super::{Verdict, note, positive, print};
 use crate::catalog::Catalog;
 use crate::dataset::{DataDir, Request};
 use crate::files;
@@ -19,7 +20,8 @@ use crate::text::duration;
 /// Options of `optimum`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench optimum usps --gap 1e-9\n  \
-    ssvm-bench optimum horseseg-synth:n=200 --pairwise-weight 0.5 --time 60 --store my-optima.toml")]
+    ssvm-bench optimum horseseg-synth:n=200 --pairwise-weight 0.5 --time 60 --store my-optima.toml\n\n\
+    Exit code 2 means that the bracket is wider than --gap; what is certain is in the store all the same.")]
 pub struct OptimumArgs {
     /// Data set, such as usps, libsvm:PATH or horseseg-synth:n=300.
     #[arg(value_name = "DATASET")]
@@ -42,7 +44,7 @@ pub struct OptimumArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Verdict> {
     // Tried before the work starts: a damaged store or a wrong path must not cost it.
     files::try_folder(&args.store)?;
     Store::read(&args.store)?;
@@ -68,6 +70,12 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let stop = || interrupted.load(Ordering::Relaxed) || seconds() >= args.time;
     let mut watch = |progress: &Progress| note(&line(progress, seconds(), args.time));
     let found = problem.bracket(args.gap, &stop, &mut watch);
+    if !found.width().is_finite() {
+        bail!(
+            "{}: nothing is certain about its optimum; its numbers are too large to be summed: scale them",
+            args.dataset
+        );
+    }
     let new = Optimum {
         dataset: args.dataset.clone(),
         checksum: description.checksum,
@@ -81,15 +89,22 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let mut store = Store::read(&args.store)?;
     let Bracket { lower, upper } = store.add(new)?;
     store.write(&args.store)?;
-    if found.width() > args.gap {
-        let why = match () {
-            () if interrupted.load(Ordering::Relaxed) => "interrupted",
-            () if seconds() >= args.time => "time is up; --time gives more",
-            () => "nothing more to gain: what is left is rounding, or an oracle that is not exact",
-        };
-        note(&format!("the bracket is {:.3e} wide, wider than {:e} ({why})", found.width(), args.gap));
+    let width = upper - lower;
+    print(&format!("lower {lower:.15}\nupper {upper:.15}\nwidth {width:.3e}\n"))?;
+    if width <= args.gap {
+        return Ok(Verdict::Fine);
     }
-    print(&format!("lower {lower:.15}\nupper {upper:.15}\nwidth {:.3e}\n", upper - lower))
+    let why = match () {
+        () if interrupted.load(Ordering::Relaxed) => "interrupted",
+        () if seconds() >= args.time => "time is up; --time gives more",
+        () if !problem.exact() => "nothing more to gain: the oracle is not exact, its bound is the rest",
+        () => {
+            "nothing more to gain: the rest is the allowance for rounding, which grows with the features; \
+             scale them, or ask for a wider --gap"
+        }
+    };
+    note(&format!("the bracket is {width:.3e} wide, wider than {:e} ({why})", args.gap));
+    Ok(Verdict::GateFailed)
 }
 
 fn line(progress: &Progress, seconds: f64, most: f64) -> String {

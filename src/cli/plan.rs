@@ -11,7 +11,6 @@ use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::session::{Existing, memory_warning, workers};
 use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
-use crate::settings::SolverSpec;
 use crate::text::{Grid, bytes, duration};
 use crate::trace::store::{Folder, Store};
 
@@ -34,7 +33,7 @@ pub struct PlanArgs {
     /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
     #[arg(long, value_enum, default_value_t)]
     pub format: TextOrJson,
-    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-bcfw (T=5)'; repeatable
     #[arg(long, value_name = "GLOB")]
     pub only: Vec<String>,
     /// List every run with its identity
@@ -89,7 +88,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                 let done = existing.done.contains_key(&run.run_id);
                 let seconds = estimator.seconds(run, plan.description(run));
                 let line = serde_json::json!({"kind": "run", "run_id": run.run_id, "dataset": run.identity.dataset,
-                    "solver": run.settings().solver.name, "repeat": run.repeat, "seed": run.settings().seed,
+                    "solver": run.settings().solver.to_string(), "repeat": run.repeat, "seed": run.settings().seed,
                     "done": done, "seconds": seconds});
                 writeln!(stdout, "{line}")?;
             }
@@ -121,7 +120,7 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
             facts.size.n.to_string(),
             facts.size.d.to_string(),
             bytes(facts.size.bytes),
-            solver_text(&cell[0].settings().solver),
+            cell[0].settings().solver.to_string(),
             cell.len().to_string(),
             (cell.len() - left).to_string(),
             format!("{about}{}", duration(each)),
@@ -156,10 +155,4 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
         }
     }
     text
-}
-
-/// `mp-bcfw`, or `mp-bcfw (T=5)` with what is not at its default.
-fn solver_text(solver: &SolverSpec) -> String {
-    let params: Vec<String> = solver.params.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    if params.is_empty() { solver.name.clone() } else { format!("{} ({})", solver.name, params.join(", ")) }
 }

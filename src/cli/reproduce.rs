@@ -44,7 +44,8 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
         return run::complete(&args, &report);
     }
     let out = &options.out;
-    let results = Results::of(out, manifest, contents, catalog, &args.how.only)?;
+    // Pages are about the folder: `--only` says what is run, and must not put a part in the place of the whole.
+    let results = Results::of(out, manifest, contents, catalog, &[])?;
     pages::warn(&results);
     let summary = pages::Summary::of(&results, out)?;
     say("drawing figures");

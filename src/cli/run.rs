@@ -27,7 +27,7 @@ pub struct HowArgs {
     /// Time runs one at a time whatever --jobs says, for numbers to publish
     #[arg(long)]
     pub isolated: bool,
-    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-bcfw (T=5)'; repeatable
     #[arg(long, value_name = "GLOB")]
     pub only: Vec<String>,
     /// Say nothing but errors

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use hdrhistogram::Histogram;
@@ -9,12 +10,12 @@ use serde_json::json;
 
 use super::{TextOrJson, note, positive};
 use crate::catalog::Catalog;
-use crate::clock::ClockKind;
+use crate::clock::{ClockKind, Helpers};
 use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
 use crate::drive::{Observer, Outcome, TracePoint};
 use crate::exec::host;
 use crate::files;
-use crate::settings::{Budget, Cadence, RunSettings};
+use crate::settings::{Budget, Cadence, RunSettings, Until, time_limit};
 use crate::solver::SolverInfo;
 
 /// Options of `solve`.
@@ -38,11 +39,14 @@ pub struct SolveArgs {
     #[arg(long, value_name = "EPS", value_parser = positive, allow_negative_numbers = true)]
     gap: Option<f64>,
     /// Stop after this much solver time in seconds.
-    #[arg(long, value_name = "T", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = limit, allow_negative_numbers = true)]
     time: Option<f64>,
     /// Stop after this many exact oracle calls.
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(1..))]
     oracle_calls: Option<u64>,
+    /// first or all: end at the first limit, or when iterations and time are both reached.
+    #[arg(long, default_value = "first", value_name = "WHICH")]
+    until: Until,
     /// wall, cpu or virtual.
     #[arg(long, default_value = "wall")]
     clock: ClockKind,
@@ -55,12 +59,21 @@ pub struct SolveArgs {
     /// Weight of the pairwise term of graphs (1, or as in the file, unless given).
     #[arg(long, value_name = "THETA", allow_negative_numbers = true)]
     pairwise_weight: Option<f64>,
-    /// Write the returned weights as NumPy f64.
+    /// Threads for the oracle calls that a solver makes at one w (--tau); the result is the same at any number of them.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+    /// Write the returned weights as NumPy f64; its folder must exist.
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
     /// table or json (one object per evaluation, then a summary).
     #[arg(long, default_value = "table")]
     format: TextOrJson,
+}
+
+/// A number of seconds that a clock can count.
+fn limit(text: &str) -> Result<f64, String> {
+    let seconds = positive(text)?;
+    time_limit(seconds).map(|_| seconds).map_err(|error| error.to_string())
 }
 
 /// Adds the parameters of every solver, and the tables to the help.
@@ -107,6 +120,7 @@ struct Printer {
     exact: bool,
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
+    helpers: Option<Arc<Helpers>>,
     error: Option<std::io::Error>,
 }
 
@@ -150,6 +164,10 @@ impl Observer for Printer {
     fn parallel_evaluation(&self) -> bool {
         true
     }
+
+    fn helpers(&self) -> Option<Arc<Helpers>> {
+        self.helpers.clone()
+    }
 }
 
 /// Runs the command with the parameters of the solver that were given.
@@ -159,14 +177,18 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
         time_s: args.time,
         oracle_calls: args.oracle_calls,
         gap: args.gap,
-        ..Budget::default()
+        until: Until::First,
     };
     if budget == Budget::default() {
         budget.iterations = Some(50);
     }
+    budget.until = args.until;
+    if budget.lacks_one_of_both() {
+        anyhow::bail!("--until all needs --iterations and --time: it ends when both are reached");
+    }
     if let Some(path) = &args.save_weights {
         // Tried before the work starts: a wrong path must not cost a run.
-        files::try_folder(path)?;
+        files::try_file(path)?;
     }
     let info = SolverInfo::find(catalog.solvers(), &args.solver)?;
     let given: Vec<(&str, String)> = given.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
@@ -187,10 +209,12 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", args.dataset, args.solver));
     let identity = json!({
         "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver, "seed": args.seed,
-        "repeat": 0, "clock": args.clock.name(), "jobs": 1, "core": -1, "status": "running",
+        "repeat": 0, "clock": args.clock.name(), "jobs": 1, "threads": args.threads, "core": -1, "status": "running",
     });
     let exact = problem.exact();
-    let mut printer = Printer { format: args.format, exact, identity, error: None };
+    let count = usize::from(args.threads) - 1;
+    let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
+    let mut printer = Printer { format: args.format, exact, identity, helpers, error: None };
     if args.format == TextOrJson::Table {
         let (primal, gap) = if exact { ("primal", "gap") } else { ("primal at most", "certified gap") };
         let more = if exact { String::new() } else { format!(" {:>12} {:>8}", "oracle slack", "proven") };
@@ -244,7 +268,9 @@ fn summary_text(outcome: &Outcome, exact: bool, n: u64) -> String {
         let mean = |seconds: f64, steps: u64| seconds / steps.max(1) as f64 * 1e6;
         text += &format!("\nexact step {:.3} µs", mean(last.time_s - last.approx_time_s, last.oracle_calls));
         if last.approx_steps > 0 {
-            text += &format!(", approximate step {:.3} µs", mean(last.approx_time_s, last.approx_steps));
+            let made = last.approx_steps - last.skipped_steps;
+            let skipped = 100.0 * last.skipped_steps as f64 / last.approx_steps as f64;
+            text += &format!(", approximate step {:.3} µs, {skipped:.0} % skipped", mean(last.approx_time_s, made));
         }
     }
     text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
@@ -282,6 +308,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "cpu_s": outcome.cpu_s,
         "oracle_calls": last.map(|point| point.oracle_calls),
         "approx_steps": last.map(|point| point.approx_steps),
+        "skipped_steps": last.map(|point| point.skipped_steps),
         "approx_passes": last.map(|point| point.approx_passes),
         "oracle_time_s": last.map(|point| point.oracle_time_s),
         "approx_time_s": last.map(|point| point.approx_time_s),

@@ -1,4 +1,4 @@
-//! CPU time of the solver's thread.
+//! CPU time of the solver's thread and of those that help it.
 
 use super::{Clock, Stopwatch};
 
@@ -10,16 +10,17 @@ impl Clock for Cpu {
     }
 
     fn about(&self) -> &'static str {
-        "CPU time of the solver's thread"
+        "CPU time of the solver's threads"
     }
 
     fn now_ns(&self, watch: &Stopwatch) -> f64 {
         watch.cpu_ns()
     }
 
-    /// The wall time inside the calls times the CPU's part of all wall time: a CPU clock read would cost as much as a
-    /// fast oracle.
+    /// What helpers took, and the wall time inside the calls times the CPU's part of all wall time: a CPU clock read
+    /// would cost as much as a fast oracle.
     fn oracle_ns(&self, watch: &Stopwatch) -> f64 {
-        watch.oracle_wall_ns() * (watch.cpu_ns() / watch.wall_ns().max(1e-3)).min(1.0)
+        let own = watch.oracle_wall_ns() * (watch.own_cpu_ns() / watch.wall_ns().max(1e-3)).min(1.0);
+        own + watch.helped_ns()
     }
 }

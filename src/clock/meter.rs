@@ -5,11 +5,12 @@
 //! histogram itself costs no solver time.
 
 use std::hint::black_box;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hdrhistogram::Histogram;
 use quanta::Clock as Stamps;
 
+use super::batch::{self, Call, Helpers};
 use super::{ClockKind, STEP_UNITS, Stopwatch};
 use crate::linalg::dot_rows;
 
@@ -25,6 +26,8 @@ pub struct Counters {
     pub oracle_calls: u64,
     /// Approximate steps.
     pub approx_steps: u64,
+    /// Of these, skipped because they could not change anything.
+    pub skipped_steps: u64,
     /// Approximate passes.
     pub approx_passes: u64,
 }
@@ -62,6 +65,9 @@ pub struct Meter<'a> {
     clock: ClockKind,
     watch: Stopwatch,
     instrument: bool,
+    helpers: Option<Arc<Helpers>>,
+    /// Operations on each lane of a batch.
+    lanes: Vec<u64>,
     cancelled: &'a (dyn Fn() -> bool + Sync),
     counters: Counters,
     approx_ns: f64,
@@ -91,6 +97,8 @@ impl<'a> Meter<'a> {
             look_interval: watch.to_stamps(1e6),
             watch,
             instrument: true,
+            helpers: None,
+            lanes: Vec::new(),
             cancelled,
             counters: Counters::default(),
             approx_ns: 0.0,
@@ -107,6 +115,12 @@ impl<'a> Meter<'a> {
             deadline_units: u64::MAX,
             halt: None,
         }
+    }
+
+    /// The same meter with threads that share the calls of a batch.
+    pub fn with_helpers(mut self, helpers: Option<Arc<Helpers>>) -> Self {
+        self.helpers = helpers;
+        self
     }
 
     /// The same meter without latency readings: to measure what the instrument costs.
@@ -162,6 +176,39 @@ impl<'a> Meter<'a> {
         !(due && self.must_stop())
     }
 
+    /// How many of so many exact oracle calls are allowed: ask before each batch.
+    pub fn may_call_some(&mut self, calls: usize) -> usize {
+        if !self.may_call() {
+            return 0;
+        }
+        let left = self.call_limit - self.counters.oracle_calls;
+        usize::try_from(left).map_or(calls, |left| calls.min(left))
+    }
+
+    /// Exact oracle calls at one w: times and counts each with the operations it reports. On the virtual clock they take
+    /// as long as so many lanes need for them; then come three plane products of the step that follows each.
+    pub(crate) fn exact_calls<T: Send>(
+        &mut self,
+        calls: &mut [Call<T>],
+        lanes: usize,
+        product_ops: impl Fn(&T) -> u64,
+        oracle: impl Fn(&mut T) -> u64 + Sync,
+    ) {
+        let began = self.watch.stamp();
+        self.watch.helped_ns += batch::make(calls, self.helpers.as_deref(), &self.watch, oracle);
+        self.last_stamp = self.watch.stamp();
+        self.watch.oracle_stamps += self.last_stamp.saturating_sub(began);
+        self.lanes.resize(lanes, 0);
+        let oracle_ops = batch::makespan(calls.iter().map(|call| call.operations), &mut self.lanes);
+        let steps: u64 = calls.iter().map(|call| 3 * product_ops(&call.item) + STEP_UNITS).sum();
+        self.watch.units += oracle_ops + steps;
+        self.watch.oracle_units += oracle_ops;
+        self.counters.oracle_calls += calls.len() as u64;
+        if self.instrument {
+            self.pending_oracle.extend(calls.iter().map(|call| call.stamps));
+        }
+    }
+
     /// One exact oracle call: times it and counts it with the operations it reports, and with the two plane products of
     /// the step that follows.
     #[inline(always)]
@@ -195,6 +242,21 @@ impl<'a> Meter<'a> {
             if self.instrument {
                 self.pending_approx.push(self.last_stamp.saturating_sub(began));
             }
+            return !(self.due() && self.must_stop());
+        }
+        true
+    }
+
+    /// An approximate step that could not change anything and is not made: counted like one with so many operations, so
+    /// that skipping changes neither counters nor virtual time. False when the run must stop.
+    #[inline(always)]
+    pub fn skipped_step(&mut self, operations: u64) -> bool {
+        let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
+        self.counters.approx_steps += 1;
+        self.counters.skipped_steps += 1;
+        self.watch.units += operations + STEP_UNITS;
+        if sampled {
+            self.last_stamp = self.stamp();
             return !(self.due() && self.must_stop());
         }
         true

@@ -4,12 +4,14 @@
 //! The meter runs during solver work only; whoever drives the solver pauses it to evaluate. What a second is, a
 //! [`Clock`] says: one file each, one row of [`ClockKind::ALL`].
 
+mod batch;
 mod cpu;
 mod meter;
 mod stopwatch;
 mod virtual_time;
 mod wall;
 
+pub use batch::{Call, Helpers};
 pub use meter::{Counters, Halt, Limits, Meter, SAMPLE_EVERY, latency_histogram, reading_ns};
 pub use stopwatch::Stopwatch;
 pub use virtual_time::{STEP_UNITS, UNIT_NS};
@@ -56,7 +58,7 @@ pub struct ClockKind(&'static dyn Clock);
 impl ClockKind {
     /// Monotonic wall time.
     pub const WALL: Self = Self(&wall::Wall);
-    /// CPU time of the solver's thread.
+    /// CPU time of the solver's threads.
     pub const CPU: Self = Self(&cpu::Cpu);
     /// The deterministic cost model.
     pub const VIRTUAL: Self = Self(&virtual_time::Virtual);

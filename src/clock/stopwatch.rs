@@ -12,13 +12,15 @@ pub struct Stopwatch {
     resumed_cpu: u64,
     stamps_so_far: u64,
     cpu_ns: u64,
+    /// CPU time of helpers: all of it inside oracle calls.
+    pub(super) helped_ns: u64,
     pub(super) units: u64,
     pub(super) oracle_stamps: u64,
     pub(super) oracle_units: u64,
 }
 
 /// CPU time of this thread, ns.
-fn thread_cpu_ns() -> u64 {
+pub(super) fn thread_cpu_ns() -> u64 {
     // Every Linux has this clock.
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
         .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
@@ -36,6 +38,7 @@ impl Stopwatch {
             resumed_cpu: 0,
             stamps_so_far: 0,
             cpu_ns: 0,
+            helped_ns: 0,
             units: 0,
             oracle_stamps: 0,
             oracle_units: 0,
@@ -82,10 +85,20 @@ impl Stopwatch {
         self.to_ns(self.stamps_so_far + open)
     }
 
-    /// CPU time so far, ns.
-    pub fn cpu_ns(&self) -> f64 {
+    /// CPU time of the solver's own thread so far, ns.
+    pub fn own_cpu_ns(&self) -> f64 {
         let open = if self.running { thread_cpu_ns() - self.resumed_cpu } else { 0 };
         (self.cpu_ns + open) as f64
+    }
+
+    /// CPU time so far, of helpers too, ns.
+    pub fn cpu_ns(&self) -> f64 {
+        self.own_cpu_ns() + self.helped_ns as f64
+    }
+
+    /// CPU time of helpers, ns.
+    pub fn helped_ns(&self) -> f64 {
+        self.helped_ns as f64
     }
 
     /// Operations so far, in units of the virtual clock.

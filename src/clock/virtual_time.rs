@@ -1,7 +1,8 @@
 //! A deterministic cost model in place of time: the same seed gives the same bits on any machine.
 //!
 //! One unit is one multiply–add of a product, [`UNIT_NS`] ns long. An exact step costs the operations its oracle
-//! reports plus two plane products; an approximate step costs |W_i| + 2 plane products; both add [`STEP_UNITS`].
+//! reports plus two plane products; an approximate step costs |W_i| + 2 plane products; both add [`STEP_UNITS`]. The calls
+//! of a batch cost what the longest of its lanes does, whatever threads there are, and each of its steps three products.
 
 use super::{Clock, Stopwatch};
 

@@ -1,13 +1,14 @@
 //! Wire types → the checked [`Experiment`]: every value in range, every combination possible, defaults filled in.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::Spanned;
 
 use super::wire::{self, Source};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result};
-use crate::settings::{Budget, Cadence, SolverSpec, Until};
+use crate::settings::{Budget, Cadence, SolverSpec, Until, time_limit};
 use crate::solver::SolverInfo;
 use crate::text::fits;
 
@@ -40,10 +41,12 @@ pub struct Experiment {
     pub clock: ClockKind,
     /// When to evaluate.
     pub evaluate: Cadence,
-    /// Workers; the number of cores when absent.
+    /// Workers; as many as the cores have threads for when absent.
     pub jobs: Option<usize>,
-    /// Most wall time of one run with evaluation, seconds.
-    pub timeout_s: Option<f64>,
+    /// Threads of each worker, for the calls that a solver makes at one w (`tau`). No result depends on it.
+    pub threads: usize,
+    /// Most wall time of one run with evaluation.
+    pub timeout: Option<Duration>,
     /// Isolated repetitions per data set and solver that estimate interference.
     pub probes: u32,
     /// Gaps, falling, at which regression gates compare counters and times; no run depends on them.
@@ -52,7 +55,8 @@ pub struct Experiment {
     pub datasets: Vec<DatasetSpec>,
     /// Solvers, in file order.
     pub solvers: Vec<SolverSpec>,
-    /// Patterns of `DATASET/SOLVER`; only cells that fit one of them are run. All of them when there is none.
+    /// Patterns of `DATASET/SOLVER`, the solver with its parameters; only cells that fit one of them are run. All of them
+    /// when there is none.
     pub only: Vec<String>,
 }
 
@@ -110,10 +114,8 @@ impl Experiment {
             return Err(source.error(&file.name, "the name is empty"));
         }
         let repeats = source.at_least_one(file.repeats.as_ref(), "repeats")?.unwrap_or(1);
-        let jobs = source.at_least_one(file.jobs.as_ref(), "jobs")?;
-        if let Some(given) = file.jobs.as_ref().filter(|given| *given.get_ref() > 1024) {
-            return Err(source.error(given, "jobs must be at most 1024"));
-        }
+        let jobs = source.few(file.jobs.as_ref(), "jobs")?;
+        let threads = source.few(file.threads.as_ref(), "threads")?;
         Ok(Self {
             name: file.name.get_ref().clone(),
             path: path.to_owned(),
@@ -122,8 +124,9 @@ impl Experiment {
             repeats,
             clock,
             evaluate,
-            jobs: jobs.map(|jobs| jobs as usize),
-            timeout_s: source.positive(file.timeout_s.as_ref(), "timeout_s")?,
+            jobs,
+            threads: threads.unwrap_or(1),
+            timeout: source.limit(file.timeout_s.as_ref(), "timeout_s")?,
             // A repeatable clock cannot be disturbed.
             probes: file.probes.unwrap_or(if clock.repeatable() { 0 } else { 3 }),
             gap_targets: source.falling(file.gap_targets.as_ref())?,
@@ -134,7 +137,7 @@ impl Experiment {
     }
 
     /// Whether a cell is to be run.
-    pub fn wants(&self, dataset: &str, solver: &str) -> bool {
+    pub fn wants(&self, dataset: &str, solver: &SolverSpec) -> bool {
         let cell = format!("{dataset}/{solver}");
         self.only.is_empty() || self.only.iter().any(|pattern| fits(pattern, &cell))
     }
@@ -193,9 +196,11 @@ impl Source<'_> {
         let common = common.map_or(&none, Spanned::get_ref);
         let own = own.map_or(&none, Spanned::get_ref);
         let until = own.until.as_ref().or(common.until.as_ref());
+        let time = own.time_s.as_ref().or(common.time_s.as_ref());
         let budget = Budget {
             iterations: self.at_least_one(own.iterations.as_ref().or(common.iterations.as_ref()), "iterations")?,
-            time_s: self.positive(own.time_s.as_ref().or(common.time_s.as_ref()), "time_s")?,
+            // As written: nanoseconds would be another number, and another identity.
+            time_s: self.limit(time, "time_s")?.and(time.map(|seconds| *seconds.get_ref())),
             oracle_calls: self
                 .at_least_one(own.oracle_calls.as_ref().or(common.oracle_calls.as_ref()), "oracle_calls")?,
             gap: self.positive(own.gap.as_ref().or(common.gap.as_ref()), "gap")?,
@@ -204,9 +209,7 @@ impl Source<'_> {
                 None => Until::First,
             },
         };
-        if let (Until::All, Some(word)) = (budget.until, until)
-            && (budget.iterations.is_none() || budget.time_s.is_none())
-        {
+        if let Some(word) = until.filter(|_| budget.lacks_one_of_both()) {
             return Err(self.error(word, "until = \"all\" needs iterations and time_s: it ends when both are reached"));
         }
         if budget.iterations.is_none() && budget.time_s.is_none() && budget.oracle_calls.is_none() {
@@ -285,6 +288,23 @@ impl Source<'_> {
             Some(spanned) if *spanned.get_ref() == 0 => Err(self.error(spanned, format!("{key} must be at least 1"))),
             _ => Ok(value.map(|spanned| *spanned.get_ref())),
         }
+    }
+
+    /// A number of workers or threads.
+    fn few(&self, value: Option<&Spanned<u64>>, key: &str) -> Result<Option<usize>> {
+        let count = self.at_least_one(value, key)?;
+        match value {
+            Some(spanned) if *spanned.get_ref() > 1024 => {
+                Err(self.error(spanned, format!("{key} must be at most 1024")))
+            }
+            _ => Ok(count.map(|count| count as usize)),
+        }
+    }
+
+    /// A time limit in seconds.
+    fn limit(&self, value: Option<&Spanned<f64>>, key: &str) -> Result<Option<Duration>> {
+        let (Some(seconds), Some(given)) = (self.positive(value, key)?, value) else { return Ok(None) };
+        time_limit(seconds).map(Some).map_err(|error| self.error(given, format!("{key}: {error}")))
     }
 
     fn positive(&self, value: Option<&Spanned<f64>>, key: &str) -> Result<Option<f64>> {

@@ -19,6 +19,7 @@ pub(super) struct File {
     pub clock: Option<Spanned<String>>,
     pub evaluate: Option<Spanned<String>>,
     pub jobs: Option<Spanned<u64>>,
+    pub threads: Option<Spanned<u64>>,
     pub timeout_s: Option<Spanned<f64>>,
     pub probes: Option<u32>,
     pub gap_targets: Option<Spanned<Vec<f64>>>,

@@ -10,6 +10,7 @@ mod letter_file;
 pub mod libsvm;
 mod notice;
 pub mod npy;
+mod npy_header;
 pub mod npz;
 pub mod prepare;
 pub mod split;

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
+use super::npy_header::{Header, Kind};
 
 /// An array as read: its shape and its values in C order.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub trait Element: Copy {
     /// What a file must hold, for error messages.
     const EXPECTED: &'static str;
     /// Decoder of one element of `size` little-endian bytes, or nothing if the type is not accepted.
-    fn decoder(kind: TypeChar, size: usize) -> Option<fn(&[u8]) -> Self>;
+    fn decoder(kind: Kind, size: usize) -> Option<fn(&[u8]) -> Self>;
 }
 
 /// Converts the first N bytes; callers pass chunks of exactly that size.
@@ -30,10 +30,10 @@ fn bytes<const N: usize>(chunk: &[u8]) -> [u8; N] {
 
 impl Element for f32 {
     const EXPECTED: &'static str = "float32 or float64";
-    fn decoder(kind: TypeChar, size: usize) -> Option<fn(&[u8]) -> Self> {
+    fn decoder(kind: Kind, size: usize) -> Option<fn(&[u8]) -> Self> {
         match (kind, size) {
-            (TypeChar::Float, 4) => Some(|b| f32::from_le_bytes(bytes(b))),
-            (TypeChar::Float, 8) => Some(|b| f64::from_le_bytes(bytes(b)) as f32),
+            (Kind::Float, 4) => Some(|b| f32::from_le_bytes(bytes(b))),
+            (Kind::Float, 8) => Some(|b| f64::from_le_bytes(bytes(b)) as f32),
             _ => None,
         }
     }
@@ -41,12 +41,12 @@ impl Element for f32 {
 
 impl Element for f64 {
     const EXPECTED: &'static str = "float64, float32 or an integer";
-    fn decoder(kind: TypeChar, size: usize) -> Option<fn(&[u8]) -> Self> {
+    fn decoder(kind: Kind, size: usize) -> Option<fn(&[u8]) -> Self> {
         match (kind, size) {
-            (TypeChar::Float, 4) => Some(|b| f64::from(f32::from_le_bytes(bytes(b)))),
-            (TypeChar::Float, 8) => Some(|b| f64::from_le_bytes(bytes(b))),
-            (TypeChar::Int, 4) => Some(|b| f64::from(i32::from_le_bytes(bytes(b)))),
-            (TypeChar::Int, 8) => Some(|b| i64::from_le_bytes(bytes(b)) as f64),
+            (Kind::Float, 4) => Some(|b| f64::from(f32::from_le_bytes(bytes(b)))),
+            (Kind::Float, 8) => Some(|b| f64::from_le_bytes(bytes(b))),
+            (Kind::Int, 4) => Some(|b| f64::from(i32::from_le_bytes(bytes(b)))),
+            (Kind::Int, 8) => Some(|b| i64::from_le_bytes(bytes(b)) as f64),
             _ => None,
         }
     }
@@ -54,17 +54,17 @@ impl Element for f64 {
 
 impl Element for i64 {
     const EXPECTED: &'static str = "an integer type";
-    fn decoder(kind: TypeChar, size: usize) -> Option<fn(&[u8]) -> Self> {
+    fn decoder(kind: Kind, size: usize) -> Option<fn(&[u8]) -> Self> {
         match (kind, size) {
-            (TypeChar::Int, 1) => Some(|b| i64::from(i8::from_le_bytes(bytes(b)))),
-            (TypeChar::Int, 2) => Some(|b| i64::from(i16::from_le_bytes(bytes(b)))),
-            (TypeChar::Int, 4) => Some(|b| i64::from(i32::from_le_bytes(bytes(b)))),
-            (TypeChar::Int, 8) => Some(|b| i64::from_le_bytes(bytes(b))),
-            (TypeChar::Uint | TypeChar::Bool, 1) => Some(|b| i64::from(b[0])),
-            (TypeChar::Uint, 2) => Some(|b| i64::from(u16::from_le_bytes(bytes(b)))),
-            (TypeChar::Uint, 4) => Some(|b| i64::from(u32::from_le_bytes(bytes(b)))),
+            (Kind::Int, 1) => Some(|b| i64::from(i8::from_le_bytes(bytes(b)))),
+            (Kind::Int, 2) => Some(|b| i64::from(i16::from_le_bytes(bytes(b)))),
+            (Kind::Int, 4) => Some(|b| i64::from(i32::from_le_bytes(bytes(b)))),
+            (Kind::Int, 8) => Some(|b| i64::from_le_bytes(bytes(b))),
+            (Kind::Uint | Kind::Bool, 1) => Some(|b| i64::from(b[0])),
+            (Kind::Uint, 2) => Some(|b| i64::from(u16::from_le_bytes(bytes(b)))),
+            (Kind::Uint, 4) => Some(|b| i64::from(u32::from_le_bytes(bytes(b)))),
             // Above i64::MAX the value turns negative, which every user of an offset or id refuses.
-            (TypeChar::Uint, 8) => Some(|b| u64::from_le_bytes(bytes(b)) as i64),
+            (Kind::Uint, 8) => Some(|b| u64::from_le_bytes(bytes(b)) as i64),
             _ => None,
         }
     }
@@ -72,11 +72,11 @@ impl Element for i64 {
 
 /// Reads one `.npy` array; the error text says what is wrong with it.
 pub fn read<T: Element>(mut reader: impl Read) -> Result<Array<T>, String> {
-    let (header, dtype, shape, count) = read_header(&mut reader)?;
-    let size = dtype.num_bytes().unwrap_or(0);
-    let decode = T::decoder(dtype.type_char(), size)
-        .ok_or_else(|| format!("has type {dtype}, but must be {}: convert it with .astype()", T::EXPECTED))?;
-    let swap = dtype.endianness() == Endianness::Big && size > 1;
+    let (header, count) = read_header(&mut reader)?;
+    let (size, descr) = (header.size, &header.descr);
+    let decode = T::decoder(header.kind, size)
+        .ok_or_else(|| format!("has type {descr}, but must be {}: convert it with .astype()", T::EXPECTED))?;
+    let swap = header.big_endian && size > 1;
 
     // Read by blocks: the header alone must not decide how much memory is taken.
     let mut values = Vec::with_capacity(count.min(1 << 20));
@@ -89,54 +89,47 @@ pub fn read<T: Element>(mut reader: impl Read) -> Result<Array<T>, String> {
         }
         values.extend(part.chunks_exact(size).map(decode));
     }
-    if let (Order::Fortran, [rows, columns]) = (header.order(), &shape[..]) {
+    if let (true, [rows, columns]) = (header.fortran, &header.shape[..]) {
         values = (0..count).map(|at| values[at % columns * rows + at / columns]).collect();
     }
-    Ok(Array { shape, values })
+    Ok(Array { shape: header.shape, values })
 }
 
 /// Reads a text scalar: NumPy `str`, `bytes`, or an array of uint8 holding UTF-8.
 pub fn read_text(mut reader: impl Read) -> Result<String, String> {
-    let (_, dtype, _, count) = read_header(&mut reader)?;
-    let size = dtype.num_bytes().unwrap_or(0);
+    let (Header { kind, size, big_endian, descr, .. }, count) = read_header(&mut reader)?;
     let mut raw = Vec::new();
     let wanted = count.checked_mul(size).ok_or("is too large")?;
     reader.take(wanted as u64).read_to_end(&mut raw).map_err(|e| e.to_string())?;
     if raw.len() < wanted {
         return Err(format!("ends after {} of {wanted} bytes", raw.len()));
     }
-    match dtype.type_char() {
-        TypeChar::UnicodeStr => raw
+    match kind {
+        Kind::Text => raw
             .chunks_exact(4)
             .map(|c| {
                 let code = bytes(c);
-                let big = dtype.endianness() == Endianness::Big;
-                char::from_u32(if big { u32::from_be_bytes(code) } else { u32::from_le_bytes(code) })
+                char::from_u32(if big_endian { u32::from_be_bytes(code) } else { u32::from_le_bytes(code) })
                     .ok_or_else(|| "holds a character that is not Unicode".to_owned())
             })
             .collect::<Result<String, _>>()
             .map(|text| text.trim_end_matches('\0').to_owned()),
-        TypeChar::ByteStr | TypeChar::Uint if size > 0 => String::from_utf8(raw)
+        Kind::Bytes | Kind::Uint if size > 0 => String::from_utf8(raw)
             .map(|text| text.trim_end_matches('\0').to_owned())
             .map_err(|_| "is not UTF-8 text".to_owned()),
-        _ => Err(format!("has type {dtype}, but must be text, as np.array(json.dumps(...))")),
+        _ => Err(format!("has type {descr}, but must be text, as np.array(json.dumps(...))")),
     }
 }
 
-/// The header, the plain element type, the shape and the number of elements.
-fn read_header(reader: &mut impl Read) -> Result<(NpyHeader, TypeStr, Vec<usize>, usize), String> {
-    let header = NpyHeader::from_reader(reader).map_err(|e| format!("is not a NumPy array ({e})"))?;
-    let DType::Plain(dtype) = header.dtype() else {
-        return Err("is a structured array; save each field as an array of its own".into());
-    };
-    let shape = header.shape().iter().map(|&n| usize::try_from(n)).collect::<Result<Vec<_>, _>>();
-    let shape = shape.map_err(|_| "is too large for this machine".to_owned())?;
-    let count = shape.iter().try_fold(1usize, |product, &n| product.checked_mul(n));
+/// The header and the number of elements.
+fn read_header(reader: &mut impl Read) -> Result<(Header, usize), String> {
+    let header = Header::read(reader)?;
+    let count = header.shape.iter().try_fold(1usize, |product, &n| product.checked_mul(n));
     let count = count.filter(|n| n.checked_mul(16).is_some()).ok_or("is too large for this machine")?;
-    if shape.len() > 2 {
-        return Err(format!("has {} axes, but must have at most 2", shape.len()));
+    if header.shape.len() > 2 {
+        return Err(format!("has {} axes, but must have at most 2", header.shape.len()));
     }
-    Ok((header, dtype, shape, count))
+    Ok((header, count))
 }
 
 /// Writes the header of a C-order array; the values follow as little-endian bytes. `descr` as in NumPy, e.g. `<f4`.

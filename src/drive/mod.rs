@@ -11,7 +11,9 @@ pub use any::{AnyProblem, bind};
 pub use outcome::{Outcome, StopReason, TracePoint};
 pub use solve::Solve;
 
-use crate::clock::{ClockKind, Meter};
+use std::sync::Arc;
+
+use crate::clock::{ClockKind, Helpers, Meter};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, evaluate as evaluate_primal};
 use crate::settings::{Budget, Cadence, Until};
@@ -26,6 +28,10 @@ pub trait Observer {
     /// Whether evaluations may use the current rayon pool.
     fn parallel_evaluation(&self) -> bool {
         false
+    }
+    /// Threads that share the oracle calls which a solver makes at one w. No result depends on them.
+    fn helpers(&self) -> Option<Arc<Helpers>> {
+        None
     }
     /// Asked about every millisecond, inside passes and evaluations too; true ends the run.
     fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
@@ -104,7 +110,7 @@ pub fn drive<P: Problem>(
         ));
     }
     let cancelled = observer.cancelled();
-    let mut meter = Meter::new(clock, budget.limits(), &*cancelled);
+    let mut meter = Meter::new(clock, budget.limits(), &*cancelled).with_helpers(observer.helpers());
     let mut work = problem.work();
     let mut points: Vec<TracePoint> = Vec::new();
     let mut iterations = 0;
@@ -144,6 +150,7 @@ pub fn drive<P: Problem>(
             cpu_s: meter.cpu_s(),
             oracle_calls: counters.oracle_calls,
             approx_steps: counters.approx_steps,
+            skipped_steps: counters.skipped_steps,
             approx_passes: counters.approx_passes,
             oracle_time_s: meter.oracle_s(),
             approx_time_s: meter.approx_s(),

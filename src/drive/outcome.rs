@@ -14,12 +14,14 @@ pub struct TracePoint {
     pub partial: bool,
     /// Solver time on the run's clock, seconds.
     pub time_s: f64,
-    /// CPU time of the solver's thread during solver work, seconds.
+    /// CPU time of the solver's threads during solver work, seconds.
     pub cpu_s: f64,
     /// Exact oracle calls.
     pub oracle_calls: u64,
     /// Approximate steps.
     pub approx_steps: u64,
+    /// Of these, skipped because they could not change anything.
+    pub skipped_steps: u64,
     /// Approximate passes.
     pub approx_passes: u64,
     /// Time inside exact oracle calls, on the run's clock.

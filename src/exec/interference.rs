@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::gate::Gate;
-use super::worker::{Runner, Slot};
-use crate::clock::ClockKind;
+use super::worker::{Place, Runner, Slot};
+use crate::clock::{ClockKind, Helpers};
 use crate::drive::Observer;
 use crate::plan::RunSpec;
 use crate::settings::{Budget, Cadence};
@@ -54,9 +53,10 @@ impl Probing {
     }
 
     /// Probes a run that has just ended on this worker, when one more is wanted and all neighbours are at work.
-    pub fn after(&self, run: &RunSpec, record: &RunRecord, runner: &Runner<'_>, slot: &Arc<Slot>, gate: &Gate) {
+    pub fn after(&self, run: &RunSpec, record: &RunRecord, runner: &Runner<'_>, slot: &Arc<Slot>, place: Place<'_>) {
+        let gate = place.gate;
         let neighbours = (record.circumstances.jobs as usize).saturating_sub(1);
-        let cell = (record.dataset().to_owned(), record.solver().to_owned());
+        let cell = (record.dataset().to_owned(), record.settings().solver.to_string());
         let lock = || self.ratios.lock().unwrap_or_else(PoisonError::into_inner);
         let enough = || lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
         let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough()) else { return };
@@ -69,12 +69,12 @@ impl Probing {
         let patience = Duration::from_secs_f64((0.5 + 0.1 * record.measured.totals.total_s).min(60.0));
         let alone = || {
             let _alone = gate.hold(patience)?;
-            piece.seconds(runner, slot)
+            piece.seconds(runner, slot, place)
         };
         // Those who stood still need a moment to wake up.
         let company = || {
             let all = gate.await_running(neighbours, patience);
-            all.then(|| piece.seconds(runner, slot)).flatten().filter(|_| busy())
+            all.then(|| piece.seconds(runner, slot, place)).flatten().filter(|_| busy())
         };
         let ratios: Vec<f64> = (0..ROUNDS).map_while(|_| ratio(alone, company)).collect();
         if !ratios.is_empty() {
@@ -145,10 +145,11 @@ impl Piece {
     }
 
     /// Seconds of solver work; `None` when the batch is being stopped.
-    fn seconds(&self, runner: &Runner<'_>, slot: &Arc<Slot>) -> Option<f64> {
+    fn seconds(&self, runner: &Runner<'_>, slot: &Arc<Slot>, place: Place<'_>) -> Option<f64> {
         let mut sum = 0.0;
         for _ in 0..self.repetitions {
-            let mut observer = Until { iterations: self.iterations, over: Arc::default(), slot: slot.clone() };
+            let (over, helpers) = (Arc::default(), place.helpers.cloned());
+            let mut observer = Until { iterations: self.iterations, over, slot: slot.clone(), helpers };
             // The run itself went well a moment ago; should its beginning panic now, there is just no probe.
             let outcome = catch_unwind(AssertUnwindSafe(|| runner(&self.run, &mut observer))).ok()?.ok()?;
             sum += if self.cpu { outcome.cpu_s } else { outcome.wall_s };
@@ -165,11 +166,16 @@ struct Until {
     iterations: u64,
     over: Arc<AtomicBool>,
     slot: Arc<Slot>,
+    helpers: Option<Arc<Helpers>>,
 }
 
 impl Observer for Until {
     fn iteration(&mut self, iteration: u64, _passes: &[Moment]) {
         self.over.store(iteration >= self.iterations, Ordering::Relaxed);
+    }
+
+    fn helpers(&self) -> Option<Arc<Helpers>> {
+        self.helpers.clone()
     }
 
     fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {

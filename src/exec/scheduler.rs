@@ -13,6 +13,7 @@ use super::host;
 use super::interference::Probing;
 use super::progress::{Progress, View};
 use super::worker::{self, Place, Runner, Slot};
+use crate::clock::Helpers;
 use crate::error::{Error, Result};
 use crate::plan::{Estimator, Plan, RunSpec};
 use crate::settings::SolverSpec;
@@ -31,6 +32,8 @@ pub struct Batch<'a> {
     pub store: &'a Store,
     /// Workers.
     pub jobs: usize,
+    /// Threads of each worker.
+    pub threads: usize,
     /// Most wall time of a run.
     pub timeout: Option<Duration>,
     /// Set from outside to stop; set here when a record cannot be written.
@@ -54,8 +57,9 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
     }
     drop(queue);
     let cores = host::cores();
-    // With more workers than cores nobody has a core of its own, so none is claimed.
-    let core = |k: usize| cores.get(k).copied().filter(|_| batch.jobs <= cores.len());
+    // With more threads than cores nobody has a core of its own, so none is claimed.
+    let enough = batch.jobs * batch.threads <= cores.len();
+    let own = |k: usize| if enough { cores[k * batch.threads..(k + 1) * batch.threads].to_vec() } else { Vec::new() };
     let slots: Vec<Arc<Slot>> = (0..batch.jobs).map(|_| Arc::default()).collect();
     let (report, events) = channel::unbounded();
     let gate = Gate::default();
@@ -63,8 +67,8 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
         let mut workers = Vec::new();
         for (k, slot) in slots.iter().enumerate() {
             let (next, report, slot) = (next.clone(), report.clone(), slot.clone());
-            let (core, gate) = (core(k), &gate);
-            let body = move || work_loop(batch, &next, &report, &slot, core, gate);
+            let (cores, gate) = (own(k), &gate);
+            let body = move || work_loop(batch, &next, &report, &slot, cores, gate);
             let name = format!("{}-{k}", worker::THREAD_NAME);
             match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
                 Ok(worker) => workers.push(worker),
@@ -117,16 +121,38 @@ pub fn order(runs: &[RunSpec], planned: &[RunSpec], seconds: impl Fn(&RunSpec) -
     order
 }
 
+/// So many helpers of a worker that has these cores, the first of them its own.
+fn helpers(count: usize, cores: Vec<usize>) -> Result<Option<Arc<Helpers>>> {
+    if count == 0 {
+        return Ok(None);
+    }
+    // Threads inherit the core of the thread that makes them: each moves to its own.
+    let pin = move |k: usize| {
+        if let Some(core) = cores.get(k + 1) {
+            host::pin(*core);
+        }
+    };
+    Helpers::new(count, pin).map(|helpers| Some(Arc::new(helpers)))
+}
+
 fn work_loop(
     batch: &Batch<'_>,
     next: &channel::Receiver<usize>,
     report: &channel::Sender<Event>,
     slot: &Arc<Slot>,
-    core: Option<usize>,
+    cores: Vec<usize>,
     gate: &Gate,
 ) {
-    let core = core.filter(|core| host::pin(*core));
-    let place = Place { jobs: batch.jobs, core, gate };
+    let core = cores.first().copied().filter(|core| host::pin(*core));
+    let helpers = match helpers(batch.threads - 1, cores) {
+        Ok(helpers) => helpers,
+        Err(error) => {
+            batch.cancel.store(true, Ordering::Relaxed);
+            let _ = report.send(Event::Fatal(error));
+            return;
+        }
+    };
+    let place = Place { jobs: batch.jobs, core, helpers: helpers.as_ref(), gate };
     while let Ok(index) = next.try_recv() {
         if batch.cancel.load(Ordering::Relaxed) {
             return;
@@ -138,7 +164,7 @@ fn work_loop(
         let event = match batch.store.write(Folder::Runs, &record) {
             Ok(()) => {
                 if let Some(probing) = batch.probing {
-                    probing.after(run, &record, batch.runner, slot, gate);
+                    probing.after(run, &record, batch.runner, slot, place);
                 }
                 Event::Record { index, record: Box::new(record) }
             }

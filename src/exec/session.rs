@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::interference::Probing;
 use super::progress::{Progress, Verbosity};
@@ -30,7 +30,7 @@ pub struct Options {
     pub out: PathBuf,
     /// Where data sets are.
     pub data_dir: DataDir,
-    /// Workers; the config's number, else one per core.
+    /// Workers; the config's number, else as many as the cores have threads for.
     pub jobs: Option<usize>,
     /// Timed work one at a time.
     pub isolated: bool,
@@ -146,17 +146,10 @@ fn timed_by_another_build(record: &RunRecord) -> bool {
     !record.settings().clock.repeatable() && record.circumstances.build != env!("SSVM_FLAGS")
 }
 
-/// The number of workers: the flag, else the config, else one per core; one when isolated.
+/// The number of workers: the flag, else the config, else as many as the cores have threads for; one when isolated.
 pub fn workers(experiment: &Experiment, jobs: Option<usize>, isolated: bool) -> usize {
-    if isolated { 1 } else { jobs.or(experiment.jobs).unwrap_or_else(host::core_count).max(1) }
-}
-
-/// The most wall time of a run. A config may ask for more seconds than a clock can count.
-fn timeout(experiment: &Experiment, seconds: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(seconds).map_err(|_| {
-        let message = format!("timeout_s = {seconds:e} is more than can be counted; leave it out for no limit");
-        Error::file(&experiment.path, message)
-    })
+    let all = || host::core_count() / experiment.threads;
+    if isolated { 1 } else { jobs.or(experiment.jobs).unwrap_or_else(all).max(1) }
 }
 
 /// A warning when the plan may not fit into memory.
@@ -181,7 +174,6 @@ pub fn run(
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
     let mut progress = Progress::new(options.verbosity);
-    let timeout = experiment.timeout_s.map(|seconds| timeout(experiment, seconds)).transpose()?;
     let (store, _lock) = Store::create(&options.out)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
     let mut manifest = store.manifest()?;
@@ -219,8 +211,17 @@ pub fn run(
     };
     let earlier = if options.force { &[][..] } else { &manifest.interference };
     let probing = probing.then(|| Probing::new(experiment.probes, jobs, earlier));
-    let batch =
-        Batch { runs: &todo, plan, runner: &runner, store: &store, jobs, timeout, cancel, probing: probing.as_ref() };
+    let batch = Batch {
+        runs: &todo,
+        plan,
+        runner: &runner,
+        store: &store,
+        jobs,
+        threads: experiment.threads,
+        timeout: experiment.timeout,
+        cancel,
+        probing: probing.as_ref(),
+    };
     let fresh = run_batch(&batch, &mut estimator, &mut progress)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
     let mut failed: Vec<(String, String)> = fresh
@@ -284,8 +285,10 @@ fn warn(
     if experiment.clock.repeatable() {
         return;
     }
-    if jobs > host::core_count() {
-        let message = format!("warning: {jobs} workers share {} cores: times will mean little", host::core_count());
+    if jobs * experiment.threads > host::core_count() {
+        let each = if experiment.threads > 1 { format!(" of {} threads", experiment.threads) } else { String::new() };
+        let cores = host::core_count();
+        let message = format!("warning: {jobs} workers{each} share {cores} cores: times will mean little");
         progress.say(Verbosity::Normal, &message);
     }
     let parallel = existing.done.values().filter(|done| done.circumstances.jobs > 1).count();
@@ -361,7 +364,7 @@ fn instrument_cost(records: &[RunRecord]) -> Option<String> {
     let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
     for record in records.iter().filter(|record| record.measured.totals.wall_s > 0.0) {
         let share = record.measured.totals.instrument_s / record.measured.totals.wall_s;
-        cells.entry((record.dataset(), record.solver())).or_default().push(share);
+        cells.entry((record.dataset(), record.settings().solver.to_string())).or_default().push(share);
     }
     let medians = cells.into_iter().map(|(cell, shares)| (median(&shares), cell));
     let (share, (dataset, solver)) = medians.max_by(|a, b| a.0.total_cmp(&b.0))?;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::gate::Gate;
 use super::host;
+use crate::clock::Helpers;
 use crate::dataset::Description;
 use crate::drive::{Observer, Outcome, StopReason, TracePoint};
 use crate::error::Result;
@@ -89,6 +90,7 @@ struct Watch<'a> {
     slot: Arc<Slot>,
     gate: &'a Gate,
     parallel_evaluation: bool,
+    helpers: Option<Arc<Helpers>>,
     passes: Vec<Moment>,
 }
 
@@ -119,6 +121,10 @@ impl Observer for Watch<'_> {
         self.parallel_evaluation
     }
 
+    fn helpers(&self) -> Option<Arc<Helpers>> {
+        self.helpers.clone()
+    }
+
     /// Asked inside passes, on the clock: one relaxed load.
     fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
         let slot = self.slot.clone();
@@ -127,12 +133,14 @@ impl Observer for Watch<'_> {
 }
 
 /// Where and with how many neighbours a worker runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// Concurrent workers.
     pub jobs: usize,
     /// The core it is pinned to.
     pub core: Option<usize>,
+    /// Threads that help it with the calls at one w.
+    pub helpers: Option<&'a Arc<Helpers>>,
     /// Where they wait while one of them is timed alone.
     pub gate: &'a Gate,
 }
@@ -154,7 +162,13 @@ pub fn execute(
     let steal = host::StealMeter::start(place.core);
     // With several workers every core is taken: evaluation may spread over cores only when nobody else is timed.
     let parallel_evaluation = place.jobs == 1;
-    let mut observer = Watch { slot: slot.clone(), gate: place.gate, parallel_evaluation, passes: Vec::new() };
+    let mut observer = Watch {
+        slot: slot.clone(),
+        gate: place.gate,
+        parallel_evaluation,
+        helpers: place.helpers.cloned(),
+        passes: Vec::new(),
+    };
     let result = catch_unwind(AssertUnwindSafe(|| runner(run, &mut observer)));
     // From here on the watchdog sees an idle worker; a reason it gave before is taken with the run it was given to.
     slot.lock().run = None;
@@ -175,9 +189,7 @@ pub fn execute(
             None => {
                 let status = match outcome.stop {
                     // Its points stay: a slow run that leaves no trace would make its solver look faster.
-                    StopReason::Cancelled => {
-                        Status::Failed(format!("timed out after {}", crate::text::seconds(total_s)))
-                    }
+                    StopReason::Cancelled => Status::timed_out(&crate::text::seconds(total_s)),
                     stop => Status::Done(stop),
                 };
                 match Measured::of(outcome, total_s, passes) {
@@ -191,6 +203,7 @@ pub fn execute(
         n: facts.size.n,
         d: facts.size.d,
         jobs: place.jobs as u64,
+        threads: 1 + place.helpers.map_or(0, |helpers| helpers.count() as u64),
         core: place.core.map_or(-1, |core| core as i64),
         host: host::host().name,
         host_class: host::class(),
@@ -207,7 +220,7 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What the hook noted, or for a panic that came from an evaluation on another thread, its message.
+/// What the hook noted, or for a panic that came from an evaluation or a call on another thread, its message.
 fn panic_text(payload: &(dyn Any + Send)) -> String {
     let noted = LAST_PANIC.take();
     let message = || payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
@@ -220,7 +233,8 @@ fn silence_panics() {
     ONCE.call_once(|| {
         let default = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if std::thread::current().name().is_some_and(|name| name.starts_with(THREAD_NAME)) {
+            let ours = |name: &str| [THREAD_NAME, Helpers::THREAD_NAME].iter().any(|prefix| name.starts_with(prefix));
+            if std::thread::current().name().is_some_and(ours) {
                 let payload = info.payload_as_str().unwrap_or("no message");
                 let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
                 LAST_PANIC.set(format!("{payload}{place}"));

@@ -10,7 +10,7 @@ use super::panel::{Line, Panel, Scale};
 use super::theme::{self, INK, Style, WIDTH, pt};
 use crate::error::Result;
 use crate::frame::{Axis, Bands, Frames, Quantity};
-use crate::text::number;
+use crate::text::seconds;
 
 const HEADING: f64 = 15.0;
 const PANEL: f64 = 122.0;
@@ -71,17 +71,23 @@ pub fn drawn_length(bands: &Bands, end: f64) -> usize {
     inside.min(counted(bands))
 }
 
-/// "n = 9 from 0.31": where repeats fall out of a band before its last tenth.
-fn changes(bands: &Bands, length: usize) -> Vec<String> {
+/// "n = 9 from iteration 72", "n = 9 from 310 ms": where repeats fall out of a band before its last tenth.
+fn changes(axis: Axis, bands: &Bands, length: usize) -> Vec<String> {
     let Some(end) = bands.x[..length].last() else { return Vec::new() };
     let fall = |at: &usize| bands.count[*at] < bands.count[*at - 1] && bands.x[*at] < 0.9 * end;
-    (1..length).filter(fall).map(|at| format!("n = {} from {}", bands.count[at], number(bands.x[at]))).collect()
+    let place = |x: f64| match axis {
+        Axis::Iteration => format!("iteration {x}"),
+        Axis::Time => seconds(x),
+        Axis::OracleCalls => format!("call {x}"),
+    };
+    (1..length).filter(fall).map(|at| format!("n = {} from {}", bands.count[at], place(bands.x[at]))).collect()
 }
 
 /// What a legend says about bands: "line = median, band = min–max of 10 repeats", where n changes, what is cut, failures.
 fn notes(kind: Kind, frames: &Frames, bands: &[Bands], shown: &[(usize, usize)]) -> Vec<String> {
     let series = || shown.iter().map(|(s, _)| &frames.series[*s]);
-    let (least, most) = (series().map(|s| s.completed).min(), series().map(|s| s.completed).max());
+    let drawn = || series().map(|s| s.completed + s.censored);
+    let (least, most) = (drawn().min(), drawn().max());
     let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
     let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
     let plural = if most == 1 { "" } else { "s" };
@@ -95,7 +101,7 @@ fn notes(kind: Kind, frames: &Frames, bands: &[Bands], shown: &[(usize, usize)])
     }
     let told: Vec<String> = shown
         .iter()
-        .map(|(s, length)| (&frames.series[*s], changes(&bands[*s], *length)))
+        .map(|(s, length)| (&frames.series[*s], changes(kind.axis(), &bands[*s], *length)))
         .filter(|(_, changes)| !changes.is_empty())
         .map(|(series, changes)| format!("{} on {}: {}", series.display, series.title, changes.join(", ")))
         .collect();

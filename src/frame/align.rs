@@ -11,7 +11,9 @@ pub enum End {
     Budget,
     /// It reached its gap: it stays at its last value.
     Gap,
-    /// It failed or timed out: its evaluations count as far as they go.
+    /// It timed out: its evaluations count as far as they go.
+    TimedOut,
+    /// It failed: the same, but they are no bounds.
     Failed,
 }
 
@@ -152,7 +154,9 @@ mod tests {
     fn only_a_run_that_reached_its_gap_is_carried_on() {
         // Rows 0..3: 1, 2, 4; rows 3..5: 1, 2.
         let x = [1.0, 2.0, 4.0, 1.0, 2.0];
-        for (end, counts) in [(End::Gap, [2, 2, 2]), (End::Budget, [2, 2, 1]), (End::Failed, [2, 2, 1])] {
+        for (end, counts) in
+            [(End::Gap, [2, 2, 2]), (End::Budget, [2, 2, 1]), (End::TimedOut, [2, 2, 1]), (End::Failed, [2, 2, 1])]
+        {
             let runs = [(0..3, End::Budget), (3..5, end)];
             let aligned = align(&x, &runs, &count_grid(&x, &runs, &[4.0]));
             assert_eq!(aligned.x, [1.0, 2.0, 4.0]);

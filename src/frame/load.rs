@@ -30,7 +30,7 @@ pub struct Results {
 
 impl Results {
     /// Reads a folder. One without a single sound run is an error that says what to do. With patterns, only runs whose
-    /// `DATASET/SOLVER` fits one of them.
+    /// `DATASET/SOLVER (PARAMETERS)` fits one of them.
     pub fn open(dir: &Path, catalog: &dyn Catalog, only: &[String]) -> Result<Self> {
         let store = Store::open(dir)?;
         let manifest = store.manifest()?;
@@ -59,7 +59,7 @@ impl Results {
         }
         if !only.is_empty() {
             records.retain(|record| {
-                let cell = format!("{}/{}", record.dataset(), record.solver());
+                let cell = record.cell();
                 only.iter().any(|pattern| fits(pattern, &cell))
             });
             if records.is_empty() {

@@ -36,17 +36,18 @@ pub struct Name {
 }
 
 /// Keys of [`circumstances`]: times of runs that differ in one of them are not put together.
-pub const CIRCUMSTANCES: [&str; 4] = ["clock", "host", "jobs", "build"];
+pub const CIRCUMSTANCES: [&str; 5] = ["clock", "host", "jobs", "threads", "build"];
 
 /// The clock and, unless it gives the same times everywhere, what changes times and is not the solver.
 fn circumstances(record: &RunRecord) -> Facts {
     let clock = record.settings().clock;
     let mut facts = Facts::from([("clock".to_owned(), clock.name().to_owned())]);
     if !clock.repeatable() {
-        let Circumstances { host, host_class, jobs, build, .. } = &record.circumstances;
+        let Circumstances { host, host_class, jobs, threads, build, .. } = &record.circumstances;
         let host = if host_class.is_empty() { host } else { host_class };
         facts.insert("host".to_owned(), host.clone());
         facts.insert("jobs".to_owned(), if *jobs <= 1 { "isolated".to_owned() } else { jobs.to_string() });
+        facts.insert("threads".to_owned(), threads.to_string());
         facts.insert("build".to_owned(), build.clone());
     }
     facts
@@ -55,7 +56,7 @@ fn circumstances(record: &RunRecord) -> Facts {
 /// The names of each record's series. Runs of one name that differ in λ, pairwise weight or content are different
 /// problems and must not share bounds; runs of one solver on one problem that differ in parameters, clock, budget or
 /// cadence are different lines, and so are those that a wall or CPU clock timed on other machines, beside other
-/// numbers of workers or in other builds. What differs is added to the name, as in `mp-bcfw (passes=5)`.
+/// numbers of workers, with other numbers of threads or in other builds. What differs is added to the name, as in `mp-bcfw (passes=5)`.
 pub fn series(records: &[&RunRecord]) -> Vec<Name> {
     let optional = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     let problems = records.iter().map(|record| {

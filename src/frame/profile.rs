@@ -82,7 +82,8 @@ pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>
         let mut oracle = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
         let mut approx = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
         let (mut shares, mut oracle_calls, mut approx_steps) = (Vec::new(), 0, 0);
-        for record in of_series.filter(|record| record.status.is_done()) {
+        for record in of_series {
+            // A run that timed out spent its time as the others did, as far as it went.
             if let Some(last) = record.points().last() {
                 shares.push(last.oracle_time_s / last.time_s);
                 oracle_calls += last.oracle_calls;

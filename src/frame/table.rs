@@ -45,9 +45,10 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
             seed: record.settings().seed,
             whole: rows.start..rows.end - part,
             rows,
-            end: match record.status {
+            end: match &record.status {
                 Status::Done(StopReason::Gap) => End::Gap,
                 Status::Done(_) => End::Budget,
+                status if status.is_timed_out() => End::TimedOut,
                 Status::Failed(_) => End::Failed,
             },
         });
@@ -78,7 +79,7 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
 }
 
 /// Per data set: `dataset`, `best_dual` (B_lo), `best_primal` (B_up), in the order of the series, over all runs that did
-/// not fail and what is known of the problem already. Bounds that exclude each other, by rounding or because an oracle
+/// not fail (what one found before it timed out is as true as the rest) and what is known of the problem already. Bounds that exclude each other, by rounding or because an oracle
 /// was not exact, change places: what lies between them is not known.
 pub(super) fn bounds(
     points: &DataFrame,
@@ -126,18 +127,19 @@ pub(super) fn with_suboptimality(
         low.resize(run.rows.end, best_dual);
         high.resize(run.rows.end, best_primal);
     }
-    for column in [Column::new("best_dual".into(), low), Column::new("best_primal".into(), high)] {
-        points.with_column(column).map_err(polars_error)?;
+    let column = |name: &str| points.column(name).and_then(|c| c.f64()).and_then(|c| c.cont_slice());
+    let (primal, dual) = (column("primal").map_err(polars_error)?, column("dual").map_err(polars_error)?);
+    let primal_sub: Vec<f64> = primal.iter().zip(&low).map(|(primal, low)| primal - low).collect();
+    let dual_sub: Vec<f64> = high.iter().zip(dual).map(|(high, dual)| high - dual).collect();
+    let columns = [
+        ("best_dual", low),
+        ("best_primal", high),
+        ("primal_suboptimality", primal_sub),
+        ("dual_suboptimality", dual_sub),
+    ];
+    for (name, values) in columns {
+        points.with_column(Column::new(name.into(), values)).map_err(polars_error)?;
     }
-    let mut points = points
-        .lazy()
-        .with_columns([
-            (col("primal") - col("best_dual")).alias("primal_suboptimality"),
-            (col("best_primal") - col("dual")).alias("dual_suboptimality"),
-        ])
-        .collect()
-        .map_err(polars_error)?;
-    points.rechunk_mut();
     Ok(points)
 }
 

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::Frames;
-use super::align::End;
 use super::curve::{self, Curve};
 use crate::error::Result;
 use crate::stats;
@@ -44,8 +43,7 @@ pub fn targets<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Vec<f64> {
     let (mut start, mut least) = (f64::INFINITY, f64::INFINITY);
     for curve in curves {
         let first = curve.gap.first().copied().filter(|gap| gap.is_finite());
-        // A run that failed before its first whole evaluation says nothing about where the others begin.
-        start = first.filter(|_| curve.end != End::Failed).map_or(start, |gap| start.min(gap));
+        start = first.map_or(start, |gap| start.min(gap));
         least = curve.gap.iter().copied().filter(|gap| *gap > 0.0).fold(least, f64::min);
     }
     // Through text, so that 3e-2 is the nearest number to 0.03.

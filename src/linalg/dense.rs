@@ -1,6 +1,6 @@
 //! Kernels over whole vectors: slices in, sums and updated slices out.
 
-use super::simd::{Lanes, kernel};
+use super::simd::{Lanes, kernel, padded, prefetch_line};
 
 kernel! {
     /// ⟨a, b⟩.
@@ -111,43 +111,89 @@ fn dot_rows_body<L: Lanes>(rows: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// R rows of single-precision features against one weight vector.
+/// R rows of single-precision features against B weight vectors of length p; asks for A rows of `ahead` meanwhile.
 #[inline(always)]
-fn dot_f32_group<L: Lanes, const R: usize>(rows: &[f32], w: &[f64], out: &mut [f64], stride: usize) {
-    let p = w.len();
+fn dot_f32_group<L: Lanes, const R: usize, const B: usize, const A: usize>(
+    rows: &[f32],
+    w: &[f64],
+    p: usize,
+    ahead: &[f32],
+    out: &mut [f64],
+    stride: usize,
+) {
     let row: [&[f32]; R] = std::array::from_fn(|r| &rows[r * p..(r + 1) * p]);
-    let mut acc = [L::zero(); R];
+    let vector: [&[f64]; B] = std::array::from_fn(|b| &w[b * p..(b + 1) * p]);
+    let mut acc = [[L::zero(); R]; B];
     let mut c = 0;
     while c + 4 <= p {
-        let w4 = L::load(&w[c..c + 4]);
-        for r in 0..R {
-            acc[r] = acc[r].add(L::load_f32(&row[r][c..c + 4]).mul(w4));
+        if c % 16 == 0 {
+            for a in 0..A {
+                prefetch_line(ahead, a * p + c);
+            }
+        }
+        let x: [L; R] = std::array::from_fn(|r| L::load_f32(&row[r][c..c + 4]));
+        for b in 0..B {
+            let w4 = L::load(&vector[b][c..c + 4]);
+            for r in 0..R {
+                acc[b][r] = acc[b][r].add(x[r].mul(w4));
+            }
         }
         c += 4;
     }
+    if c < p {
+        let x: [L; R] = std::array::from_fn(|r| L::load_f32(&padded(&row[r][c..])));
+        for b in 0..B {
+            let w4 = L::load(&padded(&vector[b][c..]));
+            for r in 0..R {
+                acc[b][r] = acc[b][r].add(x[r].mul(w4));
+            }
+        }
+    }
     for r in 0..R {
-        out[r * stride] = acc[r].join(row[r][c..].iter().zip(&w[c..]).map(|(x, w)| f64::from(*x) * w));
+        for b in 0..B {
+            out[r * stride + b] = acc[b][r].sum();
+        }
     }
 }
 
 kernel! {
-    /// out[r·stride] = ⟨rows[r], w⟩ for all rows of length |w| in `rows`.
-    pub fn dot_f32_rows(rows: &[f32], w: &[f64], out: &mut [f64], stride: usize) = dot_f32_rows_body
+    /// out[r·K + k] = ⟨rows[r], w[k]⟩ for all rows of length p in `rows` and all K vectors of length p in `w`, in one sweep
+    /// over the rows.
+    pub fn dot_f32_rows(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) = dot_f32_rows_body
 }
 
+/// Eight sums at a time hide the latency of the additions and fit the registers.
 #[inline(always)]
-fn dot_f32_rows_body<L: Lanes>(rows: &[f32], w: &[f64], out: &mut [f64], stride: usize) {
-    let p = w.len();
-    let count = rows.len() / p;
-    assert!(count == 0 || out.len() > (count - 1) * stride);
+fn dot_f32_rows_body<L: Lanes>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) {
+    let (count, labels) = (rows.len() / p, w.len() / p);
+    assert_eq!(out.len(), count * labels);
     let mut r = 0;
+    while labels == 1 && r + 8 <= count {
+        dot_f32_group::<L, 8, 1, 8>(&rows[r * p..], w, p, &rows[(r + 8) * p..], &mut out[r..], 1);
+        r += 8;
+    }
     while r + 4 <= count {
-        dot_f32_group::<L, 4>(&rows[r * p..], w, &mut out[r * stride..], stride);
+        dot_f32_labels::<L, 4>(&rows[r * p..], w, p, &mut out[r * labels..]);
         r += 4;
     }
     while r < count {
-        dot_f32_group::<L, 1>(&rows[r * p..], w, &mut out[r * stride..], stride);
+        dot_f32_labels::<L, 1>(&rows[r * p..], w, p, &mut out[r * labels..]);
         r += 1;
+    }
+}
+
+/// R rows against all vectors, while the rows are near; with every two of them comes another of the rows after these.
+#[inline(always)]
+fn dot_f32_labels<L: Lanes, const R: usize>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) {
+    let labels = w.len() / p;
+    let mut k = 0;
+    while k + 2 <= labels {
+        let ahead = rows.get((R + k / 2) * p..).unwrap_or_default();
+        dot_f32_group::<L, R, 2, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
+        k += 2;
+    }
+    if k < labels {
+        dot_f32_group::<L, R, 1, 1>(rows, &w[k * p..], p, &rows[R * p..], &mut out[k..], labels);
     }
 }
 
@@ -232,11 +278,15 @@ pub(super) mod tests {
                     assert!((out[r] - dot(&rows[r * len..(r + 1) * len], &a)).abs() < 1e-12);
                 }
                 let single: Vec<f32> = rows.iter().map(|v| *v as f32).collect();
-                let mut strided = vec![0.0; 26];
-                dot_f32_rows(&single, &a, &mut strided, 2);
-                for r in 0..13 {
-                    let plain: f64 = (0..len).map(|j| f64::from(single[r * len + j]) * a[j]).sum();
-                    assert!((strided[2 * r] - plain).abs() < 1e-12);
+                for labels in [1, 2, 3, 8] {
+                    let w = numbers(len * labels, 8);
+                    let mut table = vec![0.0; 13 * labels];
+                    dot_f32_rows(&single, &w, len, &mut table);
+                    for (at, found) in table.iter().enumerate() {
+                        let (row, w) = (&single[at / labels * len..], &w[at % labels * len..]);
+                        let plain: f64 = (0..len).map(|j| f64::from(row[j]) * w[j]).sum();
+                        assert!((found - plain).abs() < 1e-12);
+                    }
                 }
             }
             let (with_w, squared) = mix_products(&a, &b, &a);
@@ -265,9 +315,14 @@ pub(super) mod tests {
             dot_rows_body::<[f64; 4]>(&rows, &a, &mut plain);
             assert_eq!(fast, plain);
             let single: Vec<f32> = rows.iter().map(|v| *v as f32).collect();
-            dot_f32_rows(&single, &a, &mut fast, 1);
-            dot_f32_rows_body::<[f64; 4]>(&single, &a, &mut plain, 1);
+            dot_f32_rows(&single, &a, len, &mut fast);
+            dot_f32_rows_body::<[f64; 4]>(&single, &a, len, &mut plain);
             assert_eq!(fast, plain);
+            // Every product is the same to the bit, whatever rows and vectors are taken with it.
+            let w = [b.as_slice(), &a, &w].concat();
+            let mut table = vec![0.0; 45];
+            dot_f32_rows(&single, &w, len, &mut table);
+            assert!(table.chunks_exact(3).zip(&plain).all(|(row, alone)| row[1].to_bits() == alone.to_bits()));
         }
     }
 }

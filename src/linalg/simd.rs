@@ -18,7 +18,10 @@ pub(super) trait Lanes: Copy {
     /// Lane-wise `if self > other { self } else { other }`.
     fn greater(self, other: Self) -> Self;
 
-    /// (l0 + l2) + (l1 + l3), after adding the products of a tail of fewer than four elements lane by lane.
+    /// (l0 + l2) + (l1 + l3).
+    fn sum(self) -> f64;
+
+    /// [`Lanes::sum`] after adding the products of a tail of fewer than four elements lane by lane.
     #[inline(always)]
     fn join(self, tail: impl Iterator<Item = f64>) -> f64 {
         let mut lanes = [0.0; 4];
@@ -26,8 +29,14 @@ pub(super) trait Lanes: Copy {
         for (lane, value) in lanes.iter_mut().zip(tail) {
             *lane += value;
         }
-        (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+        lanes.sum()
     }
+}
+
+/// Fewer than four elements as four.
+#[inline(always)]
+pub(super) fn padded<T: Copy + Default>(tail: &[T]) -> [T; 4] {
+    std::array::from_fn(|l| tail.get(l).copied().unwrap_or_default())
 }
 
 impl Lanes for [f64; 4] {
@@ -67,12 +76,17 @@ impl Lanes for [f64; 4] {
     fn greater(self, other: Self) -> Self {
         std::array::from_fn(|l| if self[l] > other[l] { self[l] } else { other[l] })
     }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        (self[0] + self[2]) + (self[1] + self[3])
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx {
     use std::arch::x86_64::{
-        __m256d, _mm_loadu_ps, _mm256_add_pd, _mm256_cvtps_pd, _mm256_loadu_pd, _mm256_max_pd, _mm256_mul_pd,
+        __m256d, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_loadu_ps, _mm_unpackhi_pd, _mm256_add_pd,
+        _mm256_castpd256_pd128, _mm256_cvtps_pd, _mm256_extractf128_pd, _mm256_loadu_pd, _mm256_max_pd, _mm256_mul_pd,
         _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd,
     };
 
@@ -123,6 +137,13 @@ pub(super) mod avx {
             // The instruction returns its second operand unless the first is greater.
             Self(unsafe { _mm256_max_pd(self.0, other.0) })
         }
+        #[inline(always)]
+        fn sum(self) -> f64 {
+            unsafe {
+                let pair = _mm_add_pd(_mm256_castpd256_pd128(self.0), _mm256_extractf128_pd::<1>(self.0));
+                _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)))
+            }
+        }
     }
 }
 
@@ -155,15 +176,34 @@ pub(super) use kernel;
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let bytes = std::mem::size_of_val(slice);
-        let start = slice.as_ptr().cast::<i8>();
-        let mut offset = 0;
-        while offset < bytes {
-            // SAFETY: prefetch has no effect on memory, and `start + offset` stays inside the slice.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) };
-            offset += 64;
-        }
+    prefetch_hint::<{ std::arch::x86_64::_MM_HINT_T0 }, T>(slice);
+}
+
+/// The same for one that is needed later: it comes near, but not into the first-level cache.
+#[inline(always)]
+pub fn prefetch_near<T>(slice: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    prefetch_hint::<{ std::arch::x86_64::_MM_HINT_T1 }, T>(slice);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn prefetch_hint<const HINT: i32, T>(slice: &[T]) {
+    use std::arch::x86_64::_mm_prefetch;
+    let bytes = std::mem::size_of_val(slice);
+    let start = slice.as_ptr().cast::<i8>();
+    let mut offset = 0;
+    while offset < bytes {
+        // SAFETY: prefetch has no effect on memory, and `start + offset` stays inside the slice.
+        unsafe { _mm_prefetch::<HINT>(start.add(offset)) };
+        offset += 64;
+    }
+}
+
+/// Asks the memory system for the line around one element, if there is such an element.
+#[inline(always)]
+pub(super) fn prefetch_line<T>(slice: &[T], at: usize) {
+    if let Some(element) = slice.get(at) {
+        prefetch(std::slice::from_ref(element));
     }
 }

@@ -5,8 +5,9 @@
 //! from the messages may beat the known one and is kept then; if no proof comes, the last of them is expanded.
 
 use super::{
-    expansion::{Potts, expand},
+    expansion::Potts,
     maxflow::{BinaryCut, Scale},
+    moves::{Moves, expand},
     partial::PartialOptimum,
     trws::Trws,
 };
@@ -64,7 +65,7 @@ pub struct PottsBound {
     trial: Vec<u16>,
     /// Labels of the open nodes.
     left: Vec<u16>,
-    moved: Vec<u16>,
+    moves: Moves,
 }
 
 impl PottsBound {
@@ -157,9 +158,9 @@ impl PottsBound {
 
     /// Expansion moves from the labelling decoded last.
     fn polish(&mut self, energy: Potts<'_>, pairwise: f64, report: &mut BoundReport) {
-        let Self { cut, partial, trial, left, moved, .. } = self;
+        let Self { cut, partial, trial, left, moves, .. } = self;
         let (topology, unary) = partial.left();
-        report.operations += expand(cut, moved, Potts { topology, unary, ..energy }, None, left).operations;
+        report.operations += expand(cut, moves, Potts { topology, unary, ..energy }, left);
         for (&l, &label) in partial.open().iter().zip(left.iter()) {
             trial[l as usize] = label;
         }

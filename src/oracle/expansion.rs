@@ -2,7 +2,8 @@
 //! nodes × K unaries on a [`Topology`]. Out: a labelling that no expansion move improves; the optimum for K = 2.
 
 use super::{
-    maxflow::{BinaryCut, Scale, Topology},
+    maxflow::{BinaryCut, Topology},
+    moves::{Moves, expand},
     partial::PartialOptimum,
 };
 
@@ -60,7 +61,7 @@ pub fn argmin_labels(unary: &[f64], num_labels: usize, labels: &mut [u16]) {
     }
 }
 
-fn unary_sum(unary: &[f64], num_labels: usize, labels: &[u16]) -> f64 {
+pub(super) fn unary_sum(unary: &[f64], num_labels: usize, labels: &[u16]) -> f64 {
     labels.iter().zip(unary.chunks_exact(num_labels)).map(|(&y, row)| row[usize::from(y)]).sum()
 }
 
@@ -72,11 +73,9 @@ pub struct PottsSolver {
     gain: Vec<f64>,
     /// Labels of the open nodes.
     left: Vec<u16>,
-    trial: Vec<u16>,
-    /// The best of several expansions, on the open nodes.
+    moves: Moves,
+    /// The lowest start and what becomes of it, on the open nodes.
     best: Vec<u16>,
-    /// Starts that were expanded, on the open nodes, one after the other.
-    begun: Vec<u16>,
 }
 
 impl PottsSolver {
@@ -109,19 +108,19 @@ impl PottsSolver {
         self.left.extend(open.iter().map(|&l| labels[l as usize]));
         let (rest, folded) = self.partial.left();
         let rest = Potts { topology: rest, unary: folded, num_labels, pairwise };
-        let moves = expand(&mut self.cut, &mut self.trial, rest, None, &mut self.left).operations;
+        let operations = expand(&mut self.cut, &mut self.moves, rest, &mut self.left);
         for (l, label) in labels.iter_mut().enumerate() {
             *label = self.partial.fixed(l).unwrap_or(*label);
         }
         for (&l, &label) in open.iter().zip(&self.left) {
             labels[l as usize] = label;
         }
-        let operations = self.partial.operations() + moves;
+        let operations = self.partial.operations() + operations;
         finish(topology, unary, num_labels, pairwise, labels, operations, labels.len() - open.len())
     }
 
-    /// Minimises the energy into `labels`: the best of the expansions from `starts`, the first of them on ties. Never worse
-    /// than any of the starts. For K = 2 the optimum, whatever the starts.
+    /// Minimises the energy into `labels`: expansion from the lowest of `starts`, the first of them on ties. Never worse than
+    /// any of the starts. For K = 2 the optimum, whatever the starts.
     pub fn solve_from(&mut self, energy: Potts<'_>, starts: &[Start<'_>], labels: &mut [u16]) -> PottsReport {
         let Potts { topology, unary, num_labels, pairwise } = energy;
         let fits = |start: &Start<'_>| !matches!(start, Start::Labels(start) if start.len() != labels.len());
@@ -130,7 +129,7 @@ impl PottsSolver {
             self.solve(topology, unary, 2, pairwise, labels)
         } else {
             self.partial.solve(&mut self.cut, topology, unary, num_labels, pairwise);
-            let operations = self.partial.operations() + self.expand_starts(num_labels, pairwise, starts);
+            let operations = self.partial.operations() + self.expand_lowest(num_labels, pairwise, starts);
             let mut left = self.best.iter();
             for (l, label) in labels.iter_mut().enumerate() {
                 *label = self.partial.fixed(l).or_else(|| left.next().copied()).unwrap_or(0);
@@ -153,18 +152,13 @@ impl PottsSolver {
         report
     }
 
-    /// Expands every start on the open nodes, the same ones once; leaves the best in `best`. Returns the operations.
-    fn expand_starts(&mut self, num_labels: usize, pairwise: f64, starts: &[Start<'_>]) -> u64 {
-        let Self { cut, partial, left, trial, best, begun, .. } = self;
+    /// Expands the lowest start on the open nodes into `best`. Returns the operations.
+    fn expand_lowest(&mut self, num_labels: usize, pairwise: f64, starts: &[Start<'_>]) -> u64 {
+        let Self { cut, partial, left, moves, best, .. } = self;
         let (topology, unary) = partial.left();
         let rest = Potts { topology, unary, num_labels, pairwise };
         let open = partial.open();
         let (mut lowest, mut operations) = (None, 0);
-        begun.clear();
-        best.clear();
-        if open.is_empty() {
-            return 0;
-        }
         for start in if starts.is_empty() { &[Start::Unaries] } else { starts } {
             left.clear();
             match start {
@@ -175,20 +169,14 @@ impl PottsSolver {
                     operations += unary.len() as u64;
                 }
             }
-            operations += open.len() as u64;
-            if begun.chunks_exact(open.len()).any(|other| other == left) {
-                continue;
-            }
-            begun.extend_from_slice(left);
-            let known = lowest.map(|energy| (energy, best.as_slice()));
-            let expanded = expand(cut, trial, rest, known, left);
-            operations += expanded.operations;
-            if lowest.is_none_or(|energy| expanded.energy < energy) {
-                lowest = Some(expanded.energy);
-                best.clone_from(left);
+            operations += (open.len() + topology.arcs().len() / 2) as u64;
+            let sum = rest.energy(left);
+            if lowest.is_none_or(|lowest| sum < lowest) {
+                lowest = Some(sum);
+                std::mem::swap(best, left);
             }
         }
-        operations
+        operations + expand(cut, moves, rest, best)
     }
 
     /// α-expansion alone, from the labelling in `labels`. Never ends worse than it starts.
@@ -201,7 +189,7 @@ impl PottsSolver {
         labels: &mut [u16],
     ) -> PottsReport {
         let energy = Potts { topology, unary, num_labels, pairwise };
-        let operations = expand(&mut self.cut, &mut self.trial, energy, None, labels).operations;
+        let operations = expand(&mut self.cut, &mut self.moves, energy, labels);
         finish(topology, unary, num_labels, pairwise, labels, operations, 0)
     }
 }
@@ -218,63 +206,4 @@ fn finish(
     let disagreements = topology.disagreements(labels);
     let energy = unary_sum(unary, num_labels, labels) + pairwise * f64::from(disagreements);
     PottsReport { energy, disagreements, operations, fixed_nodes }
-}
-
-/// Where a chain of expansion moves ended, and what it took.
-pub(super) struct Expanded {
-    pub(super) energy: f64,
-    pub(super) operations: u64,
-}
-
-/// Expansion moves, labels 0, 1, … in turn, until none of the K brings a strict decrease, or until they arrive at a
-/// labelling that is `known` to have none.
-pub(super) fn expand(
-    cut: &mut BinaryCut,
-    trial: &mut Vec<u16>,
-    energy: Potts<'_>,
-    known: Option<(f64, &[u16])>,
-    labels: &mut [u16],
-) -> Expanded {
-    let Potts { topology, unary, num_labels, pairwise } = energy;
-    let arrived = |energy: f64, labels: &[u16]| known.is_some_and(|known| known == (energy, labels));
-    let scale = Scale::new(topology, pairwise);
-    let mut energy = potts_energy(topology, unary, num_labels, pairwise, labels);
-    let mut operations = 0;
-    let (mut alpha, mut idle) = (0u16, 0);
-    let mut done = labels.is_empty() || arrived(energy, labels);
-    while idle < num_labels && !done {
-        let y = |l: u32| labels[l as usize];
-        // With x = 1 for "take α", an edge costs w[x_k ≠ x_l] if its labels agree, w(1 − x_k x_l) if they differ, which is
-        // w − w/2 (x_k + x_l − [x_k ≠ x_l]), and w(1 − x_l) if k has α already.
-        let term = |l: u32| {
-            let row = &unary[l as usize * num_labels..][..num_labels];
-            let (mut agree, mut taken) = (0, 0);
-            for arc in topology.neighbours(l) {
-                agree += i32::from(y(arc.head) == y(l));
-                taken += i32::from(y(arc.head) == alpha);
-            }
-            let differ = topology.degree(l) as i32 - agree - taken;
-            scale.term(row[usize::from(alpha)] - row[usize::from(y(l))], -differ - 2 * taken, differ + 2 * agree)
-        };
-        let movers = (0..labels.len() as u32).filter(|&l| y(l) != alpha);
-        cut.minimise(topology, scale, movers, term, |k, l| 1 + i32::from(y(k) == y(l)));
-        operations += topology.arcs().len() as u64 + cut.operations();
-        idle += 1;
-        if cut.has_ones() {
-            trial.clear();
-            trial.extend((0..).zip(labels.iter()).map(|(l, &y)| if cut.is_one(l) { alpha } else { y }));
-            let moved = potts_energy(topology, unary, num_labels, pairwise, trial);
-            operations += topology.arcs().len() as u64;
-            // The fewest ones are a strict decrease but for rounding; comparing the sums makes sure that it ends.
-            if moved < energy {
-                energy = moved;
-                labels.copy_from_slice(trial);
-                // After its own move α cannot gain again before another label has.
-                idle = 1;
-                done = arrived(energy, labels);
-            }
-        }
-        alpha = (alpha + 1) % num_labels as u16;
-    }
-    Expanded { energy, operations }
 }

@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod expansion;
 pub mod maxflow;
+mod moves;
 pub mod partial;
 pub mod predict;
 mod trws;

@@ -123,7 +123,7 @@ impl PartialOptimum {
             let rest = if lead.label == a { lead.second } else { lead.lowest };
             scale.term(unary[l as usize * num_labels + usize::from(a)] - rest, 0, 2 * weight[l as usize] as i32)
         };
-        cut.minimise(topology, scale, self.open.iter().copied(), node, |_, _| 2);
+        cut.minimise(topology, scale, self.open.iter().copied(), node, |_, _| 2, || ());
         self.operations += cut.operations();
         for &l in &self.open {
             if cut.is_one(l) {

@@ -47,7 +47,7 @@ impl Estimator {
 }
 
 fn key(run: &RunSpec) -> (String, String) {
-    (run.identity.dataset.clone(), run.settings().solver.name.clone())
+    (run.identity.dataset.clone(), run.settings().solver.to_string())
 }
 
 fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {

@@ -39,7 +39,7 @@ impl RunSpec {
 
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.identity.dataset, self.settings().solver.name, self.repeat)
+        format!("{} {} #{}", self.identity.dataset, self.settings().solver, self.repeat)
     }
 }
 
@@ -68,7 +68,7 @@ impl Plan {
         let mut sets = Vec::new();
         for spec in &experiment.datasets {
             let (spec, instead_of) = &available(spec, catalog, data).map_err(|e| at_line(experiment, spec, &e))?;
-            if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, &solver.name)) {
+            if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, solver)) {
                 continue;
             }
             let problem = OnceLock::new();
@@ -85,10 +85,12 @@ impl Plan {
         }
         if sets.is_empty() {
             let cells = experiment.only.join(", ");
-            let message = format!("--only {cells} fits no DATASET/SOLVER of this config");
+            let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
+            let message =
+                format!("--only {cells} fits no DATASET/SOLVER of this config; its solvers are {}", known.join(", "));
             return Err(Error::file(&experiment.path, message));
         }
-        let runs = runs(experiment, catalog, &sets);
+        let runs = runs(experiment, catalog, &sets)?;
         Ok(Self { sets, runs })
     }
 
@@ -143,13 +145,19 @@ fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error 
     Error::line(&experiment.path, spec.line, error.to_string())
 }
 
-fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Vec<RunSpec> {
+fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Result<Vec<RunSpec>> {
     let mut runs = Vec::new();
     for (set, PlannedSet { spec, description, .. }) in sets.iter().enumerate() {
-        for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, &solver.name)) {
+        for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)) {
             let info = catalog.solver(&solver.name);
-            let kept_planes = info.filter(|info| info.keeps_planes).map_or(0, |info| {
-                let params = info.resolve(solver, catalog.solvers()).unwrap_or_default();
+            let params = info.and_then(|info| info.resolve(solver, catalog.solvers()).ok()).unwrap_or_default();
+            if let Some(info) = info {
+                (info.fits)(&params, description.size.n).map_err(|refusal| {
+                    let message = format!("{} on {}: {}", solver.name, spec.name, refusal.message);
+                    Error::line(&experiment.path, spec.line, message)
+                })?;
+            }
+            let kept_planes = info.filter(|info| info.keeps_planes).map_or(0, |_| {
                 // A plane stays T iterations after its last use and each iteration adds at most one.
                 params.count("N").min(2 * params.count("T").saturating_add(1))
             });
@@ -174,5 +182,5 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
             }
         }
     }
-    runs
+    Ok(runs)
 }

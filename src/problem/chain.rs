@@ -436,7 +436,7 @@ impl Problem for ChainProblem {
         offset
     }
 
-    fn prefetch(&self, i: usize, blocks: &ChainBlocks) {
+    fn prefetch(&self, i: usize, blocks: &ChainBlocks, _work: &mut ChainWork) {
         let range = self.data.range(i);
         prefetch(&self.data.pixels[range.clone()]);
         prefetch(&blocks.unary[range]);

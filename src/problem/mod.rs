@@ -208,8 +208,8 @@ pub trait Problem: Sync {
         }
         offset
     }
-    /// Hint that term i comes next.
-    fn prefetch(&self, _i: usize, _blocks: &Self::Blocks) {}
+    /// Hint that term i comes after the one that is about to be worked on.
+    fn prefetch(&self, _i: usize, _blocks: &Self::Blocks, _work: &mut Self::Work) {}
     /// w in the block order of the joint features: label-major blocks, then transitions row-major.
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()

@@ -368,7 +368,7 @@ impl Problem for MulticlassProblem {
     }
 
     #[inline]
-    fn prefetch(&self, i: usize, blocks: &Vec<f64>) {
+    fn prefetch(&self, i: usize, blocks: &Vec<f64>, _work: &mut MulticlassWork) {
         match self.data.row(i) {
             Row::Dense(x) => prefetch(x),
             Row::Sparse(indices, values) => {

@@ -332,7 +332,7 @@ pub(super) fn environment(input: &Input) -> String {
         })
         .collect();
     if !rows.is_empty() {
-        let head = ["data set", "solver", "jobs", "parallel / isolated", "range", "probes"];
+        let head = ["data set", "solver", "jobs", "parallel / isolated", "95 % interval", "probes"];
         out.push_str(&table("interference", "Time per iteration, parallel over isolated", &head, &rows));
     }
     for config in &input.results.manifest.configs {

@@ -8,6 +8,8 @@ mod params;
 pub use identity::{CODE_VERSION, Identity, order_seed};
 pub use params::{Domain, Param, Params, SolverSpec, Value};
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{ClockKind, Limits};
@@ -72,11 +74,22 @@ impl Budget {
         Self { iterations: Some(count), ..Self::default() }
     }
 
+    /// Whether it is to end when iterations and time are both reached, and does not say both.
+    pub fn lacks_one_of_both(&self) -> bool {
+        self.until == Until::All && (self.iterations.is_none() || self.time_s.is_none())
+    }
+
     /// What the meter watches over. A time that iterations must be reached besides is no limit inside a pass.
     pub fn limits(&self) -> Limits {
         let both = self.until == Until::All && self.iterations.is_some();
         Limits { time_s: self.time_s.filter(|_| !both), oracle_calls: self.oracle_calls }
     }
+}
+
+/// A time limit, unless it is more than a clock can count.
+pub fn time_limit(seconds: f64) -> Result<Duration> {
+    let beyond = |_| Error::invalid(format!("{seconds:e} s is more than a clock can count; leave it out for no limit"));
+    Duration::try_from_secs_f64(seconds).map_err(beyond)
 }
 
 /// Mantissas of a ten-per-decade grid, rounded; below ten only whole ones exist.

@@ -101,7 +101,7 @@ impl Param {
 /// use ssvm_bench::{SolverSpec, Value};
 ///
 /// let spec = SolverSpec::new("mp-bcfw").with("T", Value::Count(5)).with("passes", Value::Count(2));
-/// assert_eq!(spec.params.len(), 2);
+/// assert_eq!(spec.to_string(), "mp-bcfw (T=5, passes=2)");
 /// ```
 ///
 /// Defaults are no part of it, so that a new
@@ -126,6 +126,14 @@ impl SolverSpec {
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.params.insert(key.to_owned(), value);
         self
+    }
+}
+
+/// `mp-bcfw`, or `mp-bcfw (T=5, passes=2)`: one setting of a solver, as plans, gates and `--only` name it.
+impl std::fmt::Display for SolverSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let params: Vec<String> = self.params.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        f.pad(&if params.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, params.join(", ")) })
     }
 }
 

@@ -72,7 +72,7 @@ impl<'p, P: Problem> Iterate<'p, P> {
             return None;
         }
         self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
-        Some(self.step_towards(i, None, average))
+        Some(self.step_towards(i, None, average).gain)
     }
 
     /// The gap of the block by one oracle call, and no step.
@@ -92,11 +92,19 @@ impl<'p, P: Problem> Iterate<'p, P> {
         Some(self.problem.direction(i, &self.blocks, &self.hat, &self.w, &mut self.work).gain)
     }
 
+    /// [`Iterate::step`] towards a plane that an oracle found at an earlier w.
+    pub fn late_step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) {
+        self.problem.load(i, &self.w, &self.blocks, std::iter::once(plane), &mut self.work);
+        self.step(i, plane, average);
+    }
+
     /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; an average takes the change in. Needs the products of
-    /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them.
+    /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them. True when φ^i is that plane
+    /// already: no step towards it, at any w, will change anything.
     #[inline(always)]
-    pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) {
-        self.step_towards(i, Some(plane), average);
+    pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) -> bool {
+        let direction = self.step_towards(i, Some(plane), average);
+        direction.gain == 0.0 && direction.norm2 == 0.0
     }
 
     /// The direction φ̂ − φ^i, for [`Iterate::go`]. Needs what [`Iterate::step`] needs.
@@ -111,13 +119,13 @@ impl<'p, P: Problem> Iterate<'p, P> {
         self.advance(i, Some(plane), direction, average);
     }
 
-    /// Without a plane: towards the oracle's. Returns the gap before the step.
+    /// Without a plane: towards the oracle's. Returns the direction before the step.
     #[inline(always)]
-    fn step_towards(&mut self, i: usize, plane: Option<&P::Plane>, average: Option<&mut Average>) -> f64 {
+    fn step_towards(&mut self, i: usize, plane: Option<&P::Plane>, average: Option<&mut Average>) -> Direction {
         let hat = plane.unwrap_or(&self.hat);
         let direction = self.problem.direction(i, &self.blocks, hat, &self.w, &mut self.work);
         self.advance(i, plane, &direction, average);
-        direction.gain
+        direction
     }
 
     #[inline(always)]

@@ -2,6 +2,8 @@
 //! forget to time or to count a call.
 
 use super::Meter;
+use super::batch::Place;
+use crate::clock::Call;
 use crate::problem::{Direction, Family, Problem, Sink};
 
 /// A problem whose oracle is metered.
@@ -41,6 +43,23 @@ impl<'p, P: Problem> Metered<'p, P> {
         P::Plane: 'a,
     {
         meter.exact_call(self.0.product_ops(i), || self.0.oracle_among(i, w, known, work, plane));
+    }
+
+    /// [`Metered::oracle_among`] of several terms at one w, on so many lanes of the virtual clock. Ask
+    /// [`Meter::may_call_some`] first.
+    pub fn oracles_among<'a, I>(
+        self,
+        meter: &mut Meter<'_>,
+        lanes: usize,
+        w: &[f64],
+        known: impl Fn(usize) -> I + Sync,
+        calls: &mut [Call<Place<P>>],
+    ) where
+        I: Iterator<Item = &'a P::Plane>,
+        P::Plane: 'a,
+    {
+        let oracle = |Place { term, work, hat }: &mut Place<P>| self.0.oracle_among(*term, w, known(*term), work, hat);
+        meter.exact_calls(calls, lanes, |place| self.0.product_ops(place.term), oracle);
     }
 
     /// [`Problem::exact`].
@@ -185,7 +204,7 @@ impl<'p, P: Problem> Metered<'p, P> {
 
     /// [`Problem::prefetch`].
     #[inline(always)]
-    pub fn prefetch(self, i: usize, blocks: &P::Blocks) {
-        self.0.prefetch(i, blocks);
+    pub fn prefetch(self, i: usize, blocks: &P::Blocks, work: &mut P::Work) {
+        self.0.prefetch(i, blocks, work);
     }
 }

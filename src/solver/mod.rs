@@ -1,6 +1,7 @@
 //! Problem → steps. One file per solver and one row in [`table`]; solvers only step, [`crate::drive`] does the rest.
 
 pub mod average;
+pub mod batch;
 mod bracket;
 mod face;
 mod fw;
@@ -23,6 +24,7 @@ pub mod weights;
 pub mod working_set;
 
 pub use average::{Average, Solution};
+pub use batch::Batching;
 pub use bracket::{Bracket, Progress, bracket};
 pub use fw::FrankWolfe;
 pub use iterate::Iterate;

@@ -1,6 +1,7 @@
 //! MP-BCFW, and with N = M = 0 BCFW: exact pass, then approximate passes over the working sets.
 
 use super::average::{Average, Solution};
+use super::batch::{Batch, Batching, LANES, TAU, lanes_rule, tau_fits};
 use super::order::ORDER;
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
 use super::working_set::WorkingSet;
@@ -15,10 +16,13 @@ const MULTI_PLANE: &[Param] = &[
     M,
     ORDER,
     PASSES,
+    TAU,
+    LANES,
 ];
 
 fn multi_plane_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), Refusal> {
     passes_rule(params, given)?;
+    lanes_rule(params)?;
     if params.count("N") == 0 && Schedule::of(params).most() > 0 {
         let message = "N = 0 leaves approximate passes nothing to choose from; set M = 0 as well";
         return Err(Refusal::new("N", message));
@@ -37,7 +41,9 @@ impl SolverRow for Bcfw {
             about: "block-coordinate Frank–Wolfe: one exact step per term",
             color: [0x00, 0x72, 0xB2],
             dash: &[5.0, 2.0],
-            params: &[ORDER],
+            params: &[ORDER, TAU, LANES],
+            rule: |params, _| lanes_rule(params),
+            fits: tau_fits,
             in_paper: true,
             ..SolverInfo::PLAIN
         }
@@ -81,6 +87,7 @@ impl SolverRow for MpBcfw {
             dash: &[],
             params: MULTI_PLANE,
             rule: multi_plane_rule,
+            fits: tau_fits,
             keeps_planes: true,
             partner: Some("bcfw"),
             in_paper: true,
@@ -121,6 +128,8 @@ pub struct MultiPlaneParams {
     pub t: u64,
     /// N.
     pub n: usize,
+    /// τ.
+    pub batching: Batching,
     /// Its passes.
     pub schedule: Schedule,
 }
@@ -128,12 +137,13 @@ pub struct MultiPlaneParams {
 impl MultiPlaneParams {
     /// Of the multi-plane solvers.
     pub fn of(params: &Params) -> Self {
-        Self { t: params.count("T"), n: params.count("N") as usize, schedule: Schedule::of(params) }
+        let (t, n) = (params.count("T"), params.count("N") as usize);
+        Self { t, n, batching: Batching::of(params), schedule: Schedule::of(params) }
     }
 
     /// Of the single-plane solvers: N = M = 0.
     pub fn single(params: &Params) -> Self {
-        Self { t: 0, n: 0, schedule: Schedule::exact(params) }
+        Self { t: 0, n: 0, batching: Batching::of(params), schedule: Schedule::exact(params) }
     }
 
     /// Read out at the averages.
@@ -169,7 +179,11 @@ pub struct PlaneSets<'p, P: Problem> {
     t: u64,
     n: usize,
     sets: Vec<WorkingSet<P::Plane>>,
+    /// Where W_i has one plane and φ^i is that plane, the iteration of the last visit, else 0: approximate steps change
+    /// nothing there until the oracle returns another plane.
+    settled: Vec<u64>,
     spare: Vec<P::Plane>,
+    batch: Batch<P>,
 }
 
 impl<'p, P: Problem> PlaneSets<'p, P> {
@@ -179,8 +193,30 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
             t: params.t,
             n: params.n,
             sets: (0..problem.terms()).map(|_| WorkingSet::default()).collect(),
+            settled: vec![0; problem.terms()],
             spare: Vec::new(),
+            batch: Batch::new(problem, params.batching),
         }
+    }
+
+    /// An exact pass of batches: τ calls at one w, then τ steps, each at the w that the one before it left.
+    fn exact_batches(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+        for terms in pass.order.chunks(self.batch.most()) {
+            let allowed = meter.may_call_some(terms.len());
+            let (now, sets) = (&mut self.now, &mut self.sets);
+            self.batch.call(now.problem, meter, &now.w, &terms[..allowed], |i| sets[i].planes());
+            for (at, i) in terms[..allowed].iter().map(|i| *i as usize).enumerate() {
+                let hat = self.batch.hat(at);
+                now.late_step(i, hat, pass.average.as_deref_mut());
+                if self.n > 0 {
+                    keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, &mut self.spare);
+                }
+            }
+            if allowed < terms.len() {
+                return false;
+            }
+        }
+        true
     }
 
     /// One step towards the best plane of W_i; returns |W_i| as it was.
@@ -200,10 +236,32 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
                 }
             }
         }
-        now.step(i, set.plane(best), average);
+        if now.step(i, set.plane(best), average) && count == 1 {
+            self.settled[i] = iteration;
+        }
         self.sets[i].activate(best, iteration);
         self.sets[i].expire(iteration, self.t, &mut self.spare);
         count
+    }
+}
+
+/// Puts the oracle's plane into W_i, which wakes a settled term when it is another.
+#[inline(always)]
+fn keep<P: Clone + PartialEq + Default>(
+    set: &mut WorkingSet<P>,
+    settled: &mut u64,
+    hat: &P,
+    iteration: u64,
+    most: usize,
+    spare: &mut Vec<P>,
+) {
+    if *settled > 0 {
+        // The visits that were skipped made its plane active.
+        set.activate(0, *settled);
+    }
+    let new = set.insert(hat, iteration, most, spare);
+    if *settled > 0 {
+        *settled = if new { 0 } else { iteration };
     }
 }
 
@@ -217,17 +275,21 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
     }
 
     fn exact_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+        if self.batch.most() > 0 {
+            return self.exact_batches(pass, meter);
+        }
         let n = pass.order.len();
         for at in 0..n {
             let i = pass.order[at] as usize;
             if at + 1 < n {
-                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks);
+                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks, &mut self.now.work);
             }
             if !self.now.exact_step_among(i, self.sets[i].planes(), meter, pass.average.as_deref_mut()) {
                 return false;
             }
             if self.n > 0 {
-                self.sets[i].insert(&self.now.hat, pass.iteration, self.n, &mut self.spare);
+                let (set, settled) = (&mut self.sets[i], &mut self.settled[i]);
+                keep(set, settled, &self.now.hat, pass.iteration, self.n, &mut self.spare);
             }
         }
         true
@@ -237,14 +299,26 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         let n = pass.order.len();
         for at in 0..n {
             let i = pass.order[at] as usize;
-            if at + 1 < n {
-                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks);
+            if let Some(next) = pass.order.get(at + 1).map(|next| *next as usize)
+                && self.settled[next] == 0
+            {
+                self.now.problem.prefetch(next, &self.now.blocks, &mut self.now.work);
+            }
+            let ops = self.now.problem.product_ops(i);
+            let average = pass.average.as_deref_mut();
+            if self.settled[i] > 0 {
+                self.settled[i] = pass.iteration;
+                if let Some(average) = average {
+                    average.count(0.0);
+                }
+                if !meter.skipped_step(3 * ops) {
+                    return false;
+                }
+                continue;
             }
             if self.sets[i].is_empty() {
                 continue;
             }
-            let ops = self.now.problem.product_ops(i);
-            let average = pass.average.as_deref_mut();
             let step = || {
                 let planes = self.approximate_step(i, pass.iteration, average);
                 (planes as u64 + 2) * ops

@@ -71,7 +71,7 @@ impl Schedule {
         }
     }
 
-    /// Exact passes only; the parameters are those of a solver with [`ORDER`] alone.
+    /// Exact passes only; the parameters are those of a solver with [`ORDER`] and without [`PASSES`].
     pub fn exact(params: &Params) -> Self {
         debug_assert!(params.get(ORDER.key).is_some());
         Self { order: Order::of(params), m: 0, fixed_passes: None, averaged: false }

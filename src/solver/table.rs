@@ -26,6 +26,8 @@ pub struct SolverInfo {
     pub params: &'static [Param],
     /// What must hold between parameters: gets all values and whether a key was given; names the key that is wrong.
     pub rule: fn(&Params, &dyn Fn(&str) -> bool) -> Result<(), Refusal>,
+    /// What must hold between parameters and n; names the key that is wrong.
+    pub fits: fn(&Params, u64) -> Result<(), Refusal>,
     /// Whether it keeps working sets, which the figure of parameter dynamics shows.
     pub keeps_planes: bool,
     /// The solver that the paper compares it with: its single-plane partner.
@@ -89,7 +91,9 @@ pub trait SolverTable: Send + Sync + 'static {
     /// Builds a solver; an unknown name or parameter is an error that says what there is.
     fn build<'p, P: Problem>(&self, spec: &SolverSpec, problem: &'p P, seed: u64) -> Result<Box<dyn Solver + 'p>> {
         let infos = self.infos();
-        let params = SolverInfo::find(&infos, &spec.name)?.resolve(spec, &infos)?;
+        let info = SolverInfo::find(&infos, &spec.name)?;
+        let params = info.resolve(spec, &infos)?;
+        (info.fits)(&params, problem.terms() as u64)?;
         self.build_row(&spec.name, Metered::new(problem), &params, seed)
             .ok_or_else(|| Error::invalid(format!("solver '{}' is in the list but not in the table", spec.name)))
     }
@@ -175,6 +179,7 @@ impl SolverInfo {
         dash: &[],
         params: &[],
         rule: |_, _| Ok(()),
+        fits: |_, _| Ok(()),
         keeps_planes: false,
         partner: None,
         in_paper: false,
@@ -270,7 +275,8 @@ mod tests {
             let info = SolverInfo::find(&infos, solver).unwrap();
             info.spec(&[(key, value.to_owned())], &infos).unwrap_err().message
         };
-        assert!(refusal("bcfw", "N", "5").starts_with("'bcfw' has only order: `N` belongs to mp-bcfw, mp-bcfw-avg"));
+        let other = "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg";
+        assert!(refusal("bcfw", "N", "5").starts_with(other));
         assert!(refusal("fw", "order", "uniform").contains("'fw' has no parameters: `order` belongs to bcfw"));
         assert!(refusal("mp-bcfw", "pases", "3").contains("did you mean `passes`?"));
         assert!(refusal("mp-bcfw", "N", "0").contains("nothing to choose from"));

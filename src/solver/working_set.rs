@@ -61,11 +61,11 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
     }
 
     /// Puts an oracle's plane in (a plane already there is only marked active); beyond `most` planes the longest
-    /// inactive one goes, into `spare` for reuse of its memory.
-    pub fn insert(&mut self, plane: &P, iteration: u64, most: usize, spare: &mut Vec<P>) {
+    /// inactive one goes, into `spare` for reuse of its memory. Whether the plane is new.
+    pub fn insert(&mut self, plane: &P, iteration: u64, most: usize, spare: &mut Vec<P>) -> bool {
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.plane == *plane) {
             entry.last_active = iteration;
-            return;
+            return false;
         }
         let mut slot = spare.pop().unwrap_or_default();
         slot.clone_from(plane);
@@ -75,6 +75,7 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
         {
             spare.push(self.entries.remove(longest).plane);
         }
+        true
     }
 
     /// Drops planes inactive for more than `t` iterations; one always stays.

@@ -81,6 +81,8 @@ const COLUMNS: &[(&str, Content)] = &[
     ("steal", Real(|r| r.circumstances.steal)),
     ("load", Real(|r| r.circumstances.load)),
     ("host_class", Text(|r| r.circumstances.host_class.clone())),
+    ("skipped_steps", Count(|p| p.skipped_steps, |p, v| p.skipped_steps = v)),
+    ("threads", Whole(|r| r.circumstances.threads as i64)),
 ];
 
 /// Names of the columns, in file order.
@@ -263,6 +265,7 @@ mod tests {
             cpu_s: k as f64 / 7.0,
             oracle_calls: 5 * k,
             approx_steps: 9 * k,
+            skipped_steps: 4 * k,
             approx_passes: 2 * k,
             oracle_time_s: k as f64 * 0.1,
             approx_time_s: k as f64 * 0.2,

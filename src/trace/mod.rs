@@ -25,7 +25,20 @@ pub enum Status {
     Failed(String),
 }
 
+/// How the message of a run that was stopped by `timeout_s` begins.
+const TIMED_OUT: &str = "timed out after ";
+
 impl Status {
+    /// Of a run that was stopped after so long; what it found until then is as true as if it had ended.
+    pub fn timed_out(after: &str) -> Self {
+        Self::Failed(format!("{TIMED_OUT}{after}"))
+    }
+
+    /// Whether it was stopped by `timeout_s`.
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self, Self::Failed(message) if message.starts_with(TIMED_OUT))
+    }
+
     /// Whether it ended well.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done(_))
@@ -89,9 +102,14 @@ impl RunRecord {
         &self.measured.points
     }
 
+    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`: what `--only` is compared with.
+    pub fn cell(&self) -> String {
+        format!("{}/{}", self.dataset(), self.settings().solver)
+    }
+
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.dataset(), self.solver(), self.repeat)
+        format!("{} {} #{}", self.dataset(), self.settings().solver, self.repeat)
     }
 }
 
@@ -104,6 +122,8 @@ pub struct Circumstances {
     pub d: u64,
     /// Concurrent workers during the run.
     pub jobs: u64,
+    /// Threads that the run might use for oracle calls at one w.
+    pub threads: u64,
     /// The core the run was pinned to; −1 when not pinned.
     pub core: i64,
     /// Host name or description.

@@ -3,20 +3,13 @@
 //! Everything here is integer or plain IEEE arithmetic in a fixed order, so that the result has the same bits on every
 //! machine. The JPEG decoder has vector and scalar code; both were compared on all pictures of both sets and agree.
 
+mod decode;
 pub mod draw;
 pub mod features;
 pub mod lab;
 pub mod slic;
 pub mod source;
 pub mod texture;
-
-use std::io::{BufWriter, Cursor};
-use std::path::Path;
-
-use image::codecs::png::PngEncoder;
-use image::{ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits};
-
-use crate::files;
 
 pub use features::FEATURES;
 pub use slic::{SlicParams, Superpixels, slic};
@@ -56,38 +49,7 @@ pub struct ImageGraph {
     pub label_pixels: Vec<u32>,
 }
 
-/// Most pixels an image may have; larger ones are refused before they are decoded.
-const MAX_PIXELS: u32 = 1 << 26;
-
 impl Picture {
-    /// Decodes a JPEG or PNG file held in memory.
-    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let wrong = |e: image::ImageError| format!("cannot be decoded as an image: {e}");
-        let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| e.to_string())?;
-        if !matches!(reader.format(), Some(ImageFormat::Jpeg | ImageFormat::Png)) {
-            return Err("is neither JPEG nor PNG".into());
-        }
-        let mut decoder = reader.into_decoder().map_err(wrong)?;
-        let (width, height) = decoder.dimensions();
-        if u64::from(width) * u64::from(height) > u64::from(MAX_PIXELS) || width == 0 || height == 0 {
-            return Err(format!("has {width} × {height} pixels; 1 to {MAX_PIXELS} are supported"));
-        }
-        decoder.set_limits(Limits::default()).map_err(wrong)?;
-        let rgb = image::DynamicImage::from_decoder(decoder).map_err(wrong)?.into_rgb8();
-        let rgb = rgb.pixels().map(|p| p.0).collect();
-        Ok(Self { width: width as usize, height: height as usize, rgb })
-    }
-
-    /// Writes the picture as PNG, whole or not at all.
-    pub fn save_png(&self, path: &Path) -> crate::Result<()> {
-        let bytes: Vec<u8> = self.rgb.iter().flatten().copied().collect();
-        files::write_atomically(path, |file| {
-            PngEncoder::new(BufWriter::new(file))
-                .write_image(&bytes, self.width as u32, self.height as u32, ExtendedColorType::Rgb8)
-                .map_err(std::io::Error::other)
-        })
-    }
-
     /// The picture at another size, with a triangle filter (which averages when the picture shrinks).
     pub fn resize(&self, width: usize, height: usize) -> Self {
         if (width, height) == (self.width, self.height) {

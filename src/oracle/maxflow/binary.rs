@@ -95,12 +95,24 @@ impl BinaryCut {
 
     /// Minimises the energy with `pairwise` ≥ 0 into `labels`; of all minimisers the one with the fewest ones.
     pub fn solve(&mut self, topology: &Topology, unary: &[f64], pairwise: f64, labels: &mut [u16]) -> CutReport {
+        self.solve_while(topology, unary, pairwise, labels, || ())
+    }
+
+    /// [`BinaryCut::solve`] that calls `meanwhile` at every node it turns to: a place to ask memory for what comes next.
+    pub fn solve_while(
+        &mut self,
+        topology: &Topology,
+        unary: &[f64],
+        pairwise: f64,
+        labels: &mut [u16],
+        meanwhile: impl FnMut(),
+    ) -> CutReport {
         assert!(unary.len() == topology.num_nodes() && labels.len() == unary.len(), "one unary and one label per node");
         // A weight above Σ|u| says no more than one just above it, but would leave fewer bits for the unaries.
         let enough = 2.0 * unary.iter().map(|u| u.abs()).sum::<f64>();
         let scale = Scale::new(topology, pairwise.min(enough));
         let term = |l| scale.term(unary[l as usize], 0, 2 * topology.degree(l) as i32);
-        self.minimise(topology, scale, 0..unary.len() as u32, term, |_, _| 2);
+        self.minimise(topology, scale, 0..unary.len() as u32, term, |_, _| 2, meanwhile);
         let mut value = 0.0;
         for ((label, &side), &u) in labels.iter_mut().zip(&self.side).zip(unary) {
             *label = u16::from(side);
@@ -114,11 +126,6 @@ impl BinaryCut {
     #[inline]
     pub(crate) fn is_one(&self, node: u32) -> bool {
         self.side[node as usize] == 1
-    }
-
-    /// Whether the last call gave label 1 to any node.
-    pub(crate) fn has_ones(&self) -> bool {
-        self.side.contains(&1)
     }
 
     /// Operations of the last call.
@@ -135,6 +142,7 @@ impl BinaryCut {
         members: impl Iterator<Item = u32>,
         term: impl Fn(u32) -> Term,
         weight: impl Fn(u32, u32) -> i32,
+        mut meanwhile: impl FnMut(),
     ) {
         let nodes = topology.num_nodes();
         self.side.clear();
@@ -151,6 +159,7 @@ impl BinaryCut {
         let (terms, side, decided) = (&mut self.terms[..nodes], &mut self.side[..nodes], &mut self.decided[..=nodes]);
         let (mut count, mut top) = (0, 0);
         for l in members {
+            meanwhile();
             let term = term(l);
             (terms[l as usize], side[l as usize]) = (term, term.verdict());
             decided[top] = l;
@@ -160,6 +169,7 @@ impl BinaryCut {
         self.operations = count as u64;
         let mut open = count - top;
         while top > 0 && open > 0 {
+            meanwhile();
             top -= 1;
             let k = decided[top];
             let says_one = -i64::from(side[k as usize]);
@@ -179,11 +189,11 @@ impl BinaryCut {
             }
         }
         if open > 0 {
-            self.cut_open(topology, weight);
+            self.cut_open(topology, weight, meanwhile);
         }
     }
 
-    fn cut_open(&mut self, topology: &Topology, weight: impl Fn(u32, u32) -> i64) {
+    fn cut_open(&mut self, topology: &Topology, weight: impl Fn(u32, u32) -> i64, mut meanwhile: impl FnMut()) {
         let Self { flow, side, excess, open, .. } = self;
         open.clear();
         open.extend((0..).zip(side.iter()).filter(|(_, side)| **side == OPEN).map(|(k, _)| k));
@@ -196,11 +206,11 @@ impl BinaryCut {
             }
             excess[k as usize] = self.terms[k as usize].unary;
         }
-        flow.settle(topology, open, excess);
+        flow.settle(topology, open, excess, &mut meanwhile);
         // Without a deficit nothing can reach the sink.
         let deficit = open.iter().any(|&k| excess[k as usize] < 0);
         if deficit {
-            flow.run(topology, open.iter().map(|&k| (k, excess[k as usize])));
+            flow.run(topology, open.iter().map(|&k| (k, excess[k as usize])), meanwhile);
         }
         self.operations += flow.operations();
         for &k in open.iter() {

@@ -55,7 +55,7 @@ impl MaxFlow {
     pub fn solve(&mut self, topology: &Topology, terminal: &[i64], capacity: &[i64]) -> i64 {
         assert!(terminal.len() == topology.num_nodes() && capacity.len() == topology.arcs().len(), "one value each");
         self.clear(topology).copy_from_slice(capacity);
-        self.run(topology, (0..).zip(terminal.iter().copied()))
+        self.run(topology, (0..).zip(terminal.iter().copied()), || ())
     }
 
     /// Whether `node` reaches the sink in the residual graph. These nodes are the smallest sink side of all minimum cuts.
@@ -80,15 +80,23 @@ impl MaxFlow {
 
     /// Moves what each of `nodes` (rising) has to later ones as far as the arcs allow, then back to earlier ones, and so on.
     /// This turns the energy into an equal one in which most opposite values have met: few paths are left to find.
-    pub(super) fn settle(&mut self, topology: &Topology, nodes: &[u32], excess: &mut [i64]) {
+    pub(super) fn settle(
+        &mut self,
+        topology: &Topology,
+        nodes: &[u32],
+        excess: &mut [i64],
+        mut meanwhile: impl FnMut(),
+    ) {
         for _ in 0..ROUND_TRIPS {
             for &node in nodes {
+                meanwhile();
                 self.hand_on(topology.arcs(), topology.later(node), node, excess);
             }
             if one_sign(nodes, excess) {
                 break;
             }
             for &node in nodes.iter().rev() {
+                meanwhile();
                 self.hand_on(topology.arcs(), topology.earlier(node), node, excess);
             }
             if one_sign(nodes, excess) {
@@ -114,7 +122,12 @@ impl MaxFlow {
 
     /// Growth, augmentation, adoption until the trees no longer meet. `terminals` are nodes with their terminal capacity;
     /// nodes that are not among them must have no residual arcs.
-    pub(super) fn run(&mut self, topology: &Topology, terminals: impl Iterator<Item = (u32, i64)>) -> i64 {
+    pub(super) fn run(
+        &mut self,
+        topology: &Topology,
+        terminals: impl Iterator<Item = (u32, i64)>,
+        mut meanwhile: impl FnMut(),
+    ) -> i64 {
         self.nodes.clear();
         self.nodes.resize(topology.num_nodes(), Node { parent: FREE, next: FREE, ..Node::default() });
         (self.queue, self.time, self.sinks) = (None, 0, 0);
@@ -128,6 +141,7 @@ impl MaxFlow {
         }
         let mut flow = 0;
         while let Some((front, last)) = self.queue {
+            meanwhile();
             // Without a root every node of the sink tree has been set free: nothing reaches the sink any more.
             if self.sinks == 0 {
                 break;

@@ -1,8 +1,8 @@
 //! Labelled graphs → planes of a Potts model with learned unaries: min-cut for two labels, α-expansion for more.
 //!
-//! α-expansion is no exact oracle: it starts from the truth, from the best labelling that the solver keeps and from the
-//! unaries, and the best of these counts; the plane of the truth is 0, so H_i ≥ 0 is never missed. What it may have missed
-//! is bounded by a relaxation, off the clock.
+//! α-expansion is no exact oracle: it starts from the lowest of the truth, the best labelling that the solver keeps and the
+//! labels of the lowest unaries; the plane of the truth is 0, so H_i ≥ 0 is never missed. What it may have missed is
+//! bounded by a relaxation, off the clock.
 //!
 //! A plane is the change of the feature sums, one p-vector per label whose sum can change. With two labels the blocks
 //! of a plane are (−v, v), so φ⋆ lives in a p-dimensional subspace: coordinates are √2·v, an isometry that halves every
@@ -10,18 +10,22 @@
 
 mod search;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Certificate, Direction, Family, Paper, Problem, Sink, Size};
 use crate::data::GraphData;
 use crate::error::{Error, Result};
-use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch};
+use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch, prefetch_near};
 use crate::oracle::bound::{BoundBudget, PottsBound};
 use crate::oracle::expansion::PottsSolver;
 use crate::oracle::maxflow::{BinaryCut, Topology};
 
 /// Operations of the virtual clock per elementary operation of a flow.
 const FLOW_UNITS: u64 = 8;
+
+/// Features of the next term that are asked for at every node of a cut: twelve lines of memory.
+const AHEAD: usize = 192;
 
 /// Features per node of the segmentation sets; only their ratio to d matters here.
 const NODE_FEATURES: f64 = 649.0;
@@ -105,6 +109,8 @@ pub struct GraphWork {
     cut: BinaryCut,
     potts: PottsSolver,
     bound: PottsBound,
+    /// Where the features of the next term are.
+    ahead: Range<usize>,
 }
 
 impl GraphProblem {
@@ -173,6 +179,7 @@ impl Problem for GraphProblem {
             cut: BinaryCut::new(),
             potts: PottsSolver::new(),
             bound: PottsBound::new(),
+            ahead: 0..0,
         }
     }
 
@@ -198,7 +205,12 @@ impl Problem for GraphProblem {
         let labels = &mut work.labels[..nodes];
         let score_ops = self.energies(i, w, scores);
         let operations = if self.blocks == 1 {
-            let report = work.cut.solve(topology, scores, self.pairwise * nodes as f64, labels);
+            let meanwhile = || {
+                let lines = work.ahead.start..work.ahead.end.min(work.ahead.start + AHEAD);
+                prefetch_near(&self.data.features[lines.clone()]);
+                work.ahead.start = lines.end;
+            };
+            let report = work.cut.solve_while(topology, scores, self.pairwise * nodes as f64, labels, meanwhile);
             self.label_plane(i, labels, report.disagreements, plane);
             report.operations
         } else {
@@ -352,8 +364,10 @@ impl Problem for GraphProblem {
         sum
     }
 
-    fn prefetch(&self, i: usize, blocks: &GraphBlocks) {
+    fn prefetch(&self, i: usize, blocks: &GraphBlocks, work: &mut GraphWork) {
         if self.blocks == 1 {
+            let p = self.p();
+            work.ahead = self.data.node_offsets[i] * p..self.data.node_offsets[i + 1] * p;
             prefetch(&blocks.sums[i * self.dim()..(i + 1) * self.dim()]);
         }
     }

@@ -11,17 +11,14 @@ impl GraphProblem {
         let features = self.data.features_of(i);
         let truth = self.data.labels_of(i);
         let nodes = truth.len();
-        let (k, p) = (self.data.num_labels, self.p());
+        let k = self.data.num_labels;
+        dot_f32_rows(features, w, self.p(), scores);
         if self.blocks == 1 {
-            dot_f32_rows(features, w, &mut scores[..nodes], 1);
             // Cost of label 1 over label 0: −(s_1 − s_0) with s_1 − s_0 = √2⟨ψ, w⟩, and the losses.
             for (score, truth) in scores.iter_mut().zip(truth) {
                 *score = if *truth == 0 { -1.0 } else { 1.0 } - nodes as f64 * std::f64::consts::SQRT_2 * *score;
             }
         } else {
-            for y in 0..k {
-                dot_f32_rows(features, &w[y * p..(y + 1) * p], &mut scores[y..], k);
-            }
             for (row, truth) in scores.chunks_exact_mut(k).zip(truth) {
                 for (y, score) in row.iter_mut().enumerate() {
                     *score = -(nodes as f64) * *score - f64::from(u8::from(y != usize::from(*truth)));
@@ -38,8 +35,8 @@ impl GraphProblem {
         Potts { topology, unary: &scores[..nodes * num_labels], num_labels, pairwise: self.pairwise * nodes as f64 }
     }
 
-    /// α-expansion from the truth, from the best of the known planes and from the unaries, into `work.labels`. Returns
-    /// disagreements and operations.
+    /// α-expansion from the lowest of the truth, the known planes and the unaries, into `work.labels`. Returns disagreements
+    /// and operations.
     pub(super) fn expand_known<'a>(
         &self,
         i: usize,

@@ -1,0 +1,120 @@
+//! τ exact oracle calls at one w, then their steps one after another: the parameters, and the memory of the calls.
+
+use super::{Meter, Metered, Refusal};
+use crate::clock::Call;
+use crate::problem::Problem;
+use crate::settings::{Domain, Param, Params, Value};
+
+/// How many calls share one w.
+pub const TAU: Param = Param {
+    key: "tau",
+    about: "exact oracle calls made at one w, side by side, before their steps are taken one after another",
+    default: "1",
+    domain: Domain::Count(1, u32::MAX as u64),
+};
+
+/// How many of them the virtual clock lets run side by side.
+pub const LANES: Param = Param {
+    key: "lanes",
+    about: "calls that the virtual clock counts as made at the same time: tau, or fewer",
+    default: "tau",
+    domain: Domain::CountOr(1, u32::MAX as u64, &["tau"]),
+};
+
+/// τ and the lanes of the virtual clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batching {
+    /// τ.
+    pub tau: usize,
+    /// Calls that the virtual clock lets run side by side.
+    pub lanes: usize,
+}
+
+impl Batching {
+    /// One call at a time.
+    pub const NONE: Self = Self { tau: 1, lanes: 1 };
+
+    /// From [`TAU`] and [`LANES`].
+    pub fn of(params: &Params) -> Self {
+        let tau = params.count(TAU.key) as usize;
+        let lanes = match params.get(LANES.key) {
+            Some(Value::Count(lanes)) => *lanes as usize,
+            _ => tau,
+        };
+        Self { tau, lanes }
+    }
+}
+
+/// Lanes are fewer than τ: as many is the default, more would stay empty.
+pub fn lanes_rule(params: &Params) -> Result<(), Refusal> {
+    if let (Some(Value::Count(lanes)), tau) = (params.get(LANES.key), params.count(TAU.key))
+        && *lanes >= tau
+    {
+        let message = format!("lanes = {lanes} must be below tau = {tau}; leave it out for as many lanes as calls");
+        return Err(Refusal::new(LANES.key, message));
+    }
+    Ok(())
+}
+
+/// τ is at most n.
+pub fn tau_fits(params: &Params, terms: u64) -> Result<(), Refusal> {
+    let tau = params.count(TAU.key);
+    if tau > terms {
+        let message = format!("tau = {tau} is more than the {terms} examples of the data set; make it smaller");
+        return Err(Refusal::new(TAU.key, message));
+    }
+    Ok(())
+}
+
+/// What one call needs and fills. The memory is that of a place in the batch and not of a thread: whatever an oracle
+/// leaves there, the next call finds it at any number of threads.
+pub struct Place<P: Problem> {
+    pub(super) term: usize,
+    pub(super) work: P::Work,
+    pub(super) hat: P::Plane,
+}
+
+/// The memory of τ calls.
+pub struct Batch<P: Problem> {
+    calls: Vec<Call<Place<P>>>,
+    lanes: usize,
+}
+
+impl<P: Problem> Batch<P> {
+    /// For batches of τ calls; nothing when calls are made one at a time.
+    pub fn new(problem: Metered<'_, P>, batching: Batching) -> Self {
+        let Batching { tau, lanes } = batching;
+        let place = || Place { term: 0, work: problem.work(), hat: P::Plane::default() };
+        let count = if tau > 1 { tau } else { 0 };
+        Self { calls: (0..count).map(|_| Call::new(place())).collect(), lanes }
+    }
+
+    /// Most calls of a batch; 0 when calls are made one at a time.
+    pub fn most(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Calls the oracles of these terms, at most τ, at w. `known` has the planes of a term that its solver keeps.
+    pub fn call<'a, I>(
+        &mut self,
+        problem: Metered<'_, P>,
+        meter: &mut Meter<'_>,
+        w: &[f64],
+        terms: &[u32],
+        known: impl Fn(usize) -> I + Sync,
+    ) where
+        I: Iterator<Item = &'a P::Plane>,
+        P::Plane: 'a,
+    {
+        let calls = &mut self.calls[..terms.len()];
+        for (call, term) in calls.iter_mut().zip(terms) {
+            call.item.term = *term as usize;
+        }
+        problem.oracles_among(meter, self.lanes, w, known, calls);
+    }
+
+    /// The plane that the oracle returned at this place of the last batch.
+    pub fn hat(&self, at: usize) -> &P::Plane {
+        &self.calls[at].item.hat
+    }
+}
