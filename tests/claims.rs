@@ -96,7 +96,9 @@ fn fewer_repeats_than_an_interval_needs_decide_nothing_on_any_clock() {
         [(1, ClockKind::WALL), (1, ClockKind::VIRTUAL), (2, ClockKind::VIRTUAL), (4, ClockKind::VIRTUAL)]
     {
         let mut records: Vec<RunRecord> = (0..repeats).flat_map(|k| once("usps", k, 2.0, 0.1, 0.15)).collect();
-        records.iter_mut().for_each(|record| record.identity.settings.clock = clock);
+        for record in &mut records {
+            record.identity.settings.clock = clock;
+        }
         for row in verdicts(&records) {
             assert_eq!(row.verdict, Verdict::Undecided, "{row:?}");
             assert!(row.evidence.contains("no 95 % interval (5 do): undecided"), "{}", row.evidence);
@@ -237,6 +239,8 @@ fn a_busy_machine_decides_nothing() {
     assert!(busy.evidence.contains("the machine was busy: runs on USPS got 30 % of a core"), "{}", busy.evidence);
     // CPU time does not count what others did.
     let mut records = shared(10);
-    records.iter_mut().for_each(|record| record.identity.settings.clock = ClockKind::CPU);
+    for record in &mut records {
+        record.identity.settings.clock = ClockKind::CPU;
+    }
     assert_eq!(row(&records).verdict, Verdict::Holds);
 }

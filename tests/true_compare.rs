@@ -184,7 +184,9 @@ fn times_of_different_kinds_of_machines_are_not_judged() {
     assert_eq!(verdict(&compared(&old, &new), "oracle_calls to gap 0.3"), Judgement::Worse);
     // What the virtual clock counts is the same everywhere.
     let mut elsewhere = side(2, ClockKind::VIRTUAL, 0.3);
-    elsewhere.iter_mut().for_each(|run| run.circumstances.host_class = "another CPU, 64 cores".into());
+    for run in &mut elsewhere {
+        run.circumstances.host_class = "another CPU, 64 cores".into();
+    }
     assert_eq!(
         verdict(&compared(&side(2, ClockKind::VIRTUAL, 0.1), &elsewhere), "time_s at the end"),
         Judgement::Worse
