@@ -49,18 +49,15 @@ fn chain_maxima_body<L: Lanes>(previous: &[f64; 28], transitions: &[f64], out: &
 }
 
 kernel! {
-    /// The direction φ̂ − φ^i of a chain at these positions, in ascending order; it is 0 at all others:
-    /// `delta` = one-hot(hat) − one-hot(truth) − marginals.
+    /// The direction φ̂ − φ^i of a chain, per position: `delta` = one-hot(hat) − one-hot(truth) − marginals.
     /// Returns (⟨delta, scores⟩, ‖Σ_l ψ_l ⊗ delta_l‖²); pictures ψ_l are bit masks, so their products are bit counts.
     pub fn chain_direction(
-        positions: &[u16], unary: &[[f64; 28]], hat: &[u8], truth: &[u8], scores: &[[f64; 28]], masks: &[u128],
-        delta: &mut [[f64; 28]],
+        unary: &[[f64; 28]], hat: &[u8], truth: &[u8], scores: &[[f64; 28]], masks: &[u128], delta: &mut [[f64; 28]],
     ) -> (f64, f64) = chain_direction_body
 }
 
 #[inline(always)]
 fn chain_direction_body<L: Lanes>(
-    positions: &[u16],
     unary: &[[f64; 28]],
     hat: &[u8],
     truth: &[u8],
@@ -71,8 +68,7 @@ fn chain_direction_body<L: Lanes>(
     let length = hat.len();
     assert!(unary.len() == length && truth.len() == length && scores.len() >= length && masks.len() == length);
     let (mut gain, mut norm2) = (L::zero(), L::zero());
-    for (at, l) in positions.iter().enumerate() {
-        let l = usize::from(*l);
+    for l in 0..length {
         let (earlier, rest) = delta.split_at_mut(l);
         let now = &mut rest[0];
         for g in 0..CHAIN / 4 {
@@ -87,9 +83,7 @@ fn chain_direction_body<L: Lanes>(
             size = size.add(lanes[g].mul(lanes[g]));
         }
         norm2 = norm2.add(size.mul(L::splat(f64::from(masks[l].count_ones()))));
-        for k in &positions[..at] {
-            let k = usize::from(*k);
-            let other = &earlier[k];
+        for (k, other) in earlier.iter().enumerate() {
             let shared = (masks[l] & masks[k]).count_ones();
             let mut inner = L::zero();
             for g in 0..CHAIN / 4 {

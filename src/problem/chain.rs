@@ -46,8 +46,6 @@ pub struct ChainBlocks {
     pairs: Vec<Vec<(u16, f64)>>,
     /// Per word: expected loss.
     loss: Vec<f64>,
-    /// Per word: the positions whose marginals are not those of the truth, as [`differing`] has them.
-    contested: Vec<u64>,
 }
 
 /// Scores of the loaded word and the direction last asked for.
@@ -58,8 +56,8 @@ pub struct ChainWork {
     best: Vec<Scores>,
     /// φ̂ − φ^i per position.
     delta: Vec<Scores>,
-    /// Positions where that is not 0.
-    positions: Vec<u16>,
+    /// Value of the truth's own labels: zero planes have value zero.
+    truth: f64,
     /// φ̂ − φ^i over transitions, zero outside `touched`.
     pair_delta: Vec<f64>,
     seen: Vec<bool>,
@@ -80,18 +78,18 @@ impl ChainProblem {
         &self.data.labels[self.data.range(i)]
     }
 
-    /// Scores of these positions.
-    fn score(&self, i: usize, positions: impl Iterator<Item = usize>, w: &[f64], work: &mut ChainWork) {
+    fn score(&self, i: usize, w: &[f64], work: &mut ChainWork) {
         let range = self.data.range(i);
         let loss = 1.0 / range.len() as f64;
-        for l in positions {
+        for (l, at) in range.enumerate() {
             let scores = &mut work.scores[l];
-            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[range.start + l], scores);
-            let truth = usize::from(self.data.labels[range.start + l]);
+            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[at], scores);
+            let truth = usize::from(self.data.labels[at]);
             for k in 0..LETTERS {
                 scores[k] += if k == truth { 0.0 } else { loss };
             }
         }
+        work.truth = labelling_score(self.truth(i), w, work);
     }
 
     fn touch(work: &mut ChainWork, pair: usize, change: f64) {
@@ -101,6 +99,13 @@ impl ChainProblem {
         }
         work.pair_delta[pair] += change;
     }
+}
+
+/// Loss-augmented score of a labelling of the loaded word.
+fn labelling_score(labels: &[u8], w: &[f64], work: &ChainWork) -> f64 {
+    let unary: f64 = labels.iter().zip(&work.scores).map(|(k, scores)| scores[usize::from(*k)]).sum();
+    let pairs: f64 = labels.windows(2).map(|two| w[TRANSITIONS + pair(two[0], two[1])]).sum();
+    unary + pairs
 }
 
 fn pair(previous: u8, next: u8) -> usize {
@@ -133,7 +138,6 @@ impl Problem for ChainProblem {
             unary: vec![[0.0; ROW]; self.data.labels.len()],
             pairs: vec![Vec::new(); self.terms()],
             loss: vec![0.0; self.terms()],
-            contested: vec![0; self.terms()],
         }
     }
 
@@ -143,7 +147,7 @@ impl Problem for ChainProblem {
             scores: vec![[0.0; ROW]; longest],
             best: vec![[0.0; ROW]; longest],
             delta: vec![[0.0; ROW]; longest],
-            positions: Vec::with_capacity(longest),
+            truth: 0.0,
             pair_delta: vec![0.0; LETTERS * ROW],
             seen: vec![false; LETTERS * ROW],
             touched: Vec::with_capacity(LETTERS * ROW),
@@ -152,9 +156,9 @@ impl Problem for ChainProblem {
 
     /// Viterbi. Ties: lowest last letter, then lowest previous letter at each step back.
     fn oracle(&self, i: usize, w: &[f64], work: &mut ChainWork, plane: &mut Labelling) -> u64 {
+        self.score(i, w, work);
         let transitions = &w[TRANSITIONS..];
         let length = self.data.range(i).len();
-        self.score(i, 0..length, w, work);
         work.best[0] = work.scores[0];
         for l in 1..length {
             let (before, after) = work.best.split_at_mut(l);
@@ -191,28 +195,19 @@ impl Problem for ChainProblem {
         &self,
         i: usize,
         w: &[f64],
-        blocks: &ChainBlocks,
-        planes: impl Iterator<Item = &'a Labelling>,
+        _blocks: &ChainBlocks,
+        _planes: impl Iterator<Item = &'a Labelling>,
         work: &mut ChainWork,
     ) {
-        let truth = self.truth(i);
-        let contested = planes.fold(blocks.contested[i], |contested, plane| contested | differing(plane, truth));
-        self.score(i, ones(contested, truth.len()), w, work);
+        self.score(i, w, work);
     }
 
     fn value(&self, i: usize, plane: &Labelling, w: &[f64], work: &ChainWork) -> f64 {
-        let truth = self.truth(i);
-        let transitions = &w[TRANSITIONS..];
-        let mut sum = 0.0;
-        for l in wrong(plane, truth) {
-            sum += work.scores[l][usize::from(plane[l])] - work.scores[l][usize::from(truth[l])];
+        // The truth is exactly the zero plane.
+        if plane[..] == *self.truth(i) {
+            return 0.0;
         }
-        for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
-            if hat != truth {
-                sum += transitions[pair(hat[0], hat[1])] - transitions[pair(truth[0], truth[1])];
-            }
-        }
-        sum * self.inverse_n()
+        (labelling_score(plane, w, work) - work.truth) * self.inverse_n()
     }
 
     fn direction(
@@ -227,11 +222,7 @@ impl Problem for ChainProblem {
         let truth = self.truth(i);
         let transitions = &w[TRANSITIONS..];
         forget_pairs(work);
-        work.positions.clear();
-        let contested = ones(blocks.contested[i] | differing(plane, truth), truth.len());
-        work.positions.extend(contested.map(|l| l as u16));
         let (mut gain, mut norm2) = chain_direction(
-            &work.positions,
             &blocks.unary[range.clone()],
             plane,
             truth,
@@ -276,10 +267,7 @@ impl Problem for ChainProblem {
         let inverse_n = self.inverse_n();
         let wrong = plane.iter().zip(self.truth(i)).filter(|(hat, truth)| hat != truth).count();
         blocks.loss[i] += gamma * (wrong as f64 / range.len() as f64 - blocks.loss[i]);
-        let mut contested = 0;
-        for l in &work.positions {
-            let l = usize::from(*l);
-            let (delta, at) = (&mut work.delta[l], range.start + l);
+        for (delta, at) in work.delta.iter_mut().zip(range.clone()) {
             let unary = &mut blocks.unary[at];
             for k in 0..ROW {
                 let change = gamma * delta[k];
@@ -287,11 +275,9 @@ impl Problem for ChainProblem {
                 unary[k] += change;
                 delta[k] = change;
             }
-            contested |= u64::from(*unary != [0.0; ROW]) << l.min(63);
             let mask = self.data.pixels[at];
             sink.each(|target, scale| scatter_rows(target, mask, delta, scale * inverse_n));
         }
-        blocks.contested[i] = contested;
         let pairs = &mut blocks.pairs[i];
         for (at, count) in pairs.iter_mut() {
             let at = usize::from(*at);
@@ -361,8 +347,9 @@ impl Problem for ChainProblem {
         let truth = self.truth(i);
         let pixels = &self.data.pixels[self.data.range(i)];
         let mut sum = 0;
-        for l in wrong(p, truth) {
-            for m in wrong(q, truth) {
+        let wrong = |plane: &'_ [u8], l: usize| plane[l] != truth[l];
+        for l in (0..truth.len()).filter(|l| wrong(p, *l)) {
+            for m in (0..truth.len()).filter(|m| wrong(q, *m)) {
                 let shared = agreement(&p[l], &truth[l], &q[m], &truth[m]);
                 if shared != 0 {
                     sum += shared * i64::from((pixels[l] & pixels[m]).count_ones());
@@ -390,10 +377,32 @@ impl Problem for ChainProblem {
         work: &mut ChainWork,
         values: &mut Vec<f64>,
     ) {
+        let range = self.data.range(i);
         let truth = self.truth(i);
         let contested = planes.clone().fold(0u64, |contested, plane| contested | differing(plane, truth));
-        self.score(i, ones(contested, truth.len()), w, work);
-        values.extend(planes.map(|plane| self.value(i, plane, w, work)));
+        let loss = 1.0 / range.len() as f64;
+        for l in ones(contested, range.len()) {
+            let scores = &mut work.scores[l];
+            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[range.start + l], scores);
+            let base = scores[usize::from(truth[l])];
+            // What a wrong letter is worth more than the right one.
+            for score in scores.iter_mut() {
+                *score += loss - base;
+            }
+        }
+        let transitions = &w[TRANSITIONS..];
+        values.extend(planes.map(|plane| {
+            let mut sum = 0.0;
+            for l in ones(differing(plane, truth), range.len()).filter(|l| plane[*l] != truth[*l]) {
+                sum += work.scores[l][usize::from(plane[l])];
+            }
+            for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
+                if hat != truth {
+                    sum += transitions[pair(hat[0], hat[1])] - transitions[pair(truth[0], truth[1])];
+                }
+            }
+            sum * self.inverse_n()
+        }));
     }
 
     fn add_planes<'a>(
@@ -408,13 +417,13 @@ impl Problem for ChainProblem {
         let inverse_n = self.inverse_n();
         let (mut contested, mut offset) = (0u64, 0.0);
         for (c, plane) in planes {
-            let bits = differing(plane, truth);
-            for l in ones(bits & !contested, range.len()) {
+            let wrong = differing(plane, truth);
+            for l in ones(wrong & !contested, range.len()) {
                 work.delta[l] = [0.0; ROW];
             }
-            contested |= bits;
+            contested |= wrong;
             let mut count = 0;
-            for l in wrong(plane, truth) {
+            for l in ones(wrong, range.len()).filter(|l| plane[*l] != truth[*l]) {
                 work.delta[l][usize::from(plane[l])] += c;
                 work.delta[l][usize::from(truth[l])] -= c;
                 count += 1;
@@ -473,11 +482,6 @@ fn ones(bits: u64, length: usize) -> impl Iterator<Item = usize> {
     })
     .take_while(move |l| *l < length)
     .chain(long)
-}
-
-/// The positions where a labelling is not the truth.
-fn wrong<'a>(plane: &'a [u8], truth: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-    ones(differing(plane, truth), truth.len()).filter(|l| plane[*l] != truth[*l])
 }
 
 /// Clears the transition part of the direction last asked for.
