@@ -18,7 +18,7 @@ use crate::trace::store::{Folder, Store};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper")]
 pub struct PlanArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper, league
+    /// Config file, or one that is built in: quick, smoke, ci, paper, league, league-short
     #[arg(long, value_name = "FILE")]
     pub config: PathBuf,
     /// Result folder, to see what is already done [default: results/NAME of the config]

@@ -19,7 +19,7 @@ use crate::text::duration;
 #[command(after_help = "Example:\n  ssvm-bench reproduce\n  \
     ssvm-bench reproduce --config configs/paper.toml --out results/paper --isolated")]
 pub struct ReproduceArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper, league
+    /// Config file, or one that is built in: quick, smoke, ci, paper, league, league-short
     #[arg(long, value_name = "FILE", default_value = "quick")]
     config: PathBuf,
     #[command(flatten)]

@@ -13,12 +13,13 @@ use crate::solver::SolverInfo;
 use crate::text::fits;
 
 /// The configs that are part of the program, by name.
-pub const BUILTIN: [(&str, &str); 5] = [
+pub const BUILTIN: [(&str, &str); 6] = [
     ("quick", include_str!("../../configs/quick.toml")),
     ("smoke", include_str!("../../configs/smoke.toml")),
     ("ci", include_str!("../../configs/ci.toml")),
     ("paper", include_str!("../../configs/paper.toml")),
     ("league", include_str!("../../configs/league.toml")),
+    ("league-short", include_str!("../../configs/league-short.toml")),
 ];
 
 /// The name that stands for every solver of the table that no other entry names.
@@ -78,7 +79,7 @@ pub struct DatasetSpec {
 }
 
 impl Experiment {
-    /// Reads a config file. `quick`, `smoke`, `ci`, `paper` and `league` (also as `configs/quick.toml`) need no file.
+    /// Reads a config file. `quick`, `smoke`, `ci`, `paper`, `league` and `league-short` (also as `configs/quick.toml`) need no file.
     pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
         match std::fs::read_to_string(path) {

@@ -174,7 +174,7 @@ fn names(area: &Area, mut ends: Vec<(&Share, i32)>, height: i32) -> Drawn {
         let line = vec![(pt(x), *y), (pt(x + 10.0), place), (pt(x + 16.0), place)];
         area.draw(&PathElement::new(line, share.style.color.stroke_width(pt(0.7) as u32)))?;
         let text = format!("{} {:.0} %", share.name, 100.0 * share.last());
-        let style = theme::text(7.5, INK, HPos::Left, VPos::Center);
+        let style = theme::text(6.8, INK, HPos::Left, VPos::Center);
         area.draw(&Text::new(theme::clip(&text, 7.0, NAMES - 16.0), (pt(x + 18.0), place), style))?;
     }
     Ok(())
@@ -189,7 +189,7 @@ fn draw_matrix(root: &Area, matrices: &[&Matrix], top: f64, (side, cell): (f64, 
     let words = "speed-up of row over column: solver time above the diagonal, oracle calls below";
     root.draw(&Text::new(words, (pt(middle.clamp(200.0, WIDTH / 2.0 + 10.0)), pt(top + TITLE / 2.0)), heading))?;
     let first = top + TITLE + LINE + 4.0;
-    let size = (side * 0.36).clamp(5.2, 7.5);
+    let size = (side * 0.32).clamp(4.6, 7.5);
     for k in 0..n {
         let x = NAMES + side * (k as f64 + 0.5);
         let number = theme::text(7.0, INK, HPos::Center, VPos::Center);

@@ -3,14 +3,11 @@
 
 use super::gram::{MEMORY, most_products};
 use super::order::{ORDER, Order, Orders};
-use super::passes::sizes;
+use super::passes::{RESUM_EVERY, sizes};
 use super::weights::{End, Stop, Weights};
 use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, Weighted};
 use crate::problem::Problem;
 use crate::settings::Params;
-
-/// φ is summed afresh after this many iterations, against drift.
-const RESUM_EVERY: u64 = 10;
 
 /// A pair step also has to promise this part of the mean of all Φ_i: a term that once had nothing to gain is otherwise
 /// never looked at again.

@@ -15,6 +15,7 @@ mod mpbcfw;
 mod one_slack;
 pub mod order;
 pub mod passes;
+mod sampled;
 pub mod slope;
 mod ssg;
 pub mod step;

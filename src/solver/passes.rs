@@ -9,7 +9,7 @@ use crate::linalg::norm2;
 use crate::settings::{Domain, Param, Params, Value};
 
 /// φ is summed afresh from the φ^i after this many iterations, against drift.
-const RESUM_EVERY: u64 = 10;
+pub const RESUM_EVERY: u64 = 10;
 
 /// T of the paper.
 pub const T: Param = Param {
