@@ -3,8 +3,11 @@
 
 mod common;
 
-use common::{chain, graph, iterate, iterate_until, multiclass};
-use ssvm_bench::problem::evaluate;
+use std::sync::Arc;
+
+use common::{chain, graph, iterate, iterate_until, multiclass, vectors};
+use ssvm_bench::data::multiclass::Features;
+use ssvm_bench::problem::{MulticlassProblem, evaluate};
 use ssvm_bench::solver::order::Order;
 use ssvm_bench::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule, Standard, bracket};
 use ssvm_bench::{
@@ -386,4 +389,38 @@ fn a_gap_alone_ends_no_run_without_a_dual() {
     let course = Course { clock: ClockKind::VIRTUAL, budget: &budget, evaluate: &Cadence::Every(1) };
     let error = drive(&problem, &mut *build(&spec, &problem, 1), course, &mut Quiet).unwrap_err().to_string();
     assert!(error.contains("no dual"), "{error}");
+}
+
+/// Features in the millions make weights as small as their squares are large: no step may lose one.
+#[test]
+fn large_features_lower_no_dual() {
+    let mut data = vectors(3, 80, 6, 3, false);
+    let Features::Dense(table) = &mut data.features else { unreachable!("asked for dense ones") };
+    for value in table {
+        *value *= 1e7;
+    }
+    let problem = MulticlassProblem::new(Arc::new(data), 1.0 / 80.0);
+    for info in Standard.infos() {
+        let mut solver = build(&spec(&info, &[]), &problem, 1);
+        if !has_dual(&*solver) {
+            continue;
+        }
+        let mut before = 0.0;
+        for iteration in 1..=40 {
+            iterate(&mut *solver);
+            let now = solver.dual();
+            assert!(now >= before - 1e-12, "{}: F fell from {before} to {now} in iteration {iteration}", info.name);
+            before = now;
+        }
+        assert!(before > 0.0, "{}: F is {before}", info.name);
+    }
+}
+
+/// The calls of a refresh are one per term, whatever the order of the passes is.
+#[test]
+fn a_refresh_visits_every_term() {
+    let problem = multiclass(2, 40);
+    let spec = SolverSpec::new("bcfw-cache").with("order", word("uniform")).with("refresh", Value::Count(2));
+    let outcome = run(&problem, &spec, 1, &Budget { oracle_calls: Some(10_000), ..Budget::iterations(2) });
+    assert!(last(&outcome).oracle_calls >= 40 + 40, "{} calls", last(&outcome).oracle_calls);
 }

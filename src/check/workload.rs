@@ -35,7 +35,8 @@ pub struct Summary {
     /// P at the end.
     pub primal: f64,
     /// Best F at the end.
-    pub dual: f64,
+    #[serde(default)]
+    pub dual: Option<f64>,
 }
 
 impl Summary {

@@ -266,8 +266,16 @@ fn summary_text(outcome: &Outcome, exact: bool, n: u64) -> String {
     );
     if let Some(last) = outcome.points.last() {
         let mean = |seconds: f64, steps: u64| seconds / steps.max(1) as f64 * 1e6;
-        text += &format!("\nexact step {:.3} µs", mean(last.time_s - last.approx_time_s, last.oracle_calls));
-        if last.approx_steps > 0 {
+        // A solver that asks a cache or the oracle in one pass has no time of approximate passes.
+        let mixed = last.approx_steps > 0 && last.approx_passes == 0;
+        if mixed {
+            let steps = last.oracle_calls + last.approx_steps;
+            let cached = 100.0 * last.approx_steps as f64 / steps as f64;
+            text += &format!("\nstep {:.3} µs, {cached:.0} % of them without an oracle call", mean(last.time_s, steps));
+        } else {
+            text += &format!("\nexact step {:.3} µs", mean(last.time_s - last.approx_time_s, last.oracle_calls));
+        }
+        if last.approx_steps > 0 && !mixed {
             let made = last.approx_steps - last.skipped_steps;
             let skipped = 100.0 * last.skipped_steps as f64 / last.approx_steps as f64;
             text += &format!(", approximate step {:.3} µs, {skipped:.0} % skipped", mean(last.approx_time_s, made));

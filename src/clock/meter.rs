@@ -173,7 +173,7 @@ impl<'a> Meter<'a> {
     #[inline]
     pub fn may_call(&mut self) -> bool {
         let due = self.counters.oracle_calls >= self.call_limit || self.due();
-        !(due && self.must_stop())
+        !(due && self.must_stop(true))
     }
 
     /// How many of so many exact oracle calls are allowed: ask before each batch.
@@ -242,7 +242,7 @@ impl<'a> Meter<'a> {
             if self.instrument {
                 self.pending_approx.push(self.last_stamp.saturating_sub(began));
             }
-            return !(self.due() && self.must_stop());
+            return !(self.due() && self.must_stop(false));
         }
         true
     }
@@ -257,7 +257,7 @@ impl<'a> Meter<'a> {
         self.watch.units += operations + STEP_UNITS;
         if sampled {
             self.last_stamp = self.stamp();
-            return !(self.due() && self.must_stop());
+            return !(self.due() && self.must_stop(false));
         }
         true
     }
@@ -286,11 +286,13 @@ impl<'a> Meter<'a> {
     }
 
     #[cold]
-    fn must_stop(&mut self) -> bool {
+    /// The last allowed call ends nothing by itself: the passes that follow it are made, whatever time it is. Only the next
+    /// call, and the end of an iteration, ask for `calls`.
+    fn must_stop(&mut self, calls: bool) -> bool {
         self.look_at_stamp = self.last_stamp + self.look_interval;
         self.halt = if (self.cancelled)() {
             Some(Halt::Cancelled)
-        } else if self.counters.oracle_calls >= self.call_limit {
+        } else if calls && self.counters.oracle_calls >= self.call_limit {
             Some(Halt::OracleCalls)
         } else if self.now_ns() >= self.time_limit_ns {
             Some(Halt::Time)
@@ -302,7 +304,7 @@ impl<'a> Meter<'a> {
 
     /// Whether the run must stop, and why, checked now.
     pub fn halt(&mut self) -> Option<Halt> {
-        self.must_stop();
+        self.must_stop(true);
         self.halt
     }
 
@@ -381,4 +383,26 @@ pub fn reading_ns() -> f64 {
         black_box(&notes);
         (best[1] - best[0]).max(0.0)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_call_ends_no_approximate_pass() {
+        let never = || false;
+        let limits = Limits { oracle_calls: Some(1), ..Limits::default() };
+        let mut meter = Meter::new(ClockKind::VIRTUAL, limits, &never);
+        meter.resume();
+        assert!(meter.may_call());
+        meter.exact_call(1, || 1);
+        // Longer than the meter goes without looking at its limits.
+        let slow = || {
+            std::thread::sleep(std::time::Duration::from_micros(50));
+            1
+        };
+        assert!((0..3 * SAMPLE_EVERY).all(|_| meter.approximate_step(slow)));
+        assert!(!meter.may_call() && meter.halt() == Some(Halt::OracleCalls));
+    }
 }

@@ -218,10 +218,13 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
     let mut grid = by_target(standing, |runs, scores, at| {
         of(scores, at).map_or("–".to_owned(), |cell| target_cell(measure, runs, &cell))
     });
-    grid.head.push(">area".to_owned());
-    for (row, member) in grid.rows.iter_mut().zip(&standing.members) {
-        let area = member.scores.get(measure as usize).and_then(|score| score.area);
-        row.push(area.map_or("–".to_owned(), |area| area.text(|share| format!("{share:.3}"))));
+    // A cache makes few calls: the stretch of calls that all solvers share says little.
+    if matches!(measure, Measure::Time) {
+        grid.head.push(">area".to_owned());
+        for (row, member) in grid.rows.iter_mut().zip(&standing.members) {
+            let area = member.scores.get(measure as usize).and_then(|score| score.area);
+            row.push(area.map_or("–".to_owned(), |area| area.text(|share| format!("{share:.3}"))));
+        }
     }
     if standing.members.iter().any(|member| member.cached_bytes > 0) {
         grid.head.push(">cached MB".to_owned());

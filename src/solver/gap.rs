@@ -21,14 +21,14 @@ const F: Param = Param {
     key: "F",
     about: "a cached plane is used when it promises this part of the term's gap estimate…",
     default: "0.25",
-    domain: Domain::Real(0.0, f64::MAX),
+    domain: Domain::Real(0.0, f64::INFINITY),
 };
 
 const NU: Param = Param {
     key: "nu",
     about: "…and this part of the mean estimate at the last refresh",
     default: "0.01",
-    domain: Domain::Real(0.0, f64::MAX),
+    domain: Domain::Real(0.0, f64::INFINITY),
 };
 
 /// One of the solvers, as a row.

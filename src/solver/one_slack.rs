@@ -171,6 +171,20 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         dot(&self.sum, &self.w) + offset - (self.offset - lambda * norm2(&self.w))
     }
 
+    /// w and φ∘ from the weights.
+    fn sum_up(&mut self) {
+        let scale = -1.0 / self.problem.lambda();
+        self.w.fill(0.0);
+        self.offset = 0.0;
+        for (at, sum) in self.sums.planes.iter().enumerate() {
+            let alpha = self.sums.alpha()[at + 1];
+            if alpha > 0.0 {
+                add_scaled(&mut self.w, scale * alpha, sum);
+                self.offset += alpha * self.sums.offsets()[at + 1];
+            }
+        }
+    }
+
     /// Takes the sum in, and solves the small problem over all sums.
     fn cut(&mut self, offset: f64, meter: &mut Meter<'_>) {
         let lambda = self.problem.lambda();
@@ -191,16 +205,18 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         self.values.extend(values.map(|(sum, offset)| dot(sum, &self.w) + offset));
         let (absolute, share) = SMALL;
         let stop = Stop { steps: 100 * self.sums.len() as u64, share: share.min(absolute / gap) };
+        let before = (self.dual(), self.sums.alpha.clone());
         let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.round);
         self.sums.normalise();
-        self.w.fill(0.0);
-        self.offset = 0.0;
-        for (at, sum) in self.sums.planes.iter().enumerate() {
-            let alpha = self.sums.alpha()[at + 1];
-            if alpha > 0.0 {
-                add_scaled(&mut self.w, -alpha / lambda, sum);
-                self.offset += alpha * self.sums.offsets()[at + 1];
-                self.sums.last_active[at + 1] = self.round;
+        self.sum_up();
+        // Values are carried along through many steps: near the optimum, or with large numbers, rounding may outweigh them.
+        if self.dual() < before.0 {
+            self.sums.alpha = before.1;
+            self.sum_up();
+        }
+        for (alpha, last) in self.sums.alpha.iter().zip(&mut self.sums.last_active) {
+            if *alpha > 0.0 {
+                *last = self.round;
             }
         }
         let count = self.sums.len() as u64;

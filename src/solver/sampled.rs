@@ -78,8 +78,8 @@ impl<B: Blocks> Sampled<B> {
     fn refresh(&mut self, meter: &mut Meter<'_>) -> bool {
         let Plan { gaps, orders, cache, iteration, .. } = &mut self.plan;
         let keep = cache.as_ref().is_some_and(|cache| cache.keep);
-        for i in orders.list() {
-            let i = *i as usize;
+        // Not in the order of the pass, which may have some terms twice and others not.
+        for i in 0..orders.list().len() {
             let Some(gap) = self.blocks.look(i, *iteration, keep, meter) else { return false };
             gaps.set(i, gap);
         }

@@ -132,7 +132,9 @@ impl<'p, P: Problem> Weighted<'p, P> {
         let (_, _, inserted) = self.insert_hat(i, now);
         self.score_after_call(i);
         let visit = self.step(i, stop, now, average);
-        meter.work(inserted + visit.operations);
+        // The oracle left its products: a value costs what is summed of them.
+        let scored = self.sets[i].known() as u64 * self.problem.gram_ops(i);
+        meter.work(inserted + scored + visit.operations);
         Some(visit)
     }
 

@@ -5,7 +5,8 @@
 //! γ = clip(λ·(v_t − v_o)/‖p_t⋆ − p_o⋆‖², 0, cap). Frank–Wolfe is (plane, φ^i, 1), away is (φ^i, plane, α/(1 − α)),
 //! pairwise is (plane, plane, α_o).
 
-/// A weight below this is rounding: it goes to the plane that gains.
+/// What is left of a weight after a step, below this part of it, is rounding: it goes along to the plane that gains. Weights
+/// themselves may be as small as the features are large.
 const DUST: f64 = 1e-12;
 
 /// Where a step takes weight from, and where it puts it.
@@ -157,6 +158,11 @@ impl<P> Weights<P> {
 
     /// Moves γ of weight, and the values with it.
     pub fn step(&mut self, t: End, o: End, gamma: f64, values: &mut [f64], lambda: f64) {
+        let all = match (t, o) {
+            (End::Plane(_), End::Plane(o)) if self.alpha[o] - gamma < DUST * self.alpha[o] => Some(self.alpha[o]),
+            _ => None,
+        };
+        let gamma = all.unwrap_or(gamma);
         let before = matches!((t, o), (End::Mix, _) | (_, End::Mix)).then(|| self.alpha.clone());
         let mut add = |end, sign: f64| match end {
             End::Plane(at) => self.alpha[at] += sign * gamma,
@@ -169,7 +175,7 @@ impl<P> Weights<P> {
         add(t, 1.0);
         add(o, -1.0);
         if let End::Plane(o) = o
-            && self.alpha[o] < DUST
+            && (all.is_some() || self.alpha[o] < 0.0)
         {
             self.alpha[o] = 0.0;
         }
