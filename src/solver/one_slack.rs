@@ -25,6 +25,9 @@ const QUARTER: f64 = 0.25;
 /// Most cheap rounds of an iteration.
 const MOST_ROUNDS: u32 = 100;
 
+/// A weight below this part of the largest is 0: sums would otherwise never leave.
+const DUST: f64 = 1e-10;
+
 /// A gap below this part of F is rounding.
 const ROUNDING: f64 = 1e-13;
 
@@ -185,12 +188,12 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         }
     }
 
-    /// Takes the sum in, and solves the small problem over all sums.
-    fn cut(&mut self, offset: f64, meter: &mut Meter<'_>) {
+    /// Takes the sum in, and solves the small problem over all sums. False when nothing could be gained.
+    fn cut(&mut self, offset: f64, meter: &mut Meter<'_>) -> bool {
         let lambda = self.problem.lambda();
         let gap = self.gap(offset);
         if gap <= ROUNDING * self.dual().abs() {
-            return;
+            return false;
         }
         self.round += 1;
         self.sums.push(&self.sum, offset, self.round);
@@ -207,10 +210,15 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         let stop = Stop { steps: 100 * self.sums.len() as u64, share: share.min(absolute / gap) };
         let before = (self.dual(), self.sums.alpha.clone());
         let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.round);
+        let largest = self.sums.alpha[1..].iter().copied().fold(0.0, f64::max);
+        for alpha in &mut self.sums.alpha[1..] {
+            *alpha = if *alpha < DUST * largest { 0.0 } else { *alpha };
+        }
         self.sums.normalise();
         self.sum_up();
         // Values are carried along through many steps: near the optimum, or with large numbers, rounding may outweigh them.
-        if self.dual() < before.0 {
+        let risen = self.dual() > before.0;
+        if !risen {
             self.sums.alpha = before.1;
             self.sum_up();
         }
@@ -222,6 +230,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         let count = self.sums.len() as u64;
         meter.work(3 * count * self.w.len() as u64 + steps * count);
         self.sums.expire(self.round, AGE, usize::MAX);
+        risen
     }
 }
 
@@ -238,10 +247,7 @@ impl<P: Problem> Solver for CuttingPlane<'_, P> {
         for _ in 0..MOST_ROUNDS {
             meter.begin_approx_pass();
             let (offset, complete) = self.cached_round(meter);
-            let enough = complete && self.gap(offset) >= (QUARTER * gap).max(ROUNDING * self.dual().abs());
-            if enough {
-                self.cut(offset, meter);
-            }
+            let enough = complete && self.gap(offset) >= QUARTER * gap && self.cut(offset, meter);
             meter.end_approx_pass(complete);
             if !complete {
                 return Iteration::Shortened;
