@@ -25,7 +25,7 @@ fn noisy_gate(seed: u64, factor: f64) -> Vec<Finding> {
         drift *= 1.001;
         let spike = if unit() < 0.1 { 1.0 + 0.5 * unit() } else { 1.0 };
         let cpu_s = 0.02 * drift * spike * (1.0 + 0.06 * (unit() - 0.5)) * if side == Side::New { factor } else { 1.0 };
-        Ok(Summary { cpu_s, oracle_calls: 5, approx_steps: 0, primal: 1.0, dual: 0.5 })
+        Ok(Summary { cpu_s, oracle_calls: 5, approx_steps: 0, primal: 1.0, dual: Some(0.5) })
     };
     rounds::compare(&workload::standard()[..1], &Design::default(), run, |_| {}).unwrap()
 }
@@ -54,7 +54,7 @@ fn rounds_alternate_and_a_drift_cancels() {
             oracle_calls: 1,
             approx_steps: if side == Side::Old { 2 } else { 3 },
             primal: 1.0,
-            dual: 0.5,
+            dual: Some(0.5),
         })
     };
     let design = Design { rounds: 6, ..Design::default() };
