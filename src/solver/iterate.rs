@@ -68,11 +68,20 @@ impl<'p, P: Problem> Iterate<'p, P> {
     where
         P::Plane: 'a,
     {
-        if !meter.may_call() {
-            return None;
+        self.call(i, known, meter).then(|| self.step_towards(i, None, average).gain)
+    }
+
+    /// One oracle call on term i into [`Iterate::hat`]; false, and nothing done, when the run must stop.
+    #[inline(always)]
+    fn call<'a>(&mut self, i: usize, known: impl Iterator<Item = &'a P::Plane>, meter: &mut Meter<'_>) -> bool
+    where
+        P::Plane: 'a,
+    {
+        let allowed = meter.may_call();
+        if allowed {
+            self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
         }
-        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
-        Some(self.step_towards(i, None, average).gain)
+        allowed
     }
 
     /// The gap of the block by one oracle call, and no step.
@@ -85,11 +94,8 @@ impl<'p, P: Problem> Iterate<'p, P> {
     where
         P::Plane: 'a,
     {
-        if !meter.may_call() {
-            return None;
-        }
-        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
-        Some(self.problem.direction(i, &self.blocks, &self.hat, &self.w, &mut self.work).gain)
+        let called = self.call(i, known, meter);
+        called.then(|| self.problem.direction(i, &self.blocks, &self.hat, &self.w, &mut self.work).gain)
     }
 
     /// [`Iterate::step`] towards a plane that an oracle found at an earlier w.

@@ -4,7 +4,7 @@ use super::average::{Average, Solution};
 use super::batch::{Batch, Batching, LANES, TAU, lanes_rule, tau_fits};
 use super::order::ORDER;
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
-use super::working_set::WorkingSet;
+use super::working_set::{WorkingSet, best_values};
 use super::{Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
@@ -343,12 +343,6 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
     }
 
     fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        let (problem, blocks) = (self.now.problem, &self.now.blocks);
-        let mut work = problem.work();
-        let best = |(i, set): (usize, &WorkingSet<P::Plane>)| {
-            problem.load(i, w, blocks, set.planes(), &mut work);
-            set.planes().map(|plane| problem.value(i, plane, w, &work)).fold(f64::NEG_INFINITY, f64::max)
-        };
-        self.sets.iter().enumerate().map(best).collect()
+        best_values(self.now.problem, &self.sets, w)
     }
 }

@@ -7,7 +7,7 @@
 use super::order::{Order, Orders};
 use super::passes::sizes;
 use super::weights::{Stop, Weights};
-use super::working_set::WorkingSet;
+use super::working_set::{WorkingSet, best_values};
 use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
@@ -272,14 +272,7 @@ impl<P: Problem> Solver for CuttingPlane<'_, P> {
     }
 
     fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        let mut work = self.problem.work();
-        let mut values = Vec::new();
-        let best = |(i, set): (usize, &WorkingSet<P::Plane>)| {
-            values.clear();
-            self.problem.values(i, w, set.planes(), &mut work, &mut values);
-            values.iter().copied().fold(0.0, f64::max)
-        };
-        self.sets.iter().enumerate().map(best).collect()
+        best_values(self.problem, &self.sets, w)
     }
 
     fn cached_bytes(&self) -> u64 {

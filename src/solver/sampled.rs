@@ -5,7 +5,7 @@ use super::gaps::Gaps;
 use super::order::Orders;
 use super::passes::{RESUM_EVERY, sizes};
 use super::weights::{Stop, Weights};
-use super::working_set::WorkingSet;
+use super::working_set::{WorkingSet, best_values};
 use super::{Iterate, Iteration, Meter, Metered, Solution, Solver, Weighted};
 use crate::problem::Problem;
 
@@ -245,14 +245,7 @@ impl<P: Problem> Blocks for Mixes<'_, P> {
     }
 
     fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        let mut work = self.now.problem.work();
-        let mut values = Vec::new();
-        let best = |(i, set): (usize, &WorkingSet<P::Plane>)| {
-            values.clear();
-            self.now.problem.values(i, w, set.planes(), &mut work, &mut values);
-            values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-        };
-        self.sets.iter().enumerate().map(best).collect()
+        best_values(self.now.problem, &self.sets, w)
     }
 
     fn cached_bytes(&self) -> u64 {

@@ -2,6 +2,9 @@
 
 use smallvec::SmallVec;
 
+use super::Metered;
+use crate::problem::Problem;
+
 /// A kept plane.
 #[derive(Clone, Debug)]
 pub struct Entry<P> {
@@ -89,6 +92,17 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
             }
         }
     }
+}
+
+/// Per term the value of its best plane at w, −∞ where it has none, see [`super::Solver::kept_values`].
+pub(super) fn best_values<Q: Problem>(problem: Metered<'_, Q>, sets: &[WorkingSet<Q::Plane>], w: &[f64]) -> Vec<f64> {
+    let (mut work, mut values) = (problem.work(), Vec::new());
+    let best = |(i, set): (usize, &WorkingSet<Q::Plane>)| {
+        values.clear();
+        problem.values(i, w, set.planes(), &mut work, &mut values);
+        values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    };
+    sets.iter().enumerate().map(best).collect()
 }
 
 #[cfg(test)]
