@@ -1,7 +1,7 @@
 //! What the program knows: the tables of solvers and data sets, as everybody sees them who does not build any. Names in,
 //! rows and opened data sets out.
 
-use crate::dataset::{DatasetInfo, Description, Opened, Request};
+use crate::dataset::{Argument, DatasetInfo, Description, Opened, Request};
 use crate::error::Result;
 use crate::problem::Paper;
 use crate::solver::SolverInfo;
@@ -67,9 +67,15 @@ impl dyn Catalog + '_ {
         self.dataset(name).is_some_and(|info| info.twin_of.is_some())
     }
 
-    /// Heading of a data set: the usual name of one that is named without argument, otherwise the config's.
-    pub fn title<'n>(&'n self, name: &'n str) -> &'n str {
-        self.dataset(name).filter(|info| info.name == name).map_or(name, |info| info.title)
+    /// Heading of a data set, and what tells it apart from others with that heading: `usps-synth:n=9 (lambda=1)` is a
+    /// `USPS twin`, `n=9, lambda=1`. A file, and what this program does not know, is called as it is.
+    pub fn title(&self, name: &str) -> (String, String) {
+        let (whole, differs) = name.strip_suffix(')').and_then(|name| name.split_once(" (")).unwrap_or((name, ""));
+        let info = self.dataset(whole).filter(|info| matches!(info.argument, Argument::Parameters(_)));
+        let Some(info) = info else { return (name.to_owned(), String::new()) };
+        let given = whole.split_once(':').map_or("", |(_, given)| given).replace(',', ", ");
+        let apart: Vec<&str> = [given.as_str(), differs].into_iter().filter(|part| !part.is_empty()).collect();
+        (info.title.to_owned(), apart.join(", "))
     }
 
     /// The name of a solver in figures, with what differs behind it: `mp-bcfw (T=5)` → `MP-BCFW (T=5)`.

@@ -18,7 +18,7 @@ fn every_figure_in_every_format() {
     let scratch = tempfile::tempdir().unwrap();
     let dir = kept.as_deref().unwrap_or(scratch.path());
     let files = figure::write(&figures, dir, &[FileFormat::Svg, FileFormat::Png, FileFormat::Pdf]).unwrap();
-    assert_eq!((figures.len(), files.len()), (6 * 5 + 2, 3 * 32));
+    assert_eq!((figures.len(), files.len()), (7 * 5 + 2, 3 * 37));
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
         let magic: &[u8] = match file.extension().and_then(|e| e.to_str()) {
@@ -30,7 +30,8 @@ fn every_figure_in_every_format() {
     }
     let oracle = &figures[0];
     assert_eq!(oracle.name, "oracle_convergence");
-    for text in ["USPS", "horseseg-synth:n=300", "primal suboptimality", "MP-BCFW-avg", "min–max of 9 to 10 repeats"]
+    for text in
+        ["USPS", "HorseSeg twin", "primal suboptimality", "P − B_lo", "MP-BCFW-avg", "min–max of 9 to 10 repeats"]
     {
         assert!(oracle.svg.contains(text), "{text} is missing");
     }
@@ -46,7 +47,8 @@ fn one_repeat_one_point_and_no_point_still_draw() {
     let broken = hand::failed("stanford", "bcfw", 0, "timeout");
     let (figures, left_out) = figure::all(&hand::results(&[one, negative, broken]), &[]).unwrap();
     let left_out: Vec<&str> = left_out.iter().map(|row| row.name).collect();
-    assert_eq!(left_out, ["league", "league_targets", "slope_rule"], "one solver a set, and no passes that were kept");
+    let expected = ["league", "performance_profile", "league_targets", "slope_rule"];
+    assert_eq!(left_out, expected, "one solver a set, and no passes that were kept");
     let dir = tempfile::tempdir().unwrap();
     figure::write(&figures, dir.path(), &[FileFormat::Png]).unwrap();
     let of = |name: &str| &figures.iter().find(|f| f.name == name).unwrap().svg;
@@ -107,9 +109,17 @@ fn commands_on_a_folder() {
     let (code, files, errors) = command("figures", &["--format", "svg", "--tables"]);
     assert_eq!(code, Some(0), "{errors}");
     assert!(errors.contains("half-written") && errors.contains("1 of 5 runs failed: mp-bcfw-avg on ocr"), "{errors}");
-    for file in ["figures/slope_rule.svg", "figures/oracle_time_ocr.svg", "tables/bands.csv"] {
+    for file in ["figures/slope_rule.svg", "figures/oracle_time_ocr.svg", "tables/bands.csv", "tables/ecdf.parquet"] {
         assert!(files.contains(file) && results.join(file).is_file(), "{file}: {files}");
     }
+    let (code, files, errors) = command("league", &["--tables", results.join("league").to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{errors}");
+    for name in ["targets.csv", "anytime.parquet", "performance_profile.md", "speedups.tex", "ert.tex"] {
+        assert!(files.contains(name) && results.join("league").join(name).is_file(), "{name}: {files}");
+    }
+    assert_eq!(command("league", &["--format", "csv"]).0, Some(1), "several tables are no text");
+    let (code, text, _) = command("league", &["--format", "tex", "--part", "anytime"]);
+    assert!(code == Some(0) && text.contains("\\begin{table}") && text.contains("oracle $\\times$ 100"), "{text}");
     assert_eq!(command("report", &[]).0, Some(0));
     let page = std::fs::read_to_string(results.join("report.html")).unwrap();
     assert!(page.contains("1 damaged file<") && page.contains("half-written"));
@@ -137,4 +147,18 @@ fn commands_on_a_folder() {
             assert!(text.contains(expected), "{name} as {format} has no {expected}: {text}");
         }
     }
+}
+
+#[test]
+fn a_folder_of_figures_has_an_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = figure::index::page(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("ssvm-bench figures RESULTS"), "{error}");
+    std::fs::write(dir.path().join("slope_rule.svg"), "<svg/>").unwrap();
+    std::fs::write(dir.path().join("league.pdf"), "%PDF").unwrap();
+    let page = figure::index::page(dir.path()).unwrap();
+    assert!(page.contains("![The slope rule](slope_rule.svg)") && page.contains("\n[League](league.pdf)"), "{page}");
+    assert!(page.contains("> (Shah, Kolmogorov, Lampert, CVPR 2015, figure 3)") && !page.contains("oracle_time"));
+    let rows = page.lines().filter(|line| line.starts_with("| [")).count();
+    assert_eq!(rows, 2, "{page}");
 }

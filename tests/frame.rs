@@ -3,7 +3,7 @@
 mod hand;
 
 use hand::{failed, point, run};
-use ssvm_bench::frame::export::{csv, write_frames};
+use ssvm_bench::frame::export::{self, csv};
 use ssvm_bench::frame::{Axis, Frames, Quantity, profile, target};
 use ssvm_bench::trace::{RunRecord, Status};
 use ssvm_bench::{Harness, SolverSpec, StopReason, Value};
@@ -214,7 +214,9 @@ fn profile_takes_shares_per_repeat_and_merges_histograms() {
 fn exported_tables_come_back() {
     let frames = tables(&records());
     let dir = tempfile::tempdir().unwrap();
-    let files = write_frames(&frames, dir.path()).unwrap();
+    let tables = export::tables(&frames).unwrap();
+    let files =
+        [export::write_parquet(&tables, dir.path()).unwrap(), export::write_csv(&tables, dir.path()).unwrap()].concat();
     assert_eq!(files.len(), 8);
     let file = std::fs::File::open(dir.path().join("bands.parquet")).unwrap();
     let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
@@ -247,4 +249,49 @@ fn a_million_rows_make_the_same_bands_as_a_few() {
     assert_eq!((frames.points.height(), bands.len(), bands[19].x.len()), (1_000_000, 20, 5000));
     assert!((bands[7].of(Quantity::PrimalSub).median[9] - 0.55).abs() < 1e-12);
     assert_eq!(time[0].count.iter().max(), Some(&10));
+}
+
+#[test]
+fn headings_are_for_people() {
+    let names = ["usps", "usps-synth:n=9", "ocr-synth:n=5", "ocr-synth:n=6", "horses", "libsvm:/a/b.txt"];
+    let records: Vec<RunRecord> = names.iter().map(|name| run(name, "fw", 0, vec![point(1, 0.5, 2.0, 1.0)])).collect();
+    let frames = tables(&records);
+    let titles = names.map(|name| frames.title(name).to_owned());
+    let expected =
+        ["USPS", "USPS twin", "OCR twin (n=5)", "OCR twin (n=6)", "HorseSeg (Weizmann horses)", "libsvm:/a/b.txt"];
+    assert_eq!(titles, expected, "what follows the name is told only where it must be");
+    // One set at two values of λ is two problems.
+    let mut other = records[0].clone();
+    other.identity.lambda = 2.0;
+    let frames = tables(&[records[0].clone(), other]);
+    let titles: Vec<&str> = frames.series.iter().map(|series| series.title.as_str()).collect();
+    assert_eq!(titles, ["USPS (lambda=0.1)", "USPS (lambda=2)"]);
+}
+
+#[test]
+fn a_run_without_an_evaluation_says_nothing_about_a_dual() {
+    let mut silent = run("usps", "ssg-avg", 0, vec![point(1, 0.5, 2.0, 1.0)]);
+    for point in &mut silent.measured.points {
+        (point.dual, point.dual_solution, point.gap) = (f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+    }
+    let broken = |solver: &str, repeat| failed("usps", solver, repeat, "out of memory");
+    let frames = tables(&[silent, broken("ssg-avg", 1), broken("fw", 0)]);
+    let has_dual = |solver: &str| frames.series.iter().find(|s| s.solver == solver).map(|s| s.has_dual);
+    assert_eq!((has_dual("ssg-avg"), has_dual("fw")), (Some(false), Some(true)));
+}
+
+#[test]
+fn solvers_that_read_the_clock_are_known() {
+    let fixed = SolverSpec::new("mp-bcfw").with("passes", Value::Count(3));
+    let specs = [SolverSpec::new("fw"), SolverSpec::new("bcfw"), SolverSpec::new("mp-bcfw-avg"), fixed];
+    let mut records: Vec<RunRecord> = Vec::new();
+    for spec in specs {
+        let mut record = run("usps", &spec.name, 0, vec![point(1, 0.5, 2.0, 1.0)]);
+        record.identity.settings.solver = spec;
+        records.push(record);
+    }
+    records.push(run("usps", "somebody-elses", 0, vec![point(1, 0.5, 2.0, 1.0)]));
+    let frames = tables(&records);
+    let reads = |place: usize| frames.series[frames.of_record[place]].reads_clock();
+    assert_eq!([0, 1, 2, 3, 4].map(reads), [false, false, true, false, true]);
 }

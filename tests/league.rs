@@ -13,7 +13,9 @@ use ssvm_bench::config::Experiment;
 use ssvm_bench::exec::progress::Verbosity;
 use ssvm_bench::exec::session::{self, Options};
 use ssvm_bench::figure;
+use ssvm_bench::frame::export::csv;
 use ssvm_bench::frame::load::Results;
+use ssvm_bench::league::tables::tables;
 use ssvm_bench::league::text::{Part, sections};
 use ssvm_bench::league::{League, Measure, Member, Standing, Winner};
 use ssvm_bench::plan::Plan;
@@ -101,6 +103,26 @@ fn known_curves_have_known_speed_ups() {
     assert!(time.at(multi, bcfw).unwrap().is_faster() && time.at(fw, fw).is_none());
     let area = |label: &str| member(&standing, label).scores[Measure::Time as usize].area.unwrap().value;
     assert!(area("mp-bcfw") > area("bcfw"), "{} {}", area("mp-bcfw"), area("bcfw"));
+    // A quarter of the time is the oracle's: ten times as dear it takes 3.25 times as long.
+    near(at("bcfw", Measure::Dear10, 1e-3).ert, 3.25 * 3.0 * 1.04);
+    near(at("bcfw", Measure::Dear1000, 1e-3).median, 250.75 * 3.0 * 1.04);
+    assert_eq!(at("bcfw", Measure::Dear10, 1e-3).speedup, None, "speed-ups are said of what was measured");
+    let projected = |label: &str| {
+        let member = member(&standing, label);
+        Measure::ALL.map(|measure| member.is_projected(measure))
+    };
+    assert_eq!(projected("mp-bcfw"), [false, false, true, true, true], "the slope rule reads the clock");
+    assert_eq!(projected("bcfw"), [false; 5]);
+    // Always the best but at gaps of 1, where all were at the first evaluation, and where FW was: 1 of 7, 3 of 7.
+    let profile = &standing.profiles[Measure::Time as usize];
+    let line = |label: &str| profile.lines.iter().find(|line| line.label == label).unwrap();
+    assert_eq!((profile.problems, line("fw").ratios.len(), line("bcfw").ratios.len()), (7, 3, 7));
+    assert!((line("fw").within(1.0) - 3.0 / 7.0).abs() < 1e-12, "{profile:?}");
+    assert!(line("mp-bcfw").score.value > line("bcfw").score.value);
+    assert!(line("bcfw").ratios.iter().all(|ratio| (1.9..4.2).contains(ratio)), "{profile:?}");
+    let score = &member(&standing, "mp-bcfw").scores[Measure::Time as usize];
+    assert_eq!((score.share, score.half), (Some(1.0), Some(score.hits[32])), "65 pairs of gap and run");
+    assert_eq!(member(&standing, "fw").scores[0].half, None, "25 of 65");
     let score = &member(&standing, "fw").scores[Measure::Calls as usize];
     assert_eq!((score.tries, score.hits.len()), (13 * 5, 5 * 5), "1, 3e-1, 1e-1, 3e-2, 1e-2 of thirteen");
     assert!((score.hits[24] - 10.0).abs() < 1e-6, "100 calls over 10 terms");
@@ -115,6 +137,35 @@ fn what_is_not_known_of_the_optimum_is_not_compared() {
     assert_eq!(standing.too_small, [1e-4, 1e-5, 1e-6]);
     let text: Vec<_> = sections(&League { standings: vec![standing], ..League::default() }, &[Part::Winners]);
     assert!(text[0].note.contains("1e-4, 1e-5, 1e-6: nothing is compared there"), "{}", text[0].note);
+}
+
+#[test]
+fn every_statistic_is_a_table() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8));
+    let league = League::of(&results(records).frames).unwrap();
+    let tables = tables(&league).unwrap();
+    let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
+    let expected = ["ecdf", "targets", "anytime", "performance_profile", "performance_score", "speedups"];
+    assert_eq!(names, expected);
+    let text = |name: &str| csv(&tables.iter().find(|(known, _)| *known == name).unwrap().1).unwrap();
+    let targets = text("targets");
+    assert!(targets.starts_with("dataset,solver,measure,runs,reached,projected,pairs,target,median,ert,"), "{targets}");
+    assert_eq!(targets.lines().count(), 1 + 2 * 5 * 7, "solvers × measures × targets");
+    assert!(targets.contains("usps,mp-bcfw,time_s_oracle_x100,5,5,1,0,0.001,"), "{targets}");
+    assert_eq!(text("anytime").lines().count(), 1 + 2 * 5);
+    // The distribution ends at the share that was reached.
+    let ecdf = text("ecdf");
+    let last = ecdf.lines().filter(|line| line.starts_with("usps,bcfw,oracle_calls,0,")).next_back().unwrap();
+    assert!(last.ends_with(",1"), "{last}");
+    // Both rows of a pair, on the data set and over all.
+    assert_eq!(text("speedups").lines().count(), 1 + 2 * 2 * 2);
+    // Every section is also Markdown and LaTeX.
+    for section in sections(&league, &[]) {
+        assert!(section.markdown().contains("| --- |") && section.latex().contains("\\end{table}"), "{section:?}");
+    }
+    let parts: Vec<Part> = sections(&league, &[]).iter().map(|section| section.part).collect();
+    assert!(Part::ALL.iter().all(|part| parts.contains(part)), "{parts:?}");
 }
 
 #[test]

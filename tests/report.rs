@@ -7,9 +7,11 @@ mod trials;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ssvm_bench::check::rounds::Design;
+use ssvm_bench::check::{folders, measure};
 use ssvm_bench::frame::load::Results;
 use ssvm_bench::league::League;
-use ssvm_bench::report::{self, Input};
+use ssvm_bench::report::{self, Beside, Input};
 use ssvm_bench::trace::RunRecord;
 use ssvm_bench::trace::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
 use ssvm_bench::trace::store::Damage;
@@ -83,6 +85,41 @@ fn names_never_become_markup() {
     assert_eq!(data["datasets"][1]["name"], HOSTILE, "the name comes back as it was");
 }
 
+fn two_folders_stand_side_by_side() {
+    let folder = |records: &[RunRecord]| Results { manifest: manifest(), ..hand::results(records) };
+    // The second folder has the real set where the first has its twin, and runs that are a fifth faster.
+    let mut faster = hand::demo(&["usps", "ocr", HOSTILE], 6);
+    for point in faster.iter_mut().flat_map(|record| &mut record.measured.points) {
+        (point.time_s, point.cpu_s) = (0.8 * point.time_s, 0.8 * point.cpu_s);
+    }
+    let [old, new] = [folder(&hand::demo(&["usps-synth", "ocr", HOSTILE], 6)), folder(&faster)];
+    let summaries = [&old, &new].map(|r| (claims::check(r).unwrap(), League::of(&r.frames).unwrap()));
+    let side = |at: usize, name: &'static str, results| Input {
+        name,
+        results,
+        claims: &summaries[at].0,
+        league: &summaries[at].1,
+    };
+    let page = |findings| {
+        let sides = [side(0, "results/<before>", &old), side(1, "results/after", &new)];
+        report::side_by_side(&Beside { sides, findings }).unwrap()
+    };
+    let [a, b] = [&old, &new].map(|results| measure::by_cell(&results.records).unwrap());
+    let findings = folders::compare(&a, &b, &Design::default());
+    let html = page(findings.map_err(|error| error.to_string()));
+    assert!(html.contains("results/&lt;before&gt;") && !html.contains("<img src=x"), "names are text");
+    assert!(html.contains("USPS twin | USPS"), "the twin stands beside the set that it is a twin of");
+    assert!(html.contains("-20.0 %") && html.contains(">better</span>"), "a ratio with its verdict is missing");
+    assert_eq!(html.matches("<title>oracle convergence: ").count(), 2, "one drawing for each folder");
+    assert_eq!(html.matches("<title>Frank–Wolfe step").count(), 1, "what is the same stands once");
+    assert!(html.contains("0.80×") && html.contains("CVPR 2015, figure 5"));
+    for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
+        assert!(!html.contains(outside), "{outside} reaches outside the page");
+    }
+    let html = page(Err("the two folders have no data set and solver in common".to_owned()));
+    assert!(html.contains("No ratio is said: the two folders have no data set"), "a reason is missing");
+}
+
 fn a_folder_of_failures_makes_a_page() {
     let html = page(&[hand::failed("usps", "bcfw", 0, "out of memory")]);
     assert!(html.contains("out of memory") && html.contains("no run ended well"));
@@ -115,6 +152,7 @@ fn the_page_works_in_a_browser() -> Result<(), Skipped> {
 trials![
     one_page_with_everything_and_nothing_from_outside,
     names_never_become_markup,
+    two_folders_stand_side_by_side,
     a_folder_of_failures_makes_a_page,
     the_page_works_in_a_browser,
 ];

@@ -4,14 +4,19 @@ use std::path::PathBuf;
 
 use super::{pages, print};
 use crate::catalog::Catalog;
-use crate::figure::FileFormat;
+use crate::figure::{self, FileFormat};
+use crate::league::League;
 
 /// Draw the figures of the paper from a result folder
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench figures results/quick --format svg,pdf --tables")]
+#[command(after_help = "Example:\n  ssvm-bench figures results/quick --format svg,pdf --tables\n  \
+    ssvm-bench figures results/quick/figures --index")]
 pub struct FiguresArgs {
-    /// Result folder
+    /// Result folder; with --index the folder of the figures
     results: PathBuf,
+    /// Print a page about the figure files that are in the folder, and draw nothing
+    #[arg(long, conflicts_with_all = ["out", "tables", "solvers", "only"])]
+    index: bool,
     /// Folder for the figures [default: RESULTS/figures]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -32,10 +37,16 @@ pub struct FiguresArgs {
 
 /// Runs the command; prints the files it wrote.
 pub fn run(args: &FiguresArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
+    if args.index {
+        return print(&figure::index::page(&args.results)?);
+    }
     let results = pages::open(&args.results, catalog, &args.only)?;
     let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
-    let tables = args.tables.then(|| args.results.join("tables"));
-    for file in pages::figures(&results, &out, &args.format, tables.as_deref(), &args.solvers)? {
+    let mut files = pages::figures(&results, &out, &args.format, &args.solvers)?;
+    if args.tables {
+        files.extend(pages::tables(&results, &League::of(&results.frames)?, &args.results.join("tables"))?);
+    }
+    for file in files {
         print(&format!("{}\n", file.display()))?;
     }
     Ok(())

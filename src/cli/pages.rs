@@ -7,14 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use super::note;
 use crate::catalog::Catalog;
+use crate::check::folders;
+use crate::check::measure::by_cell;
+use crate::check::rounds::Design;
 use crate::claims::{self, Claim};
 use crate::figure::{self, FileFormat};
 use crate::files;
 use crate::frame::export;
 use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
-use crate::league::League;
-use crate::report::{self, Input};
+use crate::league::{self, League};
+use crate::report::{self, Beside, Input};
 
 /// The numbers of a result folder that texts quote: small enough to be committed.
 #[derive(Serialize, Deserialize)]
@@ -80,29 +83,54 @@ pub fn warn(results: &Results) {
     results.warnings().iter().for_each(|line| note(&format!("warning: {line}")));
 }
 
-/// Writes the figures, those of the paper with these solvers, and the tables behind them when asked; returns the files.
+/// Writes the figures, those of the paper with these solvers; returns the files.
 pub fn figures(
     results: &Results,
     out: &Path,
     formats: &[FileFormat],
-    tables: Option<&Path>,
     solvers: &[String],
 ) -> crate::Result<Vec<PathBuf>> {
     let (figures, left_out) = figure::all(results, solvers)?;
     for row in left_out {
         note(&format!("note: {}, {} is left out", row.missing, row.name));
     }
-    let mut written = figure::write(&figures, out, formats)?;
-    if let Some(dir) = tables {
-        written.extend(export::write_frames(&results.frames, dir)?.into_iter().map(|name| dir.join(name)));
-    }
-    Ok(written)
+    figure::write(&figures, out, formats)
+}
+
+/// Writes the tables behind figures and league as Parquet and CSV; returns the files.
+pub fn tables(results: &Results, league: &League, dir: &Path) -> crate::Result<Vec<PathBuf>> {
+    let mut tables = export::tables(&results.frames)?;
+    tables.extend(league::tables::tables(league)?);
+    let names = [export::write_parquet(&tables, dir)?, export::write_csv(&tables, dir)?].concat();
+    Ok(names.into_iter().map(|name| dir.join(name)).collect())
 }
 
 /// Writes the page.
 pub fn report(results: &Results, summary: &Summary, out: &Path) -> crate::Result<()> {
     let Summary { name, claims, league, .. } = summary;
     let html = report::html(&Input { name, results, claims, league })?;
+    files::write_bytes(out, html.as_bytes())
+}
+
+/// Writes the page about two folders, called by these names.
+pub fn report_of_two(
+    names: [String; 2],
+    results: [&Results; 2],
+    summaries: [&Summary; 2],
+    out: &Path,
+) -> crate::Result<()> {
+    let findings = by_cell(&results[0].records).and_then(|old| {
+        let new = by_cell(&results[1].records)?;
+        folders::compare(&old, &new, &Design::default())
+    });
+    let side = |at: usize| Input {
+        name: &names[at],
+        results: results[at],
+        claims: &summaries[at].claims,
+        league: &summaries[at].league,
+    };
+    let findings = findings.map_err(|error| error.to_string());
+    let html = report::side_by_side(&Beside { sides: [side(0), side(1)], findings })?;
     files::write_bytes(out, html.as_bytes())
 }
 

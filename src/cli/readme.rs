@@ -1,4 +1,4 @@
-//! `readme`: refreshes the parts of README.md and docs/ that the program made, and checks that none is stale.
+//! `readme`: refreshes the parts of README.md, docs/ and results/figures/ that the program made, and checks that none is stale.
 //!
 //! A made part stands between `<!-- made by: COMMAND -->` and `<!-- end -->`; COMMAND is a call of this program that reads
 //! committed files only, so that everybody gets the same text from it.
@@ -18,7 +18,7 @@ use crate::files;
 pub struct ReadmeArgs {
     #[command(subcommand)]
     action: Action,
-    /// The pages; repeatable [default: README.md and docs/*.md]
+    /// The pages; repeatable [default: README.md, docs/*.md and results/figures/*.md]
     #[arg(long, global = true, value_name = "FILE")]
     file: Vec<PathBuf>,
 }
@@ -58,13 +58,14 @@ pub fn run(args: &ReadmeArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     bail!("stale:\n  {}", stale.join("\n  "))
 }
 
-/// The pages asked for, else README.md and what is in docs/.
+/// The pages asked for, else README.md and what is in docs/ and results/figures/.
 fn pages(asked: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     if !asked.is_empty() {
         return Ok(asked.to_vec());
     }
     let mut pages = vec![PathBuf::from("README.md")];
-    if let Ok(entries) = std::fs::read_dir("docs") {
+    for folder in ["docs", "results/figures"] {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
         for entry in entries {
             pages.extend(Some(entry?.path()).filter(|path| path.extension().is_some_and(|e| e == "md")));
         }
@@ -151,7 +152,9 @@ fn refresh(text: &str) -> anyhow::Result<String> {
         }
         let printed = String::from_utf8_lossy(&output.stdout);
         // Markdown output goes in as it is, everything else as a block.
-        let body = if arguments.windows(2).any(|two| two == ["--format", "markdown"] || two == ["--format", "matrix"]) {
+        let body = if arguments.windows(2).any(|two| two == ["--format", "markdown"] || two == ["--format", "matrix"])
+            || arguments.contains(&"--index")
+        {
             format!("\n\n{}\n\n", printed.trim())
         } else {
             format!("\n```text\n{}\n```\n", printed.trim_end())

@@ -50,7 +50,8 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     let summary = pages::Summary::of(&results, out)?;
     say("drawing figures");
     let formats = [FileFormat::Svg, FileFormat::Png, FileFormat::Pdf];
-    let drawn = pages::figures(&results, &out.join("figures"), &formats, Some(&out.join("tables")), &[])?;
+    let mut drawn = pages::figures(&results, &out.join("figures"), &formats, &[])?;
+    drawn.extend(pages::tables(&results, &summary.league, &out.join("tables"))?);
     say("writing the report");
     let page = out.join("report.html");
     pages::report(&results, &summary, &page)?;

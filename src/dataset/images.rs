@@ -73,7 +73,7 @@ impl DatasetRow for Horses {
     fn info(&self) -> DatasetInfo {
         DatasetInfo {
             name: "horses",
-            title: "Weizmann horses",
+            title: "HorseSeg (Weizmann horses)",
             about: "Weizmann horses: images, binary segmentation",
             family: Some(&BINARY_GRAPH),
             in_paper: true,

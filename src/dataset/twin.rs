@@ -135,9 +135,15 @@ impl DatasetRow for StanfordTwin {
 }
 
 fn info(kind: TwinKind, name: &'static str, real: &'static str, about: &'static str) -> DatasetInfo {
+    let title = match kind {
+        TwinKind::Usps => "USPS twin",
+        TwinKind::Ocr => "OCR twin",
+        TwinKind::Horseseg => "HorseSeg twin",
+        TwinKind::Stanford => "Stanford twin",
+    };
     DatasetInfo {
         name,
-        title: name,
+        title,
         about,
         argument: PARAMETERS,
         family: Some(kind.family()),

@@ -148,7 +148,7 @@ pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String
     let legend = Legend::new(entries, &notes);
     let row = HEADING + PANEL;
     let height = row * datasets.len() as f64 + legend.height();
-    let title = format!("{}: {}", kind.title(), datasets.join(", "));
+    let title = format!("{}: {}", kind.title(), source.titles(datasets));
     canvas::svg(&title, (WIDTH, height), styles.values(), |root| {
         for (at, dataset) in datasets.iter().enumerate() {
             let top = row * at as f64;
@@ -194,6 +194,7 @@ fn draw_row(kind: Kind, source: &Source<'_>, bands: &[Bands], (dataset, end): (&
         let panel = Panel {
             title: frames.panel_title(*quantity, dataset),
             x_title: if kind == Kind::Runtime { "solver time (s)" } else { "iteration" }.to_owned(),
+            y_title: quantity.unit().to_owned(),
             x: Scale::Log,
             y: if kind == Kind::Dynamics { Scale::Linear } else { Scale::Log },
             lines: lines.collect(),

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
-use super::panel::{Ticks, axes, linear_ticks};
+use super::panel::{Ticks, Titles, axes, linear_ticks};
 use super::theme::{self, INK, SMALL, Style, WIDTH, pt};
 use crate::error::{Error, Result};
 use crate::text::number;
@@ -151,7 +151,8 @@ fn fw_panel(
     w: f64,
     (low, high): (f64, f64),
 ) -> Drawn {
-    let mut chart = axes(cell, (title, "w"), (span(-1.2, 3.0), span(low, high)), 34.0)?;
+    let titles = Titles { above: title, below: "w", beside: "value at w" };
+    let mut chart = axes(cell, &titles, (span(-1.2, 3.0), span(low, high)), 24.0)?;
     let drop = vec![(w, low), (w, high)];
     chart.draw_series(std::iter::once(PathElement::new(drop, INK.mix(0.45).stroke_width(pt(0.6) as u32))))?;
     for (curve, style) in curves.iter().zip(COLORS) {
@@ -214,8 +215,8 @@ fn slope_panel(cell: &Area, trace: &PassTrace, at: usize, styles: &[Style; 3]) -
     let verdict = if last >= whole { "another approximate pass" } else { "a new iteration" };
     let title = format!("after pass {}: {verdict}", at - trace.exact_end);
     let top = if y1 > 0.0 { 1.12 * y1 } else { 1.0 };
-    let titles = (title.as_str(), "time since the iteration began (ms)");
-    let mut chart = axes(cell, titles, (span(0.0, 1.04 * x1), span(0.0, top)), 40.0)?;
+    let titles = Titles { above: &title, below: "time since the iteration began (ms)", beside: "gain of F" };
+    let mut chart = axes(cell, &titles, (span(0.0, 1.04 * x1), span(0.0, top)), 34.0)?;
     let stroke = |style: Style| style.color.stroke_width(pt(1.2) as u32);
     let dashed = PathElement::new(vec![path[0], path[at]], stroke(styles[2]));
     chart.draw_series(std::iter::once(dashed))?;

@@ -10,10 +10,11 @@ use super::legend::Legend;
 use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt};
 use crate::error::Result;
 use crate::league::{Measure, REFERENCE, Speedup, Standing};
+use crate::stats::{FEWEST_PAIRS, interval_name};
 
 const HEADING: f64 = 28.0;
 const ROW: f64 = 12.0;
-const AXIS: f64 = 14.0;
+const AXIS: f64 = 23.0;
 const NAMES: f64 = 104.0;
 /// Widest column.
 const WIDEST: f64 = 90.0;
@@ -41,16 +42,21 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
     if blocks.is_empty() {
         return Ok(None);
     }
+    let speedups = || blocks.iter().flat_map(|block| &block.standing.members).flat_map(|member| &member.scores);
+    let pairs = speedups().flat_map(|score| &score.cells).filter_map(|cell| Some(cell.speedup?.pairs)).min();
+    let interval = match pairs.filter(|pairs| *pairs >= FEWEST_PAIRS) {
+        Some(pairs) => format!("line = {}", interval_name(pairs)),
+        None => "too few pairs for intervals".to_owned(),
+    };
     let notes = [
         format!("how many times as fast as {REFERENCE}; right of the line is faster"),
-        "dot = median over pairs with one seed, line = 95 % interval; filled = solver time, hollow = oracle calls"
-            .to_owned(),
+        format!("dot = median over pairs with one seed, {interval}; filled = solver time, hollow = oracle calls"),
         "a line to the edge has no end there: runs ended before the gap or were there at the first evaluation"
             .to_owned(),
     ];
     let legend = Legend::new([], &notes).without_bands();
     let body: f64 = blocks.iter().map(Block::height).sum();
-    let title = format!("speed-ups to targets: {}", datasets.join(", "));
+    let title = format!("speed-ups to gaps: {}", source.titles(datasets));
     let svg = canvas::svg(&title, (WIDTH, body + legend.height()), [], |root| {
         let mut top = 0.0;
         for block in &blocks {
@@ -64,7 +70,8 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
 
 fn block(standing: &Standing) -> Block<'_> {
     let compared = |at: &usize| {
-        let cells = standing.members.iter().flat_map(|member| &member.scores).map(|score| &score.cells[*at]);
+        let scores = standing.members.iter().flat_map(|member| &member.scores);
+        let cells = scores.filter_map(|score| score.cells.get(*at));
         cells.filter_map(|cell| cell.speedup).any(|s| s.least.is_some() || s.most.is_some())
     };
     Block { standing, targets: (0..standing.targets.len()).filter(compared).collect() }
@@ -82,7 +89,7 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
         let middle = left + wide / 2.0;
         let place = |ratio: f64| middle + (ratio.ln() / EDGE.ln()).clamp(-1.0, 1.0) * (wide / 2.0 - 4.0);
         let title = theme::text(SMALL, INK, HPos::Center, VPos::Center);
-        let gap = format!("gap {:e}", standing.targets[*target]);
+        let gap = format!("gap {}", standing.targets[*target]);
         root.draw(&Text::new(gap, (pt(middle), pt(top + 20.0)), title))?;
         for (ratio, label) in [(0.1, "0.1"), (1.0, "1"), (10.0, "10")] {
             let ink = if ratio == 1.0 { INK } else { GRID };
@@ -91,6 +98,8 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
             let style = theme::text(6.5, INK, HPos::Center, VPos::Top);
             root.draw(&Text::new(label, (pt(place(ratio)), pt(bottom + 2.0)), style))?;
         }
+        let below = theme::text(6.5, INK, HPos::Center, VPos::Top);
+        root.draw(&Text::new("times as fast", (pt(middle), pt(bottom + 11.0)), below))?;
         for (row, member) in standing.members.iter().filter(|member| !member.reference).enumerate() {
             let y = top + HEADING + ROW * (row as f64 + 0.5);
             if column == 0 {
@@ -98,7 +107,7 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
                 let words = theme::clip(&member.display, 7.2, NAMES - 6.0);
                 root.draw(&Text::new(words, (pt(NAMES - 4.0), pt(y)), name))?;
             }
-            for measure in Measure::ALL {
+            for measure in Measure::MEASURED {
                 if let Some(speedup) = member.scores[measure as usize].cells[*target].speedup {
                     let y = y + if measure == Measure::Time { -2.6 } else { 2.6 };
                     mark(root, &speedup, measure, y, (left + 2.0, left + wide - 2.0), &place)?;

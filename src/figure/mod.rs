@@ -4,12 +4,18 @@
 pub mod canvas;
 pub mod convergence;
 pub mod explain;
-pub mod league;
+pub mod index;
+mod league;
 mod league_targets;
 pub mod legend;
 pub mod oracle_time;
 pub mod panel;
+mod performance;
+mod steps;
+mod table;
 pub mod theme;
+
+pub use table::{FIGURES, FigureRow, Quote};
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -21,7 +27,6 @@ use crate::files;
 use crate::frame::load::Results;
 use crate::frame::{Axis, Bands, names};
 use crate::league::League;
-use convergence::Kind;
 
 /// File formats of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -61,6 +66,17 @@ impl<'a> Source<'a> {
         Self { results, shown, iteration: OnceLock::new(), time: OnceLock::new(), league: OnceLock::new() }
     }
 
+    /// With a league that is known already.
+    #[must_use]
+    pub fn with_league(self, league: &League) -> Self {
+        Self { league: OnceLock::from(league.clone()), ..self }
+    }
+
+    /// The headings of some data sets.
+    pub fn titles(&self, datasets: &[&str]) -> String {
+        datasets.iter().map(|dataset| self.results.frames.title(dataset)).collect::<Vec<_>>().join(", ")
+    }
+
     /// The league of the results.
     pub fn league(&self) -> Result<&League> {
         if let Some(league) = self.league.get() {
@@ -91,64 +107,6 @@ impl<'a> Source<'a> {
         Ok(cell.get_or_init(|| bands))
     }
 }
-
-/// One row of the table of figures.
-pub struct FigureRow {
-    /// Name of its files.
-    pub name: &'static str,
-    /// Whether there is one for every data set besides the one over all.
-    pub per_dataset: bool,
-    /// Draws it for these data sets as SVG text; `None` when the results have nothing for it to show.
-    pub draw: fn(&Source<'_>, &[&str]) -> Result<Option<String>>,
-    /// Why it may have nothing to show.
-    pub missing: &'static str,
-}
-
-const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
-
-/// The table of figures: the four of the paper, the league, and the two that explain the step and the slope rule.
-pub const FIGURES: &[FigureRow] = &[
-    FigureRow {
-        name: "oracle_convergence",
-        per_dataset: true,
-        draw: |source, sets| convergence::draw(Kind::Oracle, source, sets).map(Some),
-        missing: "",
-    },
-    FigureRow {
-        name: "runtime_convergence",
-        per_dataset: true,
-        draw: |source, sets| convergence::draw(Kind::Runtime, source, sets).map(Some),
-        missing: "",
-    },
-    FigureRow {
-        name: "parameter_dynamics",
-        per_dataset: true,
-        draw: |source, sets| convergence::draw(Kind::Dynamics, source, sets).map(Some),
-        missing: "",
-    },
-    FigureRow {
-        name: "oracle_time",
-        per_dataset: true,
-        draw: |source, sets| oracle_time::draw(source, sets).map(Some),
-        missing: "",
-    },
-    FigureRow {
-        name: "league",
-        per_dataset: true,
-        draw: |source, sets| league::draw(&source.results.frames, source.league()?, sets),
-        missing: NO_TARGET,
-    },
-    FigureRow { name: "league_targets", per_dataset: true, draw: league_targets::draw, missing: NO_TARGET },
-    FigureRow { name: "fw_step", per_dataset: false, draw: |_, _| explain::fw_step().map(Some), missing: "" },
-    FigureRow {
-        name: "slope_rule",
-        per_dataset: false,
-        draw: |source, _| {
-            explain::PassTrace::pick(&source.results.records).map(|t| explain::slope_rule(&t)).transpose()
-        },
-        missing: "no run made approximate passes",
-    },
-];
 
 /// All figures of a result folder, and the rows of those that it has nothing for. The figures of the paper show solvers
 /// that fit one of the patterns, see [`crate::frame::Frames::shown`].

@@ -66,7 +66,7 @@ pub fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<String> {
     let legend = Legend::new([], &notes);
     let widest = rows().map(|row| theme::text_width(&row.display, SMALL)).fold(0.0, f64::max);
     let columns = Columns::beside(widest);
-    let title = format!("oracle time: {}", datasets.join(", "));
+    let title = format!("oracle time: {}", source.titles(datasets));
     canvas::svg(&title, (WIDTH, TITLE + body + AXIS + legend.height()), styles.values(), |root| {
         let bottom = TITLE + body;
         let ticks = range.map(|(low, high)| log_ticks(low, high, 5));

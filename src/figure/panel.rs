@@ -46,6 +46,8 @@ pub struct Panel<'a> {
     pub title: String,
     /// Below it.
     pub x_title: String,
+    /// Beside it.
+    pub y_title: String,
     /// Horizontal scale.
     pub x: Scale,
     /// Vertical scale; a linear one starts at 0.
@@ -107,20 +109,36 @@ impl ValueFormatter<f64> for Ticks {
 /// A chart with these axes.
 pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ticks, Ticks>>;
 
-/// Draws title, axes and grid; `left` is the room for the vertical labels in points.
+/// What stands around a panel.
+pub(super) struct Titles<'a> {
+    /// What it shows.
+    pub above: &'a str,
+    /// The horizontal axis.
+    pub below: &'a str,
+    /// The vertical axis.
+    pub beside: &'a str,
+}
+
+/// Room for the title of the vertical axis in points.
+const BESIDE: f64 = 10.0;
+
+/// Draws titles, axes and grid; `left` is the room for the vertical labels in points.
 pub(super) fn axes<'a, 'b>(
     area: &'a Area<'b>,
-    (title, x_title): (&str, &str),
+    titles: &Titles<'_>,
     (x, y): (Ticks, Ticks),
     left: f64,
 ) -> Result<Chart<'a, 'b>, DrawingAreaErrorKind<std::io::Error>> {
     let (width, height) = area.dim_in_pixel();
+    let left = left + BESIDE;
     let right = pt(6.0);
     let middle = pt(left) + (width as i32 - pt(left) - right) / 2;
     let above = theme::text(TEXT, INK, HPos::Center, VPos::Top);
     let below = theme::text(SMALL, INK, HPos::Center, VPos::Bottom);
-    area.draw(&Text::new(title.to_owned(), (middle, pt(1.5)), above))?;
-    area.draw(&Text::new(x_title.to_owned(), (middle, height as i32 - pt(1.5)), below))?;
+    let beside = theme::text(SMALL, INK, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
+    area.draw(&Text::new(titles.above.to_owned(), (middle, pt(1.5)), above))?;
+    area.draw(&Text::new(titles.below.to_owned(), (middle, height as i32 - pt(1.5)), below))?;
+    area.draw(&Text::new(titles.beside.to_owned(), (pt(1.0), (pt(14.0) + height as i32 - pt(24.0)) / 2), beside))?;
     let mut chart = ChartBuilder::on(area)
         .margin_top(pt(14.0))
         .margin_right(right)
@@ -250,16 +268,17 @@ impl Panel<'_> {
         // The floor is in sight when a line comes near it.
         let floor = self.floor.and_then(|floor| self.y.place(floor)).filter(|floor| *floor > y0 - 0.3 * (y1 - y0));
         let y0 = floor.map_or(y0, |floor| y0.min(floor - 0.1 * (y1 - y0)));
-        let columns = ((width as f64 / theme::UNIT - 32.0) / 24.0) as usize;
+        let columns = ((width as f64 / theme::UNIT - 32.0 - BESIDE) / 24.0) as usize;
         let from = if self.x == Scale::Linear { 0.0 } else { x0 };
-        let room = width as f64 / theme::UNIT - 38.0;
+        let room = width as f64 / theme::UNIT - 38.0 - BESIDE;
         let fewer = (2..=columns.max(2)).rev().map(|most| ticks(self.x, from, x1, most));
         let xt = fewer.into_iter().find(|ticks| !crowded(ticks, room)).unwrap_or_else(|| ticks(self.x, from, x1, 2));
         let yt = ticks(self.y, if self.y == Scale::Linear { y0.min(0.0) } else { y0 }, y1, 5);
         let (x, y) = (self.x, self.y);
         let widest = yt.at.iter().map(|p| theme::text_width(&yt.label(*p), SMALL)).fold(0.0, f64::max);
         let (left, right, bottom) = (xt.range.start, xt.range.end, yt.range.start);
-        let mut chart = axes(area, (&self.title, &self.x_title), (xt, yt), (widest + 7.0).max(28.0))?;
+        let titles = Titles { above: &self.title, below: &self.x_title, beside: &self.y_title };
+        let mut chart = axes(area, &titles, (xt, yt), (widest + 7.0).max(22.0))?;
         if let Some(floor) = floor {
             let corners = [(left, bottom), (right, floor.min(y1))];
             chart.draw_series(std::iter::once(Rectangle::new(corners, INK.mix(BAND_ALPHA).filled())))?;

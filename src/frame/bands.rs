@@ -82,8 +82,19 @@ impl Quantity {
             Self::PrimalSub => "primal suboptimality",
             Self::DualSub => "dual suboptimality",
             Self::Gap => "duality gap",
-            Self::Planes => "planes per term (mean)",
+            Self::Planes => "working-set size per term",
             Self::Passes => "approximate passes per iteration",
+        }
+    }
+
+    /// What its axis counts; B_lo and B_up are the best bounds of the optimum.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::PrimalSub => "P − B_lo",
+            Self::DualSub => "B_up − D",
+            Self::Gap => "P − D",
+            Self::Planes => "planes (mean)",
+            Self::Passes => "passes",
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct Curve {
     pub time_s: Vec<f64>,
     /// Exact oracle calls until there.
     pub oracle_calls: Vec<f64>,
+    /// Time inside them.
+    pub oracle_time_s: Vec<f64>,
     /// P − B_lo there.
     pub primal_sub: Vec<f64>,
     /// Gap there.
@@ -40,6 +42,8 @@ pub struct Tail {
     pub time_s: f64,
     /// Exact oracle calls.
     pub oracle_calls: f64,
+    /// Time inside them.
+    pub oracle_time_s: f64,
     /// P − B_lo.
     pub primal_sub: f64,
     /// Gap.
@@ -102,6 +106,7 @@ pub fn curves(frames: &Frames) -> Result<Vec<Vec<Curve>>> {
     let passes: Vec<f64> = frames.u64s("approx_passes")?.iter().map(|k| *k as f64).collect();
     let calls: Vec<f64> = frames.u64s("oracle_calls")?.iter().map(|k| *k as f64).collect();
     let (time, gap) = (frames.f64s("time_s")?, frames.f64s("gap")?);
+    let oracle_time = frames.f64s("oracle_time_s")?;
     let (primal_sub, planes) = (frames.f64s(Quantity::PrimalSub.name())?, frames.f64s(Quantity::Planes.name())?);
     let curve = |run: &Run| {
         let whole = &iteration[run.whole.clone()];
@@ -118,6 +123,7 @@ pub fn curves(frames: &Frames) -> Result<Vec<Vec<Curve>>> {
             end: run.end,
             time_s: read(time),
             oracle_calls: read(&calls),
+            oracle_time_s: read(oracle_time),
             primal_sub: read(primal_sub),
             gap: read(gap),
             planes: read(planes),
@@ -125,6 +131,7 @@ pub fn curves(frames: &Frames) -> Result<Vec<Vec<Curve>>> {
             tail: (run.whole.end..run.rows.end).last().map(|row| Tail {
                 time_s: time[row],
                 oracle_calls: calls[row],
+                oracle_time_s: oracle_time[row],
                 primal_sub: primal_sub[row],
                 gap: gap[row],
             }),
@@ -167,11 +174,12 @@ mod tests {
             iteration: vec![1.0, 100.0],
             time_s: vec![0.1, 10.0],
             oracle_calls: vec![5.0, 500.0],
+            oracle_time_s: vec![0.05, 5.0],
             primal_sub: vec![1.0, 1e-4],
             gap: vec![1.0, 1e-4],
             planes: vec![1.0, 1.0],
             passes: vec![1.0, 1.0],
-            tail: Some(Tail { time_s: 20.0, oracle_calls: 501.0, primal_sub: 1e-5, gap: 1e-5 }),
+            tail: Some(Tail { time_s: 20.0, oracle_calls: 501.0, oracle_time_s: 5.1, primal_sub: 1e-5, gap: 1e-5 }),
         };
         let near = |target: f64, time: f64, iteration: f64| {
             let (t, k) = curve.reached(target).expect("reached");

@@ -38,8 +38,28 @@ fn values(column: &Column) -> Result<Values<'_>> {
     })
 }
 
-/// Writes a table as Parquet.
-pub fn write_parquet(table: &DataFrame, path: &Path) -> Result<()> {
+/// A table and the name of its files.
+pub type Named = (&'static str, DataFrame);
+
+/// Writes tables as Parquet into `dir`; returns the file names.
+pub fn write_parquet(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
+    let names = tables.iter().map(|(name, _)| format!("{name}.parquet")).collect::<Vec<_>>();
+    for ((_, table), name) in tables.iter().zip(&names) {
+        parquet_file(table, &dir.join(name))?;
+    }
+    Ok(names)
+}
+
+/// Writes tables as CSV into `dir`; returns the file names.
+pub fn write_csv(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
+    let names = tables.iter().map(|(name, _)| format!("{name}.csv")).collect::<Vec<_>>();
+    for ((_, table), name) in tables.iter().zip(&names) {
+        files::write_bytes(&dir.join(name), csv(table)?.as_bytes())?;
+    }
+    Ok(names)
+}
+
+fn parquet_file(table: &DataFrame, path: &Path) -> Result<()> {
     let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
     for column in table.columns() {
         let array: ArrayRef = match values(column)? {
@@ -88,18 +108,10 @@ fn csv_field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
-/// Writes `runs`, `points`, `bounds` and `bands` as Parquet and CSV into `dir`; returns the file names.
-pub fn write_frames(frames: &Frames, dir: &Path) -> Result<Vec<String>> {
-    let bands = frames.bands_table()?;
-    let points = named_points(frames)?;
-    let mut written = Vec::new();
-    for (name, table) in [("runs", &frames.runs), ("points", &points), ("bounds", &frames.bounds), ("bands", &bands)] {
-        write_parquet(table, &dir.join(format!("{name}.parquet")))?;
-        let path = dir.join(format!("{name}.csv"));
-        files::write_bytes(&path, csv(table)?.as_bytes())?;
-        written.extend([format!("{name}.parquet"), format!("{name}.csv")]);
-    }
-    Ok(written)
+/// The tables behind the figures: `runs`, `points`, `bounds` and `bands`.
+pub fn tables(frames: &Frames) -> Result<Vec<Named>> {
+    let (runs, bounds) = (frames.runs.clone(), frames.bounds.clone());
+    Ok(vec![("runs", runs), ("points", named_points(frames)?), ("bounds", bounds), ("bands", frames.bands_table()?)])
 }
 
 /// The evaluations with names in place of series numbers.

@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::problem::Paper;
 use crate::settings::Identity;
 use crate::solver::SolverInfo;
+use crate::solver::passes::{M, PASSES};
 use crate::text::fits;
 use crate::trace::RunRecord;
 pub use bands::{Axis, Band, Bands, Quantity, TIME_GRID};
@@ -62,7 +63,8 @@ pub struct Series {
     pub facts: Facts,
     /// Whether gaps need an upper bound because the oracle is not exact.
     pub certified: bool,
-    /// Whether it has a dual; without one there is no gap, only the distance of its primal to a known optimum.
+    /// Whether it has a dual: not when an evaluation says it has none. Without one there is no gap, only the distance of
+    /// its primal to a known optimum.
     pub has_dual: bool,
     /// Runs that ended well.
     pub completed: usize,
@@ -76,6 +78,17 @@ impl Series {
     /// Whether the solver keeps working sets, or at least is not known not to.
     pub fn keeps_planes(&self) -> bool {
         self.info.as_ref().is_some_and(|info| info.keeps_planes)
+    }
+
+    /// Whether its steps depend on the clock, as those of the slope rule do, or may do so for all that is known. Those of
+    /// other solvers are the same at any price of the oracle.
+    pub fn reads_clock(&self) -> bool {
+        let Some(info) = &self.info else { return true };
+        let is = |key: &str, value: &str| {
+            let row = info.params.iter().find(|row| row.key == key);
+            row.is_some_and(|row| self.facts.get(key).map_or(row.default, String::as_str) == value)
+        };
+        is(PASSES.key, "auto") && !is(M.key, "0")
     }
 }
 
@@ -135,7 +148,7 @@ impl Frames {
         for Planned { record, name: Name { dataset, label, facts }, place } in planned {
             if series.last().is_none_or(|s| s.dataset != dataset || s.label != label) {
                 series.push(Series {
-                    title: catalog.title(&dataset).to_owned(),
+                    title: catalog.title(&dataset).0,
                     paper: catalog.paper(&dataset),
                     twin: catalog.is_twin(record.dataset()),
                     solver: record.solver().to_owned(),
@@ -144,7 +157,7 @@ impl Frames {
                     clock: record.settings().clock.name(),
                     repeatable: record.settings().clock.repeatable(),
                     certified: catalog.paper(&dataset) == Some(Paper::Stanford),
-                    has_dual: false,
+                    has_dual: true,
                     dataset,
                     label,
                     facts,
@@ -156,11 +169,13 @@ impl Frames {
             let at = series.len() - 1;
             *(if record.status.is_done() { &mut series[at].completed } else { &mut series[at].failed }) += 1;
             series[at].censored += usize::from(!record.status.is_done() && !record.points().is_empty());
-            series[at].has_dual |= record.points().iter().all(TracePoint::has_dual);
+            // A run that failed before its first evaluation says nothing.
+            series[at].has_dual &= record.points().iter().all(TracePoint::has_dual);
             series[at].certified |= record.points().iter().any(|point| point.oracle_slack > 0.0);
             of_record[place] = at;
             of_run.push((record, at));
         }
+        headings(&mut series, catalog);
         let planned = of_run;
         let (points, evaluated) = table::points(&planned)?;
         let known = |at| planned.iter().find(|(_, s)| *s == at).and_then(|(record, _)| known(&record.identity));
@@ -267,6 +282,19 @@ impl Frames {
         let first = self.evaluated.partition_point(|run| run.series < series);
         let count = self.evaluated[first..].partition_point(|run| run.series == series);
         &self.evaluated[first..first + count]
+    }
+}
+
+/// Adds to the heading of a data set what tells it apart, when another one has the same.
+fn headings(series: &mut [Series], catalog: &dyn Catalog) {
+    let mut known: Vec<(String, String)> = series.iter().map(|s| (s.title.clone(), s.dataset.clone())).collect();
+    known.sort_unstable();
+    known.dedup();
+    for series in series {
+        let apart = catalog.title(&series.dataset).1;
+        if !apart.is_empty() && known.iter().filter(|(title, _)| *title == series.title).count() > 1 {
+            series.title += &format!(" ({apart})");
+        }
     }
 }
 

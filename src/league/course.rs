@@ -14,18 +14,57 @@ pub enum Measure {
     Time,
     /// Exact oracle calls.
     Calls,
+    /// Solver time if every second inside the exact oracle were 10.
+    Dear10,
+    /// If it were 100.
+    Dear100,
+    /// If it were 1000.
+    Dear1000,
 }
 
 impl Measure {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Time, Self::Calls];
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Time, Self::Calls, Self::Dear10, Self::Dear100, Self::Dear1000];
+    /// Those that were measured: winners and speed-ups are said of these.
+    pub const MEASURED: [Self; 2] = [Self::Time, Self::Calls];
 
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "solver time",
             Self::Calls => "oracle calls",
+            Self::Dear10 => "solver time, oracle 10 times as dear",
+            Self::Dear100 => "solver time, oracle 100 times as dear",
+            Self::Dear1000 => "solver time, oracle 1000 times as dear",
         }
+    }
+
+    /// In tables for programs.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Time => "time_s",
+            Self::Calls => "oracle_calls",
+            Self::Dear10 => "time_s_oracle_x10",
+            Self::Dear100 => "time_s_oracle_x100",
+            Self::Dear1000 => "time_s_oracle_x1000",
+        }
+    }
+
+    /// What a second inside the exact oracle counts; `None` when seconds do not count.
+    pub fn price(self) -> Option<f64> {
+        match self {
+            Self::Time => Some(1.0),
+            Self::Calls => None,
+            Self::Dear10 => Some(10.0),
+            Self::Dear100 => Some(100.0),
+            Self::Dear1000 => Some(1000.0),
+        }
+    }
+
+    /// What was spent: seconds in all, seconds inside the exact oracle, calls of it.
+    fn spent(self, time_s: f64, oracle_time_s: f64, oracle_calls: f64) -> f64 {
+        // At its own price the time is what the clock said, to the bit.
+        self.price().map_or(oracle_calls, |price| time_s + (price - 1.0) * oracle_time_s)
     }
 }
 
@@ -56,15 +95,13 @@ pub(super) struct Course {
 impl Course {
     /// Of a curve; `scale` turns the distance of the primal to the optimum into a relative gap. `None` without a number.
     pub fn new(curve: &Curve, measure: Measure, scale: f64) -> Option<Self> {
-        let whole = match measure {
-            Measure::Time => &curve.time_s,
-            Measure::Calls => &curve.oracle_calls,
-        };
-        let tail = curve.tail.map(|tail| match measure {
-            Measure::Time => (tail.time_s, tail.primal_sub),
-            Measure::Calls => (tail.oracle_calls, tail.primal_sub),
+        let whole = (0..curve.time_s.len()).map(|at| {
+            let spent = measure.spent(curve.time_s[at], curve.oracle_time_s[at], curve.oracle_calls[at]);
+            (spent, curve.primal_sub[at])
         });
-        let points = whole.iter().copied().zip(curve.primal_sub.iter().copied()).chain(tail);
+        let tail =
+            curve.tail.map(|tail| (measure.spent(tail.time_s, tail.oracle_time_s, tail.oracle_calls), tail.primal_sub));
+        let points = whole.chain(tail);
         let mut course = Self { seed: curve.seed, end: curve.end, spent: Vec::new(), best: Vec::new() };
         let mut best = f64::INFINITY;
         for (spent, value) in points.filter(|(_, value)| value.is_finite()) {
@@ -140,6 +177,14 @@ mod tests {
         assert_eq!(never.log_over(never), (f64::NEG_INFINITY, f64::INFINITY));
         let early = run.spent(0.6);
         assert_eq!(early.log_over(early), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn a_dear_oracle_costs_its_share_of_the_time() {
+        // 2 s, a quarter of them inside the oracle.
+        let spent = |measure: Measure| measure.spent(2.0, 0.5, 7.0);
+        assert_eq!(Measure::ALL.map(spent), [2.0, 7.0, 6.5, 51.5, 501.5]);
+        assert!(Measure::ALL.iter().enumerate().all(|(at, measure)| *measure as usize == at));
     }
 
     #[test]

@@ -1,18 +1,19 @@
 //! All runs of one data set in; its standing, and speed-ups over several of them, out.
 
 use super::course::{Course, Measure, Spent};
+use super::profile;
 use super::speedup::{Bounds, over_targets};
 use super::{BETWEEN, Cell, Matrix, Member, REFERENCE, Score, Speedup, Standing, TARGETS, Winner};
 use crate::frame::align::End;
 use crate::frame::curve::Curve;
 use crate::frame::{Frames, target};
-use crate::stats::{estimates, median};
+use crate::stats::{estimates, median, sorted};
 
 /// The runs of one series.
 struct Entrant {
     series: usize,
     /// Per measure.
-    courses: [Vec<Course>; 2],
+    courses: [Vec<Course>; Measure::ALL.len()],
 }
 
 /// The runs of one data set.
@@ -63,8 +64,11 @@ impl<'a> Field<'a> {
             targets: self.targets.clone(),
             too_small: self.too_small.clone(),
             members: (0..self.entrants.len()).map(|at| self.member(at)).collect(),
-            winners: Measure::ALL.map(|measure| self.targets.iter().map(|t| self.winner(measure, *t)).collect()).into(),
-            matrices: Measure::ALL.map(|measure| self.matrix(measure)).into(),
+            winners: Measure::MEASURED
+                .map(|measure| self.targets.iter().map(|t| self.winner(measure, *t)).collect())
+                .into(),
+            matrices: Measure::MEASURED.map(|measure| self.matrix(measure)).into(),
+            profiles: Measure::MEASURED.map(|measure| profile::of(&[self], measure)).into(),
         }
     }
 
@@ -80,6 +84,7 @@ impl<'a> Field<'a> {
             runs: series.completed + series.failed,
             reference: series.solver == REFERENCE,
             has_dual: series.has_dual,
+            reads_clock: series.reads_clock(),
             cached_bytes: self.cached_bytes(self.entrants[at].series),
             scores: Measure::ALL.map(|measure| self.score(at, measure)).into(),
         }
@@ -110,7 +115,8 @@ impl<'a> Field<'a> {
     }
 
     fn score(&self, at: usize, measure: Measure) -> Score {
-        let (entrant, reference) = (&self.entrants[at], self.reference(at));
+        let measured = Measure::MEASURED.contains(&measure);
+        let (entrant, reference) = (&self.entrants[at], self.reference(at).filter(|_| measured));
         let courses = &entrant.courses[measure as usize];
         let series = &self.frames.series[entrant.series];
         let cell = |target: f64| {
@@ -125,11 +131,15 @@ impl<'a> Field<'a> {
         };
         let unit = if measure == Measure::Calls { self.terms } else { 1.0 };
         let hits = self.fine.iter().flat_map(|target| courses.iter().filter_map(|course| course.reached(*target)));
+        let hits = sorted(hits.map(|spent| spent / unit));
+        let tries = self.fine.len() * (series.completed + series.failed);
         Score {
             cells: self.targets.iter().map(|target| cell(*target)).collect(),
             area: self.area(courses, measure),
-            hits: crate::stats::sorted(hits.map(|spent| spent / unit)),
-            tries: self.fine.len() * (series.completed + series.failed),
+            share: (tries > 0).then(|| hits.len() as f64 / tries as f64),
+            half: tries.div_ceil(2).checked_sub(1).and_then(|at| hits.get(at)).copied(),
+            hits,
+            tries,
         }
     }
 
@@ -146,6 +156,41 @@ impl<'a> Field<'a> {
         let areas: Vec<f64> = courses.iter().map(|course| course.area((from, to), floor)).collect();
         let [area] = estimates(&[areas.len()], |draw| [median(&draw[0].iter().map(|k| areas[*k]).collect::<Vec<_>>())]);
         Some(area)
+    }
+
+    /// What every solver spent until every compared target, seed by seed.
+    pub fn costs(&self, measure: Measure) -> profile::Costs {
+        let all = self.entrants.iter().flat_map(|entrant| &entrant.courses[measure as usize]);
+        let mut seeds: Vec<u64> = all.map(|course| course.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        let row = |entrant: &Entrant| {
+            let series = &self.frames.series[entrant.series];
+            let courses = &entrant.courses[measure as usize];
+            // A run that failed before its first evaluation did not get there either.
+            let mut absent = series.completed + series.failed - courses.len();
+            let spent = seeds.iter().map(|seed| {
+                let course = courses.iter().find(|course| course.seed == *seed);
+                if course.is_none() && absent > 0 {
+                    absent -= 1;
+                    return Some(vec![f64::INFINITY; self.targets.len()]);
+                }
+                let cost = |target: &f64| course.and_then(|c| c.reached(*target)).unwrap_or(f64::INFINITY);
+                course.map(|_| self.targets.iter().map(cost).collect())
+            });
+            let comparable = |other: &Entrant| self.frames.comparable(entrant.series, other.series);
+            profile::CostRow {
+                label: series.label.clone(),
+                display: series.display.clone(),
+                group: self.entrants.iter().position(comparable).unwrap_or(0),
+                spent: spent.collect(),
+            }
+        };
+        profile::Costs {
+            targets: self.targets.len(),
+            seeds: seeds.len(),
+            rows: self.entrants.iter().map(row).collect(),
+        }
     }
 
     /// Runs of two solvers with one seed.

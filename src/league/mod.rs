@@ -1,5 +1,6 @@
 //! The league: tables in; per data set what every solver spent until relative gaps of the certified optimum, how it
-//! compares with the reference and with everybody else, and who wins at which gap, out. Pure: printing is elsewhere.
+//! compares with the reference and with everybody else, who wins at which gap, and the statistics over all gaps
+//! (distribution, area over the curve, performance profile), out. Pure: printing is elsewhere.
 //!
 //! The relative gap of a run is (best P so far − B_lo) / B_up, with the bounds of the optimum from the store and from the
 //! duals of all runs, never the best run of the folder: where the bounds are further apart than a target, nobody is
@@ -7,10 +8,14 @@
 
 mod course;
 mod field;
+mod over_gaps;
+mod profile;
 mod speedup;
+pub mod tables;
 pub mod text;
 
 pub use course::Measure;
+pub use profile::{Profile, ProfileLine};
 pub use speedup::Speedup;
 
 use serde::{Deserialize, Serialize};
@@ -33,8 +38,11 @@ const BETWEEN: [&str; 6] = ["3e-1", "3e-2", "3e-3", "3e-4", "3e-5", "3e-6"];
 pub struct League {
     /// Per data set.
     pub standings: Vec<Standing>,
-    /// Speed-ups over all data sets, per measure.
+    /// Speed-ups over all data sets, per measured measure.
     pub matrices: Vec<Matrix>,
+    /// Performance profiles over all data sets, per measured measure.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
 }
 
 /// One data set.
@@ -54,10 +62,13 @@ pub struct Standing {
     pub too_small: Vec<f64>,
     /// The solvers, in the order of the tables.
     pub members: Vec<Member>,
-    /// Who wins at each target, per measure.
+    /// Who wins at each target, per measured measure.
     pub winners: Vec<Vec<Winner>>,
-    /// Speed-ups of everybody over everybody, per measure.
+    /// Speed-ups of everybody over everybody, per measured measure.
     pub matrices: Vec<Matrix>,
+    /// Performance profiles over its targets, per measured measure.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
 }
 
 /// One solver on one data set.
@@ -73,11 +84,21 @@ pub struct Member {
     pub reference: bool,
     /// Whether it has a dual.
     pub has_dual: bool,
+    /// Whether its steps depend on the clock: at another price of the oracle they would be others.
+    #[serde(default)]
+    pub reads_clock: bool,
     /// Most memory of products between planes that a run of it kept, bytes.
     #[serde(default)]
     pub cached_bytes: u64,
     /// What it spent, per measure.
     pub scores: Vec<Score>,
+}
+
+impl Member {
+    /// Whether a measure is a projection of runs whose steps would be others at that price of the oracle.
+    pub fn is_projected(&self, measure: Measure) -> bool {
+        self.reads_clock && measure.price().is_some_and(|price| price != 1.0)
+    }
 }
 
 /// What one solver spent of one measure.
@@ -88,6 +109,12 @@ pub struct Score {
     /// Area over the convergence curve: mean over log-cost of how far down the run is, 0 at a relative gap of 1, 1 at
     /// the smallest gap that is compared. The same stretch of the axis for all solvers of the data set.
     pub area: Option<Estimate>,
+    /// The share of all pairs of target and run that was reached.
+    #[serde(default)]
+    pub share: Option<f64>,
+    /// What was spent when half of all pairs were reached; `None` when they never were.
+    #[serde(default)]
+    pub half: Option<f64>,
     /// What was spent at each (target, run) that was reached, ascending, oracle calls per term; the distribution over
     /// targets. Not in summaries.
     #[serde(skip)]
@@ -159,8 +186,9 @@ impl League {
         let curves = curve::curves(frames)?;
         let fields: Vec<Field> = frames.datasets().iter().map(|dataset| Field::new(frames, &curves, dataset)).collect();
         let standings = fields.iter().map(Field::standing).collect();
-        let matrices = Measure::ALL.map(|measure| field::pooled(&fields, measure)).into();
-        Ok(Self { standings, matrices })
+        let matrices = Measure::MEASURED.map(|measure| field::pooled(&fields, measure)).into();
+        let profiles = Measure::MEASURED.map(|measure| profile::of(&fields.iter().collect::<Vec<_>>(), measure)).into();
+        Ok(Self { standings, matrices, profiles })
     }
 
     /// Whether anybody can be compared at all.
@@ -174,6 +202,7 @@ impl League {
         if !datasets.is_empty() {
             self.standings.retain(|s| datasets.contains(&s.dataset) || datasets.contains(&s.title));
             self.matrices.clear();
+            self.profiles.clear();
         }
         self
     }

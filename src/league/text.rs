@@ -1,7 +1,9 @@
 //! The league as tables: standings in; titled tables with a line of explanation out, the same for the terminal, Markdown
 //! and the report.
 
-use super::{Cell, League, Matrix, Measure, REFERENCE, Score, Standing, Winner};
+use super::over_gaps::{area, clock, distribution, over_gaps};
+use super::profile::WORST;
+use super::{Cell, League, Measure, REFERENCE, Score, Standing, Winner};
 use crate::text::{Grid, number, seconds};
 
 /// What a table is about.
@@ -13,33 +15,71 @@ pub enum Part {
     Targets,
     /// Expected running time.
     Ert,
+    /// Distribution over targets and area over the convergence curve, also with a dearer oracle.
+    Anytime,
+    /// Performance profile over all gaps.
+    Profile,
     /// Speed-ups of everybody over everybody.
     Matrix,
 }
 
 impl Part {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Winners, Self::Targets, Self::Ert, Self::Anytime, Self::Profile, Self::Matrix];
+
+    /// Name of its files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Winners => "winners",
+            Self::Targets => "targets",
+            Self::Ert => "ert",
+            Self::Anytime => "anytime",
+            Self::Profile => "performance_profile",
+            Self::Matrix => "speedups",
+        }
+    }
+
     /// How to read its tables.
     pub fn explain(self) -> String {
         match self {
-            Self::Winners => "A solver wins where its 95 % interval against every other one is clear of 1; otherwise those \
-                              that the least median does not beat clearly are named, it first."
-                .to_owned(),
+            Self::Winners => format!(
+                "A solver wins where its interval against every other one is clear of 1; otherwise those that the least \
+                 median does not beat clearly are named, it first. {INTERVALS}"
+            ),
             Self::Targets => format!(
                 "Median until the best primal so far is within the gap of the certified optimum, relative to it, crossings \
                  interpolated; in square brackets how many runs got there when not all did. × says how many times as fast \
-                 as {REFERENCE}: median over pairs with one seed, 95 % interval by bootstrap over them, ≥ and ≤ where runs \
-                 ended before. Area over the convergence curve: mean over the logarithm of what is spent, 0 at a gap of 1, \
-                 1 at the smallest gap that is compared. Cached: most memory of products between planes."
+                 as {REFERENCE}: median over pairs with one seed, with an interval, ≥ and ≤ where runs ended before. \
+                 Cached: most memory of products between planes. {INTERVALS}"
             ),
             Self::Ert => "All that the runs spent until the gap or until they ended, over the number that got there: solver \
                           time / oracle calls."
                 .to_owned(),
-            Self::Matrix => "How many times as fast the solver of the row is as that of the column: median over seeds of the \
-                             median over gaps that one of them reached; ▲ faster, ▼ slower: the 95 % interval is clear of 1."
+            Self::Anytime => "Over all pairs of gap (two a decade, as far as the optimum is known) and run. Reached: the \
+                              share of pairs that were. Half: what was spent when half of all pairs were reached, oracle \
+                              calls per term. Area over the convergence curve: mean over the logarithm of what is spent, \
+                              on a stretch that all solvers share, 0 at a gap of 1, 1 at the smallest gap that is compared. \
+                              Oracle × k: solver time if every second inside the exact oracle were k, from the same runs; \
+                              * the solver reads the clock and would make other steps at that price, so this is a \
+                              projection of a run made at its own."
                 .to_owned(),
+            Self::Profile => format!(
+                "A problem is a gap of a data set that somebody reaches in the median; the share of problems that a solver \
+                 solves within a factor of the best one. Score: mean over the logarithm of the factor from 1 to {WORST}, 1 \
+                 for one that is always the best. It ranks against the best only, so taking one solver away may turn two \
+                 others around: read it beside the matrix of speed-ups. {INTERVALS}"
+            ),
+            Self::Matrix => format!(
+                "How many times as fast the solver of the row is as that of the column: median over seeds of the median over \
+                 gaps that one of them reached; ▲ faster, ▼ slower: the interval is clear of 1. {INTERVALS}"
+            ),
         }
     }
 }
+
+/// What the intervals are.
+const INTERVALS: &str = "Intervals are by bootstrap over seeds, nominally 95 %; of five seeds they reach from the smallest to \
+                         the largest, which covers a median in 93.75 % of all cases.";
 
 /// One table.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +107,12 @@ impl Section {
         self.with(&self.grid.markdown(), "**")
     }
 
+    /// A `table` for a paper.
+    pub fn latex(&self) -> String {
+        let note = if self.note.is_empty() { String::new() } else { format!(". {}", self.note) };
+        self.grid.latex_table(&format!("{}{note}", self.heading()))
+    }
+
     /// Data set and title.
     pub fn heading(&self) -> String {
         let dataset = if self.dataset.is_empty() { "all data sets" } else { &self.dataset };
@@ -79,14 +125,13 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
     let mut sections = Vec::new();
     for standing in &league.standings {
         sections.push(winners(standing));
-        sections.extend(Measure::ALL.map(|measure| targets(standing, measure)));
+        sections.extend(Measure::MEASURED.map(|measure| targets(standing, measure)));
         sections.push(ert(standing));
-        for (measure, grid) in Measure::ALL.into_iter().zip(&standing.matrices) {
-            sections.push(matrix(&standing.title, measure, grid));
-        }
+        sections.extend([distribution(standing), area(standing)]);
+        sections.extend(over_gaps(&standing.title, &standing.profiles, &standing.matrices));
     }
     if league.standings.len() > 1 {
-        sections.extend(Measure::ALL.into_iter().zip(&league.matrices).map(|(measure, m)| matrix("", measure, m)));
+        sections.extend(over_gaps("", &league.profiles, &league.matrices));
     }
     sections.retain(|section| (parts.is_empty() || parts.contains(&section.part)) && !section.grid.rows.is_empty());
     sections
@@ -105,11 +150,11 @@ pub fn text(sections: &[Section]) -> String {
 }
 
 /// What was spent, in the unit of the measure.
-fn spent(measure: Measure, value: f64) -> String {
+pub(super) fn spent(measure: Measure, value: f64) -> String {
     match measure {
-        Measure::Time => seconds(value),
         Measure::Calls if value < 1e5 => format!("{value:.0}"),
         Measure::Calls => number(value),
+        _ => seconds(value),
     }
 }
 
@@ -152,7 +197,7 @@ fn undecided(standing: &Standing, measure: Measure, at: usize, names: &[String])
 
 fn winners(standing: &Standing) -> Section {
     let mut grid = Grid::new(&["relative gap"]);
-    grid.head.extend(Measure::ALL.map(|measure| measure.name().to_owned()));
+    grid.head.extend(Measure::MEASURED.map(|measure| measure.name().to_owned()));
     for (at, target) in standing.targets.iter().enumerate() {
         let cell = |(measure, winner): (Measure, &Winner)| match winner {
             Winner::One(name) => name.clone(),
@@ -160,7 +205,7 @@ fn winners(standing: &Standing) -> Section {
             Winner::Nobody => "nobody got there".to_owned(),
         };
         let mut row = vec![format!("{target:e}")];
-        let winners = Measure::ALL.into_iter().zip(&standing.winners);
+        let winners = Measure::MEASURED.into_iter().zip(&standing.winners);
         row.extend(winners.filter_map(|(measure, winners)| Some((measure, winners.get(at)?))).map(cell));
         grid.rows.push(row);
     }
@@ -218,14 +263,6 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
     let mut grid = by_target(standing, |runs, scores, at| {
         of(scores, at).map_or("–".to_owned(), |cell| target_cell(measure, runs, &cell))
     });
-    // A cache makes few calls: the stretch of calls that all solvers share says little.
-    if matches!(measure, Measure::Time) {
-        grid.head.push(">area".to_owned());
-        for (row, member) in grid.rows.iter_mut().zip(&standing.members) {
-            let area = member.scores.get(measure as usize).and_then(|score| score.area);
-            row.push(area.map_or("–".to_owned(), |area| area.text(|share| format!("{share:.3}"))));
-        }
-    }
     if standing.members.iter().any(|member| member.cached_bytes > 0) {
         grid.head.push(">cached MB".to_owned());
         for (row, member) in grid.rows.iter_mut().zip(&standing.members) {
@@ -238,7 +275,7 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
     }
     let mut notes = Vec::new();
     if measure == Measure::Time {
-        notes.push(format!("On the {} clock.", standing.clock));
+        notes.push(clock(standing));
     }
     let no_dual: Vec<&str> = standing.members.iter().filter(|m| !m.has_dual).map(|m| m.display.as_str()).collect();
     if !no_dual.is_empty() {
@@ -253,35 +290,9 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
 fn ert(standing: &Standing) -> Section {
     let grid = by_target(standing, |_, scores, at| {
         let of = |measure: Measure| scores.get(measure as usize)?.cells.get(at)?.ert.map(|ert| spent(measure, ert));
-        let parts: Vec<String> = Measure::ALL.into_iter().filter_map(of).collect();
+        let parts: Vec<String> = Measure::MEASURED.into_iter().filter_map(of).collect();
         if parts.is_empty() { "–".to_owned() } else { parts.join(" / ") }
     });
     let note = unreached(standing).unwrap_or_default();
     Section { part: Part::Ert, dataset: standing.title.clone(), title: "expected running time".to_owned(), note, grid }
-}
-
-fn matrix(dataset: &str, measure: Measure, matrix: &Matrix) -> Section {
-    let n = matrix.names.len();
-    let mut grid = Grid::new(&["row over column"]);
-    grid.head.extend(matrix.names.iter().map(|name| format!(">{name}")));
-    let known = (0..n).any(|row| (0..n).any(|column| matrix.at(row, column).is_some()));
-    for row in (0..n).filter(|_| known) {
-        let cell = |column: usize| {
-            let mark = |s: super::Speedup| {
-                let mark = if s.is_faster() {
-                    " ▲"
-                } else if s.is_slower() {
-                    " ▼"
-                } else {
-                    ""
-                };
-                s.value_text() + mark
-            };
-            if row == column { "·".to_owned() } else { matrix.at(row, column).map_or("–".to_owned(), mark) }
-        };
-        grid.rows.push(std::iter::once(matrix.names[row].clone()).chain((0..n).map(cell)).collect());
-    }
-    let note = String::new();
-    let title = format!("speed-ups in {}", measure.name());
-    Section { part: Part::Matrix, dataset: dataset.to_owned(), title, note, grid }
 }

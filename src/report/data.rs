@@ -48,7 +48,7 @@ pub(super) fn json(frames: &Frames) -> Result<String> {
     }
     let quantities: Vec<Value> = Quantity::ALL
         .iter()
-        .map(|q| json!({ "key": q.name(), "title": q.title(), "floor": q.is_suboptimality() }))
+        .map(|q| json!({ "key": q.name(), "title": q.title(), "unit": q.unit(), "floor": q.is_suboptimality() }))
         .collect();
     Ok(json!({ "datasets": datasets, "quantities": quantities }).to_string())
 }

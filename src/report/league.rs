@@ -1,11 +1,9 @@
-//! The league as HTML: its figure, who wins at which gap, and every other table of it folded up by data set.
+//! The league as HTML: who wins at which gap, and every other table of it folded up by data set.
 
 use std::fmt::Write as _;
 
 use super::Input;
 use super::sections::table;
-use crate::error::Result;
-use crate::figure::league as figure;
 use crate::league::text::{Part, Section, sections};
 use crate::text::escape;
 
@@ -17,18 +15,19 @@ fn html_of(section: &Section) -> String {
     table(&format!("league {}", section.heading()), &caption, &head, &rows)
 }
 
-/// The figure and the tables.
-pub(super) fn html(input: &Input) -> Result<String> {
+/// The tables.
+pub(super) fn html(input: &Input) -> String {
     if input.league.is_empty() {
-        return Ok("<p>No two solvers can be compared at a gap of the certified optimum.</p>".to_owned());
+        return "<p>No two solvers can be compared at a gap of the certified optimum.</p>".to_owned();
     }
-    let frames = &input.results.frames;
     let mut out = format!("<p class=\"hint\">{}</p>", escape(&Part::Winners.explain()));
     let all = sections(input.league, &[]);
     all.iter().filter(|section| section.part == Part::Winners).for_each(|section| out.push_str(&html_of(section)));
-    if let Some(svg) = figure::draw(frames, input.league, &frames.datasets())? {
-        let _ = write!(out, "<figure class=\"drawing\">{svg}</figure>");
-    }
+    out.push_str(
+        "<p class=\"hint\">Figures: <a href=\"#figure-league\">distributions over gaps</a>, \
+         <a href=\"#figure-performance_profile\">performance profile and speed-ups</a>, \
+         <a href=\"#figure-league_targets\">speed-ups to gaps</a>.</p>",
+    );
     let rest: Vec<&Section> = all.iter().filter(|section| section.part != Part::Winners).collect();
     for group in rest.chunk_by(|a, b| a.dataset == b.dataset) {
         let name = if group[0].dataset.is_empty() { "all data sets" } else { &group[0].dataset };
@@ -43,5 +42,5 @@ pub(super) fn html(input: &Input) -> Result<String> {
         }
         out.push_str("</details>");
     }
-    Ok(out)
+    out
 }

@@ -1,10 +1,14 @@
-//! Result tables → one self-contained HTML page: tables rendered here, plots drawn in the page by its own script from
-//! JSON inside it. No network, no file beside it.
+//! Result tables → one self-contained HTML page: tables and figures rendered here, plots drawn in the page by its own
+//! script from JSON inside it. Two result folders → one page with both side by side. No network, no file beside it.
 
+mod beside;
 mod certified;
 mod data;
+mod figures;
 mod league;
 mod sections;
+
+pub use beside::{Beside, html as side_by_side};
 
 use crate::claims::Claim;
 use crate::error::Result;
@@ -15,6 +19,8 @@ use crate::text::escape;
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+/// What every page with tables needs.
+const TABLES: &str = include_str!("tables.js");
 
 /// What the page shows.
 pub struct Input<'a> {
@@ -39,12 +45,13 @@ pub fn html(input: &Input) -> Result<String> {
         ("{{claims}}", sections::claims(input.claims)),
         ("{{oracle}}", sections::oracle(input)),
         ("{{targets}}", sections::targets(&input.results.frames)?),
-        ("{{league}}", league::html(input)?),
+        ("{{figures}}", figures::html(input)?),
+        ("{{league}}", league::html(input)),
         ("{{certified}}", certified::html(&input.results.frames)?),
         ("{{runs}}", sections::runs(input)?),
         ("{{environment}}", sections::environment(input)),
         ("{{data}}", json),
-        ("{{script}}", SCRIPT.to_owned()),
+        ("{{script}}", format!("{TABLES}{SCRIPT}")),
     ];
     Ok(fill(PAGE, &parts))
 }
@@ -83,6 +90,7 @@ mod tests {
             "claims",
             "oracle",
             "targets",
+            "figures",
             "league",
             "certified",
             "runs",

@@ -1,19 +1,9 @@
-"use strict";
 (() => {
 const data = JSON.parse(document.getElementById("data").textContent);
-const NS = "http://www.w3.org/2000/svg";
 const state = { axis: "iteration", xlog: true, ylog: true, dlog: false, bands: true, hidden: new Set() };
 const axisTitle = { iteration: "iteration", time_s: "solver time (s)", oracle_calls: "oracle calls" };
 const plots = [];
 
-// Elements are made with textContent and attributes only: names from result files never become markup.
-function make(tag, attributes = {}, ...children) {
-  const svg = ["svg", "g", "path", "line", "text", "rect", "circle"].includes(tag);
-  const element = svg ? document.createElementNS(NS, tag) : document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
 const ink = color => (color === "#000000" ? "currentColor" : color);
 const dashes = (series, scale = 1.3) => series.dash.map(d => d * scale).join(" ");
 
@@ -119,7 +109,7 @@ class Plot {
 
   draw() {
     const width = Math.max(240, this.figure.clientWidth - 14), height = Math.round(Math.min(0.72 * width, 300));
-    const m = { left: 46, right: 10, top: 8, bottom: 36 };
+    const m = { left: 60, right: 10, top: 8, bottom: 36 };
     this.size = { width, height, m };
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.replaceChildren();
@@ -142,7 +132,8 @@ class Plot {
         make("text", { x: m.left - 5, y: Y(p) + 4, "text-anchor": "end" }, label));
     }
     this.svg.append(make("path", { class: "axis", fill: "none", d: `M${m.left},${m.top}V${height - m.bottom}H${width - m.right}` }),
-      make("text", { x: (m.left + width - m.right) / 2, y: height - 5, "text-anchor": "middle" }, axisTitle[state.axis]));
+      make("text", { x: (m.left + width - m.right) / 2, y: height - 5, "text-anchor": "middle" }, axisTitle[state.axis]),
+      make("text", { transform: `translate(11,${(m.top + height - m.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, this.quantity.unit));
     // Below the floor nothing is known of the optimum.
     const floor = this.quantity.floor ? this.py(this.dataset.floor) : null;
     if (floor !== null && floor > y0) {
@@ -289,17 +280,6 @@ class Plot {
   }
 }
 
-function download(name, lines) {
-  const field = v => { const t = v === null || v === undefined ? "" : String(v); return /[",\n\r]/.test(t) ? `"${t.replaceAll('"', '""')}"` : t; };
-  const text = lines.map(line => line.map(field).join(",")).join("\n") + "\n";
-  const link = make("a", { download: `${name.replace(/[^A-Za-z0-9.=_-]+/g, "_")}.csv`, href: URL.createObjectURL(new Blob([text], { type: "text/csv" })) });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  window.lastDownload = { name: link.download, text };
-}
-
 function sample(s) {
   const svg = make("svg", { width: 30, height: 10, viewBox: "0 0 30 10", "aria-hidden": "true", class: "series" });
   svg.append(make("path", { d: "M1,5H29", stroke: ink(s.color), "stroke-width": 2.2, "stroke-dasharray": dashes(s), fill: "none" }));
@@ -339,13 +319,6 @@ function readControls() {
 }
 controls.addEventListener("change", readControls);
 controls.addEventListener("submit", event => event.preventDefault());
-
-document.addEventListener("click", event => {
-  const button = event.target.closest("button.csv");
-  if (!button) return;
-  const rows = [...button.closest("figure").querySelectorAll("tr")];
-  download(button.dataset.csv, rows.map(row => [...row.cells].map(cell => cell.textContent.trim().replace(/\s+/g, " "))));
-});
 
 let width = 0;
 new ResizeObserver(() => {

@@ -36,7 +36,8 @@ pub(super) fn table(name: &str, caption: &str, head: &[&str], rows: &[Vec<String
     out
 }
 
-fn verdict(verdict: Verdict) -> String {
+/// The verdict in its colour.
+pub(super) fn verdict(verdict: Verdict) -> String {
     let class = match verdict {
         Verdict::Holds => "yes",
         Verdict::DoesNotHold => "no",

@@ -37,13 +37,10 @@ impl Estimate {
     }
 }
 
-/// Some numbers of all repeats, and of every draw of them with replacement; no draws when a group has fewer than
+/// A statistic of all repeats, and of every draw of them with replacement; no draws when a group has fewer than
 /// [`FEWEST_PAIRS`]. `groups` are the sizes of groups of repeats that are drawn apart; the statistic is told which
 /// repeats of each to take.
-pub fn resampled<const K: usize>(
-    groups: &[usize],
-    statistic: impl Fn(&[Vec<usize>]) -> [f64; K],
-) -> ([f64; K], Vec<[f64; K]>) {
+pub fn resampled<T>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> T) -> (T, Vec<T>) {
     let value = statistic(&groups.iter().map(|n| (0..*n).collect()).collect::<Vec<_>>());
     if groups.iter().any(|n| *n < FEWEST_PAIRS) {
         return (value, Vec::new());
@@ -55,14 +52,52 @@ pub fn resampled<const K: usize>(
 
 /// Estimates of some numbers that one statistic gives, see [`resampled`].
 pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> [f64; K]) -> [Estimate; K] {
-    let (value, drawn) = resampled(groups, statistic);
-    let mut estimates = value.map(|value| Estimate { value, low: None, high: None });
-    for (at, estimate) in estimates.iter_mut().enumerate() {
-        let finite: Vec<f64> = drawn.iter().map(|values| values[at]).filter(|value| value.is_finite()).collect();
-        // A number that many draws do not have is not known well enough for an interval.
-        if finite.len() as f64 >= CONFIDENCE * RESAMPLES as f64 {
-            (estimate.low, estimate.high) = percentiles(finite, CONFIDENCE).unzip();
-        }
+    let (values, drawn) = resampled(groups, statistic);
+    std::array::from_fn(|at| estimate(values[at], drawn.iter().map(|values| values[at])))
+}
+
+/// [`estimates`] of as many numbers as the statistic gives for all repeats; it gives as many for every draw.
+pub fn estimate_list(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> Vec<f64>) -> Vec<Estimate> {
+    let (values, drawn) = resampled(groups, statistic);
+    let of = |at: usize| estimate(values[at], drawn.iter().map(|values| values[at]));
+    (0..values.len()).map(of).collect()
+}
+
+fn estimate(value: f64, drawn: impl Iterator<Item = f64>) -> Estimate {
+    let finite: Vec<f64> = drawn.filter(|value| value.is_finite()).collect();
+    // A number that many draws do not have is not known well enough for an interval.
+    let known = finite.len() as f64 >= CONFIDENCE * RESAMPLES as f64;
+    let (low, high) = percentiles(finite, CONFIDENCE).filter(|_| known).unzip();
+    Estimate { value, low, high }
+}
+
+/// What an interval over so many repeats is: that of the median of five reaches from the smallest to the largest, and
+/// between these the median lies in 93.75 % of all cases.
+pub fn interval_name(repeats: usize) -> String {
+    let widest = 1.0 - 0.5f64.powi(repeats as i32 - 1);
+    if widest < CONFIDENCE {
+        return format!("{} % interval (smallest to largest of {repeats})", 100.0 * widest);
     }
-    estimates
+    format!("{} % interval", 100.0 * CONFIDENCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_says_what_it_is() {
+        assert_eq!(interval_name(5), "93.75 % interval (smallest to largest of 5)");
+        assert_eq!(interval_name(6), "95 % interval");
+        assert_eq!(interval_name(10), "95 % interval");
+    }
+
+    #[test]
+    fn a_list_of_numbers_is_estimated_like_an_array() {
+        let values = [1.0, 4.0, 2.0, 8.0, 5.0, 7.0];
+        let mean = |draw: &[usize]| draw.iter().map(|at| values[*at]).sum::<f64>() / draw.len() as f64;
+        let array = estimates(&[values.len()], |draw| [mean(&draw[0]), -mean(&draw[0])]);
+        assert_eq!(estimate_list(&[values.len()], |draw| vec![mean(&draw[0]), -mean(&draw[0])]), array);
+        assert!(array[0].low < Some(array[0].value) && array[1].high > Some(array[1].value));
+    }
 }

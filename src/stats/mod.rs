@@ -2,7 +2,7 @@
 
 mod estimate;
 
-pub use estimate::{CONFIDENCE, Estimate, estimates, resampled};
+pub use estimate::{CONFIDENCE, Estimate, estimate_list, estimates, interval_name, resampled};
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

@@ -72,6 +72,16 @@ impl Grid {
         out
     }
 
+    /// A whole `table` with this caption; the first line says which packages it needs.
+    pub fn latex_table(&self, caption: &str) -> String {
+        format!(
+            "% needs \\usepackage{{booktabs,graphicx}}\n\\begin{{table}}\n\\centering\n\\caption{{{}}}\n\
+             \\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n{}}}\n\\end{{table}}\n",
+            latex_escape(caption),
+            self.latex()
+        )
+    }
+
     /// A `tabular` with booktabs rules.
     pub fn latex(&self) -> String {
         let columns: String = self.head.iter().map(|h| if h.starts_with('>') { 'r' } else { 'l' }).collect();
@@ -86,6 +96,38 @@ impl Grid {
     }
 }
 
+/// Signs that TeX only has in formulas.
+const MATHS: [(char, &str); 28] = [
+    ('−', "-"),
+    ('×', "\\times"),
+    ('·', "\\cdot"),
+    ('±', "\\pm"),
+    ('≤', "\\le"),
+    ('≥', "\\ge"),
+    ('≠', "\\ne"),
+    ('≈', "\\approx"),
+    ('∞', "\\infty"),
+    ('→', "\\to"),
+    ('√', "\\surd"),
+    ('Σ', "\\Sigma"),
+    ('⋆', "\\star"),
+    ('∘', "\\circ"),
+    ('′', "'"),
+    ('α', "\\alpha"),
+    ('γ', "\\gamma"),
+    ('λ', "\\lambda"),
+    ('τ', "\\tau"),
+    ('φ', "\\varphi"),
+    ('½', "\\frac12"),
+    ('²', "^2"),
+    ('▲', "\\uparrow"),
+    ('▼', "\\downarrow"),
+    ('✓', "\\surd"),
+    ('✗', "\\times"),
+    ('∈', "\\in"),
+    ('°', "^\\circ"),
+];
+
 fn latex_escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -95,14 +137,15 @@ fn latex_escape(text: &str) -> String {
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),
             '<' | '>' => out.extend(['$', c, '$']),
+            // After the end of a row these would be its options.
+            '[' | '*' => out.extend(['{', c, '}']),
             'µ' => out.push_str("\\textmu{}"),
             '–' => out.push_str("--"),
-            '−' => out.push_str("$-$"),
-            '×' => out.push_str("$\\times$"),
-            '≤' => out.push_str("$\\le$"),
-            '≥' => out.push_str("$\\ge$"),
             '\n' => out.push(' '),
-            other => out.push(other),
+            other => match MATHS.iter().find(|(sign, _)| *sign == other) {
+                Some((_, maths)) => out.extend(["$", maths, "$"]),
+                None => out.push(other),
+            },
         }
     }
     out
@@ -119,5 +162,23 @@ mod tests {
         assert_eq!(grid.text(), "set    share\na_b|c   15 %\n");
         assert_eq!(grid.markdown(), "| set | share |\n| --- | ---: |\n| a_b\\|c | 15 % |\n");
         assert!(grid.latex().contains("a\\_b|c & 15 \\% \\\\\n"), "{}", grid.latex());
+    }
+
+    #[test]
+    fn a_latex_table_holds_nothing_that_tex_does_not_know() {
+        let mut grid = Grid::new(&["solver", ">≤ 1e-3"]);
+        grid.rows.push(vec!["[a]\\b~^{}#&$ §".into(), "≥2.0× ▲ (1.5 to ∞) – 3 µs √ ✓".into()]);
+        let text = grid.latex_table("50 % of λ_i < γ²");
+        assert!(text.starts_with("% needs \\usepackage{booktabs,graphicx}\n\\begin{table}\n"), "{text}");
+        assert!(text.contains("50 \\% of $\\lambda$\\_i $<$ $\\gamma$$^2$"), "{text}");
+        assert!(text.contains("$\\ge$2.0$\\times$ $\\uparrow$ (1.5 to $\\infty$) -- 3 \\textmu{}s $\\surd$ $\\surd$"));
+        assert!(
+            text.contains("{[}a]\\textbackslash{}b\\textasciitilde{}\\textasciicircum{}\\{\\}\\#\\&\\$ §"),
+            "{text}"
+        );
+        let (open, shut) = (text.matches("\\begin{").count(), text.matches("\\end{").count());
+        assert_eq!((open, shut), (2, 2));
+        // Latin letters and the signs of inputenc are fine, all others must be written by name.
+        assert!(text.chars().all(|c| c.is_ascii() || ('\u{a0}'..'\u{180}').contains(&c)), "{text}");
     }
 }

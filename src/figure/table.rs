@@ -1,0 +1,180 @@
+//! The table of figures: a name in; what to see in it, what the paper says below its own, and how it is drawn, out.
+
+use super::convergence::{self, Kind};
+use super::{Source, explain, league, league_targets, oracle_time, performance};
+use crate::error::Result;
+
+/// A part of the caption of a figure of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// Number of the figure.
+    pub number: u8,
+    /// Its words; […] stands for what is left out.
+    pub words: &'static str,
+}
+
+impl Quote {
+    /// Who says it.
+    pub fn source(self) -> String {
+        format!("Shah, Kolmogorov, Lampert, CVPR 2015, figure {}", self.number)
+    }
+}
+
+/// One row of the table of figures.
+pub struct FigureRow {
+    /// Name of its files.
+    pub name: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// What to see, in a sentence.
+    pub about: &'static str,
+    /// The caption of the figure of the paper that it stands for.
+    pub paper: Option<Quote>,
+    /// Whether there is one for every data set besides the one over all.
+    pub per_dataset: bool,
+    /// Draws it for these data sets as SVG text; `None` when the results have nothing for it to show.
+    pub draw: fn(&Source<'_>, &[&str]) -> Result<Option<String>>,
+    /// Why it may have nothing to show.
+    pub missing: &'static str,
+}
+
+const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
+
+/// The table of figures: the four of the paper, the league, and the two that explain the step and the slope rule.
+pub const FIGURES: &[FigureRow] = &[
+    FigureRow {
+        name: "oracle_convergence",
+        title: "Oracle convergence",
+        about: "How far each solver is from the optimum after so many iterations, that is after so many exact oracle calls \
+                per term: the multi-plane solvers should lie lower, because approximate passes cost no call.",
+        paper: Some(Quote {
+            number: 4,
+            words: "Oracle convergence on the four benchmark datasets: primal suboptimality (left), dual suboptimality \
+                    (middle), duality gap (right). Shaded areas indicate minimum and maximum values over 10 repeats. In all \
+                    cases, the multi-plane algorithms, MP-BCFW and MP-BCFW-avg, require fewer iterations to reach high \
+                    quality solutions than the single plane variants, BCFW and BCFW-avg.",
+        }),
+        per_dataset: true,
+        draw: |source, sets| convergence::draw(Kind::Oracle, source, sets).map(Some),
+        missing: "",
+    },
+    FigureRow {
+        name: "runtime_convergence",
+        title: "Runtime convergence",
+        about: "The same distances after so much solver time: where the oracle takes most of the time the multi-plane \
+                solvers should lie lower, where it is cheap they should not lie higher.",
+        paper: Some(Quote {
+            number: 5,
+            words: "Runtime convergence on the four benchmark datasets […] When the max-oracle is fast (USPS and OCR), the \
+                    multi-plane algorithms (MP-BCFW, MP-BCFW-avg) behave similarly to their single-plane counterparts \
+                    (BCFW, BCFW-avg) due to the automatic parameter adjustment. When the max-oracle is computationally \
+                    costly (HorseSeg, Stanford) the multi-plane variants converge substantially faster.",
+        }),
+        per_dataset: true,
+        draw: |source, sets| convergence::draw(Kind::Runtime, source, sets).map(Some),
+        missing: "",
+    },
+    FigureRow {
+        name: "parameter_dynamics",
+        title: "Parameter dynamics",
+        about: "How many planes a term keeps and how many approximate passes the slope rule allows as the run goes on: both \
+                should follow from the data and from the price of the oracle, and from nothing else.",
+        paper: Some(Quote {
+            number: 6,
+            words: "Automatic parameter selection. The size of the working set (top) and the number of approximate passes per \
+                    iteration (bottom) are adjusted in a data- and runtime-dependent way.",
+        }),
+        per_dataset: true,
+        draw: |source, sets| convergence::draw(Kind::Dynamics, source, sets).map(Some),
+        missing: "",
+    },
+    FigureRow {
+        name: "oracle_time",
+        title: "Oracle time",
+        about: "Which part of a solver's time goes into the exact oracle, and how long one call and one approximate step \
+                take: what a multi-plane solver can save is the bar of its single-plane partner.",
+        paper: None,
+        per_dataset: true,
+        draw: |source, sets| oracle_time::draw(source, sets).map(Some),
+        missing: "",
+    },
+    FigureRow {
+        name: "league",
+        title: "League",
+        about: "Which share of all gaps and seeds a solver has reached when so much is spent, of solver time, of oracle calls, \
+                and of solver time if the oracle were dearer: the line that is higher and further left is the better one.",
+        paper: None,
+        per_dataset: true,
+        draw: league::draw,
+        missing: NO_TARGET,
+    },
+    FigureRow {
+        name: "performance_profile",
+        title: "Performance profile and speed-ups",
+        about: "How often a solver is within a factor of the best one, and beside it how many times as fast each is as each \
+                other: a solver that starts high is often the best, one that ends high gets everywhere.",
+        paper: None,
+        per_dataset: true,
+        draw: performance::draw,
+        missing: NO_TARGET,
+    },
+    FigureRow {
+        name: "league_targets",
+        title: "Speed-ups to gaps",
+        about: "How many times as fast as the reference each solver is at each gap, in time and in oracle calls: an interval \
+                that is clear of the line at 1 decides, all others do not.",
+        paper: None,
+        per_dataset: true,
+        draw: league_targets::draw,
+        missing: NO_TARGET,
+    },
+    FigureRow {
+        name: "fw_step",
+        title: "A Frank–Wolfe step",
+        about: "One step on a problem with one weight: the new plane is the mix of the old one and the oracle's that lifts the \
+                lowest point of the lower bound most.",
+        paper: Some(Quote {
+            number: 1,
+            words: "Frank-Wolfe algorithm […] The vector φ specifies the current linear lower bound on H. […] Compute a \
+                    linear interpolation φ′ between φ and φ̂ that maximizes F(φ′), and set φ ← φ′.",
+        }),
+        per_dataset: false,
+        draw: |_, _| explain::fw_step().map(Some),
+        missing: "",
+    },
+    FigureRow {
+        name: "slope_rule",
+        title: "The slope rule",
+        about: "One recorded iteration: while the last approximate pass gained more per second than the iteration so far, \
+                another one is made.",
+        paper: Some(Quote {
+            number: 3,
+            words: "Geometric criterion for number of approximate passes. After each approximate pass, we compare the relative \
+                    progress (increase in objective per time = slope of the last black line segment) to the relative progress \
+                    of the complete iteration so far (slope of the dashed line). If the former is higher (left), we make \
+                    another approximate pass. Otherwise, we start a new iteration (right).",
+        }),
+        per_dataset: false,
+        draw: |source, _| {
+            explain::PassTrace::pick(&source.results.records).map(|t| explain::slope_rule(&t)).transpose()
+        },
+        missing: "no run made approximate passes",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_says_what_to_see() {
+        for (at, row) in FIGURES.iter().enumerate() {
+            assert!(!row.title.is_empty() && row.about.ends_with('.'), "{}", row.name);
+            assert_eq!(row.about.matches(". ").count(), 0, "{}: one sentence", row.name);
+            assert!(FIGURES[..at].iter().all(|other| other.name != row.name && other.title != row.title));
+        }
+        let mut numbers: Vec<u8> = FIGURES.iter().filter_map(|row| Some(row.paper?.number)).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [1, 3, 4, 5, 6]);
+    }
+}
