@@ -4,6 +4,7 @@ pub mod gate;
 pub mod host;
 pub mod interference;
 pub mod progress;
+pub mod remaining;
 pub mod scheduler;
 pub mod session;
 pub mod worker;

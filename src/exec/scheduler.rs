@@ -11,8 +11,9 @@ use crossbeam::channel::{self, RecvTimeoutError};
 use super::gate::Gate;
 use super::host;
 use super::interference::Probing;
-use super::progress::{Progress, View};
-use super::worker::{self, Place, Runner, Slot};
+use super::progress::{Progress, View, Work};
+use super::remaining::{self, Item, Running};
+use super::worker::{self, Activity, Place, Runner, Slot};
 use crate::clock::Helpers;
 use crate::error::{Error, Result};
 use crate::plan::{Estimator, Plan, RunSpec};
@@ -187,6 +188,9 @@ fn watch(
     progress: &mut Progress,
 ) -> Result<Vec<RunRecord>> {
     const TICK: Duration = Duration::from_millis(100);
+    /// What is shown is computed this often: the watcher shares a core with a worker.
+    const SHOW: Duration = Duration::from_millis(500);
+    let models: Vec<f64> = batch.runs.iter().map(|run| Estimator::model(run, batch.plan.description(run))).collect();
     let mut records: Vec<RunRecord> = Vec::new();
     let mut pending: Vec<bool> = vec![true; batch.runs.len()];
     let mut fatal = None;
@@ -217,41 +221,59 @@ fn watch(
                 slot.enforce(timeout);
             }
         }
-        if shown.elapsed() >= TICK {
+        if shown.elapsed() >= SHOW {
             shown = Instant::now();
-            progress.show(&view(batch, slots, &pending, &records, estimator));
+            progress.show(&view(batch, slots, &pending, &models, &records, estimator));
         }
     }
     progress.end();
     fatal.map_or(Ok(records), Err)
 }
 
+/// How far a worker's run is.
+fn running(run: &RunSpec, activity: &Activity) -> Option<Running> {
+    let started = activity.started?;
+    let Activity { iteration, time_s, oracle_calls, .. } = *activity;
+    Some(Running {
+        elapsed_s: started.elapsed().as_secs_f64(),
+        used: remaining::used(&run.settings().budget, iteration, time_s, oracle_calls),
+        heard_s: activity.heard.map_or(0.0, |heard| heard.saturating_duration_since(started).as_secs_f64()),
+    })
+}
+
 fn view(
     batch: &Batch<'_>,
     slots: &[Arc<Slot>],
     pending: &[bool],
+    models: &[f64],
     records: &[RunRecord],
     estimator: &Estimator,
 ) -> View {
-    let activities: Vec<_> = slots.iter().map(|slot| slot.activity()).collect();
-    let elapsed = |index: usize| {
-        let activity = activities.iter().find(|activity| activity.run == Some(index))?;
-        activity.started.map(|started| started.elapsed().as_secs_f64())
-    };
-    let left = pending.iter().enumerate().filter(|(_, pending)| **pending).map(|(index, _)| {
+    let activities: Vec<Activity> = slots.iter().map(|slot| slot.activity()).collect();
+    let item = |index: usize| {
         let run = &batch.runs[index];
-        (estimator.seconds(run, batch.plan.description(run)) - elapsed(index).unwrap_or(0.0)).max(0.0)
-    });
+        let activity = activities.iter().find(|activity| activity.run == Some(index));
+        Item { run, model_s: models[index], running: activity.and_then(|activity| running(run, activity)) }
+    };
+    let items: Vec<Item> = (0..batch.runs.len()).filter(|index| pending[*index]).map(item).collect();
+    let left = remaining::left(&items, estimator, batch.jobs);
+    let spent = records.iter().map(|record| record.measured.totals.total_s).sum::<f64>()
+        + items.iter().filter_map(|item| item.running).map(|running| running.elapsed_s).sum::<f64>();
+    let work = |activity: &Activity| {
+        let run = &batch.runs[activity.run?];
+        Some(Work {
+            label: run.label(),
+            share: running(run, activity).map_or(0.0, |running| running.share()),
+            iteration: activity.iteration,
+            iterations: run.settings().budget.iterations,
+            gap: activity.gap,
+        })
+    };
     View {
         done: records.len(),
         failed: records.iter().filter(|record| !record.status.is_done()).count(),
-        left_s: left.sum::<f64>() / batch.jobs as f64,
-        workers: activities
-            .iter()
-            .map(|activity| {
-                let label = activity.run.map(|index| batch.runs[index].label());
-                label.map(|label| (label, activity.iteration, activity.gap))
-            })
-            .collect(),
+        share: if spent > 0.0 { spent / (spent + left.work_s) } else { 0.0 },
+        left_s: left.wall_s,
+        workers: activities.iter().map(work).collect(),
     }
 }

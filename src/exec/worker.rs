@@ -37,8 +37,14 @@ pub struct Activity {
     pub run: Option<usize>,
     /// When it started.
     pub started: Option<Instant>,
-    /// Iterations at the last evaluation.
+    /// When it was last heard of.
+    pub heard: Option<Instant>,
+    /// Iterations by then.
     pub iteration: u64,
+    /// Solver time by then, as far as it is known.
+    pub time_s: f64,
+    /// Exact oracle calls at the last evaluation.
+    pub oracle_calls: u64,
     /// Gap at the last evaluation.
     pub gap: Option<f64>,
 }
@@ -101,7 +107,12 @@ fn instructive(passes: &[Moment]) -> i64 {
 }
 
 impl Observer for Watch<'_> {
-    fn iteration(&mut self, _iteration: u64, passes: &[Moment]) {
+    fn iteration(&mut self, iteration: u64, passes: &[Moment]) {
+        let mut activity = self.slot.lock();
+        activity.heard = Some(Instant::now());
+        activity.iteration = iteration;
+        activity.time_s = passes.last().map_or(activity.time_s, |moment| moment.time * 1e-9);
+        drop(activity);
         self.gate.pass();
         if instructive(passes) > instructive(&self.passes) {
             self.passes.clear();
@@ -111,7 +122,10 @@ impl Observer for Watch<'_> {
 
     fn point(&mut self, point: &TracePoint) {
         let mut activity = self.slot.lock();
+        activity.heard = Some(Instant::now());
         activity.iteration = point.iteration;
+        activity.time_s = point.time_s;
+        activity.oracle_calls = point.oracle_calls;
         activity.gap = Some(point.gap);
         drop(activity);
         self.gate.pass();

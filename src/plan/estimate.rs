@@ -17,14 +17,23 @@ pub struct Estimator {
 impl Estimator {
     /// Wall seconds of a run with evaluation.
     pub fn seconds(&self, run: &RunSpec, facts: &Description) -> f64 {
+        Self::model(run, facts) * self.factor(run)
+    }
+
+    /// The same before anything was measured.
+    pub fn model(run: &RunSpec, facts: &Description) -> f64 {
+        model_seconds(run, facts)
+    }
+
+    /// How far off the model is for this run.
+    pub fn factor(&self, run: &RunSpec) -> f64 {
         let key = key(run);
-        let model = model_seconds(run, facts);
         let (measured, modelled) = match self.cells.get(&key) {
             Some(cell) => *cell,
             // Not seen yet: as far off as the model was for other solvers of the same data set.
             None => self.sum(|(dataset, _)| *dataset == key.0).unwrap_or((1.0, 1.0)),
         };
-        model * measured / modelled
+        measured / modelled
     }
 
     /// Whether a run of this data set and solver has been measured.
@@ -34,9 +43,14 @@ impl Estimator {
 
     /// Takes note of a run that took this long.
     pub fn learn(&mut self, run: &RunSpec, facts: &Description, total_s: f64) {
-        if total_s > 0.0 {
+        self.note(run, total_s, model_seconds(run, facts));
+    }
+
+    /// Takes note of a part of a run: measured seconds, and those that the model has for it.
+    pub fn note(&mut self, run: &RunSpec, measured_s: f64, model_s: f64) {
+        if measured_s > 0.0 && model_s > 0.0 {
             let cell = self.cells.entry(key(run)).or_default();
-            *cell = (cell.0 + total_s, cell.1 + model_seconds(run, facts));
+            *cell = (cell.0 + measured_s, cell.1 + model_s);
         }
     }
 
