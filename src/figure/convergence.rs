@@ -140,6 +140,9 @@ pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String
     if kind != Kind::Dynamics && datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {
         notes.push("shaded: not known of the optimum, nothing is compared below".to_owned());
     }
+    if kind != Kind::Dynamics {
+        notes.push("P primal, D dual, B_lo and B_up the best bounds of the optimum".to_owned());
+    }
     let no_dual: Vec<&str> = entries_without_dual(frames, &drawn);
     if kind != Kind::Dynamics && !no_dual.is_empty() {
         notes.push(format!("without a dual, in the first panel only: {}", no_dual.join(", ")));

@@ -39,7 +39,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
         }
         let row = root.clone().shrink((0, pt(top)), (pt(WIDTH), pt(SMALL_PANEL)));
         for (cell, (measure, lines)) in row.split_evenly((1, DEAR.len())).iter().zip(&dear) {
-            let above = format!("oracle {} times as dear", measure.price().unwrap_or(1.0));
+            let above = format!("oracle {}× as dear", measure.price().unwrap_or(1.0));
             let titles = Titles { above: &above, below: "solver time (s)", beside: "share" };
             steps::draw(cell, &titles, lines, None, false)?;
         }
@@ -56,8 +56,13 @@ pub(super) fn compared<'a>(league: &'a League, datasets: &[&str]) -> Vec<&'a Sta
     if alone { Vec::new() } else { standings }
 }
 
+/// A relative gap as axes write it.
+pub(super) fn gap(target: f64) -> String {
+    if target >= 1e-3 { format!("{target}") } else { format!("{target:e}") }
+}
+
 fn notes(standings: &[&Standing]) -> Vec<String> {
-    let smallest = |s: &&Standing| s.targets.last().map_or(String::new(), |t| format!("{} to {t:e}", s.title));
+    let smallest = |s: &&Standing| s.targets.last().map_or(String::new(), |t| format!("{} to {}", s.title, gap(*t)));
     let targets: Vec<String> = standings.iter().map(smallest).collect();
     let mut notes = vec![format!(
         "over seeds and relative gaps to the certified optimum, two a decade from 1 as far as it is known: {}",

@@ -6,6 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::Source;
 use super::canvas::{self, Area, Drawn};
+use super::league::gap;
 use super::legend::Legend;
 use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt};
 use crate::error::Result;
@@ -89,8 +90,8 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
         let middle = left + wide / 2.0;
         let place = |ratio: f64| middle + (ratio.ln() / EDGE.ln()).clamp(-1.0, 1.0) * (wide / 2.0 - 4.0);
         let title = theme::text(SMALL, INK, HPos::Center, VPos::Center);
-        let gap = format!("gap {}", standing.targets[*target]);
-        root.draw(&Text::new(gap, (pt(middle), pt(top + 20.0)), title))?;
+        let gap = gap(standing.targets[*target]);
+        root.draw(&Text::new(format!("gap {gap}"), (pt(middle), pt(top + 20.0)), title))?;
         for (ratio, label) in [(0.1, "0.1"), (1.0, "1"), (10.0, "10")] {
             let ink = if ratio == 1.0 { INK } else { GRID };
             let line = vec![(pt(place(ratio)), pt(top + HEADING - 2.0)), (pt(place(ratio)), pt(bottom))];

@@ -12,8 +12,8 @@ use super::panel::Titles;
 use super::steps::{self, LINE, NAMES, Steps};
 use super::theme::{self, GRID, INK, WIDTH, pt};
 use crate::error::Result;
-use crate::league::{Matrix, Measure, Profile, Speedup};
-use crate::stats::interval_name;
+use crate::league::{Matrix, Measure, Profile, ProfileLine, Speedup};
+use crate::stats::{FEWEST_PAIRS, interval_name};
 
 const TITLE: f64 = 16.0;
 const GAP: f64 = 8.0;
@@ -32,13 +32,16 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
     };
     let styles = theme::styles(frames);
     let lines = |profile: &Profile| -> Vec<Steps> {
-        let line = |line: &crate::league::ProfileLine| Steps {
+        let line = |line: &ProfileLine| Steps {
             name: format!("{} {:.2}", line.display, line.score.value),
             style: styles[&line.label],
             at: line.ratios.clone(),
             of: line.problems,
         };
-        profile.lines.iter().map(line).collect()
+        // Where lines end together, names are in this order.
+        let mut lines: Vec<&ProfileLine> = profile.lines.iter().collect();
+        lines.sort_by(|a, b| b.score.value.total_cmp(&a.score.value));
+        lines.into_iter().map(line).collect()
     };
     let panels: Vec<(Measure, usize, Vec<Steps>)> =
         Measure::MEASURED.into_iter().zip(profiles).map(|(measure, p)| (measure, p.problems, lines(p))).collect();
@@ -55,7 +58,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
         for (at, (measure, problems, lines)) in panels.iter().enumerate() {
             let area = root.clone().shrink((0, pt(at as f64 * (tall + GAP))), (pt(WIDTH), pt(tall)));
             let above = format!("share of {problems} problems solved, and score");
-            let below = format!("{} over that of the best solver", measure.name());
+            let below = format!("{} over the best solver's", measure.name());
             let titles = Titles { above: &above, below: &below, beside: "share" };
             steps::draw(&area, &titles, lines, Some(FACTOR), true)?;
         }
@@ -72,7 +75,7 @@ fn notes(pairs: Option<usize>, absent: Option<String>) -> Vec<String> {
             .to_owned(),
         "matrix: median over seeds of the median over gaps; ≥ and ≤ where runs ended before".to_owned(),
     ];
-    notes.push(match pairs.filter(|pairs| *pairs >= crate::stats::FEWEST_PAIRS) {
+    notes.push(match pairs.filter(|pairs| *pairs >= FEWEST_PAIRS) {
         Some(pairs) => format!("colour: faster (blue) or slower (orange), the {} is clear of 1", interval_name(pairs)),
         None => "no colours: too few seeds for intervals".to_owned(),
     });
