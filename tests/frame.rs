@@ -292,6 +292,6 @@ fn solvers_that_read_the_clock_are_known() {
     }
     records.push(run("usps", "somebody-elses", 0, vec![point(1, 0.5, 2.0, 1.0)]));
     let frames = tables(&records);
-    let reads = |place: usize| frames.series[frames.of_record[place]].reads_clock();
+    let reads = |place: usize| frames.series[frames.of_record[place]].reads_clock;
     assert_eq!([0, 1, 2, 3, 4].map(reads), [false, false, true, false, true]);
 }

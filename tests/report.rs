@@ -11,6 +11,7 @@ use ssvm_bench::check::rounds::Design;
 use ssvm_bench::check::{folders, measure};
 use ssvm_bench::frame::load::Results;
 use ssvm_bench::league::League;
+use ssvm_bench::price::BreakEven;
 use ssvm_bench::report::{self, Beside, Input};
 use ssvm_bench::trace::RunRecord;
 use ssvm_bench::trace::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
@@ -54,8 +55,16 @@ fn page(records: &[RunRecord]) -> String {
     let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
     let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
     let claims = claims::check(&results).unwrap();
+    let breakeven = BreakEven::of(&results).unwrap();
     let league = League::of(&results.frames).unwrap();
-    report::html(&Input { name: "results <quick>", results: &results, claims: &claims, league: &league }).unwrap()
+    report::html(&Input {
+        name: "results <quick>",
+        results: &results,
+        claims: &claims,
+        league: &league,
+        breakeven: &breakeven,
+    })
+    .unwrap()
 }
 
 fn one_page_with_everything_and_nothing_from_outside() {
@@ -93,12 +102,14 @@ fn two_folders_stand_side_by_side() {
         (point.time_s, point.cpu_s) = (0.8 * point.time_s, 0.8 * point.cpu_s);
     }
     let [old, new] = [folder(&hand::demo(&["usps-synth", "ocr", HOSTILE], 6)), folder(&faster)];
-    let summaries = [&old, &new].map(|r| (claims::check(r).unwrap(), League::of(&r.frames).unwrap()));
+    let summaries =
+        [&old, &new].map(|r| (claims::check(r).unwrap(), League::of(&r.frames).unwrap(), BreakEven::of(r).unwrap()));
     let side = |at: usize, name: &'static str, results| Input {
         name,
         results,
         claims: &summaries[at].0,
         league: &summaries[at].1,
+        breakeven: &summaries[at].2,
     };
     let page = |findings| {
         let sides = [side(0, "results/<before>", &old), side(1, "results/after", &new)];

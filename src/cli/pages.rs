@@ -16,7 +16,9 @@ use crate::files;
 use crate::frame::export;
 use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
+use crate::frame::regime::Regime;
 use crate::league::{self, League};
+use crate::price::BreakEven;
 use crate::report::{self, Beside, Input};
 
 /// The numbers of a result folder that texts quote: small enough to be committed.
@@ -35,6 +37,12 @@ pub struct Summary {
     /// Everybody against everybody.
     #[serde(default)]
     pub league: League,
+    /// What the oracle costs in the paper.
+    #[serde(default)]
+    pub regimes: Vec<Regime>,
+    /// Solvers over the price of the oracle.
+    #[serde(default)]
+    pub breakeven: BreakEven,
 }
 
 impl Summary {
@@ -48,6 +56,8 @@ impl Summary {
             claims: claims::check(results)?,
             profile: results.profile.clone(),
             league: League::of(&results.frames)?,
+            regimes: results.regimes.clone(),
+            breakeven: BreakEven::of(results)?,
         })
     }
 
@@ -107,8 +117,8 @@ pub fn tables(results: &Results, league: &League, dir: &Path) -> crate::Result<V
 
 /// Writes the page.
 pub fn report(results: &Results, summary: &Summary, out: &Path) -> crate::Result<()> {
-    let Summary { name, claims, league, .. } = summary;
-    let html = report::html(&Input { name, results, claims, league })?;
+    let Summary { name, claims, league, breakeven, .. } = summary;
+    let html = report::html(&Input { name, results, claims, league, breakeven })?;
     files::write_bytes(out, html.as_bytes())
 }
 
@@ -128,6 +138,7 @@ pub fn report_of_two(
         results: results[at],
         claims: &summaries[at].claims,
         league: &summaries[at].league,
+        breakeven: &summaries[at].breakeven,
     };
     let findings = findings.map_err(|error| error.to_string());
     let html = report::side_by_side(&Beside { sides: [side(0), side(1)], findings })?;

@@ -113,7 +113,7 @@ impl Countdown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::ClockKind;
+    use crate::clock::{ClockKind, OracleCost};
     use crate::settings::{Cadence, Identity, RunSettings, SolverSpec};
 
     fn budget(iterations: Option<u64>, time_s: Option<f64>, until: Until) -> Budget {
@@ -152,12 +152,21 @@ mod tests {
                 solver: SolverSpec::new(solver),
                 seed: 1,
                 clock: ClockKind::WALL,
+                oracle_cost: OracleCost::ONE,
                 budget: Budget::iterations(10),
                 evaluate: Cadence::Log,
             },
             code_version: String::new(),
         };
-        RunSpec { run_id: identity.run_id(), identity, set: 0, repeat: 0, pass_factor: 1.0, kept_planes: 0 }
+        RunSpec {
+            run_id: identity.run_id(),
+            identity,
+            set: 0,
+            repeat: 0,
+            pass_factor: 1.0,
+            kept_planes: 0,
+            projected_from: None,
+        }
     }
 
     #[test]

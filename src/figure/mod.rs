@@ -1,6 +1,7 @@
 //! Result tables → SVG, PNG and PDF figures. One file per figure; [`theme`] is how they look, [`panel`] how bands are
 //! drawn, [`canvas`] how drawings become files.
 
+mod breakeven;
 pub mod canvas;
 pub mod convergence;
 pub mod explain;
@@ -27,6 +28,8 @@ use crate::files;
 use crate::frame::load::Results;
 use crate::frame::{Axis, Bands, names};
 use crate::league::League;
+use crate::price::BreakEven;
+use convergence::Kind;
 
 /// File formats of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -57,19 +60,48 @@ pub struct Source<'a> {
     iteration: OnceLock<Vec<Bands>>,
     time: OnceLock<Vec<Bands>>,
     league: OnceLock<League>,
+    breakeven: OnceLock<BreakEven>,
+    /// The same in the paper's regime.
+    regime: Option<Box<Source<'a>>>,
 }
 
 impl<'a> Source<'a> {
     /// Of a result folder; the figures of the paper show solvers that fit one of the patterns, see [`crate::frame::Frames::shown`].
     pub fn new(results: &'a Results, solvers: &[String]) -> Self {
-        let shown = results.frames.shown(solvers);
-        Self { results, shown, iteration: OnceLock::new(), time: OnceLock::new(), league: OnceLock::new() }
+        Self {
+            results,
+            shown: results.frames.shown(solvers),
+            iteration: OnceLock::new(),
+            time: OnceLock::new(),
+            league: OnceLock::new(),
+            breakeven: OnceLock::new(),
+            regime: results.regime.as_deref().map(|regime| Box::new(Source::new(regime, solvers))),
+        }
     }
 
-    /// With a league that is known already.
+    /// Solvers over the price of the oracle.
+    pub fn breakeven(&self) -> Result<&BreakEven> {
+        if let Some(breakeven) = self.breakeven.get() {
+            return Ok(breakeven);
+        }
+        let breakeven = BreakEven::of(self.results)?;
+        Ok(self.breakeven.get_or_init(|| breakeven))
+    }
+
+    /// Draws a figure of what was run in the paper's regime; `None` when nothing was, or when that is all there is.
+    fn in_regime(&self, kind: Kind, datasets: &[&str]) -> Result<Option<String>> {
+        let Some(regime) = self.regime.as_deref().filter(|_| self.results.at_all_prices.is_some()) else {
+            return Ok(None);
+        };
+        let run = regime.results.frames.datasets();
+        let both: Vec<&str> = datasets.iter().copied().filter(|dataset| run.contains(dataset)).collect();
+        if both.is_empty() { Ok(None) } else { convergence::draw(kind, regime, &both).map(Some) }
+    }
+
+    /// With tables that are made already.
     #[must_use]
-    pub fn with_league(self, league: &League) -> Self {
-        Self { league: OnceLock::from(league.clone()), ..self }
+    pub fn knowing(self, league: &League, breakeven: &BreakEven) -> Self {
+        Self { league: OnceLock::from(league.clone()), breakeven: OnceLock::from(breakeven.clone()), ..self }
     }
 
     /// The headings of some data sets.

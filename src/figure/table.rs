@@ -1,7 +1,7 @@
 //! The table of figures: a name in; what to see in it, what the paper says below its own, and how it is drawn, out.
 
 use super::convergence::{self, Kind};
-use super::{Source, explain, league, league_targets, oracle_time, performance};
+use super::{Source, breakeven, explain, league, league_targets, oracle_time, performance};
 use crate::error::Result;
 
 /// A part of the caption of a figure of the paper.
@@ -39,6 +39,7 @@ pub struct FigureRow {
 }
 
 const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
+const NO_REGIME: &str = "nothing was run at the paper's price of the oracle (oracle_cost = \"paper\")";
 
 /// The table of figures: the four of the paper, the league, and the two that explain the step and the slope rule.
 pub const FIGURES: &[FigureRow] = &[
@@ -127,6 +128,35 @@ pub const FIGURES: &[FigureRow] = &[
         per_dataset: true,
         draw: league_targets::draw,
         missing: NO_TARGET,
+    },
+    FigureRow {
+        name: "breakeven",
+        title: "The price of the oracle",
+        about: "Time to a gap over BCFW's when the oracle is k times as dear: where a line falls below 1 the solver has become \
+                the faster one, and the marks say where this machine and the paper are.",
+        paper: None,
+        per_dataset: true,
+        draw: breakeven::draw,
+        missing: "BCFW was not run at two prices of the oracle (oracle_cost)",
+    },
+    FigureRow {
+        name: "regime_runtime_convergence",
+        title: "Runtime convergence in the paper's regime",
+        about: "Runtime convergence with an oracle so dear that BCFW spends the paper's share of its time in it: to be held \
+                against figure 5 of the paper.",
+        paper: None,
+        per_dataset: true,
+        draw: |source, sets| source.in_regime(Kind::Runtime, sets),
+        missing: NO_REGIME,
+    },
+    FigureRow {
+        name: "regime_parameter_dynamics",
+        title: "Parameter dynamics in the paper's regime",
+        about: "Planes and approximate passes at that price: to be held against figure 6 of the paper.",
+        paper: None,
+        per_dataset: true,
+        draw: |source, sets| source.in_regime(Kind::Dynamics, sets),
+        missing: NO_REGIME,
     },
     FigureRow {
         name: "fw_step",

@@ -11,6 +11,7 @@ pub mod export;
 pub mod load;
 pub mod names;
 pub mod profile;
+pub mod regime;
 mod table;
 pub mod target;
 
@@ -22,7 +23,6 @@ use crate::error::{Error, Result};
 use crate::problem::Paper;
 use crate::settings::Identity;
 use crate::solver::SolverInfo;
-use crate::solver::passes::{M, PASSES};
 use crate::text::fits;
 use crate::trace::RunRecord;
 pub use bands::{Axis, Band, Bands, Quantity, TIME_GRID};
@@ -66,6 +66,9 @@ pub struct Series {
     /// Whether it has a dual: not when an evaluation says it has none. Without one there is no gap, only the distance of
     /// its primal to a known optimum.
     pub has_dual: bool,
+    /// Whether its steps depend on the clock, or may do so for all that is known: those of other solvers are the same at any
+    /// price of the oracle.
+    pub reads_clock: bool,
     /// Runs that ended well.
     pub completed: usize,
     /// Runs that failed.
@@ -78,17 +81,6 @@ impl Series {
     /// Whether the solver keeps working sets, or at least is not known not to.
     pub fn keeps_planes(&self) -> bool {
         self.info.as_ref().is_some_and(|info| info.keeps_planes)
-    }
-
-    /// Whether its steps depend on the clock, as those of the slope rule do, or may do so for all that is known. Those of
-    /// other solvers are the same at any price of the oracle.
-    pub fn reads_clock(&self) -> bool {
-        let Some(info) = &self.info else { return true };
-        let is = |key: &str, value: &str| {
-            let row = info.params.iter().find(|row| row.key == key);
-            row.is_some_and(|row| self.facts.get(key).map_or(row.default, String::as_str) == value)
-        };
-        is(PASSES.key, "auto") && !is(M.key, "0")
     }
 }
 
@@ -158,6 +150,7 @@ impl Frames {
                     repeatable: record.settings().clock.repeatable(),
                     certified: catalog.paper(&dataset) == Some(Paper::Stanford),
                     has_dual: true,
+                    reads_clock: reads_clock(record, catalog),
                     dataset,
                     label,
                     facts,
@@ -177,6 +170,16 @@ impl Frames {
         }
         headings(&mut series, catalog);
         let planned = of_run;
+        for name in series.iter().map(|s| s.dataset.clone()).collect::<std::collections::BTreeSet<_>>() {
+            let mut of =
+                planned.iter().filter(|(_, at)| series[*at].dataset == name).map(|(r, _)| r.settings().oracle_cost);
+            if let Some(cost) = of.next().filter(|cost| !cost.is_one())
+                && of.all(|other| other == cost)
+            {
+                let set = series.iter_mut().filter(|s| s.dataset == name);
+                set.for_each(|series| series.title = format!("{}, oracle × {cost}", series.title));
+            }
+        }
         let (points, evaluated) = table::points(&planned)?;
         let known = |at| planned.iter().find(|(_, s)| *s == at).and_then(|(record, _)| known(&record.identity));
         let bounds = table::bounds(&points, &evaluated, &series, known)?;
@@ -283,6 +286,15 @@ impl Frames {
         let count = self.evaluated[first..].partition_point(|run| run.series == series);
         &self.evaluated[first..first + count]
     }
+}
+
+/// Whether the steps of a run depend on the clock; those of a solver that is not known may.
+fn reads_clock(record: &RunRecord, catalog: &dyn Catalog) -> bool {
+    let known = catalog.solver(record.solver()).and_then(|info| {
+        let params = info.resolve(&record.settings().solver, catalog.solvers()).ok()?;
+        Some((info.reads_clock)(&params))
+    });
+    known.unwrap_or(true)
 }
 
 /// Adds to the heading of a data set what tells it apart, when another one has the same.

@@ -84,7 +84,7 @@ impl<'a> Field<'a> {
             runs: series.completed + series.failed,
             reference: series.solver == REFERENCE,
             has_dual: series.has_dual,
-            reads_clock: series.reads_clock(),
+            reads_clock: series.reads_clock,
             cached_bytes: self.cached_bytes(self.entrants[at].series),
             scores: Measure::ALL.map(|measure| self.score(at, measure)).into(),
         }

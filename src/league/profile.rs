@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Measure;
 use super::field::Field;
-use crate::stats::{Estimate, estimate_list, median, sorted};
+use crate::stats::{Estimate, estimates_of, median, sorted};
 
 /// Beyond this factor of the best a solver scores nothing.
 pub const WORST: f64 = 100.0;
@@ -120,7 +120,7 @@ fn profile(sets: &[Costs]) -> Profile {
     };
     let score = |ratios: &Vec<f64>| ratios.iter().map(|ratio| credit(*ratio)).sum::<f64>() / ratios.len() as f64;
     let sizes: Vec<usize> = sets.iter().map(|set| set.seeds).collect();
-    let scores = estimate_list(&sizes, |draw| ratios(draw).iter().map(score).collect());
+    let scores = estimates_of(&sizes, |draw| ratios(draw).iter().map(score).collect());
     let all: Vec<Vec<usize>> = sizes.iter().map(|size| (0..*size).collect()).collect();
     let line = |(((label, display), ratios), score): (((&str, &str), Vec<f64>), Estimate)| ProfileLine {
         label: label.to_owned(),

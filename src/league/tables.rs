@@ -169,7 +169,7 @@ fn speedups(league: &League) -> Rows {
         for (measure, matrix) in Measure::MEASURED.into_iter().zip(matrices) {
             for (row, column, speedup) in pairs(matrix) {
                 let interval = |end: Option<f64>| end.filter(|_| speedup.has_interval());
-                let names = [("solver", row), ("over", column)];
+                let names = [("solver", label(league, row)), ("over", label(league, column))];
                 rows.add(
                     [("dataset", dataset), ("measure", measure.key()), names[0], names[1]],
                     [("pairs", speedup.pairs)],
@@ -184,6 +184,12 @@ fn speedups(league: &League) -> Rows {
         }
     }
     rows
+}
+
+/// A solver as the other tables name it.
+fn label<'a>(league: &'a League, display: &'a str) -> &'a str {
+    let mut members = league.standings.iter().flat_map(|standing| &standing.members);
+    members.find(|member| member.display == display).map_or(display, |member| &member.label)
 }
 
 fn pairs(matrix: &Matrix) -> impl Iterator<Item = (&str, &str, super::Speedup)> {

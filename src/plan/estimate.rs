@@ -20,9 +20,9 @@ impl Estimator {
         Self::model(run, facts) * self.factor(run)
     }
 
-    /// The same before anything was measured.
+    /// The same before anything was measured; a run that follows from another takes none.
     pub fn model(run: &RunSpec, facts: &Description) -> f64 {
-        model_seconds(run, facts)
+        if run.projected_from.is_some() { 0.0 } else { model_seconds(run, facts) }
     }
 
     /// How far off the model is for this run.
@@ -41,9 +41,9 @@ impl Estimator {
         self.cells.contains_key(&key(run))
     }
 
-    /// Takes note of a run that took this long.
+    /// Takes note of a run that took this long; one that follows from another took no time of its own.
     pub fn learn(&mut self, run: &RunSpec, facts: &Description, total_s: f64) {
-        self.note(run, total_s, model_seconds(run, facts));
+        self.note(run, total_s, Self::model(run, facts));
     }
 
     /// Takes note of a part of a run: measured seconds, and those that the model has for it.
@@ -61,7 +61,7 @@ impl Estimator {
 }
 
 fn key(run: &RunSpec) -> (String, String) {
-    (run.identity.dataset.clone(), run.settings().solver.to_string())
+    (run.identity.dataset.clone(), run.settings().cell())
 }
 
 fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {

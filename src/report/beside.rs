@@ -89,8 +89,11 @@ fn claims(beside: &Beside<'_>) -> String {
         for claim in a.claims.iter().filter(|claim| claim.dataset == left) {
             let other = of(b, claim.number, right, &claim.solver);
             let cell = |claim: Option<&Claim>| {
-                claim.map_or("–".to_owned(), |c| {
-                    format!("{}<br><small>{}</small>", verdict(c.verdict), escape(&c.measured))
+                let Some(claim) = claim else { return "–".to_owned() };
+                let own = format!("{}<br><small>{}</small>", verdict(claim.verdict), escape(&claim.measured));
+                claim.regime.as_ref().map_or(own.clone(), |regime| {
+                    let there = format!("{} <small>{}</small>", verdict(regime.verdict), escape(&regime.measured));
+                    format!("{own}<br>in the paper's regime: {there}")
                 })
             };
             let set = heading(beside, (left, right));
@@ -169,7 +172,11 @@ fn targets(beside: &Beside<'_>) -> Result<String> {
                     let iterations = c.iterations.map_or(String::new(), |k| format!(", {} it.", number(k)));
                     format!("{time}<small>{iterations} ({}/{})</small>", c.reached, c.runs)
                 };
-                let ratio = cell.time_s.zip(partner.time_s).filter(|(a, _)| *a > 0.0).map(|(a, b)| b / a);
+                if cell.time_s.or(partner.time_s).is_none() {
+                    continue;
+                }
+                let both = cell.time_s.zip(partner.time_s).filter(|(a, _)| *a > 0.0 && left == right);
+                let ratio = both.map(|(a, b)| b / a);
                 rows.push(vec![
                     format!("{:e}", row.target),
                     escape(&a.series[cell.series].display),

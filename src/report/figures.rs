@@ -13,7 +13,7 @@ pub(super) type Drawing = (&'static FigureRow, String);
 
 /// All figures over all data sets that the results have something for.
 pub(super) fn drawings(input: &Input) -> Result<Vec<Drawing>> {
-    let source = Source::new(input.results, &[]).with_league(input.league);
+    let source = Source::new(input.results, &[]).knowing(input.league, input.breakeven);
     let datasets = input.results.frames.datasets();
     let mut drawings = Vec::new();
     for row in FIGURES {

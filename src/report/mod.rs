@@ -6,6 +6,7 @@ mod certified;
 mod data;
 mod figures;
 mod league;
+mod price;
 mod sections;
 
 pub use beside::{Beside, html as side_by_side};
@@ -14,6 +15,7 @@ use crate::claims::Claim;
 use crate::error::Result;
 use crate::frame::load::Results;
 use crate::league::League;
+use crate::price::BreakEven;
 use crate::text::escape;
 
 const PAGE: &str = include_str!("page.html");
@@ -32,6 +34,8 @@ pub struct Input<'a> {
     pub claims: &'a [Claim],
     /// Everybody against everybody.
     pub league: &'a League,
+    /// Solvers over the price of the oracle.
+    pub breakeven: &'a BreakEven,
 }
 
 /// The page.
@@ -47,6 +51,7 @@ pub fn html(input: &Input) -> Result<String> {
         ("{{targets}}", sections::targets(&input.results.frames)?),
         ("{{figures}}", figures::html(input)?),
         ("{{league}}", league::html(input)),
+        ("{{price}}", price::html(input)),
         ("{{certified}}", certified::html(&input.results.frames)?),
         ("{{runs}}", sections::runs(input)?),
         ("{{environment}}", sections::environment(input)),
@@ -92,6 +97,7 @@ mod tests {
             "targets",
             "figures",
             "league",
+            "price",
             "certified",
             "runs",
             "environment",

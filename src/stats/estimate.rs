@@ -50,24 +50,26 @@ pub fn resampled<T>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> T) ->
     (value, drawn.collect())
 }
 
-/// Estimates of some numbers that one statistic gives, see [`resampled`].
+/// Estimates of some numbers that one statistic gives, see [`resampled`]; one that is infinite in a draw is not known there.
 pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> [f64; K]) -> [Estimate; K] {
     let (values, drawn) = resampled(groups, statistic);
-    std::array::from_fn(|at| estimate(values[at], drawn.iter().map(|values| values[at])))
+    let known = |at: usize| drawn.iter().map(move |values| values[at]).filter(|value| value.is_finite());
+    std::array::from_fn(|at| estimate(values[at], known(at)))
 }
 
-/// [`estimates`] of as many numbers as the statistic gives for all repeats; it gives as many for every draw.
-pub fn estimate_list(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> Vec<f64>) -> Vec<Estimate> {
+/// Estimates of as many numbers as a statistic gives. A draw may give an infinite number: an interval may end there. One
+/// that is not a number is left out, and too many of them leave no interval.
+pub fn estimates_of(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> Vec<f64>) -> Vec<Estimate> {
     let (values, drawn) = resampled(groups, statistic);
-    let of = |at: usize| estimate(values[at], drawn.iter().map(|values| values[at]));
-    (0..values.len()).map(of).collect()
+    let known = |at: usize| drawn.iter().map(move |values| values[at]).filter(|value| !value.is_nan());
+    values.iter().enumerate().map(|(at, value)| estimate(*value, known(at))).collect()
 }
 
+/// With an interval, unless many draws do not know the number.
 fn estimate(value: f64, drawn: impl Iterator<Item = f64>) -> Estimate {
-    let finite: Vec<f64> = drawn.filter(|value| value.is_finite()).collect();
-    // A number that many draws do not have is not known well enough for an interval.
-    let known = finite.len() as f64 >= CONFIDENCE * RESAMPLES as f64;
-    let (low, high) = percentiles(finite, CONFIDENCE).filter(|_| known).unzip();
+    let known: Vec<f64> = drawn.collect();
+    let enough = known.len() as f64 >= CONFIDENCE * RESAMPLES as f64;
+    let (low, high) = percentiles(known, CONFIDENCE).filter(|_| enough).unzip();
     Estimate { value, low, high }
 }
 
@@ -97,7 +99,7 @@ mod tests {
         let values = [1.0, 4.0, 2.0, 8.0, 5.0, 7.0];
         let mean = |draw: &[usize]| draw.iter().map(|at| values[*at]).sum::<f64>() / draw.len() as f64;
         let array = estimates(&[values.len()], |draw| [mean(&draw[0]), -mean(&draw[0])]);
-        assert_eq!(estimate_list(&[values.len()], |draw| vec![mean(&draw[0]), -mean(&draw[0])]), array);
+        assert_eq!(estimates_of(&[values.len()], |draw| vec![mean(&draw[0]), -mean(&draw[0])]), array);
         assert!(array[0].low < Some(array[0].value) && array[1].high > Some(array[1].value));
     }
 }

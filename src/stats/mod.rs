@@ -1,8 +1,9 @@
 //! Numbers → what is said about them: median, spread, bootstrap intervals. One definition for the whole house.
 
 mod estimate;
+pub mod portable;
 
-pub use estimate::{CONFIDENCE, Estimate, estimate_list, estimates, interval_name, resampled};
+pub use estimate::{CONFIDENCE, Estimate, estimates, estimates_of, interval_name, resampled};
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
