@@ -234,11 +234,9 @@ fn watch(
 fn running(run: &RunSpec, activity: &Activity) -> Option<Running> {
     let started = activity.started?;
     let Activity { iteration, time_s, oracle_calls, .. } = *activity;
-    Some(Running {
-        elapsed_s: started.elapsed().as_secs_f64(),
-        used: remaining::used(&run.settings().budget, iteration, time_s, oracle_calls),
-        heard_s: activity.heard.map_or(0.0, |heard| heard.saturating_duration_since(started).as_secs_f64()),
-    })
+    let used = remaining::used(&run.settings().budget, iteration, time_s, oracle_calls);
+    let heard = activity.heard.map_or(0.0, |heard| heard.saturating_duration_since(started).as_secs_f64());
+    Some(Running::new(run, (used, iteration), (started.elapsed().as_secs_f64(), heard)))
 }
 
 fn view(
@@ -257,8 +255,7 @@ fn view(
     };
     let items: Vec<Item> = (0..batch.runs.len()).filter(|index| pending[*index]).map(item).collect();
     let left = remaining::left(&items, estimator, batch.jobs);
-    let spent = records.iter().map(|record| record.measured.totals.total_s).sum::<f64>()
-        + items.iter().filter_map(|item| item.running).map(|running| running.elapsed_s).sum::<f64>();
+    let done = records.iter().map(|record| record.measured.totals.total_s).sum::<f64>();
     let work = |activity: &Activity| {
         let run = &batch.runs[activity.run?];
         Some(Work {
@@ -272,7 +269,7 @@ fn view(
     View {
         done: records.len(),
         failed: records.iter().filter(|record| !record.status.is_done()).count(),
-        share: if spent > 0.0 { spent / (spent + left.work_s) } else { 0.0 },
+        share: (done + left.done_s) / (done + left.whole_s).max(f64::MIN_POSITIVE),
         left_s: left.wall_s,
         workers: activities.iter().map(work).collect(),
     }

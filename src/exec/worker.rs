@@ -37,7 +37,7 @@ pub struct Activity {
     pub run: Option<usize>,
     /// When it started.
     pub started: Option<Instant>,
-    /// When it was last heard of.
+    /// When its last iteration ended.
     pub heard: Option<Instant>,
     /// Iterations by then.
     pub iteration: u64,
@@ -122,7 +122,6 @@ impl Observer for Watch<'_> {
 
     fn point(&mut self, point: &TracePoint) {
         let mut activity = self.slot.lock();
-        activity.heard = Some(Instant::now());
         activity.iteration = point.iteration;
         activity.time_s = point.time_s;
         activity.oracle_calls = point.oracle_calls;
