@@ -6,7 +6,7 @@ use crate::settings::{Budget, Cadence, Until};
 
 /// What the estimate before a run counts beside what it has done: as much as this share of it.
 const PRIOR: f64 = 0.02;
-/// An estimate is approached with this time constant, seconds.
+/// An estimate is approached with this time constant at most, seconds.
 const SMOOTH_S: f64 = 20.0;
 /// Above this factor of what was shown an estimate was wrong, and is shown at once.
 const WRONG: f64 = 1.5;
@@ -140,7 +140,9 @@ impl Countdown {
             None => estimate,
             Some(before) => {
                 let expected = (before - dt).max(0.0);
-                let moved = expected + (1.0 - (-dt / SMOOTH_S).exp()) * (estimate - expected);
+                // Near the end there is little time to follow.
+                let slow = (0.3 * estimate).clamp(2.0, SMOOTH_S);
+                let moved = expected + (1.0 - (-dt / slow).exp()) * (estimate - expected);
                 if estimate > WRONG * before { estimate } else { moved.min(before) }
             }
         };
