@@ -156,7 +156,7 @@ fn every_statistic_is_a_table() {
     assert_eq!(text("anytime").lines().count(), 1 + 2 * 5);
     // The distribution ends at the share that was reached.
     let ecdf = text("ecdf");
-    let last = ecdf.lines().filter(|line| line.starts_with("usps,bcfw,oracle_calls,0,")).next_back().unwrap();
+    let last = ecdf.lines().rfind(|line| line.starts_with("usps,bcfw,oracle_calls,0,")).unwrap();
     assert!(last.ends_with(",1"), "{last}");
     // Both rows of a pair, on the data set and over all.
     assert_eq!(text("speedups").lines().count(), 1 + 2 * 2 * 2);

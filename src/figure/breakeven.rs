@@ -10,7 +10,7 @@ use super::panel::{Line, Panel, Scale};
 use super::theme::{self, INK, Style, WIDTH, pt};
 use crate::error::Result;
 use crate::price::{BreakEven, PricedSet};
-use crate::stats::Estimate;
+use crate::stats::{Estimate, interval_name};
 
 const HEADING: f64 = 16.0;
 const PANEL: f64 = 132.0;
@@ -34,11 +34,14 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
             entries.push(entry);
         }
     }
+    let pairs = sets.iter().flat_map(|set| &set.rows).map(|row| row.pairs).min().unwrap_or(0);
     let notes = [
         "time to a relative gap over that of BCFW, the oracle k times as dear; below 1 is faster than BCFW".to_owned(),
-        "line = median over pairs with one seed, band = 95 % interval; k = 1: this machine's price; dashed: the paper's \
-         (BCFW's oracle share as in the paper)"
-            .to_owned(),
+        format!(
+            "line = median over pairs with one seed, band = {}; k = 1: this machine's price; dashed: the paper's (BCFW's \
+             oracle share as in the paper)",
+            interval_name(pairs)
+        ),
     ];
     let legend = Legend::new(entries, &notes);
     let row = HEADING + PANEL;

@@ -6,15 +6,16 @@ use std::path::Path;
 use super::{FIGURES, FigureRow};
 use crate::error::{Error, Result};
 
-/// The file of a figure in a folder, the one that pages show best first.
-fn file(dir: &Path, row: &FigureRow) -> Option<String> {
-    let names = ["svg", "png", "pdf"].map(|extension| format!("{}.{extension}", row.name));
-    names.into_iter().find(|name| dir.join(name).is_file())
+/// How a figure in a folder is linked, the file that pages show best first; a PDF cannot stand in a page.
+fn link(dir: &Path, row: &FigureRow) -> Option<String> {
+    let kinds = [("svg", "!"), ("png", "!"), ("pdf", "")];
+    let (extension, show) = kinds.into_iter().find(|(e, _)| dir.join(format!("{}.{e}", row.name)).is_file())?;
+    Some(format!("{show}[{}]({}.{extension})", row.title, row.name))
 }
 
 /// Markdown about the figures over all data sets that are in a folder; links are relative to it.
 pub fn page(dir: &Path) -> Result<String> {
-    let found: Vec<(&FigureRow, String)> = FIGURES.iter().filter_map(|row| Some((row, file(dir, row)?))).collect();
+    let found: Vec<(&FigureRow, String)> = FIGURES.iter().filter_map(|row| Some((row, link(dir, row)?))).collect();
     if found.is_empty() {
         let message = "no figure is in it; `ssvm-bench figures RESULTS --out DIR` draws them";
         return Err(Error::file(dir, message));
@@ -24,11 +25,8 @@ pub fn page(dir: &Path) -> Result<String> {
         let anchor = row.title.to_lowercase().replace(' ', "-").replace(|c: char| !c.is_alphanumeric() && c != '-', "");
         let _ = writeln!(page, "| [{}](#{anchor}) | {} |", row.title, row.about);
     }
-    for (row, file) in &found {
-        let _ = write!(page, "\n## {}\n\n{}\n\n", row.title, row.about);
-        // A PDF cannot stand in a page.
-        let show = if file.ends_with(".pdf") { "" } else { "!" };
-        let _ = writeln!(page, "{show}[{}]({file})", row.title);
+    for (row, link) in &found {
+        let _ = write!(page, "\n## {}\n\n{}\n\n{link}\n", row.title, row.about);
         if let Some(quote) = row.paper {
             let _ = write!(page, "\n> “{}”\n> ({})\n", quote.words, quote.source());
         }

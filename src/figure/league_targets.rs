@@ -11,7 +11,7 @@ use super::legend::Legend;
 use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt};
 use crate::error::Result;
 use crate::league::{Measure, REFERENCE, Speedup, Standing};
-use crate::stats::{FEWEST_PAIRS, interval_name};
+use crate::stats::interval_name;
 
 const HEADING: f64 = 28.0;
 const ROW: f64 = 12.0;
@@ -45,10 +45,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
     }
     let speedups = || blocks.iter().flat_map(|block| &block.standing.members).flat_map(|member| &member.scores);
     let pairs = speedups().flat_map(|score| &score.cells).filter_map(|cell| Some(cell.speedup?.pairs)).min();
-    let interval = match pairs.filter(|pairs| *pairs >= FEWEST_PAIRS) {
-        Some(pairs) => format!("line = {}", interval_name(pairs)),
-        None => "too few pairs for intervals".to_owned(),
-    };
+    let interval = format!("line = {}", interval_name(pairs.unwrap_or(0)));
     let notes = [
         format!("how many times as fast as {REFERENCE}; right of the line is faster"),
         format!("dot = median over pairs with one seed, {interval}; filled = solver time, hollow = oracle calls"),

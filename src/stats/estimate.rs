@@ -76,6 +76,9 @@ fn estimate(value: f64, drawn: impl Iterator<Item = f64>) -> Estimate {
 /// What an interval over so many repeats is: that of the median of five reaches from the smallest to the largest, and
 /// between these the median lies in 93.75 % of all cases.
 pub fn interval_name(repeats: usize) -> String {
+    if repeats < FEWEST_PAIRS {
+        return "no interval (too few repeats)".to_owned();
+    }
     let widest = 1.0 - 0.5f64.powi(repeats as i32 - 1);
     if widest < CONFIDENCE {
         return format!("{} % interval (smallest to largest of {repeats})", 100.0 * widest);
@@ -89,6 +92,7 @@ mod tests {
 
     #[test]
     fn an_interval_says_what_it_is() {
+        assert_eq!(interval_name(4), "no interval (too few repeats)");
         assert_eq!(interval_name(5), "93.75 % interval (smallest to largest of 5)");
         assert_eq!(interval_name(6), "95 % interval");
         assert_eq!(interval_name(10), "95 % interval");
