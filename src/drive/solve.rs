@@ -3,7 +3,7 @@
 use super::{Course, Observer, Outcome, Quiet, drive};
 use crate::clock::ClockKind;
 use crate::error::Result;
-use crate::problem::Problem;
+use crate::problem::{Problem, guarded};
 use crate::settings::{Budget, Cadence, SolverSpec};
 use crate::solver::{SolverTable, Standard};
 
@@ -113,8 +113,10 @@ impl<'p, P: Problem> Solve<'p, P> {
         if iterations.is_none() && time_s.is_none() && oracle_calls.is_none() {
             self.budget.iterations = Some(MOST_ITERATIONS);
         }
-        let mut solver = Standard.build(&self.solver, self.problem, self.seed)?;
-        let course = Course { clock: self.clock, budget: &self.budget, evaluate: &self.evaluate };
-        drive(self.problem, &mut *solver, course, observer)
+        guarded(|| {
+            let mut solver = Standard.build(&self.solver, self.problem, self.seed)?;
+            let course = Course { clock: self.clock, budget: &self.budget, evaluate: &self.evaluate };
+            drive(self.problem, &mut *solver, course, observer)
+        })?
     }
 }
