@@ -25,6 +25,8 @@ const REMEMBERED: usize = 2048;
 const PASSED_ON: usize = 200;
 /// Pipes are asked to hold this much, so that w and planes of ordinary size go through in one piece.
 const PIPE_BYTES: i32 = 1 << 20;
+/// What it may write while it is still being written to.
+const UNASKED: usize = 1 << 26;
 /// How long a program may take to end when its input ends.
 const FAREWELL: Duration = Duration::from_millis(200);
 /// A program that does nothing is looked at this often.
@@ -154,6 +156,9 @@ impl Child {
                     if ready.output {
                         // It may answer before it has read everything; its pipe must not fill up.
                         self.receive(doing)?;
+                        if self.unread().len() > UNASKED {
+                            return Err(self.fault(&format!("wrote more than {UNASKED} bytes unasked when {doing}")));
+                        }
                     }
                 }
                 Err(_) => return Err(self.died(doing)),

@@ -77,7 +77,10 @@ impl Hello {
         match key {
             "n" => self.n = count("and a number of terms")?,
             "d" => self.d = count("and a number of weights")?,
-            "operations" => self.operations = Some(count("and a number of operations")? as u64),
+            "operations" => {
+                let operations = value.parse::<u64>().ok().filter(|operations| *operations > 0);
+                self.operations = Some(operations.ok_or_else(|| wrong("and a number of operations"))?);
+            }
             "lambda" => {
                 let lambda = value.parse::<f64>().ok().filter(|lambda| lambda.is_finite() && *lambda > 0.0);
                 self.lambda = Some(lambda.ok_or_else(|| wrong("and a positive number"))?);
