@@ -1,10 +1,10 @@
 //! Oracles that are programs: the same trajectories as the built-in ones, faults that end one run and nothing else, checks
 //! that notice a bad oracle, and nothing left running. The programs are this test binary, called with `serve`.
 
-#[path = "common/trials.rs"]
-mod trials;
 #[path = "program/served.rs"]
 mod served;
+#[path = "common/trials.rs"]
+mod trials;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Output, Stdio};
@@ -17,7 +17,8 @@ use ssvm_bench::solver::{SolverTable, Standard};
 use ssvm_bench::trace::store::{Folder, Store};
 use ssvm_bench::trace::{RunRecord, Status};
 use ssvm_bench::{
-    Budget, Cadence, Catalog, ClockKind, Course, DataDir, Harness, Outcome, Quiet, Request, Solve, SolverSpec, Value, drive,
+    Budget, Cadence, Catalog, ClockKind, Course, DataDir, Harness, Outcome, Quiet, Request, Solve, SolverSpec, Value,
+    drive,
 };
 use trials::Skipped;
 
@@ -258,7 +259,8 @@ fn every_fault_is_a_failed_record_and_nothing_else() {
     assert_eq!(records.len(), repeats * (FAULTS.len() + 1));
     let failed = |record: &&RunRecord| !record.status.is_done();
     for (fault, expected) in FAULTS {
-        let ours: Vec<&RunRecord> = records.iter().filter(|r| r.dataset().ends_with(&format!("serve {fault}"))).collect();
+        let ours: Vec<&RunRecord> =
+            records.iter().filter(|r| r.dataset().ends_with(&format!("serve {fault}"))).collect();
         assert_eq!(ours.len(), repeats, "{fault}");
         for record in ours {
             let Status::Failed(reason) = &record.status else { panic!("{fault} did not fail: {:?}", record.status) };
@@ -319,7 +321,15 @@ fn solve_ends_with_a_plain_message() {
 
 fn solve_tells_pipe_and_oracle_apart() {
     let output = bench(&[
-        "solve", "--dataset", &dataset("", "usps 40"), "--solver", "fw", "--iterations", "5", "--format", "json",
+        "solve",
+        "--dataset",
+        &dataset("", "usps 40"),
+        "--solver",
+        "fw",
+        "--iterations",
+        "5",
+        "--format",
+        "json",
     ]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -351,11 +361,14 @@ fn bad_oracles_are_noticed_during_runs() {
 }
 
 fn the_test_command_finds_what_is_wrong() {
-    let test = |what: &str, format: &str| bench(&["oracle", "test", &dataset("", what), "--terms", "15", "--format", format]);
+    let test =
+        |what: &str, format: &str| bench(&["oracle", "test", &dataset("", what), "--terms", "15", "--format", format]);
     let fine = test("usps 40", "table");
     let text = String::from_utf8_lossy(&fine.stdout).into_owned();
     assert!(fine.status.success(), "{text} {}", String::from_utf8_lossy(&fine.stderr));
-    for words in ["n = 40, d = 2560", "in the program", "the pipe:", "H_i is convex: fine", "no plane is above H_i: fine"] {
+    for words in
+        ["n = 40, d = 2560", "in the program", "the pipe:", "H_i is convex: fine", "no plane is above H_i: fine"]
+    {
         assert!(text.contains(words), "{text}");
     }
     for (what, words) in [
@@ -402,10 +415,8 @@ fn the_identity_is_the_program_and_what_it_says() {
 /// The whole way: plan, run with two workers, resume, profile, league, report, gate.
 fn everything_works_with_a_program() {
     let folder = tempfile::tempdir().unwrap();
-    let config = format!(
-        "repeats = 2\n{CONFIG}[[dataset]]\nname = \"{}\"\n[[solver]]\nname = \"*\"\n",
-        dataset("", "usps 30")
-    );
+    let config =
+        format!("repeats = 2\n{CONFIG}[[dataset]]\nname = \"{}\"\n[[solver]]\nname = \"*\"\n", dataset("", "usps 30"));
     std::fs::write(folder.path().join("c.toml"), config).unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let fine = |arguments: &[&str]| {

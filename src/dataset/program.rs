@@ -38,7 +38,10 @@ impl DatasetRow for Oracle {
 /// Starts the program of an `oracle:` data set.
 pub fn open(request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
     let asked = Asked::read(request.argument()).map_err(|what| {
-        Error::invalid(format!("data set '{}': {what}; expected oracle:PROGRAM[,limit=SECONDS…] [ARGUMENTS]", request.name))
+        Error::invalid(format!(
+            "data set '{}': {what}; expected oracle:PROGRAM[,limit=SECONDS…] [ARGUMENTS]",
+            request.name
+        ))
     })?;
     request.lambda_for(1)?;
     // The file is read before the program starts: it must be the one that runs.
@@ -134,7 +137,9 @@ fn split_options(word: &str) -> (&str, Vec<(&str, &str)>) {
     let (mut end, mut options) = (word.len(), Vec::new());
     for (comma, _) in word.rmatch_indices(',') {
         let part = word[comma + 1..end].split_once('=');
-        let Some((key, value)) = part.filter(|(key, _)| key.bytes().all(|byte| byte.is_ascii_alphabetic())) else { break };
+        let Some((key, value)) = part.filter(|(key, _)| key.bytes().all(|byte| byte.is_ascii_alphabetic())) else {
+            break;
+        };
         options.insert(0, (key, value));
         end = comma;
     }

@@ -122,7 +122,9 @@ impl Child {
     /// What went wrong, with the program's name and last words.
     pub fn fault(&mut self, what: &str) -> String {
         let deadline = Instant::now() + LAST_WORDS;
-        while self.errors.is_some() && self.wait_for(false, false, deadline) == Ok(Ready { errors: true, ..Ready::default() }) {
+        while self.errors.is_some()
+            && self.wait_for(false, false, deadline) == Ok(Ready { errors: true, ..Ready::default() })
+        {
             if self.listen().is_err() {
                 break;
             }
@@ -130,7 +132,11 @@ impl Child {
         let words = String::from_utf8_lossy(&self.words);
         let last: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = last[last.len().saturating_sub(4)..].join(" | ");
-        let words = if last.is_empty() { "; it said nothing on standard error".into() } else { format!("; its last words: {last}") };
+        let words = if last.is_empty() {
+            "; it said nothing on standard error".into()
+        } else {
+            format!("; its last words: {last}")
+        };
         format!("oracle program '{}' {what}{words}", self.name)
     }
 
@@ -251,7 +257,9 @@ impl Child {
                 return Err(self.died(doing));
             }
             if Instant::now() >= deadline {
-                return Err(self.fault(&format!("did nothing within its limit when {doing} (,limit= and ,start= set it)")));
+                return Err(
+                    self.fault(&format!("did nothing within its limit when {doing} (,limit= and ,start= set it)"))
+                );
             }
         }
     }
@@ -262,12 +270,10 @@ impl Child {
         let input = self.input.as_ref().map(AsFd::as_fd).filter(|_| to_write);
         // What is not watched is watched as something else: an array needs no memory.
         let Some(any) = output.or(errors) else { return Ok(Ready::default()) };
-        let watch = |fd: Option<BorrowedFd<'a>>, flags| PollFd::new(fd.unwrap_or(any), fd.map_or(PollFlags::POLLIN, |_| flags));
-        let mut list = [
-            watch(errors, PollFlags::POLLIN),
-            watch(output, PollFlags::POLLIN),
-            watch(input, PollFlags::POLLOUT),
-        ];
+        let watch =
+            |fd: Option<BorrowedFd<'a>>, flags| PollFd::new(fd.unwrap_or(any), fd.map_or(PollFlags::POLLIN, |_| flags));
+        let mut list =
+            [watch(errors, PollFlags::POLLIN), watch(output, PollFlags::POLLIN), watch(input, PollFlags::POLLOUT)];
         let left = deadline.saturating_duration_since(Instant::now()).min(LOOK);
         // Rounded up: a wait of 0 ms would be a busy loop.
         let left = u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX);

@@ -58,7 +58,11 @@ impl Hello {
     /// Checks the first line of a program.
     pub(super) fn check_greeting(line: &str) -> Result<(), String> {
         let Some(version) = line.strip_prefix("ssvm-oracle ") else {
-            return Err(format!("begins with '{}' instead of '{}': it is no oracle program", shorten(line), greeting()));
+            return Err(format!(
+                "begins with '{}' instead of '{}': it is no oracle program",
+                shorten(line),
+                greeting()
+            ));
         };
         match version.trim().parse::<u32>() {
             Ok(VERSION) => Ok(()),

@@ -178,14 +178,12 @@ impl Pool {
 
     fn lock(&self) -> MutexGuard<'_, Slot> {
         let place = PLACES.with_borrow_mut(|places| {
-            places.iter().find(|(pool, _)| *pool == self.number).map_or_else(
-                || {
-                    let place = self.threads.fetch_add(1, Ordering::Relaxed) % self.slots.len();
-                    places.push((self.number, place));
-                    place
-                },
-                |(_, place)| *place,
-            )
+            let known = places.iter().find(|(pool, _)| *pool == self.number).map(|(_, place)| *place);
+            known.unwrap_or_else(|| {
+                let place = self.threads.fetch_add(1, Ordering::Relaxed) % self.slots.len();
+                places.push((self.number, place));
+                place
+            })
         });
         self.slots[place].lock().unwrap_or_else(PoisonError::into_inner)
     }

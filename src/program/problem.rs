@@ -13,11 +13,8 @@ use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::{Away, Certificate, Direction, Family, Problem, Sink, give_up};
 
 /// The family.
-pub const PROGRAM: Family = Family {
-    name: "program",
-    oracle_seconds: |size| 1e-4 + 1e-8 * size.d as f64,
-    ..Family::OTHER
-};
+pub const PROGRAM: Family =
+    Family { name: "program", oracle_seconds: |size| 1e-4 + 1e-8 * size.d as f64, ..Family::OTHER };
 
 /// One exact call in so many is compared with the working set.
 const COMPARE_EVERY: u64 = 16;
@@ -128,7 +125,9 @@ impl ProgramProblem {
         let (value, size) = plane.value_and_size(w);
         if value < -ROUNDING * size {
             self.note(Note::NotMaximal, || {
-                format!("the oracle is not a maximiser: of term {i} it returned a plane of value {value:e}, the truth has 0")
+                format!(
+                    "the oracle is not a maximiser: of term {i} it returned a plane of value {value:e}, the truth has 0"
+                )
             });
         }
         for other in known {
@@ -158,7 +157,8 @@ impl ProgramProblem {
         let rounding = ROUNDING * size;
         let Some(bound) = self.bound(i, w, work) else {
             self.note(Note::NoBound, || {
-                "the oracle is not exact and gives no bounds: primal and gap are those of its planes, not certified".into()
+                "the oracle is not exact and gives no bounds: primal and gap are those of its planes, not certified"
+                    .into()
             });
             return Certificate { lower: value, upper: value, proven: false, operations };
         };
@@ -177,7 +177,9 @@ impl ProgramProblem {
         let ((before, size), (after, _)) = (plane.value_and_size(w), again.value_and_size(w));
         if (before - after).abs() > ROUNDING * size {
             self.note(Note::NotDeterministic, || {
-                format!("the oracle is not deterministic: of term {i} it returned {before:e}, and {after:e} at the same w")
+                format!(
+                    "the oracle is not deterministic: of term {i} it returned {before:e}, and {after:e} at the same w"
+                )
             });
         }
     }

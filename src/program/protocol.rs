@@ -93,7 +93,9 @@ impl Head {
                 Some(("operations", count)) => head.operations = Some(number(Some(count), "operations")?),
                 Some(("ns", count)) => head.ns = Some(number(Some(count), "ns")?),
                 None if word == "bound" => head.bound = true,
-                _ => return Err(wrong(&format!("'{}' is unknown; known: key=, bound, operations=, ns=", shorten(word)))),
+                _ => {
+                    return Err(wrong(&format!("'{}' is unknown; known: key=, bound, operations=, ns=", shorten(word))));
+                }
             }
         }
         Ok(head)
@@ -153,9 +155,8 @@ impl Answer {
     fn take_text(&mut self, head: &Head, payload: &[u8]) -> Result<f64, String> {
         let wrong = |what: String| format!("answered term {} with {what}", head.term);
         let text = std::str::from_utf8(payload).map_err(|_| wrong("numbers that are no text".into()))?;
-        let number = |word: &str| {
-            word.parse::<f64>().map_err(|_| wrong(format!("'{}', which is no number", shorten(word))))
-        };
+        let number =
+            |word: &str| word.parse::<f64>().map_err(|_| wrong(format!("'{}', which is no number", shorten(word))));
         let mut words = text.split_ascii_whitespace();
         let mut next = || words.next().ok_or_else(|| wrong("no offset or bound".into())).and_then(number);
         self.offset = next()?;

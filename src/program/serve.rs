@@ -1,6 +1,6 @@
 //! The other end, for programs in Rust: a [`MaxOracle`] in, a program that speaks the protocol out.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::time::Instant;
 
 use super::hello::{Hello, Numbers};
