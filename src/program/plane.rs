@@ -75,22 +75,17 @@ impl Plane {
             || (a.offset == b.offset && a.coordinates == b.coordinates && a.values == b.values)
     }
 
-    /// ⟨φ⋆, w⟩. Four sums in a fixed order.
+    /// ⟨φ⋆, w⟩. A coordinate always goes to the same of 16 sums, as in a dense product: where w is 0 nothing is rounded
+    /// otherwise, and planes of a term that are equally high stay so to the bit.
     pub fn dot(&self, w: &[f64]) -> f64 {
         let Data { coordinates, values, .. } = &*self.0;
         let Some(coordinates) = coordinates else { return if values.is_empty() { 0.0 } else { dot(values, w) } };
-        let mut sums = [0.0; 4];
-        let (fours, rest) = coordinates.as_chunks::<4>();
-        let (value_fours, value_rest) = values.as_chunks::<4>();
-        for (at, value) in fours.iter().zip(value_fours) {
-            for lane in 0..4 {
-                sums[lane] += value[lane] * w[at[lane] as usize];
-            }
+        let mut sums = [0.0; 16];
+        for (at, value) in coordinates.iter().zip(values) {
+            sums[*at as usize % 16] += value * w[*at as usize];
         }
-        for (lane, (at, value)) in rest.iter().zip(value_rest).enumerate() {
-            sums[lane] += value * w[*at as usize];
-        }
-        (sums[0] + sums[1]) + (sums[2] + sums[3])
+        let lane = |l: usize| (sums[l] + sums[l + 4]) + (sums[l + 8] + sums[l + 12]);
+        (lane(0) + lane(2)) + (lane(1) + lane(3))
     }
 
     /// ⟨φ, [w 1]⟩, and the sum of the sizes of what is summed: rounding is a small part of it.

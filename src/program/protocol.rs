@@ -94,7 +94,10 @@ impl Head {
                 Some(("ns", count)) => head.ns = Some(number(Some(count), "ns")?),
                 None if word == "bound" => head.bound = true,
                 _ => {
-                    return Err(wrong(&format!("'{}' is unknown; known: key=, bound, operations=, ns=", shorten(word))));
+                    return Err(wrong(&format!(
+                        "'{}' is unknown; known: key=, bound, operations=, ns=",
+                        shorten(word)
+                    )));
                 }
             }
         }
@@ -126,7 +129,9 @@ impl Answer {
         if let Some(bound) = self.bound.filter(|bound| !bound.is_finite()) {
             return wrong(format!("the bound {bound}"));
         }
-        if let Some(at) = self.values.iter().position(|value| !value.is_finite()) {
+        // Without an end in the middle the look at all of them is a short one.
+        let finite = self.values.iter().fold(true, |all, value| all & value.is_finite());
+        if !finite && let Some(at) = self.values.iter().position(|value| !value.is_finite()) {
             let coordinate = self.coordinates.get(at).map_or(at, |coordinate| *coordinate as usize);
             return wrong(format!("{} at coordinate {coordinate}", self.values[at]));
         }
@@ -146,8 +151,7 @@ impl Answer {
         self.offset = first.next().unwrap_or(f64::NAN);
         let bound = first.next().unwrap_or_default();
         let (coordinates, values) = rest.split_at(if head.dense { 0 } else { 4 * head.count });
-        let whole = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).map_or(u32::MAX, u32::from_le_bytes);
-        self.coordinates.extend(coordinates.chunks_exact(4).map(whole));
+        self.coordinates.extend(coordinates.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
         self.values.extend(doubles(values));
         bound
     }
@@ -202,7 +206,7 @@ impl Answer {
             Numbers::Binary => {
                 first.for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
                 self.coordinates.iter().for_each(|at| out.extend_from_slice(&at.to_le_bytes()));
-                self.values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+                write_doubles(&self.values, out);
             }
             Numbers::Text => {
                 let mut words: Vec<String> = first.map(|value| format!("{value:e}")).collect();
@@ -219,17 +223,23 @@ impl Answer {
 
 /// Little-endian doubles.
 pub(super) fn doubles(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
-    bytes.chunks_exact(8).map(|bytes| <[u8; 8]>::try_from(bytes).map_or(f64::NAN, f64::from_le_bytes))
+    bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
+}
+
+/// Appends them.
+fn write_doubles(values: &[f64], out: &mut Vec<u8>) {
+    let begin = out.len();
+    out.resize(begin + 8 * values.len(), 0);
+    for (bytes, value) in out[begin..].as_chunks_mut().0.iter_mut().zip(values) {
+        *bytes = value.to_le_bytes();
+    }
 }
 
 /// Appends the frame that sets w.
 pub(super) fn write_w(w: &[f64], numbers: Numbers, out: &mut Vec<u8>) {
     out.extend_from_slice(b"w\n");
     match numbers {
-        Numbers::Binary => {
-            out.reserve(8 * w.len());
-            w.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
-        }
+        Numbers::Binary => write_doubles(w, out),
         Numbers::Text => {
             let words: Vec<String> = w.iter().map(|value| format!("{value:e}")).collect();
             out.extend_from_slice(words.join(" ").as_bytes());
