@@ -52,8 +52,16 @@ fn page(records: &[RunRecord]) -> String {
     let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
     let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
     let claims = claims::check(&results).unwrap();
+    let breakeven = ssvm_bench::price::BreakEven::of(&results).unwrap();
     let league = League::of(&results.frames).unwrap();
-    report::html(&Input { name: "results <quick>", results: &results, claims: &claims, league: &league }).unwrap()
+    report::html(&Input {
+        name: "results <quick>",
+        results: &results,
+        claims: &claims,
+        league: &league,
+        breakeven: &breakeven,
+    })
+    .unwrap()
 }
 
 fn one_page_with_everything_and_nothing_from_outside() {

@@ -237,7 +237,8 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
     Ok(())
 }
 
-fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
+/// Downloads these sets.
+pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
     let sets = names.iter().map(|name| find(catalog, name)).collect::<Result<Vec<_>, _>>()?;
     for set in sets {
         note(&format!("{}: {}", set.name, set.terms));

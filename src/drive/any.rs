@@ -63,10 +63,11 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
     }
 
     fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {
-        let RunSettings { solver, seed, clock, budget, evaluate } = settings;
+        let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
+        let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
         guarded(|| {
             let mut solver = self.solvers.build(solver, &self.problem, *seed)?;
-            drive(&self.problem, &mut *solver, Course { clock: *clock, budget, evaluate }, observer)
+            drive(&self.problem, &mut *solver, course, observer)
         })?
     }
 

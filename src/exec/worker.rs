@@ -211,6 +211,7 @@ pub fn execute(
         host_class: host::class(),
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
+        projected_from: None,
         started_unix_s,
         steal: steal.fraction(),
         load: host::load(),

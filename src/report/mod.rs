@@ -4,12 +4,14 @@
 mod certified;
 mod data;
 mod league;
+mod price;
 mod sections;
 
 use crate::claims::Claim;
 use crate::error::Result;
 use crate::frame::load::Results;
 use crate::league::League;
+use crate::price::BreakEven;
 use crate::text::escape;
 
 const PAGE: &str = include_str!("page.html");
@@ -26,6 +28,8 @@ pub struct Input<'a> {
     pub claims: &'a [Claim],
     /// Everybody against everybody.
     pub league: &'a League,
+    /// Solvers over the price of the oracle.
+    pub breakeven: &'a BreakEven,
 }
 
 /// The page.
@@ -40,6 +44,7 @@ pub fn html(input: &Input) -> Result<String> {
         ("{{oracle}}", sections::oracle(input)),
         ("{{targets}}", sections::targets(&input.results.frames)?),
         ("{{league}}", league::html(input)?),
+        ("{{price}}", price::html(input)?),
         ("{{certified}}", certified::html(&input.results.frames)?),
         ("{{runs}}", sections::runs(input)?),
         ("{{environment}}", sections::environment(input)),
@@ -84,6 +89,7 @@ mod tests {
             "oracle",
             "targets",
             "league",
+            "price",
             "certified",
             "runs",
             "environment",
