@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use served::{BAD_HELLOS, FAULTS};
+use ssvm_bench::clock::OracleCost;
 use ssvm_bench::problem::Problem;
 use ssvm_bench::program::{Launch, Plane, ProgramProblem, trial};
 use ssvm_bench::solver::{SolverTable, Standard};
@@ -95,7 +96,12 @@ fn zombies_stay() -> bool {
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, iterations: u64) -> Outcome {
     let mut solver = Standard.build(spec, problem, 7).expect("a solver");
     let budget = Budget::iterations(iterations);
-    let course = Course { clock: ClockKind::VIRTUAL, budget: &budget, evaluate: &Cadence::Every(1) };
+    let course = Course {
+        clock: ClockKind::VIRTUAL,
+        oracle_cost: OracleCost::ONE,
+        budget: &budget,
+        evaluate: &Cadence::Every(1),
+    };
     drive(problem, &mut *solver, course, &mut Quiet).expect("a run")
 }
 
@@ -116,8 +122,6 @@ fn follow<P: Problem>(built_in: &P, program: &ProgramProblem, iterations: u64) {
         assert_eq!(ours.points.len(), theirs.points.len(), "{spec}");
         for (ours, theirs) in ours.points.iter().zip(&theirs.points) {
             let close = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1e-3);
-            eprintln!("{spec} {} {:e}", ours.iteration, (ours.dual - theirs.dual) / ours.dual);
-            if std::env::var("SHOW").is_ok() { continue; }
             assert!(close(ours.primal, theirs.primal), "{spec}: primal {} {}", ours.primal, theirs.primal);
             assert!(close(ours.dual, theirs.dual), "{spec}: dual {} {}", ours.dual, theirs.dual);
             assert_eq!(ours.oracle_calls, theirs.oracle_calls, "{spec}");
@@ -126,8 +130,7 @@ fn follow<P: Problem>(built_in: &P, program: &ProgramProblem, iterations: u64) {
 }
 
 fn every_solver_follows_the_built_in_oracle() {
-    let n: usize = std::env::var("FOLLOW").map_or(400, |n| n.parse().unwrap());
-    follow(&served::synthetic(n), &program(&["usps", &n.to_string()]), 6);
+    follow(&served::synthetic(120), &program(&["usps", "120"]), 6);
     let text = program(&["text", "30"]);
     let built_in = served::synthetic(30);
     let spec = SolverSpec::new("mp-bcfw").with("passes", Value::Count(2));
@@ -140,7 +143,7 @@ fn usps_through_the_protocol_is_usps() -> Result<(), Skipped> {
     let data = trials::official("usps")?;
     let path = ["usps/zip.train.gz", "usps/zip.train"].map(|name| data.path.join(name));
     let path = path.iter().find(|path| path.is_file()).expect("located before").display().to_string();
-    follow(&served::official(&path), &program(&["official", &path]), 3);
+    follow(&served::official(&path), &program(&["official", &path]), 2);
     Ok(())
 }
 
@@ -489,7 +492,7 @@ fn python(modules: &[&str]) -> Result<String, Skipped> {
 }
 
 fn solved(name: &str, solver: &str) -> Vec<serde_json::Value> {
-    let mut arguments = vec!["solve", "--dataset", name, "--solver", solver, "--iterations", "6", "--clock", "virtual"];
+    let mut arguments = vec!["solve", "--dataset", name, "--solver", solver, "--iterations", "4", "--clock", "virtual"];
     arguments.extend(["--evaluate", "every:1", "--format", "json"]);
     if solver.starts_with("mp-bcfw") {
         arguments.extend(["--passes", "3"]);
