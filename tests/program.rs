@@ -440,6 +440,13 @@ fn everything_works_with_a_program() {
     fine(&["report", &path("out")]);
     fine(&["check", &path("out"), "--save", &path("baseline.toml")]);
     assert!(fine(&["check", &path("out"), "--baseline", &path("baseline.toml")]).contains("same"));
+    let priced = std::fs::read_to_string(path("c.toml")).unwrap();
+    let priced = priced.replace("name = \"*\"", "name = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"");
+    let priced = format!("oracle_cost = [1, 64]\n{priced}").replace("iterations = 3", "iterations = 400\ngap = 0.01");
+    std::fs::write(path("p.toml"), priced.replace("repeats = 2", "repeats = 5")).unwrap();
+    fine(&["run", "--config", &path("p.toml"), "--out", &path("priced"), "--quiet"]);
+    let advice = fine(&["advise", "--results", &path("priced"), "--dataset", "oracle", "--oracle-cost", "8"]);
+    assert!(advice.contains("bcfw"), "{advice}");
 }
 
 fn interrupted(arguments: &[&str], tag: &str) {
