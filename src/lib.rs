@@ -16,6 +16,7 @@ pub mod error;
 pub mod linalg;
 pub mod oracle;
 pub mod problem;
+pub mod program;
 pub mod settings;
 pub mod solver;
 pub mod stats;

@@ -299,7 +299,9 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
         wall_s: 1.0,
         cpu_s: 1.0,
         oracle_wall_s: 0.5,
+        pipe_s: 0.0,
         instrument_s: 0.0,
+        notes: Vec::new(),
         weights: Vec::new(),
     }
 }

@@ -129,7 +129,9 @@ fn outcome(stop: StopReason, wall_s: f64) -> Outcome {
         wall_s,
         cpu_s: 0.25 * wall_s,
         oracle_wall_s: 0.0,
+        pipe_s: 0.0,
         instrument_s: 0.0,
+        notes: Vec::new(),
         weights: Vec::new(),
     }
 }

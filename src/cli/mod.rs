@@ -11,6 +11,7 @@ mod figures;
 mod init;
 mod league;
 mod optimum;
+mod oracle;
 mod pages;
 mod plan;
 mod profile;
@@ -74,6 +75,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// A certified optimum of a data set, into the store.
     Optimum(optimum::OptimumArgs),
+    /// Checks a max-oracle that is a program of its own.
+    Oracle(oracle::OracleArgs),
     /// The known data sets: list, check, fetch, prepare, show, accuracy.
     Data(data::DataArgs),
     /// Refreshes or checks the parts of README.md and docs/ that the program made.
@@ -161,6 +164,7 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
         Command::Check(args) => check::run(args, catalog),
         Command::Compare(args) => compare::run(args, catalog),
         Command::Optimum(args) => optimum::run(args, catalog, &data),
+        Command::Oracle(args) => oracle::run(args, &data),
         Command::Data(args) => data::run(args, catalog, &data).map(fine),
         Command::Readme(args) => readme::run(args, catalog).map(fine),
         Command::Completions(args) => shell::completions(args, command(catalog)).map(fine),
@@ -196,6 +200,17 @@ fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
+}
+
+/// Ends the programs of this process with it when it is interrupted; nothing is done where none runs.
+fn end_programs_with_us() {
+    if crate::program::any_alive() {
+        // A command with a handler of its own keeps that.
+        let _ = ctrlc::set_handler(|| {
+            crate::program::kill_all();
+            std::process::exit(1);
+        });
+    }
 }
 
 /// A positive finite number.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::bail;
 
@@ -127,6 +128,9 @@ pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How long a program may finish its call after Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// Set by the first Ctrl-C (or SIGTERM): runs in flight are dropped, finished ones stay. The second ends the process.
 pub fn interrupt_flag() -> &'static AtomicBool {
     static FLAG: AtomicBool = AtomicBool::new(false);
@@ -135,9 +139,13 @@ pub fn interrupt_flag() -> &'static AtomicBool {
         // Without a handler Ctrl-C still works, only less politely.
         let _ = ctrlc::set_handler(|| {
             if FLAG.swap(true, Ordering::Relaxed) {
+                crate::program::kill_all();
                 std::process::exit(1);
             }
             note("stopping; once more to stop at once");
+            // Runs look up between two calls; after this long they wait for a program that does not answer.
+            std::thread::sleep(PATIENCE);
+            crate::program::kill_all();
         });
     });
     &FLAG

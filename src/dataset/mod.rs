@@ -13,6 +13,7 @@ pub mod npy;
 mod npy_header;
 pub mod npz;
 pub mod prepare;
+pub mod program;
 pub mod split;
 pub mod synth;
 pub mod table;

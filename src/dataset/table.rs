@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::known::{DataDir, KnownSet};
-use super::{horseseg, images, letter_file, libsvm, npz, twin, usps};
+use super::{horseseg, images, letter_file, libsvm, npz, program, twin, usps};
 use crate::drive::{AnyProblem, bind};
 use crate::error::{Error, Result};
 use crate::problem::{Family, Problem, Size};
@@ -21,6 +21,8 @@ pub enum Argument {
     Parameters(&'static [&'static str]),
     /// A file, then perhaps `,key=value` with these keys.
     Path(&'static [&'static str]),
+    /// A program, then perhaps `,key=value` with these keys, then its own arguments.
+    Program(&'static [&'static str]),
 }
 
 /// What a reader should know of a data set.
@@ -62,6 +64,7 @@ impl DatasetInfo {
         match (self.known, self.argument) {
             (Some(set), _) => request.data.locate(set).is_some(),
             (None, Argument::Path(_)) => request.path().is_ok_and(|path| path.exists()),
+            (None, Argument::Program(_)) => program::program_file(request.argument()).is_some(),
             (None, Argument::Parameters(_)) => true,
         }
     }
@@ -74,6 +77,7 @@ impl DatasetInfo {
             Argument::Parameters(names) => format!("{}[:{}]", self.name, keys(names)),
             Argument::Path([]) => format!("{}:PATH", self.name),
             Argument::Path(names) => format!("{}:PATH[,{}]", self.name, keys(names)),
+            Argument::Program(names) => format!("{}:PROGRAM[,{}] [ARGUMENTS]", self.name, keys(names)),
         }
     }
 }
@@ -102,7 +106,8 @@ impl<'a> Request<'a> {
         self.name.split_once(':').map_or(self.name, |(head, _)| head)
     }
 
-    fn argument(&self) -> &'a str {
+    /// What follows the colon.
+    pub(super) fn argument(&self) -> &'a str {
         self.name.split_once(':').map_or("", |(_, rest)| rest)
     }
 
@@ -168,6 +173,8 @@ impl<'a> Request<'a> {
         let (keys, text) = match info.argument {
             Argument::Parameters(keys) => (keys, self.argument()),
             Argument::Path(keys) => (keys, self.split_path().1),
+            // It reads its own line: arguments may have any form.
+            Argument::Program(keys) => (keys, ""),
         };
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let key = part.split_once('=').map(|(key, _)| key);
@@ -337,6 +344,7 @@ standard![
     libsvm::Libsvm,
     letter_file::Letters,
     npz::GraphFile,
+    program::Oracle,
 ];
 
 #[cfg(test)]

@@ -232,6 +232,11 @@ pub fn run(
         probing: probing.as_ref(),
     };
     let mut fresh = run_batch(&batch, &mut estimator, &mut progress)?;
+    let notes: BTreeSet<(&str, &str)> = fresh
+        .iter()
+        .flat_map(|record| record.measured.totals.notes.iter().map(|note| (record.dataset(), &**note)))
+        .collect();
+    notes.iter().for_each(|(dataset, note)| progress.say(Verbosity::Quiet, &format!("warning: {dataset}: {note}")));
     let lost = project(&projected, &store, &existing.done, &mut fresh)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
     let mut failed: Vec<(String, String)> = fresh

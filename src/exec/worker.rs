@@ -195,6 +195,8 @@ pub fn execute(
     let failed = |message: String| (Status::Failed(message), nothing());
     let (status, measured) = match result {
         Err(payload) => failed(format!("panicked: {}", panic_text(payload.as_ref()))),
+        // Its program may have been ended with it.
+        Ok(Err(_)) if halt == Halt::Cancel as u8 => return None,
         Ok(Err(error)) => failed(error.to_string()),
         Ok(Ok(outcome)) => match outcome.points.iter().find(|point| !point.is_sound()) {
             Some(point) => failed(format!("diverged: the objective is not finite at iteration {}", point.iteration)),

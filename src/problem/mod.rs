@@ -6,6 +6,7 @@
 mod chain;
 mod evaluate;
 mod family;
+mod fault;
 mod graph;
 mod multiclass;
 mod simple;
@@ -13,6 +14,7 @@ mod simple;
 pub use chain::{CHAIN, ChainProblem};
 pub use evaluate::{Evaluation, evaluate};
 pub use family::{Family, Paper, Size};
+pub use fault::{give_up, guarded};
 pub use graph::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
 pub use multiclass::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
 pub use simple::{MaxOracle, Simple, SparsePlane};
@@ -67,6 +69,15 @@ impl Certificate {
     pub fn exact(value: f64, operations: u64) -> Self {
         Self { lower: value, upper: value, proven: true, operations }
     }
+}
+
+/// What of an oracle call was spent outside this process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Away {
+    /// Inside the oracle, ns.
+    pub spent_ns: u64,
+    /// On the way there and back, ns: no part of the oracle's time.
+    pub pipe_ns: u64,
 }
 
 /// A structural SVM training problem: n terms, each the maximum of planes.
@@ -126,6 +137,30 @@ pub trait Problem: Sync {
     fn certify(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> Certificate {
         let operations = self.oracle(i, w, work, plane);
         Certificate::exact(self.value(i, plane, w, work), operations)
+    }
+    /// [`Problem::certify`] of the terms from `first` on. Overridden where several questions at once cost less.
+    fn certify_all(
+        &self,
+        first: usize,
+        w: &[f64],
+        work: &mut Self::Work,
+        plane: &mut Self::Plane,
+        terms: &mut [Certificate],
+    ) {
+        for (at, term) in terms.iter_mut().enumerate() {
+            *term = self.certify(first + at, w, work, plane);
+        }
+    }
+    /// Hint that the oracle is asked for these terms next, in this order, all at this w.
+    fn announce(&self, _terms: &[u32], _w: &[f64], _work: &mut Self::Work) {}
+    /// What of the last oracle call with this `work` was spent outside this process.
+    #[inline(always)]
+    fn away(&self, _work: &Self::Work) -> Away {
+        Away::default()
+    }
+    /// What was noticed about the oracle so far and should be known to whoever reads results, a sentence each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
     }
     /// Prepares `work` for products of φ^i and these planes of term i with w, when no oracle call came before.
     fn load<'a>(
