@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::run::{self, RunArgs};
-use super::{note, pages, print};
+use super::{interrupt, note, pages, print};
 use crate::catalog::Catalog;
 use crate::claims;
 use crate::dataset::DataDir;
@@ -39,7 +39,7 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     let (experiment, options) = args.read(catalog, data)?;
     let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
     let Finished { report, manifest, contents } =
-        session::run(&experiment, &plan, catalog, &options, run::interrupt_flag())?;
+        session::run(&experiment, &plan, catalog, &options, interrupt::flag())?;
     if report.interrupted {
         return run::complete(&args, &report);
     }

@@ -1,12 +1,10 @@
 //! `ssvm-bench run`: executes what is not yet in the result folder.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 
-use super::{note, print};
+use super::{interrupt, note, print};
 use crate::catalog::Catalog;
 use crate::config::Experiment;
 use crate::dataset::DataDir;
@@ -68,7 +66,7 @@ impl RunArgs {
         let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
         experiment.only.clone_from(&how.only);
         let options = Options {
-            out: how.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name)),
+            out: how.out.clone().unwrap_or_else(|| experiment.folder()),
             data_dir: DataDir { quiet: how.quiet, ..data.clone() },
             jobs: how.jobs.map(usize::from),
             isolated: how.isolated,
@@ -89,7 +87,7 @@ impl RunArgs {
 pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (experiment, options) = args.read(catalog, data)?;
     let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
-    let report = session::run(&experiment, &plan, catalog, &options, interrupt_flag())?.report;
+    let report = session::run(&experiment, &plan, catalog, &options, interrupt::flag())?.report;
     // Outputs for programs come first: whatever is said below, the numbers are there.
     print(&(serde_json::to_string(&report)? + "\n"))?;
     complete(args, &report)
@@ -115,20 +113,4 @@ pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Set by the first Ctrl-C (or SIGTERM): runs in flight are dropped, finished ones stay. The second ends the process.
-pub fn interrupt_flag() -> &'static AtomicBool {
-    static FLAG: AtomicBool = AtomicBool::new(false);
-    static HANDLER: OnceLock<()> = OnceLock::new();
-    HANDLER.get_or_init(|| {
-        // Without a handler Ctrl-C still works, only less politely.
-        let _ = ctrlc::set_handler(|| {
-            if FLAG.swap(true, Ordering::Relaxed) {
-                std::process::exit(1);
-            }
-            note("stopping; once more to stop at once");
-        });
-    });
-    &FLAG
 }

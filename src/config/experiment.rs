@@ -8,6 +8,7 @@ use toml::Spanned;
 use super::wire::{self, Source};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::settings::{Budget, Cadence, SolverSpec, Until, time_limit};
 use crate::solver::SolverInfo;
 use crate::text::fits;
@@ -24,6 +25,15 @@ pub const BUILTIN: [(&str, &str); 6] = [
 
 /// The name that stands for every solver of the table that no other entry names.
 const ALL: &str = "*";
+
+/// Most repeats: the runs of a plan are held in memory.
+const MOST_REPEATS: u64 = 10_000;
+
+/// Whether a name can be that of one folder here, and of nothing else.
+fn is_plain(name: &str) -> bool {
+    let strange = |c: char| c.is_control() || c == '/' || c == '\\';
+    name.chars().count() <= 100 && !name.starts_with('.') && !name.contains(strange)
+}
 
 /// A checked config: data sets × solvers × repeats.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,9 +92,9 @@ impl Experiment {
     /// Reads a config file. `quick`, `smoke`, `ci`, `paper`, `league` and `league-short` (also as `configs/quick.toml`) need no file.
     pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text, solvers),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        match files::read_text_if_there(path)? {
+            Some(text) => Self::parse(path, &text, solvers),
+            None => {
                 let stem = path.to_string_lossy();
                 let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
                 let stem = stem.strip_suffix(".toml").unwrap_or(stem);
@@ -95,7 +105,6 @@ impl Experiment {
                 };
                 Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers)
             }
-            Err(error) => Err(Error::io("read", path)(error)),
         }
     }
 
@@ -114,7 +123,15 @@ impl Experiment {
         if file.name.get_ref().trim().is_empty() {
             return Err(source.error(&file.name, "the name is empty"));
         }
+        if !is_plain(file.name.get_ref()) {
+            let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ \
+                or a control character, no dot at the beginning";
+            return Err(source.error(&file.name, message));
+        }
         let repeats = source.at_least_one(file.repeats.as_ref(), "repeats")?.unwrap_or(1);
+        if let Some(given) = file.repeats.as_ref().filter(|_| repeats > MOST_REPEATS) {
+            return Err(source.error(given, format!("repeats must be at most {MOST_REPEATS}")));
+        }
         let jobs = source.few(file.jobs.as_ref(), "jobs")?;
         let threads = source.few(file.threads.as_ref(), "threads")?;
         Ok(Self {
@@ -135,6 +152,11 @@ impl Experiment {
             solvers: source.solvers(&file, solvers)?,
             only: Vec::new(),
         })
+    }
+
+    /// Where its results go unless told otherwise.
+    pub fn folder(&self) -> PathBuf {
+        PathBuf::from("results").join(&self.name)
     }
 
     /// Whether a cell is to be run.

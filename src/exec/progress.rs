@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::text::duration;
+use crate::text::{duration, printable};
 use crate::trace::{RunRecord, Status};
 
 /// How much to say.
@@ -105,7 +105,7 @@ impl Progress {
             for (bar, worker) in bars.workers.iter().zip(&view.workers) {
                 bar.set_message(worker.as_ref().map_or(String::new(), |(label, iteration, gap)| {
                     let gap = gap.map_or(String::new(), |gap| format!(", iteration {iteration}, {}", gap_text(gap)));
-                    format!("{label}{gap}")
+                    printable(&format!("{label}{gap}")).into_owned()
                 }));
                 bar.tick();
             }
@@ -135,11 +135,11 @@ impl Progress {
         }
         match &self.bars {
             Some(bars) => {
-                let _ = bars.multi.println(text);
+                let _ = bars.multi.println(printable(text));
             }
             // A closed stderr must not end the runs.
             None => {
-                let _ = writeln!(std::io::stderr(), "{text}");
+                let _ = writeln!(std::io::stderr(), "{}", printable(text));
             }
         }
     }
