@@ -50,7 +50,7 @@ fn what_comes_twice_is_named() {
         let left: Vec<&&str> = versions.iter().filter(|version| !is_named(name, version)).collect();
         assert!(left.len() <= 1, "{name} comes in versions {left:?}; name the older in deny.toml, or be rid of it");
     }
-    for entry in named {
+    for entry in &named {
         let (name, _) = entry.split_once('@').unwrap();
         let there = versions.get(name).is_some_and(|list| list.len() > 1 && list.iter().any(|v| is_named(name, v)));
         assert!(there, "{entry} is in deny.toml but does not come twice any more");

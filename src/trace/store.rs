@@ -207,9 +207,10 @@ fn lock(dir: &Path) -> Result<WriteLock> {
 }
 
 fn read_file(path: &Path) -> Result<RunRecord> {
-    // Reading a pipe would wait for ever.
+    // Reading a pipe would wait for ever, and what is no file of ours is not to be moved.
     if path.metadata().is_ok_and(|there| !there.is_file()) {
-        return Err(Error::file(path, "is not a plain file; move it out of the folder"));
+        let reason = std::io::Error::other("it is not a plain file; move it out of the folder");
+        return Err(Error::io("read", path)(reason));
     }
     let bytes = files::read(path, LARGEST_RECORD)?;
     // Whatever a decoder makes of crafted bytes, it is the fault of one file.

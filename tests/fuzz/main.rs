@@ -91,10 +91,11 @@ fn fuzz(target: &Target, seconds: Option<f64>, seed: u64) -> Count {
         if over || count.found.len() > 20 {
             break;
         }
+        let which = dice.below(seeds.len());
         let input = match dice.below(4) {
             0 => (target.make)(&mut dice),
             1 => (target.mend)(mutate(&mut dice, (target.make)(&mut Dice::new(seed ^ count.executions)))),
-            2 if !seeds.is_empty() => (target.mend)(mutate(&mut dice, seeds[dice.below(seeds.len())].clone())),
+            2 if !seeds.is_empty() => (target.mend)(mutate(&mut dice, seeds[which].clone())),
             _ => (target.mend)(mutate(&mut dice, (target.make)(&mut Dice::new(count.executions)))),
         };
         let started = Instant::now();
