@@ -144,7 +144,8 @@ fn config(dice: &mut Dice) -> Vec<u8> {
     const SOLVER: [&str; 8] = ["name", "T", "N", "M", "tau", "lanes", "slope", "x"];
     let mut text = String::from("name = \"f\"\n");
     let keys = |dice: &mut Dice, keys: &[&str], text: &mut String| {
-        for _ in 0..dice.below(4) {
+        // Most of them none: one wrong key ends a config.
+        for _ in 0..dice.below(8).saturating_sub(5) {
             *text += &format!("{} = {}\n", keys[dice.below(keys.len())], toml_value(dice));
         }
     };
@@ -156,7 +157,7 @@ fn config(dice: &mut Dice) -> Vec<u8> {
         if dice.once_in(8) {
             keys(dice, &SET, &mut text);
         } else {
-            text += &format!("name = \"usps-synth:n={}\"\n", dice.whole());
+            text += &format!("name = \"usps-synth:n={}\"\n", dice.next() % 999);
             keys(dice, &SET[1..], &mut text);
         }
         if dice.once_in(3) {
