@@ -22,7 +22,14 @@ pub fn open(name: &str) -> Arc<dyn AnyProblem> {
 pub fn run(problem: &dyn AnyProblem, solver: impl Into<SolverSpec>, clock: ClockKind, iterations: u64) -> Outcome {
     let budget = Budget::iterations(iterations);
     let evaluate = Cadence::At(vec![iterations]);
-    let settings = RunSettings { solver: solver.into(), seed: 1, clock, budget, evaluate };
+    let settings = RunSettings {
+        solver: solver.into(),
+        seed: 1,
+        clock,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
+        budget,
+        evaluate,
+    };
     problem.run(&settings, &mut Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 

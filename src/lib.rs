@@ -52,11 +52,13 @@ pub mod optimum;
 #[cfg(feature = "harness")]
 pub mod plan;
 #[cfg(feature = "harness")]
+pub mod price;
+#[cfg(feature = "harness")]
 pub mod report;
 #[cfg(feature = "harness")]
 pub mod trace;
 
-pub use clock::{ClockKind, Meter};
+pub use clock::{ClockKind, Meter, OracleCost};
 pub use drive::{Course, Observer, Outcome, Quiet, Solve, StopReason, TracePoint, drive};
 pub use error::{Error, Result};
 pub use problem::{Direction, Family, MaxOracle, Problem, Simple, Sink, SparsePlane};

@@ -35,7 +35,13 @@ fn batched(solver: &str, tau: u64) -> SolverSpec {
 
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, clock: ClockKind, budget: &Budget, with: &mut With) -> Outcome {
     let mut solver = Standard.build(spec, problem, 7).unwrap();
-    drive(problem, &mut *solver, Course { clock, budget, evaluate: &Cadence::Every(1) }, with).unwrap()
+    drive(
+        problem,
+        &mut *solver,
+        Course { clock, oracle_cost: ssvm_bench::OracleCost::ONE, budget, evaluate: &Cadence::Every(1) },
+        with,
+    )
+    .unwrap()
 }
 
 fn virtual_points<P: Problem>(problem: &P, spec: &SolverSpec, with: &mut With) -> (Vec<TracePoint>, Vec<u64>) {

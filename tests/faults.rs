@@ -61,7 +61,8 @@ fn completes(out: &Path, what: &str) {
     for old in before {
         assert!(contents.records.contains(&old), "{what}: a finished run was done again");
     }
-    let hidden = |folder: &Path| files::list(folder).unwrap().iter().filter(|p| p.to_string_lossy().contains("/.part-")).count();
+    let hidden =
+        |folder: &Path| files::list(folder).unwrap().iter().filter(|p| p.to_string_lossy().contains("/.part-")).count();
     assert_eq!(hidden(out) + hidden(&out.join("runs")), 0, "{what}: files were left behind");
 }
 

@@ -389,7 +389,8 @@ fn a_slow_drip_arrives() {
     let target = dir.path().join("set.gz");
     let content = b"drop by drop".repeat(100);
     let (sha256, _) = files::sha256(&content[..]).unwrap();
-    let url = drip("HTTP/1.1 200 OK\r\nContent-Length: 1200\r\nConnection: close\r\n\r\n", b"drop by drop".to_vec(), 100);
+    let url =
+        drip("HTTP/1.1 200 OK\r\nContent-Length: 1200\r\nConnection: close\r\n\r\n", b"drop by drop".to_vec(), 100);
     assert_eq!(get(&url, &target, Some(&sha256)).unwrap(), Outcome::Downloaded(Checked::Known));
 }
 
@@ -397,9 +398,12 @@ fn a_slow_drip_arrives() {
 fn redirects_stay_on_the_web_and_end() {
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("set.tar.gz");
-    for place in ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/x", "data:text/plain,x", "//", "\u{7f}"] {
+    for place in
+        ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/x", "data:text/plain,x", "//", "\u{7f}"]
+    {
         let server = serve(move |_, _| {
-            format!("HTTP/1.1 302 Found\r\nLocation: {place}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").into_bytes()
+            format!("HTTP/1.1 302 Found\r\nLocation: {place}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                .into_bytes()
         });
         let message = get(&server.url, &target, None).unwrap_err().to_string();
         assert!(message.contains("cannot be fetched from"), "{place}: {message}");

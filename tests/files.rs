@@ -246,6 +246,7 @@ fn libsvm_optimum_agrees_with_an_independent_solver() {
                 solver: SolverSpec::new(info.name),
                 seed: 1,
                 clock: ClockKind::VIRTUAL,
+                oracle_cost: ssvm_bench::OracleCost::ONE,
                 budget: Budget { iterations: Some(3000), gap: Some(1e-5), ..Budget::default() },
                 evaluate: Cadence::Every(5),
             };

@@ -12,8 +12,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use ssvm_bench::dataset::archive;
-use ssvm_bench::dataset::image::source::{ImageSet, files_below};
 use ssvm_bench::dataset::image::Picture;
+use ssvm_bench::dataset::image::source::{ImageSet, files_below};
 use ssvm_bench::trace::codec;
 use ssvm_bench::trace::store::{Folder, Store};
 use ssvm_bench::{Catalog, DataDir, Harness, Request, files};

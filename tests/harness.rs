@@ -4,8 +4,8 @@
 mod runs;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ssvm_bench::clock::latency_histogram;

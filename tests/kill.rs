@@ -188,9 +188,12 @@ fn kills_of_other_commands_leave_whole_files() {
             }
         }
         let folder = file.parent().unwrap();
-        let left = files::list(folder).unwrap().iter().filter(|path| path.to_string_lossy().contains("/.part-")).count();
+        let left =
+            files::list(folder).unwrap().iter().filter(|path| path.to_string_lossy().contains("/.part-")).count();
         assert!(command().status().unwrap().success(), "{what} after {kills} kills");
-        eprintln!("{what}: {kills} kills, {struck} struck, no file torn, {replaced} new ones whole, {left} temporary files left");
+        eprintln!(
+            "{what}: {kills} kills, {struck} struck, no file torn, {replaced} new ones whole, {left} temporary files left"
+        );
     }
 }
 

@@ -242,7 +242,15 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     assert!(of("oracle_convergence").contains("without a dual, in the first panel only: No-dual"));
     assert!(of("league").contains("No-dual"));
     let claims = claims::check(&results).unwrap();
-    let page = report::html(&Input { name: "league", results: &results, claims: &claims, league: &league }).unwrap();
+    let breakeven = ssvm_bench::price::BreakEven::of(&results).unwrap();
+    let page = report::html(&Input {
+        name: "league",
+        results: &results,
+        claims: &claims,
+        league: &league,
+        breakeven: &breakeven,
+    })
+    .unwrap();
     assert!(page.contains("No-dual") && !page.contains("NaN") && !page.contains(">inf<"), "a number that is none");
     // A summary survives its JSON.
     let text = serde_json::to_string(&league).unwrap();

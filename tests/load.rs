@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+use ssvm_bench::Harness;
 use ssvm_bench::frame::Frames;
 use ssvm_bench::trace::codec;
 use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::Harness;
 
 fn full() -> bool {
     std::env::var_os("SSVM_LOAD").is_some()
@@ -30,7 +30,10 @@ fn measured<T>(what: &str, size: usize, work: impl FnOnce() -> T) -> T {
     let result = work();
     if full() {
         let (seconds, peak) = (began.elapsed().as_secs_f64(), status("VmHWM:").saturating_sub(before));
-        println!("{what:<32} {size:>9}  {seconds:>8.2} s  {:>8.2} µs each  {peak:>5} MiB more", seconds * 1e6 / size as f64);
+        println!(
+            "{what:<32} {size:>9}  {seconds:>8.2} s  {:>8.2} µs each  {peak:>5} MiB more",
+            seconds * 1e6 / size as f64
+        );
     }
     result
 }

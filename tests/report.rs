@@ -52,8 +52,16 @@ fn page(records: &[RunRecord]) -> String {
     let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
     let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
     let claims = claims::check(&results).unwrap();
+    let breakeven = ssvm_bench::price::BreakEven::of(&results).unwrap();
     let league = League::of(&results.frames).unwrap();
-    report::html(&Input { name: "results <quick>", results: &results, claims: &claims, league: &league }).unwrap()
+    report::html(&Input {
+        name: "results <quick>",
+        results: &results,
+        claims: &claims,
+        league: &league,
+        breakeven: &breakeven,
+    })
+    .unwrap()
 }
 
 fn one_page_with_everything_and_nothing_from_outside() {
@@ -71,8 +79,12 @@ fn one_page_with_everything_and_nothing_from_outside() {
         assert!(!html.contains(outside), "{outside} reaches outside the page");
     }
     assert!(html.len() < 4_000_000, "{} bytes", html.len());
-    let policy = html.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
-    assert!(policy.starts_with("default-src 'none'; script-src 'sha256-") && !policy.contains("script-src 'unsafe"), "{policy}");
+    let policy =
+        html.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'sha256-") && !policy.contains("script-src 'unsafe"),
+        "{policy}"
+    );
 }
 
 fn names_never_become_markup() {

@@ -54,7 +54,12 @@ fn build<'p, P: Problem>(spec: &SolverSpec, problem: &'p P, seed: u64) -> Box<dy
 }
 
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, seed: u64, budget: &Budget) -> Outcome {
-    let course = Course { clock: ClockKind::VIRTUAL, budget, evaluate: &Cadence::Every(1) };
+    let course = Course {
+        clock: ClockKind::VIRTUAL,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
+        budget,
+        evaluate: &Cadence::Every(1),
+    };
     drive(problem, &mut *build(spec, problem, seed), course, &mut Quiet).unwrap()
 }
 
@@ -386,7 +391,12 @@ fn a_gap_alone_ends_no_run_without_a_dual() {
     let problem = multiclass(1, 10);
     let spec = SolverSpec::new("ssg-avg");
     let budget = Budget { gap: Some(1e-3), ..Budget::default() };
-    let course = Course { clock: ClockKind::VIRTUAL, budget: &budget, evaluate: &Cadence::Every(1) };
+    let course = Course {
+        clock: ClockKind::VIRTUAL,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
+        budget: &budget,
+        evaluate: &Cadence::Every(1),
+    };
     let error = drive(&problem, &mut *build(&spec, &problem, 1), course, &mut Quiet).unwrap_err().to_string();
     assert!(error.contains("no dual"), "{error}");
 }

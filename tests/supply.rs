@@ -82,7 +82,11 @@ fn unsafe_is_in_one_file() {
             } else if path.extension().is_some_and(|e| e == "rs") {
                 let code = |line: &str| !line.trim_start().starts_with("//") && !line.contains("\"unsafe");
                 let text = fs::read_to_string(&path).unwrap();
-                if text.lines().filter(|line| code(line)).any(|line| line.contains("unsafe {") || line.contains("unsafe fn")) {
+                if text
+                    .lines()
+                    .filter(|line| code(line))
+                    .any(|line| line.contains("unsafe {") || line.contains("unsafe fn"))
+                {
                     found.push(path.display().to_string());
                 }
             }

@@ -9,7 +9,14 @@ fn run(solver: SolverSpec, budget: Budget) -> Outcome {
     let data = DataDir::resolve(None);
     let problem = Harness::standard().open(&Request::new("usps-synth:n=100", &data)).unwrap().problem;
     let evaluate = Cadence::Every(1);
-    let settings = RunSettings { solver, seed: 1, clock: ClockKind::VIRTUAL, budget, evaluate };
+    let settings = RunSettings {
+        solver,
+        seed: 1,
+        clock: ClockKind::VIRTUAL,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
+        budget,
+        evaluate,
+    };
     problem.run(&settings, &mut Quiet).unwrap()
 }
 

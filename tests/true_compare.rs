@@ -34,6 +34,7 @@ fn run(dataset: &str, repeat: u64, clock: ClockKind, time_s: f64) -> RunRecord {
                 solver: SolverSpec::new("mp-bcfw"),
                 seed: 100 + repeat,
                 clock,
+                oracle_cost: ssvm_bench::OracleCost::ONE,
                 budget: Budget::iterations(12),
                 evaluate: Cadence::Every(1),
             },

@@ -189,8 +189,14 @@ fn run(dataset: &str, solver: &str, budget: Budget, evaluate: Cadence) -> (Vec<T
     let harness = Harness::standard();
     let data = DataDir::resolve(None);
     let problem = harness.open(&Request::new(dataset, &data)).unwrap().problem;
-    let settings =
-        RunSettings { solver: SolverSpec::new(solver), seed: 1, clock: ClockKind::VIRTUAL, budget, evaluate };
+    let settings = RunSettings {
+        solver: SolverSpec::new(solver),
+        seed: 1,
+        clock: ClockKind::VIRTUAL,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
+        budget,
+        evaluate,
+    };
     let outcome = problem.run(&settings, &mut Quiet).unwrap();
     (outcome.points, outcome.stop, problem.terms() as u64)
 }

@@ -59,7 +59,8 @@ fn the_lock_is_the_folder_and_touches_no_file() {
 fn only_leftovers_of_killed_writers_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     drop(Store::create(dir.path()).unwrap());
-    let names = ["notes.txt", ".hidden", "runs/.x.parquet.tmp", "runs/part-1", "runs/.part-abc", "runs/.part-0123456789aZ"];
+    let names =
+        ["notes.txt", ".hidden", "runs/.x.parquet.tmp", "runs/part-1", "runs/.part-abc", "runs/.part-0123456789aZ"];
     for name in names {
         fs::write(dir.path().join(name), "x").unwrap();
     }

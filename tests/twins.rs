@@ -221,6 +221,7 @@ fn ocr_is_not_separable() {
         solver: SolverSpec::new("mp-bcfw-avg"),
         seed: 1,
         clock: ClockKind::VIRTUAL,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
         budget: Budget::iterations(40),
         evaluate: Cadence::At(vec![40]),
     };

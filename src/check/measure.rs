@@ -41,7 +41,7 @@ pub fn cells(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
 pub fn by_cell(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
     let mut cells: BTreeMap<Cell, Runs<'_>> = BTreeMap::new();
     for record in records {
-        let cell = Cell { dataset: record.dataset().to_owned(), solver: record.settings().solver.to_string() };
+        let cell = Cell { dataset: record.dataset().to_owned(), solver: record.settings().cell() };
         cells.entry(cell).or_default().push(record);
     }
     for (cell, runs) in &mut cells {

@@ -15,7 +15,9 @@ pub struct Cell {
 impl Cell {
     /// Understands `DATASET SOLVER` and `DATASET/SOLVER`, the solver perhaps with parameters in brackets.
     pub fn parse(text: &str) -> Option<Self> {
-        let at = text.rfind(" (").filter(|_| text.ends_with(')')).unwrap_or(text.len());
+        // What stands behind the name of the solver: its parameters, the price of the oracle.
+        let unpriced = text.rsplit_once(" k=").map_or(text, |(cell, _)| cell);
+        let at = unpriced.rfind(" (").filter(|_| unpriced.ends_with(')')).unwrap_or(unpriced.len());
         let (head, params) = text.split_at(at);
         let (dataset, solver) = head.rsplit_once([' ', '/'])?;
         let named = !dataset.is_empty() && !solver.is_empty();

@@ -3,9 +3,10 @@
 
 use super::{Claim, Verdict};
 use crate::clock::ClockKind;
-use crate::frame::load::Results;
+use crate::frame::Frames;
 use crate::problem::Paper;
 use crate::stats::median;
+use crate::trace::RunRecord;
 
 /// A run was disturbed when it got less than this part of a core,
 const WHOLE_CORE: f64 = 0.9;
@@ -26,10 +27,9 @@ pub(super) struct Busy {
 
 /// The disturbed data sets of a folder. Runs on other clocks than the wall clock cannot be disturbed in this way, and runs
 /// that call several oracles at a time wait for threads that are not theirs.
-pub(super) fn busy(results: &Results) -> Vec<Busy> {
-    let frames = &results.frames;
+pub(super) fn busy(records: &[RunRecord], frames: &Frames) -> Vec<Busy> {
     let shares = |dataset: &str| -> Vec<f64> {
-        let of = results.records.iter().zip(&frames.of_record);
+        let of = records.iter().zip(&frames.of_record);
         of.filter(|(record, series)| {
             let settings = record.settings();
             frames.series[**series].dataset == dataset
@@ -52,10 +52,9 @@ pub(super) fn busy(results: &Results) -> Vec<Busy> {
 
 /// Takes the verdict of a claim back when a data set that it rests on was disturbed. Passes are chosen by the clock, so this
 /// goes for every claim; claim 2 compares with USPS.
-pub(super) fn take_back(claim: &mut Claim, results: &Results, busy: &[Busy]) {
-    let rests_on = |dataset: &str| {
-        claim.dataset == dataset || (claim.number == 2 && results.frames.paper(dataset) == Some(Paper::Usps))
-    };
+pub(super) fn take_back(claim: &mut Claim, frames: &Frames, busy: &[Busy]) {
+    let rests_on =
+        |dataset: &str| claim.dataset == dataset || (claim.number == 2 && frames.paper(dataset) == Some(Paper::Usps));
     let Some(of) = busy.iter().find(|of| rests_on(&of.dataset)) else { return };
     if matches!(claim.verdict, Verdict::Holds | Verdict::DoesNotHold) {
         claim.verdict = Verdict::Undecided;

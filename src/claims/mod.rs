@@ -17,12 +17,17 @@ pub use crate::stats::Estimate;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::frame::Frames;
 use crate::frame::curve::{self, Curve};
 use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
+use crate::frame::regime::Regime;
+use crate::frame::{Frames, names};
 use crate::problem::Paper;
-use crate::text::Grid;
+use crate::text::{Grid, number};
+use crate::trace::RunRecord;
+
+/// Evidence of the row of a data set that is not there.
+const ABSENT: &str = "no data set of this family in the folder";
 
 /// What came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +89,32 @@ pub struct Claim {
     pub verdict: Verdict,
     /// How the value was taken, over how many runs, and what limits it.
     pub evidence: String,
+    /// The same where the oracle costs what it did in the paper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regime: Option<InRegime>,
+}
+
+/// What came out in the paper's regime.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InRegime {
+    /// The price of the oracle.
+    pub oracle_cost: f64,
+    /// The measured value in words, with its interval.
+    pub measured: String,
+    /// The number that the verdict turns on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+    /// What came out.
+    pub verdict: Verdict,
+    /// How the value was taken.
+    pub evidence: String,
+}
+
+impl Claim {
+    /// The verdict in the paper's regime.
+    pub fn in_regime(&self) -> Verdict {
+        self.regime.as_ref().map_or(Verdict::NotMeasured, |regime| regime.verdict)
+    }
 }
 
 /// One row of the table of claims.
@@ -148,16 +179,62 @@ impl Subject<'_> {
             estimate: None,
             verdict: Verdict::NotMeasured,
             evidence: String::new(),
+            regime: None,
         }
     }
 }
 
-/// All claims, ordered by number and data set.
+/// All claims, ordered by number and data set: on this machine, and in the paper's regime where there are runs in it.
 pub fn check(results: &Results) -> Result<Vec<Claim>> {
-    let (frames, profile) = (&results.frames, results.profile.as_slice());
+    let Results { records, frames, profile, .. } = results;
+    // A data set that was only run at other prices says nothing about the machine as it is.
+    let own = |dataset: &str| frames.series_of(dataset).all(|s| !frames.series[s].facts.contains_key(names::PRICE));
+    let mut claims = judge(records, frames, profile, &own)?;
+    let Some(Results { records, frames, profile, .. }) = results.regime.as_deref() else { return Ok(claims) };
+    for claim in judge(records, frames, profile, &|_| true)? {
+        let price = results.regimes.iter().find(|regime| regime.dataset == claim.dataset).and_then(|r| r.runs);
+        let Some((cost, _)) = price else { continue };
+        let Claim { measured, estimate, verdict, evidence, .. } = claim.clone();
+        let regime = Some(InRegime { oracle_cost: cost.factor(), measured, estimate, verdict, evidence });
+        let same = |other: &&mut Claim| {
+            (other.number, &other.dataset, &other.claim) == (claim.number, &claim.dataset, &claim.claim)
+        };
+        if let Some(own) = claims.iter_mut().find(same) {
+            own.regime = regime;
+            continue;
+        }
+        let evidence = "no run at the oracle's own price".to_owned();
+        let (measured, verdict, estimate) = ("–".to_owned(), Verdict::NotMeasured, None);
+        let row = Claim { measured, verdict, evidence, estimate, regime, ..claim };
+        let before = |other: &Claim| (other.number, other.dataset != row.dataset) <= (row.number, false);
+        let at = claims.iter().rposition(before).map_or(claims.len(), |at| at + 1);
+        claims.insert(at, row);
+    }
+    claims.retain(|claim| claim.regime.is_some() || !replaced(claim, results));
+    Ok(claims)
+}
+
+/// Whether this is the row of a data set that the folder has, though at other prices only.
+fn replaced(claim: &Claim, results: &Results) -> bool {
+    let absent = results.frames.paper(&claim.dataset).is_none() && claim.evidence == ABSENT;
+    let has = |regime: &Regime| {
+        Paper::ALL
+            .iter()
+            .any(|paper| paper.name() == claim.dataset && results.frames.paper(&regime.dataset) == Some(*paper))
+    };
+    absent && results.regimes.iter().any(|regime| regime.runs.is_some() && has(regime))
+}
+
+/// All claims on some runs and the data sets that are wanted.
+fn judge(
+    records: &[RunRecord],
+    frames: &Frames,
+    profile: &[ProfileRow],
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Claim>> {
     let curves = curve::curves(frames)?;
     let study = Study { frames, profile, curves: &curves, shares: time::shares(frames)? };
-    let datasets = frames.datasets();
+    let datasets: Vec<&str> = frames.datasets().into_iter().filter(|dataset| wanted(dataset)).collect();
     let mut claims = Vec::new();
     for (number, row) in (1..).zip(CLAIMS) {
         for paper in Paper::ALL {
@@ -174,9 +251,9 @@ pub fn check(results: &Results) -> Result<Vec<Claim>> {
             (row.check)(&study, &Subject { number, dataset, paper: None }, &mut claims);
         }
     }
-    let busy = busy::busy(results);
+    let busy = busy::busy(records, frames);
     for claim in &mut claims {
-        busy::take_back(claim, results, &busy);
+        busy::take_back(claim, frames, &busy);
     }
     Ok(claims)
 }
@@ -193,33 +270,64 @@ fn absent(number: u8, row: &ClaimRow, paper: Paper, words: &str) -> Claim {
         measured: "–".to_owned(),
         estimate: None,
         verdict: Verdict::NotMeasured,
-        evidence: "no data set of this family in the folder".to_owned(),
+        evidence: ABSENT.to_owned(),
+        regime: None,
     }
 }
 
 /// The claims as a table; evidence is a column of its own.
 pub fn grid(claims: &[Claim]) -> Grid {
-    let mut grid = Grid::new(&["#", "data set", "claim", "paper", "measured", "verdict", "evidence"]);
+    let mut grid = Grid::new(&["#", "data set", "claim", "paper", "on this machine", "verdict"]);
+    let priced = claims.iter().any(|claim| claim.regime.is_some());
+    if priced {
+        grid.head.extend(["in the paper's regime", "verdict there"].map(str::to_owned));
+    }
+    grid.head.push("evidence".to_owned());
     for claim in claims {
-        grid.rows.push(vec![
+        let mut row = vec![
             claim.number.to_string(),
             claim.title.clone(),
             claim.claim.clone(),
             claim.paper.clone(),
             claim.measured.clone(),
             claim.verdict.name().to_owned(),
-            claim.evidence.clone(),
-        ]);
+        ];
+        if priced {
+            let regime = claim.regime.as_ref();
+            row.push(regime.map_or("–".to_owned(), |r| format!("{}, k = {}", r.measured, number(r.oracle_cost))));
+            row.push(claim.in_regime().name().to_owned());
+        }
+        row.push(claim.evidence());
+        grid.rows.push(row);
     }
     grid
 }
 
-/// The verdicts at a glance: a row per claim, a column per data set, one mark per checked row.
+impl Claim {
+    /// The evidence on this machine and, where that is another one, in the paper's regime.
+    pub fn evidence(&self) -> String {
+        match &self.regime {
+            Some(regime) => format!("{} | in the paper's regime: {}", self.evidence, regime.evidence),
+            None => self.evidence.clone(),
+        }
+    }
+
+    /// One sign, or two where there are runs in the paper's regime.
+    pub fn marks(&self) -> String {
+        match &self.regime {
+            Some(regime) => format!("{}{}", self.verdict.mark(), regime.verdict.mark()),
+            None => self.verdict.mark().to_string(),
+        }
+    }
+}
+
+/// The verdicts at a glance: a row per claim, a column per data set; for each checked row the mark on this machine and, where
+/// there are runs in it, that in the paper's regime.
 pub fn matrix(claims: &[Claim]) -> Grid {
     let mut datasets: Vec<(&str, &str)> = Vec::new();
     for claim in claims {
         let entry = (claim.dataset.as_str(), claim.title.as_str());
-        if !datasets.contains(&entry) {
+        if !datasets.iter().any(|(dataset, _)| *dataset == entry.0) {
             datasets.push(entry);
         }
     }
@@ -228,7 +336,7 @@ pub fn matrix(claims: &[Claim]) -> Grid {
     for (number, row) in (1..).zip(CLAIMS) {
         let cell = |(dataset, _): &(&str, &str)| {
             let of = claims.iter().filter(|claim| claim.number == number && claim.dataset == *dataset);
-            let marks: Vec<String> = of.map(|claim| format!("{} {}", claim.verdict.mark(), claim.solver)).collect();
+            let marks: Vec<String> = of.map(|claim| format!("{} {}", claim.marks(), claim.solver)).collect();
             marks.join("; ")
         };
         let mut cells = vec![format!("{number}. {}", row.title)];
@@ -238,16 +346,23 @@ pub fn matrix(claims: &[Claim]) -> Grid {
     grid
 }
 
-/// "12 hold, 1 do not hold, 2 undecided, 4 not measured".
+/// "12 hold, 1 do not hold, 2 undecided, 4 not measured", and the same in the paper's regime where there are runs in it.
 pub fn summary(claims: &[Claim]) -> String {
-    let count = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
-    format!(
-        "{} hold, {} do not hold, {} undecided, {} not measured",
-        count(Verdict::Holds),
-        count(Verdict::DoesNotHold),
-        count(Verdict::Undecided),
-        count(Verdict::NotMeasured)
-    )
+    let counts = |verdict_of: fn(&Claim) -> Verdict| {
+        let count = |verdict| claims.iter().filter(|claim| verdict_of(claim) == verdict).count();
+        format!(
+            "{} hold, {} do not hold, {} undecided, {} not measured",
+            count(Verdict::Holds),
+            count(Verdict::DoesNotHold),
+            count(Verdict::Undecided),
+            count(Verdict::NotMeasured)
+        )
+    };
+    let own = counts(|claim| claim.verdict);
+    if claims.iter().all(|claim| claim.regime.is_none()) {
+        return own;
+    }
+    format!("on this machine: {own}\nin the paper's regime: {}", counts(Claim::in_regime))
 }
 
 /// The claims for the terminal: a line each, the evidence indented below.
@@ -259,7 +374,7 @@ pub fn text(claims: &[Claim]) -> String {
     let mut table = table.lines();
     let mut out = format!("{}\n", table.next().unwrap_or_default());
     for (line, claim) in table.zip(claims) {
-        out.push_str(&format!("{line}\n     {}\n", claim.evidence));
+        out.push_str(&format!("{line}\n     {}\n", claim.evidence()));
     }
     out.push_str(&format!("\n{}\n", summary(claims)));
     out

@@ -69,8 +69,8 @@ impl Study<'_> {
         let about = |share: f64| Range { least: share - ABOUT, most: share + ABOUT };
         let points = format!("holds within {:.0} points", 100.0 * ABOUT);
         let rows: Vec<(&str, Option<&str>, String, Range)> = match subject.paper {
-            Some(Paper::Usps) => vec![(SINGLE, None, points, about(0.15))],
-            Some(Paper::Ocr) => vec![(SINGLE, None, points, about(0.70))],
+            Some(Paper::Usps) => vec![(SINGLE, None, points, about(Paper::Usps.oracle_share()))],
+            Some(Paper::Ocr) => vec![(SINGLE, None, points, about(Paper::Ocr.oracle_share()))],
             Some(Paper::HorseSeg | Paper::Stanford) => vec![
                 (SINGLE, None, format!("holds from {}", percent(NEARLY_ALL)), Range::from(NEARLY_ALL)),
                 (MULTI, Some("below 25 %"), "holds below 25 %".to_owned(), Range::to(QUARTER)),

@@ -39,9 +39,10 @@ enum ClaimsFormat {
 
 /// Runs the command; prints the claims.
 pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let claims = Summary::open(&args.results, catalog, &args.only)?.claims;
+    let Summary { claims, regimes, .. } = Summary::open(&args.results, catalog, &args.only)?;
+    let regimes: Vec<String> = regimes.iter().map(|regime| format!("{}\n", regime.text())).collect();
     print(&match args.format {
-        ClaimsFormat::Text => claims::text(&claims),
+        ClaimsFormat::Text => claims::text(&claims) + "\n" + &regimes.concat(),
         ClaimsFormat::Json => serde_json::to_string_pretty(&claims)? + "\n",
         ClaimsFormat::Markdown => claims::grid(&claims).markdown(),
         ClaimsFormat::Latex => claims::grid(&claims).latex(),

@@ -175,8 +175,11 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: TextOrJson) -> anyhow::Re
         .collect();
     if format == TextOrJson::Json {
         for (info, set, found, prepared) in rows {
-            print(&format!("{}\n", json!({"name": info.name, "title": info.about, "examples": set.examples, "size": set.size,
-                    "terms": set.terms, "page": set.page, "found": found, "prepared": prepared})))?;
+            print(&format!(
+                "{}\n",
+                json!({"name": info.name, "title": info.about, "examples": set.examples, "size": set.size,
+                    "terms": set.terms, "page": set.page, "found": found, "prepared": prepared})
+            ))?;
         }
         return Ok(());
     }
@@ -231,7 +234,8 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
     Ok(())
 }
 
-fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
+/// Downloads these sets.
+pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
     let sets = names.iter().map(|name| find(catalog, name)).collect::<Result<Vec<_>, _>>()?;
     for set in sets {
         note(&format!("{}: {}", set.name, set.terms));

@@ -1,6 +1,8 @@
 //! Arguments → one library call each; one file per command. Nothing but [`crate::harness`] imports this room.
 
 mod accuracy;
+mod advise;
+mod breakeven;
 mod check;
 mod claims;
 mod compare;
@@ -62,6 +64,11 @@ enum Command {
     Claims(claims::ClaimsArgs),
     /// Compares all solvers of a result folder with each other.
     League(league::LeagueArgs),
+    /// At which price of the oracle solvers cross: time to a gap over that of BCFW.
+    #[command(name = "breakeven")]
+    BreakEven(breakeven::BreakEvenArgs),
+    /// Which solver for an oracle that takes this long.
+    Advise(advise::AdviseArgs),
     /// Where the time goes: oracle shares and latencies.
     Profile(profile::ProfileArgs),
     /// Regression gates: compares a result folder with a baseline, or saves one.
@@ -162,6 +169,8 @@ fn command_line(catalog: &dyn Catalog) -> ExitCode {
         Command::Report(args) => report::run(args, catalog).map(fine),
         Command::Claims(args) => claims::run(args, catalog).map(fine),
         Command::League(args) => league::run(args, catalog).map(fine),
+        Command::BreakEven(args) => breakeven::run(args, catalog).map(fine),
+        Command::Advise(args) => advise::run(args, catalog).map(fine),
         Command::Profile(args) => profile::run(args, catalog).map(fine),
         Command::Check(args) => check::run(args, catalog),
         Command::Compare(args) => compare::run(args, catalog),

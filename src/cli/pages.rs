@@ -13,7 +13,9 @@ use crate::files;
 use crate::frame::export;
 use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
+use crate::frame::regime::Regime;
 use crate::league::League;
+use crate::price::BreakEven;
 use crate::report::{self, Input};
 
 /// The numbers of a result folder that texts quote: small enough to be committed.
@@ -32,6 +34,12 @@ pub struct Summary {
     /// Everybody against everybody.
     #[serde(default)]
     pub league: League,
+    /// What the oracle costs in the paper.
+    #[serde(default)]
+    pub regimes: Vec<Regime>,
+    /// Solvers over the price of the oracle.
+    #[serde(default)]
+    pub breakeven: BreakEven,
 }
 
 impl Summary {
@@ -45,6 +53,8 @@ impl Summary {
             claims: claims::check(results)?,
             profile: results.profile.clone(),
             league: League::of(&results.frames)?,
+            regimes: results.regimes.clone(),
+            breakeven: BreakEven::of(results)?,
         })
     }
 
@@ -101,8 +111,8 @@ pub fn figures(
 
 /// Writes the page.
 pub fn report(results: &Results, summary: &Summary, out: &Path) -> crate::Result<()> {
-    let Summary { name, claims, league, .. } = summary;
-    let html = report::html(&Input { name, results, claims, league })?;
+    let Summary { name, claims, league, breakeven, .. } = summary;
+    let html = report::html(&Input { name, results, claims, league, breakeven })?;
     files::write_bytes(out, html.as_bytes())
 }
 

@@ -17,7 +17,7 @@ use crate::trace::store::{Folder, Store};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper")]
 pub struct PlanArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper, league, league-short
+    /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
     #[arg(long, value_name = "FILE")]
     pub config: PathBuf,
     /// Result folder, to see what is already done [default: results/NAME of the config]
@@ -87,7 +87,8 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                 let done = existing.done.contains_key(&run.run_id);
                 let seconds = estimator.seconds(run, plan.description(run));
                 let line = serde_json::json!({"kind": "run", "run_id": run.run_id, "dataset": run.identity.dataset,
-                    "solver": run.settings().solver.to_string(), "repeat": run.repeat, "seed": run.settings().seed,
+                    "solver": run.settings().solver.to_string(), "oracle_cost": run.settings().oracle_cost,
+                    "projected_from": run.projected_from, "repeat": run.repeat, "seed": run.settings().seed,
                     "done": done, "seconds": seconds});
                 lines += &format!("{line}\n");
             }
@@ -109,7 +110,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
 fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &PlanSummary, verbose: bool) -> String {
     let done = |run: &RunSpec| existing.done.contains_key(&run.run_id);
     let mut grid = Grid::new(&["data set", ">n", ">d", ">data", "solver", ">runs", ">done", ">each", ">left"]);
-    for cell in plan.runs.chunk_by(|a, b| (a.set, &a.settings().solver) == (b.set, &b.settings().solver)) {
+    for cell in plan.runs.chunk_by(|a, b| (a.set, a.settings().cell()) == (b.set, b.settings().cell())) {
         let facts = plan.description(&cell[0]);
         let left = cell.iter().filter(|run| !done(run)).count();
         let each = estimator.seconds(&cell[0], facts);
@@ -119,10 +120,14 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
             facts.size.n.to_string(),
             facts.size.d.to_string(),
             bytes(facts.size.bytes),
-            cell[0].settings().solver.to_string(),
+            cell[0].settings().cell(),
             cell.len().to_string(),
             (cell.len() - left).to_string(),
-            format!("{about}{}", duration(each)),
+            if cell[0].projected_from.is_some() {
+                "projected".to_owned()
+            } else {
+                format!("{about}{}", duration(each))
+            },
             format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
         ]);
     }

@@ -1,65 +1,126 @@
-//! `reproduce`: experiment → plan → session → results → pages, in one go.
+//! `reproduce`: experiment → plan → session → results → pages, in one go; on the real data sets when they are there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::run::{self, RunArgs};
-use super::{interrupt, note, pages, print};
+use super::{data as data_command, interrupt, note, pages, print};
 use crate::catalog::Catalog;
 use crate::claims;
-use crate::dataset::DataDir;
+use crate::config::Experiment;
+use crate::dataset::{DataDir, Request};
 use crate::exec::session::{self, Finished};
 use crate::figure::FileFormat;
 use crate::frame::load::Results;
 use crate::plan::Plan;
 use crate::text::duration;
 
+/// What is run where the real data sets are there: on this machine, then in the paper's regime.
+const REAL: [&str; 2] = ["paper", "regime"];
+/// What is run where one is not.
+const TWINS: [&str; 1] = ["quick"];
+
 /// Options of `reproduce`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench reproduce\n  \
-    ssvm-bench reproduce --config configs/paper.toml --out results/paper --isolated")]
+#[command(after_help = "Example:\n  ssvm-bench reproduce\n  ssvm-bench reproduce --fetch\n  \
+    ssvm-bench reproduce --config quick --out results/quick --isolated")]
 pub struct ReproduceArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper, league, league-short
-    #[arg(long, value_name = "FILE", default_value = "quick")]
-    config: PathBuf,
+    /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short; repeatable,
+    /// all into one folder [default: paper and regime where the real data sets are there, else quick on their twins]
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// Download the real data sets first
+    #[arg(long)]
+    fetch: bool,
     #[command(flatten)]
     how: run::HowArgs,
+}
+
+/// The configs, and why: the real data sets when all of them are there.
+fn configs(
+    args: &ReproduceArgs,
+    catalog: &dyn Catalog,
+    data: &DataDir,
+) -> anyhow::Result<(Vec<PathBuf>, Option<String>)> {
+    if !args.config.is_empty() {
+        return Ok((args.config.clone(), None));
+    }
+    let experiment = Experiment::load(REAL[0], catalog.solvers())?;
+    let is_there = |name: &str| catalog.dataset(name).is_some_and(|info| info.is_there(&Request::new(name, data)));
+    let names: Vec<&str> = experiment.datasets.iter().map(|spec| spec.name.as_str()).collect();
+    let missing: Vec<&str> = names.iter().copied().filter(|name| !is_there(name)).collect();
+    let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
+    if missing.is_empty() {
+        let words = "the real data sets are there: configs paper and regime (--config quick for their small twins)";
+        return Ok((paths(&REAL), Some(words.to_owned())));
+    }
+    let words = format!(
+        "on synthetic twins, since {} {} not there: `ssvm-bench reproduce --fetch` gets the real data sets",
+        missing.join(", "),
+        if missing.len() == 1 { "is" } else { "are" }
+    );
+    Ok((paths(&TWINS), Some(words)))
 }
 
 /// Runs the command. Failed runs do not keep the pages from being made: the error comes last.
 pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let began = Instant::now();
-    let args = RunArgs::plain(args.config.clone(), args.how.clone());
+    let quiet = args.how.quiet;
     let say = |text: &str| {
-        if !args.how.quiet {
+        if !quiet {
             note(text);
         }
     };
-
-    let (experiment, options) = args.read(catalog, data)?;
-    let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
-    let Finished { report, manifest, contents } =
-        session::run(&experiment, &plan, catalog, &options, interrupt::flag())?;
-    if report.interrupted {
-        return run::complete(&args, &report);
+    if args.fetch {
+        let experiment = Experiment::load(REAL[0], catalog.solvers())?;
+        let names: Vec<String> = experiment.datasets.into_iter().map(|spec| spec.name).collect();
+        data_command::fetch_sets(catalog, data, &names)?;
     }
-    let out = &options.out;
+    let (configs, why) = configs(args, catalog, data)?;
+    why.iter().for_each(|words| say(words));
+    let mut out: Option<PathBuf> = args.how.out.clone();
+    let mut last = None;
+    let mut reports = Vec::new();
+    for config in configs {
+        let how = run::HowArgs { out: out.clone(), ..args.how.clone() };
+        let args = RunArgs::plain(config, how);
+        let (experiment, mut options) = args.read(catalog, data)?;
+        // What the configs before it left is meant to be there.
+        options.warn_of_others &= reports.is_empty();
+        let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
+        let Finished { report, manifest, contents } =
+            session::run(&experiment, &plan, catalog, &options, interrupt::flag())?;
+        if report.interrupted {
+            return run::complete(&args, &report);
+        }
+        out = Some(options.out);
+        last = Some((manifest, contents));
+        reports.push((args, report));
+    }
+    let (Some(out), Some((manifest, contents))) = (out, last) else { anyhow::bail!("no config to run") };
     // Pages are about the folder: `--only` says what is run, and must not put a part in the place of the whole.
-    let results = Results::of(out, manifest, contents, catalog, &[])?;
+    let results = Results::of(&out, manifest, contents, catalog, &[])?;
     pages::warn(&results);
-    let summary = pages::Summary::of(&results, out)?;
+    let (page, drawn) = write_pages(&results, &out, &say)?;
+    print(&format!("\nreport   {}\n", page.display()))?;
+    print(&format!("figures  {} ({drawn} files)\n", out.join("figures").display()))?;
+    let planned: u64 = reports.iter().map(|(_, report)| report.planned).sum();
+    print(&format!("runs     {} ({planned} runs)\n", out.join("runs").display()))?;
+    say(&format!("done in {}", duration(began.elapsed().as_secs_f64())));
+    reports.iter().try_for_each(|(args, report)| run::complete(args, report))
+}
+
+/// Figures, tables, report and summary; prints the claims. The page, and how many figure files there are.
+fn write_pages(results: &Results, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
+    let summary = pages::Summary::of(results, out)?;
     say("drawing figures");
     let formats = [FileFormat::Svg, FileFormat::Png, FileFormat::Pdf];
-    let drawn = pages::figures(&results, &out.join("figures"), &formats, Some(&out.join("tables")), &[])?;
+    let drawn = pages::figures(results, &out.join("figures"), &formats, Some(&out.join("tables")), &[])?;
     say("writing the report");
     let page = out.join("report.html");
-    pages::report(&results, &summary, &page)?;
+    pages::report(results, &summary, &page)?;
     pages::summary(&summary, out)?;
-
     print(&claims::text(&summary.claims))?;
-    print(&format!("\nreport   {}\n", page.display()))?;
-    print(&format!("figures  {} ({} files)\n", out.join("figures").display(), drawn.len()))?;
-    print(&format!("runs     {} ({} runs)\n", out.join("runs").display(), report.planned))?;
-    say(&format!("done in {}", duration(began.elapsed().as_secs_f64())));
-    run::complete(&args, &report)
+    summary.regimes.iter().try_for_each(|regime| print(&format!("{}\n", regime.text())))?;
+    Ok((page, drawn.len()))
 }

@@ -41,7 +41,7 @@ pub struct HowArgs {
 #[command(after_help = "Example:\n  ssvm-bench run --config configs/quick.toml --out results/quick --jobs 2\n\n\
     Safe to kill and start again: finished runs are kept, failed ones are tried again.")]
 pub struct RunArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper, league, league-short
+    /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// Redo finished runs

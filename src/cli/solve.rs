@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{TextOrJson, note, positive, print};
 use crate::catalog::Catalog;
-use crate::clock::{ClockKind, Helpers};
+use crate::clock::{ClockKind, Helpers, OracleCost};
 use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
 use crate::drive::{Observer, Outcome, TracePoint};
 use crate::exec::host;
@@ -49,6 +49,9 @@ pub struct SolveArgs {
     /// wall, cpu or virtual.
     #[arg(long, default_value = "wall")]
     clock: ClockKind,
+    /// Count so many seconds for each second inside the exact oracle, such as 16 or 1/4.
+    #[arg(long, default_value = "1", value_name = "K")]
+    oracle_cost: OracleCost,
     /// When to evaluate: every:K, log or at:1,2,5. The last iteration always is.
     #[arg(long, default_value = "log", value_name = "WHEN")]
     evaluate: Cadence,
@@ -193,9 +196,15 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
         solver: info.spec(&given, catalog.solvers()).map_err(crate::Error::from)?,
         seed: args.seed,
         clock: args.clock,
+        oracle_cost: args.oracle_cost,
         budget,
         evaluate: args.evaluate.clone(),
     };
+    if args.threads > 1 && !settings.solver.params.contains_key("tau") {
+        note(
+            "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --tau",
+        );
+    }
     let Opened { description, problem } = catalog.open(&Request {
         name: &args.dataset,
         data,
@@ -206,7 +215,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", args.dataset, args.solver));
     let identity = json!({
         "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver, "seed": args.seed,
-        "repeat": 0, "clock": args.clock.name(), "jobs": 1, "threads": args.threads, "core": -1, "status": "running",
+        "repeat": 0, "clock": args.clock.name(), "oracle_cost": args.oracle_cost, "jobs": 1, "threads": args.threads, "core": -1, "status": "running",
     });
     let exact = problem.exact();
     let count = usize::from(args.threads) - 1;
@@ -303,6 +312,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "solver": args.solver,
         "seed": args.seed,
         "clock": args.clock.name(),
+        "oracle_cost": args.oracle_cost,
         "stop_reason": outcome.stop.name(),
         "iterations": last.map(|point| point.iteration),
         "time_s": last.map(|point| point.time_s),

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use quanta::Clock as Stamps;
 
 use super::batch::{self, Call, Helpers};
-use super::{ClockKind, STEP_UNITS, Stopwatch};
+use super::{ClockKind, OracleCost, STEP_UNITS, Stopwatch};
 use crate::linalg::dot_rows;
 
 /// One in this many approximate steps is timed.
@@ -63,6 +63,7 @@ pub fn latency_histogram() -> Histogram<u64> {
 /// The clock, the counters, the histograms and the limits of one run.
 pub struct Meter<'a> {
     clock: ClockKind,
+    cost: OracleCost,
     watch: Stopwatch,
     instrument: bool,
     helpers: Option<Arc<Helpers>>,
@@ -94,6 +95,7 @@ impl<'a> Meter<'a> {
         let watch = Stopwatch::new();
         Self {
             clock,
+            cost: OracleCost::ONE,
             look_interval: watch.to_stamps(1e6),
             watch,
             instrument: true,
@@ -117,6 +119,12 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// The same meter with a clock that counts so many seconds for each second inside the exact oracle.
+    pub fn with_oracle_cost(mut self, cost: OracleCost) -> Self {
+        self.cost = cost;
+        self
+    }
+
     /// The same meter with threads that share the calls of a batch.
     pub fn with_helpers(mut self, helpers: Option<Arc<Helpers>>) -> Self {
         self.helpers = helpers;
@@ -134,8 +142,14 @@ impl<'a> Meter<'a> {
         self.watch.resume();
         self.last_stamp = self.watch.stamp();
         self.look_at_stamp = self.last_stamp + self.look_interval;
+        self.set_deadline();
+    }
+
+    /// Where the time limit cannot have been reached before. A dear oracle brings it nearer than it may be: whoever gets
+    /// there sets the next one.
+    fn set_deadline(&mut self) {
         if self.time_limit_ns.is_finite() {
-            let left = self.time_limit_ns - self.now_ns();
+            let left = self.cost.at_least(self.time_limit_ns - self.now_ns());
             (self.deadline_stamp, self.deadline_units) = self.clock.deadline(left, &self.watch);
         }
     }
@@ -155,7 +169,7 @@ impl<'a> Meter<'a> {
 
     /// Solver time so far on the run's clock, ns.
     pub fn now_ns(&self) -> f64 {
-        self.clock.now_ns(&self.watch)
+        self.cost.charge(self.clock.now_ns(&self.watch), self.clock.charged_ns(&self.watch))
     }
 
     /// Makes room for the readings of one pass, off the clock.
@@ -297,6 +311,9 @@ impl<'a> Meter<'a> {
         } else if self.now_ns() >= self.time_limit_ns {
             Some(Halt::Time)
         } else {
+            if !self.cost.is_one() {
+                self.set_deadline();
+            }
             None
         };
         self.halt.is_some()
@@ -330,7 +347,7 @@ impl<'a> Meter<'a> {
 
     /// Time inside exact oracle calls on the run's clock, seconds.
     pub fn oracle_s(&self) -> f64 {
-        self.clock.oracle_ns(&self.watch) * 1e-9
+        self.cost.charge(self.clock.oracle_ns(&self.watch), self.clock.charged_ns(&self.watch)) * 1e-9
     }
 
     /// Time inside approximate passes on the run's clock, seconds.

@@ -5,6 +5,7 @@
 //! [`Clock`] says: one file each, one row of [`ClockKind::ALL`].
 
 mod batch;
+mod cost;
 mod cpu;
 mod meter;
 mod stopwatch;
@@ -12,6 +13,7 @@ mod virtual_time;
 mod wall;
 
 pub use batch::{Call, Helpers};
+pub use cost::OracleCost;
 pub use meter::{Counters, Halt, Limits, Meter, SAMPLE_EVERY, latency_histogram, reading_ns};
 pub use stopwatch::Stopwatch;
 pub use virtual_time::{STEP_UNITS, UNIT_NS};
@@ -35,6 +37,10 @@ pub trait Clock: Sync {
     fn now_ns(&self, watch: &Stopwatch) -> f64;
     /// Time inside exact oracle calls so far, ns.
     fn oracle_ns(&self, watch: &Stopwatch) -> f64;
+    /// The same, but never less than it was: what a dearer oracle is charged for.
+    fn charged_ns(&self, watch: &Stopwatch) -> f64 {
+        self.oracle_ns(watch)
+    }
     /// The time stamp and the operation count at which `left_ns` from now will be over, so that every step can ask
     /// cheaply; `u64::MAX` where this clock cannot tell, and is asked every millisecond instead.
     fn deadline(&self, _left_ns: f64, _watch: &Stopwatch) -> (u64, u64) {

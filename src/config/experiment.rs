@@ -6,7 +6,7 @@ use std::time::Duration;
 use toml::Spanned;
 
 use super::wire::{self, Source};
-use crate::clock::ClockKind;
+use crate::clock::{ClockKind, OracleCost};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::settings::{Budget, Cadence, SolverSpec, Until, time_limit};
@@ -14,17 +14,22 @@ use crate::solver::SolverInfo;
 use crate::text::fits;
 
 /// The configs that are part of the program, by name.
-pub const BUILTIN: [(&str, &str); 6] = [
+pub const BUILTIN: [(&str, &str); 8] = [
     ("quick", include_str!("../../configs/quick.toml")),
     ("smoke", include_str!("../../configs/smoke.toml")),
     ("ci", include_str!("../../configs/ci.toml")),
     ("paper", include_str!("../../configs/paper.toml")),
+    ("regime", include_str!("../../configs/regime.toml")),
+    ("breakeven", include_str!("../../configs/breakeven.toml")),
     ("league", include_str!("../../configs/league.toml")),
     ("league-short", include_str!("../../configs/league-short.toml")),
 ];
 
 /// The name that stands for every solver of the table that no other entry names.
 const ALL: &str = "*";
+
+/// The price of the oracle in the paper.
+const PAPER: &str = "paper";
 
 /// Most repeats: the runs of a plan are held in memory.
 const MOST_REPEATS: u64 = 10_000;
@@ -71,6 +76,15 @@ pub struct Experiment {
     pub only: Vec<String>,
 }
 
+/// A price of the oracle, as a config says it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Price {
+    /// So many seconds for each second inside it.
+    Factor(OracleCost),
+    /// The price at which BCFW spends as much of its time in the oracle as it does in the paper.
+    Paper,
+}
+
 /// A data set with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatasetSpec {
@@ -82,6 +96,8 @@ pub struct DatasetSpec {
     pub lambda: Option<f64>,
     /// Weight of the pairwise term; the data set's own when absent.
     pub pairwise_weight: Option<f64>,
+    /// Prices of its oracle: every solver is run, or projected, at each.
+    pub prices: Vec<Price>,
     /// When its runs stop.
     pub budget: Budget,
     /// Line in the config, for messages.
@@ -89,7 +105,7 @@ pub struct DatasetSpec {
 }
 
 impl Experiment {
-    /// Reads a config file. `quick`, `smoke`, `ci`, `paper`, `league` and `league-short` (also as `configs/quick.toml`) need no file.
+    /// Reads a config file. Those of [`BUILTIN`] (`quick`, also as `configs/quick.toml`) need no file.
     pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
         match files::read_text_if_there(path)? {
@@ -159,10 +175,19 @@ impl Experiment {
         PathBuf::from("results").join(&self.name)
     }
 
-    /// Whether a cell is to be run.
+    /// Whether a cell is to be run at some price.
     pub fn wants(&self, dataset: &str, solver: &SolverSpec) -> bool {
         let cell = format!("{dataset}/{solver}");
-        self.only.is_empty() || self.only.iter().any(|pattern| fits(pattern, &cell))
+        let without_price =
+            |pattern: &'_ String| pattern.rsplit_once(" k=").map_or(pattern.clone(), |(cell, _)| cell.into());
+        self.only.is_empty() || self.only.iter().any(|pattern| fits(&without_price(pattern), &cell))
+    }
+
+    /// Whether a cell is to be run at this price: patterns without one mean all of them.
+    pub fn wants_at(&self, dataset: &str, solver: &SolverSpec, cost: OracleCost) -> bool {
+        let cell = format!("{dataset}/{solver}");
+        let priced = format!("{cell} k={cost}");
+        self.only.is_empty() || self.only.iter().any(|pattern| fits(pattern, &cell) || fits(pattern, &priced))
     }
 }
 
@@ -201,11 +226,41 @@ impl Source<'_> {
                 name,
                 lambda: self.positive(entry.lambda.as_ref(), "lambda")?,
                 pairwise_weight: pairwise_weight.transpose()?,
+                prices: self.prices(entry.oracle_cost.as_ref().or(file.oracle_cost.as_ref()))?,
                 budget: self.budget(file.budget.as_ref(), entry.budget.as_ref(), line)?,
                 line,
             });
         }
         Ok(datasets)
+    }
+
+    /// One price or a list of them; 1 when there is none.
+    fn prices(&self, given: Option<&Spanned<toml::Value>>) -> Result<Vec<Price>> {
+        let Some(given) = given else { return Ok(vec![Price::Factor(OracleCost::ONE)]) };
+        let list = match given.get_ref() {
+            toml::Value::Array(list) => list.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let mut prices = Vec::new();
+        for value in list {
+            let text = as_text(value);
+            let price = match text.as_str() {
+                PAPER => Price::Paper,
+                text => Price::Factor(text.parse().map_err(|_| {
+                    let message =
+                        format!("oracle_cost must be above 0, such as 16 or \"1/16\", or \"{PAPER}\", not {value}");
+                    self.error(given, message)
+                })?),
+            };
+            if prices.contains(&price) {
+                return Err(self.error(given, format!("oracle_cost has {text} twice")));
+            }
+            prices.push(price);
+        }
+        if prices.is_empty() {
+            return Err(self.error(given, "oracle_cost has no value; leave it out for the machine as it is"));
+        }
+        Ok(prices)
     }
 
     /// The data set's keys replace the common ones.

@@ -3,4 +3,4 @@
 mod experiment;
 mod wire;
 
-pub use experiment::{BUILTIN, DatasetSpec, Experiment};
+pub use experiment::{BUILTIN, DatasetSpec, Experiment, Price};

@@ -19,6 +19,7 @@ pub(super) struct File {
     pub clock: Option<Spanned<String>>,
     pub evaluate: Option<Spanned<String>>,
     pub jobs: Option<Spanned<u64>>,
+    pub oracle_cost: Option<Spanned<toml::Value>>,
     pub threads: Option<Spanned<u64>>,
     pub timeout_s: Option<Spanned<f64>>,
     pub probes: Option<u32>,
@@ -50,6 +51,7 @@ pub(super) struct Dataset {
     pub otherwise: Option<Spanned<String>>,
     pub lambda: Option<Spanned<f64>>,
     pub pairwise_weight: Option<Spanned<f64>>,
+    pub oracle_cost: Option<Spanned<toml::Value>>,
     pub budget: Option<Spanned<Budget>>,
 }
 

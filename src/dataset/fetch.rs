@@ -197,13 +197,7 @@ enum Stop {
     Local(Error),
 }
 
-fn attempt(
-    agent: &ureq::Agent,
-    url: &str,
-    part: &Part,
-    trust: Trust,
-    progress: Progress<'_>,
-) -> Result<(), Stop> {
+fn attempt(agent: &ureq::Agent, url: &str, part: &Part, trust: Trust, progress: Progress<'_>) -> Result<(), Stop> {
     let validator = files::read_text(&part.validator).ok().filter(|v| !v.is_empty());
     let have = if trust.checksum || validator.is_some() { part.len() } else { 0 };
     let mut request = agent.get(url).header(header::ACCEPT_ENCODING.as_str(), "identity");

@@ -63,7 +63,9 @@ impl DatasetRow for HorseSeg {
 pub fn read(path: &Path) -> Result<RawGraph> {
     let room = Room::of(path)?;
     let decoded = guard::catch(|| decode(path, room));
-    decoded.unwrap_or_else(|panic| Err(Error::file(path, format!("cannot be read as HDF5: its decoder panicked: {panic}"))))
+    decoded.unwrap_or_else(|panic| {
+        Err(Error::file(path, format!("cannot be read as HDF5: its decoder panicked: {panic}")))
+    })
 }
 
 fn decode(path: &Path, mut room: Room) -> Result<RawGraph> {
@@ -94,7 +96,9 @@ fn decode(path: &Path, mut room: Room) -> Result<RawGraph> {
                 format!("is {nodes} × {p}; expected 1 or more rows of {}", graph.features_per_node),
             ));
         }
-        graph.features.extend(numbers(&features, &mut room).map_err(|e| wrong("features", e))?.into_iter().map(|v| v as f32));
+        graph
+            .features
+            .extend(numbers(&features, &mut room).map_err(|e| wrong("features", e))?.into_iter().map(|v| v as f32));
 
         let labels = numbers(&open("labels")?, &mut room).map_err(|e| wrong("labels", e))?;
         if labels.len() != nodes {

@@ -63,9 +63,14 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
     }
 
     fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {
-        let RunSettings { solver, seed, clock, budget, evaluate } = settings;
+        let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
         let mut solver = self.solvers.build(solver, &self.problem, *seed)?;
-        drive(&self.problem, &mut *solver, Course { clock: *clock, budget, evaluate }, observer)
+        drive(
+            &self.problem,
+            &mut *solver,
+            Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate },
+            observer,
+        )
     }
 
     fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket {

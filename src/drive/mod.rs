@@ -13,7 +13,7 @@ pub use solve::Solve;
 
 use std::sync::Arc;
 
-use crate::clock::{ClockKind, Helpers, Meter};
+use crate::clock::{ClockKind, Helpers, Meter, OracleCost};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, evaluate as evaluate_primal};
 use crate::settings::{Budget, Cadence, Until};
@@ -49,6 +49,8 @@ impl Observer for Quiet {}
 pub struct Course<'a> {
     /// The clock.
     pub clock: ClockKind,
+    /// How many seconds of it a second inside the exact oracle counts.
+    pub oracle_cost: OracleCost,
     /// When to stop.
     pub budget: &'a Budget,
     /// When to evaluate.
@@ -58,7 +60,7 @@ pub struct Course<'a> {
 /// Iterates under the meter, pauses it to evaluate, stops for one typed reason.
 ///
 /// ```
-/// use ssvm_bench::{Budget, Cadence, ClockKind, Course, MaxOracle, Metered, Quiet, Simple, SparsePlane, drive};
+/// use ssvm_bench::{Budget, Cadence, ClockKind, Course, MaxOracle, Metered, OracleCost, Quiet, Simple, SparsePlane, drive};
 /// use ssvm_bench::solver::FrankWolfe;
 ///
 /// /// H(w) = max(0, 1 − w): one term, one weight.
@@ -81,7 +83,12 @@ pub struct Course<'a> {
 ///
 /// let problem = Simple(Hinge);
 /// let mut solver = FrankWolfe::new(Metered::new(&problem), 1);
-/// let course = Course { clock: ClockKind::VIRTUAL, budget: &Budget::iterations(5), evaluate: &Cadence::Every(1) };
+/// let course = Course {
+///     clock: ClockKind::VIRTUAL,
+///     oracle_cost: OracleCost::ONE,
+///     budget: &Budget::iterations(5),
+///     evaluate: &Cadence::Every(1),
+/// };
 /// let outcome = drive(&problem, &mut solver, course, &mut Quiet)?;
 /// assert_eq!(outcome.points.last().map(|point| point.primal), Some(0.5));
 /// # Ok::<(), ssvm_bench::Error>(())
@@ -92,7 +99,7 @@ pub fn drive<P: Problem>(
     course: Course<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
-    let Course { clock, budget, evaluate } = course;
+    let Course { clock, oracle_cost, budget, evaluate } = course;
     if *budget == Budget::default() {
         return Err(Error::invalid("a run needs a budget: iterations, time, oracle calls or gap"));
     }
@@ -110,7 +117,8 @@ pub fn drive<P: Problem>(
         ));
     }
     let cancelled = observer.cancelled();
-    let mut meter = Meter::new(clock, budget.limits(), &*cancelled).with_helpers(observer.helpers());
+    let mut meter = Meter::new(clock, budget.limits(), &*cancelled).with_oracle_cost(oracle_cost);
+    meter = meter.with_helpers(observer.helpers());
     let mut work = problem.work();
     let mut points: Vec<TracePoint> = Vec::new();
     let mut iterations = 0;

@@ -1,7 +1,7 @@
 //! One run from code, the short way: a problem in, an [`Outcome`] out.
 
 use super::{Course, Observer, Outcome, Quiet, drive};
-use crate::clock::ClockKind;
+use crate::clock::{ClockKind, OracleCost};
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::settings::{Budget, Cadence, SolverSpec};
@@ -34,6 +34,7 @@ pub struct Solve<'p, P> {
     solver: SolverSpec,
     seed: u64,
     clock: ClockKind,
+    oracle_cost: OracleCost,
     budget: Budget,
     evaluate: Cadence,
 }
@@ -49,6 +50,7 @@ impl<'p, P: Problem> Solve<'p, P> {
             solver: SolverSpec::new("mp-bcfw"),
             seed: 1,
             clock: ClockKind::WALL,
+            oracle_cost: OracleCost::ONE,
             budget: Budget::default(),
             evaluate: Cadence::Log,
         }
@@ -69,6 +71,12 @@ impl<'p, P: Problem> Solve<'p, P> {
     /// The clock.
     pub fn clock(mut self, clock: ClockKind) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// The clock counts so many seconds for each second inside the exact oracle.
+    pub fn oracle_cost(mut self, cost: OracleCost) -> Self {
+        self.oracle_cost = cost;
         self
     }
 
@@ -114,7 +122,8 @@ impl<'p, P: Problem> Solve<'p, P> {
             self.budget.iterations = Some(MOST_ITERATIONS);
         }
         let mut solver = Standard.build(&self.solver, self.problem, self.seed)?;
-        let course = Course { clock: self.clock, budget: &self.budget, evaluate: &self.evaluate };
+        let Self { clock, oracle_cost, budget, evaluate, .. } = &self;
+        let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
         drive(self.problem, &mut *solver, course, observer)
     }
 }

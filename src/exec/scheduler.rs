@@ -341,13 +341,7 @@ impl Watcher<'_> {
     }
 }
 
-fn view(
-    batch: &Batch<'_>,
-    workers: &[Worker],
-    pending: &[bool],
-    records: &[RunRecord],
-    estimator: &Estimator,
-) -> View {
+fn view(batch: &Batch<'_>, workers: &[Worker], pending: &[bool], records: &[RunRecord], estimator: &Estimator) -> View {
     let activities: Vec<_> = workers.iter().map(|worker| worker.slot.activity()).collect();
     let elapsed = |index: usize| {
         let activity = activities.iter().find(|activity| activity.run == Some(index))?;

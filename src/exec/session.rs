@@ -199,14 +199,19 @@ pub fn run(
     let is_due = |run: &&RunSpec| {
         !existing.done.contains_key(&run.run_id) && !unread.iter().any(|(unread, _)| unread.run_id == run.run_id)
     };
-    let todo: Vec<RunSpec> = plan.runs.iter().filter(is_due).cloned().collect();
-    let already = (plan.runs.len() - todo.len() - unread.len()) as u64;
+    let due: Vec<RunSpec> = plan.runs.iter().filter(is_due).cloned().collect();
+    let already = (plan.runs.len() - due.len() - unread.len()) as u64;
+    let (projected, todo): (Vec<RunSpec>, Vec<RunSpec>) = due.into_iter().partition(|run| run.projected_from.is_some());
     let probing = jobs > 1 && !experiment.clock.repeatable() && experiment.probes > 0;
     let needed: BTreeSet<usize> = todo.iter().map(|run| run.set).collect();
     let problems = load(experiment, plan, catalog, options, &progress, |set| needed.contains(&set))?;
     let expected = todo.iter().map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64;
+    let follow = match projected.len() {
+        0 => String::new(),
+        count => format!(", {count} more follow from them"),
+    };
     let message = format!(
-        "{}: {} runs, {already} already done, {} to do with {jobs} workers, about {}",
+        "{}: {} runs, {already} already done, {} to do with {jobs} workers{follow}, about {}",
         experiment.name,
         plan.runs.len(),
         todo.len(),
@@ -234,7 +239,8 @@ pub fn run(
         cancel,
         probing: probing.clone(),
     };
-    let fresh = run_batch(&batch, &mut estimator, &mut progress)?;
+    let mut fresh = run_batch(&batch, &mut estimator, &mut progress)?;
+    let lost = project(&projected, &store, &existing.done, &mut fresh)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
     let mut failed: Vec<(String, String)> = fresh
         .iter()
@@ -242,6 +248,7 @@ pub fn run(
         .map(|record| (record.label(), record.status.reason().to_owned()))
         .collect();
     let failures = failed.len() as u64;
+    failed.extend(lost.into_iter().filter(|_| !cancel.load(Ordering::Relaxed)));
     failed.extend(unread.iter().map(|(run, error)| (run.label(), error.clone())));
     let interrupted = || cancel.load(Ordering::Relaxed);
     let mut records: Vec<RunRecord> = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
@@ -279,6 +286,29 @@ pub fn run(
         seconds: began.elapsed().as_secs_f64(),
     };
     Ok(Finished { report, manifest, contents: Contents { records, damaged: existing.damaged } })
+}
+
+/// Writes the runs that follow from others, as far as those are there; label and reason of the rest.
+fn project(
+    runs: &[RunSpec],
+    store: &Store,
+    done: &BTreeMap<String, RunRecord>,
+    fresh: &mut Vec<RunRecord>,
+) -> Result<Vec<(String, String)>> {
+    let made: BTreeMap<String, RunRecord> = fresh.iter().map(|record| (record.run_id(), record.clone())).collect();
+    let mut lost = Vec::new();
+    for run in runs {
+        let from = run.projected_from.as_ref();
+        match from.and_then(|from| made.get(from).or_else(|| done.get(from))).filter(|record| record.status.is_done()) {
+            Some(record) => {
+                let projected = record.projected(run.identity.clone());
+                store.write(Folder::Runs, &projected)?;
+                fresh.push(projected);
+            }
+            None => lost.push((run.label(), "the run that it follows from is not there".to_owned())),
+        }
+    }
+    Ok(lost)
 }
 
 /// Says beforehand what will limit the numbers.

@@ -213,11 +213,7 @@ pub fn execute(
             }
         },
     };
-    let circumstances = Circumstances {
-        started_unix_s,
-        steal: steal.fraction(),
-        ..circumstances(facts, place)
-    };
+    let circumstances = Circumstances { started_unix_s, steal: steal.fraction(), ..circumstances(facts, place) };
     Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, circumstances, status, measured })
 }
 
@@ -248,6 +244,7 @@ fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
         host_class: host::class(),
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
+        projected_from: None,
         started_unix_s: host::unix_time(),
         steal: 0.0,
         load: host::load(),

@@ -198,6 +198,8 @@ fn draw_row(kind: Kind, source: &Source<'_>, bands: &[Bands], (dataset, end): (&
             y: if kind == Kind::Dynamics { Scale::Linear } else { Scale::Log },
             lines: lines.collect(),
             floor: quantity.is_suboptimality().then(|| frames.floor(dataset)),
+            level: None,
+            marks: Vec::new(),
         };
         panel.draw(cell)?;
     }

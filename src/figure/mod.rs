@@ -1,6 +1,7 @@
 //! Result tables → SVG, PNG and PDF figures. One file per figure; [`theme`] is how they look, [`panel`] how bands are
 //! drawn, [`canvas`] how drawings become files.
 
+mod breakeven;
 pub mod canvas;
 pub mod convergence;
 pub mod explain;
@@ -21,6 +22,7 @@ use crate::files;
 use crate::frame::load::Results;
 use crate::frame::{Axis, Bands, names};
 use crate::league::League;
+use crate::price::BreakEven;
 use convergence::Kind;
 
 /// File formats of figures.
@@ -52,13 +54,42 @@ pub struct Source<'a> {
     iteration: OnceLock<Vec<Bands>>,
     time: OnceLock<Vec<Bands>>,
     league: OnceLock<League>,
+    breakeven: OnceLock<BreakEven>,
+    /// The same in the paper's regime.
+    regime: Option<Box<Source<'a>>>,
 }
 
 impl<'a> Source<'a> {
     /// Of a result folder; the figures of the paper show solvers that fit one of the patterns, see [`crate::frame::Frames::shown`].
     pub fn new(results: &'a Results, solvers: &[String]) -> Self {
-        let shown = results.frames.shown(solvers);
-        Self { results, shown, iteration: OnceLock::new(), time: OnceLock::new(), league: OnceLock::new() }
+        Self {
+            results,
+            shown: results.frames.shown(solvers),
+            iteration: OnceLock::new(),
+            time: OnceLock::new(),
+            league: OnceLock::new(),
+            breakeven: OnceLock::new(),
+            regime: results.regime.as_deref().map(|regime| Box::new(Source::new(regime, solvers))),
+        }
+    }
+
+    /// Solvers over the price of the oracle.
+    pub fn breakeven(&self) -> Result<&BreakEven> {
+        if let Some(breakeven) = self.breakeven.get() {
+            return Ok(breakeven);
+        }
+        let breakeven = BreakEven::of(self.results)?;
+        Ok(self.breakeven.get_or_init(|| breakeven))
+    }
+
+    /// Draws a figure of what was run in the paper's regime; `None` when nothing was, or when that is all there is.
+    fn in_regime(&self, kind: Kind, datasets: &[&str]) -> Result<Option<String>> {
+        let Some(regime) = self.regime.as_deref().filter(|_| self.results.at_all_prices.is_some()) else {
+            return Ok(None);
+        };
+        let run = regime.results.frames.datasets();
+        let both: Vec<&str> = datasets.iter().copied().filter(|dataset| run.contains(dataset)).collect();
+        if both.is_empty() { Ok(None) } else { convergence::draw(kind, regime, &both).map(Some) }
     }
 
     /// The league of the results.
@@ -106,6 +137,8 @@ pub struct FigureRow {
 
 const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
 
+const NO_REGIME: &str = "nothing was run at the paper's price of the oracle (oracle_cost = \"paper\")";
+
 /// The table of figures: the four of the paper, the league, and the two that explain the step and the slope rule.
 pub const FIGURES: &[FigureRow] = &[
     FigureRow {
@@ -139,6 +172,24 @@ pub const FIGURES: &[FigureRow] = &[
         missing: NO_TARGET,
     },
     FigureRow { name: "league_targets", per_dataset: true, draw: league_targets::draw, missing: NO_TARGET },
+    FigureRow {
+        name: "breakeven",
+        per_dataset: true,
+        draw: breakeven::draw,
+        missing: "BCFW was not run at two prices of the oracle (oracle_cost)",
+    },
+    FigureRow {
+        name: "regime_runtime_convergence",
+        per_dataset: true,
+        draw: |source, sets| source.in_regime(Kind::Runtime, sets),
+        missing: NO_REGIME,
+    },
+    FigureRow {
+        name: "regime_parameter_dynamics",
+        per_dataset: true,
+        draw: |source, sets| source.in_regime(Kind::Dynamics, sets),
+        missing: NO_REGIME,
+    },
     FigureRow { name: "fw_step", per_dataset: false, draw: |_, _| explain::fw_step().map(Some), missing: "" },
     FigureRow {
         name: "slope_rule",
@@ -176,6 +227,11 @@ pub fn all(results: &Results, solvers: &[String]) -> Result<(Vec<Figure>, Vec<&'
         }
     }
     Ok((figures, left_out))
+}
+
+/// The figure of the price of the oracle, over all data sets; `None` without runs at several prices.
+pub fn price(results: &Results) -> Result<Option<String>> {
+    breakeven::draw(&Source::new(results, &[]), &results.frames.datasets())
 }
 
 /// Writes figures into `dir` in these formats; returns the files in order.

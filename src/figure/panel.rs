@@ -54,6 +54,10 @@ pub struct Panel<'a> {
     pub lines: Vec<Line<'a>>,
     /// Values below this are not known; shaded when it is in sight.
     pub floor: Option<f64>,
+    /// A value that is drawn as a line across, and kept in sight.
+    pub level: Option<f64>,
+    /// Positions with a name, drawn as lines from top to bottom and kept in sight; the first solid, others dashed.
+    pub marks: Vec<(f64, &'static str)>,
 }
 
 /// An axis: a range of positions and the labelled ones among them.
@@ -228,7 +232,13 @@ impl Panel<'_> {
                 }
             }
         }
-        box_[0].is_finite().then_some(box_)
+        for px in self.marks.iter().filter_map(|(value, _)| self.x.place(*value)) {
+            box_ = [box_[0].min(px), box_[1].max(px), box_[2], box_[3]];
+        }
+        if let Some(py) = self.level.and_then(|level| self.y.place(level)) {
+            box_ = [box_[0], box_[1], box_[2].min(py), box_[3].max(py)];
+        }
+        (box_[0].is_finite() && box_[2].is_finite()).then_some(box_)
     }
 
     /// Draws the panel.
@@ -258,11 +268,31 @@ impl Panel<'_> {
         let yt = ticks(self.y, if self.y == Scale::Linear { y0.min(0.0) } else { y0 }, y1, 5);
         let (x, y) = (self.x, self.y);
         let widest = yt.at.iter().map(|p| theme::text_width(&yt.label(*p), SMALL)).fold(0.0, f64::max);
-        let (left, right, bottom) = (xt.range.start, xt.range.end, yt.range.start);
+        let (left, right, bottom, top) = (xt.range.start, xt.range.end, yt.range.start, yt.range.end);
         let mut chart = axes(area, (&self.title, &self.x_title), (xt, yt), (widest + 7.0).max(28.0))?;
         if let Some(floor) = floor {
             let corners = [(left, bottom), (right, floor.min(y1))];
             chart.draw_series(std::iter::once(Rectangle::new(corners, INK.mix(BAND_ALPHA).filled())))?;
+        }
+        if let Some(level) = self.level.and_then(|level| y.place(level)) {
+            let across = [(left, level), (right, level)];
+            chart.draw_series(LineSeries::new(across, INK.stroke_width(pt(0.6) as u32)))?;
+        }
+        for (at, (value, name)) in self.marks.iter().enumerate() {
+            let Some(px) = x.place(*value) else { continue };
+            let ink = INK.stroke_width(pt(0.5) as u32);
+            if at == 0 {
+                chart.draw_series(LineSeries::new([(px, bottom), (px, top)], ink))?;
+            } else {
+                let dashes = DashedLineSeries::new([(px, bottom), (px, top)], pt(2.0) as u32, pt(2.0) as u32, ink);
+                chart.draw_series(dashes)?;
+            }
+            let (side, shift) =
+                if px < f64::midpoint(left, right) { (HPos::Left, pt(2.0)) } else { (HPos::Right, -pt(2.0)) };
+            let words = theme::text(SMALL - 1.0, INK, side, VPos::Top);
+            let name =
+                EmptyElement::at((px, top)) + Text::new((*name).to_owned(), (shift, pt(1.0 + 8.0 * at as f64)), words);
+            chart.draw_series(std::iter::once(name))?;
         }
         for line in &self.lines {
             for stretch in stretches(line.x, [line.y[0], line.y[2]], x, y) {

@@ -49,10 +49,9 @@ impl Seek for Draft {
 pub fn write_error(path: &Path) -> impl Fn(io::Error) -> Error {
     let path = path.to_owned();
     move |reason| match reason.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::file(
-            &path,
-            "the disk is full; what was finished before is intact: free some space and start again",
-        ),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Error::file(&path, "the disk is full; what was finished before is intact: free some space and start again")
+        }
         _ => Error::io("write", &path)(reason),
     }
 }

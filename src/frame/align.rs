@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use crate::stats::portable::{exp, ln, powf};
+
 /// How a run ended, as far as its curve goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -51,7 +53,7 @@ impl Place {
         if self.share == 0.0 {
             from
         } else if from > 0.0 && to > 0.0 {
-            from * (to / from).powf(self.share)
+            from * powf(to / from, self.share)
         } else {
             from + self.share * (to - from)
         }
@@ -73,7 +75,7 @@ pub fn place(positions: &[f64], rows: &Range<usize>, end: End, x: f64) -> Option
         return if end == End::Gap { on(true) } else { None };
     }
     let to = positions[row + 1];
-    let share = if from > 0.0 { (x / from).ln() / (to / from).ln() } else { (x - from) / (to - from) };
+    let share = if from > 0.0 { ln(x / from) / ln(to / from) } else { (x - from) / (to - from) };
     Some(Place { row, next: row + 1, share, carried: false })
 }
 
@@ -127,10 +129,10 @@ pub fn time_grid<'a>(runs: impl Iterator<Item = &'a [f64]>, points: usize) -> Ve
     if !low.is_finite() {
         return Vec::new();
     }
-    let ratio = (high / low).ln();
+    let ratio = ln(high / low);
     let mut grid = ends;
     grid.push(low);
-    grid.extend((1..points).map(|k| low * (ratio * k as f64 / points as f64).exp()).filter(|t| *t < high));
+    grid.extend((1..points).map(|k| low * exp(ratio * k as f64 / points as f64)).filter(|t| *t < high));
     grid.sort_unstable_by(f64::total_cmp);
     grid.dedup();
     grid

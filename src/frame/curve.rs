@@ -5,6 +5,7 @@ use super::align::{End, Run, place};
 use super::{Frames, Quantity};
 use crate::error::Result;
 use crate::settings::Cadence;
+use crate::stats::portable::{ln, powf};
 
 /// A run at the marks from its first to its last evaluated whole iteration.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +63,7 @@ pub fn crossing(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Op
     for (spent, value) in points {
         if value <= target {
             let Some((s, v)) = before.filter(|(s, _)| value > 0.0 && *s > 0.0) else { return Some(spent) };
-            return Some(s * (spent / s).powf((v / target).ln() / (v / value).ln()));
+            return Some(s * powf(spent / s, ln(v / target) / ln(v / value)));
         }
         before = value.is_finite().then_some((spent, value)).or(before);
     }

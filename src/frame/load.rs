@@ -1,14 +1,16 @@
 //! A result folder in, its manifest, records and tables out.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::Frames;
 use super::profile::{self, ProfileRow};
+use super::regime::{self, Regime};
+use super::{Bounds, Frames};
 use crate::catalog::Catalog;
+use crate::clock::OracleCost;
 use crate::error::{Error, Result};
 use crate::optimum;
 use crate::settings::Identity;
-use crate::text::fits;
 use crate::trace::RunRecord;
 use crate::trace::manifest::Manifest;
 use crate::trace::store::{Contents, Damage, Folder, Store};
@@ -18,7 +20,7 @@ use crate::trace::store::{Contents, Damage, Folder, Store};
 pub struct Results {
     /// Configs, sessions, host, interference.
     pub manifest: Manifest,
-    /// The runs of the plan.
+    /// The runs, each data set at one price of the oracle: its own, or the lowest when there is no run at that.
     pub records: Vec<RunRecord>,
     /// Files that could not be used, each with what is wrong.
     pub damaged: Vec<Damage>,
@@ -26,6 +28,31 @@ pub struct Results {
     pub frames: Frames,
     /// Where the time went.
     pub profile: Vec<ProfileRow>,
+    /// What the oracle costs in the paper.
+    pub regimes: Vec<Regime>,
+    /// The runs in the paper's regime, when there are any.
+    pub regime: Option<Box<Self>>,
+    /// The runs at all prices together, when one is not the oracle's own.
+    pub at_all_prices: Option<View>,
+}
+
+/// Some runs of a folder.
+#[derive(Debug)]
+pub struct View {
+    /// The runs.
+    pub records: Vec<RunRecord>,
+    /// Their tables.
+    pub frames: Frames,
+    /// Where their time went.
+    pub profile: Vec<ProfileRow>,
+}
+
+impl View {
+    fn new(records: Vec<RunRecord>, bounds: &Certain, catalog: &dyn Catalog) -> Result<Self> {
+        let frames = Frames::with_bounds(&records, catalog, &|identity| bounds.of_problem(identity))?;
+        let profile = profile::profile(&records, &frames)?;
+        Ok(Self { records, frames, profile })
+    }
 }
 
 impl Results {
@@ -58,22 +85,35 @@ impl Results {
             ));
         }
         if !only.is_empty() {
-            records.retain(|record| {
-                let cell = record.cell();
-                only.iter().any(|pattern| fits(pattern, &cell))
-            });
+            records.retain(|record| only.iter().any(|pattern| record.fits(pattern)));
             if records.is_empty() {
                 return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
             }
         }
-        let optima = optimum::Store::known()?;
-        let known = |identity: &Identity| {
-            let found = optima.find(&identity.data_checksum, identity.lambda, identity.pairwise_weight)?;
-            Some((found.lower, found.upper))
-        };
-        let frames = Frames::with_bounds(&records, catalog, &known)?;
-        let profile = profile::profile(&records, &frames)?;
-        Ok(Self { manifest, records, damaged, frames, profile })
+        let mut prices: BTreeMap<String, OracleCost> = BTreeMap::new();
+        for record in &records {
+            let cost = record.settings().oracle_cost;
+            let shown = prices.entry(record.dataset().to_owned()).or_insert(cost);
+            if !shown.is_one() && (cost.is_one() || cost < *shown) {
+                *shown = cost;
+            }
+        }
+        let bounds = Certain::of(&records)?;
+        let regimes = regime::regimes(records.iter(), catalog);
+        let price = |record: &RunRecord| regimes.iter().find(|r| r.dataset == record.dataset())?.runs.map(|(at, _)| at);
+        let regime: Vec<RunRecord> =
+            records.iter().filter(|r| price(r) == Some(r.settings().oracle_cost)).cloned().collect();
+        let several = records.iter().any(|r| !r.settings().oracle_cost.is_one());
+        let at_all_prices = several.then(|| View::new(records.clone(), &bounds, catalog)).transpose()?;
+        let here = |record: &RunRecord| prices.get(record.dataset()) == Some(&record.settings().oracle_cost);
+        records.retain(here);
+        let View { records, frames, profile } = View::new(records, &bounds, catalog)?;
+        let regime = (!regime.is_empty()).then(|| View::new(regime, &bounds, catalog)).transpose()?;
+        let regime = regime.map(|View { records, frames, profile }| {
+            let (manifest, damaged, regimes) = (manifest.clone(), Vec::new(), regimes.clone());
+            Box::new(Self { manifest, records, damaged, frames, profile, regimes, regime: None, at_all_prices: None })
+        });
+        Ok(Self { manifest, records, damaged, frames, profile, regimes, regime, at_all_prices })
     }
 
     /// Lines for stderr: damaged files and failed runs, so that no output hides them.
@@ -85,4 +125,39 @@ impl Results {
         }
         lines
     }
+}
+
+/// A problem: content, λ, weight of the pairwise term.
+type ProblemKey = (String, u64, Option<u64>);
+
+/// What is certain about optima: from the store, and from the runs at all prices.
+struct Certain {
+    optima: optimum::Store,
+    found: BTreeMap<ProblemKey, Bounds>,
+}
+
+impl Certain {
+    fn of(records: &[RunRecord]) -> Result<Self> {
+        let mut found: BTreeMap<ProblemKey, Bounds> = BTreeMap::new();
+        for record in records.iter().filter(|record| record.status.is_done() || record.status.is_timed_out()) {
+            let bounds = found.entry(key(&record.identity)).or_insert((f64::NEG_INFINITY, f64::INFINITY));
+            for point in record.points() {
+                *bounds = (bounds.0.max(point.dual), bounds.1.min(point.primal));
+            }
+        }
+        Ok(Self { optima: optimum::Store::known()?, found })
+    }
+
+    fn of_problem(&self, identity: &Identity) -> Option<Bounds> {
+        let stored = self.optima.find(&identity.data_checksum, identity.lambda, identity.pairwise_weight);
+        let stored = stored.map(|optimum| (optimum.lower, optimum.upper));
+        match (stored, self.found.get(&key(identity)).copied()) {
+            (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.min(b.1))),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+fn key(identity: &Identity) -> ProblemKey {
+    (identity.data_checksum.clone(), identity.lambda.to_bits(), identity.pairwise_weight.map(f64::to_bits))
 }

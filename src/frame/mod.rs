@@ -11,6 +11,7 @@ pub mod export;
 pub mod load;
 pub mod names;
 pub mod profile;
+pub mod regime;
 mod table;
 pub mod target;
 
@@ -162,6 +163,16 @@ impl Frames {
             of_run.push((record, at));
         }
         let planned = of_run;
+        for name in series.iter().map(|s| s.dataset.clone()).collect::<std::collections::BTreeSet<_>>() {
+            let mut of =
+                planned.iter().filter(|(_, at)| series[*at].dataset == name).map(|(r, _)| r.settings().oracle_cost);
+            if let Some(cost) = of.next().filter(|cost| !cost.is_one())
+                && of.all(|other| other == cost)
+            {
+                let set = series.iter_mut().filter(|s| s.dataset == name);
+                set.for_each(|series| series.title = format!("{}, oracle × {cost}", series.title));
+            }
+        }
         let (points, evaluated) = table::points(&planned)?;
         let known = |at| planned.iter().find(|(_, s)| *s == at).and_then(|(record, _)| known(&record.identity));
         let bounds = table::bounds(&points, &evaluated, &series, known)?;

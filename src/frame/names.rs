@@ -36,12 +36,19 @@ pub struct Name {
 }
 
 /// Keys of [`circumstances`]: times of runs that differ in one of them are not put together.
-pub const CIRCUMSTANCES: [&str; 5] = ["clock", "host", "jobs", "threads", "build"];
+pub const CIRCUMSTANCES: [&str; 6] = ["clock", "host", "jobs", "threads", "build", PRICE];
+
+/// Key of the price of the oracle; those at its own price do not have it.
+pub const PRICE: &str = "oracle_cost";
 
 /// The clock and, unless it gives the same times everywhere, what changes times and is not the solver.
 fn circumstances(record: &RunRecord) -> Facts {
     let clock = record.settings().clock;
     let mut facts = Facts::from([("clock".to_owned(), clock.name().to_owned())]);
+    let cost = record.settings().oracle_cost;
+    if !cost.is_one() {
+        facts.insert(PRICE.to_owned(), cost.to_string());
+    }
     if !clock.repeatable() {
         let Circumstances { host, host_class, jobs, threads, build, .. } = &record.circumstances;
         let host = if host_class.is_empty() { host } else { host_class };

@@ -17,6 +17,9 @@ pub struct Estimator {
 impl Estimator {
     /// Wall seconds of a run with evaluation.
     pub fn seconds(&self, run: &RunSpec, facts: &Description) -> f64 {
+        if run.projected_from.is_some() {
+            return 0.0;
+        }
         let key = key(run);
         let model = model_seconds(run, facts);
         let (measured, modelled) = match self.cells.get(&key) {
@@ -32,9 +35,9 @@ impl Estimator {
         self.cells.contains_key(&key(run))
     }
 
-    /// Takes note of a run that took this long.
+    /// Takes note of a run that took this long; one that follows from another took no time of its own.
     pub fn learn(&mut self, run: &RunSpec, facts: &Description, total_s: f64) {
-        if total_s > 0.0 {
+        if total_s > 0.0 && run.projected_from.is_none() {
             let cell = self.cells.entry(key(run)).or_default();
             *cell = (cell.0 + total_s, cell.1 + model_seconds(run, facts));
         }
@@ -47,7 +50,7 @@ impl Estimator {
 }
 
 fn key(run: &RunSpec) -> (String, String) {
-    (run.identity.dataset.clone(), run.settings().solver.to_string())
+    (run.identity.dataset.clone(), run.settings().cell())
 }
 
 fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {

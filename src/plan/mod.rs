@@ -2,12 +2,14 @@
 //! estimate. A data set that had to be read for the plan is kept, so that it is loaded once.
 
 mod estimate;
+mod price;
 
 pub use estimate::{Estimator, plan_memory};
 
 use std::sync::{Arc, OnceLock};
 
 use crate::catalog::{Catalog, Described};
+use crate::clock::OracleCost;
 use crate::config::{DatasetSpec, Experiment};
 use crate::dataset::{DataDir, Description, Opened, Request};
 use crate::drive::AnyProblem;
@@ -25,6 +27,8 @@ pub struct RunSpec {
     pub set: usize,
     /// Repeat number from 0.
     pub repeat: u64,
+    /// The run whose times at this price follow from its own; `None` for one that must be made.
+    pub projected_from: Option<String>,
     /// Time of an iteration over that of its exact pass, roughly.
     pub pass_factor: f64,
     /// Planes kept per term, at most, roughly.
@@ -39,7 +43,7 @@ impl RunSpec {
 
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.identity.dataset, self.settings().solver, self.repeat)
+        format!("{} {} #{}", self.identity.dataset, self.settings().cell(), self.repeat)
     }
 }
 
@@ -51,7 +55,20 @@ pub struct PlannedSet {
     pub instead_of: Option<String>,
     /// What is known of it.
     pub description: Description,
+    /// Prices of its oracle.
+    pub costs: Vec<OracleCost>,
     problem: OnceLock<Arc<dyn AnyProblem>>,
+}
+
+impl PlannedSet {
+    /// The problem, loaded at the first call.
+    fn problem(&self, catalog: &dyn Catalog, data: &DataDir) -> Result<Arc<dyn AnyProblem>> {
+        if let Some(problem) = self.problem.get() {
+            return Ok(problem.clone());
+        }
+        let opened = catalog.open(&request(&self.spec, data))?;
+        Ok(self.problem.get_or_init(|| opened.problem).clone())
+    }
 }
 
 /// Everything that would happen.
@@ -81,7 +98,16 @@ impl Plan {
                     description
                 }
             };
-            sets.push(PlannedSet { spec: spec.clone(), instead_of: instead_of.clone(), description, problem });
+            let (costs, instead_of) = (Vec::new(), instead_of.clone());
+            let mut set = PlannedSet { spec: spec.clone(), instead_of, description, costs, problem };
+            let paper = || {
+                let paper = catalog.paper(&spec.name).ok_or_else(|| {
+                    Error::invalid(format!("the paper has no price for {}: give oracle_cost as a number", spec.name))
+                })?;
+                Ok((paper, set.problem(catalog, data)?))
+            };
+            set.costs = price::resolve(&spec.prices, paper).map_err(|e| at_line(experiment, spec, &e))?;
+            sets.push(set);
         }
         if sets.is_empty() {
             let cells = experiment.only.join(", ");
@@ -110,12 +136,8 @@ impl Plan {
         catalog: &dyn Catalog,
         data: &DataDir,
     ) -> Result<Arc<dyn AnyProblem>> {
-        let PlannedSet { spec, problem, .. } = &self.sets[set];
-        if let Some(problem) = problem.get() {
-            return Ok(problem.clone());
-        }
-        let opened = catalog.open(&request(spec, data)).map_err(|error| at_line(experiment, spec, &error))?;
-        Ok(problem.get_or_init(|| opened.problem).clone())
+        let set = &self.sets[set];
+        set.problem(catalog, data).map_err(|error| at_line(experiment, &set.spec, &error))
     }
 
     /// What is known of the data set of a run.
@@ -150,12 +172,12 @@ const MOST_RUNS: u64 = 500_000;
 
 fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Result<Vec<RunSpec>> {
     let mut runs = Vec::new();
-    let cells = (sets.len() * experiment.solvers.len()) as u64;
+    let cells = sets.iter().map(|set| set.costs.len().max(1) as u64).sum::<u64>() * experiment.solvers.len() as u64;
     if let count @ MOST_RUNS.. = cells.saturating_mul(experiment.repeats) {
         let message = format!("{count} runs are more than a plan may have ({MOST_RUNS}); use several configs");
         return Err(Error::file(&experiment.path, message));
     }
-    for (set, PlannedSet { spec, description, .. }) in sets.iter().enumerate() {
+    for (set, PlannedSet { spec, description, costs, .. }) in sets.iter().enumerate() {
         for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)) {
             let info = catalog.solver(&solver.name);
             let params = info.and_then(|info| info.resolve(solver, catalog.solvers()).ok()).unwrap_or_default();
@@ -169,24 +191,32 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
                 // A plane stays T iterations after its last use and each iteration adds at most one.
                 params.count("N").min(2 * params.count("T").saturating_add(1))
             });
-            for repeat in 0..experiment.repeats {
-                let identity = Identity {
-                    dataset: spec.name.clone(),
-                    data_checksum: description.checksum.clone(),
-                    lambda: spec.lambda.unwrap_or(1.0 / description.size.n as f64),
-                    pairwise_weight: spec.pairwise_weight,
-                    settings: RunSettings {
-                        solver: solver.clone(),
-                        seed: order_seed(experiment.seed, repeat),
-                        clock: experiment.clock,
-                        budget: spec.budget.clone(),
-                        evaluate: experiment.evaluate.clone(),
-                    },
-                    code_version: CODE_VERSION.to_owned(),
-                };
-                let pass_factor = info.map_or(1.5, |info| info.pass_factor);
-                let run_id = identity.run_id();
-                runs.push(RunSpec { run_id, identity, set, repeat, pass_factor, kept_planes });
+            let reads_clock = info.is_none_or(|info| (info.reads_clock)(&params));
+            let run_at = price::run_at(costs, &spec.budget);
+            let identity = |repeat: u64, oracle_cost: OracleCost| Identity {
+                dataset: spec.name.clone(),
+                data_checksum: description.checksum.clone(),
+                lambda: spec.lambda.unwrap_or(1.0 / description.size.n as f64),
+                pairwise_weight: spec.pairwise_weight,
+                settings: RunSettings {
+                    solver: solver.clone(),
+                    seed: order_seed(experiment.seed, repeat),
+                    clock: experiment.clock,
+                    oracle_cost,
+                    budget: spec.budget.clone(),
+                    evaluate: experiment.evaluate.clone(),
+                },
+                code_version: CODE_VERSION.to_owned(),
+            };
+            let pass_factor = info.map_or(1.5, |info| info.pass_factor);
+            for cost in costs.iter().filter(|cost| experiment.wants_at(&spec.name, solver, **cost)) {
+                for repeat in 0..experiment.repeats {
+                    let identity = |cost| identity(repeat, cost);
+                    let projected = !reads_clock && *cost != run_at && experiment.wants_at(&spec.name, solver, run_at);
+                    let projected_from = projected.then(|| identity(run_at).run_id());
+                    let (identity, run_id) = (identity(*cost), identity(*cost).run_id());
+                    runs.push(RunSpec { run_id, identity, set, repeat, projected_from, pass_factor, kept_planes });
+                }
             }
         }
     }

@@ -26,6 +26,15 @@ impl Paper {
             Self::Stanford => "Stanford",
         }
     }
+
+    /// The part of its time that BCFW spends in the oracle there.
+    pub fn oracle_share(self) -> f64 {
+        match self {
+            Self::Usps => 0.15,
+            Self::Ocr => 0.70,
+            Self::HorseSeg | Self::Stanford => 0.99,
+        }
+    }
 }
 
 /// The size of a problem, as far as plans need it.

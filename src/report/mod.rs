@@ -4,6 +4,7 @@
 mod certified;
 mod data;
 mod league;
+mod price;
 mod sections;
 
 use base64::Engine;
@@ -14,6 +15,7 @@ use crate::claims::Claim;
 use crate::error::Result;
 use crate::frame::load::Results;
 use crate::league::League;
+use crate::price::BreakEven;
 use crate::text::escape;
 
 const PAGE: &str = include_str!("page.html");
@@ -30,6 +32,8 @@ pub struct Input<'a> {
     pub claims: &'a [Claim],
     /// Everybody against everybody.
     pub league: &'a League,
+    /// Solvers over the price of the oracle.
+    pub breakeven: &'a BreakEven,
 }
 
 /// The page.
@@ -45,6 +49,7 @@ pub fn html(input: &Input) -> Result<String> {
         ("{{oracle}}", sections::oracle(input)),
         ("{{targets}}", sections::targets(&input.results.frames)?),
         ("{{league}}", league::html(input)?),
+        ("{{price}}", price::html(input)?),
         ("{{certified}}", certified::html(&input.results.frames)?),
         ("{{runs}}", sections::runs(input)?),
         ("{{environment}}", sections::environment(input)),
@@ -102,6 +107,7 @@ mod tests {
             "oracle",
             "targets",
             "league",
+            "price",
             "certified",
             "runs",
             "environment",

@@ -83,7 +83,10 @@ fn matrix(claims: &[Claim]) -> String {
                 let several = of().count() > 1;
                 let mark = |c: &Claim| {
                     let who = if several { escape(&c.solver) } else { String::new() };
-                    format!("<span title=\"{}\">{} <small>{who}</small></span>", escape(&c.claim), verdict(c.verdict))
+                    let there =
+                        c.regime.as_ref().map_or(String::new(), |regime| format!(" / {}", verdict(regime.verdict)));
+                    let mark = verdict(c.verdict) + &there;
+                    format!("<span title=\"{}\">{mark} <small>{who}</small></span>", escape(&c.claim))
                 };
                 let marks: Vec<String> = of().map(mark).collect();
                 marks.join("<br>")
@@ -93,7 +96,9 @@ fn matrix(claims: &[Claim]) -> String {
         .collect();
     let mut head = vec!["claim"];
     head.extend(datasets.iter().map(|(_, title)| *title));
-    table("verdicts", "Verdicts", &head, &rows)
+    let priced = claims.iter().any(|claim| claim.regime.is_some());
+    let caption = if priced { "Verdicts on this machine / in the paper's regime" } else { "Verdicts" };
+    table("verdicts", caption, &head, &rows)
 }
 
 /// The verdicts, then the claims grouped by number with their evidence.
@@ -105,17 +110,29 @@ pub(super) fn claims(claims: &[Claim]) -> String {
             .iter()
             .filter(|claim| claim.number as usize == at + 1)
             .map(|claim| {
+                let there = claim.regime.as_ref();
                 vec![
                     escape(&claim.title),
-                    verdict(claim.verdict),
                     escape(&claim.claim),
                     escape(&claim.paper),
+                    verdict(claim.verdict),
                     escape(&claim.measured),
-                    format!("<small>{}</small>", escape(&claim.evidence)),
+                    there.map_or("–".to_owned(), |regime| verdict(regime.verdict)),
+                    there.map_or("–".to_owned(), |r| escape(&format!("{}, k = {}", r.measured, r.oracle_cost))),
+                    format!("<small>{}</small>", escape(&claim.evidence())),
                 ]
             })
             .collect();
-        let head = ["data set", "verdict", "claim", "paper", "measured", "evidence"];
+        let head = [
+            "data set",
+            "claim",
+            "paper",
+            "on this machine",
+            "measured",
+            "paper's regime",
+            "measured there",
+            "evidence",
+        ];
         out.push_str(&table(&format!("claim-{}", at + 1), &format!("{}. {}", at + 1, row.title), &head, &rows));
     }
     out.push_str("</details>");

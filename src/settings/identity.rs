@@ -80,7 +80,7 @@ fn canonical(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::ClockKind;
+    use crate::clock::{ClockKind, OracleCost};
     use crate::settings::{Budget, Cadence, SolverSpec, Value};
 
     fn identity() -> Identity {
@@ -93,6 +93,7 @@ mod tests {
                 solver: SolverSpec::new("mp-bcfw"),
                 seed: 7,
                 clock: ClockKind::VIRTUAL,
+                oracle_cost: OracleCost::ONE,
                 budget: Budget::iterations(3),
                 evaluate: Cadence::Log,
             },

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::{ClockKind, Limits};
+use crate::clock::{ClockKind, Limits, OracleCost};
 use crate::error::{Error, Result};
 
 /// Which of several limits ends a run.
@@ -171,10 +171,23 @@ pub struct RunSettings {
     pub seed: u64,
     /// The clock.
     pub clock: ClockKind,
+    /// How many seconds of it a second inside the exact oracle counts.
+    #[serde(default, skip_serializing_if = "OracleCost::is_one")]
+    pub oracle_cost: OracleCost,
     /// When to stop.
     pub budget: Budget,
     /// When to evaluate.
     pub evaluate: Cadence,
+}
+
+impl RunSettings {
+    /// The solver with its parameters, and the price of the oracle where that is not its own: `mp-bcfw (T=5) k=16`.
+    pub fn cell(&self) -> String {
+        if self.oracle_cost.is_one() {
+            return self.solver.to_string();
+        }
+        format!("{} k={}", self.solver, self.oracle_cost)
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ impl SolverRow for Fw {
             color: [0x77, 0x77, 0x77],
             dash: &[0.8, 2.4],
             in_paper: true,
+            reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
     }

@@ -145,6 +145,7 @@ impl SolverRow for GapPairCache {
             dash: self.dash,
             params: self.params,
             keeps_planes: self.cache || self.pair,
+            reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
     }

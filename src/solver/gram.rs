@@ -7,7 +7,7 @@
 use super::average::{Average, Solution};
 use super::gaps::{Gaps, REFRESH};
 use super::order::ORDER;
-use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
+use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule, sizes};
 use super::weights::{Stop, Weights};
 use super::{Meter, Metered, Solver, SolverInfo, SolverRow, Weighted};
 use crate::problem::Problem;
@@ -66,6 +66,7 @@ impl SolverRow for MpBcfwGram {
             rule: passes_rule,
             keeps_planes: true,
             pass_factor: 4.0,
+            reads_clock: by_slope,
             ..SolverInfo::PLAIN
         }
     }

@@ -26,6 +26,7 @@ impl SolverRow for BcfwLazy {
             dash: &[3.0, 1.4],
             params: &[ORDER, MEMORY],
             keeps_planes: true,
+            reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
     }

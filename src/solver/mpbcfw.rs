@@ -3,7 +3,7 @@
 use super::average::{Average, Solution};
 use super::batch::{Batch, Batching, LANES, TAU, lanes_rule, tau_fits};
 use super::order::ORDER;
-use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, passes_rule, sizes};
+use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule, sizes};
 use super::working_set::{WorkingSet, best_values};
 use super::{Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
 use crate::problem::Problem;
@@ -44,6 +44,7 @@ impl SolverRow for Bcfw {
             params: &[ORDER, TAU, LANES],
             rule: |params, _| lanes_rule(params),
             fits: tau_fits,
+            reads_clock: |_| false,
             in_paper: true,
             ..SolverInfo::PLAIN
         }
@@ -90,6 +91,7 @@ impl SolverRow for MpBcfw {
             fits: tau_fits,
             keeps_planes: true,
             partner: Some("bcfw"),
+            reads_clock: by_slope,
             in_paper: true,
             pass_factor: 5.0,
         }

@@ -49,6 +49,7 @@ impl SolverRow for OneSlack {
             about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
             color: [0x00, 0x00, 0x00],
             dash: &[4.0, 1.4, 1.0, 1.4],
+            reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
     }

@@ -44,6 +44,11 @@ pub fn passes_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), 
     Ok(())
 }
 
+/// Whether the slope rule decides, which reads the clock.
+pub fn by_slope(params: &Params) -> bool {
+    Schedule::of(params).fixed_passes.is_none()
+}
+
 /// Which passes an iteration has, and in which order they visit the terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {

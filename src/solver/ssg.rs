@@ -20,6 +20,7 @@ impl SolverRow for SsgAvg {
             about: "stochastic subgradient, read out at its weighted average; no dual",
             color: [0xB2, 0x22, 0x22],
             dash: &[1.0, 1.6],
+            reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
     }

@@ -32,6 +32,9 @@ pub struct SolverInfo {
     pub keeps_planes: bool,
     /// The solver that the paper compares it with: its single-plane partner.
     pub partner: Option<&'static str>,
+    /// Whether it asks what time it is: then it does other steps where the oracle has another price, and must be run again
+    /// for each. One that does not is run once.
+    pub reads_clock: fn(&Params) -> bool,
     /// Whether the paper has it: where there are many solvers, the figures of the paper show only these.
     pub in_paper: bool,
     /// Time of an iteration over that of its exact pass, roughly, for estimates.
@@ -182,6 +185,7 @@ impl SolverInfo {
         fits: |_, _| Ok(()),
         keeps_planes: false,
         partner: None,
+        reads_clock: |_| true,
         in_paper: false,
         pass_factor: 1.5,
     };

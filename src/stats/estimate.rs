@@ -53,6 +53,22 @@ pub fn resampled<const K: usize>(
     (value, drawn.collect())
 }
 
+/// Estimates of as many numbers as a statistic of one group gives. A draw may give an infinite number: an interval may end
+/// there. One that is not a number is left out, and too many of them leave no interval.
+pub fn estimates_of(repeats: usize, statistic: impl Fn(&[usize]) -> Vec<f64>) -> Vec<Estimate> {
+    let values = statistic(&(0..repeats).collect::<Vec<_>>());
+    let mut draws = Draws::new(SEED);
+    let resamples = if repeats < FEWEST_PAIRS { 0 } else { RESAMPLES };
+    let drawn: Vec<Vec<f64>> = (0..resamples).map(|_| statistic(&draws.of(repeats))).collect();
+    let estimate = |(at, value): (usize, f64)| {
+        let known: Vec<f64> = drawn.iter().map(|values| values[at]).filter(|value| !value.is_nan()).collect();
+        let enough = resamples > 0 && known.len() as f64 >= CONFIDENCE * RESAMPLES as f64;
+        let (low, high) = if enough { percentiles(known, CONFIDENCE).unzip() } else { (None, None) };
+        Estimate { value, low, high }
+    };
+    values.into_iter().enumerate().map(estimate).collect()
+}
+
 /// Estimates of some numbers that one statistic gives, see [`resampled`].
 pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> [f64; K]) -> [Estimate; K] {
     let (value, drawn) = resampled(groups, statistic);

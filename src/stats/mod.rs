@@ -1,8 +1,9 @@
 //! Numbers → what is said about them: median, spread, bootstrap intervals. One definition for the whole house.
 
 mod estimate;
+pub mod portable;
 
-pub use estimate::{CONFIDENCE, Estimate, estimates, resampled};
+pub use estimate::{CONFIDENCE, Estimate, estimates, estimates_of, resampled};
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

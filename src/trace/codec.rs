@@ -83,6 +83,7 @@ const COLUMNS: &[(&str, Content)] = &[
     ("host_class", Text(|r| r.circumstances.host_class.clone())),
     ("skipped_steps", Count(|p| p.skipped_steps, |p, v| p.skipped_steps = v)),
     ("threads", Whole(|r| r.circumstances.threads as i64)),
+    ("oracle_cost", Real(|r| r.settings().oracle_cost.factor())),
 ];
 
 /// Names of the columns, in file order.
@@ -254,7 +255,7 @@ fn digest_place(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{ClockKind, latency_histogram};
+    use crate::clock::{ClockKind, OracleCost, latency_histogram};
     use crate::drive::StopReason;
     use crate::settings::{Budget, Cadence, RunSettings, SolverSpec};
 
@@ -292,6 +293,7 @@ mod tests {
                     solver: SolverSpec::new("mp-bcfw"),
                     seed: 77,
                     clock: ClockKind::VIRTUAL,
+                    oracle_cost: OracleCost::ONE,
                     budget: Budget { time_s: Some(0.1), ..Budget::iterations(9) },
                     evaluate: Cadence::At(vec![1, 5]),
                 },

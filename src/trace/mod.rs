@@ -2,6 +2,7 @@
 
 pub mod codec;
 pub mod manifest;
+mod project;
 pub mod store;
 
 use hdrhistogram::Histogram;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::drive::{Outcome, StopReason, TracePoint};
 use crate::error::{Error, Result};
 use crate::settings::{Identity, RunSettings};
+use crate::text::fits;
 
 /// Version of the trace file layout; files of another version are refused by name.
 pub const SCHEMA_VERSION: u32 = 4;
@@ -102,14 +104,20 @@ impl RunRecord {
         &self.measured.points
     }
 
-    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`: what `--only` is compared with.
+    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`, and the price of the oracle where that is
+    /// not its own.
     pub fn cell(&self) -> String {
-        format!("{}/{}", self.dataset(), self.settings().solver)
+        format!("{}/{}", self.dataset(), self.settings().cell())
+    }
+
+    /// Whether a pattern of `--only` fits it; one without a price means all of them.
+    pub fn fits(&self, pattern: &str) -> bool {
+        fits(pattern, &self.cell()) || fits(pattern, &format!("{}/{}", self.dataset(), self.settings().solver))
     }
 
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.dataset(), self.settings().solver, self.repeat)
+        format!("{} {} #{}", self.dataset(), self.settings().cell(), self.repeat)
     }
 }
 
@@ -136,6 +144,9 @@ pub struct Circumstances {
     pub build: String,
     /// Commit of the program.
     pub commit: String,
+    /// The run it was not run beside but computed from: the same steps at another price of the oracle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projected_from: Option<String>,
     /// Unix time at the start.
     pub started_unix_s: u64,
     /// CPU steal during the run, fraction of wall time (0 when unknown).

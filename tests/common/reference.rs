@@ -17,7 +17,14 @@ pub fn open(name: &str, data: &DataDir) -> Arc<dyn AnyProblem> {
 /// The evaluations of one run under the virtual clock.
 pub fn points(problem: &dyn AnyProblem, solver: SolverSpec, iterations: u64, evaluate: Cadence) -> Vec<TracePoint> {
     let budget = Budget::iterations(iterations);
-    let settings = RunSettings { solver, seed: 1, clock: ClockKind::VIRTUAL, budget, evaluate };
+    let settings = RunSettings {
+        solver,
+        seed: 1,
+        clock: ClockKind::VIRTUAL,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
+        budget,
+        evaluate,
+    };
     problem.run(&settings, &mut Quiet).expect("a run").points
 }
 

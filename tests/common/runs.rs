@@ -36,6 +36,7 @@ pub fn settings(solver: impl Into<SolverSpec>, repeat: u64, iterations: u64) -> 
         solver: solver.into(),
         seed: 100 + repeat,
         clock: ClockKind::VIRTUAL,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
         budget: Budget::iterations(iterations),
         evaluate: Cadence::Every(1),
     }
@@ -68,9 +69,9 @@ pub fn record(dataset: &str, settings: &RunSettings, repeat: u64, points: Vec<Tr
 
 /// Executes a run and keeps it as a record of `dataset`.
 pub fn executed<P: Problem>(dataset: &str, problem: &P, settings: &RunSettings, repeat: u64) -> RunRecord {
-    let RunSettings { solver, seed, clock, budget, evaluate } = settings;
+    let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
     let mut solver = Standard.build(solver, problem, *seed).expect("a solver");
-    let course = Course { clock: *clock, budget, evaluate };
+    let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
     let outcome = ssvm_bench::drive(problem, &mut *solver, course, &mut Quiet).expect("a run");
     let mut record = record(dataset, settings, repeat, Vec::new());
     record.identity.lambda = problem.lambda();

@@ -53,8 +53,9 @@ impl Dice {
 
     /// A number as somebody might write it.
     pub fn number(&mut self) -> String {
-        const ODD: [&str; 14] =
-            ["nan", "inf", "-inf", "1e400", "-1e400", "1e-400", "-0", "1e60", "1e61", "0x10", "1_000", "+5", "1e5", "٣"];
+        const ODD: [&str; 14] = [
+            "nan", "inf", "-inf", "1e400", "-1e400", "1e-400", "-0", "1e60", "1e61", "0x10", "1_000", "+5", "1e5", "٣",
+        ];
         match self.below(5) {
             0 => ODD[self.below(ODD.len())].to_owned(),
             1 => self.whole().to_string(),
@@ -67,8 +68,30 @@ impl Dice {
     /// Text with what breaks parsers in it.
     pub fn word(&mut self) -> String {
         const PARTS: [&str; 24] = [
-            "usps-synth", "fw", "bcfw", "mp-bcfw", "n=", "size=", ":", ",", "/", "..", "*", "?", "\u{1b}[2J", "\u{0}", "é",
-            "\u{202e}", "'", "\\\"", "<script>", "{{data}}", " ", "a", "0", "ocr-synth:n=3",
+            "usps-synth",
+            "fw",
+            "bcfw",
+            "mp-bcfw",
+            "n=",
+            "size=",
+            ":",
+            ",",
+            "/",
+            "..",
+            "*",
+            "?",
+            "\u{1b}[2J",
+            "\u{0}",
+            "é",
+            "\u{202e}",
+            "'",
+            "\\\"",
+            "<script>",
+            "{{data}}",
+            " ",
+            "a",
+            "0",
+            "ocr-synth:n=3",
         ];
         (0..self.below(5)).map(|_| PARTS[self.below(PARTS.len())]).collect()
     }

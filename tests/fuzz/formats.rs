@@ -50,7 +50,9 @@ pub fn targets() -> Vec<Target> {
         Target {
             name: "picture",
             seeds: || {
-                ["colour.jpg", "grey.jpg", "deep.png", "grey_alpha.png"].map(|name| fixture(&format!("pictures/{name}"))).to_vec()
+                ["colour.jpg", "grey.jpg", "deep.png", "grey_alpha.png"]
+                    .map(|name| fixture(&format!("pictures/{name}")))
+                    .to_vec()
             },
             make: png,
             mend: right_crcs,
@@ -65,10 +67,16 @@ pub fn targets() -> Vec<Target> {
 fn header(dice: &mut Dice, descr: &str, shape: &[u64]) -> Vec<u8> {
     let descr = match dice.below(12) {
         0 => dice.word(),
-        1 => format!("{}{}{}", dice.pick(&["<", ">", "|", "="]), dice.pick(&["f", "i", "u", "b", "S", "U", "c", "O"]), dice.whole()),
+        1 => format!(
+            "{}{}{}",
+            dice.pick(&["<", ">", "|", "="]),
+            dice.pick(&["f", "i", "u", "b", "S", "U", "c", "O"]),
+            dice.whole()
+        ),
         _ => descr.to_owned(),
     };
-    let shape: Vec<String> = shape.iter().map(|n| if dice.once_in(12) { dice.whole() } else { *n }.to_string()).collect();
+    let shape: Vec<String> =
+        shape.iter().map(|n| if dice.once_in(12) { dice.whole() } else { *n }.to_string()).collect();
     let order = if dice.once_in(8) { "True" } else { "False" };
     let comma = if shape.len() == 1 { "," } else { "" };
     let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({}{comma}), }}\n", shape.join(", "));
@@ -116,7 +124,8 @@ fn graph(dice: &mut Dice) -> Vec<u8> {
         zip.write_all(&header(dice, descr, shape)).unwrap();
         zip.write_all(&values).unwrap();
     };
-    let features = (0..nodes * p).flat_map(|at| if dice.once_in(40) { f32::NAN } else { at as f32 }.to_le_bytes()).collect();
+    let features =
+        (0..nodes * p).flat_map(|at| if dice.once_in(40) { f32::NAN } else { at as f32 }.to_le_bytes()).collect();
     add(dice, "features", "<f4", &[nodes, p], features);
     let labels = (0..nodes).flat_map(|at| (odd(dice, at % k) as i32).to_le_bytes()).collect();
     add(dice, "labels", "<i4", &[nodes], labels);
@@ -125,7 +134,8 @@ fn graph(dice: &mut Dice) -> Vec<u8> {
     let edges = if split > 1 { vec![[0u64, split - 1]] } else { Vec::new() };
     let ids = edges.iter().flatten().flat_map(|id| (odd(dice, *id) as i32).to_le_bytes()).collect();
     add(dice, "edges", "<i4", &[edges.len() as u64, 2], ids);
-    let ends = [0, edges.len() as u64, edges.len() as u64].into_iter().flat_map(|at| odd(dice, at).to_le_bytes()).collect();
+    let ends =
+        [0, edges.len() as u64, edges.len() as u64].into_iter().flat_map(|at| odd(dice, at).to_le_bytes()).collect();
     add(dice, "edge_offsets", "<i8", &[3], ends);
     let labels = odd(dice, k).to_le_bytes().to_vec();
     add(dice, "num_labels", "<i8", &[], labels);
@@ -211,7 +221,8 @@ fn pair(dice: &mut Dice) -> Vec<u8> {
     let head = [0, 0, 0, 2, 0, 0, 0, 2, 8, 0, 0, 0, 0];
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
     zlib.write_all(&[0, 9, 8, 0, 7, 6]).unwrap();
-    let picture = [SIGNATURE, &chunk(b"IHDR", &head), &chunk(b"IDAT", &zlib.finish().unwrap()), &chunk(b"IEND", b"")].concat();
+    let picture =
+        [SIGNATURE, &chunk(b"IHDR", &head), &chunk(b"IDAT", &zlib.finish().unwrap()), &chunk(b"IEND", b"")].concat();
     tar_entry(&mut tar, "s/images/a.jpg", tar::EntryType::Regular, picture.len() as u64, &picture);
     let label = |dice: &mut Dice| if dice.once_in(8) { dice.number() } else { (dice.below(9) as i64 - 1).to_string() };
     let rows = if dice.once_in(8) { dice.below(5) } else { 2 };
@@ -228,7 +239,18 @@ fn read_pair(dir: &Path, bytes: &[u8]) -> bool {
 
 fn archive(dice: &mut Dice) -> Vec<u8> {
     use tar::EntryType as T;
-    let kinds = [T::Regular, T::Directory, T::Symlink, T::Link, T::Fifo, T::GNULongName, T::GNULongLink, T::XHeader, T::XGlobalHeader, T::GNUSparse];
+    let kinds = [
+        T::Regular,
+        T::Directory,
+        T::Symlink,
+        T::Link,
+        T::Fifo,
+        T::GNULongName,
+        T::GNULongLink,
+        T::XHeader,
+        T::XGlobalHeader,
+        T::GNUSparse,
+    ];
     let mut tar = tar::Builder::new(Vec::new());
     for _ in 0..dice.below(5) {
         let kind = if dice.once_in(2) { T::Regular } else { kinds[dice.below(kinds.len())] };

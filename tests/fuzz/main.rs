@@ -149,7 +149,8 @@ fn replay(target: &Target) -> Option<PathBuf> {
 
 fn main() -> ExitCode {
     let seconds: Option<f64> = std::env::var("SSVM_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-    let targets: Vec<Target> = [texts::targets(), formats::targets(), results::targets()].into_iter().flatten().collect();
+    let targets: Vec<Target> =
+        [texts::targets(), formats::targets(), results::targets()].into_iter().flatten().collect();
     let each = seconds.map(|seconds| seconds / targets.len() as f64);
     // Another seed for every long run, the same for every short one.
     let seed = match each {

@@ -21,7 +21,14 @@ use super::texts::{HARNESS, same};
 pub fn targets() -> Vec<Target> {
     let plain = Target { name: "", seeds: Vec::new, make: |_| Vec::new(), mend: same, read: |_, _| false, share: 100 };
     vec![
-        Target { name: "record", seeds: || vec![record(&mut Dice::new(1))], make: record, mend: signed, read: read_record, ..plain },
+        Target {
+            name: "record",
+            seeds: || vec![record(&mut Dice::new(1))],
+            make: record,
+            mend: signed,
+            read: read_record,
+            ..plain
+        },
         Target { name: "page", make: |dice| dice.next().to_le_bytes().to_vec(), read: read_page, share: 5, ..plain },
     ]
 }

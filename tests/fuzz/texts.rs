@@ -75,7 +75,14 @@ pub fn targets() -> Vec<Target> {
         Target {
             name: "usps",
             seeds: || vec![usps_line("6.0000", 256)],
-            make: |dice| (0..dice.below(4)).flat_map(|_| { let label = dice.number(); usps_line(&label, 255 + dice.below(3)) }).collect(),
+            make: |dice| {
+                (0..dice.below(4))
+                    .flat_map(|_| {
+                        let label = dice.number();
+                        usps_line(&label, 255 + dice.below(3))
+                    })
+                    .collect()
+            },
             read: |dir, bytes| {
                 fs::create_dir_all(dir.join("usps")).unwrap();
                 fs::write(dir.join("usps/zip.train"), bytes).unwrap();
@@ -93,7 +100,13 @@ pub fn targets() -> Vec<Target> {
             },
             ..plain
         },
-        Target { name: "values", seeds: values, make: |dice| (dice.word() + &dice.number()).into_bytes(), read: read_value, ..plain },
+        Target {
+            name: "values",
+            seeds: values,
+            make: |dice| (dice.word() + &dice.number()).into_bytes(),
+            read: read_value,
+            ..plain
+        },
     ]
 }
 
@@ -136,8 +149,18 @@ fn toml_value(dice: &mut Dice) -> String {
 
 fn config(dice: &mut Dice) -> Vec<u8> {
     const TOP: [&str; 12] = [
-        "name", "seed", "repeats", "clock", "evaluate", "jobs", "threads", "timeout_s", "probes", "gap_targets",
-        "oracle_cost", "nmae",
+        "name",
+        "seed",
+        "repeats",
+        "clock",
+        "evaluate",
+        "jobs",
+        "threads",
+        "timeout_s",
+        "probes",
+        "gap_targets",
+        "oracle_cost",
+        "nmae",
     ];
     const BUDGET: [&str; 5] = ["iterations", "time_s", "oracle_calls", "gap", "until"];
     const SET: [&str; 5] = ["name", "lambda", "pairwise_weight", "else", "oracle_cost"];
@@ -166,7 +189,8 @@ fn config(dice: &mut Dice) -> Vec<u8> {
         }
     }
     for _ in 0..1 + dice.below(2) {
-        text += &format!("[[solver]]\nname = \"{}\"\n", dice.pick(&["fw", "bcfw", "mp-bcfw", "mp-bcfw-gap", "*", "ssg"]));
+        text +=
+            &format!("[[solver]]\nname = \"{}\"\n", dice.pick(&["fw", "bcfw", "mp-bcfw", "mp-bcfw-gap", "*", "ssg"]));
         keys(dice, &SOLVER[1..], &mut text);
     }
     text.into_bytes()
@@ -263,9 +287,19 @@ fn usps_line(label: &str, count: usize) -> Vec<u8> {
 }
 
 fn values() -> Vec<Vec<u8>> {
-    ["every:3", "at:1,2,5", "log", "wall", "all", "usps-synth:n=3,size=4", "letters:a,b/c.gz,fold=3", "usps*/mp-?", "1e300"]
-        .map(|text| text.as_bytes().to_vec())
-        .to_vec()
+    [
+        "every:3",
+        "at:1,2,5",
+        "log",
+        "wall",
+        "all",
+        "usps-synth:n=3,size=4",
+        "letters:a,b/c.gz,fold=3",
+        "usps*/mp-?",
+        "1e300",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
 }
 
 fn read_value(dir: &Path, bytes: &[u8]) -> bool {
@@ -286,5 +320,11 @@ fn read_value(dir: &Path, bytes: &[u8]) -> bool {
     }
     let limit = value.parse::<f64>().is_ok_and(|seconds| time_limit(seconds).is_ok());
     let _ = (text::printable(&value), text::escape(&value), text::nearest(&value, ["usps", "fw"]));
-    cadence.is_ok() || value.parse::<ClockKind>().is_ok() || value.parse::<Until>().is_ok() || fits || limit || solver || described
+    cadence.is_ok()
+        || value.parse::<ClockKind>().is_ok()
+        || value.parse::<Until>().is_ok()
+        || fits
+        || limit
+        || solver
+        || described
 }

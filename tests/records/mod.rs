@@ -48,6 +48,7 @@ pub fn run(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64, points: Ve
                 solver: solver.into(),
                 seed: order_seed(1, repeat),
                 clock: ClockKind::WALL,
+                oracle_cost: ssvm_bench::OracleCost::ONE,
                 budget: Budget::iterations(40),
                 evaluate: Cadence::Every(1),
             },

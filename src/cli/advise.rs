@@ -1,0 +1,90 @@
+//! `advise`: what an oracle costs in; which solver is fastest at that price, and the numbers that it rests on, out.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use super::pages::Summary;
+use super::{TextOrJson, positive, print};
+use crate::catalog::Catalog;
+use crate::price::{BreakEven, Place, PricedSet, advise, text};
+use crate::text::nearest;
+
+/// The summary of the table that comes with the program.
+const BUILT_IN: &str = include_str!("../../results/summary/breakeven.json");
+
+/// Which solver for this oracle: what a call takes in, the fastest solver and the numbers it rests on out
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Example:\n  ssvm-bench advise --dataset horseseg-synth --oracle-ms 3\n  \
+    ssvm-bench advise --dataset ocr-synth --share 0.7")]
+pub struct AdviseArgs {
+    /// Data set that is most like yours, as `breakeven` names it; the part before the colon is enough
+    #[arg(long, value_name = "D")]
+    dataset: String,
+    #[command(flatten)]
+    oracle: Oracle,
+    /// Result folder with runs at several prices, or the summary.json of one [default: a table that comes with the program]
+    #[arg(long, value_name = "RESULTS")]
+    results: Option<PathBuf>,
+    /// table or json
+    #[arg(long, value_enum, default_value_t)]
+    format: TextOrJson,
+}
+
+/// What is known of the oracle: one of these.
+#[derive(Clone, Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Oracle {
+    /// Milliseconds of one exact call
+    #[arg(long, value_name = "MS", value_parser = positive, allow_negative_numbers = true)]
+    oracle_ms: Option<f64>,
+    /// Part of BCFW's time that is spent in the oracle, between 0 and 1
+    #[arg(long, value_name = "S", value_parser = share, allow_negative_numbers = true)]
+    share: Option<f64>,
+    /// How many times as dear as in the table
+    #[arg(long, value_name = "K")]
+    oracle_cost: Option<crate::clock::OracleCost>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    positive(text).ok().filter(|share| *share < 1.0).ok_or_else(|| "must lie between 0 and 1".to_owned())
+}
+
+/// Runs the command.
+pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
+    let table: BreakEven = match &args.results {
+        Some(path) => Summary::open(path, catalog, &[])?.breakeven,
+        None => serde_json::from_str::<Summary>(BUILT_IN).context("the built-in table cannot be read")?.breakeven,
+    };
+    let set = find(&table, &args.dataset)?;
+    let place = match &args.oracle {
+        Oracle { oracle_ms: Some(ms), .. } => Place::Call(ms * 1e-3),
+        Oracle { share: Some(share), .. } => Place::Share(*share),
+        Oracle { oracle_cost, .. } => Place::Price(oracle_cost.unwrap_or_default().factor()),
+    };
+    let advice = advise(set, place);
+    print(&match args.format {
+        TextOrJson::Json => serde_json::to_string_pretty(&advice)? + "\n",
+        TextOrJson::Table => format!("{}\nIt rests on\n{}", text::advice(&advice), basis(&table, set)),
+    })
+}
+
+fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t PricedSet> {
+    let head = |set: &PricedSet| set.dataset.split(':').next() == Some(name);
+    let exact = table.sets.iter().find(|set| set.dataset == name);
+    exact.or_else(|| table.sets.iter().find(|set| head(set))).with_context(|| {
+        let names: Vec<&str> = table.sets.iter().map(|set| set.dataset.as_str()).collect();
+        format!(
+            "the table has no data set '{name}'{}; it has {}. For one's own data: a config with oracle_cost = [\"1/16\", 1, \
+             16, 256], `ssvm-bench run`, then `advise --results DIR`",
+            nearest(name, names.iter().copied()),
+            names.join(", ")
+        )
+    })
+}
+
+/// The rows of the table for this data set.
+fn basis(table: &BreakEven, set: &PricedSet) -> String {
+    let one = BreakEven { sets: table.sets.iter().filter(|other| other.dataset == set.dataset).cloned().collect() };
+    text::text(&one)
+}
