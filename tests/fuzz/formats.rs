@@ -12,9 +12,9 @@ use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::{horseseg, npy, npz};
 use ssvm_bench::guard::Room;
 
-use super::Target;
 use super::dice::Dice;
 use super::texts::same;
+use super::{SLOW, Target};
 
 fn fixture(path: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)).unwrap()
@@ -27,7 +27,15 @@ fn written(dir: &Path, bytes: &[u8]) -> PathBuf {
 }
 
 pub fn targets() -> Vec<Target> {
-    let plain = Target { name: "", seeds: Vec::new, make: |_| Vec::new(), mend: same, read: |_, _| false, share: 100 };
+    let plain = Target {
+        name: "",
+        seeds: Vec::new,
+        make: |_| Vec::new(),
+        mend: same,
+        read: |_, _| false,
+        share: 100,
+        patience: SLOW,
+    };
     vec![
         Target { name: "npy", make: array, read: read_array, ..plain },
         Target {

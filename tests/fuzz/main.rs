@@ -20,8 +20,8 @@ use dice::{Dice, mutate};
 use libtest_mimic::{Arguments, Failed, Trial};
 use ssvm_bench::guard;
 
-/// Longest time of one execution.
-const SLOW: Duration = Duration::from_secs(1);
+/// Longest time to read a small file.
+pub const SLOW: Duration = Duration::from_secs(1);
 /// Most memory of the process above what it had before a target, bytes.
 const LARGE: u64 = 256 << 20;
 /// Executions between two looks at the memory.
@@ -43,6 +43,8 @@ pub struct Target {
     pub read: fn(&Path, &[u8]) -> bool,
     /// How many of the usual executions a short run makes of it, per cent.
     pub share: u64,
+    /// Longest time of one execution.
+    pub patience: Duration,
 }
 
 /// What was run.
@@ -107,11 +109,11 @@ fn fuzz(target: &Target, seconds: Option<f64>, seed: u64) -> Count {
             Ok(accepted) => count.accepted += u64::from(accepted),
             Err(panic) => count.found.push(keep(target, &format!("panic: {panic}"), &input)),
         }
-        if took > SLOW && seconds.is_some() {
+        if took > target.patience && seconds.is_some() {
             // Another process may have had the core: it must be slow twice.
             let again = Instant::now();
             let _ = guard::catch(|| (target.read)(dir.path(), &input));
-            if again.elapsed() > SLOW {
+            if again.elapsed() > target.patience {
                 count.found.push(keep(target, &format!("{took:?}"), &input));
             }
         }

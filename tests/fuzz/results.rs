@@ -6,6 +6,7 @@ use std::path::Path;
 
 use ssvm_bench::frame::load::Results;
 use ssvm_bench::league::League;
+use ssvm_bench::price::BreakEven;
 use ssvm_bench::report::{self, Input};
 use ssvm_bench::trace::codec;
 use ssvm_bench::trace::manifest::Manifest;
@@ -13,13 +14,21 @@ use ssvm_bench::trace::store::{Contents, Folder, Store};
 use ssvm_bench::trace::{RunRecord, Status};
 use ssvm_bench::{claims, files};
 
-use super::Target;
 use super::dice::Dice;
 use super::hand;
 use super::texts::{HARNESS, same};
+use super::{SLOW, Target};
 
 pub fn targets() -> Vec<Target> {
-    let plain = Target { name: "", seeds: Vec::new, make: |_| Vec::new(), mend: same, read: |_, _| false, share: 100 };
+    let plain = Target {
+        name: "",
+        seeds: Vec::new,
+        make: |_| Vec::new(),
+        mend: same,
+        read: |_, _| false,
+        share: 100,
+        patience: SLOW,
+    };
     vec![
         Target {
             name: "record",
@@ -29,7 +38,14 @@ pub fn targets() -> Vec<Target> {
             read: read_record,
             ..plain
         },
-        Target { name: "page", make: |dice| dice.next().to_le_bytes().to_vec(), read: read_page, share: 5, ..plain },
+        Target {
+            name: "page",
+            make: |dice| dice.next().to_le_bytes().to_vec(),
+            read: read_page,
+            share: 5,
+            patience: 30 * SLOW,
+            ..plain
+        },
     ]
 }
 
@@ -117,7 +133,14 @@ fn read_page(_: &Path, bytes: &[u8]) -> bool {
     let page = || -> ssvm_bench::Result<String> {
         let results = Results::of(Path::new("here"), Manifest::default(), contents, &*HARNESS, &[])?;
         let (claims, league) = (claims::check(&results)?, League::of(&results.frames)?);
-        report::html(&Input { name: "fuzz", results: &results, claims: &claims, league: &league })
+        let breakeven = BreakEven::of(&results)?;
+        report::html(&Input {
+            name: "fuzz",
+            results: &results,
+            claims: &claims,
+            league: &league,
+            breakeven: &breakeven,
+        })
     };
     page().is_ok()
 }

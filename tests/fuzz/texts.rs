@@ -11,8 +11,8 @@ use ssvm_bench::settings::time_limit;
 use ssvm_bench::trace::store::Store;
 use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Request, SolverInfo, Until, files, optimum, text};
 
-use super::Target;
 use super::dice::Dice;
+use super::{SLOW, Target};
 
 type Standard = Harness<ssvm_bench::solver::Standard, ssvm_bench::dataset::Standard>;
 pub static HARNESS: LazyLock<Standard> = LazyLock::new(Harness::standard);
@@ -30,7 +30,15 @@ fn utf8(bytes: &[u8]) -> String {
 }
 
 pub fn targets() -> Vec<Target> {
-    let plain = Target { name: "", seeds: Vec::new, make: |_| Vec::new(), mend: same, read: |_, _| false, share: 100 };
+    let plain = Target {
+        name: "",
+        seeds: Vec::new,
+        make: |_| Vec::new(),
+        mend: same,
+        read: |_, _| false,
+        share: 100,
+        patience: SLOW,
+    };
     vec![
         Target { name: "config", seeds: configs, make: config, read: read_config, ..plain },
         Target {

@@ -20,7 +20,16 @@ pub const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-av
 pub fn results(records: &[RunRecord]) -> Results {
     let frames = Frames::new(records, &Harness::standard()).unwrap();
     let profile = profile::profile(records, &frames).unwrap();
-    Results { manifest: Manifest::default(), records: records.to_vec(), damaged: Vec::new(), frames, profile }
+    Results {
+        manifest: Manifest::default(),
+        records: records.to_vec(),
+        damaged: Vec::new(),
+        frames,
+        profile,
+        regimes: Vec::new(),
+        regime: None,
+        at_all_prices: None,
+    }
 }
 
 /// A run that ended at its iteration budget.
