@@ -36,13 +36,13 @@ pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String
     // A pipe has no size of its own and is not packed.
     let most = path.metadata().ok().filter(|file| file.is_file());
     let most = most.map_or(u64::MAX, |file| file.len().saturating_mul(LARGEST_RATIO).max(SMALL));
-    let mut total = 0;
+    let mut total = 0u64;
     let mut buffer = Vec::new();
     let mut number = 0;
     loop {
         number += 1;
         buffer.clear();
-        let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut buffer);
+        let read = reader.by_ref().take(LONGEST_LINE.min(most - total) + 1).read_until(b'\n', &mut buffer);
         let length = read.map_err(|error| {
             Error::line(
                 path,
