@@ -1,17 +1,20 @@
 //! `ssvm-bench run`: executes what is not yet in the result folder.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
 use super::{interrupt, note, print};
 use crate::catalog::Catalog;
+use crate::clock::OracleCost;
 use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::progress::Verbosity;
 use crate::exec::session::{self, Options, Report};
 use crate::plan::Plan;
 use crate::text::duration;
+use crate::trace::store::Store;
 
 /// How runs are made: what `run` and `reproduce` share.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -65,8 +68,10 @@ impl RunArgs {
         let how = &self.how;
         let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
         experiment.only.clone_from(&how.only);
+        let out = how.out.clone().unwrap_or_else(|| experiment.folder());
+        experiment.paper_prices = prices_of(&out);
         let options = Options {
-            out: how.out.clone().unwrap_or_else(|| experiment.folder()),
+            out,
             data_dir: DataDir { quiet: how.quiet, ..data.clone() },
             jobs: how.jobs.map(usize::from),
             isolated: how.isolated,
@@ -81,6 +86,11 @@ impl RunArgs {
         };
         Ok((experiment, options))
     }
+}
+
+/// The prices of the paper that a folder was begun with; a folder that cannot be read is reported by whoever needs it.
+pub fn prices_of(out: &Path) -> BTreeMap<String, OracleCost> {
+    Store::open(out).and_then(|store| store.manifest()).map(|manifest| manifest.paper_prices).unwrap_or_default()
 }
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.

@@ -55,7 +55,7 @@ impl OracleCost {
     pub fn for_share(share: f64, time: f64, oracle: f64) -> Result<Self> {
         let factor = share / (1.0 - share) * (time - oracle) / oracle;
         Self::new(factor).map_err(|_| {
-            Error::invalid(format!("no price of the oracle makes its share {share}: it took {oracle} s of {time} s"))
+            Error::invalid(format!("no price of the oracle makes its share {share}: it took {oracle} of {time}"))
         })
     }
 

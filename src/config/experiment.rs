@@ -1,5 +1,6 @@
 //! Wire types → the checked [`Experiment`]: every value in range, every combination possible, defaults filled in.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,6 +75,8 @@ pub struct Experiment {
     /// Patterns of `DATASET/SOLVER`, the solver with its parameters; only cells that fit one of them are run. All of them
     /// when there is none.
     pub only: Vec<String>,
+    /// Prices of the paper that were solved before, by [`Experiment::price_key`]: the same in every session of a folder.
+    pub paper_prices: BTreeMap<String, OracleCost>,
 }
 
 /// A price of the oracle, as a config says it.
@@ -167,12 +170,18 @@ impl Experiment {
             datasets: source.datasets(&file)?,
             solvers: source.solvers(&file, solvers)?,
             only: Vec::new(),
+            paper_prices: BTreeMap::new(),
         })
     }
 
     /// Where its results go unless told otherwise.
     pub fn folder(&self) -> PathBuf {
         PathBuf::from("results").join(&self.name)
+    }
+
+    /// What a solved price belongs to.
+    pub fn price_key(&self, dataset: &str) -> String {
+        format!("{dataset} {}", self.clock.name())
     }
 
     /// Whether a cell is to be run at some price.

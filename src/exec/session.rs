@@ -219,6 +219,10 @@ pub fn run(
     );
     progress.say(Verbosity::Normal, &message);
     let session = open_session(&mut manifest, experiment, jobs, options.isolated);
+    for set in &plan.sets {
+        let key = experiment.price_key(&set.spec.name);
+        manifest.paper_prices.extend(set.paper_price.map(|price| (key, price)));
+    }
     store.write_manifest(&manifest)?;
 
     let runner = move |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {

@@ -9,8 +9,8 @@ pub use estimate::{Estimator, plan_memory};
 use std::sync::{Arc, OnceLock};
 
 use crate::catalog::{Catalog, Described};
-use crate::clock::OracleCost;
-use crate::config::{DatasetSpec, Experiment};
+use crate::clock::{ClockKind, OracleCost};
+use crate::config::{DatasetSpec, Experiment, Price};
 use crate::dataset::{DataDir, Description, Opened, Request};
 use crate::drive::AnyProblem;
 use crate::error::{Error, Result};
@@ -57,10 +57,20 @@ pub struct PlannedSet {
     pub description: Description,
     /// Prices of its oracle.
     pub costs: Vec<OracleCost>,
+    /// The paper's price, where the config asks for it.
+    pub paper_price: Option<OracleCost>,
     problem: OnceLock<Arc<dyn AnyProblem>>,
 }
 
 impl PlannedSet {
+    /// The price at which BCFW's oracle has the paper's share.
+    fn solve_price(&self, clock: ClockKind, catalog: &dyn Catalog, data: &DataDir) -> Result<OracleCost> {
+        let paper = catalog.paper(&self.spec.name).ok_or_else(|| {
+            Error::invalid(format!("the paper has no price for {}: give oracle_cost as a number", self.spec.name))
+        })?;
+        price::paper_price(paper, &*self.problem(catalog, data)?, clock)
+    }
+
     /// The problem, loaded at the first call.
     fn problem(&self, catalog: &dyn Catalog, data: &DataDir) -> Result<Arc<dyn AnyProblem>> {
         if let Some(problem) = self.problem.get() {
@@ -99,14 +109,15 @@ impl Plan {
                 }
             };
             let (costs, instead_of) = (Vec::new(), instead_of.clone());
-            let mut set = PlannedSet { spec: spec.clone(), instead_of, description, costs, problem };
-            let paper = || {
-                let paper = catalog.paper(&spec.name).ok_or_else(|| {
-                    Error::invalid(format!("the paper has no price for {}: give oracle_cost as a number", spec.name))
-                })?;
-                Ok((paper, set.problem(catalog, data)?))
-            };
-            set.costs = price::resolve(&spec.prices, paper).map_err(|e| at_line(experiment, spec, &e))?;
+            let mut set = PlannedSet { spec: spec.clone(), instead_of, description, costs, paper_price: None, problem };
+            if spec.prices.contains(&Price::Paper) {
+                let solved = match experiment.paper_prices.get(&experiment.price_key(&spec.name)) {
+                    Some(before) => Ok(*before),
+                    None => set.solve_price(experiment.clock, catalog, data),
+                };
+                set.paper_price = Some(solved.map_err(|e| at_line(experiment, spec, &e))?);
+            }
+            set.costs = price::resolve(&spec.prices, set.paper_price);
             sets.push(set);
         }
         if sets.is_empty() {

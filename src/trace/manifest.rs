@@ -1,9 +1,12 @@
 //! `manifest.json` of a result folder: which configs were run, by which code, on which host, when, and how much
 //! parallel timing was inflated. Rewritten whole (temporary name, rename) at the start and the end of each `run`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::SCHEMA_VERSION;
+use crate::clock::OracleCost;
 
 /// The manifest of one result folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +19,9 @@ pub struct Manifest {
     pub sessions: Vec<Session>,
     /// Inflation of parallel against isolated timing, one row per data set and solver.
     pub interference: Vec<Inflation>,
+    /// The paper's price of the oracle as it was solved for this folder, by data set and clock: other sessions take the same.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub paper_prices: BTreeMap<String, OracleCost>,
 }
 
 /// A config as it was read.
@@ -111,6 +117,12 @@ pub struct Inflation {
 
 impl Default for Manifest {
     fn default() -> Self {
-        Self { schema_version: SCHEMA_VERSION, configs: Vec::new(), sessions: Vec::new(), interference: Vec::new() }
+        Self {
+            schema_version: SCHEMA_VERSION,
+            configs: Vec::new(),
+            sessions: Vec::new(),
+            interference: Vec::new(),
+            paper_prices: BTreeMap::new(),
+        }
     }
 }

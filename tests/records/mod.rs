@@ -8,7 +8,7 @@ use ssvm_bench::frame::load::Results;
 use ssvm_bench::settings::{Identity, order_seed};
 use ssvm_bench::trace::manifest::Manifest;
 use ssvm_bench::trace::store::Contents;
-use ssvm_bench::trace::{Circumstances, Latencies, Measured, RunRecord, SCHEMA_VERSION, Status, Totals};
+use ssvm_bench::trace::{Circumstances, Latencies, Measured, RunRecord, Status, Totals};
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec, StopReason,
     TracePoint,
@@ -91,11 +91,6 @@ pub fn executed(dataset: &str, solver: &str, repeats: u64, budget: &Budget, eval
 /// The tables of a folder with these records.
 pub fn results(records: Vec<RunRecord>) -> Results {
     let contents = Contents { records, damaged: Vec::new() };
-    let manifest = Manifest {
-        schema_version: SCHEMA_VERSION,
-        configs: Vec::new(),
-        sessions: Vec::new(),
-        interference: Vec::new(),
-    };
+    let manifest = Manifest::default();
     Results::of(Path::new("here"), manifest, contents, &Harness::standard(), &[]).unwrap()
 }
