@@ -43,6 +43,8 @@ pub mod files;
 #[cfg(feature = "harness")]
 pub mod frame;
 #[cfg(feature = "harness")]
+pub mod guard;
+#[cfg(feature = "harness")]
 pub mod harness;
 #[cfg(feature = "harness")]
 pub mod league;

@@ -9,6 +9,7 @@ mod compare;
 mod data;
 mod figures;
 mod init;
+mod interrupt;
 mod league;
 mod optimum;
 mod oracle;
@@ -26,10 +27,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::catalog::Catalog;
 use crate::dataset::DataDir;
+use crate::text::printable;
 
 /// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
 #[derive(Parser)]
@@ -132,6 +135,17 @@ fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
 
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
 pub fn main(catalog: &dyn Catalog) -> ExitCode {
+    match crate::guard::catch(|| command_line(catalog)) {
+        Ok(code) => code,
+        Err(panic) => {
+            note(&format!("error: this program has a fault; please report it: {panic}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command_line(catalog: &dyn Catalog) -> ExitCode {
+    interrupt::keep_ignored();
     let parsed = command(catalog).try_get_matches();
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches)));
     let (cli, matches) = match parsed {
@@ -192,14 +206,14 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// A line on stderr; nobody there to read it is no error.
 fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", printable(text));
 }
 
-/// Text on stdout.
+/// Text on stdout: the one place that writes there.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
+    written.context("cannot write to standard output")
 }
 
 /// Ends the programs of this process with it when it is interrupted; nothing is done where none runs.

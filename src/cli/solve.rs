@@ -1,6 +1,5 @@
 //! `solve`: one run, printed as it goes, as a table or as JSON lines.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
 
-use super::{TextOrJson, note, positive};
+use super::{TextOrJson, note, positive, print};
 use crate::catalog::Catalog;
 use crate::clock::{ClockKind, Helpers, OracleCost};
 use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
@@ -124,14 +123,12 @@ struct Printer {
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
     helpers: Option<Arc<Helpers>>,
-    error: Option<std::io::Error>,
+    error: Option<anyhow::Error>,
 }
 
 impl Printer {
     fn print(&mut self, line: &str) {
-        let mut out = std::io::stdout().lock();
-        let result = writeln!(out, "{line}").and_then(|()| out.flush());
-        if let Err(error) = result {
+        if let Err(error) = print(&format!("{line}\n")) {
             self.error.get_or_insert(error);
         }
     }
@@ -245,10 +242,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
             npy::write_values(file, outcome.weights.iter().copied(), f64::to_le_bytes)
         })?;
     }
-    match printer.error {
-        Some(error) => Err(error.into()),
-        None => Ok(()),
-    }
+    printer.error.map_or(Ok(()), Err)
 }
 
 fn oracle_share(outcome: &Outcome) -> f64 {

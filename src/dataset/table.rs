@@ -10,6 +10,7 @@ use super::known::{DataDir, KnownSet};
 use super::{horseseg, images, letter_file, libsvm, npz, program, twin, usps};
 use crate::drive::{AnyProblem, bind};
 use crate::error::{Error, Result};
+use crate::guard::require_memory;
 use crate::problem::{Family, Problem, Size};
 use crate::solver::SolverTable;
 use crate::text::nearest;
@@ -266,8 +267,14 @@ pub trait DatasetTable: Send + Sync + 'static {
 
 fn open_row<R: DatasetRow, S: SolverTable>(row: &R, request: &Request<'_>, solvers: &Arc<S>) -> Result<Opened> {
     request.check(&row.info())?;
+    let needs = |what: &str| format!("data set '{}': {what}", request.name);
+    if let Some(Description { size, .. }) = row.describe(request)? {
+        require_memory(size.bytes.saturating_add(size.d.saturating_mul(8)), &needs("it needs"))?;
+    }
     let Loaded { problem, bytes, checksum } = row.load(request)?;
     request.check_pairwise(problem.family())?;
+    let (n, d) = (problem.terms(), problem.dim());
+    require_memory(problem.run_bytes(), &needs(&format!("with n = {n} and d = {d} a run needs")))?;
     let problem = bind(problem, solvers.clone());
     if problem.terms() == 0 {
         return Err(Error::invalid(format!("data set '{}' has no example", request.name)));

@@ -110,6 +110,10 @@ pub trait Problem: Sync {
     fn refusal(&self) -> Option<String> {
         None
     }
+    /// Bytes that any run takes at least: w in a few places, and all φ^i. A problem whose runs cannot have them is refused.
+    fn run_bytes(&self) -> u64 {
+        vectors(4, self.dim())
+    }
     /// All φ^i = 0, the ground-truth planes.
     fn blocks(&self) -> Self::Blocks;
     /// Fresh scratch memory.
@@ -249,4 +253,9 @@ pub trait Problem: Sync {
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
     }
+}
+
+/// Bytes of so many vectors of this length.
+pub(crate) fn vectors(count: usize, length: usize) -> u64 {
+    (count as u64).saturating_mul(length as u64).saturating_mul(8)
 }
