@@ -248,7 +248,9 @@ pub fn run(
         .iter()
         .flat_map(|record| record.measured.totals.notes.iter().map(|note| (record.dataset(), &**note)))
         .collect();
-    notes.iter().for_each(|(dataset, note)| progress.say(Verbosity::Quiet, &format!("warning: {dataset}: {note}")));
+    for (dataset, note) in notes {
+        progress.say(Verbosity::Quiet, &format!("warning: {dataset}: {note}"));
+    }
     let lost = project(&projected, &store, &existing.done, &mut fresh)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
     let mut failed: Vec<(String, String)> = fresh
