@@ -510,9 +510,11 @@ fn solved(name: &str, solver: &str) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+const SOLVERS: [&str; 4] = ["fw", "bcfw", "mp-bcfw", "one-slack"];
+
 /// The same duals and primals at every evaluation.
-fn agree(program: &str, built_in: &str) {
-    for solver in ["fw", "bcfw", "mp-bcfw", "one-slack"] {
+fn agree(program: &str, built_in: &str, solvers: &[&str]) {
+    for solver in solvers {
         let (theirs, ours) = (solved(program, solver), solved(built_in, solver));
         assert_eq!(theirs.len(), ours.len());
         for (theirs, ours) in theirs.iter().zip(&ours) {
@@ -534,7 +536,7 @@ fn python_digits_agree_with_the_built_in_oracle() -> Result<(), Skipped> {
     let program = format!("oracle:{python} examples/digits_oracle.py");
     let tested = bench(&["oracle", "test", &program]);
     assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
-    agree(&program, &format!("libsvm:{file}"));
+    agree(&program, &format!("libsvm:{file}"), &SOLVERS);
     Ok(())
 }
 
@@ -544,7 +546,17 @@ fn python_cuts_agree_with_the_built_in_oracle() -> Result<(), Skipped> {
     let program = format!("oracle:{python} examples/segment_oracle.py {graphs}");
     let tested = bench(&["oracle", "test", &program]);
     assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
-    agree(&program, &format!("graph:{graphs}"));
+    agree(&program, &format!("graph:{graphs}"), &SOLVERS);
+    Ok(())
+}
+
+fn python_cuts_agree_on_the_real_horses() -> Result<(), Skipped> {
+    let python = python(&["numpy", "maxflow"])?;
+    let data = trials::official("horses")?.path.display().to_string();
+    let prepared = bench(&["data", "prepare", "horses", "--data-dir", &data]);
+    assert!(prepared.status.success(), "{}", String::from_utf8_lossy(&prepared.stderr));
+    let graphs = String::from_utf8_lossy(&prepared.stdout).trim().to_owned();
+    agree(&format!("oracle:{python} examples/segment_oracle.py {graphs}"), &format!("graph:{graphs}"), &["mp-bcfw"]);
     Ok(())
 }
 
@@ -627,6 +639,7 @@ fn main() -> ExitCode {
         ctrl_c_ends_programs_that_hang,
         python_digits_agree_with_the_built_in_oracle,
         python_cuts_agree_with_the_built_in_oracle,
+        python_cuts_agree_on_the_real_horses,
         python_programs_may_use_everything,
     ])
 }

@@ -135,7 +135,10 @@ fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
 
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
 pub fn main(catalog: &dyn Catalog) -> ExitCode {
-    match crate::guard::catch(|| command_line(catalog)) {
+    let ended = crate::guard::catch(|| command_line(catalog));
+    // A run that was given up may still wait for its program.
+    crate::program::kill_all();
+    match ended {
         Ok(code) => code,
         Err(panic) => {
             note(&format!("error: this program has a fault; please report it: {panic}"));

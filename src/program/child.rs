@@ -16,6 +16,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use super::hello::shorten;
+use crate::text::printable;
 
 /// Standard error of one call; more is a flood.
 const FLOOD: usize = 1 << 20;
@@ -130,6 +131,7 @@ impl Child {
             }
         }
         let words = String::from_utf8_lossy(&self.words);
+        let words = printable(&words);
         let last: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = last[last.len().saturating_sub(4)..].join(" | ");
         let words = if last.is_empty() {
@@ -319,7 +321,7 @@ impl Child {
             let text = if self.passed_on > PASSED_ON {
                 "says more; its further lines are not shown".into()
             } else {
-                String::from_utf8_lossy(&self.line).trim_end().to_owned()
+                printable(String::from_utf8_lossy(&self.line).trim_end()).into_owned()
             };
             // Nobody there to read it is no error.
             let _ = writeln!(std::io::stderr(), "[{}] {text}", self.name);

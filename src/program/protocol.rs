@@ -138,8 +138,8 @@ impl Answer {
         if let Some(coordinate) = self.coordinates.iter().find(|coordinate| **coordinate as usize >= d) {
             return wrong(format!("coordinate {coordinate}, d is {d}"));
         }
-        if let Some(pair) = self.coordinates.windows(2).find(|pair| pair[0] >= pair[1]) {
-            return wrong(format!("coordinate {} after {}: coordinates must ascend", pair[1], pair[0]));
+        if let Some([before, after]) = self.coordinates.array_windows().find(|[before, after]| before >= after) {
+            return wrong(format!("coordinate {after} after {before}: coordinates must ascend"));
         }
         Ok(())
     }

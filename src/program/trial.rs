@@ -127,7 +127,9 @@ impl<'p> Bench<'p> {
         let d = self.problem.dim();
         let mut way = vec![0.0; d];
         let scale = -(self.problem.terms() as f64) / first.len() as f64 / self.problem.lambda();
-        first.iter().for_each(|seen| seen.plane.add_to(scale, &mut way));
+        for seen in first {
+            seen.plane.add_to(scale, &mut way);
+        }
         let length = norm2(&way).sqrt();
         let noise = 0.3 * if length > 0.0 { length } else { 1.0 } / (d as f64).sqrt();
         let points = (1..=POINTS).map(|k| {
