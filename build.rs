@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// The sources that a run's numbers depend on. Scheduling, storage, figures and docs are not among them, so that
 /// changing those does not make finished results look stale.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "src/clock",
     "src/data",
     "src/dataset",
@@ -13,6 +13,7 @@ const SOURCES: [&str; 9] = [
     "src/linalg",
     "src/oracle",
     "src/problem",
+    "src/program",
     "src/settings",
     "src/solver",
 ];

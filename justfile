@@ -47,5 +47,19 @@ optima-official time="900":
     for set in usps ocr horses stanford; do \
         cargo run --release -- optimum $set --gap 1e-9 --time {{time}} || [ $? = 2 ] || exit 1; done
 
+# What breaks things on purpose: minutes of fuzzing, kills, sizes.
+fuzz minutes="10":
+    scripts/fuzz.sh {{minutes}}
+
+kills count="1000":
+    scripts/kills.sh {{count}}
+
+load:
+    scripts/load.sh
+
+# A bill of materials.
+sbom:
+    scripts/sbom.py
+
 bench:
     cargo bench --bench oracles --bench steps

@@ -98,6 +98,37 @@ try {
   check("claims come first", await run("document.querySelector('main section').id === 'claims' && document.querySelectorAll('#claims .verdict').length > 10"));
   check("no markup from names", (await run("document.querySelectorAll('img').length")) === 0);
 
+  // What a name would do if it ever got through: the policy of the page has to stop it.
+  const loud = problems.length;
+  const injected = await run(`(async () => {
+    window.hit = [];
+    const add = html => document.body.insertAdjacentHTML("beforeend", '<div class="injected">' + html + "</div>");
+    add('<img src=x onerror="hit.push(1)">');
+    add('<svg onload="hit.push(2)"></svg>');
+    add('<a id=bad href="javascript:hit.push(3)">x</a>');
+    document.getElementById("bad").click();
+    add('<iframe srcdoc="<script>parent.hit.push(4)</script>"></iframe>');
+    const inline = document.createElement("script");
+    inline.textContent = "hit.push(5)";
+    document.body.append(inline);
+    const outside = document.createElement("script");
+    outside.src = "data:text/javascript,hit.push(6)";
+    document.body.append(outside);
+    let asked = 0;
+    try { await fetch("http://127.0.0.1:9/x"); asked++; } catch {}
+    add('<style>body { background: url(http://127.0.0.1:9/y) }</style><form action="http://127.0.0.1:9/z"></form>');
+    document.querySelector(".injected form").submit();
+    await new Promise(done => setTimeout(done, 300));
+    document.querySelectorAll(".injected").forEach(e => e.remove());
+    inline.remove();
+    outside.remove();
+    return { hit, asked };
+  })()`);
+  check("no injected script runs", injected.hit.length === 0 && injected.asked === 0, injected);
+  const blocked = problems.splice(loud);
+  check("because the policy blocks it", blocked.length >= 5 && blocked.every(text => /Content Security Policy|Refused to/i.test(text)), blocked);
+  requests = requests.filter(url => !/^http:\/\/127\.0\.0\.1:9\//.test(url));
+
   const before = await run(paths);
   await click("[name=solver]");
   const hidden = await run(paths);

@@ -16,6 +16,7 @@ pub mod error;
 pub mod linalg;
 pub mod oracle;
 pub mod problem;
+pub mod program;
 pub mod settings;
 pub mod solver;
 pub mod stats;
@@ -41,6 +42,8 @@ pub mod figure;
 pub mod files;
 #[cfg(feature = "harness")]
 pub mod frame;
+#[cfg(feature = "harness")]
+pub mod guard;
 #[cfg(feature = "harness")]
 pub mod harness;
 #[cfg(feature = "harness")]

@@ -104,8 +104,11 @@ fn archive(text: &str) -> Vec<u8> {
     gzip(&tar.into_inner().unwrap())
 }
 
+/// Far more than any file of these tests has.
+const MOST: u64 = 1 << 20;
+
 fn get(url: &str, target: &Path, sha256: Option<&str>) -> Result<Outcome, Error> {
-    download(url, target, sha256, &mut |_, _| {}, &|_| {})
+    download(url, target, sha256, MOST, &mut |_, _| {}, &|_| {})
 }
 
 /// Names in a folder, sorted.
@@ -141,7 +144,7 @@ fn a_transfer_that_breaks_off_goes_on_where_it_stopped() {
         requests[1]
     );
     // The next call asks nobody.
-    assert_eq!(get(&server.url, &target, None).unwrap(), Outcome::AlreadyThere);
+    assert_eq!(get(&server.url, &target, None).unwrap(), Outcome::AlreadyThere(Checked::Recorded));
     assert_eq!(server.requests.lock().unwrap().len(), 4);
 }
 
@@ -153,7 +156,8 @@ fn what_arrived_is_kept_for_the_next_call() {
     let served = body.clone();
     let broken = serve(move |number, _| if number == 0 { ok(&served, "\"v1\"", 50_000) } else { Vec::new() });
     let pauses = RefCell::new(Vec::new());
-    let broken_off = download(&broken.url, &target, None, &mut |_, _| {}, &|pause| pauses.borrow_mut().push(pause));
+    let pause = |pause| pauses.borrow_mut().push(pause);
+    let broken_off = download(&broken.url, &target, None, MOST, &mut |_, _| {}, &pause);
     let message = broken_off.unwrap_err().to_string();
     assert_eq!(pauses.into_inner(), [500, 1000, 2000].map(Duration::from_millis), "no pause before giving up");
     assert!(message.contains("is kept") && message.contains(&broken.url), "{message}");
@@ -343,4 +347,160 @@ fn an_archive_cut_short_is_refused() {
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
     assert!(unpack(&path, &folder).unwrap_err().to_string().contains("not a whole tar archive"));
     assert!(names(&folder).is_empty());
+}
+
+/// A server that sends `head` and then its body in pieces, as long as it is listened to.
+fn drip(head: &'static str, piece: Vec<u8>, pieces: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/set.tar.gz", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut line = String::new();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            while reader.read_line(&mut line).is_ok_and(|n| n > 2) {}
+            let _ = stream.write_all(head.as_bytes());
+            for _ in 0..pieces {
+                if stream.write_all(&piece).is_err() {
+                    break;
+                }
+            }
+        }
+    });
+    url
+}
+
+#[test]
+fn a_body_without_end_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let endless = drip("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", vec![7; 1 << 16], usize::MAX);
+    let message = get(&endless, &target, None).unwrap_err().to_string();
+    assert!(message.contains("more than 1048576 bytes"), "{message}");
+    let announced = drip("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", Vec::new(), 0);
+    let message = get(&announced, &target, None).unwrap_err().to_string();
+    assert!(message.contains("more than 1048576 bytes"), "{message}");
+    assert!(names(dir.path()).is_empty(), "{:?}", names(dir.path()));
+}
+
+#[test]
+fn a_slow_drip_arrives() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.gz");
+    let content = b"drop by drop".repeat(100);
+    let (sha256, _) = files::sha256(&content[..]).unwrap();
+    let url =
+        drip("HTTP/1.1 200 OK\r\nContent-Length: 1200\r\nConnection: close\r\n\r\n", b"drop by drop".to_vec(), 100);
+    assert_eq!(get(&url, &target, Some(&sha256)).unwrap(), Outcome::Downloaded(Checked::Known));
+}
+
+#[test]
+fn redirects_stay_on_the_web_and_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    for place in
+        ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/x", "data:text/plain,x", "//", "\u{7f}"]
+    {
+        let server = serve(move |_, _| {
+            format!("HTTP/1.1 302 Found\r\nLocation: {place}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                .into_bytes()
+        });
+        let message = get(&server.url, &target, None).unwrap_err().to_string();
+        assert!(message.contains("cannot be fetched from"), "{place}: {message}");
+    }
+    let circle = serve(|_, _| {
+        b"HTTP/1.1 301 Moved\r\nLocation: /again\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec()
+    });
+    let message = get(&circle.url, &target, None).unwrap_err().to_string();
+    assert!(message.contains("cannot be fetched from"), "{message}");
+    assert!(names(dir.path()).is_empty(), "{:?}", names(dir.path()));
+}
+
+#[test]
+fn lengths_and_ranges_that_lie_bring_no_wrong_file() {
+    let body = archive("true");
+    let (sha256, _) = files::sha256(flate2::read::GzDecoder::new(&body[..])).unwrap();
+    type Answer = fn(&[u8], usize) -> Vec<u8>;
+    let lies: [(&str, Answer); 5] = [
+        ("a length that is too long", |body, _| {
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len() + 9);
+            [answer.as_bytes(), body].concat()
+        }),
+        ("a length that is too short", |body, _| {
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len() / 2);
+            [answer.as_bytes(), body].concat()
+        }),
+        ("another range than asked for", |body, start| {
+            let from = start / 2;
+            let (last, total) = (body.len() - 1, body.len());
+            let head = format!(
+                "HTTP/1.1 206 Partial Content\r\nContent-Length: {}\r\nContent-Range: bytes {from}-{last}/{total}\r\n\
+                 Connection: close\r\n\r\n",
+                total - from
+            );
+            [head.as_bytes(), &body[from..]].concat()
+        }),
+        ("the range asked for with other bytes", |body, start| {
+            let (last, total) = (body.len() - 1, body.len());
+            let head = format!(
+                "HTTP/1.1 206 Partial Content\r\nContent-Length: {}\r\nContent-Range: bytes {start}-{last}/{total}\r\n\
+                 Connection: close\r\n\r\n",
+                total - start
+            );
+            [head.as_bytes(), &vec![0; total - start][..]].concat()
+        }),
+        ("a range without sense", |_, _| {
+            b"HTTP/1.1 206 Partial Content\r\nContent-Length: 3\r\nContent-Range: bytes x-y/z\r\nConnection: close\r\n\r\nabc"
+                .to_vec()
+        }),
+    ];
+    for (what, lie) in lies {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("set.gz");
+        let served = body.clone();
+        let server = serve(move |number, head| match number {
+            0 => ok(&served, "\"v\"", 60_000),
+            _ => lie(&served, range_start(head).unwrap_or(0)),
+        });
+        match get(&server.url, &target, Some(&sha256)) {
+            Ok(_) => assert_eq!(fs::read(&target).unwrap(), body, "{what}"),
+            Err(_) => assert!(!target.exists(), "{what}"),
+        }
+    }
+}
+
+#[test]
+fn names_without_end_and_sizes_said_twice_are_refused() {
+    use tar::EntryType as T;
+    let dir = tempfile::tempdir().unwrap();
+    let (path, folder) = (dir.path().join("set.tar.gz"), dir.path().join("out"));
+    for (kind, body, expected) in [
+        (T::GNULongName, vec![b'x'; 64 << 20], "a name that no file can have"),
+        (T::GNULongLink, vec![b'x'; 1 << 20], "a name that no file can have"),
+        (T::XHeader, vec![b'x'; 64 << 20], "a name that no file can have"),
+        (T::XHeader, b"12 size=999\n".to_vec(), "says its size twice"),
+        (T::XHeader, b"nonsense".to_vec(), "not a whole tar archive"),
+        (T::GNULongName, b"last".to_vec(), "ends after the name"),
+    ] {
+        let mut tar = tar::Builder::new(Vec::new());
+        entry(&mut tar, "././@LongLink", kind, "", &body);
+        if expected != "ends after the name" {
+            entry(&mut tar, "file", T::Regular, "", b"content");
+        }
+        fs::write(&path, gzip(&tar.into_inner().unwrap())).unwrap();
+        let message = unpack(&path, &folder).unwrap_err().to_string();
+        assert!(message.contains(expected), "{kind:?}: {message}");
+        assert!(names(&folder).is_empty());
+    }
+    // Long names that a file can have are read, in both ways of writing them.
+    let long = format!("set/{}", "n".repeat(150));
+    for (kind, body) in [(T::GNULongName, format!("{long}\0")), (T::XHeader, format!("164 path={long}\n"))] {
+        let mut tar = tar::Builder::new(Vec::new());
+        entry(&mut tar, "././@LongLink", kind, "", body.as_bytes());
+        entry(&mut tar, "short", T::Regular, "", b"content");
+        fs::write(&path, tar.into_inner().unwrap()).unwrap();
+        let folder = dir.path().join(format!("{kind:?}"));
+        unpack(&path, &folder).unwrap();
+        assert_eq!(fs::read_to_string(folder.join(&long)).unwrap(), "content");
+    }
 }

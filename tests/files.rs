@@ -109,11 +109,13 @@ fn bad_files_name_the_place() {
     assert!(refused("libsvm", folder.path()).contains("is a folder"));
 }
 
-/// A line without end must not fill the memory: 100 MiB of it, packed into little.
+/// A line without end must not fill the memory, and neither must 100 MiB that are packed into little.
 #[test]
 fn endless_lines_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "long.gz", &gzip(&vec![b'1'; 100 << 20]));
+    assert!(refused("libsvm", &path).contains("unpacks to more than 16 MiB"));
+    let path = write(folder.path(), "long", &vec![b'1'; (64 << 20) + 1]);
     assert!(refused("libsvm", &path).contains("line longer than 64 MiB"));
 }
 

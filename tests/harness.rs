@@ -4,8 +4,8 @@
 mod runs;
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ssvm_bench::clock::latency_histogram;
@@ -13,7 +13,6 @@ use ssvm_bench::config::Experiment;
 use ssvm_bench::exec::progress::{Progress, Verbosity};
 use ssvm_bench::exec::scheduler::{Batch, run_batch};
 use ssvm_bench::exec::session::{self, Existing, Finished, Options, Report};
-use ssvm_bench::exec::worker::Runner;
 use ssvm_bench::plan::{Estimator, Plan, RunSpec};
 use ssvm_bench::settings::order_seed;
 use ssvm_bench::trace::store::{Folder, Store};
@@ -282,10 +281,22 @@ impl Fake {
         jobs: usize,
         timeout: Option<Duration>,
         cancel: &AtomicBool,
-        runner: &Runner<'_>,
+        runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
     ) -> Result<Vec<RunRecord>> {
-        let (runs, plan, store) = (&self.runs, &self.plan, &self.store);
-        let batch = Batch { runs, plan, runner, store, jobs, threads: 1, timeout, cancel, probing: None };
+        self.run_within(Duration::from_mins(1), jobs, timeout, cancel, runner)
+    }
+
+    /// The same with another time to stop before a run is given up.
+    fn run_within(
+        &self,
+        grace: Duration,
+        jobs: usize,
+        timeout: Option<Duration>,
+        cancel: &AtomicBool,
+        runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
+    ) -> Result<Vec<RunRecord>> {
+        let (runs, plan, store, runner) = (&self.runs, &self.plan, &self.store, Arc::new(runner));
+        let batch = Batch { runs, plan, runner, store, jobs, threads: 1, timeout, grace, cancel, probing: None };
         run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
     }
 }
@@ -299,7 +310,9 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
         wall_s: 1.0,
         cpu_s: 1.0,
         oracle_wall_s: 0.5,
+        pipe_s: 0.0,
         instrument_s: 0.0,
+        notes: Vec::new(),
         weights: Vec::new(),
     }
 }
@@ -317,7 +330,7 @@ fn endless(observer: &mut dyn Observer) -> Outcome {
 fn what_goes_wrong_in_a_run_becomes_its_record_and_the_others_go_on() {
     let fake = Fake::new(&[1; 7]);
     let executed = fake
-        .run(2, Some(Duration::from_millis(20)), &AtomicBool::new(false), &|run, observer| match run.repeat {
+        .run(2, Some(Duration::from_millis(20)), &AtomicBool::new(false), |run, observer| match run.repeat {
             1 => panic!("index 7 out of range"),
             2 => Ok(endless(observer)),
             3 => Ok(outcome(StopReason::Iterations, f64::NAN)),
@@ -347,12 +360,53 @@ fn what_goes_wrong_in_a_run_becomes_its_record_and_the_others_go_on() {
     assert!(records.iter().all(|record| record.circumstances.jobs == 2));
 }
 
+/// A thread cannot be stopped: a run that never comes back becomes a failed record, and another worker takes the next.
+#[test]
+fn a_run_that_hangs_inside_one_call_is_given_up_and_the_others_go_on() {
+    const GRACE: Duration = Duration::from_millis(800);
+    for jobs in [1, 2] {
+        let fake = Fake::new(&[1; 5]);
+        let executed = fake
+            .run_within(GRACE, jobs, Some(Duration::from_millis(200)), &AtomicBool::new(false), |run, _| {
+                while run.repeat == 1 || run.repeat == 3 {
+                    std::thread::park();
+                }
+                Ok(outcome(StopReason::Iterations, 0.5))
+            })
+            .unwrap();
+        assert_eq!(executed.len(), 5);
+        let mut records = fake.store.scan(Folder::Runs).unwrap().records;
+        records.sort_by_key(|record| record.repeat);
+        let hung: Vec<bool> = records.iter().map(|record| record.status.reason().starts_with("hung: ")).collect();
+        assert_eq!(hung, [false, true, false, true, false]);
+        // The next call tries them again; this time they answer.
+        let again = fake.run(jobs, None, &AtomicBool::new(false), |_, _| Ok(outcome(StopReason::Iterations, 0.5)));
+        assert!(again.unwrap().iter().all(|record| record.status.is_done()));
+    }
+}
+
+#[test]
+fn cancelling_does_not_wait_for_a_run_that_hangs() {
+    let fake = Fake::new(&[1, 1]);
+    let cancel = Arc::new(AtomicBool::new(false));
+    let stop = cancel.clone();
+    let records = fake.run_within(Duration::from_millis(50), 1, None, &cancel, move |_, _| {
+        stop.store(true, Ordering::Relaxed);
+        loop {
+            std::thread::park();
+        }
+    });
+    let records = records.unwrap();
+    assert!(records.is_empty() && fake.store.scan(Folder::Runs).unwrap().records.is_empty());
+}
+
 #[test]
 fn runs_go_by_repeat_whatever_they_cost() {
     let fake = Fake::new(&[10, 1000, 100]);
-    let order = Mutex::new(Vec::new());
-    fake.run(1, None, &AtomicBool::new(false), &|run, _| {
-        order.lock().unwrap().push(run.repeat);
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let noted = order.clone();
+    fake.run(1, None, &AtomicBool::new(false), move |run, _| {
+        noted.lock().unwrap().push(run.repeat);
         Ok(outcome(StopReason::Iterations, 0.5))
     })
     .unwrap();
@@ -362,10 +416,11 @@ fn runs_go_by_repeat_whatever_they_cost() {
 #[test]
 fn cancelled_runs_leave_no_record() {
     let fake = Fake::new(&[3, 2, 1]);
-    let cancel = AtomicBool::new(false);
-    let executed = fake.run(1, None, &cancel, &|run, observer| {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let stop = cancel.clone();
+    let executed = fake.run(1, None, &cancel, move |run, observer| {
         if run.repeat == 1 {
-            cancel.store(true, Ordering::Relaxed);
+            stop.store(true, Ordering::Relaxed);
             return Ok(endless(observer));
         }
         Ok(outcome(StopReason::Iterations, 0.5))
@@ -380,7 +435,7 @@ fn a_record_that_cannot_be_written_stops_the_batch() {
     // A folder under the name of the second run: no file can take its place.
     let taken = fake.store.path(Folder::Runs, &fake.runs[1].run_id);
     std::fs::create_dir(&taken).unwrap();
-    let result = fake.run(1, None, &AtomicBool::new(false), &|_, _| Ok(outcome(StopReason::Iterations, 0.5)));
+    let result = fake.run(1, None, &AtomicBool::new(false), |_, _| Ok(outcome(StopReason::Iterations, 0.5)));
     let message = result.unwrap_err().to_string();
     assert!(message.starts_with(&format!("cannot write {}", taken.display())), "{message}");
     std::fs::remove_dir(&taken).unwrap();

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use ssvm_bench::dataset::image::Picture;
 use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::{files, optimum};
 use trials::Skipped;
 
 const CONFIG: &str = r#"name = "kill"
@@ -77,13 +79,7 @@ fn kills_lose_nothing_that_was_finished() {
     const PATIENCE: Duration = Duration::from_mins(5);
     let kills = std::env::var("SSVM_KILLS").map_or(40, |count| count.parse().expect("SSVM_KILLS is a number"));
     let bench = Bench::new(CONFIG);
-    let mut random = 0x2545_f491_4f6c_dd1d_u64;
-    let mut draw = |bound: u64| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % bound
-    };
+    let mut draw = random();
     let mut before = BTreeMap::new();
     let (mut completed, mut torn) = (0, 0);
     for kill in 1..=kills {
@@ -126,6 +122,90 @@ fn kills_lose_nothing_that_was_finished() {
     assert!(before.iter().all(|(run_id, bytes)| after[run_id] == *bytes));
     assert!(!bench.names().iter().any(|name| name.starts_with(".part-")), "leftovers of killed writers stay");
     eprintln!("{kills} kills: {torn} inside a write, {completed} plans completed on the way");
+}
+
+/// A folder of pictures that is taken for the horses.
+fn horses(folder: &Path) {
+    for (part, colour) in [("rgb", [200, 90, 10]), ("figure_ground", [255; 3])] {
+        let part = folder.join("weizmann_horse_db").join(part);
+        std::fs::create_dir_all(&part).unwrap();
+        for at in 0..12usize {
+            let shade = |k: usize| if (k / 60 + k % 60 + at) % 40 < 20 { colour } else { [0; 3] };
+            let picture = Picture { width: 60, height: 40, rgb: (0..2400).map(shade).collect() };
+            picture.save_png(&part.join(format!("horse{at:03}.jpg"))).unwrap();
+        }
+    }
+}
+
+/// A file that was there stays whole until the new one takes its place: every output of the other commands, killed at a
+/// moment of the time that the command takes.
+fn kills_of_other_commands_leave_whole_files() {
+    let kills = std::env::var("SSVM_KILLS").map_or(40, |count| count.parse::<u64>().unwrap()) / 4;
+    let bench = Bench::new(CONFIG);
+    assert!(bench.command(&bench.out()).status().unwrap().success());
+    let dir = bench.dir.path();
+    horses(&dir.join("data/weizmann_horses"));
+    let mut draw = random();
+    let commands: [(&str, &str, &[&str]); 4] = [
+        ("report", "page.html", &["report", "out", "--out", "page.html"]),
+        ("figures", "figures/oracle_convergence.svg", &["figures", "out", "--out", "figures", "--format", "svg,png"]),
+        ("optimum", "optima.toml", &["optimum", "usps-synth:n=60", "--gap", "1e-6", "--store", "optima.toml"]),
+        ("data prepare", "graph.npz", &["--data-dir", "data", "data", "prepare", "horses", "--out", "graph.npz"]),
+    ];
+    for (what, file, arguments) in commands {
+        let file = dir.join(file);
+        let command = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+            command.args(arguments).current_dir(dir).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+        };
+        let began = Instant::now();
+        assert!(command().status().unwrap().success(), "{what}");
+        let took = began.elapsed().as_micros() as u64;
+        let whole = std::fs::read(&file).unwrap();
+        let (mut struck, mut replaced) = (0, 0);
+        for _ in 0..kills {
+            // A prepared file is not made again; the others are replaced.
+            let old = if what == "data prepare" { None } else { Some(whole.clone()) };
+            match &old {
+                Some(old) => std::fs::write(&file, old).unwrap(),
+                None => std::fs::remove_file(&file).unwrap_or(()),
+            }
+            let mut child = command().spawn().unwrap();
+            std::thread::sleep(Duration::from_micros(draw(took + took / 10)));
+            struck += u64::from(child.try_wait().unwrap().is_none());
+            let _ = child.kill();
+            child.wait().unwrap();
+            match std::fs::read(&file) {
+                Ok(now) if what == "optimum" => {
+                    assert!(std::str::from_utf8(&now).is_ok_and(|text| optimum::Store::parse(&file, text).is_ok()));
+                }
+                Ok(now) => {
+                    assert!(now == whole, "{what}: a file of {} bytes, whole it has {}", now.len(), whole.len());
+                    replaced += u64::from(old.is_none());
+                }
+                Err(_) => assert!(old.is_none(), "{what}: the file that was there is gone"),
+            }
+        }
+        let folder = file.parent().unwrap();
+        let left =
+            files::list(folder).unwrap().iter().filter(|path| path.to_string_lossy().contains("/.part-")).count();
+        assert!(command().status().unwrap().success(), "{what} after {kills} kills");
+        eprintln!(
+            "{what}: {kills} kills, {struck} struck, no file torn, {replaced} new ones whole, {left} temporary files left"
+        );
+    }
+}
+
+/// Numbers below a bound, the same ones every time.
+fn random() -> impl FnMut(u64) -> u64 {
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    move |bound: u64| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random % bound
+    }
 }
 
 /// One worker has a run without end, so that the plan is never done when the signal comes.
@@ -199,6 +279,7 @@ fn a_full_disk_stops_with_a_clear_error() -> Result<(), Skipped> {
 
 trials![
     kills_lose_nothing_that_was_finished,
+    kills_of_other_commands_leave_whole_files,
     ctrl_c_ends_cleanly_and_says_how_to_continue,
     a_second_process_is_refused,
     a_full_disk_stops_with_a_clear_error,

@@ -82,6 +82,12 @@ fn one_page_with_everything_and_nothing_from_outside() {
         assert!(!html.contains(outside), "{outside} reaches outside the page");
     }
     assert!(html.len() < 4_000_000, "{} bytes", html.len());
+    let policy =
+        html.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'sha256-") && !policy.contains("script-src 'unsafe"),
+        "{policy}"
+    );
 }
 
 fn names_never_become_markup() {

@@ -161,7 +161,7 @@ fn a_full_disk_is_named_and_the_old_file_stays() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     files::write_bytes(&path, b"old").unwrap();
-    let full = |_: &mut fs::File| fs::File::options().write(true).open("/dev/full")?.write_all(b"new");
+    let full = |_: &mut files::Draft| fs::File::options().write(true).open("/dev/full")?.write_all(b"new");
     let message = files::write_atomically(&path, full).unwrap_err().to_string();
     assert!(message.contains("the disk is full; what was finished before is intact"), "{message}");
     assert_eq!(fs::read(&path).unwrap(), b"old");

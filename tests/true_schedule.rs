@@ -129,7 +129,9 @@ fn outcome(stop: StopReason, wall_s: f64) -> Outcome {
         wall_s,
         cpu_s: 0.25 * wall_s,
         oracle_wall_s: 0.0,
+        pipe_s: 0.0,
         instrument_s: 0.0,
+        notes: Vec::new(),
         weights: Vec::new(),
     }
 }
@@ -236,11 +238,12 @@ fn a_run_that_times_out_keeps_its_points() {
     let batch = Batch {
         runs: &plan.runs,
         plan: &plan,
-        runner: &runner,
+        runner: std::sync::Arc::new(runner),
         store: &store,
         jobs: 1,
         threads: 1,
         timeout: Some(Duration::ZERO),
+        grace: Duration::from_secs(60),
         cancel: &AtomicBool::new(false),
         probing: None,
     };

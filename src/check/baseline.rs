@@ -181,16 +181,13 @@ impl Baseline {
 
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|source| {
-            if source.kind() == std::io::ErrorKind::NotFound {
-                return Error::file(
-                    path,
-                    "there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`",
-                );
+        match files::read_text_if_there(path)? {
+            Some(text) => Self::parse(path, &text),
+            None => {
+                let message = "there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`";
+                Err(Error::file(path, message))
             }
-            Error::io("read", path)(source)
-        })?;
-        Self::parse(path, &text)
+        }
     }
 
     /// Understands the text of a file; `path` is for messages.

@@ -3,7 +3,6 @@
 //! Training sees the nodes with a known label, as every run does. Prediction sees all nodes, because a picture does not
 //! tell which of its superpixels people left unlabelled; every pixel with a known label counts.
 
-use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{TextOrJson, note, positive};
+use super::{TextOrJson, note, positive, print};
 use crate::Error;
 use crate::catalog::Catalog;
 use crate::dataset::image::SlicParams;
@@ -182,8 +181,8 @@ pub fn run(args: &AccuracyArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow
         held_out: count(&held_out)?,
     };
     match args.format {
-        TextOrJson::Json => writeln!(stdout(), "{}", serde_json::to_string(&report)?)?,
-        TextOrJson::Table => write!(stdout(), "{}", report.text())?,
+        TextOrJson::Json => print(&(serde_json::to_string(&report)? + "\n"))?,
+        TextOrJson::Table => print(&report.text())?,
     }
     Ok(())
 }

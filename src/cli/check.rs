@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::{Verdict, note};
+use super::{Verdict, note, print};
 use crate::catalog::Catalog;
 use crate::check::baseline::{self, Counts, Provenance};
 use crate::check::measure::{self, Runs};
@@ -95,7 +95,7 @@ impl Outputs {
             file.and_then(|mut file| writeln!(file, "{}", output::markdown(title, findings)))
                 .with_context(|| cannot_write(&path))?;
         }
-        write!(std::io::stdout(), "{}", output::table(findings))?;
+        print(&output::table(findings))?;
         let failed = findings.iter().any(|finding| finding.judgement.fails());
         Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
     }

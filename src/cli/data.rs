@@ -1,6 +1,5 @@
 //! `data`: the known sets, where they are, their checksums; fetching, preparing and looking at them.
 
-use std::io::{Write, stdout};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -9,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::accuracy::{self, AccuracyArgs};
-use super::{TextOrJson, note};
+use super::{TextOrJson, note, print};
 use crate::catalog::Catalog;
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
@@ -17,6 +16,7 @@ use crate::dataset::image::source::ImageSet;
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
 use crate::dataset::known::{Checked, DataDir, KnownSet};
 use crate::dataset::{npy, prepare};
+use crate::guard::Room;
 use crate::oracle::predict::predict;
 use crate::text::{Grid, nearest};
 
@@ -126,8 +126,7 @@ pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                     meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
                 let done = if new { "prepared" } else { "already prepared" };
                 note(&format!("{set}: {} images {done}{}", meta.names.len(), left_out.concat()));
-                writeln!(stdout(), "{}", path.display())?;
-                Ok(())
+                print(&format!("{}\n", path.display()))
             })
         }
         DataCommand::Show { set, index, out, weights, pairwise_weight, slic } => {
@@ -176,12 +175,11 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: TextOrJson) -> anyhow::Re
         .collect();
     if format == TextOrJson::Json {
         for (info, set, found, prepared) in rows {
-            writeln!(
-                stdout(),
-                "{}",
+            print(&format!(
+                "{}\n",
                 json!({"name": info.name, "title": info.about, "examples": set.examples, "size": set.size,
                     "terms": set.terms, "page": set.page, "found": found, "prepared": prepared})
-            )?;
+            ))?;
         }
         return Ok(());
     }
@@ -196,14 +194,13 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: TextOrJson) -> anyhow::Re
             found.as_ref().map_or_else(|| "no".into(), |path| path.display().to_string()),
         ]);
     }
-    writeln!(stdout(), "{}", grid.text())?;
+    print(&format!("{}\n", grid.text()))?;
     for (info, set, ..) in &rows {
-        writeln!(stdout(), "{:<9} {}; {}", info.name, set.terms, set.page)?;
+        print(&format!("{:<9} {}; {}\n", info.name, set.terms, set.page))?;
     }
     let others = catalog.datasets().iter().filter(|info| info.known.is_none());
     let others: Vec<String> = others.map(DatasetInfo::usage).collect();
-    writeln!(stdout(), "\nwithout official files: {}", others.join(" "))?;
-    Ok(())
+    print(&format!("\nwithout official files: {}\n", others.join(" ")))
 }
 
 fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
@@ -228,7 +225,7 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
                     format!("WRONG: sha256 {found}, expected {expected}; move it away and fetch {} again", set.name)
                 }
             };
-            writeln!(stdout(), "{}\t{}\t{text}", set.name, path.display())?;
+            print(&format!("{}\t{}\t{text}\n", set.name, path.display()))?;
         }
     }
     if wrong > 0 {
@@ -254,7 +251,11 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
             let outcome = fetch::fetch(data, set, file, &mut progress, &std::thread::sleep)?;
             bar.finish_and_clear();
             let text = match outcome {
-                Outcome::AlreadyThere => "already there and right".into(),
+                Outcome::AlreadyThere(Checked::Known) => "already there and right".into(),
+                Outcome::AlreadyThere(Checked::Recorded) => "already there, the same as at the first download".into(),
+                Outcome::AlreadyThere(_) => {
+                    "already there; no checksum of it is known or recorded: nothing to compare it with".into()
+                }
                 Outcome::Elsewhere(place) => format!("not needed: the set is at {}", place.display()),
                 Outcome::Downloaded(Checked::Unrecorded(sha256)) => format!(
                     "downloaded and TRUSTED ON FIRST USE: no checksum of this file is known; sha256 {sha256} was \
@@ -263,7 +264,7 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
                 Outcome::Downloaded(Checked::Recorded) => "downloaded, the same as at the first download".into(),
                 Outcome::Downloaded(_) => "downloaded, content is the known one".into(),
             };
-            writeln!(stdout(), "{}\t{}\t{text}", set.name, data.path.join(file.path).display())?;
+            print(&format!("{}\t{}\t{text}\n", set.name, data.path.join(file.path).display()))?;
         }
     }
     Ok(())
@@ -290,7 +291,7 @@ fn show(
     let predicted = match weights {
         Some(path) => {
             let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let w = npy::read::<f64>(std::io::BufReader::new(file));
+            let w = npy::read::<f64>(std::io::BufReader::new(file), &mut Room::of(path)?);
             let w = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?.values;
             let expected = FEATURES * images.num_labels();
             if w.len() != expected {
@@ -321,6 +322,5 @@ fn show(
             right.fold((0u64, 0u64), |(r, n), (node, t)| (r + u64::from(labels[*node as usize] == *t as u16), n + 1));
         note(&format!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64));
     }
-    writeln!(stdout(), "{}", out.display())?;
-    Ok(())
+    print(&format!("{}\n", out.display()))
 }

@@ -9,8 +9,10 @@ mod compare;
 mod data;
 mod figures;
 mod init;
+mod interrupt;
 mod league;
 mod optimum;
+mod oracle;
 mod pages;
 mod plan;
 mod profile;
@@ -25,10 +27,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::catalog::Catalog;
 use crate::dataset::DataDir;
+use crate::text::printable;
 
 /// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
 #[derive(Parser)]
@@ -74,6 +78,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// A certified optimum of a data set, into the store.
     Optimum(optimum::OptimumArgs),
+    /// Checks a max-oracle that is a program of its own.
+    Oracle(oracle::OracleArgs),
     /// The known data sets: list, check, fetch, prepare, show, accuracy.
     Data(data::DataArgs),
     /// Refreshes or checks the parts of README.md and docs/ that the program made.
@@ -129,6 +135,17 @@ fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
 
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
 pub fn main(catalog: &dyn Catalog) -> ExitCode {
+    match crate::guard::catch(|| command_line(catalog)) {
+        Ok(code) => code,
+        Err(panic) => {
+            note(&format!("error: this program has a fault; please report it: {panic}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command_line(catalog: &dyn Catalog) -> ExitCode {
+    interrupt::keep_ignored();
     let parsed = command(catalog).try_get_matches();
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches)));
     let (cli, matches) = match parsed {
@@ -161,6 +178,7 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
         Command::Check(args) => check::run(args, catalog),
         Command::Compare(args) => compare::run(args, catalog),
         Command::Optimum(args) => optimum::run(args, catalog, &data),
+        Command::Oracle(args) => oracle::run(args, &data),
         Command::Data(args) => data::run(args, catalog, &data).map(fine),
         Command::Readme(args) => readme::run(args, catalog).map(fine),
         Command::Completions(args) => shell::completions(args, command(catalog)).map(fine),
@@ -188,14 +206,25 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// A line on stderr; nobody there to read it is no error.
 fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", printable(text));
 }
 
-/// Text on stdout.
+/// Text on stdout: the one place that writes there.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
+    written.context("cannot write to standard output")
+}
+
+/// Ends the programs of this process with it when it is interrupted; nothing is done where none runs.
+fn end_programs_with_us() {
+    if crate::program::any_alive() {
+        // A command with a handler of its own keeps that.
+        let _ = ctrlc::set_handler(|| {
+            crate::program::kill_all();
+            std::process::exit(1);
+        });
+    }
 }
 
 /// A positive finite number.

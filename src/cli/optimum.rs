@@ -1,14 +1,13 @@
 //! `optimum`: a bracket of the optimum of a data set, narrowed and put into the store.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::bail;
 use clap::Args;
 
-use super::{Verdict, note, positive, print};
+use super::{Verdict, interrupt, note, positive, print};
 use crate::catalog::Catalog;
 use crate::dataset::{DataDir, Request};
 use crate::files;
@@ -62,14 +61,12 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
         description.size.d,
         problem.lambda()
     ));
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let heard = interrupted.clone();
-    ctrlc::set_handler(move || heard.store(true, Ordering::Relaxed))?;
+    let interrupted = interrupt::flag();
     let started = Instant::now();
     let seconds = || started.elapsed().as_secs_f64();
     let stop = || interrupted.load(Ordering::Relaxed) || seconds() >= args.time;
     let mut watch = |progress: &Progress| note(&line(progress, seconds(), args.time));
-    let found = problem.bracket(args.gap, &stop, &mut watch);
+    let found = problem.bracket(args.gap, &stop, &mut watch)?;
     if !found.width().is_finite() {
         bail!(
             "{}: nothing is certain about its optimum; its numbers are too large to be summed: scale them",

@@ -67,7 +67,7 @@ impl Summary {
             anyhow::bail!("--only needs the runs: give the result folder instead of {}", path.display());
         }
         if path.is_file() {
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let text = files::read_text(path)?;
             return serde_json::from_str(&text)
                 .with_context(|| format!("{} is not a summary.json of this program", path.display()));
         }

@@ -1,11 +1,10 @@
 //! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory; runs nothing.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{TextOrJson, note};
+use super::{TextOrJson, note, print};
 use crate::catalog::Catalog;
 use crate::config::Experiment;
 use crate::dataset::DataDir;
@@ -62,7 +61,7 @@ pub struct PlanSummary {
 pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let mut experiment = Experiment::load(&args.config, catalog.solvers())?;
     experiment.only.clone_from(&args.only);
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
+    let out = args.out.clone().unwrap_or_else(|| experiment.folder());
     experiment.paper_prices = super::run::prices_of(&out);
     let plan = Plan::new(&experiment, catalog, data)?;
     let existing = match Store::open(&out) {
@@ -81,10 +80,10 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
         memory_bytes: plan_memory(&plan, jobs),
     };
-    let mut stdout = std::io::stdout().lock();
     match args.format {
-        TextOrJson::Table => write!(stdout, "{}", table(&plan, &existing, &estimator, &summary, args.verbose))?,
+        TextOrJson::Table => print(&table(&plan, &existing, &estimator, &summary, args.verbose))?,
         TextOrJson::Json => {
+            let mut lines = String::new();
             for run in &plan.runs {
                 let done = existing.done.contains_key(&run.run_id);
                 let seconds = estimator.seconds(run, plan.description(run));
@@ -92,11 +91,11 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                     "solver": run.settings().solver.to_string(), "oracle_cost": run.settings().oracle_cost,
                     "projected_from": run.projected_from, "repeat": run.repeat, "seed": run.settings().seed,
                     "done": done, "seconds": seconds});
-                writeln!(stdout, "{line}")?;
+                lines += &format!("{line}\n");
             }
             let mut line = serde_json::to_value(&summary)?;
             line["kind"] = "plan".into();
-            writeln!(stdout, "{line}")?;
+            print(&format!("{lines}{line}\n"))?;
         }
     }
     plan.replacements().iter().for_each(|line| note(line));

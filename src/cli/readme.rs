@@ -38,7 +38,7 @@ const END: &str = "<!-- end -->";
 pub fn run(args: &ReadmeArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let mut stale = Vec::new();
     for path in pages(&args.file)? {
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = files::read_text(&path)?;
         let fresh = || refresh(&text).with_context(|| format!("in {}", path.display()));
         match args.action {
             Action::Check => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::run::{self, RunArgs};
-use super::{data as data_command, note, pages, print};
+use super::{data as data_command, interrupt, note, pages, print};
 use crate::catalog::Catalog;
 use crate::claims;
 use crate::config::Experiment;
@@ -89,7 +89,7 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
         options.warn_of_others &= reports.is_empty();
         let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
         let Finished { report, manifest, contents } =
-            session::run(&experiment, &plan, catalog, &options, run::interrupt_flag())?;
+            session::run(&experiment, &plan, catalog, &options, interrupt::flag())?;
         if report.interrupted {
             return run::complete(&args, &report);
         }

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 
-use super::{note, print};
+use super::{interrupt, note, print};
 use crate::catalog::Catalog;
 use crate::clock::OracleCost;
 use crate::config::Experiment;
@@ -70,7 +68,7 @@ impl RunArgs {
         let how = &self.how;
         let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
         experiment.only.clone_from(&how.only);
-        let out = how.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
+        let out = how.out.clone().unwrap_or_else(|| experiment.folder());
         experiment.paper_prices = prices_of(&out);
         let options = Options {
             out,
@@ -99,7 +97,7 @@ pub fn prices_of(out: &Path) -> BTreeMap<String, OracleCost> {
 pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (experiment, options) = args.read(catalog, data)?;
     let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
-    let report = session::run(&experiment, &plan, catalog, &options, interrupt_flag())?.report;
+    let report = session::run(&experiment, &plan, catalog, &options, interrupt::flag())?.report;
     // Outputs for programs come first: whatever is said below, the numbers are there.
     print(&(serde_json::to_string(&report)? + "\n"))?;
     complete(args, &report)
@@ -125,20 +123,4 @@ pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Set by the first Ctrl-C (or SIGTERM): runs in flight are dropped, finished ones stay. The second ends the process.
-pub fn interrupt_flag() -> &'static AtomicBool {
-    static FLAG: AtomicBool = AtomicBool::new(false);
-    static HANDLER: OnceLock<()> = OnceLock::new();
-    HANDLER.get_or_init(|| {
-        // Without a handler Ctrl-C still works, only less politely.
-        let _ = ctrlc::set_handler(|| {
-            if FLAG.swap(true, Ordering::Relaxed) {
-                std::process::exit(1);
-            }
-            note("stopping; once more to stop at once");
-        });
-    });
-    &FLAG
 }

@@ -1,6 +1,5 @@
 //! `solve`: one run, printed as it goes, as a table or as JSON lines.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
 
-use super::{TextOrJson, note, positive};
+use super::{TextOrJson, note, positive, print};
 use crate::catalog::Catalog;
 use crate::clock::{ClockKind, Helpers, OracleCost};
 use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
@@ -124,14 +123,12 @@ struct Printer {
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
     helpers: Option<Arc<Helpers>>,
-    error: Option<std::io::Error>,
+    error: Option<anyhow::Error>,
 }
 
 impl Printer {
     fn print(&mut self, line: &str) {
-        let mut out = std::io::stdout().lock();
-        let result = writeln!(out, "{line}").and_then(|()| out.flush());
-        if let Err(error) = result {
+        if let Err(error) = print(&format!("{line}\n")) {
             self.error.get_or_insert(error);
         }
     }
@@ -214,6 +211,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
         lambda: args.lambda,
         pairwise_weight: args.pairwise_weight,
     })?;
+    super::end_programs_with_us();
     let (n, d, lambda) = (description.size.n, description.size.d, problem.lambda());
     note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", args.dataset, args.solver));
     let identity = json!({
@@ -237,16 +235,14 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
         TextOrJson::Table => summary_text(&outcome, exact, n),
         TextOrJson::Json => summary_json(args, &outcome).to_string(),
     });
+    outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
     if let Some(path) = &args.save_weights {
         files::write_atomically(path, |file| {
             npy::write_header(file, "<f8", &[outcome.weights.len()])?;
             npy::write_values(file, outcome.weights.iter().copied(), f64::to_le_bytes)
         })?;
     }
-    match printer.error {
-        Some(error) => Err(error.into()),
-        None => Ok(()),
-    }
+    printer.error.map_or(Ok(()), Err)
 }
 
 fn oracle_share(outcome: &Outcome) -> f64 {
@@ -290,6 +286,9 @@ fn summary_text(outcome: &Outcome, exact: bool, n: u64) -> String {
             text += &format!(", approximate step {:.3} µs, {skipped:.0} % skipped", mean(last.approx_time_s, made));
         }
     }
+    if outcome.pipe_s > 0.0 {
+        text += &format!(", pipe {:.1} % of wall", 100.0 * outcome.pipe_s / outcome.wall_s.max(1e-12));
+    }
     text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
     if let (false, Some(last)) = (exact, outcome.points.last()) {
         text += &format!(
@@ -331,7 +330,9 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "oracle_time_s": last.map(|point| point.oracle_time_s),
         "approx_time_s": last.map(|point| point.approx_time_s),
         "oracle_share": oracle_share(outcome),
+        "pipe_s": outcome.pipe_s,
         "instrument_s": outcome.instrument_s,
+        "notes": outcome.notes,
         "peak_memory_bytes": host::peak_memory(),
         "primal": last.map(|point| point.primal),
         "dual": last.map(|point| point.dual),

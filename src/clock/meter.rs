@@ -73,6 +73,7 @@ pub struct Meter<'a> {
     counters: Counters,
     approx_ns: f64,
     pass_began: f64,
+    pipe_ns: u64,
     pending_oracle: Vec<u64>,
     pending_approx: Vec<u64>,
     oracle_histogram: Histogram<u64>,
@@ -105,6 +106,7 @@ impl<'a> Meter<'a> {
             counters: Counters::default(),
             approx_ns: 0.0,
             pass_began: 0.0,
+            pipe_ns: 0,
             pending_oracle: Vec::new(),
             pending_approx: Vec::new(),
             oracle_histogram: latency_histogram(),
@@ -242,6 +244,32 @@ impl<'a> Meter<'a> {
         self.last_stamp = ended;
     }
 
+    /// What the last exact call spent outside this process.
+    #[inline(always)]
+    pub(crate) fn was_away(&mut self, (spent_ns, pipe_ns): (u64, u64)) {
+        if spent_ns | pipe_ns != 0 {
+            self.were_away(std::iter::once((spent_ns, pipe_ns)));
+        }
+    }
+
+    /// The same of each call of the last batch. The way to the oracle is solver time, but not the oracle's; what the
+    /// oracle spent is time of another process, which the CPU clock counts like that of a helper.
+    pub(crate) fn were_away(&mut self, calls: impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator) {
+        let hands = self.helpers.as_ref().map_or(1, |helpers| 1 + helpers.count()).min(calls.len().max(1));
+        let mut pipe_ns = 0;
+        let mut readings = self.pending_oracle.iter_mut().rev();
+        for (spent, pipe) in calls.rev() {
+            self.watch.helped_ns += spent;
+            pipe_ns += pipe;
+            if let Some(reading) = readings.next() {
+                *reading = reading.saturating_sub(self.watch.to_stamps(pipe as f64));
+            }
+        }
+        pipe_ns /= hands as u64;
+        self.pipe_ns += pipe_ns;
+        self.watch.oracle_stamps = self.watch.oracle_stamps.saturating_sub(self.watch.to_stamps(pipe_ns as f64));
+    }
+
     /// One approximate step, which says how many operations it took. One in [`SAMPLE_EVERY`] is timed. False when the run
     /// must stop.
     #[inline(always)]
@@ -343,6 +371,11 @@ impl<'a> Meter<'a> {
     /// Wall time inside exact oracle calls, seconds.
     pub fn oracle_wall_s(&self) -> f64 {
         self.watch.oracle_wall_ns() * 1e-9
+    }
+
+    /// Wall time on the way to an oracle outside this process and back, seconds; solver time, but not the oracle's.
+    pub fn pipe_s(&self) -> f64 {
+        self.pipe_ns as f64 * 1e-9
     }
 
     /// Time inside exact oracle calls on the run's clock, seconds.

@@ -9,6 +9,7 @@ use toml::Spanned;
 use super::wire::{self, Source};
 use crate::clock::{ClockKind, OracleCost};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::settings::{Budget, Cadence, SolverSpec, Until, time_limit};
 use crate::solver::SolverInfo;
 use crate::text::fits;
@@ -30,6 +31,15 @@ const ALL: &str = "*";
 
 /// The price of the oracle in the paper.
 const PAPER: &str = "paper";
+
+/// Most repeats: the runs of a plan are held in memory.
+const MOST_REPEATS: u64 = 10_000;
+
+/// Whether a name can be that of one folder here, and of nothing else.
+fn is_plain(name: &str) -> bool {
+    let strange = |c: char| c.is_control() || c == '/' || c == '\\';
+    name.chars().count() <= 100 && !name.starts_with('.') && !name.contains(strange)
+}
 
 /// A checked config: data sets × solvers × repeats.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,9 +111,9 @@ impl Experiment {
     /// Reads a config file. Those of [`BUILTIN`] (`quick`, also as `configs/quick.toml`) need no file.
     pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text, solvers),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        match files::read_text_if_there(path)? {
+            Some(text) => Self::parse(path, &text, solvers),
+            None => {
                 let stem = path.to_string_lossy();
                 let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
                 let stem = stem.strip_suffix(".toml").unwrap_or(stem);
@@ -114,7 +124,6 @@ impl Experiment {
                 };
                 Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers)
             }
-            Err(error) => Err(Error::io("read", path)(error)),
         }
     }
 
@@ -133,7 +142,15 @@ impl Experiment {
         if file.name.get_ref().trim().is_empty() {
             return Err(source.error(&file.name, "the name is empty"));
         }
+        if !is_plain(file.name.get_ref()) {
+            let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ \
+                or a control character, no dot at the beginning";
+            return Err(source.error(&file.name, message));
+        }
         let repeats = source.at_least_one(file.repeats.as_ref(), "repeats")?.unwrap_or(1);
+        if let Some(given) = file.repeats.as_ref().filter(|_| repeats > MOST_REPEATS) {
+            return Err(source.error(given, format!("repeats must be at most {MOST_REPEATS}")));
+        }
         let jobs = source.few(file.jobs.as_ref(), "jobs")?;
         let threads = source.few(file.threads.as_ref(), "threads")?;
         Ok(Self {
@@ -155,6 +172,11 @@ impl Experiment {
             only: Vec::new(),
             paper_prices: BTreeMap::new(),
         })
+    }
+
+    /// Where its results go unless told otherwise.
+    pub fn folder(&self) -> PathBuf {
+        PathBuf::from("results").join(&self.name)
     }
 
     /// What a solved price belongs to.

@@ -5,12 +5,14 @@
 //! `find DIR -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints it.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Component, Path};
 
+use sha2::{Digest, Sha256};
+
+use super::archive;
 use super::image::source::files_below;
+use crate::Result;
 use crate::files;
-use crate::{Error, Result};
 
 /// The files of an archive that count, and their checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,18 +71,16 @@ impl FileList {
                 }
             }
         } else {
-            let damaged =
-                |e: io::Error| Error::file(source, format!("is not a whole tar archive ({e}); fetch it again"));
-            let mut archive = tar::Archive::new(files::open_content(source)?);
-            for entry in archive.entries().map_err(damaged)? {
-                let mut entry = entry.map_err(damaged)?;
-                let name = self.name(&entry.path().map_err(damaged)?).filter(|_| entry.header().entry_type().is_file());
-                let (sha256, read) = files::sha256(&mut entry).map_err(damaged)?;
-                if read != entry.size() && name.is_some() {
-                    return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
-                }
-                found.extend(name.map(|name| (name, sha256)));
-            }
+            archive::entries(source, |entry| {
+                let Some(name) = self.name(&entry.path).filter(|_| entry.kind.is_file()) else { return Ok(()) };
+                let mut hash = Sha256::new();
+                entry.content(|block| {
+                    hash.update(block);
+                    Ok(())
+                })?;
+                found.insert(name, files::hex(&hash.finalize()));
+                Ok(())
+            })?;
         }
         let list: Vec<String> = found.iter().map(|(name, sha256)| format!("{sha256}  {name}\n")).collect();
         Ok((files::sha256_hex(list.concat().as_bytes()), found.len()))

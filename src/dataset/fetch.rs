@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use ureq::http::{Response, StatusCode, header};
 
+use super::archive;
 use super::content::Expected;
 use super::known::{self, Checked, DataDir, KnownFile, KnownSet};
 use crate::files::{self, with_suffix};
@@ -27,14 +28,17 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Attempts in a row that may bring nothing before a transfer is given up.
 const ATTEMPTS: u32 = 3;
 
+/// Most bytes of a download, whatever the server says.
+pub const MAX_DOWNLOAD: u64 = 1 << 35;
+
 /// Most bytes an archive may unpack to.
 const MAX_UNPACKED: u64 = 1 << 36;
 
 /// What happened to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was there and is right.
-    AlreadyThere,
+    /// It was there and is not another file, as far as can be told; how it was verified.
+    AlreadyThere(Checked),
     /// The set is there in another form, such as an unpacked folder.
     Elsewhere(PathBuf),
     /// It was downloaded; how it was verified.
@@ -54,7 +58,7 @@ pub fn fetch(
     if let Some(place) = dir.locate(set).filter(|place| first && !target.is_file() && *place != target) {
         return Ok(Outcome::Elsewhere(place));
     }
-    let outcome = download(file.url, &target, file.expected(), progress, pause)?;
+    let outcome = download(file.url, &target, file.expected(), MAX_DOWNLOAD, progress, pause)?;
     if file.unpack && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
         dir.require(set).map_err(|_| {
@@ -67,11 +71,13 @@ pub fn fetch(
     Ok(outcome)
 }
 
-/// Downloads `url` to `target` unless it is there, and verifies it before it gets its name.
+/// Downloads `url` to `target` unless it is there, and verifies it before it gets its name. A file of more than `most`
+/// bytes is refused.
 pub fn download<'e>(
     url: &str,
     target: &Path,
     expected: impl Into<Expected<'e>>,
+    most: u64,
     progress: Progress<'_>,
     pause: Pause<'_>,
 ) -> Result<Outcome> {
@@ -83,20 +89,20 @@ pub fn download<'e>(
                 target,
                 format!("has the checksum {found}, but should have {expected}; move it away and fetch again"),
             )),
-            _ => Ok(Outcome::AlreadyThere),
+            checked => Ok(Outcome::AlreadyThere(checked)),
         };
     }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+    files::make_folder(folder)?;
     let part = Part::new(target);
-    transfer(url, target, &part, known, progress, pause)?;
+    transfer(url, target, &part, Trust { checksum: known, most }, progress, pause)?;
     let checked = verify(url, target, &part.data, expected).inspect_err(|_| part.discard())?;
     if let Checked::Unrecorded(sha256) = &checked {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         files::write_atomically(&files::record_path(target), |file| writeln!(file, "{sha256}  {name}"))?;
     }
-    File::open(&part.data).and_then(|file| file.sync_all()).map_err(Error::io("write", &part.data))?;
-    fs::rename(&part.data, target).map_err(Error::io("write", target))?;
+    File::open(&part.data).and_then(|file| file.sync_all()).map_err(files::write_error(&part.data))?;
+    files::rename(&part.data, target)?;
     part.discard();
     Ok(Outcome::Downloaded(checked))
 }
@@ -123,13 +129,22 @@ impl Part {
     }
 }
 
+/// What is known of a file before it comes.
+#[derive(Clone, Copy)]
+struct Trust {
+    /// Whether its checksum is known.
+    checksum: bool,
+    /// Most bytes it may have.
+    most: u64,
+}
+
 /// Brings the part to its full length, going on where it stopped. Without a known checksum a transfer goes on only if
 /// the server can promise, by `If-Range`, that the file is still the same.
 fn transfer(
     url: &str,
     target: &Path,
     part: &Part,
-    checksum_known: bool,
+    trust: Trust,
     progress: Progress<'_>,
     pause: Pause<'_>,
 ) -> Result<()> {
@@ -138,6 +153,8 @@ fn transfer(
         .timeout_connect(Some(Duration::from_secs(30)))
         .timeout_recv_response(Some(Duration::from_mins(1)))
         .timeout_per_read(Some(Duration::from_mins(1)))
+        // No redirect leads from a safe address to one that is not.
+        .https_only(url.starts_with("https:"))
         .build()
         .into();
     let unreachable = |reason: String| {
@@ -156,7 +173,7 @@ fn transfer(
     let mut fruitless = 0u32;
     loop {
         let before = part.len();
-        let error = match attempt(&agent, url, part, checksum_known, &mut *progress) {
+        let error = match attempt(&agent, url, part, trust, &mut *progress) {
             Ok(()) => return Ok(()),
             Err(Stop::Final(message)) => return Err(unreachable(message)),
             Err(Stop::Local(error)) => return Err(error),
@@ -180,15 +197,9 @@ enum Stop {
     Local(Error),
 }
 
-fn attempt(
-    agent: &ureq::Agent,
-    url: &str,
-    part: &Part,
-    checksum_known: bool,
-    progress: Progress<'_>,
-) -> Result<(), Stop> {
-    let validator = fs::read_to_string(&part.validator).ok().filter(|v| !v.is_empty());
-    let have = if checksum_known || validator.is_some() { part.len() } else { 0 };
+fn attempt(agent: &ureq::Agent, url: &str, part: &Part, trust: Trust, progress: Progress<'_>) -> Result<(), Stop> {
+    let validator = files::read_text(&part.validator).ok().filter(|v| !v.is_empty());
+    let have = if trust.checksum || validator.is_some() { part.len() } else { 0 };
     let mut request = agent.get(url).header(header::ACCEPT_ENCODING.as_str(), "identity");
     if have > 0 {
         request = request.header(header::RANGE.as_str(), format!("bytes={have}-"));
@@ -221,7 +232,14 @@ fn attempt(
         status if status.is_server_error() => return Err(Stop::Broken(format!("the server answered {status}"))),
         status => return Err(Stop::Final(format!("the server answered {status}"))),
     };
-    let local = |e| Stop::Local(Error::io("write", &part.data)(e));
+    let local = |e| Stop::Local(files::write_error(&part.data)(e));
+    let too_large = || {
+        part.discard();
+        Stop::Final(format!("the server sends more than {} bytes: not the file", trust.most))
+    };
+    if total.is_some_and(|total| total > trust.most) {
+        return Err(too_large());
+    }
     if start == 0 {
         // Weak validators do not promise the same bytes.
         let validator = text(&response, header::ETAG)
@@ -248,8 +266,11 @@ fn attempt(
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             Err(e) => return Err(Stop::Broken(format!("the transfer broke off after {at} bytes ({e})"))),
         };
-        file.write_all(&block[..n]).map_err(local)?;
         at += n as u64;
+        if at > trust.most {
+            return Err(too_large());
+        }
+        file.write_all(&block[..n]).map_err(local)?;
         progress(at, total);
     }
     match total {
@@ -289,12 +310,8 @@ fn verify(url: &str, target: &Path, part: &Path, expected: Expected<'_>) -> Resu
         Some(expected) if expected == found => Ok(Checked::Recorded),
         Some(expected) => Err(differs(&expected, &found)),
         None => {
-            let mut archive = tar::Archive::new(files::open_content(part)?);
-            let mut entries = 0;
-            for entry in archive.entries().map_err(|e| damaged(&e))? {
-                io::copy(&mut entry.map_err(|e| damaged(&e))?, &mut io::sink()).map_err(|e| damaged(&e))?;
-                entries += 1;
-            }
+            let read = archive::entries(part, |entry| entry.content(|_| Ok(())));
+            let entries = read.map_err(|e| damaged(&e))?;
             if entries == 0 { Err(damaged(&"no file in it")) } else { Ok(Checked::Unrecorded(found)) }
         }
     }
@@ -302,43 +319,38 @@ fn verify(url: &str, target: &Path, part: &Path, expected: Expected<'_>) -> Resu
 
 /// Unpacks a tar archive (gzip or plain) into a folder. Only plain files and folders whose path stays inside are
 /// accepted, existing files are never overwritten, and nothing is left behind if any entry is refused.
-pub fn unpack(archive: &Path, folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
+    files::make_folder(folder)?;
     let staging = tempfile::Builder::new().prefix(".unpack-").tempdir_in(folder);
     let staging = staging.map_err(Error::io("create a folder in", folder))?;
-    let damaged = |e: io::Error| Error::file(archive, format!("is not a whole tar archive ({e}); fetch it again"));
-    let mut tar = tar::Archive::new(files::open_content(archive)?);
     let mut room = MAX_UNPACKED;
-    for entry in tar.entries().map_err(damaged)? {
-        let mut entry = entry.map_err(damaged)?;
-        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let refuse = |why: &str| Error::file(archive, format!("is refused: its entry {name:?} {why}"));
+    archive::entries(source, |entry| {
+        let name = entry.path.display().to_string();
+        let refuse = |why: &str| Error::file(source, format!("is refused: its entry {name:?} {why}"));
         let mut path = staging.path().to_owned();
-        for component in entry.path().map_err(damaged)?.components() {
+        for component in entry.path.components() {
             match component {
                 Component::Normal(part) => path.push(part),
                 Component::CurDir => {}
                 _ => return Err(refuse("leaves the folder it is unpacked to")),
             }
         }
-        let kind = entry.header().entry_type();
-        if kind.is_dir() {
-            fs::create_dir_all(&path).map_err(Error::io("create the folder", &path))?;
-        } else if kind.is_file() {
-            room = room.checked_sub(entry.size()).ok_or_else(|| refuse("makes it too large"))?;
-            let parent = path.parent().unwrap_or(staging.path());
-            fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
-            let mut file =
-                OpenOptions::new().write(true).create_new(true).open(&path).map_err(|_| refuse("is there twice"))?;
-            let size = entry.size();
-            let copied = io::copy(&mut entry, &mut file).map_err(damaged)?;
-            if copied != size {
-                return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
-            }
-        } else if !kind.is_pax_global_extensions() {
+        if entry.kind.is_dir() {
+            return files::make_folder(&path);
+        }
+        if !entry.kind.is_file() {
             return Err(refuse("is neither a file nor a folder"));
         }
-    }
+        room = room.checked_sub(entry.size).ok_or_else(|| refuse("makes it too large"))?;
+        files::make_folder(path.parent().unwrap_or(staging.path()))?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+        let mut file = file.map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => refuse("is there twice"),
+            _ => files::write_error(&path)(e),
+        })?;
+        // A full disk is no fault of the archive.
+        entry.content(|block| file.write_all(block).map_err(files::write_error(&path)))
+    })?;
     let tops = fs::read_dir(staging.path()).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let tops = tops.map_err(Error::io("read the folder", staging.path()))?;
     if let Some(top) = tops.iter().find(|top| folder.join(top.file_name()).symlink_metadata().is_ok()) {
@@ -348,8 +360,7 @@ pub fn unpack(archive: &Path, folder: &Path) -> Result<()> {
         ));
     }
     for top in tops {
-        let target = folder.join(top.file_name());
-        fs::rename(top.path(), &target).map_err(Error::io("write", &target))?;
+        files::rename(&top.path(), &folder.join(top.file_name()))?;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use hdf5_reader::{Dataset, Hdf5File};
 use super::known::{KnownFile, KnownSet};
 use super::npz::{self, RawGraph};
 use super::{DatasetInfo, DatasetRow, Loaded, Request};
+use crate::guard::{self, Room};
 use crate::problem::{BINARY_GRAPH, GraphProblem};
 use crate::{Error, Result, files};
 
@@ -60,6 +61,14 @@ impl DatasetRow for HorseSeg {
 
 /// Reads all examples, in the order of their index. Unknown nodes are dropped by [`RawGraph::into_known`].
 pub fn read(path: &Path) -> Result<RawGraph> {
+    let room = Room::of(path)?;
+    let decoded = guard::catch(|| decode(path, room));
+    decoded.unwrap_or_else(|panic| {
+        Err(Error::file(path, format!("cannot be read as HDF5: its decoder panicked: {panic}")))
+    })
+}
+
+fn decode(path: &Path, mut room: Room) -> Result<RawGraph> {
     let damaged = |e: hdf5_reader::error::Error| Error::file(path, format!("cannot be read as HDF5: {e}"));
     let file = Hdf5File::open(path).map_err(damaged)?;
     let root = file.root_group().map_err(damaged)?;
@@ -87,9 +96,11 @@ pub fn read(path: &Path) -> Result<RawGraph> {
                 format!("is {nodes} × {p}; expected 1 or more rows of {}", graph.features_per_node),
             ));
         }
-        graph.features.extend(numbers(&features).map_err(|e| wrong("features", e))?.into_iter().map(|v| v as f32));
+        graph
+            .features
+            .extend(numbers(&features, &mut room).map_err(|e| wrong("features", e))?.into_iter().map(|v| v as f32));
 
-        let labels = numbers(&open("labels")?).map_err(|e| wrong("labels", e))?;
+        let labels = numbers(&open("labels")?, &mut room).map_err(|e| wrong("labels", e))?;
         if labels.len() != nodes {
             return Err(wrong("labels", format!("has {} entries for {nodes} superpixels", labels.len())));
         }
@@ -109,7 +120,7 @@ pub fn read(path: &Path) -> Result<RawGraph> {
             _ => return Err(wrong("edge_structure", format!("has shape {:?}, expected E × 2", edges.shape()))),
         };
         if count > 0 {
-            let ids = numbers(&edges).map_err(|e| wrong("edge_structure", e))?;
+            let ids = numbers(&edges, &mut room).map_err(|e| wrong("edge_structure", e))?;
             let id = |v: f64| (v >= 0.0 && v < nodes as f64 && v.fract() == 0.0).then_some(v as u32);
             for pair in ids.chunks_exact(2) {
                 match (id(pair[0]), id(pair[1])) {
@@ -134,7 +145,7 @@ pub fn read(path: &Path) -> Result<RawGraph> {
 
         for (name, found) in [("superpixel_count", nodes), ("edge_count", count)] {
             if let Ok(stated) = root.dataset(&format!("{name}_{index}")) {
-                let stated = numbers(&stated).map_err(|e| wrong(name, e))?;
+                let stated = numbers(&stated, &mut room).map_err(|e| wrong(name, e))?;
                 if stated.first() != Some(&(found as f64)) {
                     return Err(wrong(name, format!("says {stated:?}, but there are {found}")));
                 }
@@ -152,7 +163,10 @@ fn shape(dataset: &Dataset) -> Option<[usize; 2]> {
 }
 
 /// The values of a dataset of any plain number type, row-major.
-fn numbers(dataset: &Dataset) -> Result<Vec<f64>, String> {
+fn numbers(dataset: &Dataset, room: &mut Room) -> Result<Vec<f64>, String> {
+    // Twice: as they are in the file, and as f64.
+    let count = dataset.shape().iter().try_fold(16u64, |bytes, n| bytes.checked_mul(*n));
+    room.take(count.ok_or("is too large for this machine")?)?;
     fn values<T: hdf5_reader::H5Type + Copy>(dataset: &Dataset, to: impl Fn(T) -> f64) -> Option<Vec<f64>> {
         Some(dataset.read_array::<T>().ok()?.iter().map(|&v| to(v)).collect())
     }

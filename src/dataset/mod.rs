@@ -1,5 +1,6 @@
 //! Names and files → problems. One file and one row of [`table`] per data set; [`known`] says where official files are.
 
+pub mod archive;
 pub mod content;
 pub mod fetch;
 pub mod horseseg;
@@ -13,6 +14,7 @@ pub mod npy;
 mod npy_header;
 pub mod npz;
 pub mod prepare;
+pub mod program;
 pub mod split;
 pub mod synth;
 pub mod table;

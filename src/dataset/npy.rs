@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 
 use super::npy_header::{Header, Kind};
+use crate::guard::Room;
 
 /// An array as read: its shape and its values in C order.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,16 +71,19 @@ impl Element for i64 {
     }
 }
 
-/// Reads one `.npy` array; the error text says what is wrong with it.
-pub fn read<T: Element>(mut reader: impl Read) -> Result<Array<T>, String> {
+/// Reads one `.npy` array into the room there is; the error text says what is wrong with it.
+pub fn read<T: Element>(mut reader: impl Read, room: &mut Room) -> Result<Array<T>, String> {
     let (header, count) = read_header(&mut reader)?;
     let (size, descr) = (header.size, &header.descr);
     let decode = T::decoder(header.kind, size)
         .ok_or_else(|| format!("has type {descr}, but must be {}: convert it with .astype()", T::EXPECTED))?;
     let swap = header.big_endian && size > 1;
+    let twice = if header.fortran && header.shape.len() == 2 { 2 } else { 1 };
+    room.take((count * size_of::<T>()) as u64 * twice)?;
 
-    // Read by blocks: the header alone must not decide how much memory is taken.
-    let mut values = Vec::with_capacity(count.min(1 << 20));
+    // Read by blocks: memory is touched only as far as there are values.
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| "is too large for this machine")?;
     let mut block = vec![0; (1 << 16) * size];
     while values.len() < count {
         let part = &mut block[..(count - values.len()).min(1 << 16) * size];
@@ -96,10 +100,11 @@ pub fn read<T: Element>(mut reader: impl Read) -> Result<Array<T>, String> {
 }
 
 /// Reads a text scalar: NumPy `str`, `bytes`, or an array of uint8 holding UTF-8.
-pub fn read_text(mut reader: impl Read) -> Result<String, String> {
+pub fn read_text(mut reader: impl Read, room: &mut Room) -> Result<String, String> {
     let (Header { kind, size, big_endian, descr, .. }, count) = read_header(&mut reader)?;
     let mut raw = Vec::new();
     let wanted = count.checked_mul(size).ok_or("is too large")?;
+    room.take(2 * wanted as u64)?;
     reader.take(wanted as u64).read_to_end(&mut raw).map_err(|e| e.to_string())?;
     if raw.len() < wanted {
         return Err(format!("ends after {} of {wanted} bytes", raw.len()));

@@ -15,7 +15,7 @@
 //! Other integer and float widths, big-endian and Fortran-order arrays are read as well.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,6 +25,7 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 use super::npy::{self, Array, Element};
 use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request};
 use crate::data::GraphData;
+use crate::guard::{self, Room};
 use crate::problem::GraphProblem;
 use crate::{Error, Result, files};
 
@@ -101,17 +102,63 @@ pub fn read_graph(path: &Path) -> Result<GraphData> {
 
 /// Writes a graph file atomically. The bytes depend on the contents only.
 pub fn write_graph(path: &Path, graph: &RawGraph) -> Result<()> {
-    files::write_atomically(path, |file| {
-        let mut zip = ZipWriter::new(BufWriter::with_capacity(1 << 20, file));
-        graph.write_arrays(&mut zip)?;
-        zip.finish().map_err(std::io::Error::other)?.flush()
+    files::write_atomically(path, |draft| {
+        let mut target = Target { draft, error: None, at: 0, end: 0 };
+        let mut zip = ZipWriter::new(BufWriter::with_capacity(1 << 20, &mut target));
+        let written = graph.write_arrays(&mut zip);
+        let ended = zip.finish().map_err(io::Error::other).and_then(|mut buffer| buffer.flush());
+        target.error.map_or(written.and(ended), Err)
     })
+}
+
+/// Keeps the first error to itself and only counts from there on: a zip writer that meets one prints a line of its own.
+struct Target<'a> {
+    draft: &'a mut files::Draft,
+    error: Option<io::Error>,
+    at: u64,
+    end: u64,
+}
+
+impl Target<'_> {
+    fn unless_failed(&mut self, act: impl FnOnce(&mut files::Draft) -> io::Result<()>) {
+        if self.error.is_none() {
+            self.error = act(self.draft).err();
+        }
+    }
+}
+
+impl Write for Target<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_failed(|draft| draft.write_all(bytes));
+        self.at += bytes.len() as u64;
+        self.end = self.end.max(self.at);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_failed(Write::flush);
+        Ok(())
+    }
+}
+
+impl Seek for Target<'_> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        let from = |start: u64, by: i64| start.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput);
+        let at = match to {
+            io::SeekFrom::Start(at) => at,
+            io::SeekFrom::Current(by) => from(self.at, by)?,
+            io::SeekFrom::End(by) => from(self.end, by)?,
+        };
+        self.unless_failed(|draft| draft.seek(io::SeekFrom::Start(at)).map(drop));
+        self.at = at;
+        Ok(at)
+    }
 }
 
 /// Reads the `meta` text of a graph file alone, without its arrays.
 pub fn read_meta(path: &Path) -> Result<Option<String>> {
     let mut zip = open(path)?;
-    optional(path, &mut zip, "meta", |entry| npy::read_text(entry))
+    optional(path, &mut zip, "meta", |entry, room| npy::read_text(entry, room))
 }
 
 impl RawGraph {
@@ -151,7 +198,7 @@ impl RawGraph {
                 .map_err(|id| bad(path, "edges", format!("holds the node id {id}")))?,
             pairwise_weight: scalar(path, &mut zip, "pairwise_weight")?,
             label_pixels: label_pixels(path, &mut zip, features.shape[0], num_labels)?,
-            meta: optional(path, &mut zip, "meta", |entry| npy::read_text(entry))?,
+            meta: optional(path, &mut zip, "meta", |entry, room| npy::read_text(entry, room))?,
         };
         graph.check_edges().map_err(|message| Error::file(path, message))?;
         Ok(graph)
@@ -241,7 +288,7 @@ impl RawGraph {
         Ok(())
     }
 
-    fn write_arrays<W: Write + std::io::Seek>(&self, zip: &mut ZipWriter<W>) -> std::io::Result<()> {
+    fn write_arrays<W: Write + Seek>(&self, zip: &mut ZipWriter<W>) -> io::Result<()> {
         let nodes = self.labels.len();
         start(zip, "features", "<f4", &[nodes, self.features_per_node], self.features.len() * 4)?;
         npy::write_values(zip, self.features.iter().copied(), f32::to_le_bytes)?;
@@ -273,28 +320,36 @@ impl RawGraph {
 }
 
 /// Starts the entry of an array: stored, because the bytes of a compressor may change with its version.
-fn start<W: Write + std::io::Seek>(
+fn start<W: Write + Seek>(
     zip: &mut ZipWriter<W>,
     name: &str,
     descr: &str,
     shape: &[usize],
     size: usize,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::DEFAULT)
         .unix_permissions(0o644)
         .large_file(size > 0xf000_0000);
-    zip.start_file(format!("{name}.npy"), options).map_err(std::io::Error::other)?;
+    zip.start_file(format!("{name}.npy"), options).map_err(io::Error::other)?;
     npy::write_header(zip, descr, shape)
 }
 
-type Archive = ZipArchive<BufReader<File>>;
+/// An open file, and the room for what it holds.
+struct Archive {
+    zip: ZipArchive<BufReader<File>>,
+    room: Room,
+}
 
 fn open(path: &Path) -> Result<Archive> {
     let file = File::open(path).map_err(Error::io("read", path))?;
-    ZipArchive::new(BufReader::with_capacity(1 << 18, file))
-        .map_err(|e| Error::file(path, format!("is not a graph file: it must be a NumPy .npz archive ({e})")))
+    let wrong = |e: &dyn std::fmt::Display| {
+        Error::file(path, format!("is not a graph file: it must be a NumPy .npz archive ({e})"))
+    };
+    let zip = guard::catch(|| ZipArchive::new(BufReader::with_capacity(1 << 18, file)));
+    let zip = zip.map_err(|panic| wrong(&panic))?.map_err(|e| wrong(&e))?;
+    Ok(Archive { zip, room: Room::of(path)? })
 }
 
 fn bad(path: &Path, name: &str, message: impl std::fmt::Display) -> Error {
@@ -306,17 +361,17 @@ fn optional<T>(
     path: &Path,
     zip: &mut Archive,
     name: &str,
-    read: impl FnOnce(zip::read::ZipFile<'_, BufReader<File>>) -> Result<T, String>,
+    read: impl FnOnce(zip::read::ZipFile<'_, BufReader<File>>, &mut Room) -> Result<T, String>,
 ) -> Result<Option<T>> {
-    match zip.by_name(&format!("{name}.npy")) {
-        Ok(entry) => read(entry).map(Some).map_err(|message| bad(path, name, message)),
+    match zip.zip.by_name(&format!("{name}.npy")) {
+        Ok(entry) => read(entry, &mut zip.room).map(Some).map_err(|message| bad(path, name, message)),
         Err(zip::result::ZipError::FileNotFound) => Ok(None),
         Err(e) => Err(bad(path, name, format!("cannot be read ({e})"))),
     }
 }
 
 fn array<T: Element>(path: &Path, zip: &mut Archive, name: &str, axes: usize) -> Result<Array<T>> {
-    let array = optional(path, zip, name, |entry| npy::read::<T>(entry))?.ok_or_else(|| {
+    let array = optional(path, zip, name, |entry, room| npy::read::<T>(entry, room))?.ok_or_else(|| {
         bad(
             path,
             name,
@@ -330,7 +385,7 @@ fn array<T: Element>(path: &Path, zip: &mut Archive, name: &str, axes: usize) ->
 }
 
 fn scalar<T: Element>(path: &Path, zip: &mut Archive, name: &str) -> Result<Option<T>> {
-    match optional(path, zip, name, |entry| npy::read::<T>(entry))? {
+    match optional(path, zip, name, |entry, room| npy::read::<T>(entry, room))? {
         None => Ok(None),
         Some(Array { values, .. }) if values.len() == 1 => Ok(Some(values[0])),
         Some(Array { shape, .. }) => Err(bad(path, name, format!("has shape {shape:?}, but must be a scalar"))),
@@ -347,7 +402,7 @@ fn offsets(path: &Path, zip: &mut Archive, name: &str, end: usize) -> Result<Vec
 }
 
 fn label_pixels(path: &Path, zip: &mut Archive, nodes: usize, num_labels: usize) -> Result<Option<Vec<u32>>> {
-    let Some(counts) = optional(path, zip, "label_pixels", |entry| npy::read::<i64>(entry))? else {
+    let Some(counts) = optional(path, zip, "label_pixels", |entry, room| npy::read::<i64>(entry, room))? else {
         return Ok(None);
     };
     if counts.shape != [nodes, num_labels] {

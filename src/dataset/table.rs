@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::known::{DataDir, KnownSet};
-use super::{horseseg, images, letter_file, libsvm, npz, twin, usps};
+use super::{horseseg, images, letter_file, libsvm, npz, program, twin, usps};
 use crate::drive::{AnyProblem, bind};
 use crate::error::{Error, Result};
+use crate::guard::require_memory;
 use crate::problem::{Family, Problem, Size};
 use crate::solver::SolverTable;
 use crate::text::nearest;
@@ -21,6 +22,8 @@ pub enum Argument {
     Parameters(&'static [&'static str]),
     /// A file, then perhaps `,key=value` with these keys.
     Path(&'static [&'static str]),
+    /// A program, then perhaps `,key=value` with these keys, then its own arguments.
+    Program(&'static [&'static str]),
 }
 
 /// What a reader should know of a data set.
@@ -62,6 +65,7 @@ impl DatasetInfo {
         match (self.known, self.argument) {
             (Some(set), _) => request.data.locate(set).is_some(),
             (None, Argument::Path(_)) => request.path().is_ok_and(|path| path.exists()),
+            (None, Argument::Program(_)) => program::program_file(request.argument()).is_some(),
             (None, Argument::Parameters(_)) => true,
         }
     }
@@ -74,6 +78,7 @@ impl DatasetInfo {
             Argument::Parameters(names) => format!("{}[:{}]", self.name, keys(names)),
             Argument::Path([]) => format!("{}:PATH", self.name),
             Argument::Path(names) => format!("{}:PATH[,{}]", self.name, keys(names)),
+            Argument::Program(names) => format!("{}:PROGRAM[,{}] [ARGUMENTS]", self.name, keys(names)),
         }
     }
 }
@@ -102,7 +107,8 @@ impl<'a> Request<'a> {
         self.name.split_once(':').map_or(self.name, |(head, _)| head)
     }
 
-    fn argument(&self) -> &'a str {
+    /// What follows the colon.
+    pub(super) fn argument(&self) -> &'a str {
         self.name.split_once(':').map_or("", |(_, rest)| rest)
     }
 
@@ -168,6 +174,8 @@ impl<'a> Request<'a> {
         let (keys, text) = match info.argument {
             Argument::Parameters(keys) => (keys, self.argument()),
             Argument::Path(keys) => (keys, self.split_path().1),
+            // It reads its own line: arguments may have any form.
+            Argument::Program(keys) => (keys, ""),
         };
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let key = part.split_once('=').map(|(key, _)| key);
@@ -259,8 +267,14 @@ pub trait DatasetTable: Send + Sync + 'static {
 
 fn open_row<R: DatasetRow, S: SolverTable>(row: &R, request: &Request<'_>, solvers: &Arc<S>) -> Result<Opened> {
     request.check(&row.info())?;
+    let needs = |what: &str| format!("data set '{}': {what}", request.name);
+    if let Some(Description { size, .. }) = row.describe(request)? {
+        require_memory(size.bytes.saturating_add(size.d.saturating_mul(8)), &needs("it needs"))?;
+    }
     let Loaded { problem, bytes, checksum } = row.load(request)?;
     request.check_pairwise(problem.family())?;
+    let (n, d) = (problem.terms(), problem.dim());
+    require_memory(problem.run_bytes(), &needs(&format!("with n = {n} and d = {d} a run needs")))?;
     let problem = bind(problem, solvers.clone());
     if problem.terms() == 0 {
         return Err(Error::invalid(format!("data set '{}' has no example", request.name)));
@@ -337,6 +351,7 @@ standard![
     libsvm::Libsvm,
     letter_file::Letters,
     npz::GraphFile,
+    program::Oracle,
 ];
 
 #[cfg(test)]

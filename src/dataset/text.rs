@@ -9,6 +9,11 @@ use crate::error::{Error, Result};
 /// Longest line that is read; longer ones are refused instead of filling the memory.
 const LONGEST_LINE: u64 = 64 << 20;
 
+/// A packed file may unpack to this many times its size; texts of numbers do not reach half of it.
+const LARGEST_RATIO: u64 = 32;
+/// Content below this is never refused for being packed too well.
+const SMALL: u64 = 16 << 20;
+
 /// Opens a file and unpacks it on the fly.
 fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path.is_dir() {
@@ -28,12 +33,16 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 /// Calls `each(line number from 1, line without its end)` for every line; a message it returns gets the place.
 pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String>) -> Result<()> {
     let mut reader = open(path)?;
+    // A pipe has no size of its own and is not packed.
+    let most = path.metadata().ok().filter(|file| file.is_file());
+    let most = most.map_or(u64::MAX, |file| file.len().saturating_mul(LARGEST_RATIO).max(SMALL));
+    let mut total = 0u64;
     let mut buffer = Vec::new();
     let mut number = 0;
     loop {
         number += 1;
         buffer.clear();
-        let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut buffer);
+        let read = reader.by_ref().take(LONGEST_LINE.min(most - total) + 1).read_until(b'\n', &mut buffer);
         let length = read.map_err(|error| {
             Error::line(
                 path,
@@ -43,6 +52,11 @@ pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String
         })?;
         if length == 0 {
             return Ok(());
+        }
+        total += length as u64;
+        if total > most {
+            let message = format!("unpacks to more than {} MiB, far more than its size: not a data file", most >> 20);
+            return Err(Error::line(path, number, message));
         }
         if length as u64 > LONGEST_LINE {
             return Err(Error::line(

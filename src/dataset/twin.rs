@@ -199,6 +199,7 @@ impl Twin {
     /// Description without making the data; memory of graphs is an estimate (their grids vary in size).
     pub fn describe(&self) -> Description {
         let n = self.n as u64;
+        // At most 10^7 examples of 10^6 nodes: no product of these overflows.
         let nodes = n * (self.size * self.size) as u64;
         let node_bytes = 4 * NODE_FEATURES as u64 + 24;
         let (d, bytes) = match self.kind {

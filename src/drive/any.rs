@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Course, Observer, Outcome, drive};
 use crate::error::Result;
-use crate::problem::{Family, Problem};
+use crate::problem::{Family, Problem, guarded};
 use crate::settings::RunSettings;
 use crate::solver::{Bracket, Progress, SolverTable, bracket};
 
@@ -24,7 +24,7 @@ pub trait AnyProblem: Send + Sync {
     /// Builds the solver and runs it until its budget ends.
     fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome>;
     /// Narrows the bracket of the optimum, see [`bracket`].
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket;
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket>;
 }
 
 /// Binds a problem to a table of solvers.
@@ -64,16 +64,14 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
 
     fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {
         let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
-        let mut solver = self.solvers.build(solver, &self.problem, *seed)?;
-        drive(
-            &self.problem,
-            &mut *solver,
-            Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate },
-            observer,
-        )
+        let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
+        guarded(|| {
+            let mut solver = self.solvers.build(solver, &self.problem, *seed)?;
+            drive(&self.problem, &mut *solver, course, observer)
+        })?
     }
 
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket {
-        bracket(&self.problem, gap, stop, watch)
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket> {
+        guarded(|| bracket(&self.problem, gap, stop, watch))
     }
 }

@@ -196,7 +196,9 @@ pub fn drive<P: Problem>(
         wall_s: meter.wall_s(),
         cpu_s: meter.cpu_s(),
         oracle_wall_s: meter.oracle_wall_s(),
+        pipe_s: meter.pipe_s(),
         instrument_s: meter.instrument_s(),
+        notes: problem.notes(),
         weights: problem.weights(&solution.w),
     })
 }

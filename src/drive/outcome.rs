@@ -120,8 +120,12 @@ pub struct Outcome {
     pub cpu_s: f64,
     /// Wall time inside exact oracle calls, seconds (from the histograms' clock, whatever the run's clock is).
     pub oracle_wall_s: f64,
+    /// Wall time on the way to an oracle outside this process and back, seconds: no part of the oracle's time.
+    pub pipe_s: f64,
     /// Estimated cost of the instrument itself, seconds.
     pub instrument_s: f64,
+    /// What was noticed about the oracle.
+    pub notes: Vec<String>,
     /// The returned weights in the block order of the data set's joint features.
     pub weights: Vec<f64>,
 }

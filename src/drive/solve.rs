@@ -3,7 +3,7 @@
 use super::{Course, Observer, Outcome, Quiet, drive};
 use crate::clock::{ClockKind, OracleCost};
 use crate::error::Result;
-use crate::problem::Problem;
+use crate::problem::{Problem, guarded};
 use crate::settings::{Budget, Cadence, SolverSpec};
 use crate::solver::{SolverTable, Standard};
 
@@ -121,9 +121,11 @@ impl<'p, P: Problem> Solve<'p, P> {
         if iterations.is_none() && time_s.is_none() && oracle_calls.is_none() {
             self.budget.iterations = Some(MOST_ITERATIONS);
         }
-        let mut solver = Standard.build(&self.solver, self.problem, self.seed)?;
         let Self { clock, oracle_cost, budget, evaluate, .. } = &self;
         let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
-        drive(self.problem, &mut *solver, course, observer)
+        guarded(|| {
+            let mut solver = Standard.build(&self.solver, self.problem, self.seed)?;
+            drive(self.problem, &mut *solver, course, observer)
+        })?
     }
 }

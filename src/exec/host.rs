@@ -79,15 +79,6 @@ pub fn pin(core: usize) -> bool {
     core_affinity::set_for_current(core_affinity::CoreId { id: core })
 }
 
-/// Memory that a new process can use without swapping, bytes; `None` when unknown.
-pub fn available_memory() -> Option<u64> {
-    let free = Some(meminfo("MemAvailable:")).filter(|bytes| *bytes > 0);
-    let number = |path: &str| read(path).parse::<u64>().ok();
-    let group = number("/sys/fs/cgroup/memory.max")
-        .map(|limit| limit.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
-    [free, group].into_iter().flatten().min()
-}
-
 /// Largest memory this process has had, bytes; 0 when unknown.
 pub fn peak_memory() -> u64 {
     kib_line("/proc/self/status", "VmHWM:")
@@ -182,7 +173,7 @@ mod tests {
     fn linux_facts_are_found() {
         let host = host();
         assert!(host.cores >= 1 && host.memory > 1 << 20 && host.os.starts_with("linux "), "{host:?}");
-        assert!(available_memory().is_some_and(|bytes| bytes <= host.memory));
+        assert!(crate::guard::available_memory().is_some_and(|bytes| bytes <= host.memory));
         assert!((0.0..=1.0).contains(&StealMeter::start(None).fraction()));
     }
 }

@@ -6,7 +6,6 @@
 //! inside a run. The four pieces are within a second, and in this order a steady drift of the machine cancels.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,6 +13,7 @@ use std::time::Duration;
 use super::worker::{Place, Runner, Slot};
 use crate::clock::{ClockKind, Helpers};
 use crate::drive::Observer;
+use crate::guard;
 use crate::plan::RunSpec;
 use crate::settings::{Budget, Cadence};
 use crate::solver::Moment;
@@ -83,8 +83,8 @@ impl Probing {
     }
 
     /// One row per data set and solver that has probes.
-    pub fn rows(self, jobs: usize) -> Vec<Inflation> {
-        let ratios = self.ratios.into_inner().unwrap_or_else(PoisonError::into_inner);
+    pub fn rows(&self, jobs: usize) -> Vec<Inflation> {
+        let ratios = self.ratios.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let row = |((dataset, solver), ratios): (Cell, Vec<f64>)| {
             let interval = bootstrap(&ratios, CONFIDENCE, 1)?;
             Some(Inflation {
@@ -151,7 +151,7 @@ impl Piece {
             let (over, helpers) = (Arc::default(), place.helpers.cloned());
             let mut observer = Until { iterations: self.iterations, over, slot: slot.clone(), helpers };
             // The run itself went well a moment ago; should its beginning panic now, there is just no probe.
-            let outcome = catch_unwind(AssertUnwindSafe(|| runner(&self.run, &mut observer))).ok()?.ok()?;
+            let outcome = guard::catch(|| runner(&self.run, &mut observer)).ok()?.ok()?;
             sum += if self.cpu { outcome.cpu_s } else { outcome.wall_s };
             if slot.halted() {
                 return None;

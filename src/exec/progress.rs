@@ -7,7 +7,7 @@ use std::time::Instant;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::remaining::Countdown;
-use crate::text::duration;
+use crate::text::{duration, printable};
 use crate::trace::{RunRecord, Status};
 
 /// How much to say.
@@ -157,7 +157,7 @@ impl Progress {
         let text = format!("{:.1} %, {runs}, {} left", 100.0 * share, duration(left));
         if let Some(bars) = &self.bars {
             for (bar, worker) in bars.workers.iter().zip(&view.workers) {
-                bar.set_message(worker.as_ref().map_or(String::new(), Work::text));
+                bar.set_message(worker.as_ref().map_or(String::new(), |work| printable(&work.text()).into_owned()));
                 bar.tick();
             }
             bars.total.set_message(text);
@@ -186,11 +186,11 @@ impl Progress {
         }
         match &self.bars {
             Some(bars) => {
-                let _ = bars.multi.println(text);
+                let _ = bars.multi.println(printable(text));
             }
             // A closed stderr must not end the runs.
             None => {
-                let _ = writeln!(std::io::stderr(), "{text}");
+                let _ = writeln!(std::io::stderr(), "{}", printable(text));
             }
         }
     }

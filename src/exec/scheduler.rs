@@ -1,5 +1,8 @@
 //! Runs and a store in, one file per run out: pinned worker threads fed by one queue, repeat by repeat, watched by the
 //! calling thread (timeouts, Ctrl-C, progress).
+//!
+//! A thread cannot be stopped from outside. A run that is told to stop and does not, because it hangs inside one call, is
+//! given up: its record says so, another worker takes over, and the old thread goes with the process.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +18,7 @@ use super::progress::{Progress, View, Work};
 use super::remaining::{self, Item, Running};
 use super::worker::{self, Activity, Place, Runner, Slot};
 use crate::clock::Helpers;
+use crate::dataset::Description;
 use crate::error::{Error, Result};
 use crate::plan::{Estimator, Plan, RunSpec};
 use crate::settings::SolverSpec;
@@ -28,7 +32,7 @@ pub struct Batch<'a> {
     /// What is known of their data sets.
     pub plan: &'a Plan,
     /// How a run is executed.
-    pub runner: &'a Runner<'a>,
+    pub runner: Arc<Runner<'static>>,
     /// Where records go.
     pub store: &'a Store,
     /// Workers.
@@ -37,15 +41,63 @@ pub struct Batch<'a> {
     pub threads: usize,
     /// Most wall time of a run.
     pub timeout: Option<Duration>,
+    /// How long a run that was told to stop may take to do so before it is given up.
+    pub grace: Duration,
     /// Set from outside to stop; set here when a record cannot be written.
     pub cancel: &'a AtomicBool,
     /// Measures how much the runs disturb each other.
-    pub probing: Option<&'a Probing>,
+    pub probing: Option<Arc<Probing>>,
 }
 
 enum Event {
-    Record { index: usize, record: Box<RunRecord> },
+    Record {
+        index: usize,
+        record: Box<RunRecord>,
+    },
     Fatal(Error),
+    /// The worker of this number has ended.
+    Gone(usize),
+}
+
+/// What the workers of a batch share. A thread that hangs keeps it until the process ends.
+struct Shared {
+    runs: Vec<RunSpec>,
+    facts: Vec<Description>,
+    runner: Arc<Runner<'static>>,
+    store: Store,
+    jobs: usize,
+    threads: usize,
+    stop: AtomicBool,
+    probing: Option<Arc<Probing>>,
+    gate: Gate,
+    next: channel::Receiver<usize>,
+    report: channel::Sender<Event>,
+}
+
+/// A worker as the watcher sees it.
+struct Worker {
+    number: usize,
+    slot: Arc<Slot>,
+    cores: Vec<usize>,
+    /// When it was told to stop.
+    told: Option<Instant>,
+}
+
+/// Says that a worker has ended, however it did.
+struct Leaving<'a> {
+    number: usize,
+    report: &'a channel::Sender<Event>,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let error = Error::invalid("a worker thread died outside a run; please report this");
+            let _ = self.report.send(Event::Fatal(error));
+        }
+        // Nobody listens to a worker that was given up.
+        let _ = self.report.send(Event::Gone(self.number));
+    }
 }
 
 /// Executes a batch and returns its records. An error means that records could not be written; all written ones are intact.
@@ -57,37 +109,50 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
         let _ = queue.send(index);
     }
     drop(queue);
+    let (report, events) = channel::unbounded();
+    let shared = Arc::new(Shared {
+        runs: batch.runs.to_vec(),
+        facts: batch.runs.iter().map(|run| batch.plan.description(run).clone()).collect(),
+        runner: batch.runner.clone(),
+        store: batch.store.clone(),
+        jobs: batch.jobs,
+        threads: batch.threads,
+        stop: AtomicBool::new(false),
+        probing: batch.probing.clone(),
+        gate: Gate::default(),
+        next,
+        report,
+    });
     let cores = host::cores();
     // With more threads than cores nobody has a core of its own, so none is claimed.
     let enough = batch.jobs * batch.threads <= cores.len();
     let own = |k: usize| if enough { cores[k * batch.threads..(k + 1) * batch.threads].to_vec() } else { Vec::new() };
-    let slots: Vec<Arc<Slot>> = (0..batch.jobs).map(|_| Arc::default()).collect();
-    let (report, events) = channel::unbounded();
-    let gate = Gate::default();
-    std::thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for (k, slot) in slots.iter().enumerate() {
-            let (next, report, slot) = (next.clone(), report.clone(), slot.clone());
-            let (cores, gate) = (own(k), &gate);
-            let body = move || work_loop(batch, &next, &report, &slot, cores, gate);
-            let name = format!("{}-{k}", worker::THREAD_NAME);
-            match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
-                Ok(worker) => workers.push(worker),
-                Err(error) => {
-                    batch.cancel.store(true, Ordering::Relaxed);
-                    return Err(Error::invalid(format!("cannot start worker {k}: {error}; use fewer --jobs")));
-                }
+    let mut workers = Vec::new();
+    let mut started = Ok(());
+    for number in 0..batch.jobs {
+        match start(&shared, number, own(number)) {
+            Ok(worker) => workers.push(worker),
+            Err(error) => {
+                shared.stop.store(true, Ordering::Relaxed);
+                started = Err(error);
+                break;
             }
         }
-        drop(report);
-        let result = watch(batch, &events, &slots, estimator, progress);
-        for worker in workers {
-            if worker.join().is_err() {
-                return Err(Error::invalid("a worker thread died outside a run; please report this"));
-            }
-        }
-        result
-    })
+    }
+    let records = Watcher { batch, shared: &shared, workers, started: batch.jobs }.watch(&events, estimator, progress);
+    started.and(records)
+}
+
+fn start(shared: &Arc<Shared>, number: usize, cores: Vec<usize>) -> Result<Worker> {
+    let slot: Arc<Slot> = Arc::default();
+    let (body_shared, body_slot, body_cores) = (shared.clone(), slot.clone(), cores.clone());
+    let body = move || {
+        let _leaving = Leaving { number, report: &body_shared.report };
+        work_loop(&body_shared, &body_slot, body_cores);
+    };
+    let spawned = std::thread::Builder::new().name(format!("{}-{number}", worker::THREAD_NAME)).spawn(body);
+    spawned.map_err(|error| Error::invalid(format!("cannot start worker {number}: {error}; use fewer --jobs")))?;
+    Ok(Worker { number, slot, cores, told: None })
 }
 
 /// The order of a queue, as indices into `runs`: repeat by repeat; within a repeat the solvers of a data set next to
@@ -136,98 +201,149 @@ fn helpers(count: usize, cores: Vec<usize>) -> Result<Option<Arc<Helpers>>> {
     Helpers::new(count, pin).map(|helpers| Some(Arc::new(helpers)))
 }
 
-fn work_loop(
-    batch: &Batch<'_>,
-    next: &channel::Receiver<usize>,
-    report: &channel::Sender<Event>,
-    slot: &Arc<Slot>,
-    cores: Vec<usize>,
-    gate: &Gate,
-) {
+fn work_loop(shared: &Shared, slot: &Arc<Slot>, cores: Vec<usize>) {
     let core = cores.first().copied().filter(|core| host::pin(*core));
-    let helpers = match helpers(batch.threads - 1, cores) {
+    let helpers = match helpers(shared.threads - 1, cores) {
         Ok(helpers) => helpers,
         Err(error) => {
-            batch.cancel.store(true, Ordering::Relaxed);
-            let _ = report.send(Event::Fatal(error));
+            shared.stop.store(true, Ordering::Relaxed);
+            let _ = shared.report.send(Event::Fatal(error));
             return;
         }
     };
-    let place = Place { jobs: batch.jobs, core, helpers: helpers.as_ref(), gate };
-    while let Ok(index) = next.try_recv() {
-        if batch.cancel.load(Ordering::Relaxed) {
+    let place = Place { jobs: shared.jobs, core, helpers: helpers.as_ref(), gate: &shared.gate };
+    while let Ok(index) = shared.next.try_recv() {
+        if shared.stop.load(Ordering::Relaxed) {
             return;
         }
-        let run = &batch.runs[index];
-        let Some(record) = worker::execute(index, run, batch.plan.description(run), batch.runner, slot, place) else {
+        let (run, facts) = (&shared.runs[index], &shared.facts[index]);
+        let Some(record) = worker::execute(index, run, facts, &*shared.runner, slot, place) else {
             return;
         };
-        let event = match batch.store.write(Folder::Runs, &record) {
+        let event = match shared.store.write(Folder::Runs, &record) {
             Ok(()) => {
-                if let Some(probing) = batch.probing {
-                    probing.after(run, &record, batch.runner, slot, place);
+                if let Some(probing) = &shared.probing {
+                    probing.after(run, &record, &*shared.runner, slot, place);
                 }
                 Event::Record { index, record: Box::new(record) }
             }
             Err(error) => {
-                batch.cancel.store(true, Ordering::Relaxed);
+                shared.stop.store(true, Ordering::Relaxed);
                 Event::Fatal(error)
             }
         };
         // The watcher outlives the workers.
-        let _ = report.send(event);
+        let _ = shared.report.send(event);
     }
 }
 
-/// Until the last worker is gone: collect, learn, enforce timeouts, pass on cancellation, show progress.
-fn watch(
-    batch: &Batch<'_>,
-    events: &channel::Receiver<Event>,
-    slots: &[Arc<Slot>],
-    estimator: &mut Estimator,
-    progress: &mut Progress,
-) -> Result<Vec<RunRecord>> {
-    const TICK: Duration = Duration::from_millis(100);
-    /// What is shown is computed this often: the watcher shares a core with a worker.
-    const SHOW: Duration = Duration::from_millis(500);
-    let models: Vec<f64> = batch.runs.iter().map(|run| Estimator::model(run, batch.plan.description(run))).collect();
-    let mut records: Vec<RunRecord> = Vec::new();
-    let mut pending: Vec<bool> = vec![true; batch.runs.len()];
-    let mut fatal = None;
-    let mut shown = Instant::now();
-    progress.begin(batch.runs.len(), batch.jobs);
-    loop {
-        match events.recv_timeout(TICK) {
-            Ok(Event::Record { index, record }) => {
+/// Until the last worker is gone: collect, learn, enforce timeouts, pass on cancellation, give up what hangs, show
+/// progress.
+struct Watcher<'a> {
+    batch: &'a Batch<'a>,
+    shared: &'a Arc<Shared>,
+    workers: Vec<Worker>,
+    /// Workers started so far.
+    started: usize,
+}
+
+impl Watcher<'_> {
+    fn watch(
+        mut self,
+        events: &channel::Receiver<Event>,
+        estimator: &mut Estimator,
+        progress: &mut Progress,
+    ) -> Result<Vec<RunRecord>> {
+        const TICK: Duration = Duration::from_millis(100);
+        /// What is shown is computed this often: the watcher shares a core with a worker.
+        const SHOW: Duration = Duration::from_millis(500);
+        let batch = self.batch;
+        let models: Vec<f64> =
+            batch.runs.iter().map(|run| Estimator::model(run, batch.plan.description(run))).collect();
+        let mut records: Vec<RunRecord> = Vec::new();
+        let mut pending: Vec<bool> = vec![true; batch.runs.len()];
+        let mut fatal = None;
+        let mut shown = Instant::now();
+        progress.begin(batch.runs.len(), batch.jobs);
+        while !self.workers.is_empty() {
+            let mut finished = |index: usize, record: RunRecord| {
                 let run = &batch.runs[index];
                 pending[index] = false;
                 estimator.learn(run, batch.plan.description(run), record.measured.totals.total_s);
                 progress.finished(&run.label(), &record);
-                records.push(*record);
+                records.push(record);
+            };
+            match events.recv_timeout(TICK) {
+                Ok(Event::Record { index, record }) => finished(index, *record),
+                Ok(Event::Fatal(error)) => {
+                    fatal.get_or_insert(error);
+                }
+                Ok(Event::Gone(number)) => self.workers.retain(|worker| worker.number != number),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            Ok(Event::Fatal(error)) => {
-                fatal.get_or_insert(error);
+            match self.halt() {
+                Ok(hung) => hung.into_iter().for_each(|(index, record)| finished(index, record)),
+                Err(error) => {
+                    fatal.get_or_insert(error);
+                }
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-        if batch.cancel.load(Ordering::Relaxed) {
-            for slot in slots {
-                slot.cancel();
-            }
-        }
-        if let Some(timeout) = batch.timeout {
-            for slot in slots {
-                slot.enforce(timeout);
+            if shown.elapsed() >= SHOW {
+                shown = Instant::now();
+                progress.show(&view(batch, &self.workers, &pending, &models, &records, estimator));
             }
         }
-        if shown.elapsed() >= SHOW {
-            shown = Instant::now();
-            progress.show(&view(batch, slots, &pending, &models, &records, estimator));
-        }
+        progress.end();
+        fatal.map_or(Ok(records), Err)
     }
-    progress.end();
-    fatal.map_or(Ok(records), Err)
+
+    /// Tells runs to stop whose time is over or that were cancelled; those that were told and hang become records.
+    fn halt(&mut self) -> Result<Vec<(usize, RunRecord)>> {
+        let (batch, shared) = (self.batch, self.shared);
+        // Either side may ask for the end.
+        let stop = batch.cancel.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed);
+        if stop {
+            batch.cancel.store(true, Ordering::Relaxed);
+            shared.stop.store(true, Ordering::Relaxed);
+        }
+        let mut hung = Vec::new();
+        let mut replaced = Vec::new();
+        for worker in &mut self.workers {
+            if stop {
+                worker.slot.cancel();
+            }
+            if let Some(timeout) = batch.timeout {
+                worker.slot.enforce(timeout);
+            }
+            if !worker.slot.halted() {
+                worker.told = None;
+                continue;
+            }
+            if worker.told.get_or_insert_with(Instant::now).elapsed() < batch.grace {
+                continue;
+            }
+            let started = worker.slot.activity().started;
+            let Some((index, timed_out)) = worker.slot.give_up() else { continue };
+            if timed_out {
+                let core = worker.cores.first().copied();
+                let place = Place { jobs: batch.jobs, core, helpers: None, gate: &shared.gate };
+                let after = started.map_or(Duration::ZERO, |started| started.elapsed());
+                let record = worker::hung(&shared.runs[index], &shared.facts[index], place, after);
+                shared.store.write(Folder::Runs, &record)?;
+                hung.push((index, record));
+            }
+            replaced.push(worker.number);
+        }
+        for number in replaced {
+            let Some(at) = self.workers.iter().position(|worker| worker.number == number) else { continue };
+            let Worker { cores, .. } = self.workers.remove(at);
+            if !stop {
+                let worker = start(shared, self.started, cores)?;
+                self.started += 1;
+                self.workers.insert(at, worker);
+            }
+        }
+        Ok(hung)
+    }
 }
 
 /// How far a worker's run is.
@@ -241,13 +357,13 @@ fn running(run: &RunSpec, activity: &Activity) -> Option<Running> {
 
 fn view(
     batch: &Batch<'_>,
-    slots: &[Arc<Slot>],
+    workers: &[Worker],
     pending: &[bool],
     models: &[f64],
     records: &[RunRecord],
     estimator: &Estimator,
 ) -> View {
-    let activities: Vec<Activity> = slots.iter().map(|slot| slot.activity()).collect();
+    let activities: Vec<Activity> = workers.iter().map(|worker| worker.slot.activity()).collect();
     let item = |index: usize| {
         let run = &batch.runs[index];
         let activity = activities.iter().find(|activity| activity.run == Some(index));

@@ -1,10 +1,10 @@
 //! One call of `run`: a checked experiment and a folder in, every missing run executed and on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::interference::Probing;
 use super::progress::{Progress, Verbosity};
@@ -16,12 +16,16 @@ use crate::dataset::DataDir;
 use crate::drive::{AnyProblem, Observer};
 use crate::error::{Error, Result};
 use crate::files::sha256_hex;
+use crate::guard::available_memory;
 use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
 use crate::stats::median;
 use crate::text::{bytes, duration};
 use crate::trace::manifest::{ConfigText, Manifest, Session};
 use crate::trace::store::{Contents, Damage, Folder, Store};
 use crate::trace::{RunRecord, Status};
+
+/// How long a run that was told to stop may take to do so: the longest call of an oracle, and then some.
+const GRACE: Duration = Duration::from_secs(60);
 
 /// How to run an experiment.
 #[derive(Clone, Debug)]
@@ -48,6 +52,7 @@ pub struct Options {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Report {
     /// Result folder.
+    #[serde(serialize_with = "as_shown")]
     pub out: PathBuf,
     /// Runs in the plan.
     pub planned: u64,
@@ -61,6 +66,11 @@ pub struct Report {
     pub interrupted: bool,
     /// Wall time.
     pub seconds: f64,
+}
+
+/// A path need not be text; its report must not fail for that after all the work.
+fn as_shown<S: serde::Serializer>(path: &Path, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 impl Report {
@@ -100,6 +110,7 @@ impl Existing {
     /// Compares the contents of a folder with a plan.
     pub fn of(contents: Contents, plan: &Plan) -> Self {
         let planned: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
+        let experiments: BTreeSet<String> = plan.runs.iter().map(|run| run.identity.experiment()).collect();
         let mut existing = Self { damaged: contents.damaged, ..Self::default() };
         for record in contents.records {
             let run_id = record.run_id();
@@ -109,7 +120,7 @@ impl Existing {
                     Status::Done(_) => drop(existing.done.insert(run_id, record)),
                     Status::Failed(_) => existing.failed += 1,
                 }
-            } else if plan.runs.iter().any(|run| run.identity.same_cell(&record.identity)) {
+            } else if experiments.contains(&record.identity.experiment()) {
                 existing.stale.push(run_id);
             } else {
                 existing.foreign.push(record);
@@ -154,7 +165,7 @@ pub fn workers(experiment: &Experiment, jobs: Option<usize>, isolated: bool) -> 
 
 /// A warning when the plan may not fit into memory.
 pub fn memory_warning(needed: u64) -> Option<String> {
-    let available = host::available_memory().filter(|available| needed > *available)?;
+    let available = available_memory().filter(|available| needed > *available)?;
     Some(format!(
         "warning: the plan needs about {}, but only {} is free; use fewer --jobs or smaller data sets",
         bytes(needed),
@@ -214,24 +225,30 @@ pub fn run(
     }
     store.write_manifest(&manifest)?;
 
-    let runner = |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {
+    let runner = move |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {
         Some(problem) => problem.run(run.settings(), observer),
         None => Err(Error::invalid("the data set of this run was not loaded")),
     };
     let earlier = if options.force { &[][..] } else { &manifest.interference };
-    let probing = probing.then(|| Probing::new(experiment.probes, jobs, earlier));
+    let probing = probing.then(|| Arc::new(Probing::new(experiment.probes, jobs, earlier)));
     let batch = Batch {
         runs: &todo,
         plan,
-        runner: &runner,
+        runner: Arc::new(runner),
         store: &store,
         jobs,
         threads: experiment.threads,
         timeout: experiment.timeout,
+        grace: GRACE,
         cancel,
-        probing: probing.as_ref(),
+        probing: probing.clone(),
     };
     let mut fresh = run_batch(&batch, &mut estimator, &mut progress)?;
+    let notes: BTreeSet<(&str, &str)> = fresh
+        .iter()
+        .flat_map(|record| record.measured.totals.notes.iter().map(|note| (record.dataset(), &**note)))
+        .collect();
+    notes.iter().for_each(|(dataset, note)| progress.say(Verbosity::Quiet, &format!("warning: {dataset}: {note}")));
     let lost = project(&projected, &store, &existing.done, &mut fresh)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
     let mut failed: Vec<(String, String)> = fresh
@@ -434,7 +451,7 @@ mod tests {
     #[test]
     fn memory_is_compared_with_what_is_free() {
         assert_eq!(super::memory_warning(0), None);
-        if crate::exec::host::available_memory().is_some() {
+        if crate::guard::available_memory().is_some() {
             let warning = super::memory_warning(u64::MAX).unwrap();
             assert!(warning.contains("fewer --jobs"), "{warning}");
         }

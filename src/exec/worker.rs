@@ -1,11 +1,9 @@
 //! One run on one worker thread: [`RunSpec`] in, [`RunRecord`] out. Panics, timeouts and divergence become failed
-//! records (a run that timed out keeps what it measured until then); a run cancelled from outside leaves no record.
+//! records (a run that timed out keeps what it measured until then); a run cancelled from outside leaves no record, and
+//! one that never answers is given up.
 
-use std::any::Any;
-use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::gate::Gate;
@@ -14,12 +12,13 @@ use crate::clock::Helpers;
 use crate::dataset::Description;
 use crate::drive::{Observer, Outcome, StopReason, TracePoint};
 use crate::error::Result;
+use crate::guard;
 use crate::plan::RunSpec;
 use crate::solver::Moment;
 use crate::trace::{Circumstances, Measured, RunRecord, Status, Totals};
 
 /// What a worker does with a run; the loop of [`crate::drive`] in the program, anything in tests.
-pub type Runner<'a> = dyn Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Sync + 'a;
+pub type Runner<'a> = dyn Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'a;
 
 /// Why a run should stop before its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +46,8 @@ pub struct Activity {
     pub oracle_calls: u64,
     /// Gap at the last evaluation.
     pub gap: Option<f64>,
+    /// Whether the watcher has given it up: whatever it still finds belongs to nobody.
+    given_up: bool,
 }
 
 /// Shared between one worker and the thread that watches it.
@@ -73,6 +74,15 @@ impl Slot {
         if activity.run.is_some() && activity.started.is_some_and(|started| started.elapsed() > timeout) {
             self.halt(Halt::Timeout);
         }
+    }
+
+    /// Gives up a run that was told to stop and does not: its index, and whether its time was over. From here on the
+    /// worker's thread is nobody's.
+    pub fn give_up(&self) -> Option<(usize, bool)> {
+        let mut activity = self.lock();
+        let index = activity.run.take()?;
+        activity.given_up = true;
+        Some((index, self.halt.load(Ordering::Relaxed) == Halt::Timeout as u8))
     }
 
     /// Whether its run must stop.
@@ -167,7 +177,6 @@ pub fn execute(
     slot: &Arc<Slot>,
     place: Place<'_>,
 ) -> Option<RunRecord> {
-    silence_panics();
     let _inside = place.gate.enter();
     let started = Instant::now();
     *slot.lock() = Activity { run: Some(index), started: Some(started), ..Activity::default() };
@@ -182,9 +191,14 @@ pub fn execute(
         helpers: place.helpers.cloned(),
         passes: Vec::new(),
     };
-    let result = catch_unwind(AssertUnwindSafe(|| runner(run, &mut observer)));
+    let result = guard::catch(|| runner(run, &mut observer));
     // From here on the watchdog sees an idle worker; a reason it gave before is taken with the run it was given to.
-    slot.lock().run = None;
+    let mut activity = slot.lock();
+    activity.run = None;
+    if activity.given_up {
+        return None;
+    }
+    drop(activity);
     let halt = slot.halt.load(Ordering::Relaxed);
     if halt != Halt::Cancel as u8 {
         slot.halt.store(Halt::No as u8, Ordering::Relaxed);
@@ -194,7 +208,9 @@ pub fn execute(
     let nothing = || Measured { totals: Totals { total_s, ..Totals::default() }, ..Measured::default() };
     let failed = |message: String| (Status::Failed(message), nothing());
     let (status, measured) = match result {
-        Err(payload) => failed(format!("panicked: {}", panic_text(payload.as_ref()))),
+        Err(panic) => failed(format!("panicked: {panic}")),
+        // Its program may have been ended with it.
+        Ok(Err(_)) if halt == Halt::Cancel as u8 => return None,
         Ok(Err(error)) => failed(error.to_string()),
         Ok(Ok(outcome)) => match outcome.points.iter().find(|point| !point.is_sound()) {
             Some(point) => failed(format!("diverged: the objective is not finite at iteration {}", point.iteration)),
@@ -212,7 +228,28 @@ pub fn execute(
             }
         },
     };
-    let circumstances = Circumstances {
+    let circumstances = Circumstances { started_unix_s, steal: steal.fraction(), ..circumstances(facts, place) };
+    Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, circumstances, status, measured })
+}
+
+/// The record of a run that was given up: it never answered, so that nothing is known of it.
+pub fn hung(run: &RunSpec, facts: &Description, place: Place<'_>, after: Duration) -> RunRecord {
+    let after = after.as_secs_f64();
+    let message = format!(
+        "hung: {} after its start it was still inside one call of the oracle or an evaluation, its time long over",
+        crate::text::seconds(after)
+    );
+    RunRecord {
+        identity: run.identity.clone(),
+        repeat: run.repeat,
+        circumstances: circumstances(facts, place),
+        status: Status::Failed(message),
+        measured: Measured { totals: Totals { total_s: after, ..Totals::default() }, ..Measured::default() },
+    }
+}
+
+fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
+    Circumstances {
         n: facts.size.n,
         d: facts.size.d,
         jobs: place.jobs as u64,
@@ -223,40 +260,10 @@ pub fn execute(
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         projected_from: None,
-        started_unix_s,
-        steal: steal.fraction(),
+        started_unix_s: host::unix_time(),
+        steal: 0.0,
         load: host::load(),
-    };
-    Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, circumstances, status, measured })
-}
-
-thread_local! {
-    static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// What the hook noted, or for a panic that came from an evaluation or a call on another thread, its message.
-fn panic_text(payload: &(dyn Any + Send)) -> String {
-    let noted = LAST_PANIC.take();
-    let message = || payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
-    if noted.is_empty() { message().unwrap_or("no message").to_owned() } else { noted }
-}
-
-/// A panic inside a run goes into its record, not onto the screen between the progress bars.
-fn silence_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let default = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            let ours = |name: &str| [THREAD_NAME, Helpers::THREAD_NAME].iter().any(|prefix| name.starts_with(prefix));
-            if std::thread::current().name().is_some_and(ours) {
-                let payload = info.payload_as_str().unwrap_or("no message");
-                let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
-                LAST_PANIC.set(format!("{payload}{place}"));
-            } else {
-                default(info);
-            }
-        }));
-    });
+    }
 }
 
 /// Worker threads are called this, plus a number.

@@ -57,6 +57,9 @@ pub struct ProfileRow {
     pub failed: usize,
     /// Exact oracle time over solver time on the run's clock, over repeats.
     pub share: Option<Spread>,
+    /// Wall time on the way to an oracle that is a program and back, over wall time, over repeats.
+    #[serde(default)]
+    pub pipe: Option<Spread>,
     /// Exact oracle calls of all repeats.
     pub oracle_calls: u64,
     /// Approximate steps of all repeats.
@@ -81,11 +84,15 @@ pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>
         let of_series = records.iter().zip(&frames.of_record).filter(|(_, s)| **s == at).map(|(r, _)| r);
         let mut oracle = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
         let mut approx = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
-        let (mut shares, mut oracle_calls, mut approx_steps) = (Vec::new(), 0, 0);
+        let (mut shares, mut pipes, mut oracle_calls, mut approx_steps) = (Vec::new(), Vec::new(), 0, 0);
         for record in of_series {
             // A run that timed out spent its time as the others did, as far as it went.
             if let Some(last) = record.points().last() {
                 shares.push(last.oracle_time_s / last.time_s);
+                let totals = &record.measured.totals;
+                if totals.pipe_s > 0.0 {
+                    pipes.push(totals.pipe_s / totals.wall_s);
+                }
                 oracle_calls += last.oracle_calls;
                 approx_steps += last.approx_steps;
                 oracle.add(record.measured.oracle_ns.histogram()?).map_err(|e| wrong(&e))?;
@@ -101,6 +108,7 @@ pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>
             completed: series.completed,
             failed: series.failed,
             share: Spread::of(shares),
+            pipe: Spread::of(pipes),
             oracle_calls,
             approx_steps,
             oracle_ns: Latency::of(&oracle),
@@ -114,24 +122,12 @@ pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>
 
 /// The profile as a table.
 pub fn grid(rows: &[ProfileRow]) -> Grid {
-    let mut grid = Grid::new(&[
-        "data set",
-        "solver",
-        ">runs",
-        ">failed",
-        ">oracle share",
-        ">min–max",
-        ">oracle calls",
-        ">exact p50",
-        ">p90",
-        ">p99",
-        ">max",
-        ">approx steps",
-        ">approx p50",
-        ">p90",
-        ">p99",
-        ">max",
-    ]);
+    let piped = rows.iter().any(|row| row.pipe.is_some());
+    let mut head = vec!["data set", "solver", ">runs", ">failed", ">oracle share", ">min–max"];
+    head.extend(piped.then_some(">pipe"));
+    head.extend([">oracle calls", ">exact p50", ">p90", ">p99", ">max"]);
+    head.extend([">approx steps", ">approx p50", ">p90", ">p99", ">max"]);
+    let mut grid = Grid::new(&head);
     for row in rows {
         let latency = |l: Option<Latency>| match l {
             Some(l) => [l.p50, l.p90, l.p99, l.max].map(|ns| seconds(ns as f64 * 1e-9)),
@@ -139,7 +135,9 @@ pub fn grid(rows: &[ProfileRow]) -> Grid {
         };
         let range = row.share.map_or("–".into(), |s| format!("{:.1}–{:.1} %", 100.0 * s.min, 100.0 * s.max));
         let mut cells = vec![row.title.clone(), row.label.clone(), row.completed.to_string(), row.failed.to_string()];
-        cells.extend([row.share.map_or("–".into(), |s| percent(s.median)), range, row.oracle_calls.to_string()]);
+        cells.extend([row.share.map_or("–".into(), |s| percent(s.median)), range]);
+        cells.extend(piped.then(|| row.pipe.map_or("–".into(), |s| percent(s.median))));
+        cells.push(row.oracle_calls.to_string());
         cells.extend(latency(row.oracle_ns));
         cells.push(row.approx_steps.to_string());
         cells.extend(latency(row.approx_ns));

@@ -325,4 +325,37 @@ pub(super) mod tests {
             assert!(table.chunks_exact(3).zip(&plain).all(|(row, alone)| row[1].to_bits() == alone.to_bits()));
         }
     }
+
+    /// Every length from nothing to several registers, at every offset from an aligned address.
+    #[test]
+    fn short_and_unaligned_slices_give_the_same_bits() {
+        let same = |fast: &[f64], plain: &[f64]| fast.iter().zip(plain).all(|(a, b)| a.to_bits() == b.to_bits());
+        for (len, at) in (0..=41).flat_map(|len| (0..4).map(move |at| (len, at))) {
+            let (a, b, w) = (numbers(48, 4), numbers(48, 5), numbers(48, 6));
+            let (a, b, w) = (&a[at..at + len], &b[3 - at..3 - at + len], &w[at..at + len]);
+            let single: Vec<f32> = numbers(48, 7).iter().map(|v| *v as f32).collect();
+            let single = &single[at..at + len];
+            assert_eq!(dot(a, b).to_bits(), dot_body::<[f64; 4]>(a, b).to_bits());
+            let (fast, plain) = (mix_products(a, b, w), mix_products_body::<[f64; 4]>(a, b, w));
+            assert!(same(&[fast.0, fast.1], &[plain.0, plain.1]), "{len} at {at}");
+            let both = |act: &dyn Fn(&mut [f64], bool)| {
+                let (mut fast, mut plain) = (numbers(48, 8), numbers(48, 8));
+                act(&mut fast[at..at + len], true);
+                act(&mut plain[at..at + len], false);
+                assert!(same(&fast, &plain), "{len} at {at}");
+            };
+            both(&|y, fast| if fast { add_scaled(y, 0.3, a) } else { add_scaled_body::<[f64; 4]>(y, 0.3, a) });
+            both(&|y, fast| {
+                if fast { add_scaled_f32(y, 0.3, single) } else { add_scaled_f32_body::<[f64; 4]>(y, 0.3, single) }
+            });
+            both(&|y, fast| {
+                let mut mix = w.to_vec();
+                if fast {
+                    mix_advance(&mut mix, a, 0.25, y, -2.0);
+                } else {
+                    mix_advance_body::<[f64; 4]>(&mut mix, a, 0.25, y, -2.0);
+                }
+            });
+        }
+    }
 }

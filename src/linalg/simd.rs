@@ -5,6 +5,9 @@
 //! order, so both compilations give the same bits; AVX2 only makes them come faster.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::atomic::{AtomicU8, Ordering};
+
 /// Four lanes of f64.
 pub(super) trait Lanes: Copy {
     fn zero() -> Self;
@@ -147,6 +150,34 @@ pub(super) mod avx {
     }
 }
 
+/// Whether kernels use AVX2: where the CPU has it, unless `SSVM_SCALAR` is set, which shows that the bits are the same
+/// without it.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn has_avx2() -> bool {
+    match LEVEL.load(Ordering::Relaxed) {
+        UNKNOWN => detect(),
+        level => level == AVX2,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+#[cfg(target_arch = "x86_64")]
+const UNKNOWN: u8 = 0;
+#[cfg(target_arch = "x86_64")]
+const PLAIN: u8 = 1;
+#[cfg(target_arch = "x86_64")]
+const AVX2: u8 = 2;
+
+#[cfg(target_arch = "x86_64")]
+#[cold]
+fn detect() -> bool {
+    let found = std::arch::is_x86_feature_detected!("avx2") && std::env::var_os("SSVM_SCALAR").is_none();
+    LEVEL.store(if found { AVX2 } else { PLAIN }, Ordering::Relaxed);
+    found
+}
+
 /// Defines a kernel: a generic body over [`Lanes`], compiled for plain arrays and for AVX2.
 macro_rules! kernel {
     ($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident) => {
@@ -160,7 +191,7 @@ macro_rules! kernel {
                 fn avx2($($arg: $ty),*) $(-> $ret)? {
                     $body::<$crate::linalg::simd::avx::Avx>($($arg),*)
                 }
-                if std::arch::is_x86_feature_detected!("avx2") {
+                if $crate::linalg::simd::has_avx2() {
                     // SAFETY: the CPU has AVX2, checked on the line above.
                     return unsafe { avx2($($arg),*) };
                 }

@@ -100,11 +100,7 @@ impl Store {
 
     /// Reads a store; one that is not there is empty.
     pub fn read(path: &Path) -> Result<Self> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(Error::io("read", path)(error)),
-        }
+        files::read_text_if_there(path)?.map_or(Ok(Self::default()), |text| Self::parse(path, &text))
     }
 
     /// Checks the text of a store; `path` is for messages.

@@ -178,9 +178,19 @@ fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error 
     Error::line(&experiment.path, spec.line, error.to_string())
 }
 
+/// Most runs of a plan; all of them are held in memory.
+const MOST_RUNS: u64 = 500_000;
+
 fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Result<Vec<RunSpec>> {
     let mut runs = Vec::new();
-    for (set, PlannedSet { spec, description, costs, .. }) in sets.iter().enumerate() {
+    let cells = sets.iter().map(|set| set.costs.len().max(1) as u64).sum::<u64>() * experiment.solvers.len() as u64;
+    if let count @ MOST_RUNS.. = cells.saturating_mul(experiment.repeats) {
+        let message = format!("{count} runs are more than a plan may have ({MOST_RUNS}); use several configs");
+        return Err(Error::file(&experiment.path, message));
+    }
+    for (set, PlannedSet { spec, description, costs, problem, .. }) in sets.iter().enumerate() {
+        // A program may have a λ of its own; such a set is always loaded.
+        let default_lambda = problem.get().map_or(1.0 / description.size.n as f64, |problem| problem.lambda());
         for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)) {
             let info = catalog.solver(&solver.name);
             let params = info.and_then(|info| info.resolve(solver, catalog.solvers()).ok()).unwrap_or_default();
@@ -199,7 +209,7 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
             let identity = |repeat: u64, oracle_cost: OracleCost| Identity {
                 dataset: spec.name.clone(),
                 data_checksum: description.checksum.clone(),
-                lambda: spec.lambda.unwrap_or(1.0 / description.size.n as f64),
+                lambda: spec.lambda.unwrap_or(default_lambda),
                 pairwise_weight: spec.pairwise_weight,
                 settings: RunSettings {
                     solver: solver.clone(),

@@ -31,9 +31,7 @@ pub fn evaluate<P: Problem>(
 ) -> Option<Evaluation> {
     const CHUNK: usize = 64;
     let certify = |work: &mut P::Work, plane: &mut P::Plane, chunk: usize, terms: &mut [Certificate]| {
-        for (at, term) in terms.iter_mut().enumerate() {
-            *term = problem.certify(chunk * CHUNK + at, w, work, plane);
-        }
+        problem.certify_all(chunk * CHUNK, w, work, plane, terms);
     };
     let mut terms = vec![Certificate::default(); problem.terms()];
     if parallel {

@@ -6,6 +6,7 @@
 mod chain;
 mod evaluate;
 mod family;
+mod fault;
 mod graph;
 mod multiclass;
 mod simple;
@@ -13,6 +14,7 @@ mod simple;
 pub use chain::{CHAIN, ChainProblem};
 pub use evaluate::{Evaluation, evaluate};
 pub use family::{Family, Paper, Size};
+pub use fault::{give_up, guarded};
 pub use graph::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
 pub use multiclass::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
 pub use simple::{MaxOracle, Simple, SparsePlane};
@@ -69,6 +71,15 @@ impl Certificate {
     }
 }
 
+/// What of an oracle call was spent outside this process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Away {
+    /// Inside the oracle, ns.
+    pub spent_ns: u64,
+    /// On the way there and back, ns: no part of the oracle's time.
+    pub pipe_ns: u64,
+}
+
 /// A structural SVM training problem: n terms, each the maximum of planes.
 ///
 /// Coordinates of w are the problem's own (any isometric image of the joint feature space will do);
@@ -99,6 +110,10 @@ pub trait Problem: Sync {
     fn refusal(&self) -> Option<String> {
         None
     }
+    /// Bytes that any run takes at least: w in a few places, and all φ^i. A problem whose runs cannot have them is refused.
+    fn run_bytes(&self) -> u64 {
+        vectors(4, self.dim())
+    }
     /// All φ^i = 0, the ground-truth planes.
     fn blocks(&self) -> Self::Blocks;
     /// Fresh scratch memory.
@@ -126,6 +141,30 @@ pub trait Problem: Sync {
     fn certify(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> Certificate {
         let operations = self.oracle(i, w, work, plane);
         Certificate::exact(self.value(i, plane, w, work), operations)
+    }
+    /// [`Problem::certify`] of the terms from `first` on. Overridden where several questions at once cost less.
+    fn certify_all(
+        &self,
+        first: usize,
+        w: &[f64],
+        work: &mut Self::Work,
+        plane: &mut Self::Plane,
+        terms: &mut [Certificate],
+    ) {
+        for (at, term) in terms.iter_mut().enumerate() {
+            *term = self.certify(first + at, w, work, plane);
+        }
+    }
+    /// Hint that the oracle is asked for these terms next, in this order, all at this w.
+    fn announce(&self, _terms: &[u32], _w: &[f64], _work: &mut Self::Work) {}
+    /// What of the last oracle call with this `work` was spent outside this process.
+    #[inline(always)]
+    fn away(&self, _work: &Self::Work) -> Away {
+        Away::default()
+    }
+    /// What was noticed about the oracle so far and should be known to whoever reads results, a sentence each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
     }
     /// Prepares `work` for products of φ^i and these planes of term i with w, when no oracle call came before.
     fn load<'a>(
@@ -214,4 +253,9 @@ pub trait Problem: Sync {
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
     }
+}
+
+/// Bytes of so many vectors of this length.
+pub(crate) fn vectors(count: usize, length: usize) -> u64 {
+    (count as u64).saturating_mul(length as u64).saturating_mul(8)
 }

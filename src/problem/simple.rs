@@ -1,6 +1,6 @@
 //! An oracle that returns sparse planes → a whole [`Problem`]: the short way to add a problem of one's own.
 
-use super::{Direction, Problem, Sink};
+use super::{Direction, Problem, Sink, vectors};
 use crate::linalg::add_scaled;
 
 /// A plane as index–value pairs (each index once) plus φ∘.
@@ -64,6 +64,10 @@ impl<O: MaxOracle> Problem for Simple<O> {
 
     fn lambda(&self) -> f64 {
         self.0.lambda()
+    }
+
+    fn run_bytes(&self) -> u64 {
+        vectors(self.terms().saturating_add(4), self.dim())
     }
 
     fn blocks(&self) -> SimpleBlocks {

@@ -113,11 +113,11 @@ impl Cadence {
         match self {
             Self::Every(k) => iteration.is_multiple_of(*k),
             Self::Log => {
-                let mut decade = 1;
-                while decade * 10 <= iteration {
+                let mut decade: u64 = 1;
+                while decade <= iteration / 10 {
                     decade *= 10;
                 }
-                if decade == 1 { true } else { TENTHS.iter().any(|m| m * decade / 10 == iteration) }
+                decade == 1 || TENTHS.iter().any(|m| m.saturating_mul(decade / 10) == iteration)
             }
             Self::At(list) => list.contains(&iteration),
         }
@@ -130,7 +130,8 @@ impl Cadence {
         let mut decade: u64 = 10;
         while decade <= to {
             marks.extend(TENTHS.iter().map(|tenth| tenth.saturating_mul(decade / 10)));
-            decade = decade.saturating_mul(10);
+            let Some(next) = decade.checked_mul(10) else { break };
+            decade = next;
         }
         marks.retain(|mark| (from..to).contains(mark));
         marks.push(to);
@@ -199,6 +200,12 @@ mod tests {
             let due: Vec<u64> = (from..=to).filter(|k| Cadence::Log.due(*k) || *k == to).collect();
             assert_eq!(Cadence::log_marks(from, to), due, "{from}..={to}");
         }
+    }
+
+    #[test]
+    fn the_largest_iteration_has_marks_too() {
+        assert!(Cadence::Log.due(10_000_000_000_000_000_000) && !Cadence::Log.due(10_000_000_000_000_000_001));
+        assert_eq!(Cadence::log_marks(1, u64::MAX).last(), Some(&u64::MAX));
     }
 
     #[test]

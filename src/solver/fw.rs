@@ -1,7 +1,7 @@
 //! Frank–Wolfe: n oracle calls at one w, then one step of the whole plane.
 
 use super::order::{Order, Orders};
-use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, step};
+use super::{ANNOUNCED, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, step};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::{Direction, Problem};
 use crate::settings::Params;
@@ -61,13 +61,17 @@ impl<P: Problem> Solver for FrankWolfe<'_, P> {
         let lambda = self.problem.lambda();
         self.hat.fill(0.0);
         let mut offset = 0.0;
-        for i in self.orders.list() {
-            if !meter.may_call() {
-                return Iteration::Interrupted;
+        for group in self.orders.list().chunks(ANNOUNCED) {
+            let allowed = meter.may_call_some(group.len());
+            self.problem.announce(&group[..allowed], &self.w, &mut self.work);
+            for i in group {
+                if !meter.may_call() {
+                    return Iteration::Interrupted;
+                }
+                let i = *i as usize;
+                self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane);
+                offset += self.problem.add_plane(i, &self.plane, -1.0 / lambda, &mut self.hat);
             }
-            let i = *i as usize;
-            self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane);
-            offset += self.problem.add_plane(i, &self.plane, -1.0 / lambda, &mut self.hat);
         }
         add_scaled(&mut self.hat, -1.0, &self.w);
         let direction = Direction {

@@ -4,10 +4,16 @@
 use super::Meter;
 use super::batch::Place;
 use crate::clock::Call;
-use crate::problem::{Direction, Family, Problem, Sink};
+use crate::problem::{Away, Direction, Family, Problem, Sink};
 
 /// A problem whose oracle is metered.
 pub struct Metered<'p, P>(&'p P);
+
+/// As the meter, which knows no problems, takes it.
+#[inline(always)]
+fn pair(away: Away) -> (u64, u64) {
+    (away.spent_ns, away.pipe_ns)
+}
 
 impl<P> Clone for Metered<'_, P> {
     fn clone(&self) -> Self {
@@ -27,6 +33,7 @@ impl<'p, P: Problem> Metered<'p, P> {
     #[inline(always)]
     pub fn oracle(self, meter: &mut Meter<'_>, i: usize, w: &[f64], work: &mut P::Work, plane: &mut P::Plane) {
         meter.exact_call(self.0.product_ops(i), || self.0.oracle(i, w, work, plane));
+        meter.was_away(pair(self.0.away(work)));
     }
 
     /// [`Metered::oracle`] with planes of term i that are known, see [`Problem::oracle_among`].
@@ -43,6 +50,7 @@ impl<'p, P: Problem> Metered<'p, P> {
         P::Plane: 'a,
     {
         meter.exact_call(self.0.product_ops(i), || self.0.oracle_among(i, w, known, work, plane));
+        meter.was_away(pair(self.0.away(work)));
     }
 
     /// [`Metered::oracle_among`] of several terms at one w, on so many lanes of the virtual clock. Ask
@@ -60,6 +68,12 @@ impl<'p, P: Problem> Metered<'p, P> {
     {
         let oracle = |Place { term, work, hat }: &mut Place<P>| self.0.oracle_among(*term, w, known(*term), work, hat);
         meter.exact_calls(calls, lanes, |place| self.0.product_ops(place.term), oracle);
+        meter.were_away(calls.iter().map(|call| pair(self.0.away(&call.item.work))));
+    }
+
+    /// [`Problem::announce`].
+    pub fn announce(self, terms: &[u32], w: &[f64], work: &mut P::Work) {
+        self.0.announce(terms, w, work);
     }
 
     /// [`Problem::exact`].

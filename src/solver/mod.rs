@@ -38,6 +38,9 @@ pub use weighted::{Visit, Weighted};
 
 pub use crate::clock::Meter;
 
+/// Terms whose calls at one w are announced together.
+const ANNOUNCED: usize = 64;
+
 /// How an iteration ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Iteration {

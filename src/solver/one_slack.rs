@@ -8,7 +8,7 @@ use super::order::{Order, Orders};
 use super::passes::sizes;
 use super::weights::{Stop, Weights};
 use super::working_set::{WorkingSet, best_values};
-use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
+use super::{ANNOUNCED, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
@@ -128,6 +128,11 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         self.sum.fill(0.0);
         let mut offset = 0.0;
         for at in 0..self.orders.list().len() {
+            if at % ANNOUNCED == 0 {
+                let group = &self.orders.list()[at..];
+                let allowed = meter.may_call_some(group.len().min(ANNOUNCED));
+                self.problem.announce(&group[..allowed], &self.w, &mut self.work);
+            }
             if !meter.may_call() {
                 return None;
             }

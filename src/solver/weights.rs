@@ -9,6 +9,9 @@
 /// themselves may be as small as the features are large.
 const DUST: f64 = 1e-12;
 
+/// Values that differ by less than this part of the largest offset are the same.
+const TIE: f64 = 1e-13;
+
 /// Where a step takes weight from, and where it puts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -191,26 +194,30 @@ impl<P> Weights<P> {
     /// Pair steps until `stop`; returns the gap over the planes as it was and the number of steps.
     pub fn pair_steps(&mut self, values: &mut [f64], lambda: f64, stop: Stop, now: u64) -> (f64, u64) {
         let mut entry = 0.0;
+        // After a step both ends are equally high, but for rounding: the first of such planes is chosen, on every machine
+        // and in whatever coordinates.
+        let tie = TIE * self.offsets.iter().fold(0.0, |most: f64, offset| most.max(offset.abs()));
         for count in 0..stop.steps {
             let (mut t, mut o) = (0, usize::MAX);
-            let mut mix = 0.0;
+            let (mut mix, mut most) = (0.0, values[0]);
             for (at, value) in values.iter().enumerate() {
-                if *value > values[t] {
+                most = most.max(*value);
+                if *value > values[t] + tie {
                     t = at;
                 }
                 if self.alpha[at] > 0.0 {
                     mix += self.alpha[at] * value;
-                    if o == usize::MAX || *value < values[o] {
+                    if o == usize::MAX || *value < values[o] - tie {
                         o = at;
                     }
                 }
             }
-            let gap = values[t] - mix;
+            let gap = most - mix;
             if count == 0 {
                 entry = gap;
                 self.last_active[t] = now;
             }
-            if o == usize::MAX || values[t] <= values[o] || (count > 0 && gap <= stop.share * entry) {
+            if o == usize::MAX || values[t] - values[o] <= tie || (count > 0 && gap <= stop.share * entry) {
                 return (entry, count);
             }
             let (gain, norm2) = self.direction(End::Plane(t), End::Plane(o), values);

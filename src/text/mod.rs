@@ -2,6 +2,8 @@
 
 mod grid;
 
+use std::borrow::Cow;
+
 pub use grid::{Grid, TableFormat};
 
 /// Three significant digits, plain between 0.001 and 99999, in powers of ten elsewhere.
@@ -97,17 +99,35 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// Text for a terminal: control characters, which could move the cursor or change what is there, are replaced.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(control) { text.replace(control, "\u{fffd}").into() } else { text.into() }
+}
+
 /// Whether a name such as `usps-synth:n=9/mp-bcfw` fits a pattern in which `*` stands for any text and `?` for any one
 /// character. A pattern without `/` is one for the part before it.
 pub fn fits(pattern: &str, name: &str) -> bool {
+    // The last star takes as much as it must; those before it never have to change.
     fn fits(pattern: &[u8], name: &[u8]) -> bool {
-        match (pattern, name) {
-            ([], []) => true,
-            ([b'*', rest @ ..], _) => fits(rest, name) || !name.is_empty() && fits(pattern, &name[1..]),
-            ([b'?', rest @ ..], [_, tail @ ..]) => fits(rest, tail),
-            ([p, rest @ ..], [n, tail @ ..]) => p == n && fits(rest, tail),
-            _ => false,
+        let (mut p, mut n, mut star) = (0, 0, None);
+        while n < name.len() {
+            match pattern.get(p) {
+                Some(b'*') => {
+                    star = Some((p, n));
+                    p += 1;
+                }
+                Some(c) if *c == b'?' || *c == name[n] => (p, n) = (p + 1, n + 1),
+                _ => match star {
+                    Some((at, taken)) => {
+                        star = Some((at, taken + 1));
+                        (p, n) = (at + 1, taken + 1);
+                    }
+                    None => return false,
+                },
+            }
         }
+        pattern[p..].iter().all(|c| *c == b'*')
     }
     let name = if pattern.contains('/') { name } else { name.rsplit_once('/').map_or(name, |(head, _)| head) };
     fits(pattern.as_bytes(), name.as_bytes())
@@ -133,6 +153,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_moves_the_cursor() {
+        assert_eq!(printable("a\tb\n"), "a\tb\n");
+        assert_eq!(printable("\u{1b}[2Jgone\u{9b}x"), "\u{fffd}[2Jgone\u{fffd}x");
+    }
+
+    /// Trying all ways to divide the text among the stars would take longer than the world is old.
+    #[test]
+    fn many_stars_take_no_time() {
+        assert!(!fits(&("*a".repeat(40) + "b/*"), &("a".repeat(300) + "/fw")));
+    }
+
+    #[test]
     fn patterns() {
         for (pattern, name, expected) in [
             ("usps*", "usps-synth:n=9/fw", true),
@@ -142,6 +174,9 @@ mod tests {
             ("ocr/?w", "ocr/fw", true),
             ("libsvm:/a/b", "libsvm:/a/b/fw", false),
             ("libsvm:/a/b/*", "libsvm:/a/b/fw", true),
+            ("*a*b*/*", "xaxxbx/fw", true),
+            ("a*ab/*", "aab/fw", true),
+            ("a*ab/*", "aabb/fw", false),
         ] {
             assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
         }

@@ -176,7 +176,7 @@ pub fn decode(mut bytes: Vec<u8>) -> Result<RunRecord, Fault> {
     let mut points = Vec::new();
     for batch in reader {
         let batch = batch.map_err(|e| parquet(&e))?;
-        append_points(&batch, &mut points).ok_or_else(|| damaged("a trace column is missing"))?;
+        append_points(&batch, &mut points).ok_or_else(|| damaged("a trace column is missing or wrong"))?;
     }
     let Facts { identity, repeat, circumstances, status, totals } = facts;
     let measured = Measured { points, oracle_ns, approx_ns, totals };
@@ -216,7 +216,7 @@ fn rows(record: &RunRecord) -> Result<RecordBatch, String> {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|e| e.to_string())
 }
 
-/// The evaluations of one batch; `None` when a column is missing or of another type.
+/// The evaluations of one batch; `None` when a column is missing or of another type, or a count is negative.
 fn append_points(batch: &RecordBatch, points: &mut Vec<TracePoint>) -> Option<()> {
     let first = points.len();
     // Without an iteration a row says only that the run has no evaluation.
@@ -232,6 +232,9 @@ fn append_points(batch: &RecordBatch, points: &mut Vec<TracePoint>) -> Option<()
         match content {
             Count(_, set) => {
                 let column = column.as_primitive_opt::<Int64Type>()?;
+                if rows.iter().any(|row| column.value(*row) < 0) {
+                    return None;
+                }
                 rows.iter().zip(&mut points[first..]).for_each(|(row, point)| set(point, column.value(*row) as u64));
             }
             Value(_, set) | Dual(_, set, _) => {

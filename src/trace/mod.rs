@@ -177,8 +177,14 @@ pub struct Totals {
     pub cpu_s: f64,
     /// Wall time inside exact oracle calls, seconds.
     pub oracle_wall_s: f64,
+    /// Wall time on the way to an oracle that is a program and back, seconds: no part of the oracle's time.
+    #[serde(default)]
+    pub pipe_s: f64,
     /// Estimated cost of the instrument itself, seconds.
     pub instrument_s: f64,
+    /// What was noticed about the oracle.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Wall time of the whole run with evaluation, seconds.
     pub total_s: f64,
     /// (seconds, F) at the start of one iteration and after each of its passes, as its observer chose it.
@@ -196,7 +202,9 @@ impl Measured {
                 wall_s: outcome.wall_s,
                 cpu_s: outcome.cpu_s,
                 oracle_wall_s: outcome.oracle_wall_s,
+                pipe_s: outcome.pipe_s,
                 instrument_s: outcome.instrument_s,
+                notes: outcome.notes,
                 total_s,
                 passes,
             },

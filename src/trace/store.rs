@@ -4,7 +4,7 @@
 //! folder), so a killed process leaves finished runs and, at worst, a temporary file that the next one removes.
 //! One process writes (it holds [`WriteLock`]); any number may read at the same time.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -13,7 +13,10 @@ use super::codec::{self, Fault};
 use super::manifest::Manifest;
 use super::{RunRecord, SCHEMA_VERSION};
 use crate::error::{Error, Result};
-use crate::files;
+use crate::{files, guard};
+
+/// Most bytes of the file of one run; a million evaluations have less.
+const LARGEST_RECORD: u64 = 1 << 30;
 
 /// Handle of a result folder.
 #[derive(Clone, Debug)]
@@ -24,7 +27,7 @@ pub struct Store {
 /// The right to write into a folder; given back when dropped or when the process ends, however it ends.
 #[derive(Debug)]
 pub struct WriteLock {
-    _file: File,
+    _folder: File,
 }
 
 /// Which folder a record belongs to.
@@ -84,22 +87,11 @@ impl Store {
     pub fn create(dir: impl AsRef<Path>) -> Result<(Self, WriteLock)> {
         let store = Self { dir: dir.as_ref().to_owned() };
         let runs = store.folder(Folder::Runs);
-        fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
-        let path = store.dir.join(".lock");
-        let file = open_lock(&path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::file(
-                    &store.dir,
-                    "another `ssvm-bench run` is writing into this folder; wait for it or choose another --out",
-                ));
-            }
-            Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
-        }
+        files::make_folder(&runs)?;
+        let lock = lock(&store.dir)?;
         files::remove_leftovers(&store.dir)?;
         files::remove_leftovers(&runs)?;
-        Ok((store, WriteLock { _file: file }))
+        Ok((store, lock))
     }
 
     /// The folder for reading; it must hold results.
@@ -136,7 +128,8 @@ impl Store {
     /// another version is an error.
     pub fn scan(&self, kind: Folder) -> Result<Contents> {
         let folder = self.folder(kind);
-        let paths = if folder.is_dir() { list(&folder, kind.extension())? } else { Vec::new() };
+        let mut paths = if folder.is_dir() { files::list(&folder)? } else { Vec::new() };
+        paths.retain(|path| path.extension().is_some_and(|e| e == kind.extension()));
         let read: Vec<Result<RunRecord>> = paths.par_iter().map(|path| read_file(path)).collect();
         let mut contents = Contents::default();
         for (path, result) in paths.into_iter().zip(read) {
@@ -153,19 +146,14 @@ impl Store {
     /// Moves a run from `runs/` to `stale/`.
     pub fn set_aside(&self, run_id: &str) -> Result<()> {
         let folder = self.folder(Folder::Stale);
-        fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
-        let (from, to) = (self.path(Folder::Runs, run_id), self.path(Folder::Stale, run_id));
-        fs::rename(&from, &to).map_err(Error::io("move to stale/ the file", &from))
+        files::make_folder(&folder)?;
+        files::rename(&self.path(Folder::Runs, run_id), &self.path(Folder::Stale, run_id))
     }
 
     /// The manifest; an empty one when the folder has none yet.
     pub fn manifest(&self) -> Result<Manifest> {
         let path = self.manifest_path();
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Manifest::default()),
-            Err(error) => return Err(Error::io("read", &path)(error)),
-        };
+        let Some(text) = files::read_text_if_there(&path)? else { return Ok(Manifest::default()) };
         #[derive(serde::Deserialize)]
         struct Version {
             schema_version: u32,
@@ -202,26 +190,33 @@ impl Store {
     }
 }
 
-/// The lock file, made if needed. What is there keeps its content, and a link is not followed: somebody may have put it
-/// there to have another file touched.
-fn open_lock(path: &Path) -> Result<File> {
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK);
-    let strange =
-        || Error::file(path, "is not a plain file that `ssvm-bench run` made; remove it or choose another --out");
-    let file = options.open(path).map_err(|reason| {
-        let link = path.symlink_metadata().is_ok_and(|found| !found.is_file());
-        if link { strange() } else { Error::io("create", path)(reason) }
-    })?;
-    let plain = file.metadata().map_err(Error::io("read", path))?.is_file();
-    if plain { Ok(file) } else { Err(strange()) }
+/// The folder itself is locked: whatever is deleted in it, a second writer is refused.
+fn lock(dir: &Path) -> Result<WriteLock> {
+    let folder = File::open(dir).map_err(Error::io("open", dir))?;
+    match folder.try_lock() {
+        Ok(()) => Ok(WriteLock { _folder: folder }),
+        Err(TryLockError::WouldBlock) => Err(Error::file(
+            dir,
+            "another `ssvm-bench run` is writing into this folder; wait for it or choose another --out",
+        )),
+        Err(TryLockError::Error(reason)) => {
+            let message = format!("cannot be locked ({reason}); choose an --out on a disk of this machine");
+            Err(Error::file(dir, message))
+        }
+    }
 }
 
 fn read_file(path: &Path) -> Result<RunRecord> {
-    let bytes = fs::read(path).map_err(Error::io("read", path))?;
-    let record = codec::decode(bytes).map_err(|fault| match fault {
+    // Reading a pipe would wait for ever, and what is no file of ours is not to be moved.
+    if path.metadata().is_ok_and(|there| !there.is_file()) {
+        let reason = std::io::Error::other("it is not a plain file; move it out of the folder");
+        return Err(Error::io("read", path)(reason));
+    }
+    let bytes = files::read(path, LARGEST_RECORD)?;
+    // Whatever a decoder makes of crafted bytes, it is the fault of one file.
+    let decoded = guard::catch(|| codec::decode(bytes));
+    let decoded = decoded.unwrap_or_else(|panic| Err(Fault::Damaged(format!("its decoder panicked: {panic}"))));
+    let record = decoded.map_err(|fault| match fault {
         Fault::Version(version) => other_version(path, &version),
         Fault::Damaged(reason) => {
             Error::file(path, format!("damaged: {reason}; start `ssvm-bench run` again to redo this run"))
@@ -242,17 +237,4 @@ fn other_version(path: &Path, version: &str) -> Error {
          version that wrote it, or run again into another --out",
         path.display()
     ))
-}
-
-/// Files of a folder with this extension, sorted.
-fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
-        let path = entry.map_err(Error::io("list", folder))?.path();
-        if path.extension().is_some_and(|e| e == extension) {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
 }

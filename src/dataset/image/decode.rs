@@ -10,21 +10,27 @@ use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 use super::Picture;
-use crate::files;
+use crate::{files, guard};
 
-/// Most pixels an image may have; larger ones are refused before they are decoded.
-const MAX_PIXELS: usize = 1 << 26;
+/// Most pixels an image may have; larger ones are refused before they are decoded. Real ones have less than a million.
+const MAX_PIXELS: usize = 1 << 22;
 /// Most memory that the PNG decoder may take for itself and its rows.
-const MAX_BYTES: usize = 512 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 impl Picture {
     /// Decodes a JPEG or PNG file held in memory; its content decides which it is.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        match bytes {
+        let decoded = guard::catch(|| match bytes {
             [0xff, 0xd8, 0xff, ..] => jpeg(bytes),
             [0x89, b'P', b'N', b'G', ..] => png(bytes),
             _ => Err("is neither JPEG nor PNG".into()),
-        }
+        });
+        decoded.unwrap_or_else(|panic| Err(wrong(format!("its decoder panicked: {panic}"))))
+    }
+
+    /// Whether a picture may have so many columns and rows.
+    pub(super) fn can_have(width: usize, height: usize) -> bool {
+        width > 0 && height > 0 && width.saturating_mul(height) <= MAX_PIXELS
     }
 
     /// Writes the picture as PNG, whole or not at all.
@@ -45,7 +51,7 @@ fn wrong(error: impl std::fmt::Display) -> String {
 }
 
 fn size(width: usize, height: usize) -> Result<(), String> {
-    if width == 0 || height == 0 || width.saturating_mul(height) > MAX_PIXELS {
+    if !Picture::can_have(width, height) {
         return Err(format!("has {width} × {height} pixels; 1 to {MAX_PIXELS} are supported"));
     }
     Ok(())

@@ -1,11 +1,10 @@
 //! Archive or folder of an image set → pictures with their pixel labels.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Read;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use super::{LabelMap, Picture};
+use crate::dataset::archive;
 use crate::files;
 use crate::{Error, Result};
 
@@ -27,8 +26,11 @@ pub struct Pair {
     truth: Vec<u8>,
 }
 
-/// Largest file taken out of an archive; the largest real one has less than one MiB.
-const MAX_FILE: u64 = 1 << 26;
+/// Largest file of a set; the largest real one has less than one MiB.
+const MAX_FILE: u64 = 1 << 24;
+
+/// Largest sum of its files, which are all held at once; the largest real one has 20 MiB.
+const MAX_SET: u64 = 1 << 28;
 
 impl ImageSet {
     /// The data set name.
@@ -85,37 +87,39 @@ impl ImageSet {
     /// Reads the pairs of an archive (tar, gzip or plain) or a folder, sorted by name.
     pub fn pairs(self, source: &Path) -> Result<Vec<Pair>> {
         let mut found: BTreeMap<String, [Option<Vec<u8>>; 2]> = BTreeMap::new();
-        let mut add = |path: &Path, size: u64, reader: &mut dyn Read| -> Result<()> {
-            if let Some((kind, name)) = self.classify(path) {
-                if size > MAX_FILE {
-                    return Err(Error::file(
-                        source,
-                        format!("{} has {size} bytes: not part of the set", path.display()),
-                    ));
-                }
-                let mut bytes = Vec::new();
-                reader.take(MAX_FILE).read_to_end(&mut bytes).map_err(Error::io("read", source))?;
-                found.entry(name).or_default()[kind] = Some(bytes);
+        let mut held = 0u64;
+        let mut fits = |path: &Path, size: u64| {
+            if size > MAX_FILE {
+                return Err(Error::file(source, format!("{} has {size} bytes: not part of the set", path.display())));
+            }
+            held += size;
+            if held > MAX_SET {
+                let message = format!("has more than {} MiB of pictures: not the set", MAX_SET >> 20);
+                return Err(Error::file(source, message));
             }
             Ok(())
         };
         if source.is_dir() {
             for path in files_below(source)? {
-                let mut file = File::open(&path).map_err(Error::io("read", &path))?;
-                let size = file.metadata().map_err(Error::io("read", &path))?.len();
-                add(&path, size, &mut file)?;
+                let Some((kind, name)) = self.classify(&path) else { continue };
+                let bytes = files::read(&path, MAX_FILE)?;
+                fits(&path, bytes.len() as u64)?;
+                found.entry(name).or_default()[kind] = Some(bytes);
             }
         } else {
-            let damaged =
-                |e: std::io::Error| Error::file(source, format!("is not a whole tar archive ({e}); fetch it again"));
-            let mut archive = tar::Archive::new(files::open_content(source)?);
-            for entry in archive.entries().map_err(damaged)? {
-                let mut entry = entry.map_err(damaged)?;
-                if entry.header().entry_type().is_file() {
-                    let path = entry.path().map_err(damaged)?.into_owned();
-                    add(&path, entry.size(), &mut entry)?;
-                }
-            }
+            archive::entries(source, |entry| {
+                let Some((kind, name)) = self.classify(&entry.path).filter(|_| entry.kind.is_file()) else {
+                    return Ok(());
+                };
+                fits(&entry.path, entry.size)?;
+                let mut bytes = Vec::new();
+                entry.content(|block| {
+                    bytes.extend_from_slice(block);
+                    Ok(())
+                })?;
+                found.entry(name).or_default()[kind] = Some(bytes);
+                Ok(())
+            })?;
         }
         let mut pairs = Vec::with_capacity(found.len());
         for (name, pair) in found {
@@ -149,6 +153,13 @@ impl ImageSet {
         if self == Self::Stanford && (truth.width, truth.height) != (picture.width, picture.height) {
             return Err(format!(
                 "picture {} has {} × {} pixels, but its regions {} × {}",
+                pair.name, picture.width, picture.height, truth.width, truth.height
+            ));
+        }
+        // Columns are resized before rows.
+        if !Picture::can_have(truth.width, picture.height) {
+            return Err(format!(
+                "picture {} has {} × {} pixels, but its truth {} × {}: not of one picture",
                 pair.name, picture.width, picture.height, truth.width, truth.height
             ));
         }
@@ -198,13 +209,16 @@ fn regions(bytes: &[u8], num_labels: usize) -> Result<LabelMap, String> {
     if map.labels.is_empty() { Err("is empty".into()) } else { Ok(map) }
 }
 
-/// Files below a folder, at most four levels deep, which also bounds links that lead in a circle.
+/// Files below a folder, at most four levels deep. A folder is looked into once, whatever links lead to it.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    fn walk(folder: &Path, depth: usize, out: &mut Vec<PathBuf>) -> Result<()> {
-        for entry in fs::read_dir(folder).map_err(Error::io("read the folder", folder))? {
-            let path = entry.map_err(Error::io("read the folder", folder))?.path();
+    fn walk(folder: &Path, depth: usize, seen: &mut BTreeSet<PathBuf>, out: &mut Vec<PathBuf>) -> Result<()> {
+        let place = folder.canonicalize().map_err(Error::io("read the folder", folder))?;
+        if !seen.insert(place) {
+            return Ok(());
+        }
+        for path in files::list(folder)? {
             if path.is_dir() && depth > 0 {
-                walk(&path, depth - 1, out)?;
+                walk(&path, depth - 1, seen, out)?;
             } else if path.is_file() {
                 out.push(path);
             }
@@ -212,7 +226,7 @@ pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
         Ok(())
     }
     let mut out = Vec::new();
-    walk(folder, 3, &mut out)?;
+    walk(folder, 3, &mut BTreeSet::new(), &mut out)?;
     out.sort();
     Ok(out)
 }

@@ -1,0 +1,53 @@
+//! Ctrl-C, SIGTERM and a closed terminal in, a flag out. What was ignored when the program started stays ignored: `nohup`
+//! and background jobs rely on it.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::note;
+
+/// How long a program may finish its call after Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Set by the first signal: runs in flight are dropped, finished ones stay. The second ends the process.
+pub fn flag() -> &'static AtomicBool {
+    static FLAG: AtomicBool = AtomicBool::new(false);
+    static HANDLER: OnceLock<()> = OnceLock::new();
+    HANDLER.get_or_init(|| {
+        // Without a handler Ctrl-C still works, only less politely.
+        let _ = ctrlc::set_handler(|| {
+            if FLAG.swap(true, Ordering::Relaxed) {
+                crate::program::kill_all();
+                std::process::exit(1);
+            }
+            note("stopping; once more to stop at once");
+            // Runs look up between two calls; after this long they wait for a program that does not answer.
+            std::thread::sleep(PATIENCE);
+            crate::program::kill_all();
+        });
+    });
+    &FLAG
+}
+
+/// Blocks the signals that are ignored now, in this thread and those it makes: a handler would wake them up. To be called
+/// before there is another thread.
+#[cfg(unix)]
+pub fn keep_ignored() {
+    use nix::sys::signal::{SigSet, Signal};
+
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    let mask = mask.unwrap_or(0);
+    let mut ignored = SigSet::empty();
+    for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM] {
+        if mask >> (signal as i32 - 1) & 1 == 1 {
+            ignored.add(signal);
+        }
+    }
+    // A signal that cannot be blocked is heard, as before.
+    let _ = ignored.thread_block();
+}
+
+#[cfg(not(unix))]
+pub fn keep_ignored() {}

@@ -1,0 +1,113 @@
+//! `oracle test`: checks a max-oracle that is a program of its own before a long run.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{TextOrJson, Verdict, note, print};
+use crate::dataset::{DataDir, Loaded, Request, program};
+use crate::problem::Problem;
+use crate::program::{ProgramProblem, Trial, trial};
+use crate::text::seconds;
+
+/// Options of `oracle`.
+#[derive(Args)]
+pub struct OracleArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Asks some terms at several w and checks the answers. Exit code 2 when something should not be.
+    Test(TestArgs),
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  ssvm-bench oracle test 'oracle:python3 examples/digits_oracle.py'\n  \
+    ssvm-bench oracle test 'oracle:./segment,limit=5 --data horses.npz' --terms 200")]
+struct TestArgs {
+    /// The program as a data set: oracle:PROGRAM[,limit=S] [ARGUMENTS].
+    #[arg(value_name = "ORACLE")]
+    oracle: String,
+    /// Terms to ask, six times each and more.
+    #[arg(long, default_value_t = 50, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    terms: u32,
+    /// Seed of the terms and of the points.
+    #[arg(long, default_value_t = 1, value_name = "K")]
+    seed: u64,
+    /// table or json.
+    #[arg(long, default_value = "table")]
+    format: TextOrJson,
+}
+
+/// Most findings of a check that are printed.
+const SHOWN: usize = 5;
+
+/// Runs the command.
+pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
+    let What::Test(args) = &args.what;
+    let request = Request::new(&args.oracle, data);
+    if request.head() != "oracle" {
+        anyhow::bail!("'{}' is no oracle program; write oracle:PROGRAM [ARGUMENTS]", args.oracle);
+    }
+    let Loaded { problem, .. } = program::open(&request)?;
+    super::end_programs_with_us();
+    let found = trial(&problem, args.terms as usize, args.seed)?;
+    print(&match args.format {
+        TextOrJson::Table => text(&problem, &found),
+        TextOrJson::Json => json_text(&problem, &found),
+    })?;
+    problem.notes().iter().for_each(|text| note(&format!("warning: {text}")));
+    Ok(if found.findings.is_empty() { Verdict::Fine } else { Verdict::GateFailed })
+}
+
+fn text(problem: &ProgramProblem, trial: &Trial) -> String {
+    let hello = problem.hello();
+    let ns = |ns: f64| seconds(ns * 1e-9);
+    let mut text = format!(
+        "n = {}, d = {}, λ = {:e}, {}{}\n",
+        hello.n,
+        hello.d,
+        problem.lambda(),
+        if hello.exact { "exact" } else { "not exact" },
+        if hello.version.is_empty() { String::new() } else { format!(", version {}", hello.version) }
+    );
+    text += &format!(
+        "a call with a new w takes {}: {} in the program (at most {}), {} around it\n",
+        ns(trial.total_ns),
+        ns(trial.call_ns.0),
+        ns(trial.call_ns.1),
+        ns(trial.pipe_ns)
+    );
+    text += &format!(
+        "the pipe: {} a round trip and {} a kilobyte\n",
+        ns(trial.pipe.fixed_ns),
+        ns(1024.0 * trial.pipe.byte_ns)
+    );
+    for (check, count) in &trial.checks {
+        let findings: Vec<_> = trial.findings.iter().filter(|finding| finding.check == *check).collect();
+        let verdict = if findings.is_empty() { "fine".into() } else { format!("{} times not so", findings.len()) };
+        text += &format!("{check}: {verdict}, {count} times looked\n");
+        for finding in findings.iter().take(SHOWN) {
+            text += &format!("  term {}: {}\n", finding.term, finding.text);
+        }
+    }
+    text
+}
+
+fn json_text(problem: &ProgramProblem, trial: &Trial) -> String {
+    let findings: Vec<_> = trial
+        .findings
+        .iter()
+        .map(|finding| json!({ "check": finding.check, "term": finding.term, "text": finding.text }))
+        .collect();
+    let checks: Vec<_> = trial.checks.iter().map(|(check, count)| json!({ "check": check, "count": count })).collect();
+    let hello = problem.hello();
+    let value = json!({
+        "n": hello.n, "d": hello.d, "lambda": problem.lambda(), "exact": hello.exact, "version": hello.version,
+        "call_ns": trial.call_ns.0, "call_max_ns": trial.call_ns.1, "pipe_ns": trial.pipe_ns, "total_ns": trial.total_ns,
+        "round_trip_ns": trial.pipe.fixed_ns, "byte_ns": trial.pipe.byte_ns, "checks": checks, "findings": findings,
+        "notes": problem.notes(),
+    });
+    format!("{value}\n")
+}
