@@ -256,8 +256,9 @@ impl Source<'_> {
             let price = match text.as_str() {
                 PAPER => Price::Paper,
                 text => Price::Factor(text.parse().map_err(|_| {
-                    let message =
-                        format!("oracle_cost must be above 0, such as 16 or \"1/16\", or \"{PAPER}\", not {value}");
+                    let message = format!(
+                        "oracle_cost must lie between 1e-6 and 1e6, such as 16 or \"1/16\", or \"{PAPER}\", not {value}"
+                    );
                     self.error(given, message)
                 })?),
             };
