@@ -7,6 +7,9 @@ mod trials;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
 use ssvm_bench::check::rounds::Design;
 use ssvm_bench::check::{folders, measure};
 use ssvm_bench::frame::load::Results;
@@ -82,12 +85,23 @@ fn one_page_with_everything_and_nothing_from_outside() {
         assert!(!html.contains(outside), "{outside} reaches outside the page");
     }
     assert!(html.len() < 4_000_000, "{} bytes", html.len());
+    its_own_script_may_run(&html);
     let policy =
         html.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
     assert!(
         policy.starts_with("default-src 'none'; script-src 'sha256-") && !policy.contains("script-src 'unsafe"),
         "{policy}"
     );
+}
+
+/// The policy of a page lets its own script and style run: their hashes are in it.
+fn its_own_script_may_run(html: &str) {
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
+    let between = |from: &str, to: &str| html.split(from).nth(1).unwrap().split(to).next().unwrap();
+    let script = hash(between("<script>", "</script>"));
+    assert!(html.contains(&format!("script-src 'sha256-{script}'")), "the browser would not run the script");
+    let style = hash(between("<style>", "</style>"));
+    assert!(html.contains(&format!("style-src-elem 'sha256-{style}'")), "the browser would not use the style");
 }
 
 fn names_never_become_markup() {
@@ -133,6 +147,7 @@ fn two_folders_stand_side_by_side() {
     for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!html.contains(outside), "{outside} reaches outside the page");
     }
+    its_own_script_may_run(&html);
     let html = page(Err("the two folders have no data set and solver in common".to_owned()));
     assert!(html.contains("No ratio is said: the two folders have no data set"), "a reason is missing");
 }

@@ -138,8 +138,10 @@ fn other_peoples_files_stay() {
     fs::create_dir_all(kept_folder.join("deep")).unwrap();
     fs::create_dir_all(runs.join("x.tmp")).unwrap();
     fs::create_dir_all(runs.join(".part-folder")).unwrap();
-    let kept = [kept_file, kept_folder.join("deep/notes"), runs.join("notes.tmp"), runs.join(".notes.parquet.tmp")];
-    let leftovers = [out.join(".part-a1b2c3"), runs.join(".part-d4e5f6")];
+    let short = runs.join(".part-backup");
+    let kept =
+        [short, kept_file, kept_folder.join("deep/notes"), runs.join("notes.tmp"), runs.join(".notes.parquet.tmp")];
+    let leftovers = [out.join(".part-a1b2c3a1b2c3"), runs.join(".part-d4e5f6D4E5F6")];
     kept.iter().chain(&leftovers).for_each(|path| fs::write(path, "half").unwrap());
     for _ in 0..2 {
         program(&["run", "--quiet"], dir.path(), &out);

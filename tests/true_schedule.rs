@@ -243,7 +243,7 @@ fn a_run_that_times_out_keeps_its_points() {
         jobs: 1,
         threads: 1,
         timeout: Some(Duration::ZERO),
-        grace: Duration::from_secs(60),
+        grace: Duration::from_mins(1),
         cancel: &AtomicBool::new(false),
         probing: None,
     };

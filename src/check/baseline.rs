@@ -181,13 +181,9 @@ impl Baseline {
 
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Self> {
-        match files::read_text_if_there(path)? {
-            Some(text) => Self::parse(path, &text),
-            None => {
-                let message = "there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`";
-                Err(Error::file(path, message))
-            }
-        }
+        let missing = "there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`";
+        let text = files::read_text_if_there(path)?.ok_or_else(|| Error::file(path, missing))?;
+        Self::parse(path, &text)
     }
 
     /// Understands the text of a file; `path` is for messages.

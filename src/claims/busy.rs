@@ -5,7 +5,6 @@ use super::{Claim, Verdict};
 use crate::clock::ClockKind;
 use crate::frame::Frames;
 use crate::problem::Paper;
-use crate::stats::median;
 use crate::trace::RunRecord;
 
 /// A run was disturbed when it got less than this part of a core,
@@ -21,8 +20,8 @@ const SHORTEST: f64 = 1e-3;
 pub(super) struct Busy {
     dataset: String,
     title: String,
-    /// The part of a core that its runs got, median.
-    share: f64,
+    /// Its disturbed runs, and all that were looked at.
+    runs: (usize, usize),
 }
 
 /// The disturbed data sets of a folder. Runs on other clocks than the wall clock cannot be disturbed in this way, and runs
@@ -43,9 +42,9 @@ pub(super) fn busy(records: &[RunRecord], frames: &Frames) -> Vec<Busy> {
     };
     let disturbed = |dataset: String| {
         let shares = shares(&dataset);
-        let few = shares.iter().filter(|share| **share < WHOLE_CORE).count() as f64;
+        let few = shares.iter().filter(|share| **share < WHOLE_CORE).count();
         let title = frames.title(&dataset).to_owned();
-        (few > DISTURBED * shares.len() as f64).then(|| Busy { dataset, title, share: median(&shares) })
+        (few as f64 > DISTURBED * shares.len() as f64).then(|| Busy { dataset, title, runs: (few, shares.len()) })
     };
     frames.datasets().into_iter().filter_map(|dataset| disturbed(dataset.to_owned())).collect()
 }
@@ -59,10 +58,11 @@ pub(super) fn take_back(claim: &mut Claim, frames: &Frames, busy: &[Busy]) {
     if matches!(claim.verdict, Verdict::Holds | Verdict::DoesNotHold) {
         claim.verdict = Verdict::Undecided;
         claim.evidence.push_str(&format!(
-            "; the machine was busy: runs on {} got {:.0} % of a core; measure again when it is quiet, or with clock = \
-             \"cpu\"",
+            "; the machine was busy: {} of {} runs on {} got less than {:.0} % of a core; measure again when it is quiet",
+            of.runs.0,
+            of.runs.1,
             of.title,
-            100.0 * of.share
+            100.0 * WHOLE_CORE
         ));
     }
 }

@@ -62,6 +62,13 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         Oracle { share: Some(share), .. } => Place::Share(*share),
         Oracle { oracle_cost, .. } => Place::Price(oracle_cost.unwrap_or_default().factor()),
     };
+    if set.targets.is_empty() {
+        anyhow::bail!(
+            "{}: BCFW came no further than a relative gap of {:.2}; run it longer (iterations, gap) to compare solvers at one",
+            set.dataset,
+            set.reached
+        );
+    }
     let advice = advise(set, place);
     print(&match args.format {
         TextOrJson::Json => serde_json::to_string_pretty(&advice)? + "\n",

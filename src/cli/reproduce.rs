@@ -78,6 +78,8 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     }
     let (configs, why) = configs(args, catalog, data)?;
     why.iter().for_each(|words| say(words));
+    // Before the first of them runs for an hour.
+    configs.iter().try_for_each(|config| Experiment::load(config, catalog.solvers()).map(drop))?;
     let mut out: Option<PathBuf> = args.how.out.clone();
     let mut last = None;
     let mut reports = Vec::new();

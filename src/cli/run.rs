@@ -7,14 +7,15 @@ use anyhow::bail;
 
 use super::{interrupt, note, print};
 use crate::catalog::Catalog;
-use crate::clock::OracleCost;
-use crate::config::Experiment;
+use crate::clock::{ClockKind, OracleCost};
+use crate::config::{Experiment, Price};
 use crate::dataset::DataDir;
 use crate::exec::progress::Verbosity;
 use crate::exec::session::{self, Options, Report};
+use crate::frame::regime::regimes;
 use crate::plan::Plan;
 use crate::text::duration;
-use crate::trace::store::Store;
+use crate::trace::store::{Folder, Store};
 
 /// How runs are made: what `run` and `reproduce` share.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -69,7 +70,9 @@ impl RunArgs {
         let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
         experiment.only.clone_from(&how.only);
         let out = how.out.clone().unwrap_or_else(|| experiment.folder());
-        experiment.paper_prices = prices_of(&out);
+        if experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper)) {
+            experiment.paper_prices = prices_of(&out, catalog);
+        }
         let options = Options {
             out,
             data_dir: DataDir { quiet: how.quiet, ..data.clone() },
@@ -89,8 +92,20 @@ impl RunArgs {
 }
 
 /// The prices of the paper that a folder was begun with; a folder that cannot be read is reported by whoever needs it.
-pub fn prices_of(out: &Path) -> BTreeMap<String, OracleCost> {
-    Store::open(out).and_then(|store| store.manifest()).map(|manifest| manifest.paper_prices).unwrap_or_default()
+pub fn prices_of(out: &Path, catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
+    let Ok(store) = Store::open(out) else { return BTreeMap::new() };
+    let mut prices = store.manifest().map(|manifest| manifest.paper_prices).unwrap_or_default();
+    // Whole runs of BCFW say it better than the first iterations of new ones.
+    let records = store.scan(Folder::Runs).map(|contents| contents.records).unwrap_or_default();
+    for clock in ClockKind::ALL.into_iter().filter(|clock| !clock.repeatable()) {
+        for regime in regimes(records.iter().filter(|record| record.settings().clock == clock), catalog) {
+            let solved = OracleCost::new(regime.solved).and_then(OracleCost::rounded);
+            if let (Ok(price), Some(_)) = (solved, regime.own_share) {
+                prices.entry(format!("{} {}", regime.dataset, clock.name())).or_insert(price);
+            }
+        }
+    }
+    prices
 }
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.

@@ -213,7 +213,8 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     })?;
     super::end_programs_with_us();
     let (n, d, lambda) = (description.size.n, description.size.d, problem.lambda());
-    note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}", args.dataset, args.solver));
+    let price = if args.oracle_cost.is_one() { String::new() } else { format!(", oracle × {}", args.oracle_cost) };
+    note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}{price}", args.dataset, args.solver));
     let identity = json!({
         "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver, "seed": args.seed,
         "repeat": 0, "clock": args.clock.name(), "oracle_cost": args.oracle_cost, "jobs": 1, "threads": args.threads, "core": -1, "status": "running",

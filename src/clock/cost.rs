@@ -21,12 +21,12 @@ impl OracleCost {
     /// The machine as it is.
     pub const ONE: Self = Self(1.0);
 
-    /// A factor that is finite and above 0.
+    /// A factor between a millionth and a million.
     pub fn new(factor: f64) -> Result<Self> {
-        if factor.is_finite() && factor > 0.0 {
+        if (1e-6..=1e6).contains(&factor) {
             return Ok(Self(factor));
         }
-        Err(Error::invalid(format!("the cost of the oracle must be finite and above 0, not {factor}")))
+        Err(Error::invalid(format!("the cost of the oracle must lie between 1e-6 and 1e6, not {factor:e}")))
     }
 
     /// k.
@@ -54,7 +54,7 @@ impl OracleCost {
     /// The price at which the oracle has this share of the time, from times at its own price.
     pub fn for_share(share: f64, time: f64, oracle: f64) -> Result<Self> {
         let factor = share / (1.0 - share) * (time - oracle) / oracle;
-        Self::new(factor).map_err(|_| {
+        Self::new(factor.clamp(1e-6, 1e6)).map_err(|_| {
             Error::invalid(format!("no price of the oracle makes its share {share}: it took {oracle} of {time}"))
         })
     }
@@ -94,7 +94,9 @@ impl std::fmt::Display for OracleCost {
 impl std::str::FromStr for OracleCost {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || Error::invalid(format!("the cost of the oracle must be a number or 1/N above 0, not '{text}'"));
+        let bad = || {
+            Error::invalid(format!("the cost of the oracle must be a number or 1/N between 1e-6 and 1e6, not '{text}'"))
+        };
         let number = |text: &str| text.trim().parse::<f64>().map_err(|_| bad());
         let factor = match text.split_once('/') {
             Some((above, below)) => number(above)? / number(below)?,

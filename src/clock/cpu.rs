@@ -24,8 +24,12 @@ impl Clock for Cpu {
         own + watch.helped_ns()
     }
 
-    /// The CPU's part of wall time goes up and down; wall time inside the calls does not.
+    /// The CPU's part of wall time goes up and down, and wall time holds what others did: each call is asked.
     fn charged_ns(&self, watch: &Stopwatch) -> f64 {
-        watch.oracle_wall_ns() + watch.helped_ns()
+        watch.oracle_cpu_ns()
+    }
+
+    fn asks_each_call(&self) -> bool {
+        true
     }
 }

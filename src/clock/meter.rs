@@ -11,6 +11,7 @@ use hdrhistogram::Histogram;
 use quanta::Clock as Stamps;
 
 use super::batch::{self, Call, Helpers};
+use super::stopwatch::thread_cpu_ns;
 use super::{ClockKind, OracleCost, STEP_UNITS, Stopwatch};
 use crate::linalg::dot_rows;
 
@@ -64,6 +65,8 @@ pub fn latency_histogram() -> Histogram<u64> {
 pub struct Meter<'a> {
     clock: ClockKind,
     cost: OracleCost,
+    /// Whether the CPU clock is read around each exact call.
+    each_call: bool,
     watch: Stopwatch,
     instrument: bool,
     helpers: Option<Arc<Helpers>>,
@@ -97,6 +100,7 @@ impl<'a> Meter<'a> {
         Self {
             clock,
             cost: OracleCost::ONE,
+            each_call: false,
             look_interval: watch.to_stamps(1e6),
             watch,
             instrument: true,
@@ -124,6 +128,7 @@ impl<'a> Meter<'a> {
     /// The same meter with a clock that counts so many seconds for each second inside the exact oracle.
     pub fn with_oracle_cost(mut self, cost: OracleCost) -> Self {
         self.cost = cost;
+        self.each_call = self.clock.asks_each_call() && !cost.is_one();
         self
     }
 
@@ -210,10 +215,12 @@ impl<'a> Meter<'a> {
         product_ops: impl Fn(&T) -> u64,
         oracle: impl Fn(&mut T) -> u64 + Sync,
     ) {
+        let cpu = self.cpu_before();
         let began = self.watch.stamp();
         self.watch.helped_ns += batch::make(calls, self.helpers.as_deref(), &self.watch, oracle);
         self.last_stamp = self.watch.stamp();
         self.watch.oracle_stamps += self.last_stamp.saturating_sub(began);
+        self.cpu_after(cpu);
         self.lanes.resize(lanes, 0);
         let oracle_ops = batch::makespan(calls.iter().map(|call| call.operations), &mut self.lanes);
         let steps: u64 = calls.iter().map(|call| 3 * product_ops(&call.item) + STEP_UNITS).sum();
@@ -225,13 +232,27 @@ impl<'a> Meter<'a> {
         }
     }
 
+    #[inline(always)]
+    fn cpu_before(&self) -> u64 {
+        if self.each_call { thread_cpu_ns() } else { 0 }
+    }
+
+    #[inline(always)]
+    fn cpu_after(&mut self, before: u64) {
+        if self.each_call {
+            self.watch.oracle_cpu_ns += thread_cpu_ns().saturating_sub(before);
+        }
+    }
+
     /// One exact oracle call: times it and counts it with the operations it reports, and with the two plane products of
     /// the step that follows.
     #[inline(always)]
     pub(crate) fn exact_call(&mut self, product_ops: u64, call: impl FnOnce() -> u64) {
+        let cpu = self.cpu_before();
         let began = self.stamp();
         let oracle_ops = call();
         let ended = self.stamp();
+        self.cpu_after(cpu);
         self.counters.oracle_calls += 1;
         self.watch.units += oracle_ops + 2 * product_ops + STEP_UNITS;
         self.watch.oracle_units += oracle_ops;
@@ -380,7 +401,9 @@ impl<'a> Meter<'a> {
 
     /// Time inside exact oracle calls on the run's clock, seconds.
     pub fn oracle_s(&self) -> f64 {
-        self.cost.charge(self.clock.oracle_ns(&self.watch), self.clock.charged_ns(&self.watch)) * 1e-9
+        let oracle =
+            if self.each_call { self.clock.charged_ns(&self.watch) } else { self.clock.oracle_ns(&self.watch) };
+        self.cost.charge(oracle, self.clock.charged_ns(&self.watch)) * 1e-9
     }
 
     /// Time inside approximate passes on the run's clock, seconds.

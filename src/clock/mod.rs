@@ -37,9 +37,13 @@ pub trait Clock: Sync {
     fn now_ns(&self, watch: &Stopwatch) -> f64;
     /// Time inside exact oracle calls so far, ns.
     fn oracle_ns(&self, watch: &Stopwatch) -> f64;
-    /// The same, but never less than it was: what a dearer oracle is charged for.
+    /// The same, but never less than it was: what a dearer or cheaper oracle is charged for.
     fn charged_ns(&self, watch: &Stopwatch) -> f64 {
         self.oracle_ns(watch)
+    }
+    /// Whether the CPU clock must be read before and after each exact call where the oracle has another price.
+    fn asks_each_call(&self) -> bool {
+        false
     }
     /// The time stamp and the operation count at which `left_ns` from now will be over, so that every step can ask
     /// cheaply; `u64::MAX` where this clock cannot tell, and is asked every millisecond instead.

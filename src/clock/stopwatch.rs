@@ -17,6 +17,8 @@ pub struct Stopwatch {
     pub(super) units: u64,
     pub(super) oracle_stamps: u64,
     pub(super) oracle_units: u64,
+    /// CPU time of the solver's own thread inside exact oracle calls, where each is asked for it.
+    pub(super) oracle_cpu_ns: u64,
 }
 
 /// CPU time of this thread, ns.
@@ -42,6 +44,7 @@ impl Stopwatch {
             units: 0,
             oracle_stamps: 0,
             oracle_units: 0,
+            oracle_cpu_ns: 0,
         }
     }
 
@@ -109,6 +112,11 @@ impl Stopwatch {
     /// Wall time inside exact oracle calls, ns.
     pub fn oracle_wall_ns(&self) -> f64 {
         self.to_ns(self.oracle_stamps)
+    }
+
+    /// CPU time inside exact oracle calls, of helpers too, ns; nothing unless [`super::Clock::asks_each_call`].
+    pub fn oracle_cpu_ns(&self) -> f64 {
+        (self.oracle_cpu_ns + self.helped_ns) as f64
     }
 
     /// Operations inside exact oracle calls.

@@ -111,20 +111,18 @@ impl Experiment {
     /// Reads a config file. Those of [`BUILTIN`] (`quick`, also as `configs/quick.toml`) need no file.
     pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
-        match files::read_text_if_there(path)? {
-            Some(text) => Self::parse(path, &text, solvers),
-            None => {
-                let stem = path.to_string_lossy();
-                let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
-                let stem = stem.strip_suffix(".toml").unwrap_or(stem);
-                let Some((name, text)) = BUILTIN.iter().find(|(name, _)| *name == stem) else {
-                    let names = BUILTIN.map(|(name, _)| name).join(", ");
-                    let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
-                    return Err(Error::file(path, message));
-                };
-                Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers)
-            }
+        if let Some(text) = files::read_text_if_there(path)? {
+            return Self::parse(path, &text, solvers);
         }
+        let stem = path.to_string_lossy();
+        let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
+        let stem = stem.strip_suffix(".toml").unwrap_or(stem);
+        let Some((name, text)) = BUILTIN.iter().find(|(name, _)| *name == stem) else {
+            let names = BUILTIN.map(|(name, _)| name).join(", ");
+            let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
+            return Err(Error::file(path, message));
+        };
+        Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers)
     }
 
     /// Checks the text of a config against the table of solvers; `path` is for messages.
@@ -256,8 +254,9 @@ impl Source<'_> {
             let price = match text.as_str() {
                 PAPER => Price::Paper,
                 text => Price::Factor(text.parse().map_err(|_| {
-                    let message =
-                        format!("oracle_cost must be above 0, such as 16 or \"1/16\", or \"{PAPER}\", not {value}");
+                    let message = format!(
+                        "oracle_cost must lie between 1e-6 and 1e6, such as 16 or \"1/16\", or \"{PAPER}\", not {value}"
+                    );
                     self.error(given, message)
                 })?),
             };

@@ -101,8 +101,7 @@ pub fn entries(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>
                 if count > MOST_ENTRIES || bytes.len() as u64 > LONGEST_NAME {
                     return Err(long());
                 }
-                let path = path(bytes).ok_or_else(|| damaged(source, "a name is not text"))?;
-                each(&mut Entry { path, kind, size, source, content: &mut entry, read: 0 })?;
+                each(&mut Entry { path: path(bytes), kind, size, source, content: &mut entry, read: 0 })?;
             }
         }
     }
@@ -113,11 +112,11 @@ pub fn entries(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>
 }
 
 #[cfg(unix)]
-fn path(bytes: Vec<u8>) -> Option<PathBuf> {
-    Some(PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes)))
+fn path(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))
 }
 
 #[cfg(not(unix))]
-fn path(bytes: Vec<u8>) -> Option<PathBuf> {
-    String::from_utf8(bytes).ok().map(PathBuf::from)
+fn path(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -25,7 +25,7 @@ use crate::trace::store::{Contents, Damage, Folder, Store};
 use crate::trace::{RunRecord, Status};
 
 /// How long a run that was told to stop may take to do so: the longest call of an oracle, and then some.
-const GRACE: Duration = Duration::from_secs(60);
+const GRACE: Duration = Duration::from_mins(1);
 
 /// How to run an experiment.
 #[derive(Clone, Debug)]

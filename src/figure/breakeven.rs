@@ -9,8 +9,8 @@ use super::legend::Legend;
 use super::panel::{Line, Panel, Scale};
 use super::theme::{self, INK, Style, WIDTH, pt};
 use crate::error::Result;
-use crate::price::{BreakEven, PricedSet};
-use crate::stats::{Estimate, interval_name};
+use crate::price::{BreakEven, PricedSet, Ratio};
+use crate::stats::interval_name;
 
 const HEADING: f64 = 16.0;
 const PANEL: f64 = 132.0;
@@ -38,7 +38,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
     let notes = [
         "time to a relative gap over that of BCFW, the oracle k times as dear; below 1 is faster than BCFW".to_owned(),
         format!(
-            "line = median over pairs with one seed, band = {}; k = 1: this machine's price; dashed: the paper's (BCFW's \
+            "line = median over pairs with one seed, band = {}; k = 1: the oracle as the clock counts it; dashed: the paper's (BCFW's \
              oracle share as in the paper)",
             interval_name(pairs)
         ),
@@ -94,8 +94,8 @@ fn shown(source: &Source<'_>, table: &BreakEven, solver: &str) -> bool {
 }
 
 /// The prices with a ratio; an end that is not known is where the line is.
-fn columns(prices: &[f64], ratios: &[Option<Estimate>]) -> Columns {
-    let known = || prices.iter().zip(ratios).filter_map(|(k, ratio)| Some((*k, (*ratio)?)));
+fn columns(prices: &[f64], ratios: &[Option<Ratio>]) -> Columns {
+    let known = || prices.iter().zip(ratios).filter_map(|(k, ratio)| Some((*k, (*ratio)?.time)));
     [
         known().map(|(k, _)| k).collect(),
         known().map(|(_, ratio)| ratio.low.unwrap_or(ratio.value)).collect(),

@@ -137,7 +137,7 @@ pub const FIGURES: &[FigureRow] = &[
         paper: None,
         per_dataset: true,
         draw: breakeven::draw,
-        missing: "BCFW was not run at two prices of the oracle (oracle_cost)",
+        missing: "BCFW was not run at two prices of the oracle (oracle_cost), or reached no gap that is compared",
     },
     FigureRow {
         name: "regime_runtime_convergence",

@@ -100,9 +100,12 @@ impl Results {
         }
         let bounds = Certain::of(&records)?;
         let regimes = regime::regimes(records.iter(), catalog);
-        let price = |record: &RunRecord| regimes.iter().find(|r| r.dataset == record.dataset())?.runs.map(|(at, _)| at);
-        let regime: Vec<RunRecord> =
-            records.iter().filter(|r| price(r) == Some(r.settings().oracle_cost)).cloned().collect();
+        let in_regime = |record: &&RunRecord| {
+            let regime = regimes.iter().find(|regime| regime.dataset == record.dataset());
+            let (cost, clock) = (record.settings().oracle_cost, record.settings().clock);
+            regime.is_some_and(|regime| regime.clock == clock && regime.runs.is_some_and(|(at, _)| at == cost))
+        };
+        let regime: Vec<RunRecord> = records.iter().filter(in_regime).cloned().collect();
         let several = records.iter().any(|r| !r.settings().oracle_cost.is_one());
         let at_all_prices = several.then(|| View::new(records.clone(), &bounds, catalog)).transpose()?;
         let here = |record: &RunRecord| prices.get(record.dataset()) == Some(&record.settings().oracle_cost);
@@ -119,7 +122,8 @@ impl Results {
     /// Lines for stderr: damaged files and failed runs, so that no output hides them.
     pub fn warnings(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.damaged.iter().map(|d| format!("left out: {}", d.error)).collect();
-        for series in self.frames.series.iter().filter(|s| s.failed > 0) {
+        let frames = self.at_all_prices.as_ref().map_or(&self.frames, |view| &view.frames);
+        for series in frames.series.iter().filter(|s| s.failed > 0) {
             let all = series.failed + series.completed;
             lines.push(format!("{} of {all} runs failed: {} on {}", series.failed, series.label, series.dataset));
         }

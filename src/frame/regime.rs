@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
-use crate::clock::OracleCost;
+use crate::clock::{ClockKind, OracleCost};
 use crate::stats::median;
 use crate::text::{number, percent};
 use crate::trace::RunRecord;
@@ -23,6 +23,8 @@ pub struct Regime {
     pub dataset: String,
     /// Its heading.
     pub title: String,
+    /// Clock of the runs that it is about.
+    pub clock: ClockKind,
     /// BCFW's share in the paper.
     pub paper_share: f64,
     /// Its share at the oracle's own price, where there are runs at that.
@@ -50,19 +52,26 @@ impl Regime {
 }
 
 /// The regimes of the data sets that the paper has and BCFW was run on.
-pub(super) fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn Catalog) -> Vec<Regime> {
-    let mut shares: BTreeMap<String, Vec<(OracleCost, f64)>> = BTreeMap::new();
+pub fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn Catalog) -> Vec<Regime> {
+    let mut shares: BTreeMap<String, BTreeMap<usize, Vec<(OracleCost, f64)>>> = BTreeMap::new();
     for record in records.filter(|r| r.solver() == SINGLE && r.settings().solver.params.is_empty()) {
         if let Some(share) = record.points().last().map(|last| last.oracle_time_s / last.time_s)
             && share > 0.0
             && share < 1.0
         {
-            shares.entry(record.dataset().to_owned()).or_default().push((record.settings().oracle_cost, share));
+            let clock = ClockKind::ALL.iter().position(|clock| *clock == record.settings().clock).unwrap_or(0);
+            let of = shares.entry(record.dataset().to_owned()).or_default().entry(clock).or_default();
+            of.push((record.settings().oracle_cost, share));
         }
     }
     let odds = |share: f64| share / (1.0 - share);
     let mut regimes = Vec::new();
-    for (dataset, runs) in shares {
+    for (dataset, clocks) in shares {
+        // Shares of different clocks are different things: the first clock with runs at the oracle's own price counts.
+        let own = |runs: &Vec<(OracleCost, f64)>| runs.iter().any(|(cost, _)| cost.is_one());
+        let of = clocks.iter().find(|(_, runs)| own(runs)).or_else(|| clocks.first_key_value());
+        let Some((clock, runs)) = of else { continue };
+        let clock = ClockKind::ALL[*clock];
         let Some(paper) = catalog.paper(&dataset) else { continue };
         let mut prices: Vec<OracleCost> = runs.iter().map(|(cost, _)| *cost).collect();
         prices.sort_by(|a, b| a.factor().total_cmp(&b.factor()));
@@ -75,6 +84,7 @@ pub(super) fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog:
         let Some(nearest) = prices.iter().copied().min_by(|a, b| far(a).total_cmp(&far(b))) else { continue };
         regimes.push(Regime {
             title: catalog.title(&dataset).0,
+            clock,
             paper_share: paper.oracle_share(),
             own_share: prices.contains(&OracleCost::ONE).then(|| share(OracleCost::ONE)),
             solved: nearest.factor() * off(nearest),

@@ -225,8 +225,9 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
             for cost in costs.iter().filter(|cost| experiment.wants_at(&spec.name, solver, **cost)) {
                 for repeat in 0..experiment.repeats {
                     let identity = |cost| identity(repeat, cost);
-                    let projected = !reads_clock && *cost != run_at && experiment.wants_at(&spec.name, solver, run_at);
-                    let projected_from = projected.then(|| identity(run_at).run_id());
+                    let wanted = |from: &OracleCost| from != cost && experiment.wants_at(&spec.name, solver, *from);
+                    let projected_from =
+                        run_at.filter(wanted).filter(|_| !reads_clock).map(|from| identity(from).run_id());
                     let (identity, run_id) = (identity(*cost), identity(*cost).run_id());
                     runs.push(RunSpec { run_id, identity, set, repeat, projected_from, pass_factor, kept_planes });
                 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PricedSet, REFERENCE};
+use super::{Bound, PricedSet, REFERENCE, Ratio};
 use crate::stats::Estimate;
 use crate::stats::portable::{exp, ln};
 
@@ -23,6 +23,8 @@ pub enum Place {
 pub struct Advice {
     /// Data set.
     pub dataset: String,
+    /// Clock of its times.
+    pub clock: String,
     /// Its heading.
     pub title: String,
     /// The price that was meant.
@@ -56,7 +58,7 @@ pub struct Candidate {
     /// The same as figures print it.
     pub display: String,
     /// Its time over BCFW's.
-    pub ratio: Estimate,
+    pub ratio: Ratio,
 }
 
 /// The advice for a data set of the table.
@@ -71,6 +73,7 @@ pub fn advise(set: &PricedSet, place: Place) -> Advice {
     let odds = price * set.share / (1.0 - set.share);
     Advice {
         dataset: set.dataset.clone(),
+        clock: set.clock.clone(),
         title: set.title.clone(),
         price,
         read_at,
@@ -81,29 +84,30 @@ pub fn advise(set: &PricedSet, place: Place) -> Advice {
 }
 
 fn choice(set: &PricedSet, target: f64, price: f64) -> Choice {
-    let own = Estimate { value: 1.0, low: Some(1.0), high: Some(1.0) };
+    let own = Ratio { time: Estimate { value: 1.0, low: Some(1.0), high: Some(1.0) }, bound: Bound::None };
     let reference = Candidate { solver: REFERENCE.to_owned(), display: "BCFW".to_owned(), ratio: own };
     let of = set.rows.iter().filter(|row| row.target == target).filter_map(|row| {
         let ratio = between(&set.prices, &row.ratios, price)?;
         Some(Candidate { solver: row.solver.clone(), display: row.display.clone(), ratio })
     });
     let mut solvers: Vec<Candidate> = std::iter::once(reference).chain(of).collect();
-    solvers.sort_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
-    let most = solvers[0].ratio.high.unwrap_or(f64::INFINITY);
-    let tied = |one: &&Candidate| one.ratio.low.is_none_or(|low| low <= most);
+    solvers.sort_by(|a, b| a.ratio.time.value.total_cmp(&b.ratio.time.value));
+    let most = solvers[0].ratio.time.high.unwrap_or(f64::INFINITY);
+    let tied = |one: &&Candidate| one.ratio.time.low.is_none_or(|low| low <= most);
     let fastest = solvers.iter().take_while(tied).count();
     Choice { target, solvers, fastest }
 }
 
 /// The ratio at a price between two of the table: straight in logarithms.
-fn between(prices: &[f64], ratios: &[Option<Estimate>], price: f64) -> Option<Estimate> {
+fn between(prices: &[f64], ratios: &[Option<Ratio>], price: f64) -> Option<Ratio> {
     let after = prices.partition_point(|p| *p < price).min(prices.len().checked_sub(1)?);
     let before = if prices[after] == price { after } else { after.saturating_sub(1) };
-    let (a, b) = (ratios[before]?, ratios[after]?);
+    let (Ratio { time: a, bound }, Ratio { time: b, bound: other }) = (ratios[before]?, ratios[after]?);
     let part = if before == after { 0.0 } else { ln(price / prices[before]) / ln(prices[after] / prices[before]) };
     let mix = |a: f64, b: f64| exp(ln(a) + part * (ln(b) - ln(a)));
     let ends = |a: Option<f64>, b: Option<f64>| Some(mix(a?, b?));
-    Some(Estimate { value: mix(a.value, b.value), low: ends(a.low, b.low), high: ends(a.high, b.high) })
+    let time = Estimate { value: mix(a.value, b.value), low: ends(a.low, b.low), high: ends(a.high, b.high) };
+    Some(Ratio { time, bound: if bound == Bound::None { other } else { bound } })
 }
 
 #[cfg(test)]
@@ -112,7 +116,10 @@ mod tests {
     use crate::price::PricedRow;
 
     fn set() -> PricedSet {
-        let estimate = |value: f64| Some(Estimate { value, low: Some(0.9 * value), high: Some(1.1 * value) });
+        let estimate = |value: f64| {
+            let time = Estimate { value, low: Some(0.9 * value), high: Some(1.1 * value) };
+            Some(Ratio { time, bound: Bound::None })
+        };
         let row = |solver: &str, values: [f64; 3]| PricedRow {
             solver: solver.to_owned(),
             display: solver.to_owned(),
@@ -129,6 +136,7 @@ mod tests {
             call_s: 1e-3,
             share: 0.5,
             paper_share: Some(0.75),
+            reached: 0.005,
             targets: vec![0.01],
             rows: vec![row("a", [2.0, 1.0, 0.5]), row("b", [0.98, 0.96, 0.94])],
         }
@@ -152,7 +160,7 @@ mod tests {
         assert_eq!((names(&dear), dear.fastest), (vec!["a".into(), "b".into(), "bcfw".into()], 1));
         let cheap = at(1.0);
         assert_eq!((names(&cheap), cheap.fastest), (vec!["b".into(), "bcfw".into(), "a".into()], 2));
-        assert!((at(8.0).solvers[0].ratio.value - 0.5f64.sqrt()).abs() < 1e-12, "straight in logarithms");
+        assert!((at(8.0).solvers[0].ratio.time.value - 0.5f64.sqrt()).abs() < 1e-12, "straight in logarithms");
         let beyond = advise(&set(), Place::Price(1000.0));
         assert_eq!((beyond.price, beyond.read_at), (1000.0, 16.0));
     }

@@ -27,31 +27,64 @@ pub struct Crossing {
     pub sense: Sense,
 }
 
-/// Per pair and price: ln of the time of the solver over that of BCFW; infinite where one of them did not get there.
-pub(super) type Pairs = Vec<Vec<f64>>;
+/// A time over BCFW's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The ratio, or a bound of it.
+    pub time: Estimate,
+    /// Which bound, where half of the pairs or more have no more than one.
+    pub bound: Bound,
+}
+
+/// What a ratio is when not both got to the gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// Both did.
+    #[default]
+    None,
+    /// The solver did not: all of its time counts.
+    AtLeast,
+    /// BCFW did not: all of its time counts.
+    AtMost,
+}
+
+impl Bound {
+    /// `≥`, `≤` or nothing.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::AtLeast => "≥",
+            Self::AtMost => "≤",
+        }
+    }
+}
+
+/// Per pair and price: ln of the time of the solver over that of BCFW, or a bound of it; not a number without one.
+pub(super) type Pairs = Vec<Vec<(f64, Bound)>>;
 
 /// The runs with one seed, at every price, to the target at this place; not a number where one was not run.
 pub(super) fn pairs(runs: &[Seeds], references: &[Seeds], target: usize) -> Pairs {
     let seeds: BTreeSet<u64> = references.iter().flat_map(|of| of.keys().copied()).collect();
     let run = |seed: &u64| runs.iter().any(|of| of.contains_key(seed));
     let ratio = |seed: u64, at: usize| match (runs[at].get(&seed), references[at].get(&seed)) {
-        (Some(run), Some(reference)) => match (run[target], reference[target]) {
-            (Some(time), Some(reference)) => ln(time / reference),
-            (Some(_), None) => f64::NEG_INFINITY,
-            (None, Some(_)) => f64::INFINITY,
-            (None, None) => f64::NAN,
+        (Some(run), Some(reference)) => match (run.reached[target], reference.reached[target]) {
+            (Some(time), Some(reference)) => (ln(time / reference), Bound::None),
+            (Some(time), None) => (ln(time / reference.whole), Bound::AtMost),
+            (None, Some(reference)) => (ln(run.whole / reference), Bound::AtLeast),
+            (None, None) => (f64::NAN, Bound::None),
         },
-        _ => f64::NAN,
+        _ => (f64::NAN, Bound::None),
     };
     seeds.into_iter().filter(run).map(|seed| (0..runs.len()).map(|at| ratio(seed, at)).collect()).collect()
 }
 
 /// Ratios per price, and where they cross 1.
-pub(super) fn ratios(prices: &[f64], pairs: &Pairs) -> (Vec<Option<Estimate>>, Vec<Crossing>) {
+pub(super) fn ratios(prices: &[f64], pairs: &Pairs) -> (Vec<Option<Ratio>>, Vec<Crossing>) {
     let logs: Vec<f64> = prices.iter().map(|price| ln(*price)).collect();
     let line = |draw: &[usize]| -> Vec<f64> {
         let at = |price: usize| {
-            let values: Vec<f64> = draw.iter().map(|k| pairs[*k][price]).filter(|v| !v.is_nan()).collect();
+            let values: Vec<f64> = draw.iter().map(|k| pairs[*k][price].0).filter(|v| !v.is_nan()).collect();
             if 2 * values.len() > draw.len() { median(&values) } else { f64::NAN }
         };
         (0..prices.len()).map(at).collect()
@@ -77,16 +110,18 @@ pub(super) fn ratios(prices: &[f64], pairs: &Pairs) -> (Vec<Option<Estimate>>, V
         high: estimate.high.map(portable::exp),
     };
     let within = |end: Option<f64>| end.filter(|log| log.is_finite());
-    let ratio = |estimate: &Estimate| {
+    let ratio = |(at, estimate): (usize, &Estimate)| {
+        let bounded = |bound| 2 * pairs.iter().filter(|pair| pair[at].1 == bound).count() >= pairs.len();
+        let bound = [Bound::AtLeast, Bound::AtMost].into_iter().find(|bound| bounded(*bound)).unwrap_or_default();
         let ends = Estimate { low: within(estimate.low), high: within(estimate.high), ..*estimate };
-        estimate.value.is_finite().then(|| exp(&ends))
+        estimate.value.is_finite().then(|| Ratio { time: exp(&ends), bound })
     };
     let crossing = |(estimate, (_, sense)): (&Estimate, &(f64, Sense))| Crossing {
         price: exp(&Estimate { low: within(estimate.low), high: within(estimate.high), ..*estimate }),
         sense: *sense,
     };
     let (first, rest) = drawn.split_at(prices.len());
-    (first.iter().map(ratio).collect(), rest.iter().zip(&found).map(crossing).collect())
+    (first.iter().enumerate().map(ratio).collect(), rest.iter().zip(&found).map(crossing).collect())
 }
 
 /// Where a line of logarithms that is straight between prices changes its sign.
@@ -114,6 +149,7 @@ fn beyond(line: &[f64], sense: Sense) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::price::Timed;
 
     #[test]
     fn signs_change_on_straight_logarithms() {
@@ -128,12 +164,13 @@ mod tests {
     fn ratios_and_crossings_have_intervals_over_pairs() {
         let prices = [1.0, 4.0, 16.0];
         // Ratios 2, 1, 1/2 times a factor of the pair: it crosses 1 at 4 times the square of that factor.
-        let pair = |factor: f64| vec![(2.0 * factor).ln(), factor.ln(), (0.5 * factor).ln()];
+        let pair = |factor: f64| [2.0, 1.0, 0.5].map(|ratio| ((ratio * factor).ln(), Bound::None)).to_vec();
         let pairs: Pairs = [0.9, 0.95, 1.0, 1.05, 1.1].map(pair).to_vec();
         let (ratios, crossings) = ratios(&prices, &pairs);
         let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
-        assert!(near(ratios[0].unwrap().value, 2.0) && near(ratios[2].unwrap().value, 0.5));
-        assert!(near(ratios[1].unwrap().low.unwrap(), 0.9) && near(ratios[1].unwrap().high.unwrap(), 1.1));
+        let time = |at: usize| ratios[at].unwrap().time;
+        assert!(near(time(0).value, 2.0) && near(time(2).value, 0.5));
+        assert!(near(time(1).low.unwrap(), 0.9) && near(time(1).high.unwrap(), 1.1));
         let [Crossing { price, sense: Sense::Faster }] = crossings[..] else { panic!("{crossings:?}") };
         assert!(
             near(price.value, 4.0) && near(price.low.unwrap(), 4.0 * 0.81) && near(price.high.unwrap(), 4.0 * 1.21)
@@ -141,9 +178,22 @@ mod tests {
     }
 
     #[test]
+    fn a_solver_that_does_not_get_there_has_a_bound() {
+        let run = |reached: Option<f64>| Timed { reached: vec![reached], whole: 8.0 };
+        let of = |reached: Option<f64>| vec![Seeds::from([(1, run(reached)), (2, run(reached))])];
+        let ratio = |a, b| ratios(&[1.0], &pairs(&of(a), &of(b), 0)).0[0];
+        let told = |ratio: Option<Ratio>| ratio.map(|ratio| (ratio.time.value.round(), ratio.bound));
+        assert_eq!(told(ratio(Some(4.0), Some(2.0))), Some((2.0, Bound::None)));
+        assert_eq!(told(ratio(None, Some(2.0))), Some((4.0, Bound::AtLeast)));
+        assert_eq!(told(ratio(Some(16.0), None)), Some((2.0, Bound::AtMost)));
+        assert_eq!(ratio(None, None), None);
+    }
+
+    #[test]
     fn a_crossing_that_some_draws_do_not_have_is_open_at_that_end() {
         let prices = [1.0, 4.0];
-        let pairs: Pairs = [-1.0f64, 0.5, 0.5, 0.5, 2.0].map(|at| vec![1.0, at - 0.6]).to_vec();
+        let pairs: Pairs =
+            [-1.0f64, 0.5, 0.5, 0.5, 2.0].map(|at| vec![(1.0, Bound::None), (at - 0.6, Bound::None)]).to_vec();
         let (_, crossings) = ratios(&prices, &pairs);
         let [Crossing { price, .. }] = crossings[..] else { panic!("{crossings:?}") };
         assert!(price.low.is_some() && price.high.is_none(), "{price:?}");

@@ -8,18 +8,18 @@ mod curve;
 pub mod text;
 
 pub use advice::{Advice, Place, advise};
-pub use curve::{Crossing, Sense};
+pub use curve::{Bound, Crossing, Ratio, Sense};
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::frame::Frames;
 use crate::frame::curve::{Curve, crossing, curves};
 use crate::frame::load::{Results, View};
+use crate::frame::{Frames, names};
 use crate::problem::Paper;
-use crate::stats::{Estimate, median};
+use crate::stats::median;
 use crate::trace::RunRecord;
 
 /// The solver that all others are divided by.
@@ -53,6 +53,8 @@ pub struct PricedSet {
     pub share: f64,
     /// The share in the paper.
     pub paper_share: Option<f64>,
+    /// The smallest relative gap that BCFW came to, median.
+    pub reached: f64,
     /// The relative gaps, falling.
     pub targets: Vec<f64>,
     /// Per solver and gap.
@@ -70,8 +72,8 @@ pub struct PricedRow {
     pub target: f64,
     /// Pairs of runs with one seed.
     pub pairs: usize,
-    /// Per price: its time over BCFW's; `None` where half of the pairs or more have no ratio.
-    pub ratios: Vec<Option<Estimate>>,
+    /// Per price: its time over BCFW's; `None` where half of the pairs or more got there on neither side.
+    pub ratios: Vec<Option<Ratio>>,
     /// Where it becomes faster or slower than BCFW as the price rises.
     pub crossings: Vec<Crossing>,
 }
@@ -89,7 +91,15 @@ impl PricedSet {
 }
 
 /// What the runs of one solver at one price need until each target, by seed.
-type Seeds = BTreeMap<u64, Vec<Option<f64>>>;
+type Seeds = BTreeMap<u64, Timed>;
+
+/// What one run needs.
+struct Timed {
+    /// Until each target.
+    reached: Vec<Option<f64>>,
+    /// All of its time.
+    whole: f64,
+}
 
 impl BreakEven {
     /// Of a result folder.
@@ -103,13 +113,19 @@ impl BreakEven {
         }
         let mut sets = Vec::new();
         for dataset in frames.datasets() {
-            let mut by_clock: BTreeMap<&str, Vec<(usize, &RunRecord)>> = BTreeMap::new();
+            // Times that were taken under other circumstances are other times.
+            let circumstances = |at: usize| -> Vec<Option<&String>> {
+                let keys = names::CIRCUMSTANCES.iter().filter(|key| **key != names::PRICE);
+                keys.map(|key| frames.series[at].facts.get(*key)).collect()
+            };
+            let mut groups: BTreeMap<Vec<Option<&String>>, Vec<(usize, &RunRecord)>> = BTreeMap::new();
             for at in frames.series_of(dataset) {
                 if let Some(record) = of_series[at] {
-                    by_clock.entry(record.settings().clock.name()).or_default().push((at, record));
+                    groups.entry(circumstances(at)).or_default().push((at, record));
                 }
             }
-            for (clock, series) in by_clock {
+            for series in groups.into_values() {
+                let Some(clock) = series.first().map(|(_, record)| record.settings().clock.name()) else { continue };
                 let Some((low, high)) = frames.bounds_of(dataset).filter(|(low, high)| low.is_finite() && *high > 0.0)
                 else {
                     continue;
@@ -119,11 +135,7 @@ impl BreakEven {
                 let of_bcfw: Vec<&RunRecord> = records
                     .iter()
                     .zip(&frames.of_record)
-                    .filter(|(record, at)| {
-                        is_reference(record)
-                            && frames.series[**at].dataset == dataset
-                            && record.settings().clock.name() == clock
-                    })
+                    .filter(|(record, at)| is_reference(record) && series.iter().any(|(member, _)| member == *at))
                     .map(|(record, _)| record)
                     .collect();
                 let (title, paper) = (frames.title(dataset), frames.paper(dataset));
@@ -174,9 +186,9 @@ impl Group<'_> {
         };
         let all: Vec<f64> = TARGETS.iter().filter_map(|text| text.parse().ok()).collect();
         let reference = |cost: f64| self.seeds(REFERENCE, cost, &all);
-        let first = reference(prices[0]);
+        let (first, prices_first) = (reference(prices[0]), prices[0]);
         let reached = |at: &usize| {
-            let hits = first.values().filter(|run| run[*at].is_some()).count();
+            let hits = first.values().filter(|run| run.reached[*at].is_some()).count();
             all[*at] > self.floor && 2 * hits > first.len()
         };
         let compared: Vec<usize> = (0..all.len()).filter(reached).collect();
@@ -210,9 +222,20 @@ impl Group<'_> {
             call_s: at_one(|_, oracle, calls| oracle / calls),
             share: at_one(|time, oracle, _| oracle / time),
             paper_share: paper.map(Paper::oracle_share),
+            reached: self.least(prices_first),
             targets,
             rows,
         })
+    }
+
+    /// The smallest relative gap of the runs of BCFW at a price, median.
+    fn least(&self, cost: f64) -> f64 {
+        let curves = self.curves_of(REFERENCE, cost);
+        let least = |curve: &Curve| {
+            let tail = curve.tail.map(|tail| tail.primal_sub);
+            self.scale * curve.primal_sub.iter().copied().chain(tail).fold(f64::INFINITY, f64::min)
+        };
+        median(&curves.map(least).collect::<Vec<_>>())
     }
 
     /// A solver as figures print it, without the price.
@@ -223,21 +246,25 @@ impl Group<'_> {
         info.map_or_else(|| solver.to_owned(), |info| solver.replacen(info.name, info.label, 1))
     }
 
-    /// The runs of a solver at a price.
-    fn seeds(&self, solver: &str, cost: f64, targets: &[f64]) -> Seeds {
-        let of = self.series.iter().filter(|(_, record)| {
+    fn curves_of(&self, solver: &str, cost: f64) -> impl Iterator<Item = &Curve> {
+        let of = self.series.iter().filter(move |(_, record)| {
             let settings = record.settings();
             settings.solver.to_string() == solver && settings.oracle_cost.factor() == cost
         });
-        let curves = of.flat_map(|(at, _)| &self.curves[*at]);
-        curves.map(|curve| (curve.seed, self.times(curve, targets))).collect()
+        of.flat_map(|(at, _)| &self.curves[*at])
+    }
+
+    /// The runs of a solver at a price.
+    fn seeds(&self, solver: &str, cost: f64, targets: &[f64]) -> Seeds {
+        self.curves_of(solver, cost).map(|curve| (curve.seed, self.timed(curve, targets))).collect()
     }
 
     /// When a run is first at each target.
-    fn times(&self, curve: &Curve, targets: &[f64]) -> Vec<Option<f64>> {
+    fn timed(&self, curve: &Curve, targets: &[f64]) -> Timed {
         let tail = curve.tail.map(|tail| (tail.time_s, tail.primal_sub));
         let points = || curve.time_s.iter().copied().zip(curve.primal_sub.iter().copied()).chain(tail);
         let scaled = || points().map(|(time, value)| (time, self.scale * value));
-        targets.iter().map(|target| crossing(scaled(), *target)).collect()
+        let reached = targets.iter().map(|target| crossing(scaled(), *target)).collect();
+        Timed { reached, whole: curve.last_time().unwrap_or(f64::NAN) }
     }
 }

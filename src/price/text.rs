@@ -1,6 +1,6 @@
 //! What the tables of prices say, in words: break-even tables and advice in, text out.
 
-use super::{Advice, BreakEven, Crossing, PricedRow, PricedSet, Sense};
+use super::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
 use crate::stats::Estimate;
 use crate::text::{Grid, number, percent, seconds};
 
@@ -17,15 +17,21 @@ pub fn price(k: f64) -> String {
 /// Where a solver crosses BCFW, in words.
 pub fn crossings(row: &PricedRow) -> String {
     if row.crossings.is_empty() {
-        let known: Vec<f64> = row.ratios.iter().flatten().map(|ratio| ratio.value).collect();
-        let all = |test: fn(&f64) -> bool| !known.is_empty() && known.iter().all(test);
-        return if all(|ratio| *ratio < 1.0) {
-            "faster at every price".to_owned()
-        } else if all(|ratio| *ratio >= 1.0) {
-            "faster at no price".to_owned()
+        let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
+        let all = |test: fn(&Ratio) -> bool| !known.is_empty() && known.iter().all(|ratio| test(ratio));
+        let sure = |ratio: &Ratio, end: fn(&Estimate) -> Option<f64>| end(&ratio.time).unwrap_or(ratio.time.value);
+        let faster = |ratio: &Ratio| ratio.bound != Bound::AtLeast && sure(ratio, |time| time.high) < 1.0;
+        let slower = |ratio: &Ratio| ratio.bound != Bound::AtMost && sure(ratio, |time| time.low) > 1.0;
+        let words = if known.iter().all(|ratio| faster(ratio)) {
+            "faster at every price"
+        } else if known.iter().all(|ratio| slower(ratio)) {
+            "slower at every price"
+        } else if all(|ratio| ratio.time.value < 1.0) {
+            "faster, not everywhere for sure"
         } else {
-            "–".to_owned()
+            "no crossing seen"
         };
+        return words.to_owned();
     }
     let one = |Crossing { price: at, sense }: &Crossing| {
         let end = |end: Option<f64>, beyond: &str| end.map_or(beyond.to_owned(), price);
@@ -40,8 +46,8 @@ pub fn crossings(row: &PricedRow) -> String {
 }
 
 /// A ratio with its interval.
-fn ratio(estimate: Option<&Estimate>) -> String {
-    estimate.map_or("–".to_owned(), |estimate| estimate.text(number))
+fn ratio(ratio: Option<&Ratio>) -> String {
+    ratio.map_or("–".to_owned(), |Ratio { time, bound }| format!("{}{}", bound.sign(), time.text(number)))
 }
 
 /// One row per data set, solver and gap.
@@ -74,8 +80,12 @@ fn head(set: &PricedSet) -> String {
         (Some(share), Some(k)) => format!("; {} as in the paper at k = {}", percent(share), number(k)),
         _ => String::new(),
     };
+    let rows = match set.targets.is_empty() {
+        true => format!("; BCFW came no further than a relative gap of {}: nothing to compare at", number(set.reached)),
+        false => String::new(),
+    };
     format!(
-        "{}: at k = 1 a call takes {} of the {} clock, {} of BCFW's time{paper}",
+        "{}: at k = 1 a call takes {} of the {} clock, {} of BCFW's time{paper}{rows}",
         set.title,
         seconds(set.call_s),
         set.clock,
@@ -101,6 +111,9 @@ pub fn advice(advice: &Advice) -> String {
         number(advice.price),
         percent(advice.share)
     );
+    if advice.clock == "virtual" {
+        out.push_str("seconds are those of the virtual clock, which counts operations: where BCFW's share is known, --share asks better\n");
+    }
     if advice.read_at != advice.price {
         out.push_str(&format!("the table ends at k = {}: read there\n", price(advice.read_at)));
     }
@@ -109,7 +122,7 @@ pub fn advice(advice: &Advice) -> String {
         let told = if names.len() > 1 { " (not told apart)" } else { "" };
         out.push_str(&format!("\nto a relative gap of {:e}: {}{told}\n", choice.target, names.join(", ")));
         let mut grid = Grid::new(&["solver", ">time over BCFW's"]);
-        grid.rows = choice.solvers.iter().map(|one| vec![one.display.clone(), one.ratio.text(number)]).collect();
+        grid.rows = choice.solvers.iter().map(|one| vec![one.display.clone(), ratio(Some(&one.ratio))]).collect();
         out.push_str(&grid.text());
     }
     out

@@ -54,6 +54,11 @@ pub(super) fn summary(input: &Input) -> String {
     let datasets: Vec<String> =
         input.results.frames.datasets().iter().map(|d| escape(input.results.frames.title(d))).collect();
     let mut out = format!("<p>{done} runs on {}", datasets.join(", "));
+    if let Some(all) = &input.results.at_all_prices {
+        let (more, lost) = all.frames.series.iter().fold((0, 0), |(a, b), s| (a + s.completed, b + s.failed));
+        let lost = if lost > failed { format!(", {} failed", lost - failed) } else { String::new() };
+        let _ = write!(out, ", {} more at <a href=\"#price\">other prices of the oracle</a>{lost}", more - done);
+    }
     if failed > 0 {
         let _ = write!(out, "; <a href=\"#runs\"><strong>{failed} failed</strong></a>");
     }

@@ -46,7 +46,8 @@ pub fn passes_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), 
 
 /// Whether the slope rule decides, which reads the clock.
 pub fn by_slope(params: &Params) -> bool {
-    Schedule::of(params).fixed_passes.is_none()
+    let schedule = Schedule::of(params);
+    schedule.fixed_passes.is_none() && schedule.m > 0
 }
 
 /// Which passes an iteration has, and in which order they visit the terms.

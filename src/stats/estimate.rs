@@ -32,7 +32,9 @@ impl Estimate {
     pub fn text(&self, show: impl Fn(f64) -> String) -> String {
         match (self.low, self.high) {
             (Some(low), Some(high)) => format!("{} ({} to {})", show(self.value), show(low), show(high)),
-            _ => show(self.value),
+            (None, Some(high)) => format!("{} (at most {})", show(self.value), show(high)),
+            (Some(low), None) => format!("{} (at least {})", show(self.value), show(low)),
+            (None, None) => show(self.value),
         }
     }
 }
