@@ -134,7 +134,9 @@ mod tests {
 
     fn answer(dense: bool, pairs: &[(u32, f64)], d: usize) -> Answer {
         let mut values = vec![0.0; d];
-        pairs.iter().for_each(|(at, value)| values[*at as usize] = *value);
+        for (at, value) in pairs {
+            values[*at as usize] = *value;
+        }
         if dense {
             return Answer { dense, offset: 0.5, values, ..Answer::default() };
         }
@@ -154,7 +156,9 @@ mod tests {
             assert!((sparse.dot(&w) - expected).abs() < 1e-12);
             let mut out = vec![0.0; 9];
             sparse.add_to(2.0, &mut out);
-            pairs.iter().for_each(|(at, value)| assert_eq!(out[*at as usize], 2.0 * value));
+            for (at, value) in pairs {
+                assert_eq!(out[*at as usize], 2.0 * value);
+            }
             let truth = Plane::of(&answer(true, &many, 9), 9, None);
             let shifted = Plane::of(&answer(false, pairs, 9), 9, Some(&truth));
             assert!((shifted.dot(&w) - (expected - truth.dot(&w))).abs() < 1e-12 && shifted.offset() == 0.0);
