@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::figures::{Drawing, caption, drawings, index};
 use super::sections::{summary, table, verdict};
-use super::{Input, STYLE, TABLES, fill};
+use super::{Input, STYLE, TABLES, fill, policy};
 use crate::check::{Finding, Judgement};
 use crate::claims::Claim;
 use crate::error::Result;
@@ -30,6 +30,7 @@ pub fn html(beside: &Beside<'_>) -> Result<String> {
     let names = [a.name, b.name].map(escape);
     let parts = [
         ("{{title}}", format!("{} and {}", names[0], names[1])),
+        ("{{policy}}", policy(TABLES)),
         ("{{style}}", STYLE.to_owned()),
         ("{{summary}}", columns(["A", "B"].into_iter().zip([a, b]).map(|(letter, side)| head(letter, side)))),
         ("{{claims}}", claims(beside)),

@@ -43,10 +43,11 @@ pub struct Input<'a> {
 
 /// The page.
 pub fn html(input: &Input) -> Result<String> {
+    let script = format!("{TABLES}{SCRIPT}");
     // Inside a script element only `<` can end it or open a comment.
     let json = data::json(&input.results.frames)?.replace('<', "\\u003c");
     let parts = [
-        ("{{policy}}", policy()),
+        ("{{policy}}", policy(&script)),
         ("{{name}}", escape(input.name)),
         ("{{style}}", STYLE.to_owned()),
         ("{{summary}}", sections::summary(input)),
@@ -60,19 +61,19 @@ pub fn html(input: &Input) -> Result<String> {
         ("{{runs}}", sections::runs(input)?),
         ("{{environment}}", sections::environment(input)),
         ("{{data}}", json),
-        ("{{script}}", format!("{TABLES}{SCRIPT}")),
+        ("{{script}}", script),
     ];
     Ok(fill(PAGE, &parts))
 }
 
 /// The page runs its own script and nothing else, and asks nobody for anything: what a name might smuggle in is dead.
 /// Attributes may have a style of their own: the figures do.
-fn policy() -> String {
+fn policy(script: &str) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src-elem 'sha256-{}'; style-src-attr 'unsafe-inline'; \
          img-src data:; base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
+        hash(script),
         hash(STYLE)
     )
 }
