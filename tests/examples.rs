@@ -65,7 +65,7 @@ fn a_solver_of_somebody_else_is_one_among_the_rows() {
 
 #[test]
 fn a_problem_of_somebody_else_is_one_among_the_rows() {
-    reproduces("problem", "half-planes:n=150,labels=4", "half-planes:n=150,labels=4");
+    reproduces("problem", "half-planes:n=150,labels=4", "half-planes");
     let solved = run("problem", &["solve", "--dataset", "half-planes", "--solver", "mp-bcfw", "--gap", "1e-3"]);
     assert!(String::from_utf8_lossy(&solved.stdout).contains("stopped by"));
 }

@@ -235,7 +235,7 @@ fn tables_have_the_same_bits_at_any_number_of_workers_and_after_a_break() {
 #[test]
 fn ratios_of_a_solver_that_never_reads_the_clock_follow_from_its_times() {
     let dir = tempfile::tempdir().unwrap();
-    run(CONFIG, dir.path(), 2);
+    run(&CONFIG.replace("iterations = 30", "iterations = 400"), dir.path(), 2);
     let results = Results::open(dir.path(), &Harness::standard(), &[]).unwrap();
     assert!(results.records.iter().all(|record| record.settings().oracle_cost == OracleCost::ONE));
     let table = BreakEven::of(&results).unwrap();

@@ -196,8 +196,9 @@ fn memory_does_not_grow_and_the_round_trip_is_short() {
     let before = [resident("self"), resident(&child)];
     calls(20_000);
     let after = [resident("self"), resident(&child)];
-    for (before, after) in before.iter().zip(after) {
-        assert!(after <= before + 2048, "{before} kB, then {after} kB");
+    // Other tests run in this process meanwhile; a plane lost in each call would be 400 MB.
+    for ((before, after), allowed) in before.iter().zip(after).zip([65_536, 2048]) {
+        assert!(after <= before + allowed, "{before} kB, then {after} kB");
     }
     round_trips.sort_unstable();
     let away = problem.away(&work);
@@ -442,7 +443,7 @@ fn everything_works_with_a_program() {
     assert!(fine(&["check", &path("out"), "--baseline", &path("baseline.toml")]).contains("same"));
     let priced = std::fs::read_to_string(path("c.toml")).unwrap();
     let priced = priced.replace("name = \"*\"", "name = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"");
-    let priced = format!("oracle_cost = [1, 64]\n{priced}").replace("iterations = 3", "iterations = 400\ngap = 0.01");
+    let priced = format!("oracle_cost = [1, 64]\n{priced}").replace("iterations = 3", "iterations = 400\ngap = 0.002");
     std::fs::write(path("p.toml"), priced.replace("repeats = 2", "repeats = 5")).unwrap();
     fine(&["run", "--config", &path("p.toml"), "--out", &path("priced"), "--quiet"]);
     let advice = fine(&["advise", "--results", &path("priced"), "--dataset", "oracle", "--oracle-cost", "8"]);

@@ -44,7 +44,7 @@ pub(super) fn busy(records: &[RunRecord], frames: &Frames) -> Vec<Busy> {
         let shares = shares(&dataset);
         let few = shares.iter().filter(|share| **share < WHOLE_CORE).count();
         let title = frames.title(&dataset).to_owned();
-        (few as f64 > DISTURBED * shares.len() as f64).then(|| Busy { dataset, title, runs: (few, shares.len()) })
+        (few as f64 > DISTURBED * shares.len() as f64).then_some(Busy { dataset, title, runs: (few, shares.len()) })
     };
     frames.datasets().into_iter().filter_map(|dataset| disturbed(dataset.to_owned())).collect()
 }

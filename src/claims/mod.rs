@@ -205,7 +205,7 @@ pub fn check(results: &Results) -> Result<Vec<Claim>> {
         }
         let evidence = "no run at the oracle's own price".to_owned();
         let (measured, verdict, estimate) = ("–".to_owned(), Verdict::NotMeasured, None);
-        let row = Claim { measured, verdict, evidence, estimate, regime, ..claim };
+        let row = Claim { measured, estimate, verdict, evidence, regime, ..claim };
         let before = |other: &Claim| (other.number, other.dataset != row.dataset) <= (row.number, false);
         let at = claims.iter().rposition(before).map_or(claims.len(), |at| at + 1);
         claims.insert(at, row);

@@ -22,7 +22,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "D")]
     dataset: String,
     #[command(flatten)]
-    oracle: Oracle,
+    known: Known,
     /// Result folder with runs at several prices, or the summary.json of one [default: a table that comes with the program]
     #[arg(long, value_name = "RESULTS")]
     results: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub struct AdviseArgs {
 /// What is known of the oracle: one of these.
 #[derive(Clone, Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-struct Oracle {
+struct Known {
     /// Milliseconds of one exact call
     #[arg(long, value_name = "MS", value_parser = positive, allow_negative_numbers = true)]
     oracle_ms: Option<f64>,
@@ -57,10 +57,10 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         None => serde_json::from_str::<Summary>(BUILT_IN).context("the built-in table cannot be read")?.breakeven,
     };
     let set = find(&table, &args.dataset)?;
-    let place = match &args.oracle {
-        Oracle { oracle_ms: Some(ms), .. } => Place::Call(ms * 1e-3),
-        Oracle { share: Some(share), .. } => Place::Share(*share),
-        Oracle { oracle_cost, .. } => Place::Price(oracle_cost.unwrap_or_default().factor()),
+    let place = match &args.known {
+        Known { oracle_ms: Some(ms), .. } => Place::Call(ms * 1e-3),
+        Known { share: Some(share), .. } => Place::Share(*share),
+        Known { oracle_cost, .. } => Place::Price(oracle_cost.unwrap_or_default().factor()),
     };
     if set.targets.is_empty() {
         anyhow::bail!(

@@ -11,6 +11,7 @@ use crate::text::seconds;
 
 /// Options of `oracle`.
 #[derive(Args)]
+#[command(after_help = "Example:\n  ssvm-bench oracle test 'oracle:python3 examples/digits_oracle.py'")]
 pub struct OracleArgs {
     #[command(subcommand)]
     what: What,

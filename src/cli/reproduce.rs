@@ -77,7 +77,9 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
         data_command::fetch_sets(catalog, data, &names)?;
     }
     let (configs, why) = configs(args, catalog, data)?;
-    why.iter().for_each(|words| say(words));
+    if let Some(words) = why {
+        say(&words);
+    }
     // Before the first of them runs for an hour.
     configs.iter().try_for_each(|config| Experiment::load(config, catalog.solvers()).map(drop))?;
     let mut out: Option<PathBuf> = args.how.out.clone();

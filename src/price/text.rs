@@ -80,9 +80,10 @@ fn head(set: &PricedSet) -> String {
         (Some(share), Some(k)) => format!("; {} as in the paper at k = {}", percent(share), number(k)),
         _ => String::new(),
     };
-    let rows = match set.targets.is_empty() {
-        true => format!("; BCFW came no further than a relative gap of {}: nothing to compare at", number(set.reached)),
-        false => String::new(),
+    let rows = if set.targets.is_empty() {
+        format!("; BCFW came no further than a relative gap of {}: nothing to compare at", number(set.reached))
+    } else {
+        String::new()
     };
     format!(
         "{}: at k = 1 a call takes {} of the {} clock, {} of BCFW's time{paper}{rows}",
@@ -97,7 +98,9 @@ fn head(set: &PricedSet) -> String {
 pub fn text(table: &BreakEven) -> String {
     let mut out =
         String::from("time to a relative gap over that of BCFW, the oracle k times as dear (below 1 is faster)\n\n");
-    heads(table).iter().for_each(|line| out.push_str(&format!("{line}\n")));
+    for line in heads(table) {
+        out.push_str(&format!("{line}\n"));
+    }
     out.push_str(&format!("\n{}", grid(table).text()));
     out
 }

@@ -43,7 +43,6 @@ pub struct Input<'a> {
 
 /// The page.
 pub fn html(input: &Input) -> Result<String> {
-    let script = format!("{TABLES}{SCRIPT}");
     // Inside a script element only `<` can end it or open a comment.
     let json = data::json(&input.results.frames)?.replace('<', "\\u003c");
     let script = format!("{TABLES}{SCRIPT}");
