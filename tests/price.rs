@@ -114,7 +114,7 @@ fn a_cheap_oracle_on_the_cpu_clock_never_turns_it_back() {
         for _ in 0..4 {
             scope.spawn(|| {
                 while busy.load(std::sync::atomic::Ordering::Relaxed) {
-                    std::hint::spin_loop()
+                    std::hint::spin_loop();
                 }
             });
         }

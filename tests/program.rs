@@ -457,7 +457,7 @@ fn interrupted(arguments: &[&str], tag: &str) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while running(&[tag, "serve hang"]).len() < 2 {
         assert!(Instant::now() < deadline, "the program did not start");
         std::thread::sleep(Duration::from_millis(10));

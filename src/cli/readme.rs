@@ -103,9 +103,35 @@ fn shell_commands(text: &str) -> Vec<&str> {
     commands
 }
 
+/// The words of a command; what stands between single quotes is one.
+fn words(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut open = false;
+    for (at, part) in command.split('\'').enumerate() {
+        if at % 2 == 1 {
+            match words.last_mut().filter(|_| open) {
+                Some(word) => word.push_str(part),
+                None => words.push(part.to_owned()),
+            }
+            open = true;
+            continue;
+        }
+        let starts = part.starts_with(char::is_whitespace);
+        for (k, piece) in part.split_whitespace().enumerate() {
+            match words.last_mut().filter(|_| k == 0 && open && !starts) {
+                Some(word) => word.push_str(piece),
+                None => words.push(piece.to_owned()),
+            }
+        }
+        open = !part.is_empty() && !part.ends_with(char::is_whitespace);
+    }
+    words
+}
+
 /// Why a command does not parse, if it does not.
 fn parse_error(command: &str, catalog: &dyn Catalog) -> Option<String> {
-    let words: Vec<&str> = command.split_whitespace().skip_while(|word| word.contains('=')).collect();
+    let words = words(command);
+    let words: Vec<&str> = words.iter().map(String::as_str).skip_while(|word| word.contains('=')).collect();
     let (["ssvm-bench", arguments @ ..] | ["cargo", "run", "--release", "--", arguments @ ..]) = words.as_slice()
     else {
         return None;
@@ -168,6 +194,14 @@ fn refresh(text: &str) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quotes_hold_words_together() {
+        let split = |text: &str| words(text).join("|");
+        assert_eq!(split("a 'b c' d"), "a|b c|d");
+        assert_eq!(split("--only 'usps*' --dataset 'oracle:x y',limit=3"), "--only|usps*|--dataset|oracle:x y,limit=3");
+        assert_eq!(split("x='a b'c d"), "x=a bc|d");
+    }
 
     #[test]
     fn stale_parts_are_named() {

@@ -21,8 +21,9 @@ type Columns = [Vec<f64>; 4];
 /// Draws the figure of these data sets; `None` when there are no runs at several prices.
 pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let table = source.breakeven()?;
-    let sets: Vec<&PricedSet> = table.sets.iter().filter(|set| datasets.contains(&set.dataset.as_str())).collect();
-    if sets.iter().all(|set| set.rows.is_empty()) {
+    let compared = |set: &&PricedSet| datasets.contains(&set.dataset.as_str()) && !set.rows.is_empty();
+    let sets: Vec<&PricedSet> = table.sets.iter().filter(compared).collect();
+    if sets.is_empty() {
         return Ok(None);
     }
     let styles = theme::styles(&source.results.frames);

@@ -25,7 +25,8 @@ use crate::trace::RunRecord;
 /// The solver that all others are divided by.
 pub const REFERENCE: &str = "bcfw";
 /// Relative gaps that may be shown, as text, so that each is the nearest number.
-const TARGETS: [&str; 11] = ["3e-1", "1e-1", "3e-2", "1e-2", "3e-3", "1e-3", "3e-4", "1e-4", "1e-5", "1e-6", "1e-7"];
+const TARGETS: [&str; 13] =
+    ["3", "1", "3e-1", "1e-1", "3e-2", "1e-2", "3e-3", "1e-3", "3e-4", "1e-4", "1e-5", "1e-6", "1e-7"];
 /// At most so many of them: the smallest that BCFW reaches.
 const MOST_TARGETS: usize = 3;
 

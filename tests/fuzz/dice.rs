@@ -99,7 +99,7 @@ impl Dice {
 
 /// A few changes: bits, bytes, numbers of two to eight bytes, pieces cut, doubled, moved.
 pub fn mutate(dice: &mut Dice, mut bytes: Vec<u8>) -> Vec<u8> {
-    for _ in 0..1 + dice.below(4) {
+    for _ in 0..=dice.below(4) {
         if bytes.is_empty() {
             bytes.push(dice.next() as u8);
             continue;

@@ -98,7 +98,7 @@ fn read_page(_: &Path, bytes: &[u8]) -> bool {
         const ODD: [f64; 9] = [0.0, -0.0, 1e308, -1e308, 1e-308, f64::MAX, f64::MIN_POSITIVE, 1.0, -1.0];
         ODD[dice.below(ODD.len())]
     };
-    for _ in 0..1 + dice.below(8) {
+    for _ in 0..=dice.below(8) {
         let at = dice.below(records.len());
         let run = &mut records[at];
         match dice.below(12) {

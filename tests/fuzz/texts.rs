@@ -183,7 +183,7 @@ fn config(dice: &mut Dice) -> Vec<u8> {
     keys(dice, &TOP[1..], &mut text);
     text += "[budget]\niterations = 3\n";
     keys(dice, &BUDGET[1..], &mut text);
-    for _ in 0..1 + dice.below(2) {
+    for _ in 0..=dice.below(2) {
         text += "[[dataset]]\n";
         if dice.once_in(8) {
             keys(dice, &SET, &mut text);
@@ -196,7 +196,7 @@ fn config(dice: &mut Dice) -> Vec<u8> {
             keys(dice, &BUDGET, &mut text);
         }
     }
-    for _ in 0..1 + dice.below(2) {
+    for _ in 0..=dice.below(2) {
         text +=
             &format!("[[solver]]\nname = \"{}\"\n", dice.pick(&["fw", "bcfw", "mp-bcfw", "mp-bcfw-gap", "*", "ssg"]));
         keys(dice, &SOLVER[1..], &mut text);
@@ -210,7 +210,7 @@ fn baseline(dice: &mut Dice) -> Vec<u8> {
         if dice.once_in(9) { dice.number() } else { "1".into() }
     );
     let cells = ["usps-synth bcfw", "usps-synth mp-bcfw (T=5)", "x", "a/b fw", " ", "ocr-synth:n=3 fw"];
-    for cell in &cells[..1 + dice.below(5)] {
+    for cell in &cells[..=dice.below(5)] {
         text += &format!("\"{cell}\" = [\"00\", \"{}\"]\n", dice.below(9));
     }
     text += "[values]\n";
@@ -278,7 +278,7 @@ fn letter(id: usize, letter: &str, next: i64, word: usize, position: usize, pixe
 
 fn letters(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for word in 0..1 + dice.below(3) {
+    for word in 0..=dice.below(3) {
         let length = 1 + dice.below(4);
         for position in 1..=length {
             let next = if position == length { -1 } else { position as i64 };
