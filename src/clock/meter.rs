@@ -240,8 +240,14 @@ impl<'a> Meter<'a> {
     #[inline(always)]
     fn cpu_after(&mut self, before: u64) {
         if self.each_call {
-            self.watch.oracle_cpu_ns += thread_cpu_ns().saturating_sub(before);
+            self.note_cpu(before);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_cpu(&mut self, before: u64) {
+        self.watch.oracle_cpu_ns += thread_cpu_ns().saturating_sub(before);
     }
 
     /// One exact oracle call: times it and counts it with the operations it reports, and with the two plane products of
