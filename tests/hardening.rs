@@ -448,6 +448,14 @@ fn what_cannot_be_compared_is_not_called_right() {
     assert!(text.contains("nothing to compare it with") && !text.contains("right"), "{text}{}", errors(&output));
 }
 
+fn weights_that_cannot_be_written_are_refused_before_the_work() {
+    let dir = folder();
+    let arguments = ["solve", "--dataset", "usps-synth:n=30", "--solver", "bcfw", "--save-weights", "/dev/full"];
+    let output = call(dir.path(), &arguments);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty() && errors(&output).contains("not a plain file"), "{}", errors(&output));
+}
+
 fn budgets_of_nothing_are_refused() {
     let dir = folder();
     for limit in ["--iterations", "--oracle-calls", "--time", "--gap"] {
@@ -515,6 +523,7 @@ trials![
     a_folder_whose_name_is_no_text_is_used,
     what_cannot_be_compared_is_not_called_right,
     budgets_of_nothing_are_refused,
+    weights_that_cannot_be_written_are_refused_before_the_work,
     a_full_disk_while_unpacking_says_so,
     entries_of_an_archive_come_whole,
 ];

@@ -40,6 +40,8 @@ pub fn keep_ignored() {
     let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
     let mask = mask.unwrap_or(0);
     let mut ignored = SigSet::empty();
+    // A file that may grow no further is an error of the write, with a message, and not the end of the program.
+    ignored.add(Signal::SIGXFSZ);
     for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM] {
         if mask >> (signal as i32 - 1) & 1 == 1 {
             ignored.add(signal);

@@ -255,6 +255,9 @@ pub trait DatasetRow: Send + Sync + 'static {
     }
 }
 
+/// Bytes that any run takes for a term beside its φ^i: its place in an order, its working set.
+const PER_TERM: u64 = 64;
+
 /// A table of data sets.
 pub trait DatasetTable: Send + Sync + 'static {
     /// The rows, in the order of tables and figures.
@@ -274,7 +277,8 @@ fn open_row<R: DatasetRow, S: SolverTable>(row: &R, request: &Request<'_>, solve
     let Loaded { problem, bytes, checksum } = row.load(request)?;
     request.check_pairwise(problem.family())?;
     let (n, d) = (problem.terms(), problem.dim());
-    require_memory(problem.run_bytes(), &needs(&format!("with n = {n} and d = {d} a run needs")))?;
+    let room = problem.run_bytes().saturating_add((problem.terms() as u64).saturating_mul(PER_TERM));
+    require_memory(room, &needs(&format!("with n = {n} and d = {d} a run needs")))?;
     let problem = bind(problem, solvers.clone());
     if problem.terms() == 0 {
         return Err(Error::invalid(format!("data set '{}' has no example", request.name)));

@@ -112,6 +112,9 @@ pub fn try_file(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::file(path, "is a folder, expected the name of a file"));
     }
+    if path.exists() && !path.is_file() {
+        return Err(Error::file(path, "is there and is not a plain file; choose another name"));
+    }
     let folder = folder_of(path);
     if !folder.is_dir() {
         let message = format!("there is no folder {}; make it, or name a file in one that exists", folder.display());

@@ -1,6 +1,6 @@
 //! The first words of a program: lines `key value` in, what is known of its oracle out, and back.
 
-use super::protocol::VERSION;
+use super::protocol::{MOST_OPERATIONS, VERSION};
 use crate::text::nearest;
 
 /// How numbers are written after hello.
@@ -82,7 +82,8 @@ impl Hello {
             "n" => self.n = count("and a number of terms")?,
             "d" => self.d = count("and a number of weights")?,
             "operations" => {
-                let operations = value.parse::<u64>().ok().filter(|operations| *operations > 0);
+                let operations =
+                    value.parse::<u64>().ok().filter(|operations| (1..=MOST_OPERATIONS).contains(operations));
                 self.operations = Some(operations.ok_or_else(|| wrong("and a number of operations"))?);
             }
             "lambda" => {

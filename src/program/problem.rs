@@ -162,12 +162,14 @@ impl ProgramProblem {
             });
             return Certificate { lower: value, upper: value, proven: false, operations };
         };
-        if value - bound > rounding {
+        // A bound below a plane is no bound: it proves nothing.
+        let sound = value - bound <= rounding;
+        if !sound {
             self.note(Note::BoundTooLow, || {
                 format!("the bound {bound:e} of term {i} is below the value {value:e} of its own plane")
             });
         }
-        Certificate { lower: value, upper: bound.max(value), proven: bound - value <= rounding, operations }
+        Certificate { lower: value, upper: bound.max(value), proven: sound && bound - value <= rounding, operations }
     }
 
     /// Off the clock: measures the pipe, and asks the same once more.

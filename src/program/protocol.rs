@@ -59,6 +59,9 @@ pub(super) fn longest_line(d: usize) -> usize {
     LONGEST_HEAD + LONGEST_NUMBER * (d + 2)
 }
 
+/// Most operations of one call: minutes of the virtual clock, and no sum of them overflows.
+pub(super) const MOST_OPERATIONS: u64 = 1 << 40;
+
 impl Head {
     /// From a line of a program with d weights.
     pub fn parse(line: &str, d: usize) -> Result<Self, String> {
@@ -90,7 +93,13 @@ impl Head {
         for word in words {
             match word.split_once('=') {
                 Some(("key", key)) => head.key = Some(key.to_owned()),
-                Some(("operations", count)) => head.operations = Some(number(Some(count), "operations")?),
+                Some(("operations", count)) => {
+                    let operations = number(Some(count), "operations")?;
+                    if operations > MOST_OPERATIONS {
+                        return Err(wrong(&format!("{operations} operations in one call; at most {MOST_OPERATIONS}")));
+                    }
+                    head.operations = Some(operations);
+                }
                 Some(("ns", count)) => head.ns = Some(number(Some(count), "ns")?),
                 None if word == "bound" => head.bound = true,
                 _ => {
