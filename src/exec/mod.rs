@@ -3,6 +3,7 @@
 pub mod gate;
 pub mod host;
 pub mod interference;
+mod ledger;
 pub mod progress;
 pub mod remaining;
 pub mod scheduler;

@@ -249,6 +249,10 @@ pub trait Problem: Sync {
     }
     /// Hint that term i comes after the one that is about to be worked on.
     fn prefetch(&self, _i: usize, _blocks: &Self::Blocks, _work: &mut Self::Work) {}
+    /// Length of [`Problem::weights`].
+    fn exported(&self) -> usize {
+        self.dim()
+    }
     /// w in the block order of the joint features: label-major blocks, then transitions row-major.
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()

@@ -25,7 +25,7 @@ pub const MULTICLASS: Family = Family {
     paper: Some(Paper::Usps),
     pairwise: false,
     oracle_seconds: |size| 0.1e-9 * size.d as f64,
-    run_bytes: |size| (64, 4 * size.d),
+    plane_bytes: |_| 64,
 };
 
 /// Multiclass SVM in the Crammer–Singer form with 0/1 loss, no bias.

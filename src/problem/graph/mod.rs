@@ -40,7 +40,7 @@ pub const BINARY_GRAPH: Family = Family {
     paper: Some(Paper::HorseSeg),
     pairwise: true,
     oracle_seconds: |size| 0.3e-9 * values(size) + 0.1e-6 * values(size) / NODE_FEATURES,
-    run_bytes: |size| (4 * size.d + 64, 8 * size.d),
+    plane_bytes: |size| 4 * size.d + 64,
 };
 
 /// The family with more.
@@ -374,6 +374,10 @@ impl Problem for GraphProblem {
             work.ahead = self.data.node_offsets[i] * p..self.data.node_offsets[i + 1] * p;
             prefetch(&blocks.sums[i * self.dim()..(i + 1) * self.dim()]);
         }
+    }
+
+    fn exported(&self) -> usize {
+        if self.blocks > 1 { self.dim() } else { 2 * self.dim() }
     }
 
     fn weights(&self, w: &[f64]) -> Vec<f64> {
