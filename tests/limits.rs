@@ -14,7 +14,9 @@ use nix::sys::signal::Signal;
 use ssvm_bench::dataset::Argument;
 use ssvm_bench::trace::RunRecord;
 use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::{DatasetInfo, DatasetRow, Harness, Loaded, MaxOracle, Request, Result as Outcome, Simple, SparsePlane};
+use ssvm_bench::{
+    DatasetInfo, DatasetRow, Harness, Loaded, MaxOracle, Request, Result as Outcome, Simple, SparsePlane,
+};
 use trials::Skipped;
 
 /// Memory without end: in planes that a working set keeps, or inside one call of the oracle.
@@ -119,7 +121,7 @@ fn limits_of_the_process_are_counted() -> Result<(), Skipped> {
         let output = limited(dir.path(), 400, arguments)?;
         let message = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
-        assert!(message.contains("a run needs about 305 MiB of memory, and "), "{arguments:?}: {message}");
+        assert!(message.contains("a run needs about 458 MiB of memory, and "), "{arguments:?}: {message}");
     }
     Ok(())
 }
@@ -151,7 +153,10 @@ fn a_run_that_takes_all_memory_is_ended_and_its_neighbours_go_on() -> Result<(),
     let output = limited(dir.path(), 1000, &["run", "--config", "c.toml", "--out", "v", "--jobs", "2"])?;
     let message = errors(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("2 of 4 runs failed") && message.contains("took all memory: this process held"), "{message}");
+    assert!(
+        message.contains("2 of 4 runs failed") && message.contains("took all memory: this process held"),
+        "{message}"
+    );
     let (done, failed): (Vec<_>, Vec<_>) = records(dir.path()).into_iter().partition(|record| record.status.is_done());
     assert_eq!((done.len(), failed.len()), (2, 2));
     for record in &failed {

@@ -209,12 +209,12 @@ impl Twin {
             TwinKind::Horseseg => (NODE_FEATURES * 2, nodes * node_bytes),
             TwinKind::Stanford => (NODE_FEATURES * STANFORD_LABELS, nodes * node_bytes),
         };
-        // Weights in four places, and of every example its φ^i: shares, marginals of letters, or a vector of weights.
+        // Weights in six places, and of every example its φ^i: shares, marginals of letters, or a vector of weights.
         let numbers = match self.kind {
-            TwinKind::Usps => 4 * d + self.n * USPS_LABELS,
-            TwinKind::Ocr => 4 * d + self.n * (4 + 28 * self.size),
-            TwinKind::Horseseg => (4 + self.n) * NODE_FEATURES,
-            TwinKind::Stanford => (4 + self.n) * d,
+            TwinKind::Usps => 6 * d + self.n * USPS_LABELS,
+            TwinKind::Ocr => 6 * d + self.n * (4 + 28 * self.size),
+            TwinKind::Horseseg => (6 + self.n) * NODE_FEATURES,
+            TwinKind::Stanford => (6 + self.n) * d,
         };
         let run_bytes = 8 * numbers as u64 + n * PER_TERM;
         let size = Size { n, d: d as u64, bytes };

@@ -15,7 +15,7 @@ use crossbeam::channel::{self, RecvTimeoutError};
 use super::gate::Gate;
 use super::host;
 use super::interference::Probing;
-use super::ledger::{self, Left, Ledger};
+use super::ledger::{self, Ledger, Left};
 use super::progress::{Progress, View, Work};
 use super::remaining::{self, Item, Running};
 use super::worker::{self, Activity, GivenUp, Place, Runner, Slot};

@@ -77,7 +77,10 @@ fn groups(root: &Path) -> Option<u64> {
         let top = root.join(names.folder);
         // In a container the path may be one outside of it: then only the top is there.
         let here = top.join(path.trim_start_matches('/'));
-        here.ancestors().take_while(|folder| folder.starts_with(&top)).filter_map(|folder| in_group(folder, &names)).min()
+        here.ancestors()
+            .take_while(|folder| folder.starts_with(&top))
+            .filter_map(|folder| in_group(folder, &names))
+            .min()
     };
     list.lines().filter_map(group).min()
 }

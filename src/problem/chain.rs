@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Direction, Family, Paper, Problem, Sink, vectors};
+use super::{COPIES, Direction, Family, Paper, Problem, Sink, vectors};
 use crate::data::letters::{LETTERS, LetterData, PIXELS, WEIGHTS};
 use crate::linalg::{accumulate_rows, chain_direction, chain_maxima, prefetch, scatter_rows};
 
@@ -136,7 +136,7 @@ impl Problem for ChainProblem {
     fn run_bytes(&self) -> u64 {
         let positions = vectors(self.data.labels.len(), ROW);
         // A list of transitions and a loss for each word.
-        vectors(4, self.dim()).saturating_add(positions).saturating_add(vectors(self.terms(), 4))
+        vectors(COPIES, self.dim()).saturating_add(positions).saturating_add(vectors(self.terms(), 4))
     }
 
     fn blocks(&self) -> ChainBlocks {

@@ -13,7 +13,7 @@ mod search;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Certificate, Direction, Family, Paper, Problem, Sink, Size, vectors};
+use super::{COPIES, Certificate, Direction, Family, Paper, Problem, Sink, Size, vectors};
 use crate::data::GraphData;
 use crate::error::{Error, Result};
 use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch, prefetch_near};
@@ -164,7 +164,7 @@ impl Problem for GraphProblem {
     }
 
     fn run_bytes(&self) -> u64 {
-        vectors(self.terms().saturating_add(4), self.dim())
+        vectors(self.terms().saturating_add(COPIES), self.dim())
     }
 
     fn blocks(&self) -> GraphBlocks {
