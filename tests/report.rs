@@ -38,6 +38,8 @@ fn manifest() -> Manifest {
             finished: 199,
             failed: 1,
             peak_memory: 1 << 30,
+            shard: String::new(),
+            control: None,
         }],
         interference: vec![Inflation {
             dataset: "usps".into(),
