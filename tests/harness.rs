@@ -280,7 +280,20 @@ impl Fake {
         runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
     ) -> Result<Vec<RunRecord>> {
         let (runs, plan, store, runner) = (&self.runs, &self.plan, &self.store, Arc::new(runner));
-        let batch = Batch { runs, plan, runner, store, jobs, threads: 1, timeout, grace, cancel, probing: None };
+        let batch = Batch {
+            runs,
+            plan,
+            runner,
+            store,
+            jobs,
+            threads: 1,
+            timeout,
+            grace,
+            cancel,
+            drain: None,
+            shard: String::new(),
+            probing: None,
+        };
         run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
     }
 }

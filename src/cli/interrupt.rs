@@ -1,8 +1,8 @@
 //! Ctrl-C, SIGTERM and a closed terminal in, a flag out for commands that end in order, and exit code 1 for the others.
 //! What was ignored when the program started stays ignored: `nohup` and background jobs rely on it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::note;
@@ -46,6 +46,22 @@ pub fn listen() {
 pub fn stop_at_once() -> ! {
     crate::program::kill_all();
     std::process::exit(1)
+}
+
+/// Set by SIGUSR1: runs in flight are finished, no further one is started. Clusters send it before a time limit strikes.
+#[cfg(unix)]
+pub fn drain() -> Option<&'static AtomicBool> {
+    static DRAIN: OnceLock<Option<Arc<AtomicBool>>> = OnceLock::new();
+    let flag = DRAIN.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGUSR1, flag.clone()).ok().map(|_| flag)
+    });
+    flag.as_deref()
+}
+
+#[cfg(not(unix))]
+pub fn drain() -> Option<&'static AtomicBool> {
+    None
 }
 
 /// Blocks the signals that are ignored now, in this thread and those it makes: a handler would wake them up. To be called

@@ -27,6 +27,8 @@ pub fn options(out: &Path, jobs: usize) -> Options {
         prune: false,
         warn_of_others: true,
         verbosity: Verbosity::Quiet,
+        part: None,
+        drain: None,
     }
 }
 
