@@ -55,13 +55,13 @@ pub fn text(job: &Job) -> String {
     text += &format!(
         "#SBATCH --requeue --open-mode=append\n\
          #SBATCH --signal=B:USR1@{}\n\
-         #SBATCH --output={}/{FOLDER}/%A_%a.log\n\n\
+         #SBATCH --output={}\n\n\
          cd {} || exit 1\n\
          shard=$((${{1:-0}} + SLURM_ARRAY_TASK_ID))\n\
          # exec: the signal before the time limit goes to the program, which finishes its runs and starts no other.\n\
          exec {} --shard \"$shard/{}\"\n",
         lead(job),
-        shell::option(&shell::in_pattern(&job.out)),
+        output(job, "%A_%a"),
         shell::quoted(&job.folder),
         shell::words(&job.run()),
         job.shards,
@@ -79,7 +79,7 @@ pub fn gather(job: &Job) -> String {
          #SBATCH --job-name={}\n\
          #SBATCH --nodes=1 --ntasks=1\n\
          {}\
-         #SBATCH --output={}/{FOLDER}/gather-%j.log\n\n\
+         #SBATCH --output={}\n\n\
          cd {} || exit 1\n\
          code=0\n\
          {} || code=1\n\
@@ -88,12 +88,17 @@ pub fn gather(job: &Job) -> String {
          exit $code\n",
         shell::option(&format!("{}-gather", job.name)),
         common(job),
-        shell::option(&shell::in_pattern(&job.out)),
+        output(job, "gather-%j"),
         shell::quoted(&job.folder),
         shell::words(&job.merge()),
         page("figures"),
         page("report"),
     )
+}
+
+/// The value of `--output` for a log with this name.
+fn output(job: &Job, name: &str) -> String {
+    shell::option(&format!("{}/{FOLDER}/{name}.log", shell::in_pattern(&job.out)))
 }
 
 /// The option lines that both scripts have.

@@ -22,17 +22,12 @@ pub fn words(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word for an option line (`#SBATCH …`): there a backslash takes the meaning from every sign.
+/// A word for an option line (`#SBATCH …`). Its reader knows quotes, and a backslash before any sign but a blank.
 pub fn option(word: &str) -> String {
-    let mut text = String::with_capacity(word.len());
-    for c in word.chars() {
-        // Letters beyond ASCII are bytes that the reader passes on; a backslash before one would stand before a byte.
-        if !is_plain(c) && c.is_ascii() {
-            text.push('\\');
-        }
-        text.push(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
     }
-    text
+    format!("\"{}\"", word.replace('\\', r"\\").replace('"', r#"\""#))
 }
 
 /// The part of an output path of `sbatch` that is not a pattern.
@@ -69,11 +64,12 @@ mod tests {
     fn words_stay_words() {
         for (word, shell, line) in [
             ("a/b-1.toml", "a/b-1.toml", "a/b-1.toml"),
-            ("", "''", ""),
-            ("a b", "'a b'", r"a\ b"),
-            ("it's", r"'it'\''s'", r"it\'s"),
-            ("$(x);`y`#\"", "'$(x);`y`#\"'", r#"\$\(x\)\;\`y\`\#\""#),
-            ("größe", "'größe'", "größe"),
+            ("", "''", r#""""#),
+            ("a b", "'a b'", r#""a b""#),
+            ("it's", r"'it'\''s'", r#""it's""#),
+            ("$(x);`y`#\"", "'$(x);`y`#\"'", r#""$(x);`y`#\"""#),
+            (r"a\b", r"'a\b'", r#""a\\b""#),
+            ("größe", "'größe'", r#""größe""#),
         ] {
             assert_eq!(quoted(word), shell);
             assert_eq!(option(word), line);
