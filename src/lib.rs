@@ -59,6 +59,8 @@ pub mod price;
 #[cfg(feature = "harness")]
 pub mod report;
 #[cfg(feature = "harness")]
+pub mod shard;
+#[cfg(feature = "harness")]
 pub mod trace;
 
 pub use clock::{ClockKind, Meter, OracleCost};

@@ -31,6 +31,8 @@ fn run(out: &Path) -> Result<Finished> {
         prune: false,
         warn_of_others: true,
         verbosity: Verbosity::Quiet,
+        part: None,
+        drain: None,
     };
     let plan = Plan::new(&experiment, &catalog, &options.data_dir)?;
     session::run(&experiment, &plan, &catalog, &options, &AtomicBool::new(false))

@@ -66,6 +66,8 @@ fn options(out: &Path, jobs: usize) -> Options {
         prune: false,
         warn_of_others: true,
         verbosity: Verbosity::Quiet,
+        part: None,
+        drain: None,
     }
 }
 
@@ -296,7 +298,20 @@ impl Fake {
         runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
     ) -> Result<Vec<RunRecord>> {
         let (runs, plan, store, runner) = (&self.runs, &self.plan, &self.store, Arc::new(runner));
-        let batch = Batch { runs, plan, runner, store, jobs, threads: 1, timeout, grace, cancel, probing: None };
+        let batch = Batch {
+            runs,
+            plan,
+            runner,
+            store,
+            jobs,
+            threads: 1,
+            timeout,
+            grace,
+            cancel,
+            drain: None,
+            shard: String::new(),
+            probing: None,
+        };
         run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
     }
 }

@@ -263,6 +263,8 @@ fn a_solver_without_a_dual_goes_all_the_way() {
         prune: false,
         warn_of_others: true,
         verbosity: Verbosity::Quiet,
+        part: None,
+        drain: None,
     };
     let finished = session::run(&experiment, &plan, &harness, &options, &AtomicBool::new(false)).unwrap();
     assert!(finished.report.failed.is_empty(), "{:?}", finished.report.failed);

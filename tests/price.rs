@@ -189,6 +189,8 @@ fn run(text: &str, out: &Path, jobs: usize) -> Finished {
         prune: false,
         warn_of_others: true,
         verbosity: Verbosity::Quiet,
+        part: None,
+        drain: None,
     };
     let plan = Plan::new(&experiment, &catalog, &options.data_dir).unwrap();
     session::run(&experiment, &plan, &catalog, &options, &AtomicBool::new(false)).unwrap()

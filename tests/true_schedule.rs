@@ -151,10 +151,10 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let record = |index: usize| -> RunRecord {
         let first = |_: &RunSpec, _: &mut dyn Observer| Ok(outcome(StopReason::Iterations, 0.1));
         let other = Gate::default();
-        let place = Place { jobs: 2, core: None, helpers: None, gate: &other };
+        let place = Place { jobs: 2, core: None, helpers: None, gate: &other, shard: "" };
         worker::execute(index, &plan.runs[index], description, &first, &slot, place).unwrap()
     };
-    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate };
+    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate, shard: "" };
     // Nobody else is at work: no probe.
     probing.after(&plan.runs[0], &record(0), &runner, &slot, place);
     std::thread::scope(|scope| {
@@ -196,6 +196,8 @@ fn options(out: &Path, jobs: usize) -> Options {
         prune: false,
         warn_of_others: true,
         verbosity: Verbosity::Quiet,
+        part: None,
+        drain: None,
     }
 }
 
@@ -245,6 +247,8 @@ fn a_run_that_times_out_keeps_its_points() {
         timeout: Some(Duration::ZERO),
         grace: Duration::from_mins(1),
         cancel: &AtomicBool::new(false),
+        drain: None,
+        shard: String::new(),
         probing: None,
     };
     run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();

@@ -32,6 +32,8 @@ fn run(text: &str, out: &Path, force: bool) -> Result<Finished> {
         prune: false,
         warn_of_others: true,
         verbosity: Verbosity::Quiet,
+        part: None,
+        drain: None,
     };
     let plan = Plan::new(&experiment, &catalog, &options.data_dir)?;
     session::run(&experiment, &plan, &catalog, &options, &AtomicBool::new(false))

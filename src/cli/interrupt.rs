@@ -30,6 +30,24 @@ pub fn flag() -> &'static AtomicBool {
     &FLAG
 }
 
+/// Set by SIGUSR1: runs in flight are finished, no further one is started. Clusters send it before a time limit strikes.
+#[cfg(unix)]
+pub fn drain() -> Option<&'static AtomicBool> {
+    use std::sync::Arc;
+
+    static DRAIN: OnceLock<Option<Arc<AtomicBool>>> = OnceLock::new();
+    let flag = DRAIN.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGUSR1, flag.clone()).ok().map(|_| flag)
+    });
+    flag.as_deref()
+}
+
+#[cfg(not(unix))]
+pub fn drain() -> Option<&'static AtomicBool> {
+    None
+}
+
 /// Blocks the signals that are ignored now, in this thread and those it makes: a handler would wake them up. To be called
 /// before there is another thread.
 #[cfg(unix)]

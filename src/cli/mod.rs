@@ -11,6 +11,7 @@ mod figures;
 mod init;
 mod interrupt;
 mod league;
+mod merge;
 mod optimum;
 mod oracle;
 mod pages;
@@ -55,6 +56,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Executes the runs of a config that are not yet in the result folder.
     Run(run::RunArgs),
+    /// Joins result folders, such as those of shards, into one.
+    Merge(merge::MergeArgs),
     /// One run, printed as it goes.
     Solve(solve::SolveArgs),
     /// Draws the figures of the paper from a result folder.
@@ -167,6 +170,7 @@ fn command_line(catalog: &dyn Catalog) -> ExitCode {
         Command::Init(args) => init::run(args, catalog).map(fine),
         Command::Plan(args) => plan::run(args, catalog, &data).map(fine),
         Command::Run(args) => run::run(args, catalog, &data).map(fine),
+        Command::Merge(args) => merge::run(args).map(fine),
         Command::Solve(args) => {
             let given = matches.subcommand_matches("solve").map(|m| solve::given(m, catalog)).unwrap_or_default();
             solve::run(args, &given, catalog, &data).map(fine)

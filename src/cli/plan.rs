@@ -10,8 +10,8 @@ use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::session::{Existing, memory_warning, workers};
 use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
+use crate::shard::{self, MOST_SHARDS, Split, part};
 use crate::text::{Grid, bytes, duration};
-use crate::trace::store::{Folder, Store};
 
 /// Arguments of `plan`.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,6 +38,24 @@ pub struct PlanArgs {
     /// List every run with its identity
     #[arg(long, short)]
     pub verbose: bool,
+    /// Split the plan into N parts of about the same cost, for as many machines
+    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
+    pub shards: Option<usize>,
+    /// Print the shards for an engine, instead of the plan
+    #[arg(long, value_enum, requires = "shards")]
+    pub emit: Option<Emit>,
+    /// Only runs that are not done yet
+    #[arg(long, requires = "shards")]
+    pub missing: bool,
+}
+
+/// What the shards of a plan are printed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Emit {
+    /// The id file that `run --ids` reads: a line of run identities per shard.
+    Lines,
+    /// One JSON object: the runs and the estimated seconds of each shard.
+    Json,
 }
 
 /// What a plan amounts to.
@@ -64,11 +82,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
     experiment.paper_prices = super::run::prices_of(&out, catalog);
     let plan = Plan::new(&experiment, catalog, data)?;
-    let existing = match Store::open(&out) {
-        Ok(store) => Existing::of(store.scan(Folder::Runs)?, &plan),
-        // Nothing there yet is no error of a plan.
-        Err(_) => Existing::default(),
-    };
+    let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);
     let jobs = workers(&experiment, args.jobs.map(usize::from), args.isolated);
     let left = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id));
@@ -80,6 +94,15 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
         memory_bytes: plan_memory(&plan, jobs),
     };
+    if let Some(shards) = args.shards {
+        let wanted = |run: &RunSpec| !args.missing || !existing.done.contains_key(&run.run_id);
+        let split = shard::split(&plan, shards, wanted, |run| estimator.seconds(run, plan.description(run)));
+        return print(&match args.emit {
+            None => shard_table(&split, &summary),
+            Some(Emit::Lines) => split.lines(),
+            Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
+        });
+    }
     match args.format {
         TextOrJson::Table => print(&table(&plan, &existing, &estimator, &summary, args.verbose))?,
         TextOrJson::Json => {
@@ -106,6 +129,28 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         note(&warning);
     }
     Ok(())
+}
+
+fn shard_table(split: &Split, summary: &PlanSummary) -> String {
+    let mut grid = Grid::new(&[">shard", ">runs", ">estimate", ">longest run"]);
+    for (k, shard) in split.shards.iter().enumerate() {
+        let seconds = shard.seconds / summary.jobs as f64;
+        grid.rows.push(vec![
+            format!("{}/{}", k + 1, split.shards.len()),
+            shard.runs.len().to_string(),
+            duration(seconds),
+            duration(shard.longest),
+        ]);
+    }
+    format!(
+        "{}\n{}: {} runs in {} shards, the longest {:.0} % above the average, {} workers each\n",
+        grid.text(),
+        summary.name,
+        split.runs(),
+        split.shards.len(),
+        100.0 * split.imbalance(),
+        summary.jobs
+    )
 }
 
 fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &PlanSummary, verbose: bool) -> String {

@@ -1,5 +1,6 @@
 //! A plan and a folder in, every missing run on disk out: pinned workers, one queue, the watch on interference, progress.
 
+pub mod control;
 pub mod gate;
 pub mod host;
 pub mod interference;

@@ -45,6 +45,10 @@ pub struct Batch<'a> {
     pub grace: Duration,
     /// Set from outside to stop; set here when a record cannot be written.
     pub cancel: &'a AtomicBool,
+    /// Set from outside to start no further run.
+    pub drain: Option<&'a AtomicBool>,
+    /// The shard that the runs belong to; empty when they are a whole plan.
+    pub shard: String,
     /// Measures how much the runs disturb each other.
     pub probing: Option<Arc<Probing>>,
 }
@@ -68,6 +72,8 @@ struct Shared {
     jobs: usize,
     threads: usize,
     stop: AtomicBool,
+    drain: AtomicBool,
+    shard: String,
     probing: Option<Arc<Probing>>,
     gate: Gate,
     next: channel::Receiver<usize>,
@@ -118,6 +124,8 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
         jobs: batch.jobs,
         threads: batch.threads,
         stop: AtomicBool::new(false),
+        drain: AtomicBool::new(false),
+        shard: batch.shard.clone(),
         probing: batch.probing.clone(),
         gate: Gate::default(),
         next,
@@ -211,9 +219,10 @@ fn work_loop(shared: &Shared, slot: &Arc<Slot>, cores: Vec<usize>) {
             return;
         }
     };
-    let place = Place { jobs: shared.jobs, core, helpers: helpers.as_ref(), gate: &shared.gate };
+    let Shared { jobs, gate, shard, .. } = shared;
+    let place = Place { jobs: *jobs, core, helpers: helpers.as_ref(), gate, shard };
     while let Ok(index) = shared.next.try_recv() {
-        if shared.stop.load(Ordering::Relaxed) {
+        if shared.stop.load(Ordering::Relaxed) || shared.drain.load(Ordering::Relaxed) {
             return;
         }
         let (run, facts) = (&shared.runs[index], &shared.facts[index]);
@@ -299,6 +308,9 @@ impl Watcher<'_> {
     /// Tells runs to stop whose time is over or that were cancelled; those that were told and hang become records.
     fn halt(&mut self) -> Result<Vec<(usize, RunRecord)>> {
         let (batch, shared) = (self.batch, self.shared);
+        if batch.drain.is_some_and(|drain| drain.load(Ordering::Relaxed)) {
+            shared.drain.store(true, Ordering::Relaxed);
+        }
         // Either side may ask for the end.
         let stop = batch.cancel.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed);
         if stop {
@@ -325,7 +337,7 @@ impl Watcher<'_> {
             let Some((index, timed_out)) = worker.slot.give_up() else { continue };
             if timed_out {
                 let core = worker.cores.first().copied();
-                let place = Place { jobs: batch.jobs, core, helpers: None, gate: &shared.gate };
+                let place = Place { jobs: batch.jobs, core, helpers: None, gate: &shared.gate, shard: &shared.shard };
                 let after = started.map_or(Duration::ZERO, |started| started.elapsed());
                 let record = worker::hung(&shared.runs[index], &shared.facts[index], place, after);
                 shared.store.write(Folder::Runs, &record)?;

@@ -166,6 +166,8 @@ pub struct Place<'a> {
     pub helpers: Option<&'a Arc<Helpers>>,
     /// Where they wait while one of them is timed alone.
     pub gate: &'a Gate,
+    /// The shard that they belong to; empty when the whole plan is run here.
+    pub shard: &'a str,
 }
 
 /// Executes one run; `None` when it was cancelled.
@@ -255,8 +257,9 @@ fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
         jobs: place.jobs as u64,
         threads: 1 + place.helpers.map_or(0, |helpers| helpers.count() as u64),
         core: place.core.map_or(-1, |core| core as i64),
-        host: host::host().name,
-        host_class: host::class(),
+        host: host::host().name.clone(),
+        host_class: host::host().class(),
+        shard: place.shard.to_owned(),
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         projected_from: None,

@@ -6,6 +6,7 @@ mod price;
 
 pub use estimate::{Estimator, plan_memory};
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::catalog::{Catalog, Described};
@@ -87,6 +88,8 @@ pub struct Plan {
     pub sets: Vec<PlannedSet>,
     /// data set × solver × repeat, in that order.
     pub runs: Vec<RunSpec>,
+    /// The paper's prices that it was made with, by [`Experiment::price_key`].
+    pub paper_prices: BTreeMap<String, OracleCost>,
 }
 
 impl Plan {
@@ -128,7 +131,9 @@ impl Plan {
             return Err(Error::file(&experiment.path, message));
         }
         let runs = runs(experiment, catalog, &sets)?;
-        Ok(Self { sets, runs })
+        let solved = |set: &PlannedSet| Some((experiment.price_key(&set.spec.name), set.paper_price?));
+        let paper_prices = sets.iter().filter_map(solved).collect();
+        Ok(Self { sets, runs, paper_prices })
     }
 
     /// A line for every data set that takes the place of another.

@@ -136,9 +136,12 @@ pub struct Circumstances {
     pub core: i64,
     /// Host name or description.
     pub host: String,
-    /// What kind of machine: CPU model and core count. Times of different kinds are not put together.
+    /// What kind of machine: [`manifest::Host::class`]. Times of different kinds are not put together.
     #[serde(default)]
     pub host_class: String,
+    /// The shard that it was made in, by its folder; empty where there was none. Its session has the rest.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shard: String,
     /// How the program was built: target, optimisation, flags.
     #[serde(default)]
     pub build: String,
