@@ -1,6 +1,7 @@
 //! A plan in shards → scripts and calls for the engines that run it on many machines: SLURM ([`sbatch`], [`squeue`],
 //! [`status`]), HyperQueue, GNU parallel. One file per engine, each with `text(&Job)`; nothing here schedules anything.
 
+pub mod cost;
 pub mod hyperqueue;
 pub mod jobs;
 pub mod parallel;
@@ -27,6 +28,8 @@ pub struct Job {
     pub out: String,
     /// Folder of the data files, where it is not the default.
     pub data_dir: Option<String>,
+    /// Patterns that narrow the plan.
+    pub only: Vec<String>,
     /// Folder that everything runs in: data sets may be named relative to it.
     pub folder: String,
     /// The id file.
@@ -60,6 +63,7 @@ impl Job {
         if let Some(jobs) = self.jobs {
             words.extend(["--jobs".to_owned(), jobs.to_string()]);
         }
+        words.extend(self.only.iter().flat_map(|pattern| ["--only".to_owned(), pattern.clone()]));
         words.extend(self.isolated.then(|| "--isolated".to_owned()));
         words
     }

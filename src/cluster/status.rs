@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::jobs::Jobs;
 use super::ranges;
 use super::squeue::{Phase, Task};
+use crate::error::{Error, Result};
 use crate::text::{Grid, duration};
+use crate::trace::{RunRecord, Status};
 
 /// What is in a result folder and in its shards.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +18,38 @@ pub struct Found {
     pub done: BTreeSet<String>,
     /// Runs whose last record says that they failed, with the reason.
     pub failed: BTreeMap<String, String>,
+}
+
+impl Found {
+    /// From the records of a folder.
+    pub fn of(records: &[RunRecord]) -> Self {
+        let mut found = Self::default();
+        for record in records {
+            match &record.status {
+                Status::Done(_) => drop(found.done.insert(record.run_id())),
+                Status::Failed(why) => drop(found.failed.insert(record.run_id(), why.clone())),
+            }
+        }
+        found.failed.retain(|id, _| !found.done.contains(id));
+        found
+    }
+
+    /// An error when a run of a shard is not done, with the shards.
+    pub fn complete(&self, lists: &[Vec<String>]) -> Result<()> {
+        let left = |ids: &Vec<String>| ids.iter().filter(|id| !self.done.contains(*id)).count();
+        let counts: Vec<usize> = lists.iter().map(left).collect();
+        let shards: Vec<usize> = (1..=lists.len()).filter(|shard| counts[shard - 1] > 0).collect();
+        if shards.is_empty() {
+            return Ok(());
+        }
+        let (runs, all) = (counts.iter().sum::<usize>(), lists.iter().map(Vec::len).sum::<usize>());
+        let failed = match self.failed.first_key_value() {
+            Some((id, why)) => format!("; {} of them failed, such as {id}: {why}", self.failed.len()),
+            None => String::new(),
+        };
+        let shards = ranges::text(&shards);
+        Err(Error::invalid(format!("{runs} of {all} runs are missing, in shards {shards}{failed}; run these shards again")))
+    }
 }
 
 /// How far a shard is.
