@@ -117,7 +117,8 @@ impl RunArgs {
         if let Some(list) = &list {
             experiment.paper_prices.clone_from(&list.prices);
         } else if self.shard.is_some() && of_paper && !experiment.clock.repeatable() {
-            experiment.paper_prices = Store::open(&options.out).and_then(|store| store.manifest())?.paper_prices;
+            let begun = Store::open(&options.out).ok();
+            experiment.paper_prices = begun.map(|store| store.manifest()).transpose()?.unwrap_or_default().paper_prices;
         }
         let timed = |set: &DatasetSpec| !experiment.paper_prices.contains_key(&experiment.price_key(&set.name));
         if (self.shard.is_some() || list.is_some())

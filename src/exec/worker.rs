@@ -260,6 +260,7 @@ fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
         host: host::host().name.clone(),
         host_class: host::host().class(),
         shard: place.shard.to_owned(),
+        drift: None,
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         projected_from: None,

@@ -34,6 +34,8 @@ pub struct RunSpec {
     pub pass_factor: f64,
     /// Planes kept per term, at most, roughly.
     pub kept_planes: u64,
+    /// Whether its steps depend on the clock.
+    pub reads_clock: bool,
 }
 
 impl RunSpec {
@@ -234,7 +236,16 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
                     let projected_from =
                         run_at.filter(wanted).filter(|_| !reads_clock).map(|from| identity(from).run_id());
                     let (identity, run_id) = (identity(*cost), identity(*cost).run_id());
-                    runs.push(RunSpec { run_id, identity, set, repeat, projected_from, pass_factor, kept_planes });
+                    runs.push(RunSpec {
+                        run_id,
+                        identity,
+                        set,
+                        repeat,
+                        projected_from,
+                        pass_factor,
+                        kept_planes,
+                        reads_clock,
+                    });
                 }
             }
         }

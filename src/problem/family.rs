@@ -17,6 +17,9 @@ impl Paper {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Usps, Self::Ocr, Self::HorseSeg, Self::Stanford];
 
+    /// The solver that the paper gives oracle shares of, and that others are compared with.
+    pub const SOLVER: &'static str = "bcfw";
+
     /// The paper's name.
     pub fn name(self) -> &'static str {
         match self {

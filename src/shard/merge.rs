@@ -142,6 +142,10 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>) -> Result<Chosen> {
                 Entry::Vacant(entry) => drop(entry.insert(new)),
                 Entry::Occupied(mut entry) => {
                     let old = entry.get_mut();
+                    // A file and its second name.
+                    if new.rank == old.rank {
+                        continue;
+                    }
                     merged.doubles += 1;
                     if let (Some(a), Some(b)) = (&old.bits, &new.bits)
                         && a != b

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::drive::TracePoint;
 use crate::files::sha256_hex;
 use crate::trace::{RunRecord, Status};
 
@@ -23,7 +24,12 @@ pub(super) struct Rank {
 impl Rank {
     pub(super) fn of(record: &RunRecord, drifted: bool) -> Self {
         let circumstances = &record.circumstances;
-        let facts = (record.status.text(), circumstances, &record.measured.totals);
+        let measured = &record.measured;
+        let facts = (record.status.text(), circumstances, &measured.totals);
+        let mut content = serde_json::to_vec(&facts).unwrap_or_default();
+        content.extend_from_slice(format!("{:?}", measured.points).as_bytes());
+        content.extend_from_slice(measured.oracle_ns.bytes());
+        content.extend_from_slice(measured.approx_ns.bytes());
         Self {
             ended: match &record.status {
                 Status::Done(_) => 2,
@@ -34,7 +40,7 @@ impl Rank {
             // Non-negative numbers are ordered as their bits are.
             steal: Reverse(circumstances.steal.max(0.0).to_bits()),
             started: Reverse(circumstances.started_unix_s),
-            content: sha256_hex(serde_json::to_string(&facts).unwrap_or_default().as_bytes()),
+            content: sha256_hex(&content),
         }
     }
 }
@@ -45,7 +51,7 @@ pub(super) fn bits(record: &RunRecord) -> Option<String> {
         let mut text = record.status.text();
         for point in record.points() {
             // Seconds of the CPU are measured beside the clock.
-            let point = crate::drive::TracePoint { cpu_s: 0.0, ..*point };
+            let point = TracePoint { cpu_s: 0.0, ..point.clone() };
             text += &format!("{point:?}");
         }
         sha256_hex(text.as_bytes())

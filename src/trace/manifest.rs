@@ -86,6 +86,13 @@ impl Control {
         let changes = self.start.iter().zip(&self.end).map(|(start, end)| end / start - 1.0);
         changes.filter(|change| change.is_finite()).max_by(|a, b| a.abs().total_cmp(&b.abs()))
     }
+
+    /// Milliseconds of its parts at the start and at the end.
+    pub fn text(&self) -> String {
+        let ms = |parts: &[f64]| parts.iter().map(|s| format!("{:.1}", 1e3 * s)).collect::<Vec<_>>().join(" + ");
+        let end = if self.end.is_empty() { "?".to_owned() } else { ms(&self.end) };
+        format!("{} → {end} ms", ms(&self.start))
+    }
 }
 
 impl Session {

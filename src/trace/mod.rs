@@ -142,6 +142,10 @@ pub struct Circumstances {
     /// The shard that it was made in, by its folder; empty where there was none. Its session has the rest.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shard: String,
+    /// How much its machine changed its speed during that shard, where that is too much: known only to who has read the
+    /// manifest, see [`manifest::Session::drift`].
+    #[serde(skip)]
+    pub drift: Option<f64>,
     /// How the program was built: target, optimisation, flags.
     #[serde(default)]
     pub build: String,
@@ -226,6 +230,11 @@ impl Latencies {
         let wrong = |e| Error::invalid(format!("a latency histogram cannot be stored: {e:?}"));
         V2Serializer::new().serialize(histogram, &mut bytes).map_err(wrong)?;
         Ok(Self(bytes))
+    }
+
+    /// The packed bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
     }
 
     /// The histogram; an empty one when nothing was packed.
