@@ -4,8 +4,9 @@
 #   scripts/slurm_box.sh [PROGRAM]     as root; PROGRAM is target/release/ssvm-bench unless told otherwise
 # Prints a verdict per step. Exit code 0: all is well, 1: a step failed, 77: SLURM cannot be had here.
 set -uo pipefail
-cd "$(dirname "$0")/.."
-program="$(realpath "${1:-${CARGO_TARGET_DIR:-target}/release/ssvm-bench}")"
+program="${1:+$(realpath "$1")}"
+cd "$(dirname "$0")/.." || exit 1
+program="${program:-$(realpath "${CARGO_TARGET_DIR:-target}/release/ssvm-bench")}"
 [ -x "$program" ] || { echo "no program at $program: cargo build --release" >&2; exit 1; }
 
 [ "$(uname -s)" = Linux ] && [ "$(id -u)" = 0 ] || { echo "needs Linux and root: packages are installed, daemons started"; exit 77; }

@@ -200,11 +200,24 @@ fn every_script_is_one_that_bash_reads() {
 fn hostile_names_stay_words() {
     let job = hostile();
     let text = sbatch::text(&job).replace("exec ", "printf '%s\\n' ").replace("cd ", ": ");
-    let (code, printed, error) = said(Command::new("bash").args(["-c", &text, "array", "4"]).env("SLURM_ARRAY_TASK_ID", "2"));
+    let (code, printed, error) =
+        said(Command::new("bash").args(["-c", &text, "array", "4"]).env("SLURM_ARRAY_TASK_ID", "2"));
     assert_eq!((code, error.as_str()), (0, ""));
     let expected = [
-        job.program.as_str(), "--data-dir", "/scratch/data", "run", "--config", &job.config, "--out", &job.out, "--ids",
-        &job.ids, "--only", "usps*/mp-bcfw (T=5)", "--shard", "6/3",
+        job.program.as_str(),
+        "--data-dir",
+        "/scratch/data",
+        "run",
+        "--config",
+        &job.config,
+        "--out",
+        &job.out,
+        "--ids",
+        &job.ids,
+        "--only",
+        "usps*/mp-bcfw (T=5)",
+        "--shard",
+        "6/3",
     ];
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
     let option = text.lines().find(|line| line.starts_with("#SBATCH --partition")).unwrap();
@@ -251,7 +264,10 @@ fn every_version_of_squeue_says_the_same() {
     let expected = squeue::parse(old).unwrap();
     assert_eq!(expected.len(), 4);
     assert_eq!(expected[0].indices, Some(vec![1]));
-    assert_eq!((expected[0].phase, expected[0].ends_unix_s, expected[0].nodes.as_str()), (Phase::Running, Some(1000), "n1"));
+    assert_eq!(
+        (expected[0].phase, expected[0].ends_unix_s, expected[0].nodes.as_str()),
+        (Phase::Running, Some(1000), "n1")
+    );
     assert_eq!((expected[1].job, expected[1].indices.clone()), (2, Some(vec![3, 4, 5])));
     assert_eq!((expected[1].phase, expected[1].reason.as_str()), (Phase::Pending, "JobArrayTaskLimit"));
     assert_eq!((expected[2].phase, expected[2].state.as_str()), (Phase::Ended, "TIMEOUT"));
@@ -319,7 +335,10 @@ fn every_shard_has_one_state() {
     assert_eq!(states, [Done, Open, Failed, Open, Open, Open, Open, Open]);
     assert_eq!(found.complete(&lists[..1]).ok(), Some(()));
     let missing = found.complete(&lists[..4]).unwrap_err().to_string();
-    assert!(missing.starts_with("5 of 8 runs are missing, in shards 2-4; 1 of them failed, such as b2: diverged"), "{missing}");
+    assert!(
+        missing.starts_with("5 of 8 runs are missing, in shards 2-4; 1 of them failed, such as b2: diverged"),
+        "{missing}"
+    );
 }
 
 fn an_array_from_end_to_end() {
@@ -335,8 +354,12 @@ fn an_array_from_end_to_end() {
     assert_eq!(calls[2], format!("--parsable --dependency=afterany:101:102 {}", script("gather")));
     assert_eq!(calls.len(), 3);
     // What it costs is said before the first job is submitted.
-    let (cost, first) = (printed.find("at most   2.5 h: 5 × --time 30").unwrap(), printed.find("submitted array").unwrap());
-    assert!(cost < first && printed.contains("6 runs in 5 shards, 0 runs done; 5 shards to submit with 6 runs"), "{printed}");
+    let (cost, first) =
+        (printed.find("at most   2.5 h: 5 × --time 30").unwrap(), printed.find("submitted array").unwrap());
+    assert!(
+        cost < first && printed.contains("6 runs in 5 shards, 0 runs done; 5 shards to submit with 6 runs"),
+        "{printed}"
+    );
     assert_eq!(cluster.runs(out), RUNS, "{}", fs::read_to_string(cluster.path("fake/log")).unwrap());
     for made in ["report.html", "figures/oracle_convergence.svg"] {
         assert!(cluster.path(out).join(made).is_file(), "{made}");
@@ -362,7 +385,8 @@ fn only_what_is_missing_is_submitted_again() {
     let ids = fs::read_to_string(cluster.path("out/shards.txt")).unwrap();
     for shard in ["2", "5"] {
         let shard = format!("{shard}/6");
-        let run = ["run", "--config", "config.toml", "--out", "out", "--ids", "out/shards.txt", "--quiet", "--shard", &shard];
+        let run =
+            ["run", "--config", "config.toml", "--out", "out", "--ids", "out/shards.txt", "--quiet", "--shard", &shard];
         assert_eq!(cluster.bench(&run).0, 0);
     }
     // One of them waits, one runs, one came to its end without an end.
@@ -373,9 +397,14 @@ fn only_what_is_missing_is_submitted_again() {
         {"job_id": 131, "array_job_id": 101, "array_task_id": 3, "job_state": "NODE_FAIL"},
         {"job_id": 102, "job_state": "PENDING"}, {"job_id": 999, "job_state": "RUNNING"}]}"#,
     );
-    cluster.write("out/slurm/101_4.log", "first\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***\nlast\n");
+    cluster.write(
+        "out/slurm/101_4.log",
+        "first\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***\nlast\n",
+    );
     let (_, shown, _) = cluster.bench(&["slurm", "status", "out"]);
-    for expected in ["1      running   0/1  101_1  n7", "NODE_FAIL", "DUE TO TIME LIMIT", "2 done, 1 running, 1 pending, 2 failed"] {
+    for expected in
+        ["1      running   0/1  101_1  n7", "NODE_FAIL", "DUE TO TIME LIMIT", "2 done, 1 running, 1 pending, 2 failed"]
+    {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let (code, printed, error) = cluster.submit(&["--out", "out", "--at-once", "2"]);
@@ -402,7 +431,10 @@ fn refusals_are_shown_and_lose_nothing() {
     assert_eq!(code, 1);
     assert!(error.contains("QOSMaxSubmitJobPerUserLimit") && error.contains("only array 101 was submitted"), "{error}");
     assert!(printed.contains("submitted array 101"), "{printed}");
-    cluster.write("fake/queue.json", r#"{"jobs": [{"job_id": 101, "array_job_id": 101, "array_task_string": "1-3", "job_state": "PENDING"}]}"#);
+    cluster.write(
+        "fake/queue.json",
+        r#"{"jobs": [{"job_id": 101, "array_job_id": 101, "array_task_string": "1-3", "job_state": "PENDING"}]}"#,
+    );
     let (code, _, error) = cluster.submit(&["--out", "out"]);
     assert_eq!(code, 0, "{error}");
     let calls = cluster.calls();
@@ -430,12 +462,18 @@ fn what_cannot_be_done_says_what_to_do() {
     };
     let submit = ["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "2"];
     let (code, _, error) = without(&submit);
-    assert!(code == 1 && error.contains("scontrol is not installed here") && error.contains("plan --emit hq"), "{error}");
+    assert!(
+        code == 1 && error.contains("scontrol is not installed here") && error.contains("plan --emit hq"),
+        "{error}"
+    );
     let (code, printed, error) = without(&[&submit[..], &["--dry-run"]].concat());
     assert!(code == 0 && printed.contains("2 shards to submit") && error.contains("MaxArraySize is taken to be 1001"));
     assert_eq!(cluster.submit(&["--out", "out", "--shards", "2"]).0, 0);
     let (code, printed, error) = without(&["slurm", "status", "out"]);
-    assert!(code == 0 && printed.contains("2 open") && error.contains("only the result folder is looked at"), "{printed}{error}");
+    assert!(
+        code == 0 && printed.contains("2 open") && error.contains("only the result folder is looked at"),
+        "{printed}{error}"
+    );
     for (arguments, expected) in [
         (&["--out", "other"][..], "--shards N"),
         (&["--out", "a\nb", "--shards", "2"], "line break"),
@@ -499,7 +537,10 @@ fn the_exit_code_of_hq_is_not_trusted() {
     let (code, _, error) = run(&cluster, &script, &["--priority", "3"]);
     assert_eq!((code, cluster.runs(out)), (0, RUNS), "{error}");
     let words = fs::read_to_string(cluster.path("fake/hq.words")).unwrap();
-    assert!(words.contains("--array\n1-3\n") && words.contains("--time-limit=600s\n") && words.contains("--priority\n3\n"), "{words}");
+    assert!(
+        words.contains("--array\n1-3\n") && words.contains("--time-limit=600s\n") && words.contains("--priority\n3\n"),
+        "{words}"
+    );
 }
 
 fn gnu_parallel_runs_the_shards() -> Result<(), Skipped> {

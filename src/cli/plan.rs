@@ -20,7 +20,7 @@ use crate::text::{Grid, bytes, duration};
 #[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper\n  \
     ssvm-bench plan --config quick --out results/quick --shards 16 --emit lines > results/quick/shards.txt\n  \
     ssvm-bench plan --config quick --out results/quick --shards 16 --emit parallel > quick.sh\n\n\
-    The scripts read DIR/shards.txt, the output of --emit lines.")]
+    The scripts read DIR/shards.txt, the output of --emit lines; that of SLURM logs into DIR/slurm, which must be there.")]
 pub struct PlanArgs {
     /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
     #[arg(long, value_name = "FILE")]

@@ -1,6 +1,7 @@
 //! `slurm submit`: a config in, a job array and the job that gathers its results in the queue of a cluster out.
 //! `slurm status`: a result folder in, the state of every shard out.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,8 +25,10 @@ use crate::shard::{self, MOST_SHARDS, part};
 
 /// The shards of a config on a SLURM cluster
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
-    ssvm-bench slurm status results/quick")]
+#[command(
+    after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
+    ssvm-bench slurm status results/quick"
+)]
 pub struct SlurmArgs {
     #[command(subcommand)]
     action: Action,
@@ -41,10 +44,12 @@ enum Action {
 
 /// Arguments of `slurm submit`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
+#[command(
+    after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
     ssvm-bench slurm submit --config league --out results/league --shards 200 --at-once 20 --exclusive -- --account=mine\n\n\
     The result folder must be one that all nodes share. The same command again submits the shards that are neither done nor \
-    in the queue.")]
+    in the queue."
+)]
 struct SubmitArgs {
     /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
     #[arg(long, value_name = "FILE")]
@@ -160,7 +165,8 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
 
 /// What to say when sbatch does not take a job.
 fn refused(jobs: &Jobs) -> String {
-    let ids: Vec<String> = jobs.submissions.last().into_iter().flat_map(|s| &s.arrays).map(|a| a.job.to_string()).collect();
+    let ids: Vec<String> =
+        jobs.submissions.last().into_iter().flat_map(|s| &s.arrays).map(|a| a.job.to_string()).collect();
     match &ids[..] {
         [] => "nothing was submitted".to_owned(),
         ids => format!(
@@ -211,16 +217,17 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
             task.job
         );
     }
-    let cost_of: std::collections::HashMap<&str, f64> =
-        plan.runs.iter().filter(|run| !is_done(run)).map(|run| (run.run_id.as_str(), seconds(run))).collect();
-    let left = |ids: &Vec<String>| ids.iter().filter_map(|id| cost_of.get(id.as_str())).sum::<f64>();
+    let runs: HashMap<&str, &RunSpec> = plan.runs.iter().map(|run| (run.run_id.as_str(), run)).collect();
+    let of =
+        |ids: &'_ [String]| -> Vec<&RunSpec> { ids.iter().filter_map(|id| runs.get(id.as_str()).copied()).collect() };
+    let left = |shard: &usize| of(&lists[shard - 1]).into_iter().filter(|run| !is_done(run));
     let kept = before.filter(|_| new.is_none()).unwrap_or_default();
     let jobs = Jobs {
         name: experiment.name.clone(),
         config: job.config.clone(),
         ids: job.ids.clone(),
         shards: lists.len(),
-        seconds: lists.iter().map(left).collect(),
+        seconds: lists.iter().map(|ids| of(ids).into_iter().map(seconds).sum()).collect(),
         submissions: kept.submissions,
     };
     let found = Found { done: existing.done.keys().cloned().collect(), ..Found::default() };
@@ -229,12 +236,12 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let count = |state: State| shards.iter().filter(|shard| shard.state == state).count();
     let queued = count(State::Running) + count(State::Pending);
     if due.is_empty() {
-        let words = if queued > 0 { format!("{queued} shards are in the queue") } else { "every run is done".to_owned() };
+        let words =
+            if queued > 0 { format!("{queued} shards are in the queue") } else { "every run is done".to_owned() };
         print(&format!("nothing to submit: {words}; see ssvm-bench slurm status {}\n", shell::quoted(&job.out)))?;
         return Ok(None);
     }
-    let ids_due = || due.iter().flat_map(|shard| &lists[shard - 1]);
-    job.longest = ids_due().filter_map(|id| cost_of.get(id.as_str())).copied().fold(0.0, f64::max);
+    job.longest = due.iter().flat_map(left).map(seconds).fold(0.0, f64::max);
     let largest = match programs::max_array_size() {
         Err(error) if args.dry_run => {
             note(&format!("note: {error}; MaxArraySize is taken to be 1001"));
@@ -247,8 +254,8 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let cost = Cost {
         runs: plan.runs.len(),
         done: existing.done.len(),
-        due_runs: ids_due().filter(|id| cost_of.contains_key(id.as_str())).count(),
-        seconds: due.iter().map(|shard| jobs.seconds[shard - 1]).collect(),
+        due_runs: due.iter().flat_map(left).count(),
+        seconds: due.iter().map(|shard| left(shard).map(seconds).sum()).collect(),
         queued,
         arrays: arrays.len(),
         workers,
@@ -279,7 +286,9 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
     let list = List::read(&engines::ids(out))?;
     let wanted = list.ids(None)?;
     let contents = part::scan(out, |id| wanted.contains(id))?;
-    let queue = programs::queue(&jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
+    let queue = programs::queue(&jobs)
+        .map_err(|error| note(&format!("note: {error}; only the result folder is looked at")))
+        .ok();
     let log = |job, index| last_words(&sbatch::log(out, job, index));
     let found = Found::of(&contents.records);
     let shards = status::shards(list.shards(), &found, &jobs, queue.as_deref(), log, now());

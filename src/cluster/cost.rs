@@ -47,10 +47,10 @@ pub fn text(job: &Job, cost: &Cost) -> String {
     text += &format!("tasks     {tasks}{arrays}{at_once}; {place}{partition}\n");
     let hours = |seconds: f64| format!("{:.1} h", seconds / 3600.0);
     text += &format!(
-        "estimate  {} ({}) of all tasks with {} workers each; the longest task {}, the longest run {}\n",
+        "estimate  {} ({}) of all tasks with {} each; the longest task {}, the longest run {}\n",
         duration(sum),
         hours(sum),
-        cost.workers,
+        if cost.workers == 1 { "1 worker".to_owned() } else { format!("{} workers", cost.workers) },
         duration(longest),
         duration(job.longest)
     );

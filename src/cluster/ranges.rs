@@ -9,7 +9,8 @@ pub fn text(numbers: &[usize]) -> String {
             _ => runs.push((number, number)),
         }
     }
-    let one = |(first, last): &(usize, usize)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let one =
+        |(first, last): &(usize, usize)| if first == last { first.to_string() } else { format!("{first}-{last}") };
     runs.iter().map(one).collect::<Vec<_>>().join(",")
 }
 

@@ -172,7 +172,8 @@ pub fn job_id(printed: &str) -> Result<u64> {
 
 /// MaxArraySize in what `scontrol show config` prints.
 pub fn max_array_size(config: &str) -> Option<usize> {
-    let value = |line: &str| Some(line.trim().strip_prefix("MaxArraySize")?.trim_start().strip_prefix('=')?.trim().to_owned());
+    let value =
+        |line: &str| Some(line.trim().strip_prefix("MaxArraySize")?.trim_start().strip_prefix('=')?.trim().to_owned());
     config.lines().find_map(value)?.parse().ok()
 }
 

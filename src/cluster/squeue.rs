@@ -53,7 +53,11 @@ fn task(job: &Value) -> Option<Task> {
     let array = number("array_job_id").filter(|id| *id > 0);
     let indices = match number("array_task_id") {
         Some(index) if array.is_some() => Some(vec![index as usize]),
-        _ => job.get("array_task_string").and_then(Value::as_str).filter(|list| !list.is_empty()).and_then(ranges::numbers),
+        _ => job
+            .get("array_task_string")
+            .and_then(Value::as_str)
+            .filter(|list| !list.is_empty())
+            .and_then(ranges::numbers),
     };
     let states = words(job.get("job_state")?);
     let state = states.iter().find(|word| phase(word).is_some()).or(states.first())?.clone();
@@ -99,8 +103,8 @@ fn phase(state: &str) -> Option<Phase> {
         "RUNNING" | "SUSPENDED" | "CONFIGURING" | "COMPLETING" | "SIGNALING" | "STAGE_OUT" | "STOPPED" | "RESIZING" => {
             Phase::Running
         }
-        "COMPLETED" | "FAILED" | "TIMEOUT" | "CANCELLED" | "NODE_FAIL" | "OUT_OF_MEMORY" | "PREEMPTED" | "BOOT_FAIL"
-        | "DEADLINE" | "REVOKED" | "LAUNCH_FAILED" | "RECONFIG_FAIL" => Phase::Ended,
+        "COMPLETED" | "FAILED" | "TIMEOUT" | "CANCELLED" | "NODE_FAIL" | "OUT_OF_MEMORY" | "PREEMPTED"
+        | "BOOT_FAIL" | "DEADLINE" | "REVOKED" | "LAUNCH_FAILED" | "RECONFIG_FAIL" => Phase::Ended,
         _ => return None,
     })
 }

@@ -48,7 +48,9 @@ impl Found {
             None => String::new(),
         };
         let shards = ranges::text(&shards);
-        Err(Error::invalid(format!("{runs} of {all} runs are missing, in shards {shards}{failed}; run these shards again")))
+        Err(Error::invalid(format!(
+            "{runs} of {all} runs are missing, in shards {shards}{failed}; run these shards again"
+        )))
     }
 }
 
