@@ -232,11 +232,6 @@ impl Latencies {
         Ok(Self(bytes))
     }
 
-    /// The packed bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
     /// The histogram; an empty one when nothing was packed.
     pub fn histogram(&self) -> Result<Histogram<u64>> {
         let wrong = |e: &dyn std::fmt::Debug| Error::invalid(format!("a latency histogram cannot be read: {e:?}"));
