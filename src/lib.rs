@@ -34,6 +34,8 @@ pub mod claims;
 #[cfg(feature = "harness")]
 pub mod cli;
 #[cfg(feature = "harness")]
+pub mod cluster;
+#[cfg(feature = "harness")]
 pub mod config;
 #[cfg(feature = "harness")]
 pub mod dataset;

@@ -15,6 +15,7 @@ use ssvm_bench::clock::latency_histogram;
 use ssvm_bench::exec::progress::{Progress, Verbosity};
 use ssvm_bench::exec::scheduler::{Batch, run_batch};
 use ssvm_bench::exec::session::{Existing, Finished, Options, Report};
+use ssvm_bench::exec::worker::Allocation;
 use ssvm_bench::plan::{Estimator, Plan, RunSpec};
 use ssvm_bench::settings::order_seed;
 use ssvm_bench::trace::store::{Folder, Store};
@@ -291,7 +292,7 @@ impl Fake {
             grace,
             cancel,
             drain: None,
-            shard: String::new(),
+            allocation: Allocation::default(),
             probing: None,
         };
         run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))

@@ -14,7 +14,7 @@ use ssvm_bench::exec::gate::Gate;
 use ssvm_bench::exec::interference::{self, Probing};
 use ssvm_bench::exec::progress::{Progress, Verbosity};
 use ssvm_bench::exec::scheduler::{self, Batch, run_batch};
-use ssvm_bench::exec::worker::{self, Place, Slot};
+use ssvm_bench::exec::worker::{self, Allocation, Place, Slot};
 use ssvm_bench::plan::{Estimator, Plan, RunSpec};
 use ssvm_bench::trace::manifest::Inflation;
 use ssvm_bench::trace::store::{Folder, Store};
@@ -148,10 +148,10 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let record = |index: usize| -> RunRecord {
         let first = |_: &RunSpec, _: &mut dyn Observer| Ok(outcome(StopReason::Iterations, 0.1));
         let other = Gate::default();
-        let place = Place { jobs: 2, core: None, helpers: None, gate: &other, shard: "" };
+        let place = Place { jobs: 2, core: None, helpers: None, gate: &other, allocation: &Allocation::default() };
         worker::execute(index, &plan.runs[index], description, &first, &slot, place).unwrap()
     };
-    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate, shard: "" };
+    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate, allocation: &Allocation::default() };
     // Nobody else is at work: no probe.
     probing.after(&plan.runs[0], &record(0), &runner, &slot, place);
     std::thread::scope(|scope| {
@@ -227,7 +227,7 @@ fn a_run_that_times_out_keeps_its_points() {
         grace: Duration::from_mins(1),
         cancel: &AtomicBool::new(false),
         drain: None,
-        shard: String::new(),
+        allocation: Allocation::default(),
         probing: None,
     };
     run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::{TextOrJson, note, print};
+use crate::cluster::status::Found;
+use crate::shard::list::List;
 use crate::shard::merge::merge;
+use crate::trace::store::{Folder, Store};
 
 /// Arguments of `merge`.
 #[derive(Clone, Debug, clap::Args)]
@@ -20,6 +23,9 @@ pub struct MergeArgs {
     /// The folder that takes them all; what is in it already is one of them
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Fail when a run of this id file (`plan --emit lines`) is not in the result, or failed
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
     /// Output: a line for people, or one JSON object
     #[arg(long, value_enum, default_value_t)]
     format: TextOrJson,
@@ -43,6 +49,12 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     }
     if let Some(first) = merged.contradictions.first() {
         bail!("{} runs contradict each other, such as {first}", merged.contradictions.len());
+    }
+    if let Some(ids) = &args.ids {
+        let list = List::read(ids)?;
+        let wanted = list.ids(None)?;
+        let contents = Store::open(&args.out)?.scan_some(Folder::Runs, |id| wanted.contains(id))?;
+        Found::of(&contents.records).complete(list.shards())?;
     }
     Ok(())
 }

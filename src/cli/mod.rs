@@ -7,6 +7,7 @@ mod check;
 mod claims;
 mod compare;
 mod data;
+mod engines;
 mod figures;
 mod init;
 mod interrupt;
@@ -23,6 +24,7 @@ mod report;
 mod reproduce;
 mod run;
 mod shell;
+mod slurm;
 mod solve;
 
 use std::borrow::Cow;
@@ -60,6 +62,8 @@ enum Command {
     Run(run::RunArgs),
     /// Joins result folders, such as those of shards, into one.
     Merge(merge::MergeArgs),
+    /// The shards of a config on a SLURM cluster: submit, status.
+    Slurm(slurm::SlurmArgs),
     /// One run, printed as it goes.
     Solve(solve::SolveArgs),
     /// Draws the figures of the paper from a result folder.
@@ -178,6 +182,7 @@ fn command_line(catalog: &dyn Catalog) -> ExitCode {
         Command::Plan(args) => plan::run(args, catalog, &data).map(fine),
         Command::Run(args) => run::run(args, catalog, &data).map(fine),
         Command::Merge(args) => merge::run(args).map(fine),
+        Command::Slurm(args) => slurm::run(args, catalog, &data).map(fine),
         Command::Solve(args) => {
             let given = matches.subcommand_matches("solve").map(|m| solve::given(m, catalog)).unwrap_or_default();
             solve::run(args, &given, catalog, &data).map(fine)

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::engines::{self, EngineArgs};
 use super::{TextOrJson, note, print};
 use crate::catalog::Catalog;
+use crate::cluster::{Job, hyperqueue, parallel, sbatch};
 use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::session::{Existing, memory_warning, workers};
@@ -15,7 +17,10 @@ use crate::text::{Grid, bytes, duration};
 
 /// Arguments of `plan`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper")]
+#[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper\n  \
+    ssvm-bench plan --config quick --out results/quick --shards 16 --emit lines > results/quick/shards.txt\n  \
+    ssvm-bench plan --config quick --out results/quick --shards 16 --emit parallel > quick.sh\n\n\
+    The scripts read DIR/shards.txt, the output of --emit lines; that of SLURM logs into DIR/slurm, which must be there.")]
 pub struct PlanArgs {
     /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
     #[arg(long, value_name = "FILE")]
@@ -47,6 +52,8 @@ pub struct PlanArgs {
     /// Only runs that are not done yet
     #[arg(long, requires = "shards")]
     pub missing: bool,
+    #[command(flatten, next_help_heading = "For the scripts of --emit")]
+    pub engine: EngineArgs,
 }
 
 /// What the shards of a plan are printed for.
@@ -56,6 +63,12 @@ pub enum Emit {
     Lines,
     /// One JSON object: the runs and the estimated seconds of each shard.
     Json,
+    /// The batch script of a SLURM array; `slurm submit` does the rest as well.
+    Sbatch,
+    /// A script for HyperQueue.
+    Hq,
+    /// A script for GNU parallel.
+    Parallel,
 }
 
 /// What a plan amounts to.
@@ -97,10 +110,17 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     if let Some(shards) = args.shards {
         let wanted = |run: &RunSpec| !args.missing || !existing.done.contains_key(&run.run_id);
         let split = shard::split(&plan, shards, wanted, |run| estimator.seconds(run, plan.description(run)));
+        let job = || -> anyhow::Result<Job> {
+            let job = engines::job(&args.engine, &experiment, &out, data, shards, args.jobs, args.isolated)?;
+            Ok(Job { longest: split.longest(), ..job })
+        };
         return print(&match args.emit {
             None => shard_table(&split, &summary),
             Some(Emit::Lines) => split.lines(),
             Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
+            Some(Emit::Sbatch) => sbatch::text(&job()?),
+            Some(Emit::Hq) => hyperqueue::text(&job()?),
+            Some(Emit::Parallel) => parallel::text(&job()?),
         });
     }
     match args.format {

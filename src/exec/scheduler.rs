@@ -18,7 +18,7 @@ use super::interference::Probing;
 use super::ledger::{self, Ledger, Left};
 use super::progress::{Progress, View, Work};
 use super::remaining::{self, Item, Running};
-use super::worker::{self, Activity, GivenUp, Place, Runner, Slot};
+use super::worker::{self, Activity, Allocation, GivenUp, Place, Runner, Slot};
 use crate::clock::Helpers;
 use crate::dataset::Description;
 use crate::error::{Error, Result};
@@ -49,8 +49,8 @@ pub struct Batch<'a> {
     pub cancel: &'a AtomicBool,
     /// Set from outside to start no further run.
     pub drain: Option<&'a AtomicBool>,
-    /// The shard that the runs belong to; empty when they are a whole plan.
-    pub shard: String,
+    /// What the runs are part of.
+    pub allocation: Allocation,
     /// Measures how much the runs disturb each other.
     pub probing: Option<Arc<Probing>>,
 }
@@ -75,7 +75,7 @@ struct Shared {
     threads: usize,
     stop: AtomicBool,
     drain: AtomicBool,
-    shard: String,
+    allocation: Allocation,
     probing: Option<Arc<Probing>>,
     gate: Gate,
     next: channel::Receiver<usize>,
@@ -127,7 +127,7 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
         threads: batch.threads,
         stop: AtomicBool::new(false),
         drain: AtomicBool::new(false),
-        shard: batch.shard.clone(),
+        allocation: batch.allocation.clone(),
         probing: batch.probing.clone(),
         gate: Gate::default(),
         next,
@@ -223,8 +223,8 @@ fn work_loop(shared: &Shared, slot: &Arc<Slot>, cores: Vec<usize>) {
             return;
         }
     };
-    let Shared { jobs, gate, shard, .. } = shared;
-    let place = Place { jobs: *jobs, core, helpers: helpers.as_ref(), gate, shard };
+    let Shared { jobs, gate, allocation, .. } = shared;
+    let place = Place { jobs: *jobs, core, helpers: helpers.as_ref(), gate, allocation };
     while let Ok(index) = shared.next.try_recv() {
         if shared.stop.load(Ordering::Relaxed) || shared.drain.load(Ordering::Relaxed) {
             return;
@@ -395,7 +395,7 @@ impl Watcher<'_> {
 fn given_up(batch: &Batch<'_>, shared: &Shared, worker: &Worker, end: GivenUp) -> Result<Option<(usize, RunRecord)>> {
     let GivenUp { index, why: Some(why), after } = end else { return Ok(None) };
     let core = worker.cores.first().copied();
-    let place = Place { jobs: batch.jobs, core, helpers: None, gate: &shared.gate, shard: &shared.shard };
+    let place = Place { jobs: batch.jobs, core, helpers: None, gate: &shared.gate, allocation: &shared.allocation };
     let record = worker::given_up(&shared.runs[index], &shared.facts[index], place, why, after);
     shared.store.write(Folder::Runs, &record)?;
     Ok(Some((index, record)))

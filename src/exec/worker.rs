@@ -212,8 +212,17 @@ pub struct Place<'a> {
     pub helpers: Option<&'a Arc<Helpers>>,
     /// Where they wait while one of them is timed alone.
     pub gate: &'a Gate,
-    /// The shard that they belong to; empty when the whole plan is run here.
-    pub shard: &'a str,
+    /// What they are part of.
+    pub allocation: &'a Allocation,
+}
+
+/// What the runs of a process are part of.
+#[derive(Clone, Debug, Default)]
+pub struct Allocation {
+    /// The shard, by its folder; empty when the whole plan is run here.
+    pub shard: String,
+    /// Seconds of the parts of the control work before the first run, where that was timed.
+    pub control: Vec<f64>,
 }
 
 /// Executes one run; `None` when it was cancelled.
@@ -310,8 +319,10 @@ fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
         core: place.core.map_or(-1, |core| core as i64),
         host: host::host().name.clone(),
         host_class: host::host().class(),
-        shard: place.shard.to_owned(),
+        host_facts: host::host().facts(),
+        shard: place.allocation.shard.clone(),
         drift: None,
+        control: place.allocation.control.clone(),
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         projected_from: None,

@@ -105,7 +105,7 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
 /// never be changed in place. The caller syncs the folder when all are there: [`sync`].
 pub fn place(from: &Path, to: &Path) -> Result<()> {
     // To rename one name of a file to another of the same file does nothing, and would leave the temporary one behind.
-    if same_file(from, to) {
+    if number(from).is_some_and(|from| Some(from) == number(to)) {
         return Ok(());
     }
     let folder = folder_of(to);
@@ -122,16 +122,17 @@ pub fn place(from: &Path, to: &Path) -> Result<()> {
     }
 }
 
+/// What a file is, whatever its names: device and number. `None` where that cannot be told.
 #[cfg(unix)]
-fn same_file(a: &Path, b: &Path) -> bool {
+pub fn number(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
-    let key = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
-    key(a).is_some_and(|a| Some(a) == key(b))
+    fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
 }
 
+/// What a file is, whatever its names. `None` where that cannot be told.
 #[cfg(not(unix))]
-fn same_file(a: &Path, b: &Path) -> bool {
-    a == b
+pub fn number(_: &Path) -> Option<(u64, u64)> {
+    None
 }
 
 /// Copies a file, whole or not at all.

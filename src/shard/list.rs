@@ -83,6 +83,11 @@ impl List {
         Ok(list)
     }
 
+    /// The runs of every shard, in order.
+    pub fn shards(&self) -> &[Vec<String>] {
+        &self.shards
+    }
+
     /// The runs of one shard, or of all.
     pub fn ids(&self, which: Option<Which>) -> Result<BTreeSet<String>> {
         let Some(which) = which else { return Ok(self.shards.iter().flatten().cloned().collect()) };

@@ -13,9 +13,9 @@ use super::part;
 use super::rank::{self, Rank};
 use crate::error::{Error, Result};
 use crate::files::{self, sha256_hex};
-use crate::trace::RunRecord;
+use crate::trace::codec::Head;
 use crate::trace::manifest::Manifest;
-use crate::trace::store::{Folder, Store, read_file, stem};
+use crate::trace::store::{Folder, Store, read_head, stem};
 
 /// What a merge did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -48,7 +48,7 @@ struct Chosen {
 struct Candidate {
     path: PathBuf,
     rank: Rank,
-    bits: Option<String>,
+    repeatable: bool,
     experiment: String,
     failed: bool,
     label: String,
@@ -124,10 +124,13 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>) -> Result<Chosen> {
     let mut chosen = Chosen::default();
     let Chosen { best, unusable, merged } = &mut chosen;
     merged.folders = stores.len() as u64;
+    let mut seen = BTreeSet::new();
     for store in stores {
-        let paths = store.files(Folder::Runs)?;
+        let mut paths = store.files(Folder::Runs)?;
+        // A file that was merged before has a second name.
+        paths.retain(|path| files::number(path).is_none_or(|number| seen.insert(number)));
         let read: Vec<Result<(String, Candidate)>> =
-            paths.par_iter().map(|path| read_file(path).map(|record| candidate(path, &record, drifted))).collect();
+            paths.par_iter().map(|path| read_head(path).map(|head| candidate(path, &head, drifted))).collect();
         for (path, read) in paths.iter().zip(read) {
             let (run_id, new) = match read {
                 Ok(read) => read,
@@ -142,14 +145,12 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>) -> Result<Chosen> {
                 Entry::Vacant(entry) => drop(entry.insert(new)),
                 Entry::Occupied(mut entry) => {
                     let old = entry.get_mut();
-                    // A file and its second name.
+                    // A copy.
                     if new.rank == old.rank {
                         continue;
                     }
                     merged.doubles += 1;
-                    if let (Some(a), Some(b)) = (&old.bits, &new.bits)
-                        && a != b
-                    {
+                    if old.repeatable && new.repeatable && rank::bits(&old.path)? != rank::bits(&new.path)? {
                         merged.contradictions.push(format!(
                             "{}: {} and {} differ, though its clock is the same everywhere",
                             new.label,
@@ -185,12 +186,13 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>) -> Result<Chosen> {
     Ok(chosen)
 }
 
-fn candidate(path: &Path, record: &RunRecord, drifted: &BTreeSet<&str>) -> (String, Candidate) {
+fn candidate(path: &Path, head: &Head, drifted: &BTreeSet<&str>) -> (String, Candidate) {
+    let record = &head.record;
     let identity = &record.identity;
     let candidate = Candidate {
         path: path.to_owned(),
-        rank: Rank::of(record, drifted.contains(record.circumstances.shard.as_str())),
-        bits: rank::bits(record),
+        rank: Rank::of(head, drifted.contains(record.circumstances.shard.as_str())),
+        repeatable: record.settings().clock.repeatable() && record.status.is_done(),
         experiment: sha256_hex(identity.experiment().as_bytes()),
         failed: !record.status.is_done(),
         label: record.label(),

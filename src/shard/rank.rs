@@ -1,10 +1,14 @@
 //! Which of two records of one run is kept: an order without ties, so that it does not matter who is merged with whom first.
 
 use std::cmp::Reverse;
+use std::path::Path;
 
 use crate::drive::TracePoint;
+use crate::error::Result;
 use crate::files::sha256_hex;
-use crate::trace::{RunRecord, Status};
+use crate::trace::Status;
+use crate::trace::codec::Head;
+use crate::trace::store::read_file;
 
 /// Larger is better.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,14 +26,8 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    pub(super) fn of(record: &RunRecord, drifted: bool) -> Self {
+    pub(super) fn of(Head { record, digest }: &Head, drifted: bool) -> Self {
         let circumstances = &record.circumstances;
-        let measured = &record.measured;
-        let facts = (record.status.text(), circumstances, &measured.totals);
-        let mut content = serde_json::to_vec(&facts).unwrap_or_default();
-        content.extend_from_slice(format!("{:?}", measured.points).as_bytes());
-        content.extend_from_slice(measured.oracle_ns.bytes());
-        content.extend_from_slice(measured.approx_ns.bytes());
         Self {
             ended: match &record.status {
                 Status::Done(_) => 2,
@@ -40,20 +38,19 @@ impl Rank {
             // Non-negative numbers are ordered as their bits are.
             steal: Reverse(circumstances.steal.max(0.0).to_bits()),
             started: Reverse(circumstances.started_unix_s),
-            content: sha256_hex(&content),
+            content: digest.clone(),
         }
     }
 }
 
-/// Hash of what a repeatable clock makes the same on every machine; `None` for runs that were timed, or that did not end.
-pub(super) fn bits(record: &RunRecord) -> Option<String> {
-    (record.settings().clock.repeatable() && record.status.is_done()).then(|| {
-        let mut text = record.status.text();
-        for point in record.points() {
-            // Seconds of the CPU are measured beside the clock.
-            let point = TracePoint { cpu_s: 0.0, ..point.clone() };
-            text += &format!("{point:?}");
-        }
-        sha256_hex(text.as_bytes())
-    })
+/// Hash of what a repeatable clock makes the same on every machine.
+pub(super) fn bits(path: &Path) -> Result<String> {
+    let record = read_file(path)?;
+    let mut text = record.status.text();
+    for point in record.points() {
+        // Seconds of the CPU are measured beside the clock.
+        let point = TracePoint { cpu_s: 0.0, ..point.clone() };
+        text += &format!("{point:?}");
+    }
+    Ok(sha256_hex(text.as_bytes()))
 }

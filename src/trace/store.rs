@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::codec::{self, Fault};
+use super::codec::{self, Fault, Head};
 use super::manifest::Manifest;
 use super::{RunRecord, SCHEMA_VERSION};
 use crate::error::{Error, Result};
@@ -238,6 +238,17 @@ pub fn stem(path: &Path) -> String {
 
 /// Reads one file of a run.
 pub fn read_file(path: &Path) -> Result<RunRecord> {
+    let record = decoded(path, codec::decode)?;
+    named(path, &record).map(|()| record)
+}
+
+/// Reads what a file says of its run before its evaluations: a fraction of the work for who reads many.
+pub fn read_head(path: &Path) -> Result<Head> {
+    let head = decoded(path, codec::decode_head)?;
+    named(path, &head.record).map(|()| head)
+}
+
+fn decoded<T>(path: &Path, decode: impl Fn(Vec<u8>) -> std::result::Result<T, Fault>) -> Result<T> {
     // Reading a pipe would wait for ever, and what is no file of ours is not to be moved.
     if path.metadata().is_ok_and(|there| !there.is_file()) {
         let reason = std::io::Error::other("it is not a plain file; move it out of the folder");
@@ -245,20 +256,23 @@ pub fn read_file(path: &Path) -> Result<RunRecord> {
     }
     let bytes = files::read(path, LARGEST_RECORD)?;
     // Whatever a decoder makes of crafted bytes, it is the fault of one file.
-    let decoded = guard::catch(|| codec::decode(bytes));
+    let decoded = guard::catch(|| decode(bytes));
     let decoded = decoded.unwrap_or_else(|panic| Err(Fault::Damaged(format!("its decoder panicked: {panic}"))));
-    let record = decoded.map_err(|fault| match fault {
+    decoded.map_err(|fault| match fault {
         Fault::Version(version) => other_version(path, &version),
         Fault::Damaged(reason) => {
             Error::file(path, format!("damaged: {reason}; start `ssvm-bench run` again to redo this run"))
         }
-    })?;
+    })
+}
+
+/// An error when a file holds another run than its name says.
+fn named(path: &Path, record: &RunRecord) -> Result<()> {
     let run_id = record.run_id();
-    if path.file_stem().and_then(|stem| stem.to_str()) != Some(&run_id) {
-        let message = format!("damaged: it holds run {run_id}; give it back that name or delete it");
-        return Err(Error::file(path, message));
+    if path.file_stem().and_then(|stem| stem.to_str()) == Some(&run_id) {
+        return Ok(());
     }
-    Ok(record)
+    Err(Error::file(path, format!("damaged: it holds run {run_id}; give it back that name or delete it")))
 }
 
 /// As [`Error::Invalid`], which stops a scan: a foreign folder is not a damaged one.
