@@ -40,10 +40,12 @@ impl MaxOracle for Greedy {
     }
 
     fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
-        let mut kept = Vec::new();
-        while self.inside {
-            kept.push(vec![1u8; 1 << 20]);
-            std::thread::sleep(Duration::from_millis(5));
+        if self.inside {
+            let mut kept = Vec::new();
+            loop {
+                kept.push(vec![1u8; 1 << 20]);
+                std::thread::sleep(Duration::from_millis(5));
+            }
         }
         // A plane that is above zero whatever w is, and another one at every w.
         plane.entries.clear();
