@@ -355,7 +355,7 @@ fn an_array_from_end_to_end() {
     assert_eq!(calls.len(), 3);
     // What it costs is said before the first job is submitted.
     let (cost, first) =
-        (printed.find("at most   2.5 h: 5 × --time 30").unwrap(), printed.find("submitted array").unwrap());
+        (printed.find("at most   2.5 core hours: 5 × --time 30").unwrap(), printed.find("submitted array").unwrap());
     assert!(
         cost < first && printed.contains("6 runs in 5 shards, 0 runs done; 5 shards to submit with 6 runs"),
         "{printed}"
