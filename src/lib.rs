@@ -9,6 +9,9 @@
 //! Data flows one way:
 //! `config → plan → dataset / problem → drive(solver) → trace → frame → figure | report | claims | check`.
 
+// What outside bytes reach must return errors.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo))]
+
 pub mod clock;
 pub mod data;
 pub mod drive;

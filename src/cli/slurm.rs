@@ -308,7 +308,9 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
             }
         }
     }
-    damaged.iter().for_each(|line| note(&format!("warning: {line}")));
+    for line in damaged {
+        note(&format!("warning: {line}"));
+    }
     Ok(())
 }
 

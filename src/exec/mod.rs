@@ -4,6 +4,7 @@ pub mod control;
 pub mod gate;
 pub mod host;
 pub mod interference;
+mod ledger;
 pub mod progress;
 pub mod remaining;
 pub mod scheduler;

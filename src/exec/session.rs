@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::interference::Probing;
 use super::progress::{Progress, Verbosity};
 use super::scheduler::{Batch, run_batch};
+use super::worker::Allocation;
 use super::{control, host, interference};
 use crate::catalog::Catalog;
 use crate::config::Experiment;
@@ -244,10 +245,13 @@ pub fn run(
     );
     progress.say(Verbosity::Normal, &message);
     let session = open_session(&mut manifest, experiment, jobs, options.isolated);
-    let shard = options.part.as_ref().and_then(|_| store.dir().file_name()?.to_str()).unwrap_or_default().to_owned();
-    let controlled = options.part.is_some() && !experiment.clock.repeatable() && !todo.is_empty();
-    manifest.sessions[session].shard.clone_from(&shard);
-    manifest.sessions[session].control = controlled.then(|| Control { start: control::measure(), end: Vec::new() });
+    let timed = options.part.is_some() && !experiment.clock.repeatable() && !todo.is_empty();
+    let allocation = Allocation {
+        shard: options.part.as_ref().and_then(|_| store.dir().file_name()?.to_str()).unwrap_or_default().to_owned(),
+        control: if timed { control::measure() } else { Vec::new() },
+    };
+    manifest.sessions[session].shard.clone_from(&allocation.shard);
+    manifest.sessions[session].control = timed.then(|| Control { start: allocation.control.clone(), end: Vec::new() });
     manifest.paper_prices.extend(plan.paper_prices.clone());
     store.write_manifest(&manifest)?;
 
@@ -268,7 +272,7 @@ pub fn run(
         grace: GRACE,
         cancel,
         drain: options.drain,
-        shard,
+        allocation,
         probing: probing.clone(),
     };
     let mut fresh = run_batch(&batch, &mut estimator, &mut progress)?;
@@ -322,7 +326,7 @@ pub fn run(
     let planned = plan.runs.len() as u64;
     let report = Report {
         out: options.out.clone(),
-        shard: batch.shard,
+        shard: batch.allocation.shard,
         planned,
         already,
         finished,

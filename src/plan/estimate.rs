@@ -82,7 +82,7 @@ fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
         _ => [by_iterations, by_calls, by_time],
     };
     let iterations = longest.into_iter().flatten().fold(1e6, f64::min).ceil();
-    let evaluations = (1..=iterations as u64).filter(|k| settings.evaluate.due(*k)).count().max(1);
+    let evaluations = settings.evaluate.count(iterations as u64).max(1);
     iterations * iteration + evaluations as f64 * pass + 1e-3
 }
 
@@ -90,10 +90,10 @@ fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
 pub fn plan_memory(plan: &Plan, jobs: usize) -> u64 {
     let data: u64 = plan.sets.iter().map(|set| set.description.size.bytes).sum();
     let largest = plan.runs.iter().map(|run| run_bytes(plan.description(run), run.kept_planes)).max().unwrap_or(0);
-    data + jobs as u64 * largest
+    data.saturating_add(largest.saturating_mul(jobs as u64))
 }
 
 fn run_bytes(facts: &Description, planes: u64) -> u64 {
-    let (plane, block) = (facts.family.run_bytes)(&facts.size);
-    facts.size.n * (block + planes * plane)
+    let plane = (facts.family.plane_bytes)(&facts.size);
+    facts.size.n.saturating_mul(planes).saturating_mul(plane).saturating_add(facts.run_bytes)
 }

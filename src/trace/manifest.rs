@@ -152,10 +152,16 @@ impl Host {
     /// What kind of machine it is, as far as times go: CPU model, number of cores, and a short hash of everything else that
     /// is known to change them.
     pub fn class(&self) -> String {
-        let Self { cpu, cores, features, caches, governor, memory_speed, .. } = self;
-        let rest = format!("{features}; {caches}; {governor}; {memory_speed}");
-        let cpu = if cpu.is_empty() { "unknown CPU" } else { cpu };
-        format!("{cpu}, {cores} cores, kind {}", &sha256_hex(rest.as_bytes())[..6])
+        let cpu = if self.cpu.is_empty() { "unknown CPU" } else { &self.cpu };
+        format!("{cpu}, {} cores, kind {}", self.cores, &sha256_hex(self.facts().as_bytes())[..6])
+    }
+
+    /// What is known to change times beside the model and the number of cores.
+    pub fn facts(&self) -> String {
+        let unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+        let speed = if self.memory_speed == 0 { unknown("") } else { format!("{} MT/s", self.memory_speed) };
+        let Self { features, caches, governor, .. } = self;
+        format!("{}; {}; governor {}; memory {speed}", unknown(features), unknown(caches), unknown(governor))
     }
 }
 
