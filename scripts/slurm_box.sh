@@ -182,6 +182,7 @@ out="$box/two"
 quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 2 --time 10 --jobs 1
 within 60 stop 1 n1 && orphan="$caught" && kill -9 "$(cat "$box/n1.pid")"
 verdict $? "the daemon of node n1 killed, its task stands still"
+[ "$failures" = 0 ] || exit 1
 requeued() { grep -qi "requeu" "$box/slurmctld.log"; }
 within 90 requeued
 verdict $? "what was on the node went back into the queue"
@@ -205,6 +206,7 @@ out="$box/three"
 quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 3 --time 1 --jobs 1
 within 60 stop 2
 verdict $? "two tasks stand still"
+[ "$failures" = 0 ] || exit 1
 struck="$(head -n 1 <<<"$caught")"
 warned="$(tail -n 1 <<<"$caught")"
 (trap - EXIT; while kill -STOP "$struck" 2>/dev/null; do sleep 0.005; done) &
