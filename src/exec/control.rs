@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// Rounds, of which the fastest counts: a moment taken by somebody else is not the machine's speed.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 21;
 
 /// Numbers of the part that waits for the memory: more than caches hold.
 const WORDS: usize = 8 << 20;

@@ -239,7 +239,7 @@ impl Manifest {
                 "{} was {:.0} % {changed} at the end of shard {} than at its start: its times are marked",
                 session.host.name,
                 100.0 * drift.abs(),
-                session.shard
+                session.shard.split('.').next().unwrap_or_default()
             ))
         };
         self.sessions.iter().filter_map(line).collect()
