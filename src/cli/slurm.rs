@@ -185,7 +185,7 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
     let out = PathBuf::from(shell::path(&out)?);
     let (before, ids) = (Jobs::read(&out)?, engines::ids(&out));
-    let list = before.as_ref().map(|_| List::read(&ids)).transpose()?;
+    let list = before.as_ref().filter(|_| ids.exists()).map(|_| List::read(&ids)).transpose()?;
     let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards().len()));
     experiment.paper_prices = super::run::prices_of(&out, catalog);
     experiment.paper_prices.extend(list.iter().flat_map(|list| list.prices.clone()));
@@ -199,7 +199,12 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let (lists, new) = if let Some(list) = mine {
         (list.shards().to_vec(), None)
     } else {
-        let shards = args.shards.context("into how many parts? --shards N")?;
+        let shards = args.shards.with_context(|| match &before {
+            Some(_) => {
+                "the plan is not that of the last submission, so it is split anew; into how many parts? --shards N"
+            }
+            None => "into how many parts? --shards N",
+        })?;
         let split = shard::split(&plan, shards, |run| !is_done(run), seconds);
         let text = split.lines();
         (split.shards.into_iter().map(|shard| shard.runs).collect(), Some(text))
@@ -213,7 +218,12 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
             note(&format!("note: {error}; earlier submissions are not looked for in the queue"));
             Vec::new()
         }
-        Some(asked) => asked?,
+        Some(asked) => asked.with_context(|| {
+            format!(
+                "cannot tell which shards are still in the queue; when none is, delete {} and give --shards",
+                out.join(sbatch::FOLDER).join("jobs.json").display()
+            )
+        })?,
     };
     let live: Vec<&Task> = tasks.iter().filter(|task| task.phase != Phase::Ended).collect();
     if let (true, Some(task)) = (new.is_some(), live.first()) {
