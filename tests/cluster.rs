@@ -221,7 +221,7 @@ fn hostile_names_stay_words() {
     ];
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
     let option = text.lines().find(|line| line.starts_with("#SBATCH --partition")).unwrap();
-    assert_eq!(option, r##"#SBATCH --partition="it's \"a\" $(touch x) `y` #1 100% ;&|*?~ {} {#}""##);
+    assert_eq!(option, r#"#SBATCH --partition="it's \"a\" $(touch x) `y` #1 100% ;&|*?~ {} {#}""#);
 }
 
 /// The same tasks as versions 21.08, 22.05, 23.02 and 24.05 write them.
