@@ -187,7 +187,7 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let (before, ids) = (Jobs::read(&out)?, engines::ids(&out));
     let list = before.as_ref().filter(|_| ids.exists()).map(|_| List::read(&ids)).transpose()?;
     let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards().len()));
-    experiment.paper_prices = super::run::prices_of(&out, catalog);
+    experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
     experiment.paper_prices.extend(list.iter().flat_map(|list| list.prices.clone()));
     let plan = Plan::new(&experiment, catalog, data)?;
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
