@@ -289,7 +289,9 @@ fn folder(dir: &Path, config: &str, shard: &str, control: Option<Control>, recor
     };
     let manifest = Manifest { configs: vec![config], sessions: vec![session], ..Manifest::default() };
     store.write_manifest(&manifest).unwrap();
-    records.iter().for_each(|record| store.write(Folder::Runs, record).unwrap());
+    for record in records {
+        store.write(Folder::Runs, record).unwrap();
+    }
     dir.to_owned()
 }
 
