@@ -44,7 +44,7 @@ impl MaxOracle for Greedy {
             let mut kept = Vec::new();
             loop {
                 kept.push(vec![1u8; 1 << 20]);
-                std::thread::sleep(Duration::from_millis(5));
+                std::thread::sleep(Duration::from_millis(20));
             }
         }
         // A plane that is above zero whatever w is, and another one at every w.
@@ -180,7 +180,7 @@ fn a_call_that_takes_all_memory_ends_the_program_in_order() -> Result<(), Skippe
     assert!(message.contains("took all memory") && message.contains("leave it out with --only"), "{message}");
     let records = records(dir.path());
     let failed = records.iter().filter(|record| record.status.reason().starts_with("took all memory")).count();
-    assert_eq!((records.len(), failed), (2, 1));
+    assert_eq!((records.len(), failed), (2, 1), "{message}");
     let output = limited(dir.path(), 700, &["solve", "--dataset", "greedy:inside=1", "--solver", "bcfw"])?;
     assert_eq!(output.status.code(), Some(1));
     assert!(errors(&output).contains("memory runs out: this program holds"), "{}", errors(&output));

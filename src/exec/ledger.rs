@@ -9,7 +9,7 @@ use crate::guard::{self, Lookout};
 use crate::text::bytes;
 
 /// Below this part of the reserve nobody can wait for a run that was told to end.
-const OUT: f64 = 0.5;
+const OUT: f64 = 0.7;
 /// A run with a smaller part of the reserve is not ended: memory that others gave back is used again.
 const SMALL: u64 = 8;
 
