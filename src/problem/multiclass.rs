@@ -372,6 +372,12 @@ impl Problem for MulticlassProblem {
     }
 
     #[inline]
+    fn approach(&self, i: usize, _blocks: &Vec<f64>) {
+        prefetch(&self.data.labels[i..=i]);
+        prefetch(&self.norms[i..=i]);
+    }
+
+    #[inline]
     fn prefetch(&self, i: usize, blocks: &Vec<f64>, _work: &mut MulticlassWork) {
         match self.data.row(i) {
             Row::Dense(x) => prefetch(x),

@@ -6,6 +6,7 @@ use super::order::ORDER;
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule, sizes};
 use super::working_set::{WorkingSet, best_values};
 use super::{Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
+use crate::linalg::prefetch;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
@@ -221,6 +222,27 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
         true
     }
 
+    /// Asks for the memory of the terms that come next, of settled ones only when the oracle will be called on them.
+    #[inline(always)]
+    fn look_ahead(&mut self, terms: &[u32], exact: bool) {
+        let now = &mut self.now;
+        if let Some(far) = terms.get(1).map(|term| *term as usize) {
+            now.problem.approach(far, &now.blocks);
+            if self.n > 0 {
+                prefetch(&self.sets[far..=far]);
+                prefetch(&self.settled[far..=far]);
+            }
+        }
+        if let Some(next) = terms.first().map(|term| *term as usize)
+            && (exact || self.settled[next] == 0)
+        {
+            now.problem.prefetch(next, &now.blocks, &mut now.work);
+            if self.n > 0 {
+                self.sets[next].prefetch();
+            }
+        }
+    }
+
     /// One step towards the best plane of W_i; returns |W_i| as it was.
     #[inline]
     fn approximate_step(&mut self, i: usize, iteration: u64, average: Option<&mut Average>) -> usize {
@@ -283,9 +305,7 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         let n = pass.order.len();
         for at in 0..n {
             let i = pass.order[at] as usize;
-            if at + 1 < n {
-                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks, &mut self.now.work);
-            }
+            self.look_ahead(&pass.order[at + 1..], true);
             if !self.now.exact_step_among(i, self.sets[i].planes(), meter, pass.average.as_deref_mut()) {
                 return false;
             }
@@ -301,11 +321,7 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         let n = pass.order.len();
         for at in 0..n {
             let i = pass.order[at] as usize;
-            if let Some(next) = pass.order.get(at + 1).map(|next| *next as usize)
-                && self.settled[next] == 0
-            {
-                self.now.problem.prefetch(next, &self.now.blocks, &mut self.now.work);
-            }
+            self.look_ahead(&pass.order[at + 1..], false);
             let ops = self.now.problem.product_ops(i);
             let average = pass.average.as_deref_mut();
             if self.settled[i] > 0 {
