@@ -203,6 +203,24 @@ macro_rules! kernel {
 
 pub(super) use kernel;
 
+/// So many zeros, on huge pages where the system has some and the zeros fill at least one: terms are visited in random order,
+/// and each of them would miss the page table as well as the caches.
+pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
+    let zeros = vec![T::default(); count];
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 1 << 21;
+        let bytes = zeros.as_ptr_range();
+        let [first, end] = [(bytes.start as usize).next_multiple_of(PAGE), bytes.end as usize / PAGE * PAGE];
+        if first < end {
+            // SAFETY: these whole pages lie inside the vector, and the advice changes none of their bytes. Where it is not
+            // taken, all is as before.
+            unsafe { nix::libc::madvise(first as *mut _, end - first, nix::libc::MADV_HUGEPAGE) };
+        }
+    }
+    zeros
+}
+
 /// Asks the memory system for a slice that is needed soon.
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T]) {

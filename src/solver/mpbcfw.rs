@@ -10,6 +10,9 @@ use crate::linalg::prefetch;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
+/// So many terms ahead of an approximate step it is known which of them are settled.
+const FAR: usize = 32;
+
 /// The parameters of MP-BCFW, named as in the paper.
 const MULTI_PLANE: &[Param] = &[
     T,
@@ -222,25 +225,30 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
         true
     }
 
-    /// Asks for the memory of the terms that come next, of settled ones only when the oracle will be called on them.
+    /// Asks for the memory of the term that is worked on next and of the one after it.
     #[inline(always)]
-    fn look_ahead(&mut self, terms: &[u32], exact: bool) {
-        let now = &mut self.now;
-        if let Some(far) = terms.get(1).map(|term| *term as usize) {
+    fn look_ahead(&mut self, next: Option<&u32>, far: Option<&u32>) {
+        let (now, kept) = (&mut self.now, self.n > 0);
+        if let Some(far) = far.map(|far| *far as usize) {
             now.problem.approach(far, &now.blocks);
-            if self.n > 0 {
+            if kept {
                 prefetch(&self.sets[far..=far]);
                 prefetch(&self.settled[far..=far]);
             }
         }
-        if let Some(next) = terms.first().map(|term| *term as usize)
-            && (exact || self.settled[next] == 0)
-        {
+        if let Some(next) = next.map(|next| *next as usize) {
             now.problem.prefetch(next, &now.blocks, &mut now.work);
-            if self.n > 0 {
+            if kept {
                 self.sets[next].prefetch();
             }
         }
+    }
+
+    /// Where the first term from there on is that is not settled, or where the look ends.
+    #[inline(always)]
+    fn unsettled(&self, order: &[u32], from: usize) -> usize {
+        let end = order.len().min(from + FAR);
+        (from..end).find(|at| self.settled[order[*at] as usize] == 0).unwrap_or(end)
     }
 
     /// One step towards the best plane of W_i; returns |W_i| as it was.
@@ -305,7 +313,7 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         let n = pass.order.len();
         for at in 0..n {
             let i = pass.order[at] as usize;
-            self.look_ahead(&pass.order[at + 1..], true);
+            self.look_ahead(pass.order.get(at + 1), pass.order.get(at + 2));
             if !self.now.exact_step_among(i, self.sets[i].planes(), meter, pass.average.as_deref_mut()) {
                 return false;
             }
@@ -318,10 +326,13 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
     }
 
     fn approximate_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
-        let n = pass.order.len();
-        for at in 0..n {
-            let i = pass.order[at] as usize;
-            self.look_ahead(&pass.order[at + 1..], false);
+        let order = pass.order;
+        let mut next = 0;
+        for at in 0..order.len() {
+            let i = order[at] as usize;
+            if let Some(far) = order.get(at + FAR).map(|far| *far as usize) {
+                prefetch(&self.settled[far..=far]);
+            }
             let ops = self.now.problem.product_ops(i);
             let average = pass.average.as_deref_mut();
             if self.settled[i] > 0 {
@@ -334,6 +345,10 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
                 }
                 continue;
             }
+            next = next.max(at + 1);
+            let far = self.unsettled(order, next + 1);
+            self.look_ahead(order.get(next), order.get(far));
+            next = far;
             if self.sets[i].is_empty() {
                 continue;
             }
