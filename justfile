@@ -26,6 +26,9 @@ gate:
 deny:
     .ci/run deny
 
+slurm:
+    .ci/run slurm
+
 ci:
     .ci/run
 

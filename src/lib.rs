@@ -9,6 +9,9 @@
 //! Data flows one way:
 //! `config → plan → dataset / problem → drive(solver) → trace → frame → figure | report | claims | check`.
 
+// What outside bytes reach must return errors.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo))]
+
 pub mod clock;
 pub mod data;
 pub mod drive;
@@ -30,6 +33,8 @@ pub mod check;
 pub mod claims;
 #[cfg(feature = "harness")]
 pub mod cli;
+#[cfg(feature = "harness")]
+pub mod cluster;
 #[cfg(feature = "harness")]
 pub mod config;
 #[cfg(feature = "harness")]
@@ -56,6 +61,8 @@ pub mod plan;
 pub mod price;
 #[cfg(feature = "harness")]
 pub mod report;
+#[cfg(feature = "harness")]
+pub mod shard;
 #[cfg(feature = "harness")]
 pub mod trace;
 

@@ -60,7 +60,7 @@ fn lower_at_equal_iterations() {
     assert_estimate(row, [1.0; 3]);
     // Repeats are drawn in pairs: however different the seeds, each says a factor of 2.
     let evidence = "medians of iterations 1 to 40, at the end 0.0125 against 0.0250, lower by a factor of 2.00 (2.00 to 2.00); \
-                    95 % interval by bootstrap over 5 paired repeats; ";
+                    93.75 % interval (smallest to largest of 5) by bootstrap over 5 paired repeats; ";
     assert!(row.evidence.starts_with(evidence), "{}", row.evidence);
     assert_eq!(find(&claims, 1, "usps", "mp-bcfw-avg below").verdict, Verdict::NotMeasured);
     let claims = check(&pair("usps", 0.5, 0.1, 0.15));

@@ -30,6 +30,8 @@ fn every_command_has_help_with_an_example() {
         "init",
         "plan",
         "run",
+        "merge",
+        "slurm",
         "solve",
         "figures",
         "report",

@@ -1,18 +1,17 @@
 //! Faults on purpose: every call of `files` fails once, the disk fills at every byte, runs hang, panic or are cancelled.
 //! What is finished stays, what is said is clear, and the next call of `run` completes.
 
+#[path = "common/sessions.rs"]
+mod sessions;
+
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ssvm_bench::config::Experiment;
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::exec::progress::Verbosity;
-use ssvm_bench::exec::session::{self, Finished, Options};
+use ssvm_bench::exec::session::Finished;
 use ssvm_bench::files::faults::Faults;
-use ssvm_bench::plan::Plan;
 use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::{Catalog, DataDir, Harness, Result, files};
+use ssvm_bench::{Result, files};
 use tempfile::TempDir;
 
 const CONFIG: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\niterations = 2\n\
@@ -20,20 +19,7 @@ const CONFIG: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\n
 const RUNS: u64 = 4;
 
 fn run(out: &Path) -> Result<Finished> {
-    let catalog = Harness::standard();
-    let experiment = Experiment::parse(Path::new("test.toml"), CONFIG, catalog.solvers())?;
-    let options = Options {
-        out: out.to_owned(),
-        data_dir: DataDir::resolve(None),
-        jobs: Some(1),
-        isolated: false,
-        force: false,
-        prune: false,
-        warn_of_others: true,
-        verbosity: Verbosity::Quiet,
-    };
-    let plan = Plan::new(&experiment, &catalog, &options.data_dir)?;
-    session::run(&experiment, &plan, &catalog, &options, &AtomicBool::new(false))
+    sessions::run(CONFIG, out, 1)
 }
 
 /// Faults belong to the process: one test at a time.

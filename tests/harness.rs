@@ -2,22 +2,25 @@
 
 #[path = "common/runs.rs"]
 mod runs;
+#[path = "common/sessions.rs"]
+mod sessions;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use sessions::{experiment, options};
 use ssvm_bench::clock::latency_histogram;
-use ssvm_bench::config::Experiment;
 use ssvm_bench::exec::progress::{Progress, Verbosity};
 use ssvm_bench::exec::scheduler::{Batch, run_batch};
-use ssvm_bench::exec::session::{self, Existing, Finished, Options, Report};
+use ssvm_bench::exec::session::{Existing, Finished, Options, Report};
+use ssvm_bench::exec::worker::Allocation;
 use ssvm_bench::plan::{Estimator, Plan, RunSpec};
 use ssvm_bench::settings::order_seed;
 use ssvm_bench::trace::store::{Folder, Store};
 use ssvm_bench::trace::{Measured, RunRecord, Status};
-use ssvm_bench::{Catalog, DataDir, Error, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Error, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = r#"name = "test"
 seed = 3
@@ -48,30 +51,12 @@ name = "mp-bcfw"
 name = "mp-bcfw-avg"
 "#;
 
-fn experiment(text: &str) -> Experiment {
-    Experiment::parse(Path::new("test.toml"), text, Harness::standard().solvers()).unwrap()
-}
-
 fn plan(text: &str) -> Result<Plan> {
     Plan::new(&experiment(text), &Harness::standard(), &DataDir::resolve(None))
 }
 
-fn options(out: &Path, jobs: usize) -> Options {
-    Options {
-        out: out.to_owned(),
-        data_dir: DataDir::resolve(None),
-        jobs: Some(jobs),
-        isolated: false,
-        force: false,
-        prune: false,
-        warn_of_others: true,
-        verbosity: Verbosity::Quiet,
-    }
-}
-
 fn run_with(text: &str, options: &Options) -> Finished {
-    session::run(&experiment(text), &plan(text).unwrap(), &Harness::standard(), options, &AtomicBool::new(false))
-        .unwrap()
+    sessions::run_with(text, options, &Harness::standard()).unwrap()
 }
 
 fn run(text: &str, out: &Path, jobs: usize) -> Report {
@@ -296,7 +281,20 @@ impl Fake {
         runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
     ) -> Result<Vec<RunRecord>> {
         let (runs, plan, store, runner) = (&self.runs, &self.plan, &self.store, Arc::new(runner));
-        let batch = Batch { runs, plan, runner, store, jobs, threads: 1, timeout, grace, cancel, probing: None };
+        let batch = Batch {
+            runs,
+            plan,
+            runner,
+            store,
+            jobs,
+            threads: 1,
+            timeout,
+            grace,
+            cancel,
+            drain: None,
+            allocation: Allocation::default(),
+            probing: None,
+        };
         run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
     }
 }

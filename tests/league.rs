@@ -2,27 +2,24 @@
 //! and solvers without a dual.
 
 mod records;
+#[path = "common/sessions.rs"]
+mod sessions;
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use records::{executed, point, results, run};
 use ssvm_bench::check::baseline::Provenance;
 use ssvm_bench::check::{Baseline, gate, measure};
-use ssvm_bench::config::Experiment;
-use ssvm_bench::exec::progress::Verbosity;
-use ssvm_bench::exec::session::{self, Options};
 use ssvm_bench::figure;
 use ssvm_bench::frame::export::csv;
 use ssvm_bench::frame::load::Results;
 use ssvm_bench::league::tables::tables;
 use ssvm_bench::league::text::{Part, sections};
 use ssvm_bench::league::{League, Measure, Member, Standing, Winner};
-use ssvm_bench::plan::Plan;
 use ssvm_bench::report::{self, Input};
 use ssvm_bench::trace::{RunRecord, Status};
 use ssvm_bench::{
-    Budget, Cadence, Catalog, DataDir, Harness, Iterate, Iteration, Meter, Metered, Params, Problem, Solution, Solver,
+    Budget, Cadence, Catalog, Harness, Iterate, Iteration, Meter, Metered, Params, Problem, Solution, Solver,
     SolverInfo, SolverRow, TracePoint, claims,
 };
 
@@ -251,20 +248,7 @@ const CONFIG: &str = "name = \"league\"\nseed = 1\nrepeats = 5\nclock = \"virtua
 fn a_solver_without_a_dual_goes_all_the_way() {
     let harness = Harness::standard().solver(NoDual);
     let folder = tempfile::tempdir().unwrap();
-    let experiment = Experiment::parse(Path::new("league.toml"), CONFIG, harness.solvers()).unwrap();
-    let data = DataDir::resolve(None);
-    let plan = Plan::new(&experiment, &harness, &data).unwrap();
-    let options = Options {
-        out: folder.path().to_owned(),
-        data_dir: data,
-        jobs: Some(1),
-        isolated: false,
-        force: false,
-        prune: false,
-        warn_of_others: true,
-        verbosity: Verbosity::Quiet,
-    };
-    let finished = session::run(&experiment, &plan, &harness, &options, &AtomicBool::new(false)).unwrap();
+    let finished = sessions::run_with(CONFIG, &sessions::options(folder.path(), 1), &harness).unwrap();
     assert!(finished.report.failed.is_empty(), "{:?}", finished.report.failed);
     // From the disk, as everybody reads it.
     let results = Results::open(folder.path(), &harness, &[]).unwrap();

@@ -8,10 +8,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use ssvm_bench::Harness;
-use ssvm_bench::frame::Frames;
+use ssvm_bench::frame::load::Results;
+use ssvm_bench::frame::{Axis, Frames};
+use ssvm_bench::league::League;
+use ssvm_bench::price::BreakEven;
+use ssvm_bench::report::{self, Input};
 use ssvm_bench::trace::codec;
-use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::trace::manifest::Manifest;
+use ssvm_bench::trace::store::{Contents, Folder, Store};
+use ssvm_bench::{Harness, claims};
 
 fn full() -> bool {
     std::env::var_os("SSVM_LOAD").is_some()
@@ -57,8 +62,8 @@ fn many_records_in_a_folder() {
 
 #[test]
 fn many_rows_into_bands() {
-    // Rows of a record are 152 bytes, and the tables are as large again: ten million need more than small machines have.
-    for rows in if full() { [30_000, 300_000, 3_000_000] } else { [300, 1_000, 3_000] } {
+    // Rows of a record are 152 bytes, and the tables are as large again: ten million take some 4 GB.
+    for rows in if full() { [100_000, 1_000_000, 10_000_000] } else { [300, 1_000, 3_000] } {
         let runs = 30;
         let records: Vec<_> = (0..runs)
             .map(|at| {
@@ -67,8 +72,32 @@ fn many_rows_into_bands() {
                 hand::run("usps-synth:n=9", solver, (at / 3) as u64, (1..=(rows / runs) as u64).map(point).collect())
             })
             .collect();
-        let frames = measured("rows into bands", rows, || Frames::new(&records, &Harness::standard()).unwrap());
-        drop(frames);
+        let bands = measured("rows into bands", rows, || {
+            let frames = Frames::new(&records, &Harness::standard()).unwrap();
+            Axis::ALL.map(|axis| frames.bands(axis).unwrap().len())
+        });
+        assert_eq!(bands, [3; Axis::ALL.len()]);
+    }
+}
+
+#[test]
+fn many_records_on_a_page() {
+    for count in if full() { [1_000, 10_000, 100_000] } else { [10, 50, 200] } {
+        let record = |at: usize| {
+            let (dataset, solver) = (["usps-synth:n=9", "ocr-synth:n=9"][at % 2], hand::SOLVERS[at / 2 % 5]);
+            let point = |k: u64| hand::point(k, k as f64, 1.0 + 1.0 / (k + at as u64 % 7) as f64, 1.0 - 1.0 / k as f64);
+            hand::run(dataset, solver, (at / 10) as u64, (1..=3).map(point).collect())
+        };
+        let contents = Contents { records: (0..count).map(record).collect(), damaged: Vec::new() };
+        let catalog = Harness::standard();
+        let page = measured("records to the page", count, || {
+            let results = Results::of(Path::new("here"), Manifest::default(), contents, &catalog, &[]).unwrap();
+            let (claims, league) = (claims::check(&results).unwrap(), League::of(&results.frames).unwrap());
+            let breakeven = BreakEven::of(&results).unwrap();
+            let (name, results) = ("load", &results);
+            report::html(&Input { name, results, claims: &claims, league: &league, breakeven: &breakeven }).unwrap()
+        });
+        assert!(page.contains("</html>"));
     }
 }
 
@@ -91,6 +120,27 @@ fn many_terms() {
         if full() {
             println!("    of its own process: {} MiB", memory.unwrap_or_default());
         }
+    }
+}
+
+/// Runs of a plan, once more when all of them are there, and what `plan` says of them.
+#[test]
+fn many_runs_of_a_plan() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for repeats in if full() { [100, 1_000, 5_000] } else { [2, 5, 10] } {
+        let config = format!(
+            "name = \"t\"\nclock = \"virtual\"\nrepeats = {repeats}\n[budget]\niterations = 2\n\
+             [[dataset]]\nname = \"usps-synth:n=8,size=4\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"fw\"\n"
+        );
+        fs::write(dir.path().join("t.toml"), config).unwrap();
+        let out = format!("v{repeats}");
+        let run = ["run", "--config", "t.toml", "--out", &out, "--quiet"];
+        for what in ["runs of a plan", "the same plan, all done"] {
+            measured(what, 2 * repeats, || solve(dir.path(), &run));
+        }
+        let plan = ["plan", "--config", "t.toml", "--out", &out];
+        let text = measured("plan of runs that are done", 2 * repeats, || solve(dir.path(), &plan));
+        assert!(text.contains(&format!("{0} runs, {0} done", 2 * repeats)), "{text}");
     }
 }
 

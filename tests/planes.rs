@@ -60,6 +60,7 @@ fn check<P: Problem>(problem: &P, seed: u64) {
             assert!(close(target[j], w[j] - 2.0 * change) && close(average[j], 3.0 * change), "term {i}, entry {j}");
         }
     }
+    assert_eq!(problem.weights(&vec![0.0; dim]).len(), problem.exported());
     assert!(several > 0, "no term has several planes");
 }
 

@@ -1,14 +1,16 @@
 //! The price of the oracle: a run counts k seconds for each second inside it; a solver that never reads the clock is run once
 //! and projected to every other price; tables of ratios have the same bits wherever they are made.
 
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+#[path = "common/sessions.rs"]
+mod sessions;
 
+use std::path::Path;
+
+use sessions::experiment;
 use ssvm_bench::config::Experiment;
 use ssvm_bench::dataset::Request;
 use ssvm_bench::drive::AnyProblem;
-use ssvm_bench::exec::progress::Verbosity;
-use ssvm_bench::exec::session::{self, Finished, Options};
+use ssvm_bench::exec::session::Finished;
 use ssvm_bench::frame::load::Results;
 use ssvm_bench::plan::Plan;
 use ssvm_bench::price::BreakEven;
@@ -17,6 +19,10 @@ use ssvm_bench::trace::{Circumstances, Measured, RunRecord, Status};
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Harness, OracleCost, Quiet, RunSettings, SolverSpec, TracePoint,
 };
+
+fn run(text: &str, out: &Path, jobs: usize) -> Finished {
+    sessions::run(text, out, jobs).unwrap()
+}
 
 fn cost(text: &str) -> OracleCost {
     text.parse().unwrap()
@@ -173,26 +179,6 @@ fn wall_and_cpu_clocks_are_charged_too() {
 const CONFIG: &str = "name = 'prices'\nrepeats = 5\nclock = 'virtual'\noracle_cost = ['1/16', 1, 16, 256]\n\
     [budget]\niterations = 30\n[[dataset]]\nname = 'usps-synth:n=60'\n[[dataset]]\nname = 'ocr-synth:n=20'\n\
     oracle_cost = [1, 64]\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n[[solver]]\nname = 'bcfw-gap'\n";
-
-fn experiment(text: &str) -> Experiment {
-    Experiment::parse(Path::new("test.toml"), text, Harness::standard().solvers()).unwrap()
-}
-
-fn run(text: &str, out: &Path, jobs: usize) -> Finished {
-    let (experiment, catalog) = (experiment(text), Harness::standard());
-    let options = Options {
-        out: out.to_owned(),
-        data_dir: DataDir::resolve(None),
-        jobs: Some(jobs),
-        isolated: false,
-        force: false,
-        prune: false,
-        warn_of_others: true,
-        verbosity: Verbosity::Quiet,
-    };
-    let plan = Plan::new(&experiment, &catalog, &options.data_dir).unwrap();
-    session::run(&experiment, &plan, &catalog, &options, &AtomicBool::new(false)).unwrap()
-}
 
 fn table(out: &Path) -> BreakEven {
     BreakEven::of(&Results::open(out, &Harness::standard(), &[]).unwrap()).unwrap()

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use served::{BAD_HELLOS, FAULTS};
 use ssvm_bench::clock::OracleCost;
 use ssvm_bench::problem::Problem;
@@ -473,7 +474,8 @@ fn interrupted(arguments: &[&str], tag: &str) {
     assert!(all_gone(&[tag, "serve"]), "{:?}", running(&[tag, "serve"]));
 }
 
-fn ctrl_c_ends_programs_that_hang() {
+fn ctrl_c_ends_programs_that_hang() -> Result<(), Skipped> {
+    trials::heard(Signal::SIGINT)?;
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("oracle-that-hangs");
     std::fs::copy(own(), &copy).unwrap();
@@ -485,6 +487,7 @@ fn ctrl_c_ends_programs_that_hang() {
     interrupted(&["run", "--config", &paths[0], "--out", &paths[1], "--quiet"], "oracle-that-hangs");
     let records = Store::open(&paths[1]).unwrap().scan(Folder::Runs).unwrap().records;
     assert!(records.is_empty(), "an interrupted run leaves no record: {:?}", records[0].status);
+    Ok(())
 }
 
 /// Python with these modules.

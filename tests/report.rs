@@ -38,6 +38,8 @@ fn manifest() -> Manifest {
             finished: 199,
             failed: 1,
             peak_memory: 1 << 30,
+            shard: String::new(),
+            control: None,
         }],
         interference: vec![Inflation {
             dataset: "usps".into(),
@@ -79,7 +81,10 @@ fn one_page_with_everything_and_nothing_from_outside() {
     for verdict in ["✓&nbsp;holds<", "✗&nbsp;does not hold<", "?&nbsp;undecided<", "–&nbsp;not measured<"] {
         assert!(html.contains(verdict), "{verdict} is missing");
     }
-    assert!(html.contains("95 % interval by bootstrap over 5 paired repeats"), "an interval is missing");
+    assert!(
+        html.contains("93.75 % interval (smallest to largest of 5) by bootstrap over 5 paired repeats"),
+        "an interval is missing"
+    );
     assert!(html.contains("4 paired repeats give no 95 % interval (5 do): undecided"), "a reason is missing");
     for outside in ["src=\"http", "href=\"http", "@import", "url(http", "<link rel=\"stylesheet\""] {
         assert!(!html.contains(outside), "{outside} reaches outside the page");

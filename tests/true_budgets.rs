@@ -1,23 +1,15 @@
 //! Budgets are met exactly, and a part of an iteration is never taken for a whole one.
 
-use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Outcome, Quiet, Request, RunSettings};
-use ssvm_bench::{SolverSpec, StopReason, Value};
+#[path = "common/reference.rs"]
+mod reference;
+
+use ssvm_bench::{Budget, Cadence, DataDir, Outcome, SolverSpec, StopReason, Value};
 
 const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
 
 fn run(solver: SolverSpec, budget: Budget) -> Outcome {
-    let data = DataDir::resolve(None);
-    let problem = Harness::standard().open(&Request::new("usps-synth:n=100", &data)).unwrap().problem;
-    let evaluate = Cadence::Every(1);
-    let settings = RunSettings {
-        solver,
-        seed: 1,
-        clock: ClockKind::VIRTUAL,
-        oracle_cost: ssvm_bench::OracleCost::ONE,
-        budget,
-        evaluate,
-    };
-    problem.run(&settings, &mut Quiet).unwrap()
+    let problem = reference::open("usps-synth:n=100", &DataDir::resolve(None));
+    reference::run(&*problem, solver, budget, Cadence::Every(1))
 }
 
 fn calls(count: u64) -> Budget {

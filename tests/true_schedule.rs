@@ -1,32 +1,29 @@
 //! The order of the queue, the watch on interference and timeouts: nothing here depends on how fast the machine is.
 
+#[path = "common/sessions.rs"]
+mod sessions;
+
 use std::cell::Cell;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sessions::experiment;
 use ssvm_bench::clock::latency_histogram;
-use ssvm_bench::config::Experiment;
 use ssvm_bench::exec::gate::Gate;
 use ssvm_bench::exec::interference::{self, Probing};
 use ssvm_bench::exec::progress::{Progress, Verbosity};
 use ssvm_bench::exec::scheduler::{self, Batch, run_batch};
-use ssvm_bench::exec::session::{self, Options};
-use ssvm_bench::exec::worker::{self, Place, Slot};
+use ssvm_bench::exec::worker::{self, Allocation, Place, Slot};
 use ssvm_bench::plan::{Estimator, Plan, RunSpec};
 use ssvm_bench::trace::manifest::Inflation;
 use ssvm_bench::trace::store::{Folder, Store};
 use ssvm_bench::trace::{RunRecord, Status};
-use ssvm_bench::{Catalog, DataDir, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
     [[dataset]]\nname = \"usps-synth:n=20\"\n[[dataset]]\nname = \"ocr-synth:n=20\"\n\
     [[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n[[solver]]\nname = \"fw\"\n";
-
-fn experiment(text: &str) -> Experiment {
-    Experiment::parse(Path::new("test.toml"), text, Harness::standard().solvers()).unwrap()
-}
 
 fn plan(text: &str) -> Plan {
     Plan::new(&experiment(text), &Harness::standard(), &DataDir::resolve(None)).unwrap()
@@ -151,10 +148,10 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let record = |index: usize| -> RunRecord {
         let first = |_: &RunSpec, _: &mut dyn Observer| Ok(outcome(StopReason::Iterations, 0.1));
         let other = Gate::default();
-        let place = Place { jobs: 2, core: None, helpers: None, gate: &other };
+        let place = Place { jobs: 2, core: None, helpers: None, gate: &other, allocation: &Allocation::default() };
         worker::execute(index, &plan.runs[index], description, &first, &slot, place).unwrap()
     };
-    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate };
+    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate, allocation: &Allocation::default() };
     // Nobody else is at work: no probe.
     probing.after(&plan.runs[0], &record(0), &runner, &slot, place);
     std::thread::scope(|scope| {
@@ -186,29 +183,13 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     );
 }
 
-fn options(out: &Path, jobs: usize) -> Options {
-    Options {
-        out: out.to_owned(),
-        data_dir: DataDir::resolve(None),
-        jobs: Some(jobs),
-        isolated: false,
-        force: false,
-        prune: false,
-        warn_of_others: true,
-        verbosity: Verbosity::Quiet,
-    }
-}
-
 #[test]
 fn sessions_probe_timed_runs_in_company_only() {
     let text = "name = \"t\"\nclock = \"wall\"\nrepeats = 3\nprobes = 2\nevaluate = \"every:1\"\n[budget]\niterations = 20\n\
         [[dataset]]\nname = \"usps-synth:n=150\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n";
     let interference = |text: &str, jobs: usize| {
         let dir = tempfile::tempdir().unwrap();
-        let (experiment, catalog) = (experiment(text), Harness::standard());
-        let options = options(dir.path(), jobs);
-        let plan = Plan::new(&experiment, &catalog, &options.data_dir).unwrap();
-        let finished = session::run(&experiment, &plan, &catalog, &options, &AtomicBool::new(false)).unwrap();
+        let finished = sessions::run(text, dir.path(), jobs).unwrap();
         assert!(finished.report.complete() && finished.contents.records.len() == 6);
         finished.manifest.interference
     };
@@ -245,6 +226,8 @@ fn a_run_that_times_out_keeps_its_points() {
         timeout: Some(Duration::ZERO),
         grace: Duration::from_mins(1),
         cancel: &AtomicBool::new(false),
+        drain: None,
+        allocation: Allocation::default(),
         probing: None,
     };
     run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
@@ -264,11 +247,7 @@ fn a_run_that_another_build_timed_is_not_done() {
     let text = "name = \"t\"\nclock = \"wall\"\nprobes = 0\n[budget]\niterations = 2\n\
         [[dataset]]\nname = \"usps-synth:n=20\"\n[[solver]]\nname = \"fw\"\n[[solver]]\nname = \"bcfw\"\n";
     let dir = tempfile::tempdir().unwrap();
-    let run = |text: &str| {
-        let (experiment, plan, harness) = (experiment(text), plan(text), Harness::standard());
-        let never = AtomicBool::new(false);
-        session::run(&experiment, &plan, &harness, &options(dir.path(), 1), &never).unwrap().report
-    };
+    let run = |text: &str| sessions::run(text, dir.path(), 1).unwrap().report;
     assert_eq!((run(text).finished, run(text).already), (2, 2));
     let other_build = |clock: &str| {
         let (store, _lock) = Store::create(dir.path()).unwrap();

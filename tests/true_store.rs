@@ -1,40 +1,26 @@
 //! Result folders and data files that are not as expected: nothing readable is moved, nothing foreign is touched, no
 //! content is taken for another.
 
+#[path = "common/sessions.rs"]
+mod sessions;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ssvm_bench::config::Experiment;
 use ssvm_bench::dataset::content::FileList;
 use ssvm_bench::dataset::fetch::{MAX_DOWNLOAD, Outcome, download};
 use ssvm_bench::dataset::known::{self, Checked};
-use ssvm_bench::exec::progress::Verbosity;
-use ssvm_bench::exec::session::{self, Finished, Options};
-use ssvm_bench::plan::Plan;
+use ssvm_bench::exec::session::{Finished, Options};
 use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::{Catalog, DataDir, Harness, Result};
+use ssvm_bench::{Catalog, Harness, Result};
 
 const CONFIG: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 3\n[budget]\niterations = 2\n\
     [[dataset]]\nname = \"usps-synth:n=10\"\n[[solver]]\nname = \"bcfw\"\n";
 
 fn run(text: &str, out: &Path, force: bool) -> Result<Finished> {
-    let catalog = Harness::standard();
-    let experiment = Experiment::parse(Path::new("test.toml"), text, catalog.solvers())?;
-    let options = Options {
-        out: out.to_owned(),
-        data_dir: DataDir::resolve(None),
-        jobs: Some(1),
-        isolated: false,
-        force,
-        prune: false,
-        warn_of_others: true,
-        verbosity: Verbosity::Quiet,
-    };
-    let plan = Plan::new(&experiment, &catalog, &options.data_dir)?;
-    session::run(&experiment, &plan, &catalog, &options, &AtomicBool::new(false))
+    sessions::run_with(text, &Options { force, ..sessions::options(out, 1) }, &Harness::standard())
 }
 
 #[test]

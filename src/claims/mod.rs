@@ -20,7 +20,6 @@ use crate::error::Result;
 use crate::frame::curve::{self, Curve};
 use crate::frame::load::Results;
 use crate::frame::profile::ProfileRow;
-use crate::frame::regime::Regime;
 use crate::frame::{Frames, names};
 use crate::problem::Paper;
 use crate::text::{Grid, number};
@@ -28,6 +27,9 @@ use crate::trace::RunRecord;
 
 /// Evidence of the row of a data set that is not there.
 const ABSENT: &str = "no data set of this family in the folder";
+
+/// The same of one that was run at other prices.
+const ELSEWHERE: &str = "no run at the oracle's own price";
 
 /// What came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,7 +145,7 @@ pub const CLAIMS: &[ClaimRow] = &[
 ];
 
 /// The solvers that claims 2, 3 and 5 are about.
-const SINGLE: &str = "bcfw";
+const SINGLE: &str = Paper::SOLVER;
 const MULTI: &str = "mp-bcfw";
 
 /// The part of a result folder the checks read.
@@ -189,9 +191,16 @@ pub fn check(results: &Results) -> Result<Vec<Claim>> {
     let Results { records, frames, profile, .. } = results;
     // A data set that was only run at other prices says nothing about the machine as it is.
     let own = |dataset: &str| frames.series_of(dataset).all(|s| !frames.series[s].facts.contains_key(names::PRICE));
-    let mut claims = judge(records, frames, profile, &own)?;
-    let Some(Results { records, frames, profile, .. }) = results.regime.as_deref() else { return Ok(claims) };
-    for claim in judge(records, frames, profile, &|_| true)? {
+    let regime = results.regime.as_deref();
+    // What the folder has of a data set of the paper when it has no run at the oracle's own price.
+    let without = |paper: Paper| match regime {
+        Some(regime) if has(&regime.frames, paper) => None,
+        _ if has(frames, paper) => Some(ELSEWHERE),
+        _ => Some(ABSENT),
+    };
+    let mut claims = judge(records, frames, profile, &own, &without)?;
+    let Some(Results { records, frames, profile, .. }) = regime else { return Ok(claims) };
+    for claim in judge(records, frames, profile, &|_| true, &|_| None)? {
         let price = results.regimes.iter().find(|regime| regime.dataset == claim.dataset).and_then(|r| r.runs);
         let Some((cost, _)) = price else { continue };
         let Claim { measured, estimate, verdict, evidence, .. } = claim.clone();
@@ -203,34 +212,28 @@ pub fn check(results: &Results) -> Result<Vec<Claim>> {
             own.regime = regime;
             continue;
         }
-        let evidence = "no run at the oracle's own price".to_owned();
+        let evidence = ELSEWHERE.to_owned();
         let (measured, verdict, estimate) = ("–".to_owned(), Verdict::NotMeasured, None);
         let row = Claim { measured, estimate, verdict, evidence, regime, ..claim };
         let before = |other: &Claim| (other.number, other.dataset != row.dataset) <= (row.number, false);
         let at = claims.iter().rposition(before).map_or(claims.len(), |at| at + 1);
         claims.insert(at, row);
     }
-    claims.retain(|claim| claim.regime.is_some() || !replaced(claim, results));
     Ok(claims)
 }
 
-/// Whether this is the row of a data set that the folder has, though at other prices only.
-fn replaced(claim: &Claim, results: &Results) -> bool {
-    let absent = results.frames.paper(&claim.dataset).is_none() && claim.evidence == ABSENT;
-    let has = |regime: &Regime| {
-        Paper::ALL
-            .iter()
-            .any(|paper| paper.name() == claim.dataset && results.frames.paper(&regime.dataset) == Some(*paper))
-    };
-    absent && results.regimes.iter().any(|regime| regime.runs.is_some() && has(regime))
+fn has(frames: &Frames, paper: Paper) -> bool {
+    frames.datasets().into_iter().any(|dataset| frames.paper(dataset) == Some(paper))
 }
 
-/// All claims on some runs and the data sets that are wanted.
+/// All claims on some runs and the data sets that are wanted; one of the paper that is not there gets a row that says why,
+/// unless `without` has no words for it.
 fn judge(
     records: &[RunRecord],
     frames: &Frames,
     profile: &[ProfileRow],
     wanted: &dyn Fn(&str) -> bool,
+    without: &dyn Fn(Paper) -> Option<&'static str>,
 ) -> Result<Vec<Claim>> {
     let curves = curve::curves(frames)?;
     let study = Study { frames, profile, curves: &curves, shares: time::shares(frames)? };
@@ -241,7 +244,7 @@ fn judge(
             let Some(words) = (row.paper)(paper) else { continue };
             let mut members = datasets.iter().filter(|dataset| frames.paper(dataset) == Some(paper)).peekable();
             if members.peek().is_none() {
-                claims.push(absent(number, row, paper, words));
+                claims.extend(without(paper).map(|evidence| absent(number, row, paper, words, evidence)));
             }
             for dataset in members {
                 (row.check)(&study, &Subject { number, dataset, paper: Some(paper) }, &mut claims);
@@ -259,7 +262,7 @@ fn judge(
 }
 
 /// The row of a data set of the paper that the folder has nothing of.
-fn absent(number: u8, row: &ClaimRow, paper: Paper, words: &str) -> Claim {
+fn absent(number: u8, row: &ClaimRow, paper: Paper, words: &str, evidence: &str) -> Claim {
     Claim {
         number,
         dataset: paper.name().to_owned(),
@@ -270,7 +273,7 @@ fn absent(number: u8, row: &ClaimRow, paper: Paper, words: &str) -> Claim {
         measured: "–".to_owned(),
         estimate: None,
         verdict: Verdict::NotMeasured,
-        evidence: ABSENT.to_owned(),
+        evidence: evidence.to_owned(),
         regime: None,
     }
 }

@@ -1,7 +1,7 @@
 //! A number with its interval in; the verdict that it allows, and what the evidence says about the interval, out.
 
 use super::Verdict;
-use crate::stats::{Estimate, FEWEST_PAIRS};
+use crate::stats::{Estimate, FEWEST_PAIRS, interval_name};
 
 impl Estimate {
     /// Whether it lies in a range. Without an interval no number is a verdict: other seeds may give another one, whatever
@@ -52,7 +52,7 @@ pub(super) fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
 pub(super) fn basis(repeats: usize, paired: bool) -> String {
     let what = format!("{}repeat{}", if paired { "paired " } else { "" }, if repeats == 1 { "" } else { "s" });
     if repeats >= FEWEST_PAIRS {
-        return format!("95 % interval by bootstrap over {repeats} {what}");
+        return format!("{} by bootstrap over {repeats} {what}", interval_name(repeats));
     }
     let gives = if repeats == 1 { "gives" } else { "give" };
     format!("{repeats} {what} {gives} no 95 % interval ({FEWEST_PAIRS} do): undecided")

@@ -1,8 +1,8 @@
-//! Ctrl-C, SIGTERM and a closed terminal in, a flag out. What was ignored when the program started stays ignored: `nohup`
-//! and background jobs rely on it.
+//! Ctrl-C, SIGTERM and a closed terminal in, a flag out for commands that end in order, and exit code 1 for the others.
+//! What was ignored when the program started stays ignored: `nohup` and background jobs rely on it.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::note;
@@ -10,24 +10,58 @@ use super::note;
 /// How long a program may finish its call after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+static FLAG: AtomicBool = AtomicBool::new(false);
+/// Whether somebody looks at the flag.
+static HEEDED: AtomicBool = AtomicBool::new(false);
+
 /// Set by the first signal: runs in flight are dropped, finished ones stay. The second ends the process.
 pub fn flag() -> &'static AtomicBool {
-    static FLAG: AtomicBool = AtomicBool::new(false);
-    static HANDLER: OnceLock<()> = OnceLock::new();
-    HANDLER.get_or_init(|| {
-        // Without a handler Ctrl-C still works, only less politely.
-        let _ = ctrlc::set_handler(|| {
-            if FLAG.swap(true, Ordering::Relaxed) {
-                crate::program::kill_all();
-                std::process::exit(1);
-            }
-            note("stopping; once more to stop at once");
-            // Runs look up between two calls; after this long they wait for a program that does not answer.
-            std::thread::sleep(PATIENCE);
-            crate::program::kill_all();
-        });
-    });
+    HEEDED.store(true, Ordering::Relaxed);
     &FLAG
+}
+
+/// Listens to signals from here on. Where nobody looks at the flag the first one ends the process: files that were there
+/// are whole, as outputs take their place only when they are.
+pub fn listen() {
+    // A failed allocation or a full stack says so and aborts; its exit code is that of every other error.
+    let always = Arc::new(AtomicBool::new(true));
+    let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
+    // Without a handler signals still end the program, only less politely.
+    let _ = ctrlc::set_handler(|| {
+        if FLAG.swap(true, Ordering::Relaxed) {
+            stop_at_once();
+        }
+        if !HEEDED.load(Ordering::Relaxed) {
+            note("error: stopped by a signal; files that were there before are intact");
+            stop_at_once();
+        }
+        note("stopping; once more to stop at once");
+        // Runs look up between two calls; after this long they wait for a program that does not answer.
+        std::thread::sleep(PATIENCE);
+        crate::program::kill_all();
+    });
+}
+
+/// Ends the process, and the programs that it started.
+pub fn stop_at_once() -> ! {
+    crate::program::kill_all();
+    std::process::exit(1)
+}
+
+/// Set by SIGUSR1: runs in flight are finished, no further one is started. Clusters send it before a time limit strikes.
+#[cfg(unix)]
+pub fn drain() -> Option<&'static AtomicBool> {
+    static DRAIN: OnceLock<Option<Arc<AtomicBool>>> = OnceLock::new();
+    let flag = DRAIN.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGUSR1, flag.clone()).ok().map(|_| flag)
+    });
+    flag.as_deref()
+}
+
+#[cfg(not(unix))]
+pub fn drain() -> Option<&'static AtomicBool> {
+    None
 }
 
 /// Blocks the signals that are ignored now, in this thread and those it makes: a handler would wake them up. To be called

@@ -7,10 +7,13 @@ mod check;
 mod claims;
 mod compare;
 mod data;
+mod engines;
 mod figures;
 mod init;
 mod interrupt;
 mod league;
+mod memory;
+mod merge;
 mod optimum;
 mod oracle;
 mod pages;
@@ -21,8 +24,10 @@ mod report;
 mod reproduce;
 mod run;
 mod shell;
+mod slurm;
 mod solve;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,7 +37,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::catalog::Catalog;
 use crate::dataset::DataDir;
-use crate::text::printable;
+use crate::text::{printable, shortened};
 
 /// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
 #[derive(Parser)]
@@ -55,6 +60,10 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Executes the runs of a config that are not yet in the result folder.
     Run(run::RunArgs),
+    /// Joins result folders, such as those of shards, into one.
+    Merge(merge::MergeArgs),
+    /// The shards of a config on a SLURM cluster: submit, status.
+    Slurm(slurm::SlurmArgs),
     /// One run, printed as it goes.
     Solve(solve::SolveArgs),
     /// Draws the figures of the paper from a result folder.
@@ -149,15 +158,20 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
 
 fn command_line(catalog: &dyn Catalog) -> ExitCode {
     interrupt::keep_ignored();
+    interrupt::listen();
+    memory::watch();
     let parsed = command(catalog).try_get_matches();
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
             let code = u8::from(error.use_stderr());
-            // Nothing can be done when even the message cannot be printed.
-            let _ = error.print();
-            return ExitCode::from(code);
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            // Nothing can be done when even a message cannot be printed; help and version are outputs.
+            return match printed.context(NO_OUTPUT) {
+                Err(error) if code == 0 => failed(&error),
+                _ => ExitCode::from(code),
+            };
         }
     };
     let data = DataDir::resolve(cli.data_dir.as_deref());
@@ -167,6 +181,8 @@ fn command_line(catalog: &dyn Catalog) -> ExitCode {
         Command::Init(args) => init::run(args, catalog).map(fine),
         Command::Plan(args) => plan::run(args, catalog, &data).map(fine),
         Command::Run(args) => run::run(args, catalog, &data).map(fine),
+        Command::Merge(args) => merge::run(args).map(fine),
+        Command::Slurm(args) => slurm::run(args, catalog, &data).map(fine),
         Command::Solve(args) => {
             let given = matches.subcommand_matches("solve").map(|m| solve::given(m, catalog)).unwrap_or_default();
             solve::run(args, &given, catalog, &data).map(fine)
@@ -190,15 +206,17 @@ fn command_line(catalog: &dyn Catalog) -> ExitCode {
     match result {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::GateFailed) => ExitCode::from(2),
-        Err(error) => {
-            // A reader that went away (`| head`) is no error of ours.
-            if is_broken_pipe(&error) {
-                return ExitCode::SUCCESS;
-            }
-            note(&format!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(&error),
     }
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    // A reader that went away (`| head`) is no error of ours.
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    note(&format!("error: {error:#}"));
+    ExitCode::FAILURE
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -207,28 +225,21 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// A line on stderr; nobody there to read it is no error.
+/// Lines on stderr, of a length that can be read; nobody there to read them is no error.
 fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", printable(text));
+    const LONGEST: usize = 2000;
+    let lines: Vec<Cow<'_, str>> = text.lines().map(|line| shortened(line, LONGEST)).collect();
+    let _ = writeln!(std::io::stderr(), "{}", printable(&lines.join("\n")));
 }
 
 /// Text on stdout: the one place that writes there.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
-    written.context("cannot write to standard output")
+    written.context(NO_OUTPUT)
 }
 
-/// Ends the programs of this process with it when it is interrupted; nothing is done where none runs.
-fn end_programs_with_us() {
-    if crate::program::any_alive() {
-        // A command with a handler of its own keeps that.
-        let _ = ctrlc::set_handler(|| {
-            crate::program::kill_all();
-            std::process::exit(1);
-        });
-    }
-}
+const NO_OUTPUT: &str = "cannot write to standard output";
 
 /// A positive finite number.
 fn positive(text: &str) -> Result<f64, String> {

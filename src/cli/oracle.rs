@@ -52,7 +52,6 @@ pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
         anyhow::bail!("'{}' is no oracle program; write oracle:PROGRAM [ARGUMENTS]", args.oracle);
     }
     let Loaded { problem, .. } = program::open(&request)?;
-    super::end_programs_with_us();
     let found = trial(&problem, args.terms as usize, args.seed)?;
     print(&match args.format {
         TextOrJson::Table => text(&problem, &found),

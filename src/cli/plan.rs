@@ -4,18 +4,23 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::engines::{self, EngineArgs};
 use super::{TextOrJson, note, print};
 use crate::catalog::Catalog;
+use crate::cluster::{Job, hyperqueue, parallel, sbatch};
 use crate::config::Experiment;
 use crate::dataset::DataDir;
 use crate::exec::session::{Existing, memory_warning, workers};
 use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
+use crate::shard::{self, MOST_SHARDS, Split, part};
 use crate::text::{Grid, bytes, duration};
-use crate::trace::store::{Folder, Store};
 
 /// Arguments of `plan`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper")]
+#[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper\n  \
+    ssvm-bench plan --config quick --out results/quick --shards 16 --emit lines > results/quick/shards.txt\n  \
+    ssvm-bench plan --config quick --out results/quick --shards 16 --emit parallel > quick.sh\n\n\
+    The scripts read DIR/shards.txt, the output of --emit lines; that of SLURM logs into DIR/slurm, which must be there.")]
 pub struct PlanArgs {
     /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
     #[arg(long, value_name = "FILE")]
@@ -38,6 +43,32 @@ pub struct PlanArgs {
     /// List every run with its identity
     #[arg(long, short)]
     pub verbose: bool,
+    /// Split the plan into N parts of about the same cost, for as many machines
+    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
+    pub shards: Option<usize>,
+    /// Print the shards for an engine, instead of the plan
+    #[arg(long, value_enum, requires = "shards")]
+    pub emit: Option<Emit>,
+    /// Only runs that are not done yet
+    #[arg(long, requires = "shards")]
+    pub missing: bool,
+    #[command(flatten, next_help_heading = "For the scripts of --emit")]
+    pub engine: EngineArgs,
+}
+
+/// What the shards of a plan are printed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Emit {
+    /// The id file that `run --ids` reads: a line of run identities per shard.
+    Lines,
+    /// One JSON object: the runs and the estimated seconds of each shard.
+    Json,
+    /// The batch script of a SLURM array; `slurm submit` does the rest as well.
+    Sbatch,
+    /// A script for HyperQueue.
+    Hq,
+    /// A script for GNU parallel.
+    Parallel,
 }
 
 /// What a plan amounts to.
@@ -64,11 +95,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
     experiment.paper_prices = super::run::prices_of(&out, catalog);
     let plan = Plan::new(&experiment, catalog, data)?;
-    let existing = match Store::open(&out) {
-        Ok(store) => Existing::of(store.scan(Folder::Runs)?, &plan),
-        // Nothing there yet is no error of a plan.
-        Err(_) => Existing::default(),
-    };
+    let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);
     let jobs = workers(&experiment, args.jobs.map(usize::from), args.isolated);
     let left = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id));
@@ -80,6 +107,22 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
         memory_bytes: plan_memory(&plan, jobs),
     };
+    if let Some(shards) = args.shards {
+        let wanted = |run: &RunSpec| !args.missing || !existing.done.contains_key(&run.run_id);
+        let split = shard::split(&plan, shards, wanted, |run| estimator.seconds(run, plan.description(run)));
+        let job = || -> anyhow::Result<Job> {
+            let job = engines::job(&args.engine, &experiment, &out, data, shards, args.jobs, args.isolated)?;
+            Ok(Job { longest: split.longest(), ..job })
+        };
+        return print(&match args.emit {
+            None => shard_table(&split, &summary),
+            Some(Emit::Lines) => split.lines(),
+            Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
+            Some(Emit::Sbatch) => sbatch::text(&job()?),
+            Some(Emit::Hq) => hyperqueue::text(&job()?),
+            Some(Emit::Parallel) => parallel::text(&job()?),
+        });
+    }
     match args.format {
         TextOrJson::Table => print(&table(&plan, &existing, &estimator, &summary, args.verbose))?,
         TextOrJson::Json => {
@@ -106,6 +149,28 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         note(&warning);
     }
     Ok(())
+}
+
+fn shard_table(split: &Split, summary: &PlanSummary) -> String {
+    let mut grid = Grid::new(&[">shard", ">runs", ">estimate", ">longest run"]);
+    for (k, shard) in split.shards.iter().enumerate() {
+        let seconds = shard.seconds / summary.jobs as f64;
+        grid.rows.push(vec![
+            format!("{}/{}", k + 1, split.shards.len()),
+            shard.runs.len().to_string(),
+            duration(seconds),
+            duration(shard.longest),
+        ]);
+    }
+    format!(
+        "{}\n{}: {} runs in {} shards, the longest {:.0} % above the average, {} workers each\n",
+        grid.text(),
+        summary.name,
+        split.runs(),
+        split.shards.len(),
+        100.0 * split.imbalance(),
+        summary.jobs
+    )
 }
 
 fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &PlanSummary, verbose: bool) -> String {

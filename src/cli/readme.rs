@@ -131,7 +131,9 @@ fn words(command: &str) -> Vec<String> {
 /// Why a command does not parse, if it does not.
 fn parse_error(command: &str, catalog: &dyn Catalog) -> Option<String> {
     let words = words(command);
-    let words: Vec<&str> = words.iter().map(String::as_str).skip_while(|word| word.contains('=')).collect();
+    // What follows belongs to the shell.
+    let words = words.iter().map(String::as_str).take_while(|word| ![">", "|", "&&"].contains(word));
+    let words: Vec<&str> = words.skip_while(|word| word.contains('=')).collect();
     let (["ssvm-bench", arguments @ ..] | ["cargo", "run", "--release", "--", arguments @ ..]) = words.as_slice()
     else {
         return None;

@@ -1,6 +1,6 @@
 //! `ssvm-bench run`: executes what is not yet in the result folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -8,12 +8,15 @@ use anyhow::bail;
 use super::{interrupt, note, print};
 use crate::catalog::Catalog;
 use crate::clock::{ClockKind, OracleCost};
-use crate::config::{Experiment, Price};
+use crate::config::{DatasetSpec, Experiment, Price};
 use crate::dataset::DataDir;
 use crate::exec::progress::Verbosity;
 use crate::exec::session::{self, Options, Report};
 use crate::frame::regime::regimes;
-use crate::plan::Plan;
+use crate::plan::{Estimator, Plan, RunSpec};
+use crate::shard::list::List;
+use crate::shard::part::Part;
+use crate::shard::{self, Which};
 use crate::text::duration;
 use crate::trace::store::{Folder, Store};
 
@@ -43,17 +46,24 @@ pub struct HowArgs {
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench run --config configs/quick.toml --out results/quick --jobs 2\n\n\
-    Safe to kill and start again: finished runs are kept, failed ones are tried again.")]
+    Safe to kill and start again: finished runs are kept, failed ones are tried again.\n\
+    On several machines: docs/cluster.md. SIGUSR1 lets the runs in flight end and starts no further one.")]
 pub struct RunArgs {
     /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// Redo finished runs
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["shard", "ids"])]
     force: bool,
     /// Move runs that are not in this config's plan to DIR/stale
-    #[arg(long, conflicts_with = "only")]
+    #[arg(long, conflicts_with_all = ["only", "shard", "ids"])]
     prune: bool,
+    /// Only the I-th of N parts of the plan, into a folder of its own under DIR/shards; `merge` joins them
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Which>,
+    /// Only the runs of an id file (`plan --emit lines`); with --shard, line I of its N
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
     #[command(flatten)]
     pub how: HowArgs,
 }
@@ -61,7 +71,7 @@ pub struct RunArgs {
 impl RunArgs {
     /// Nothing forced, nothing pruned.
     pub fn plain(config: PathBuf, how: HowArgs) -> Self {
-        Self { config, force: false, prune: false, how }
+        Self { config, force: false, prune: false, shard: None, ids: None, how }
     }
 
     /// The checked experiment, and how to run it.
@@ -70,7 +80,10 @@ impl RunArgs {
         let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
         experiment.only.clone_from(&how.only);
         let out = how.out.clone().unwrap_or_else(|| experiment.folder());
-        if experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper)) {
+        if self.shard.is_none()
+            && self.ids.is_none()
+            && experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper))
+        {
             experiment.paper_prices = prices_of(&out, catalog);
         }
         let options = Options {
@@ -86,9 +99,65 @@ impl RunArgs {
                 (_, true) => Verbosity::Verbose,
                 _ => Verbosity::Normal,
             },
+            part: None,
+            drain: interrupt::drain(),
         };
         Ok((experiment, options))
     }
+
+    /// The plan, and the part of it that was asked for.
+    fn plan(
+        &self,
+        experiment: &mut Experiment,
+        options: &Options,
+        catalog: &dyn Catalog,
+    ) -> anyhow::Result<(Plan, Option<Part>)> {
+        let list = self.ids.as_deref().map(List::read).transpose()?;
+        let of_paper = experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper));
+        if let Some(list) = &list {
+            experiment.paper_prices.clone_from(&list.prices);
+        } else if self.shard.is_some() && of_paper && !experiment.clock.repeatable() {
+            let begun = Store::open(&options.out).ok();
+            experiment.paper_prices = begun.map(|store| store.manifest()).transpose()?.unwrap_or_default().paper_prices;
+        }
+        let timed = |set: &DatasetSpec| !experiment.paper_prices.contains_key(&experiment.price_key(&set.name));
+        if (self.shard.is_some() || list.is_some())
+            && !experiment.clock.repeatable()
+            && experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper) && timed(set))
+        {
+            bail!(
+                "the paper's price of the oracle would be solved by each machine for itself; keep it in an id file: plan \
+                 --config {} --shards N --emit lines > FILE, then run with --ids FILE",
+                self.config.display()
+            );
+        }
+        let mut plan = Plan::new(experiment, catalog, &options.data_dir)?;
+        let mut part = match (&list, self.shard) {
+            (None, None) => return Ok((plan, None)),
+            (Some(list), which) => {
+                list.belongs_to(&shard::digest(&plan))?;
+                let ids = list.ids(which)?;
+                let known: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
+                if let Some(id) = ids.iter().find(|id| !known.contains(id.as_str())) {
+                    bail!("run {id} is not in the plan of {}; plan --verbose lists its runs", self.config.display());
+                }
+                Part { name: which.map_or("some".to_owned(), name), ids }
+            }
+            (None, Some(which)) => {
+                // Every node must come to the same shards: nothing but the plan decides.
+                let seconds = |run: &RunSpec| Estimator::model(run, plan.description(run));
+                let mut split = shard::split(&plan, which.of, |_| true, seconds);
+                let ids = split.shards.swap_remove(which.shard - 1).runs.into_iter().collect();
+                Part { name: name(which), ids }
+            }
+        };
+        part.narrow(&mut plan);
+        Ok((plan, Some(part)))
+    }
+}
+
+fn name(which: Which) -> String {
+    format!("{}-of-{}", which.shard, which.of)
 }
 
 /// The prices of the paper that a folder was begun with; a folder that cannot be read is reported by whoever needs it.
@@ -110,8 +179,9 @@ pub fn prices_of(out: &Path, catalog: &dyn Catalog) -> BTreeMap<String, OracleCo
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
 pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let (experiment, options) = args.read(catalog, data)?;
-    let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
+    let (mut experiment, mut options) = args.read(catalog, data)?;
+    let (plan, part) = args.plan(&mut experiment, &options, catalog)?;
+    options.part = part;
     let report = session::run(&experiment, &plan, catalog, &options, interrupt::flag())?.report;
     // Outputs for programs come first: whatever is said below, the numbers are there.
     print(&(serde_json::to_string(&report)? + "\n"))?;
@@ -120,7 +190,9 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
 
 /// An error when a run failed or was left out, with the command that continues.
 pub fn complete(args: &RunArgs, report: &Report) -> anyhow::Result<()> {
-    let again = format!("ssvm-bench run --config {} --out {}", args.config.display(), report.out.display());
+    let mut again = format!("ssvm-bench run --config {} --out {}", args.config.display(), report.out.display());
+    again += &args.ids.as_ref().map_or(String::new(), |ids| format!(" --ids {}", ids.display()));
+    again += &args.shard.map_or(String::new(), |which| format!(" --shard {which}"));
     let failed = report.failed.len() as u64;
     if report.interrupted {
         let left = report.planned - report.already - report.finished - failed;

@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
 
-use super::{TextOrJson, note, positive, print};
+use super::{TextOrJson, interrupt, note, positive, print};
 use crate::catalog::Catalog;
 use crate::clock::{ClockKind, Helpers, OracleCost};
 use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
-use crate::drive::{Observer, Outcome, TracePoint};
+use crate::drive::{Observer, Outcome, StopReason, TracePoint};
 use crate::exec::host;
 use crate::files;
 use crate::settings::{Budget, Cadence, RunSettings, Until, time_limit};
@@ -168,6 +169,11 @@ impl Observer for Printer {
     fn helpers(&self) -> Option<Arc<Helpers>> {
         self.helpers.clone()
     }
+
+    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
+        let flag = interrupt::flag();
+        Box::new(|| flag.load(Ordering::Relaxed))
+    }
 }
 
 /// Runs the command with the parameters of the solver that were given.
@@ -211,7 +217,6 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
         lambda: args.lambda,
         pairwise_weight: args.pairwise_weight,
     })?;
-    super::end_programs_with_us();
     let (n, d, lambda) = (description.size.n, description.size.d, problem.lambda());
     let price = if args.oracle_cost.is_one() { String::new() } else { format!(", oracle × {}", args.oracle_cost) };
     note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}{price}", args.dataset, args.solver));
@@ -231,7 +236,14 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
             "iteration", "time s", "oracle", "passes", primal, "dual", gap, "planes"
         ));
     }
-    let outcome = problem.run(&settings, &mut printer)?;
+    let outcome = match problem.run(&settings, &mut printer) {
+        // Its program may have been ended with it.
+        Err(_) if interrupt::flag().load(Ordering::Relaxed) => anyhow::bail!(STOPPED),
+        outcome => outcome?,
+    };
+    if outcome.stop == StopReason::Cancelled {
+        anyhow::bail!(STOPPED);
+    }
     printer.print(&match args.format {
         TextOrJson::Table => summary_text(&outcome, exact, n),
         TextOrJson::Json => summary_json(args, &outcome).to_string(),
@@ -245,6 +257,8 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     }
     printer.error.map_or(Ok(()), Err)
 }
+
+const STOPPED: &str = "stopped by a signal before the end; nothing was saved";
 
 fn oracle_share(outcome: &Outcome) -> f64 {
     outcome.points.last().map_or(0.0, |point| if point.time_s > 0.0 { point.oracle_time_s / point.time_s } else { 0.0 })

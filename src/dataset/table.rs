@@ -226,6 +226,8 @@ pub struct Loaded<P> {
 pub struct Description {
     /// n, d, bytes.
     pub size: Size,
+    /// Bytes that any run takes beside the data: w in a few places, all φ^i, what is kept for a term.
+    pub run_bytes: u64,
     /// What kind of problem it is.
     pub family: &'static Family,
     /// As in [`Loaded::checksum`].
@@ -256,7 +258,7 @@ pub trait DatasetRow: Send + Sync + 'static {
 }
 
 /// Bytes that any run takes for a term beside its φ^i: its place in an order, its working set.
-const PER_TERM: u64 = 64;
+pub(super) const PER_TERM: u64 = 64;
 
 /// A table of data sets.
 pub trait DatasetTable: Send + Sync + 'static {
@@ -271,20 +273,20 @@ pub trait DatasetTable: Send + Sync + 'static {
 fn open_row<R: DatasetRow, S: SolverTable>(row: &R, request: &Request<'_>, solvers: &Arc<S>) -> Result<Opened> {
     request.check(&row.info())?;
     let needs = |what: &str| format!("data set '{}': {what}", request.name);
-    if let Some(Description { size, .. }) = row.describe(request)? {
-        require_memory(size.bytes.saturating_add(size.d.saturating_mul(8)), &needs("it needs"))?;
+    if let Some(Description { size, run_bytes, .. }) = row.describe(request)? {
+        require_memory(size.bytes.saturating_add(run_bytes), &needs("with its first run it needs"))?;
     }
     let Loaded { problem, bytes, checksum } = row.load(request)?;
     request.check_pairwise(problem.family())?;
     let (n, d) = (problem.terms(), problem.dim());
-    let room = problem.run_bytes().saturating_add((problem.terms() as u64).saturating_mul(PER_TERM));
-    require_memory(room, &needs(&format!("with n = {n} and d = {d} a run needs")))?;
+    let run_bytes = problem.run_bytes().saturating_add((problem.terms() as u64).saturating_mul(PER_TERM));
+    require_memory(run_bytes, &needs(&format!("with n = {n} and d = {d} a run needs")))?;
     let problem = bind(problem, solvers.clone());
     if problem.terms() == 0 {
         return Err(Error::invalid(format!("data set '{}' has no example", request.name)));
     }
     let size = Size { n: problem.terms() as u64, d: problem.weights() as u64, bytes };
-    Ok(Opened { description: Description { size, family: problem.family(), checksum }, problem })
+    Ok(Opened { description: Description { size, run_bytes, family: problem.family(), checksum }, problem })
 }
 
 fn describe_row<R: DatasetRow>(row: &R, request: &Request<'_>) -> Result<Option<Description>> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::table::PER_TERM;
 use super::{Argument, DatasetInfo, DatasetRow, Description, Loaded, Request, multiclass_bytes, npz, synth};
 use crate::data::letters;
 use crate::error::Result;
@@ -208,7 +209,15 @@ impl Twin {
             TwinKind::Horseseg => (NODE_FEATURES * 2, nodes * node_bytes),
             TwinKind::Stanford => (NODE_FEATURES * STANFORD_LABELS, nodes * node_bytes),
         };
+        // Weights in six places, and of every example its φ^i: shares, marginals of letters, or a vector of weights.
+        let numbers = match self.kind {
+            TwinKind::Usps => 6 * d + self.n * USPS_LABELS,
+            TwinKind::Ocr => 6 * d + self.n * (4 + 28 * self.size),
+            TwinKind::Horseseg => (6 + self.n) * NODE_FEATURES,
+            TwinKind::Stanford => (6 + self.n) * d,
+        };
+        let run_bytes = 8 * numbers as u64 + n * PER_TERM;
         let size = Size { n, d: d as u64, bytes };
-        Description { size, family: self.kind.family(), checksum: self.checksum() }
+        Description { size, run_bytes, family: self.kind.family(), checksum: self.checksum() }
     }
 }

@@ -51,7 +51,7 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
     }
 
     fn weights(&self) -> usize {
-        self.problem.weights(&vec![0.0; self.problem.dim()]).len()
+        self.problem.exported()
     }
 
     fn lambda(&self) -> f64 {

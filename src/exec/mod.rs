@@ -1,8 +1,10 @@
 //! A plan and a folder in, every missing run on disk out: pinned workers, one queue, the watch on interference, progress.
 
+pub mod control;
 pub mod gate;
 pub mod host;
 pub mod interference;
+mod ledger;
 pub mod progress;
 pub mod remaining;
 pub mod scheduler;

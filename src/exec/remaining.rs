@@ -228,6 +228,7 @@ mod tests {
             repeat: 0,
             pass_factor: 1.0,
             kept_planes: 0,
+            reads_clock: false,
             projected_from: None,
         }
     }

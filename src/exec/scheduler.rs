@@ -2,7 +2,8 @@
 //! calling thread (timeouts, Ctrl-C, progress).
 //!
 //! A thread cannot be stopped from outside. A run that is told to stop and does not, because it hangs inside one call, is
-//! given up: its record says so, another worker takes over, and the old thread goes with the process.
+//! given up: its record says so, another worker takes over, and the old thread goes with the process. While memory runs
+//! out, runs are ended one by one until there is enough; one that takes it inside one call ends them all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,9 +15,10 @@ use crossbeam::channel::{self, RecvTimeoutError};
 use super::gate::Gate;
 use super::host;
 use super::interference::Probing;
+use super::ledger::{self, Ledger, Left};
 use super::progress::{Progress, View, Work};
 use super::remaining::{self, Item, Running};
-use super::worker::{self, Activity, Place, Runner, Slot};
+use super::worker::{self, Activity, Allocation, GivenUp, Place, Runner, Slot};
 use crate::clock::Helpers;
 use crate::dataset::Description;
 use crate::error::{Error, Result};
@@ -45,6 +47,10 @@ pub struct Batch<'a> {
     pub grace: Duration,
     /// Set from outside to stop; set here when a record cannot be written.
     pub cancel: &'a AtomicBool,
+    /// Set from outside to start no further run.
+    pub drain: Option<&'a AtomicBool>,
+    /// What the runs are part of.
+    pub allocation: Allocation,
     /// Measures how much the runs disturb each other.
     pub probing: Option<Arc<Probing>>,
 }
@@ -68,6 +74,8 @@ struct Shared {
     jobs: usize,
     threads: usize,
     stop: AtomicBool,
+    drain: AtomicBool,
+    allocation: Allocation,
     probing: Option<Arc<Probing>>,
     gate: Gate,
     next: channel::Receiver<usize>,
@@ -118,6 +126,8 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
         jobs: batch.jobs,
         threads: batch.threads,
         stop: AtomicBool::new(false),
+        drain: AtomicBool::new(false),
+        allocation: batch.allocation.clone(),
         probing: batch.probing.clone(),
         gate: Gate::default(),
         next,
@@ -139,7 +149,9 @@ pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Pr
             }
         }
     }
-    let records = Watcher { batch, shared: &shared, workers, started: batch.jobs }.watch(&events, estimator, progress);
+    let watcher =
+        Watcher { batch, shared: &shared, workers, started: batch.jobs, ledger: Ledger::default(), over: false };
+    let records = watcher.watch(&events, estimator, progress);
     started.and(records)
 }
 
@@ -211,9 +223,10 @@ fn work_loop(shared: &Shared, slot: &Arc<Slot>, cores: Vec<usize>) {
             return;
         }
     };
-    let place = Place { jobs: shared.jobs, core, helpers: helpers.as_ref(), gate: &shared.gate };
+    let Shared { jobs, gate, allocation, .. } = shared;
+    let place = Place { jobs: *jobs, core, helpers: helpers.as_ref(), gate, allocation };
     while let Ok(index) = shared.next.try_recv() {
-        if shared.stop.load(Ordering::Relaxed) {
+        if shared.stop.load(Ordering::Relaxed) || shared.drain.load(Ordering::Relaxed) {
             return;
         }
         let (run, facts) = (&shared.runs[index], &shared.facts[index]);
@@ -245,6 +258,9 @@ struct Watcher<'a> {
     workers: Vec<Worker>,
     /// Workers started so far.
     started: usize,
+    ledger: Ledger,
+    /// Set when nothing can be waited for any more.
+    over: bool,
 }
 
 impl Watcher<'_> {
@@ -254,7 +270,6 @@ impl Watcher<'_> {
         estimator: &mut Estimator,
         progress: &mut Progress,
     ) -> Result<Vec<RunRecord>> {
-        const TICK: Duration = Duration::from_millis(100);
         /// What is shown is computed this often: the watcher shares a core with a worker.
         const SHOW: Duration = Duration::from_millis(500);
         let batch = self.batch;
@@ -265,7 +280,7 @@ impl Watcher<'_> {
         let mut fatal = None;
         let mut shown = Instant::now();
         progress.begin(batch.runs.len(), batch.jobs);
-        while !self.workers.is_empty() {
+        while !self.workers.is_empty() && !self.over {
             let mut finished = |index: usize, record: RunRecord| {
                 let run = &batch.runs[index];
                 pending[index] = false;
@@ -273,7 +288,7 @@ impl Watcher<'_> {
                 progress.finished(&run.label(), &record);
                 records.push(record);
             };
-            match events.recv_timeout(TICK) {
+            match events.recv_timeout(self.ledger.wait()) {
                 Ok(Event::Record { index, record }) => finished(index, *record),
                 Ok(Event::Fatal(error)) => {
                     fatal.get_or_insert(error);
@@ -281,7 +296,7 @@ impl Watcher<'_> {
                 Ok(Event::Gone(number)) => self.workers.retain(|worker| worker.number != number),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            match self.halt() {
+            match self.spare_memory().and_then(|()| self.halt()) {
                 Ok(hung) => hung.into_iter().for_each(|(index, record)| finished(index, record)),
                 Err(error) => {
                     fatal.get_or_insert(error);
@@ -296,9 +311,47 @@ impl Watcher<'_> {
         fatal.map_or(Ok(records), Err)
     }
 
+    /// Ends the run that took the memory, when that is nearly gone. One that does not end while the last of it goes leaves
+    /// its record and an error: the system would end the whole process, and all records in flight with it.
+    fn spare_memory(&mut self) -> Result<()> {
+        let mut at_work: Vec<(Instant, usize)> =
+            self.workers.iter().filter_map(|worker| worker.slot.activity().at_work()).collect();
+        at_work.sort_unstable();
+        let at_work: Vec<usize> = at_work.into_iter().map(|(_, run)| run).collect();
+        let left = self.ledger.look(&at_work);
+        let told = self.workers.iter().position(|worker| worker.slot.spares_memory());
+        match (left, told) {
+            (Left::Enough, _) | (Left::Little, Some(_)) => {}
+            (Left::Little | Left::Nothing, None) => {
+                if let Some(run) = self.ledger.suspect(&at_work) {
+                    let numbers = ledger::numbers();
+                    self.workers.iter().for_each(|worker| worker.slot.spare_memory(run, numbers.clone()));
+                }
+            }
+            (Left::Nothing, Some(at)) => {
+                let (batch, shared, worker) = (self.batch, self.shared, &self.workers[at]);
+                let Some(end) = worker.slot.give_up() else { return Ok(()) };
+                self.over = true;
+                shared.stop.store(true, Ordering::Relaxed);
+                self.workers.iter().for_each(|worker| worker.slot.cancel());
+                if let Some((index, record)) = given_up(batch, shared, worker, end)? {
+                    return Err(Error::invalid(format!(
+                        "{} {}; a call cannot be ended, so everything is: leave it out with --only",
+                        batch.runs[index].label(),
+                        record.status.reason()
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Tells runs to stop whose time is over or that were cancelled; those that were told and hang become records.
     fn halt(&mut self) -> Result<Vec<(usize, RunRecord)>> {
         let (batch, shared) = (self.batch, self.shared);
+        if batch.drain.is_some_and(|drain| drain.load(Ordering::Relaxed)) {
+            shared.drain.store(true, Ordering::Relaxed);
+        }
         // Either side may ask for the end.
         let stop = batch.cancel.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed);
         if stop {
@@ -321,16 +374,8 @@ impl Watcher<'_> {
             if worker.told.get_or_insert_with(Instant::now).elapsed() < batch.grace {
                 continue;
             }
-            let started = worker.slot.activity().started;
-            let Some((index, timed_out)) = worker.slot.give_up() else { continue };
-            if timed_out {
-                let core = worker.cores.first().copied();
-                let place = Place { jobs: batch.jobs, core, helpers: None, gate: &shared.gate };
-                let after = started.map_or(Duration::ZERO, |started| started.elapsed());
-                let record = worker::hung(&shared.runs[index], &shared.facts[index], place, after);
-                shared.store.write(Folder::Runs, &record)?;
-                hung.push((index, record));
-            }
+            let Some(end) = worker.slot.give_up() else { continue };
+            hung.extend(given_up(batch, shared, worker, end)?);
             replaced.push(worker.number);
         }
         for number in replaced {
@@ -344,6 +389,16 @@ impl Watcher<'_> {
         }
         Ok(hung)
     }
+}
+
+/// Writes the record of a run that was given up, unless it was cancelled.
+fn given_up(batch: &Batch<'_>, shared: &Shared, worker: &Worker, end: GivenUp) -> Result<Option<(usize, RunRecord)>> {
+    let GivenUp { index, why: Some(why), after } = end else { return Ok(None) };
+    let core = worker.cores.first().copied();
+    let place = Place { jobs: batch.jobs, core, helpers: None, gate: &shared.gate, allocation: &shared.allocation };
+    let record = worker::given_up(&shared.runs[index], &shared.facts[index], place, why, after);
+    shared.store.write(Folder::Runs, &record)?;
+    Ok(Some((index, record)))
 }
 
 /// How far a worker's run is.

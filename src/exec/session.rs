@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use super::interference::Probing;
 use super::progress::{Progress, Verbosity};
 use super::scheduler::{Batch, run_batch};
-use super::{host, interference};
+use super::worker::Allocation;
+use super::{control, host, interference};
 use crate::catalog::Catalog;
 use crate::config::Experiment;
 use crate::dataset::DataDir;
@@ -18,9 +19,10 @@ use crate::error::{Error, Result};
 use crate::files::sha256_hex;
 use crate::guard::available_memory;
 use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
+use crate::shard::part::{self, Part};
 use crate::stats::median;
 use crate::text::{bytes, duration};
-use crate::trace::manifest::{ConfigText, Manifest, Session};
+use crate::trace::manifest::{ConfigText, Control, Manifest, Session};
 use crate::trace::store::{Contents, Damage, Folder, Store};
 use crate::trace::{RunRecord, Status};
 
@@ -46,6 +48,10 @@ pub struct Options {
     pub warn_of_others: bool,
     /// How much to say.
     pub verbosity: Verbosity,
+    /// The part of the plan that is run, into a folder of its own below `out`; the plan holds nothing else.
+    pub part: Option<Part>,
+    /// Set from outside to start no further run.
+    pub drain: Option<&'static AtomicBool>,
 }
 
 /// What a call of `run` did.
@@ -54,7 +60,10 @@ pub struct Report {
     /// Result folder.
     #[serde(serialize_with = "as_shown")]
     pub out: PathBuf,
-    /// Runs in the plan.
+    /// The folder of the shard; empty for a whole plan.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub shard: String,
+    /// Runs in the plan, or in the shard.
     pub planned: u64,
     /// Of these, finished before.
     pub already: u64,
@@ -112,13 +121,14 @@ impl Existing {
         let planned: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
         let experiments: BTreeSet<String> = plan.runs.iter().map(|run| run.identity.experiment()).collect();
         let mut existing = Self { damaged: contents.damaged, ..Self::default() };
+        let mut failed = BTreeSet::new();
         for record in contents.records {
             let run_id = record.run_id();
             if planned.contains(run_id.as_str()) {
                 match record.status {
                     Status::Done(_) if timed_by_another_build(&record) => existing.stale.push(run_id),
                     Status::Done(_) => drop(existing.done.insert(run_id, record)),
-                    Status::Failed(_) => existing.failed += 1,
+                    Status::Failed(_) => failed.extend([run_id]),
                 }
             } else if experiments.contains(&record.identity.experiment()) {
                 existing.stale.push(run_id);
@@ -126,6 +136,8 @@ impl Existing {
                 existing.foreign.push(record);
             }
         }
+        // Shards may hold a run twice, and one that failed on one node may have ended on another.
+        existing.failed = failed.iter().filter(|id| !existing.done.contains_key(*id)).count() as u64;
         existing
     }
 
@@ -185,11 +197,25 @@ pub fn run(
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
     let mut progress = Progress::new(options.verbosity);
-    let (store, _lock) = Store::create(&options.out)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
+    let (store, _lock, mut existing) = match &options.part {
+        None => {
+            let (store, lock) = Store::create(&options.out)?;
+            let mut existing = Existing::of(store.scan(Folder::Runs)?, plan);
+            tidy(&store, plan, &mut existing, options, &progress)?;
+            (store, Some(lock), existing)
+        }
+        Some(part) => {
+            let store = Store::create_private(part.folder(&options.out, &host::host().name))?;
+            let mut existing = Existing::of(part::scan(&options.out, |id| part.ids.contains(id))?, plan);
+            // Files of others stay where they are; what cannot be read is made once more.
+            for damage in existing.damaged.drain(..) {
+                progress.say(Verbosity::Quiet, &format!("warning: {} (redone now)", damage.error));
+            }
+            (store, None, existing)
+        }
+    };
     let mut manifest = store.manifest()?;
-    let mut existing = Existing::of(store.scan(Folder::Runs)?, plan);
-    tidy(&store, plan, &mut existing, options, &progress)?;
     warn(experiment, plan, &existing, options, jobs, &progress);
     let mut estimator = existing.estimator(plan);
     if options.force {
@@ -219,10 +245,14 @@ pub fn run(
     );
     progress.say(Verbosity::Normal, &message);
     let session = open_session(&mut manifest, experiment, jobs, options.isolated);
-    for set in &plan.sets {
-        let key = experiment.price_key(&set.spec.name);
-        manifest.paper_prices.extend(set.paper_price.map(|price| (key, price)));
-    }
+    let timed = options.part.is_some() && !experiment.clock.repeatable() && !todo.is_empty();
+    let allocation = Allocation {
+        shard: options.part.as_ref().and_then(|_| store.dir().file_name()?.to_str()).unwrap_or_default().to_owned(),
+        control: if timed { control::measure() } else { Vec::new() },
+    };
+    manifest.sessions[session].shard.clone_from(&allocation.shard);
+    manifest.sessions[session].control = timed.then(|| Control { start: allocation.control.clone(), end: Vec::new() });
+    manifest.paper_prices.extend(plan.paper_prices.clone());
     store.write_manifest(&manifest)?;
 
     let runner = move |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {
@@ -241,6 +271,8 @@ pub fn run(
         timeout: experiment.timeout,
         grace: GRACE,
         cancel,
+        drain: options.drain,
+        allocation,
         probing: probing.clone(),
     };
     let mut fresh = run_batch(&batch, &mut estimator, &mut progress)?;
@@ -251,6 +283,8 @@ pub fn run(
     for (dataset, note) in notes {
         progress.say(Verbosity::Quiet, &format!("warning: {dataset}: {note}"));
     }
+    let drained = || options.drain.is_some_and(|drain| drain.load(Ordering::Relaxed));
+    let interrupted = || cancel.load(Ordering::Relaxed) || drained();
     let lost = project(&projected, &store, &existing.done, &mut fresh)?;
     let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
     let mut failed: Vec<(String, String)> = fresh
@@ -259,9 +293,8 @@ pub fn run(
         .map(|record| (record.label(), record.status.reason().to_owned()))
         .collect();
     let failures = failed.len() as u64;
-    failed.extend(lost.into_iter().filter(|_| !cancel.load(Ordering::Relaxed)));
+    failed.extend(lost.into_iter().filter(|_| !interrupted()));
     failed.extend(unread.iter().map(|(run, error)| (run.label(), error.clone())));
-    let interrupted = || cancel.load(Ordering::Relaxed);
     let mut records: Vec<RunRecord> = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
 
     if let Some(line) = instrument_cost(&records) {
@@ -283,12 +316,17 @@ pub fn run(
         session.finished = finished;
         session.failed = failures;
         session.peak_memory = host::peak_memory();
+        if let Some(control) = &mut session.control {
+            control.end = control::measure();
+        }
     }
+    manifest.drifts().iter().for_each(|line| progress.say(Verbosity::Quiet, &format!("warning: {line}")));
     store.write_manifest(&manifest)?;
     records.sort_by_cached_key(|r| (r.dataset().to_owned(), r.solver().to_owned(), r.repeat, r.run_id()));
     let planned = plan.runs.len() as u64;
     let report = Report {
         out: options.out.clone(),
+        shard: batch.allocation.shard,
         planned,
         already,
         finished,
@@ -332,6 +370,14 @@ fn warn(
     progress: &Progress,
 ) {
     plan.replacements().iter().for_each(|line| progress.say(Verbosity::Normal, line));
+    // A folder that cannot be listed is somebody else's error.
+    let shards = if options.part.is_none() { part::not_merged(&options.out).unwrap_or(0) } else { 0 };
+    if shards > 0 {
+        let out = options.out.display();
+        let message =
+            format!("warning: {shards} runs of shards are not merged yet: ssvm-bench merge {out} --out {out}");
+        progress.say(Verbosity::Normal, &message);
+    }
     if let Some(warning) = memory_warning(plan_memory(plan, jobs)) {
         progress.say(Verbosity::Normal, &warning);
     }
@@ -440,10 +486,12 @@ fn open_session(manifest: &mut Manifest, experiment: &Experiment, jobs: usize, i
         jobs: jobs as u64,
         isolated,
         code: host::code(),
-        host: host::host(),
+        host: host::host().clone(),
         finished: 0,
         failed: 0,
         peak_memory: 0,
+        shard: String::new(),
+        control: None,
     });
     manifest.sessions.len() - 1
 }

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::guard;
 use crate::plan::RunSpec;
 use crate::solver::Moment;
+use crate::text::seconds;
 use crate::trace::{Circumstances, Measured, RunRecord, Status, Totals};
 
 /// What a worker does with a run; the loop of [`crate::drive`] in the program, anything in tests.
@@ -27,6 +28,7 @@ enum Halt {
     No,
     Cancel,
     Timeout,
+    Memory,
 }
 
 /// What a worker is doing, for the progress display and the watchdog.
@@ -46,8 +48,28 @@ pub struct Activity {
     pub oracle_calls: u64,
     /// Gap at the last evaluation.
     pub gap: Option<f64>,
+    /// What was known when it was told to stop because memory was running out.
+    shortage: Option<String>,
     /// Whether the watcher has given it up: whatever it still finds belongs to nobody.
     given_up: bool,
+}
+
+impl Activity {
+    /// When its run started, and which it is.
+    pub fn at_work(&self) -> Option<(Instant, usize)> {
+        Some((self.started?, self.run?))
+    }
+}
+
+/// A run that was told to stop and did not.
+#[derive(Clone, Debug)]
+pub struct GivenUp {
+    /// Index of the run in the queue.
+    pub index: usize,
+    /// Why it failed; nothing when it was cancelled.
+    pub why: Option<String>,
+    /// How long it was at work.
+    pub after: Duration,
 }
 
 /// Shared between one worker and the thread that watches it.
@@ -76,13 +98,37 @@ impl Slot {
         }
     }
 
-    /// Gives up a run that was told to stop and does not: its index, and whether its time was over. From here on the
-    /// worker's thread is nobody's.
-    pub fn give_up(&self) -> Option<(usize, bool)> {
+    /// Fails this run, of all that take memory while it runs out; what is known of that goes into its record.
+    pub fn spare_memory(&self, index: usize, numbers: String) {
+        let mut activity = self.lock();
+        if activity.run == Some(index) {
+            activity.shortage = Some(numbers);
+            self.halt(Halt::Memory);
+        }
+    }
+
+    /// Whether its run was told to stop because memory was running out.
+    pub fn spares_memory(&self) -> bool {
+        self.halt.load(Ordering::Relaxed) == Halt::Memory as u8
+    }
+
+    /// Gives up a run that was told to stop and does not. From here on the worker's thread is nobody's.
+    pub fn give_up(&self) -> Option<GivenUp> {
         let mut activity = self.lock();
         let index = activity.run.take()?;
         activity.given_up = true;
-        Some((index, self.halt.load(Ordering::Relaxed) == Halt::Timeout as u8))
+        let after = activity.started.map_or(Duration::ZERO, |started| started.elapsed());
+        let inside = "it was still inside one call of the oracle or an evaluation";
+        let why = match self.halt.load(Ordering::Relaxed) {
+            halt if halt == Halt::Timeout as u8 => {
+                Some(format!("hung: {} after its start {inside}, its time long over", seconds(after.as_secs_f64())))
+            }
+            halt if halt == Halt::Memory as u8 => {
+                Some(format!("{}; {inside}", out_of_memory(activity.shortage.as_deref().unwrap_or_default())))
+            }
+            _ => None,
+        };
+        Some(GivenUp { index, why, after })
     }
 
     /// Whether its run must stop.
@@ -166,6 +212,17 @@ pub struct Place<'a> {
     pub helpers: Option<&'a Arc<Helpers>>,
     /// Where they wait while one of them is timed alone.
     pub gate: &'a Gate,
+    /// What they are part of.
+    pub allocation: &'a Allocation,
+}
+
+/// What the runs of a process are part of.
+#[derive(Clone, Debug, Default)]
+pub struct Allocation {
+    /// The shard, by its folder; empty when the whole plan is run here.
+    pub shard: String,
+    /// Seconds of the parts of the control work before the first run, where that was timed.
+    pub control: Vec<f64>,
 }
 
 /// Executes one run; `None` when it was cancelled.
@@ -198,6 +255,7 @@ pub fn execute(
     if activity.given_up {
         return None;
     }
+    let shortage = activity.shortage.take().unwrap_or_default();
     drop(activity);
     let halt = slot.halt.load(Ordering::Relaxed);
     if halt != Halt::Cancel as u8 {
@@ -218,7 +276,8 @@ pub fn execute(
             None => {
                 let status = match outcome.stop {
                     // Its points stay: a slow run that leaves no trace would make its solver look faster.
-                    StopReason::Cancelled => Status::timed_out(&crate::text::seconds(total_s)),
+                    StopReason::Cancelled if halt == Halt::Memory as u8 => Status::Failed(out_of_memory(&shortage)),
+                    StopReason::Cancelled => Status::timed_out(&seconds(total_s)),
                     stop => Status::Done(stop),
                 };
                 match Measured::of(outcome, total_s, passes) {
@@ -232,18 +291,21 @@ pub fn execute(
     Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, circumstances, status, measured })
 }
 
+fn out_of_memory(numbers: &str) -> String {
+    format!(
+        "took all memory: {numbers}, and it was ended for the sake of the others; use smaller working sets, a smaller \
+         data set or fewer --jobs"
+    )
+}
+
 /// The record of a run that was given up: it never answered, so that nothing is known of it.
-pub fn hung(run: &RunSpec, facts: &Description, place: Place<'_>, after: Duration) -> RunRecord {
+pub fn given_up(run: &RunSpec, facts: &Description, place: Place<'_>, why: String, after: Duration) -> RunRecord {
     let after = after.as_secs_f64();
-    let message = format!(
-        "hung: {} after its start it was still inside one call of the oracle or an evaluation, its time long over",
-        crate::text::seconds(after)
-    );
     RunRecord {
         identity: run.identity.clone(),
         repeat: run.repeat,
         circumstances: circumstances(facts, place),
-        status: Status::Failed(message),
+        status: Status::Failed(why),
         measured: Measured { totals: Totals { total_s: after, ..Totals::default() }, ..Measured::default() },
     }
 }
@@ -255,8 +317,12 @@ fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
         jobs: place.jobs as u64,
         threads: 1 + place.helpers.map_or(0, |helpers| helpers.count() as u64),
         core: place.core.map_or(-1, |core| core as i64),
-        host: host::host().name,
-        host_class: host::class(),
+        host: host::host().name.clone(),
+        host_class: host::host().class(),
+        host_facts: host::host().facts(),
+        shard: place.allocation.shard.clone(),
+        drift: None,
+        control: place.allocation.control.clone(),
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         projected_from: None,

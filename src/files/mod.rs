@@ -101,6 +101,56 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     write_atomically(path, |draft| draft.write_all(bytes))
 }
 
+/// Gives a finished file a second name, or copies it where that is not possible; what was there is replaced. The file must
+/// never be changed in place. The caller syncs the folder when all are there: [`sync`].
+pub fn place(from: &Path, to: &Path) -> Result<()> {
+    // To rename one name of a file to another of the same file does nothing, and would leave the temporary one behind.
+    if number(from).is_some_and(|from| Some(from) == number(to)) {
+        return Ok(());
+    }
+    let folder = folder_of(to);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY).rand_bytes(RANDOM);
+    let linked = faults::call().and_then(|()| builder.make_in(folder, |name| fs::hard_link(from, name)));
+    match linked {
+        Ok(linked) => {
+            let renamed = faults::call().and_then(|()| linked.into_temp_path().persist(to).map_err(|e| e.error));
+            renamed.map_err(write_error(to))
+        }
+        // Another file system, or one without links.
+        Err(_) => copy(from, to),
+    }
+}
+
+/// What a file is, whatever its names: device and number. `None` where that cannot be told.
+#[cfg(unix)]
+pub fn number(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
+}
+
+/// What a file is, whatever its names. `None` where that cannot be told.
+#[cfg(not(unix))]
+pub fn number(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Copies a file, whole or not at all.
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
+    let mut source = faults::call().and_then(|()| File::open(from)).map_err(Error::io("read", from))?;
+    write_atomically(to, |draft| io::copy(&mut source, draft).map(drop))
+}
+
+/// Puts the names in a folder on the disk.
+pub fn sync(folder: &Path) -> Result<()> {
+    sync_folder(folder).map_err(write_error(folder))
+}
+
+/// Removes a file.
+pub fn remove(path: &Path) -> Result<()> {
+    faults::call().and_then(|()| fs::remove_file(path)).map_err(Error::io("remove", path))
+}
+
 /// Whether a file can be written at this path later: its folder is made and tried now, nothing at the path is touched.
 pub fn try_folder(path: &Path) -> Result<()> {
     make_folder(folder_of(path))?;
@@ -133,7 +183,7 @@ pub fn remove_leftovers(folder: &Path) -> Result<()> {
     for path in list(folder)? {
         let named = path.file_name().and_then(|name| name.to_str()).is_some_and(ours);
         if named && path.symlink_metadata().is_ok_and(|there| there.is_file()) {
-            faults::call().and_then(|()| fs::remove_file(&path)).map_err(Error::io("remove", &path))?;
+            remove(&path)?;
         }
     }
     Ok(())

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
 use crate::clock::{ClockKind, OracleCost};
+use crate::problem::Paper;
 use crate::stats::median;
 use crate::text::{number, percent};
 use crate::trace::RunRecord;
 
 /// The solver whose share the paper gives.
-const SINGLE: &str = "bcfw";
+const SINGLE: &str = Paper::SOLVER;
 /// Runs are in the paper's regime when the odds of BCFW's share are those of the paper's up to this factor.
 const NEAR: f64 = 1.6;
 

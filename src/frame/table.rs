@@ -183,7 +183,9 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
         number("cpu_s", &|r| r.measured.totals.cpu_s),
         number("instrument_s", &|r| r.measured.totals.instrument_s),
         number("steal", &|r| r.circumstances.steal),
+        text("host", &|r| r.circumstances.host.clone()),
         text("host_class", &|r| r.circumstances.host_class.clone()),
+        number("drift", &|r| r.circumstances.drift.unwrap_or(0.0)),
         text("build", &|r| r.circumstances.build.clone()),
     ];
     DataFrame::new_infer_height(columns).map_err(polars_error)

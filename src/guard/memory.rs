@@ -1,19 +1,136 @@
-//! Bytes that somebody is about to ask for in, a refusal with the numbers out when they are not there.
+//! Bytes that somebody is about to ask for in, a refusal with the numbers out when they are not there. What is there is
+//! the least of what the machine, the control groups and the limits of this process (`ulimit -v`, `-d`) leave.
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::text::bytes;
 
-/// Memory that a new process can use without swapping, bytes; `None` when unknown.
+/// Memory that this process can still use without swapping, bytes; `None` when unknown.
 pub fn available_memory() -> Option<u64> {
-    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let kib = info.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.split_whitespace().next()?.parse().ok());
-    let group = number("/sys/fs/cgroup/memory.max")
-        .map(|limit| limit.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
-    [kib.map(|kib: u64| kib * 1024), group].into_iter().flatten().min()
+    left(Path::new("/"))
+}
+
+/// Memory that this process holds now, bytes; 0 when unknown.
+pub fn resident_memory() -> u64 {
+    kib(&read(Path::new("/proc/self/status")), "VmRSS:").unwrap_or(0)
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// The first number behind a key at the beginning of a line; a word such as `unlimited` is none.
+fn number(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse().ok())
+}
+
+fn kib(text: &str, key: &str) -> Option<u64> {
+    number(text, key).map(|kib| kib.saturating_mul(1024))
+}
+
+/// What the system below this folder leaves.
+fn left(root: &Path) -> Option<u64> {
+    let machine = kib(&read(&root.join("proc/meminfo")), "MemAvailable:");
+    let limits = read(&root.join("proc/self/limits"));
+    let own = |limit: &str, used: &str| {
+        let limit = number(&limits, limit)?;
+        Some(limit.saturating_sub(kib(&read(&root.join("proc/self/status")), used).unwrap_or(0)))
+    };
+    let (space, data) = (own("Max address space", "VmSize:"), own("Max data size", "VmData:"));
+    [machine, groups(root), space, data].into_iter().flatten().min()
+}
+
+/// Where a version of control groups keeps its limit, what is used of it, and how much of that is the cache of files.
+struct Names {
+    folder: &'static str,
+    limit: &'static str,
+    used: &'static str,
+    cache: [&'static str; 2],
+}
+
+const ONE: Names = Names {
+    folder: "sys/fs/cgroup/memory",
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    cache: ["total_inactive_file", "total_active_file"],
+};
+const TWO: Names = Names {
+    folder: "sys/fs/cgroup",
+    limit: "memory.max",
+    used: "memory.current",
+    cache: ["inactive_file", "active_file"],
+};
+
+/// The least that the control groups of this process leave.
+fn groups(root: &Path) -> Option<u64> {
+    let list = read(&root.join("proc/self/cgroup"));
+    let group = |line: &str| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        let names = match controllers {
+            "" => TWO,
+            list if list.split(',').any(|name| name == "memory") => ONE,
+            _ => return None,
+        };
+        let top = root.join(names.folder);
+        // In a container the path may be one outside of it: then only the top is there.
+        let here = top.join(path.trim_start_matches('/'));
+        here.ancestors()
+            .take_while(|folder| folder.starts_with(&top))
+            .filter_map(|folder| in_group(folder, &names))
+            .min()
+    };
+    list.lines().filter_map(group).min()
+}
+
+/// What one group leaves. The cache of files makes room when it is asked to.
+fn in_group(folder: &Path, names: &Names) -> Option<u64> {
+    let limit = number(&read(&folder.join(names.limit)), "")?;
+    let used = number(&read(&folder.join(names.used)), "").unwrap_or(0);
+    let facts = read(&folder.join("memory.stat"));
+    let cache: u64 = names.cache.iter().filter_map(|key| number(&facts, &format!("{key} "))).sum();
+    Some(limit.saturating_sub(used.saturating_sub(cache)))
+}
+
+/// From so many reserves down the end is near, and looks are frequent.
+const NEAR: f64 = 4.0;
+
+/// Sees the memory of this process run out before the system does.
+#[derive(Clone, Copy, Debug)]
+pub struct Lookout {
+    reserve: u64,
+    /// What this process held at first.
+    first: u64,
+}
+
+impl Default for Lookout {
+    fn default() -> Self {
+        // Enough for what is taken between two looks, and little where there is little.
+        let reserve = (available_memory().unwrap_or(0) / 8).min(512 << 20);
+        Self { reserve, first: resident_memory() }
+    }
+}
+
+impl Lookout {
+    /// What must stay free, bytes.
+    pub fn reserve(&self) -> u64 {
+        self.reserve
+    }
+
+    /// What is left over what must stay free: below 1 something should end. Infinite when unknown, and while it is not
+    /// this process that took the rest.
+    pub fn left(&self) -> f64 {
+        let left = available_memory().map_or(f64::INFINITY, |left| left as f64 / self.reserve.max(1) as f64);
+        let ours = || resident_memory().saturating_sub(self.first) >= self.reserve / 2;
+        if left < NEAR && !ours() { f64::INFINITY } else { left }
+    }
+
+    /// Time until the next look, after one that saw this.
+    pub fn pause(left: f64) -> Duration {
+        Duration::from_millis(if left < NEAR { 10 } else { 100 })
+    }
 }
 
 /// An error that begins with `what` when so many bytes are not there.
@@ -32,6 +149,8 @@ pub fn require_memory(needed: u64, what: &str) -> Result<()> {
 const LARGEST_RATIO: u64 = 100;
 /// Content below this is never refused for being packed too well.
 const SMALL: u64 = 64 << 20;
+/// Less than this is not worth a look at the system.
+const LOOK: u64 = 1 << 20;
 
 /// How much the content of one file may still take. What a file says of its own size is not to be trusted.
 #[derive(Clone, Copy, Debug)]
@@ -49,24 +168,23 @@ impl Room {
 
     /// For the content of so many bytes.
     pub fn packed(packed: u64) -> Self {
-        let most = packed.saturating_mul(LARGEST_RATIO).max(SMALL);
-        Self { left: available_memory().map_or(most, |there| there.min(most)), packed }
+        Self { left: packed.saturating_mul(LARGEST_RATIO).max(SMALL), packed }
     }
 
     /// Takes so many bytes; the message says what is wrong when they are not there.
     pub fn take(&mut self, needed: u64) -> Result<(), String> {
-        match self.left.checked_sub(needed) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => Err(format!(
+        let there = if needed < LOOK { None } else { available_memory() };
+        let most = there.map_or(self.left, |there| there.min(self.left));
+        if needed > most {
+            return Err(format!(
                 "is too large: {} more of memory for a file of {}, and at most {} may be used for it",
                 bytes(needed),
                 bytes(self.packed),
-                bytes(self.left)
-            )),
+                bytes(most)
+            ));
         }
+        self.left -= needed;
+        Ok(())
     }
 }
 
@@ -81,6 +199,66 @@ mod tests {
             let message = require_memory(u64::MAX, "usps-synth needs").unwrap_err().to_string();
             assert!(message.starts_with("usps-synth needs about 17179869184.0 GiB of memory, and "), "{message}");
         }
+    }
+
+    /// A system in a folder.
+    fn system(files: &[(&str, &str)]) -> Option<u64> {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        left(dir.path())
+    }
+
+    #[test]
+    fn the_least_of_machine_groups_and_limits_counts() {
+        const MACHINE: (&str, &str) = ("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:   5000 kB\n");
+        const STATUS: (&str, &str) = ("proc/self/status", "VmSize:\t 1000 kB\nVmData:\t 600 kB\n");
+        assert_eq!(system(&[]), None);
+        assert_eq!(system(&[MACHINE]), Some(5000 << 10));
+        // `ulimit -v`, `ulimit -d`: what is used already is gone.
+        let limits = |space: &str, data: &str| {
+            let text = format!(
+                "Limit   Soft Limit  Hard Limit  Units\nMax data size   {data}   unlimited   bytes\n\
+                 Max address space   {space}   unlimited   bytes\n"
+            );
+            system(&[MACHINE, STATUS, ("proc/self/limits", &text)])
+        };
+        assert_eq!(limits("unlimited", "unlimited"), Some(5000 << 10));
+        assert_eq!(limits("4096000", "unlimited"), Some(3000 << 10));
+        assert_eq!(limits("4096000", "1024000"), Some(400 << 10));
+        assert_eq!(limits("1000", "unlimited"), Some(0));
+        // Groups: the one around it may be the narrower one, and cached files make room.
+        let two = |own: &str, around: &str| {
+            system(&[
+                MACHINE,
+                ("proc/self/cgroup", "0::/a/b\n"),
+                ("sys/fs/cgroup/a/b/memory.max", own),
+                ("sys/fs/cgroup/a/b/memory.current", "1000"),
+                ("sys/fs/cgroup/a/b/memory.stat", "anon 1\ninactive_file 300\nactive_file 200\n"),
+                ("sys/fs/cgroup/a/memory.max", around),
+                ("sys/fs/cgroup/a/memory.current", "1500"),
+            ])
+        };
+        assert_eq!(two("max\n", "max\n"), Some(5000 << 10));
+        assert_eq!(two("9000\n", "max\n"), Some(8500));
+        assert_eq!(two("9000\n", "7000\n"), Some(5500));
+        let one = [
+            ("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/docker/1\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "4000"),
+            ("sys/fs/cgroup/memory/memory.usage_in_bytes", "3000"),
+            ("sys/fs/cgroup/memory/memory.stat", "inactive_file 7\ntotal_inactive_file 2000\n"),
+        ];
+        assert_eq!(system(&one), Some(3000));
+    }
+
+    #[test]
+    fn what_others_take_is_not_this_process() {
+        let all = Lookout { reserve: u64::MAX, first: 0 };
+        assert_eq!(all.left(), f64::INFINITY);
+        assert!(Lookout { reserve: 1, first: 0 }.left() > 1.0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 mod memory;
 
-pub use memory::{Room, available_memory, require_memory};
+pub use memory::{Lookout, Room, available_memory, require_memory, resident_memory};
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

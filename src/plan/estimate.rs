@@ -71,24 +71,29 @@ fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
     let pass = terms * (facts.family.oracle_seconds)(&facts.size).max(1e-9);
     let by_iterations = budget.iterations.map(|count| count as f64);
     let by_calls = budget.oracle_calls.map(|calls| calls as f64 / terms);
-    let by_time = budget.time_s.map(|time| time / (pass * run.pass_factor));
+    // What an iteration takes, and what the clock counts for it. A slope rule makes passes as long as they pay, which they do
+    // in proportion to what the clock says of the oracle.
+    let price = if settings.clock.repeatable() { 1.0 } else { settings.oracle_cost.factor() };
+    let rest = pass * (run.pass_factor - 1.0) * if run.reads_clock { price } else { 1.0 };
+    let (iteration, counted) = (pass + rest, price * pass + rest);
+    let by_time = budget.time_s.map(|time| time / counted);
     let longest = match (budget.until, by_iterations, by_time) {
         (Until::All, Some(iterations), Some(time)) => [Some(iterations.max(time)), by_calls, None],
         _ => [by_iterations, by_calls, by_time],
     };
     let iterations = longest.into_iter().flatten().fold(1e6, f64::min).ceil();
-    let evaluations = (1..=iterations as u64).filter(|k| settings.evaluate.due(*k)).count().max(1);
-    pass * (iterations * run.pass_factor + evaluations as f64) + 1e-3
+    let evaluations = settings.evaluate.count(iterations as u64).max(1);
+    iterations * iteration + evaluations as f64 * pass + 1e-3
 }
 
 /// Peak bytes of a plan: all data sets, and per worker the largest working sets and blocks among the runs.
 pub fn plan_memory(plan: &Plan, jobs: usize) -> u64 {
     let data: u64 = plan.sets.iter().map(|set| set.description.size.bytes).sum();
     let largest = plan.runs.iter().map(|run| run_bytes(plan.description(run), run.kept_planes)).max().unwrap_or(0);
-    data + jobs as u64 * largest
+    data.saturating_add(largest.saturating_mul(jobs as u64))
 }
 
 fn run_bytes(facts: &Description, planes: u64) -> u64 {
-    let (plane, block) = (facts.family.run_bytes)(&facts.size);
-    facts.size.n * (block + planes * plane)
+    let plane = (facts.family.plane_bytes)(&facts.size);
+    facts.size.n.saturating_mul(planes).saturating_mul(plane).saturating_add(facts.run_bytes)
 }

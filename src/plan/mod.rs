@@ -6,6 +6,7 @@ mod price;
 
 pub use estimate::{Estimator, plan_memory};
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::catalog::{Catalog, Described};
@@ -33,6 +34,8 @@ pub struct RunSpec {
     pub pass_factor: f64,
     /// Planes kept per term, at most, roughly.
     pub kept_planes: u64,
+    /// Whether its steps depend on the clock.
+    pub reads_clock: bool,
 }
 
 impl RunSpec {
@@ -87,6 +90,8 @@ pub struct Plan {
     pub sets: Vec<PlannedSet>,
     /// data set × solver × repeat, in that order.
     pub runs: Vec<RunSpec>,
+    /// The paper's prices that it was made with, by [`Experiment::price_key`].
+    pub paper_prices: BTreeMap<String, OracleCost>,
 }
 
 impl Plan {
@@ -128,7 +133,9 @@ impl Plan {
             return Err(Error::file(&experiment.path, message));
         }
         let runs = runs(experiment, catalog, &sets)?;
-        Ok(Self { sets, runs })
+        let solved = |set: &PlannedSet| Some((experiment.price_key(&set.spec.name), set.paper_price?));
+        let paper_prices = sets.iter().filter_map(solved).collect();
+        Ok(Self { sets, runs, paper_prices })
     }
 
     /// A line for every data set that takes the place of another.
@@ -229,7 +236,16 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
                     let projected_from =
                         run_at.filter(wanted).filter(|_| !reads_clock).map(|from| identity(from).run_id());
                     let (identity, run_id) = (identity(*cost), identity(*cost).run_id());
-                    runs.push(RunSpec { run_id, identity, set, repeat, projected_from, pass_factor, kept_planes });
+                    runs.push(RunSpec {
+                        run_id,
+                        identity,
+                        set,
+                        repeat,
+                        projected_from,
+                        pass_factor,
+                        kept_planes,
+                        reads_clock,
+                    });
                 }
             }
         }

@@ -33,7 +33,7 @@ pub(super) fn paper_price(paper: Paper, problem: &dyn AnyProblem, clock: ClockKi
     let probe = OracleCost::new(2.0)?;
     for seed in 1..=if clock.repeatable() { 1 } else { RUNS } {
         let settings = RunSettings {
-            solver: SolverSpec::new("bcfw"),
+            solver: SolverSpec::new(Paper::SOLVER),
             seed,
             clock,
             // Any price but its own: the CPU clock then asks each call.

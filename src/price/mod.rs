@@ -23,7 +23,7 @@ use crate::stats::median;
 use crate::trace::RunRecord;
 
 /// The solver that all others are divided by.
-pub const REFERENCE: &str = "bcfw";
+pub const REFERENCE: &str = Paper::SOLVER;
 /// Relative gaps that may be shown, as text, so that each is the nearest number.
 const TARGETS: [&str; 13] =
     ["3", "1", "3e-1", "1e-1", "3e-2", "1e-2", "3e-3", "1e-3", "3e-4", "1e-4", "1e-5", "1e-6", "1e-7"];

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Direction, Family, Paper, Problem, Sink};
-use crate::data::letters::{LETTERS, LetterData, PIXELS};
+use super::{COPIES, Direction, Family, Paper, Problem, Sink, vectors};
+use crate::data::letters::{LETTERS, LetterData, PIXELS, WEIGHTS};
 use crate::linalg::{accumulate_rows, chain_direction, chain_maxima, prefetch, scatter_rows};
 
 /// Padded row of letters.
@@ -29,7 +29,7 @@ pub const CHAIN: Family = Family {
     paper: Some(Paper::Ocr),
     pairwise: false,
     oracle_seconds: |size| 5e-9 * size.bytes as f64 / 4.0 / size.n.max(1) as f64 + 2e-6,
-    run_bytes: |_| (4096, 8192),
+    plane_bytes: |_| 4096,
 };
 
 /// Linear chain with normalised Hamming loss, no bias.
@@ -149,6 +149,12 @@ impl Problem for ChainProblem {
 
     fn lambda(&self) -> f64 {
         self.lambda
+    }
+
+    fn run_bytes(&self) -> u64 {
+        let positions = vectors(self.data.labels.len(), ROW);
+        // A list of transitions and a loss for each word.
+        vectors(COPIES, self.dim()).saturating_add(positions).saturating_add(vectors(self.terms(), 4))
     }
 
     fn blocks(&self) -> ChainBlocks {
@@ -484,6 +490,10 @@ impl Problem for ChainProblem {
         }
         prefetch(&blocks.pairs[i]);
         prefetch(&blocks.loss[i..=i]);
+    }
+
+    fn exported(&self) -> usize {
+        WEIGHTS
     }
 
     fn weights(&self, w: &[f64]) -> Vec<f64> {

@@ -17,6 +17,9 @@ impl Paper {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Usps, Self::Ocr, Self::HorseSeg, Self::Stanford];
 
+    /// The solver that the paper gives oracle shares of, and that others are compared with.
+    pub const SOLVER: &'static str = "bcfw";
+
     /// The paper's name.
     pub fn name(self) -> &'static str {
         match self {
@@ -59,18 +62,18 @@ pub struct Family {
     pub pairwise: bool,
     /// Seconds of one exact oracle call.
     pub oracle_seconds: fn(&Size) -> f64,
-    /// Bytes of one kept plane and of one φ^i.
-    pub run_bytes: fn(&Size) -> (u64, u64),
+    /// Bytes of one kept plane.
+    pub plane_bytes: fn(&Size) -> u64,
 }
 
 impl Family {
-    /// Nothing is known: planes and φ^i are dense, a call costs as much as a few products.
+    /// Nothing is known: planes are dense, a call costs as much as a few products.
     pub const OTHER: Self = Self {
         name: "other",
         paper: None,
         pairwise: false,
         oracle_seconds: |size| 1e-6 + 2e-9 * size.d as f64,
-        run_bytes: |size| (8 * size.d, 8 * size.d),
+        plane_bytes: |size| 8 * size.d,
     };
 }
 

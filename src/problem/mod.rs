@@ -110,9 +110,10 @@ pub trait Problem: Sync {
     fn refusal(&self) -> Option<String> {
         None
     }
-    /// Bytes that any run takes at least: w in a few places, and all φ^i. A problem whose runs cannot have them is refused.
+    /// Bytes that a run takes before it keeps planes: w in a few places, and all φ^i. A problem whose runs cannot have them
+    /// is refused.
     fn run_bytes(&self) -> u64 {
-        vectors(4, self.dim())
+        vectors(COPIES, self.dim())
     }
     /// All φ^i = 0, the ground-truth planes.
     fn blocks(&self) -> Self::Blocks;
@@ -251,11 +252,19 @@ pub trait Problem: Sync {
     fn approach(&self, _i: usize, _blocks: &Self::Blocks) {}
     /// Hint that term i comes after the one that is about to be worked on.
     fn prefetch(&self, _i: usize, _blocks: &Self::Blocks, _work: &mut Self::Work) {}
+    /// Length of [`Problem::weights`].
+    fn exported(&self) -> usize {
+        self.dim()
+    }
     /// w in the block order of the joint features: label-major blocks, then transitions row-major.
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
     }
 }
+
+/// Vectors as long as w that a run has at most: w, the sums and the mean of an average, what is evaluated and returned, and
+/// what is exported.
+pub(crate) const COPIES: usize = 6;
 
 /// Bytes of so many vectors of this length.
 pub(crate) fn vectors(count: usize, length: usize) -> u64 {

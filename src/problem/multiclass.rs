@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Direction, Family, Paper, Problem, Sink, vectors};
+use super::{COPIES, Direction, Family, Paper, Problem, Sink, vectors};
 use crate::data::multiclass::{Features, MulticlassData, Row};
 use crate::linalg::{add_scaled, dot, dot_rows, prefetch, prefetch_near, zeros};
 
@@ -25,7 +25,7 @@ pub const MULTICLASS: Family = Family {
     paper: Some(Paper::Usps),
     pairwise: false,
     oracle_seconds: |size| 0.1e-9 * size.d as f64,
-    run_bytes: |size| (64, 4 * size.d),
+    plane_bytes: |_| 64,
 };
 
 /// Multiclass SVM in the Crammer–Singer form with 0/1 loss, no bias.
@@ -175,7 +175,7 @@ impl Problem for MulticlassProblem {
     }
 
     fn run_bytes(&self) -> u64 {
-        vectors(4, self.dim()).saturating_add(vectors(self.terms(), self.labels()))
+        vectors(COPIES, self.dim()).saturating_add(vectors(self.terms(), self.labels()))
     }
 
     fn blocks(&self) -> Vec<f64> {

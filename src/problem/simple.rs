@@ -1,6 +1,6 @@
 //! An oracle that returns sparse planes → a whole [`Problem`]: the short way to add a problem of one's own.
 
-use super::{Direction, Problem, Sink, vectors};
+use super::{COPIES, Direction, Problem, Sink, vectors};
 use crate::linalg::add_scaled;
 
 /// A plane as index–value pairs (each index once) plus φ∘.
@@ -67,7 +67,7 @@ impl<O: MaxOracle> Problem for Simple<O> {
     }
 
     fn run_bytes(&self) -> u64 {
-        vectors(self.terms().saturating_add(4), self.dim())
+        vectors(self.terms().saturating_add(COPIES), self.dim())
     }
 
     fn blocks(&self) -> SimpleBlocks {

@@ -42,11 +42,6 @@ fn alive() -> MutexGuard<'static, BTreeSet<i32>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a program of this process runs.
-pub fn any_alive() -> bool {
-    !alive().is_empty()
-}
-
 /// Kills all programs of this process with everything they started: for the end of the process.
 pub fn kill_all() {
     for group in alive().iter() {

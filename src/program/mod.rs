@@ -13,7 +13,7 @@ mod protocol;
 mod serve;
 mod trial;
 
-pub use child::{any_alive, kill_all};
+pub use child::kill_all;
 pub use hello::{Hello, Numbers, Truth};
 pub use plane::Plane;
 pub use pool::{Launch, Pipe};

@@ -14,7 +14,7 @@ use crate::frame::profile::ProfileRow;
 use crate::frame::{Frames, target};
 use crate::text::{change, escape, exact, number, percent, seconds};
 
-const PAGE: &str = include_str!("beside.html");
+const PAGE: &str = concat!(include_str!("head.html"), include_str!("beside.html"));
 
 /// What the page shows.
 pub struct Beside<'a> {

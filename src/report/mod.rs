@@ -21,7 +21,7 @@ use crate::league::League;
 use crate::price::BreakEven;
 use crate::text::escape;
 
-const PAGE: &str = include_str!("page.html");
+const PAGE: &str = concat!(include_str!("head.html"), include_str!("page.html"));
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// What every page with tables needs.
@@ -48,7 +48,7 @@ pub fn html(input: &Input) -> Result<String> {
     let script = format!("{TABLES}{SCRIPT}");
     let parts = [
         ("{{policy}}", policy(&script)),
-        ("{{name}}", escape(input.name)),
+        ("{{title}}", escape(input.name)),
         ("{{style}}", STYLE.to_owned()),
         ("{{summary}}", sections::summary(input)),
         ("{{claims}}", sections::claims(input.claims)),
@@ -107,7 +107,7 @@ mod tests {
     fn every_mark_of_the_page_is_known() {
         let known = [
             "policy",
-            "name",
+            "title",
             "style",
             "summary",
             "claims",

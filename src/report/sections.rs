@@ -7,7 +7,7 @@ use crate::claims::{self, CLAIMS, Claim, Verdict};
 use crate::error::Result;
 use crate::figure::theme;
 use crate::frame::profile::{Latency, ProfileRow};
-use crate::frame::{Frames, target};
+use crate::frame::{DRIFTED, Frames, target};
 use crate::text::{escape, number, percent, seconds};
 
 /// A table with a caption and, for the script, a button that saves it as CSV. Cells are HTML already.
@@ -248,8 +248,8 @@ pub(super) fn runs(input: &Input) -> Result<String> {
     let (dataset, label, status, reason) = (text("dataset")?, text("label")?, text("status")?, text("reason")?);
     let (clock, run_id) = (text("clock")?, text("run_id")?);
     let (repeat, seed, iterations, jobs) = (count("repeat")?, count("seed")?, count("iterations")?, count("jobs")?);
-    let (time, gap, primal, dual, core) =
-        (real("time_s")?, real("gap")?, real("primal")?, real("dual")?, real("core")?);
+    let (time, gap, primal, dual, core, drift) =
+        (real("time_s")?, real("gap")?, real("primal")?, real("dual")?, real("core")?, real("drift")?);
     let (mut all, mut failures) = (Vec::new(), Vec::new());
     for at in 0..runs.height() {
         let string = |column: &polars::prelude::StringChunked| escape(column.get(at).unwrap_or_default());
@@ -268,7 +268,7 @@ pub(super) fn runs(input: &Input) -> Result<String> {
             whole(&seed),
             end,
             whole(&iterations),
-            format!("{} <small>{}</small>", seconds(float(&time)), string(&clock)),
+            format!("{}{} <small>{}</small>", seconds(float(&time)), mark(float(&drift)), string(&clock)),
             number(float(&primal)),
             number(float(&dual)),
             number(float(&gap)),
@@ -305,6 +305,11 @@ pub(super) fn runs(input: &Input) -> Result<String> {
     Ok(out)
 }
 
+/// Behind times of a machine that did not keep its speed.
+fn mark(drift: f64) -> &'static str {
+    if drift == 0.0 { "" } else { DRIFTED }
+}
+
 /// Sessions, host, interference, configs, damaged files.
 pub(super) fn environment(input: &Input) -> String {
     let mut out = String::new();
@@ -313,6 +318,12 @@ pub(super) fn environment(input: &Input) -> String {
         for damage in &input.results.damaged {
             let _ = write!(out, "<li>{}</li>", escape(&damage.error.to_string()));
         }
+        out.push_str("</ul>");
+    }
+    let drifts = input.results.manifest.drifts();
+    if !drifts.is_empty() {
+        let _ = write!(out, "<p>Times with a{DRIFTED} are of machines that did not keep their speed:</p><ul>");
+        drifts.iter().for_each(|line| out.push_str(&format!("<li>{}</li>", escape(line))));
         out.push_str("</ul>");
     }
     let rows: Vec<Vec<String>> = input
@@ -329,13 +340,15 @@ pub(super) fn environment(input: &Input) -> String {
                 config.map_or_else(|| s.config.clone(), |c| c.name.clone()),
                 format!("{} finished, {} failed, peak memory {:.2} GiB", s.finished, s.failed, gib(s.peak_memory)),
                 format!("{}{}", s.jobs, if s.isolated { ", isolated" } else { "" }),
-                format!("{} ({}, {} cores, {:.1} GiB, {})", host.name, host.cpu, host.cores, gib(host.memory), host.os),
+                format!("{} ({}, {:.1} GiB, {})", host.name, host.class(), gib(host.memory), host.os),
+                s.shard.split('.').next().unwrap_or_default().to_owned(),
+                s.control.as_ref().map_or_else(String::new, |control| control.text()),
                 format!("{} {}, {}, {}", s.code.version, s.code.commit, s.code.rustc, s.code.flags),
             ];
             cells.map(|cell| escape(&cell)).to_vec()
         })
         .collect();
-    let head = ["started (UTC)", "ended", "config", "runs", "jobs", "host", "program"];
+    let head = ["started (UTC)", "ended", "config", "runs", "jobs", "host", "shard", "control", "program"];
     out.push_str(&table("sessions", "Calls of <code>ssvm-bench run</code> on this folder", &head, &rows));
     let rows: Vec<Vec<String>> = input
         .results

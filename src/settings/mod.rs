@@ -123,6 +123,15 @@ impl Cadence {
         }
     }
 
+    /// How often a run of so many iterations is evaluated, its end not counted unless it is due.
+    pub fn count(&self, iterations: u64) -> u64 {
+        match self {
+            Self::Every(k) => iterations / k,
+            Self::Log => Self::log_marks(1, iterations).into_iter().filter(|mark| self.due(*mark)).count() as u64,
+            Self::At(list) => list.iter().filter(|at| **at <= iterations).count() as u64,
+        }
+    }
+
     /// The marks of [`Cadence::Log`] from one iteration to another, both included: where curves are read, whatever
     /// their own cadence was.
     pub fn log_marks(from: u64, to: u64) -> Vec<u64> {
@@ -199,6 +208,16 @@ mod tests {
         for (from, to) in [(1, 1), (1, 40), (3, 999), (1, 20_000), (250, 251)] {
             let due: Vec<u64> = (from..=to).filter(|k| Cadence::Log.due(*k) || *k == to).collect();
             assert_eq!(Cadence::log_marks(from, to), due, "{from}..={to}");
+        }
+    }
+
+    #[test]
+    fn evaluations_are_counted_without_going_through_them() {
+        for cadence in [Cadence::Log, Cadence::Every(1), Cadence::Every(7), Cadence::At(vec![1, 5, 90])] {
+            for iterations in [1, 2, 6, 7, 8, 89, 100, 12_345] {
+                let due = (1..=iterations).filter(|k| cadence.due(*k)).count() as u64;
+                assert_eq!(cadence.count(iterations), due, "{cadence:?} {iterations}");
+            }
         }
     }
 

@@ -105,6 +105,17 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     if text.contains(control) { text.replace(control, "\u{fffd}").into() } else { text.into() }
 }
 
+/// At most so many characters: of a longer text its beginning and its end, which say what it was and what to do.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    let count = if text.len() <= most { 0 } else { text.chars().count() };
+    if count <= most {
+        return text.into();
+    }
+    let half = most / 2;
+    let ends: (String, String) = (text.chars().take(half).collect(), text.chars().skip(count - half).collect());
+    format!("{} … ({} characters left out) … {}", ends.0, count - 2 * half, ends.1).into()
+}
+
 /// Whether a name such as `usps-synth:n=9/mp-bcfw` fits a pattern in which `*` stands for any text and `?` for any one
 /// character. A pattern without `/` is one for the part before it.
 pub fn fits(pattern: &str, name: &str) -> bool {
@@ -156,6 +167,13 @@ mod tests {
     fn nothing_moves_the_cursor() {
         assert_eq!(printable("a\tb\n"), "a\tb\n");
         assert_eq!(printable("\u{1b}[2Jgone\u{9b}x"), "\u{fffd}[2Jgone\u{fffd}x");
+    }
+
+    #[test]
+    fn long_texts_keep_their_ends() {
+        assert_eq!(shortened("abc", 3), "abc");
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened(&format!("a{}z", "·".repeat(1000)), 4), "a· … (998 characters left out) … ·z");
     }
 
     /// Trying all ways to divide the text among the stars would take longer than the world is old.

@@ -149,13 +149,39 @@ pub fn encode(record: &RunRecord) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The record in the bytes of one file. The digest is checked first: nothing else ever parses damaged bytes.
-pub fn decode(mut bytes: Vec<u8>) -> Result<RunRecord, Fault> {
+/// What a file says of its run before its rows are read.
+pub struct Head {
+    /// The run with everything but its evaluations.
+    pub record: RunRecord,
+    /// SHA-256 of the whole file.
+    pub digest: String,
+}
+
+/// The record in the bytes of one file.
+pub fn decode(bytes: Vec<u8>) -> Result<RunRecord, Fault> {
+    let (Head { mut record, .. }, rows) = open(bytes)?;
+    let parquet = |e: &dyn std::fmt::Display| Fault::Damaged(format!("not a readable Parquet file ({e})"));
+    for batch in rows.build().map_err(|e| parquet(&e))? {
+        let batch = batch.map_err(|e| parquet(&e))?;
+        let appended = append_points(&batch, &mut record.measured.points);
+        appended.ok_or_else(|| Fault::Damaged("a trace column is missing or wrong".to_owned()))?;
+    }
+    Ok(record)
+}
+
+/// The same without the evaluations, for who reads many files.
+pub fn decode_head(bytes: Vec<u8>) -> Result<Head, Fault> {
+    open(bytes).map(|(head, _)| head)
+}
+
+/// The digest is checked first: nothing else ever parses damaged bytes.
+fn open(mut bytes: Vec<u8>) -> Result<(Head, ParquetRecordBatchReaderBuilder<bytes::Bytes>), Fault> {
     let damaged = |reason: &str| Fault::Damaged(reason.to_owned());
     let place = digest_place(&bytes).ok_or_else(|| damaged("not a complete trace file of this program"))?;
-    let digest: Vec<u8> = bytes[place.clone()].to_vec();
+    let written: Vec<u8> = bytes[place.clone()].to_vec();
     bytes[place].copy_from_slice(NO_DIGEST.as_bytes());
-    if sha256_hex(&bytes).as_bytes() != digest {
+    let digest = sha256_hex(&bytes);
+    if digest.as_bytes() != written {
         return Err(damaged("its content does not match its checksum"));
     }
     let parquet = |e: &dyn std::fmt::Display| Fault::Damaged(format!("not a readable Parquet file ({e})"));
@@ -172,15 +198,10 @@ pub fn decode(mut bytes: Vec<u8>) -> Result<RunRecord, Fault> {
     let histogram = |text: String| STANDARD.decode(text).map(Latencies).map_err(|e| Fault::Damaged(e.to_string()));
     let oracle_ns = histogram(take(ORACLE_KEY)?)?;
     let approx_ns = histogram(take(APPROX_KEY)?)?;
-    let reader = builder.build().map_err(|e| parquet(&e))?;
-    let mut points = Vec::new();
-    for batch in reader {
-        let batch = batch.map_err(|e| parquet(&e))?;
-        append_points(&batch, &mut points).ok_or_else(|| damaged("a trace column is missing or wrong"))?;
-    }
     let Facts { identity, repeat, circumstances, status, totals } = facts;
-    let measured = Measured { points, oracle_ns, approx_ns, totals };
-    Ok(RunRecord { identity, repeat, circumstances, status, measured })
+    let measured = Measured { points: Vec::new(), oracle_ns, approx_ns, totals };
+    let record = RunRecord { identity, repeat, circumstances, status, measured };
+    Ok((Head { record, digest }, builder))
 }
 
 /// Trace rows of a record; a run without points has one row whose result columns are null.

@@ -136,9 +136,22 @@ pub struct Circumstances {
     pub core: i64,
     /// Host name or description.
     pub host: String,
-    /// What kind of machine: CPU model and core count. Times of different kinds are not put together.
+    /// What kind of machine: [`manifest::Host::class`]. Times of different kinds are not put together.
     #[serde(default)]
     pub host_class: String,
+    /// What the class is a hash of: [`manifest::Host::facts`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host_facts: String,
+    /// The shard that it was made in, by its folder; empty where there was none. Its session has the rest.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shard: String,
+    /// How much its machine changed its speed during that shard, where that is too much: known only to who has read the
+    /// manifest, see [`manifest::Session::drift`].
+    #[serde(skip)]
+    pub drift: Option<f64>,
+    /// Seconds of the parts of the control work at the start of its shard, where that was timed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub control: Vec<f64>,
     /// How the program was built: target, optimisation, flags.
     #[serde(default)]
     pub build: String,

@@ -2,14 +2,15 @@
 //!
 //! A file appears under its name only when it is complete and on the disk (temporary name, sync, rename, sync of the
 //! folder), so a killed process leaves finished runs and, at worst, a temporary file that the next one removes.
-//! One process writes (it holds [`WriteLock`]); any number may read at the same time.
+//! One process writes (it holds [`WriteLock`]); any number may read at the same time. Shards have result folders of their
+//! own under `shards/`, each with one writer.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::codec::{self, Fault};
+use super::codec::{self, Fault, Head};
 use super::manifest::Manifest;
 use super::{RunRecord, SCHEMA_VERSION};
 use crate::error::{Error, Result};
@@ -17,6 +18,9 @@ use crate::{files, guard};
 
 /// Most bytes of the file of one run; a million evaluations have less.
 const LARGEST_RECORD: u64 = 1 << 30;
+
+/// The folder of the result folders of shards.
+pub const SHARDS: &str = "shards";
 
 /// Handle of a result folder.
 #[derive(Clone, Debug)]
@@ -94,15 +98,24 @@ impl Store {
         Ok((store, lock))
     }
 
+    /// A folder that nobody else writes into, because nobody else knows its name: no lock, which a network may not have.
+    pub fn create_private(dir: impl AsRef<Path>) -> Result<Self> {
+        let store = Self { dir: dir.as_ref().to_owned() };
+        files::make_folder(&store.folder(Folder::Runs))?;
+        Ok(store)
+    }
+
     /// The folder for reading; it must hold results.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
         let store = Self { dir: dir.as_ref().to_owned() };
         if !store.manifest_path().is_file() && !store.folder(Folder::Runs).is_dir() {
-            let what = if store.dir.is_dir() { "holds no results" } else { "is not a folder" };
-            return Err(Error::file(
-                &store.dir,
-                format!("{what}; `ssvm-bench run --config C --out {}` makes them", store.dir.display()),
-            ));
+            let shown = store.dir.display();
+            let message = match (store.dir.is_dir(), store.dir.join(SHARDS).is_dir()) {
+                (_, true) => format!("holds shards only; `ssvm-bench merge {shown} --out {shown}` joins them"),
+                (true, _) => format!("holds no results; `ssvm-bench run --config C --out {shown}` makes them"),
+                _ => format!("is not a folder; `ssvm-bench run --config C --out {shown}` makes them"),
+            };
+            return Err(Error::file(&store.dir, message));
         }
         Ok(store)
     }
@@ -124,12 +137,24 @@ impl Store {
         read_file(&self.path(kind, run_id))
     }
 
-    /// Reads every record, by data set, solver and repeat; damaged files are listed, not skipped in silence. A file of
-    /// another version is an error.
-    pub fn scan(&self, kind: Folder) -> Result<Contents> {
+    /// The files of runs, sorted.
+    pub fn files(&self, kind: Folder) -> Result<Vec<PathBuf>> {
         let folder = self.folder(kind);
         let mut paths = if folder.is_dir() { files::list(&folder)? } else { Vec::new() };
         paths.retain(|path| path.extension().is_some_and(|e| e == kind.extension()));
+        Ok(paths)
+    }
+
+    /// Reads every record, by data set, solver and repeat; damaged files are listed, not skipped in silence. A file of
+    /// another version is an error.
+    pub fn scan(&self, kind: Folder) -> Result<Contents> {
+        self.scan_some(kind, |_| true)
+    }
+
+    /// The same of the runs whose identity is wanted.
+    pub fn scan_some(&self, kind: Folder, wanted: impl Fn(&str) -> bool) -> Result<Contents> {
+        let mut paths = self.files(kind)?;
+        paths.retain(|path| wanted(&stem(path)));
         let read: Vec<Result<RunRecord>> = paths.par_iter().map(|path| read_file(path)).collect();
         let mut contents = Contents::default();
         for (path, result) in paths.into_iter().zip(read) {
@@ -206,7 +231,24 @@ fn lock(dir: &Path) -> Result<WriteLock> {
     }
 }
 
-fn read_file(path: &Path) -> Result<RunRecord> {
+/// The identity that a file is named by.
+pub fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Reads one file of a run.
+pub fn read_file(path: &Path) -> Result<RunRecord> {
+    let record = decoded(path, codec::decode)?;
+    named(path, &record).map(|()| record)
+}
+
+/// Reads what a file says of its run before its evaluations: a fraction of the work for who reads many.
+pub fn read_head(path: &Path) -> Result<Head> {
+    let head = decoded(path, codec::decode_head)?;
+    named(path, &head.record).map(|()| head)
+}
+
+fn decoded<T>(path: &Path, decode: impl Fn(Vec<u8>) -> std::result::Result<T, Fault>) -> Result<T> {
     // Reading a pipe would wait for ever, and what is no file of ours is not to be moved.
     if path.metadata().is_ok_and(|there| !there.is_file()) {
         let reason = std::io::Error::other("it is not a plain file; move it out of the folder");
@@ -214,20 +256,23 @@ fn read_file(path: &Path) -> Result<RunRecord> {
     }
     let bytes = files::read(path, LARGEST_RECORD)?;
     // Whatever a decoder makes of crafted bytes, it is the fault of one file.
-    let decoded = guard::catch(|| codec::decode(bytes));
+    let decoded = guard::catch(|| decode(bytes));
     let decoded = decoded.unwrap_or_else(|panic| Err(Fault::Damaged(format!("its decoder panicked: {panic}"))));
-    let record = decoded.map_err(|fault| match fault {
+    decoded.map_err(|fault| match fault {
         Fault::Version(version) => other_version(path, &version),
         Fault::Damaged(reason) => {
             Error::file(path, format!("damaged: {reason}; start `ssvm-bench run` again to redo this run"))
         }
-    })?;
+    })
+}
+
+/// An error when a file holds another run than its name says.
+fn named(path: &Path, record: &RunRecord) -> Result<()> {
     let run_id = record.run_id();
-    if path.file_stem().and_then(|stem| stem.to_str()) != Some(&run_id) {
-        let message = format!("damaged: it holds run {run_id}; give it back that name or delete it");
-        return Err(Error::file(path, message));
+    if path.file_stem().and_then(|stem| stem.to_str()) == Some(&run_id) {
+        return Ok(());
     }
-    Ok(record)
+    Err(Error::file(path, format!("damaged: it holds run {run_id}; give it back that name or delete it")))
 }
 
 /// As [`Error::Invalid`], which stops a scan: a foreign folder is not a damaged one.

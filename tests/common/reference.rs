@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use ssvm_bench::drive::AnyProblem;
 use ssvm_bench::{
-    Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec, TracePoint, Value,
+    Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Outcome, Quiet, Request, RunSettings, SolverSpec,
+    TracePoint, Value,
 };
 
 /// A data set by name, with λ = 1/n.
@@ -16,7 +17,11 @@ pub fn open(name: &str, data: &DataDir) -> Arc<dyn AnyProblem> {
 
 /// The evaluations of one run under the virtual clock.
 pub fn points(problem: &dyn AnyProblem, solver: SolverSpec, iterations: u64, evaluate: Cadence) -> Vec<TracePoint> {
-    let budget = Budget::iterations(iterations);
+    run(problem, solver, Budget::iterations(iterations), evaluate).points
+}
+
+/// One run under the virtual clock.
+pub fn run(problem: &dyn AnyProblem, solver: SolverSpec, budget: Budget, evaluate: Cadence) -> Outcome {
     let settings = RunSettings {
         solver,
         seed: 1,
@@ -25,7 +30,7 @@ pub fn points(problem: &dyn AnyProblem, solver: SolverSpec, iterations: u64, eva
         budget,
         evaluate,
     };
-    problem.run(&settings, &mut Quiet).expect("a run").points
+    problem.run(&settings, &mut Quiet).expect("a run")
 }
 
 /// Compares with all six files `STEM_sequential_passes{0,1,5}_{raw,avg}.csv`.

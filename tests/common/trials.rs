@@ -5,6 +5,7 @@
 use std::process::{Command, ExitCode, Stdio};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use nix::sys::signal::Signal;
 use ssvm_bench::{Catalog, DataDir, Harness};
 
 /// Why a test did not run.
@@ -62,6 +63,20 @@ pub fn official(set: &str) -> Result<DataDir, Skipped> {
     match data.locate(known.unwrap_or_else(|| panic!("{set} is not an official data set"))) {
         Some(_) => Ok(data),
         None => Err(Skipped(format!("needs the official data set {set}, which is not in {}", data.path.display()))),
+    }
+}
+
+/// Whether a program that is started here hears this signal. What a shell starts with `&` ignores Ctrl-C, what `nohup`
+/// starts a closed terminal, and this program keeps that.
+pub fn heard(signal: Signal) -> Result<(), Skipped> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    match ignored {
+        None => Err(Skipped("needs signals and /proc/self/status".into())),
+        Some(mask) if mask >> (signal as i32 - 1) & 1 == 1 => {
+            Err(Skipped(format!("{signal} is ignored where the tests run, as under nohup or behind &")))
+        }
+        Some(_) => Ok(()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Cursor, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
@@ -13,37 +13,21 @@ use ssvm_bench::dataset::{horseseg, npy, npz};
 use ssvm_bench::guard::Room;
 
 use super::dice::Dice;
-use super::texts::same;
-use super::{SLOW, Target};
+use super::{Target, root, written};
 
 fn fixture(path: &str) -> Vec<u8> {
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)).unwrap()
-}
-
-fn written(dir: &Path, bytes: &[u8]) -> PathBuf {
-    let path = dir.join("input");
-    fs::write(&path, bytes).unwrap();
-    path
+    root(&format!("tests/fixtures/{path}"))
 }
 
 pub fn targets() -> Vec<Target> {
-    let plain = Target {
-        name: "",
-        seeds: Vec::new,
-        make: |_| Vec::new(),
-        mend: same,
-        read: |_, _| false,
-        share: 100,
-        patience: SLOW,
-    };
     vec![
-        Target { name: "npy", make: array, read: read_array, ..plain },
+        Target { name: "npy", make: array, read: read_array, ..Target::PLAIN },
         Target {
             name: "npz",
             seeds: || ["graph_odd.npz", "graph_plain.npz"].map(fixture).to_vec(),
             make: graph,
             read: |dir, bytes| npz::read_graph(&written(dir, bytes)).is_ok(),
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "hdf5",
@@ -53,7 +37,7 @@ pub fn targets() -> Vec<Target> {
                 let path = written(dir, bytes);
                 horseseg::read(&path).is_ok_and(|graph| graph.into_known(&path).is_ok())
             },
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "picture",
@@ -65,10 +49,10 @@ pub fn targets() -> Vec<Target> {
             make: png,
             mend: right_crcs,
             read: |_, bytes| Picture::decode(bytes).is_ok(),
-            ..plain
+            ..Target::PLAIN
         },
-        Target { name: "regions", make: pair, read: read_pair, ..plain },
-        Target { name: "archive", make: archive, read: read_archive, share: 50, ..plain },
+        Target { name: "regions", make: pair, read: read_pair, ..Target::PLAIN },
+        Target { name: "archive", make: archive, read: read_archive, share: 50, ..Target::PLAIN },
     ]
 }
 

@@ -47,6 +47,31 @@ pub struct Target {
     pub patience: Duration,
 }
 
+impl Target {
+    /// Reads nothing; targets say what is different.
+    pub const PLAIN: Self = Self {
+        name: "",
+        seeds: Vec::new,
+        make: |_| Vec::new(),
+        mend: |bytes| bytes,
+        read: |_, _| false,
+        share: 100,
+        patience: SLOW,
+    };
+}
+
+/// The input as a file.
+pub fn written(dir: &Path, bytes: &[u8]) -> PathBuf {
+    let path = dir.join("input");
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// A file of the repository.
+pub fn root(path: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
 /// What was run.
 #[derive(Default)]
 struct Count {

@@ -16,19 +16,10 @@ use ssvm_bench::{claims, files};
 
 use super::dice::Dice;
 use super::hand;
-use super::texts::{HARNESS, same};
+use super::texts::HARNESS;
 use super::{SLOW, Target};
 
 pub fn targets() -> Vec<Target> {
-    let plain = Target {
-        name: "",
-        seeds: Vec::new,
-        make: |_| Vec::new(),
-        mend: same,
-        read: |_, _| false,
-        share: 100,
-        patience: SLOW,
-    };
     vec![
         Target {
             name: "record",
@@ -36,7 +27,7 @@ pub fn targets() -> Vec<Target> {
             make: record,
             mend: signed,
             read: read_record,
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "page",
@@ -44,7 +35,7 @@ pub fn targets() -> Vec<Target> {
             read: read_page,
             share: 5,
             patience: 30 * SLOW,
-            ..plain
+            ..Target::PLAIN
         },
     ]
 }

@@ -12,49 +12,32 @@ use ssvm_bench::trace::store::Store;
 use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Request, SolverInfo, Until, files, optimum, text};
 
 use super::dice::Dice;
-use super::{SLOW, Target};
+use super::{Target, root, written};
 
 type Standard = Harness<ssvm_bench::solver::Standard, ssvm_bench::dataset::Standard>;
 pub static HARNESS: LazyLock<Standard> = LazyLock::new(Harness::standard);
-
-fn root(path: &str) -> Vec<u8> {
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
-}
-
-pub fn same(bytes: Vec<u8>) -> Vec<u8> {
-    bytes
-}
 
 fn utf8(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 pub fn targets() -> Vec<Target> {
-    let plain = Target {
-        name: "",
-        seeds: Vec::new,
-        make: |_| Vec::new(),
-        mend: same,
-        read: |_, _| false,
-        share: 100,
-        patience: SLOW,
-    };
     vec![
-        Target { name: "config", seeds: configs, make: config, read: read_config, ..plain },
+        Target { name: "config", seeds: configs, make: config, read: read_config, ..Target::PLAIN },
         Target {
             name: "baseline",
             // The shipped one has thousands of lines; the first ones have everything that lines can have.
             seeds: || vec![first_lines("results/baseline/ci.toml", 120)],
             make: baseline,
             read: |_, bytes| Baseline::parse(Path::new("b"), &utf8(bytes)).is_ok(),
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "optima",
             seeds: || vec![root("results/optima.toml")],
             make: optima,
             read: |_, bytes| optimum::Store::parse(Path::new("o"), &utf8(bytes)).is_ok(),
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "manifest",
@@ -64,21 +47,21 @@ pub fn targets() -> Vec<Target> {
                 fs::write(dir.join("manifest.json"), bytes).unwrap();
                 Store::open(dir).is_ok_and(|store| store.manifest().is_ok())
             },
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "libsvm",
             seeds: || vec![b"3 1:0.5 4:-2e-1 # a comment\n-1.5 2:1\n\n3 3:7\n10 1:1 2:1 3:1 4:1\n".to_vec()],
             make: libsvm_lines,
             read: |dir, bytes| libsvm::read(&written(dir, bytes)).is_ok(),
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "letters",
             seeds: || vec![letter(1, "a", 2, 1, 1, 128), letter(2, "b", -1, 1, 2, 128)],
             make: letters,
             read: |dir, bytes| open(&format!("letters:{}", written(dir, bytes).display()), dir),
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "usps",
@@ -96,7 +79,7 @@ pub fn targets() -> Vec<Target> {
                 fs::write(dir.join("usps/zip.train"), bytes).unwrap();
                 open("usps", dir)
             },
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "checksum",
@@ -106,22 +89,16 @@ pub fn targets() -> Vec<Target> {
                 fs::write(dir.join("x.sha256"), bytes).unwrap();
                 files::recorded_sha256(&dir.join("x")).is_ok()
             },
-            ..plain
+            ..Target::PLAIN
         },
         Target {
             name: "values",
             seeds: values,
             make: |dice| (dice.word() + &dice.number()).into_bytes(),
             read: read_value,
-            ..plain
+            ..Target::PLAIN
         },
     ]
-}
-
-fn written(dir: &Path, bytes: &[u8]) -> std::path::PathBuf {
-    let path = dir.join("input");
-    fs::write(&path, bytes).unwrap();
-    path
 }
 
 fn open(name: &str, dir: &Path) -> bool {

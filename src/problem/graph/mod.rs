@@ -13,7 +13,7 @@ mod search;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Certificate, Direction, Family, Paper, Problem, Sink, Size, vectors};
+use super::{COPIES, Certificate, Direction, Family, Paper, Problem, Sink, Size, vectors};
 use crate::data::GraphData;
 use crate::error::{Error, Result};
 use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch, prefetch_near};
@@ -40,7 +40,7 @@ pub const BINARY_GRAPH: Family = Family {
     paper: Some(Paper::HorseSeg),
     pairwise: true,
     oracle_seconds: |size| 0.3e-9 * values(size) + 0.1e-6 * values(size) / NODE_FEATURES,
-    run_bytes: |size| (4 * size.d + 64, 8 * size.d),
+    plane_bytes: |size| 4 * size.d + 64,
 };
 
 /// The family with more.
@@ -164,7 +164,7 @@ impl Problem for GraphProblem {
     }
 
     fn run_bytes(&self) -> u64 {
-        vectors(self.terms().saturating_add(4), self.dim())
+        vectors(self.terms().saturating_add(COPIES), self.dim())
     }
 
     fn blocks(&self) -> GraphBlocks {
@@ -374,6 +374,10 @@ impl Problem for GraphProblem {
             work.ahead = self.data.node_offsets[i] * p..self.data.node_offsets[i + 1] * p;
             prefetch(&blocks.sums[i * self.dim()..(i + 1) * self.dim()]);
         }
+    }
+
+    fn exported(&self) -> usize {
+        if self.blocks > 1 { self.dim() } else { 2 * self.dim() }
     }
 
     fn weights(&self, w: &[f64]) -> Vec<f64> {

@@ -1,0 +1,244 @@
+#!/usr/bin/env bash
+# A SLURM cluster of four nodes on this machine, without systemd, in a temporary folder; shards of a small experiment on
+# it, with a dead node, a struck time limit and a second submission; every result compared with a local run to the bit.
+#   scripts/slurm_box.sh [PROGRAM]     as root; PROGRAM is target/release/ssvm-bench unless told otherwise
+# Prints a verdict per step. Exit code 0: all is well, 1: a step failed, 77: SLURM cannot be had here.
+set -uo pipefail
+program="${1:+$(realpath "$1")}"
+cd "$(dirname "$0")/.." || exit 1
+program="${program:-$(realpath "${CARGO_TARGET_DIR:-target}/release/ssvm-bench")}"
+[ -x "$program" ] || { echo "no program at $program: cargo build --release" >&2; exit 1; }
+
+[ "$(uname -s)" = Linux ] && [ "$(id -u)" = 0 ] || { echo "needs Linux and root: packages are installed, daemons started"; exit 77; }
+have() { command -v slurmctld && command -v slurmd && command -v sbatch && command -v munged; } >/dev/null
+if ! have; then
+    echo "installing slurm-wlm and munge"
+    export DEBIAN_FRONTEND=noninteractive
+    { apt-get update -q && apt-get install -q -y --no-install-recommends slurm-wlm munge; } >/dev/null 2>&1
+    have || { echo "slurm-wlm and munge cannot be installed here"; exit 77; }
+fi
+
+box="$(mktemp -d)"
+chmod 711 "$box"
+export SLURM_CONF="$box/slurm.conf"
+port=$((20000 + RANDOM % 20000))
+host="$(hostname -s 2>/dev/null || uname -n)"
+
+# Every process of this box has its configuration in the environment, tasks and orphans included.
+processes() {
+    local environ
+    for environ in /proc/[0-9]*/environ; do
+        if { tr '\0' '\n' <"$environ" | grep -qxF "SLURM_CONF=$SLURM_CONF"; } 2>/dev/null; then
+            basename "$(dirname "$environ")"
+        fi
+    done
+}
+clean() {
+    trap '' EXIT INT TERM HUP
+    local pid
+    for pid in $(processes); do
+        [ "$pid" = "$BASHPID" ] || [ "$pid" = "$$" ] || kill -9 "$pid" 2>/dev/null
+    done
+    rm -rf "$box"
+}
+trap clean EXIT
+trap 'exit 1' INT TERM HUP
+# Even after kill -9 of this script nothing stays behind.
+main=$$
+(trap '' INT TERM HUP; trap - EXIT; exec >/dev/null 2>&1; while kill -0 "$main"; do sleep 1; done; clean) &
+
+failures=0
+verdict() { # CODE WORDS
+    if [ "$1" = 0 ]; then echo "ok      $2 ($SECONDS s)"; else echo "FAILED  $2 ($SECONDS s)"; failures=$((failures + 1)); fi
+}
+# The log of a step, only when it fails.
+quietly() { "$@" >"$box/last" 2>&1 || { local code=$?; sed 's/^/        /' "$box/last"; return $code; }; }
+within() { # SECONDS COMMAND…: until it succeeds
+    local until=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$until" ] || return 1
+        sleep 0.2
+    done
+}
+
+head -c 1024 /dev/urandom >"$box/munge.key"
+chmod 600 "$box/munge.key"
+mkdir -p "$box/state" "$box/spool"
+cat >"$SLURM_CONF" <<CONF
+ClusterName=box
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$port
+AuthType=auth/munge
+AuthInfo=socket=$box/munge.socket
+CredType=cred/munge
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation=$box/state
+SlurmdSpoolDir=$box/spool/%n
+SlurmctldPidFile=$box/slurmctld.pid
+SlurmdPidFile=$box/%n.pid
+SlurmctldLogFile=$box/slurmctld.log
+SlurmdLogFile=$box/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc=$box/jobcomp.txt
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+ReturnToService=2
+SlurmdTimeout=10
+KillWait=5
+MaxArraySize=4
+SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0,bf_interval=2
+NodeName=n[1-4] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + 4))] CPUs=$(nproc)
+PartitionName=box Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP
+CONF
+munged --force --key-file="$box/munge.key" --socket="$box/munge.socket" --pid-file="$box/munged.pid" \
+    --log-file="$box/munged.log" --seed-file="$box/munge.seed" 2>/dev/null
+slurmctld -i
+for node in n1 n2 n3 n4; do slurmd -N "$node"; done
+idle() { [ "$(sinfo -h -o '%D %t' 2>/dev/null)" = "4 idle" ]; }
+within 30 idle
+verdict $? "a controller and four nodes of $(sbatch --version)"
+[ "$failures" = 0 ] || { tail -n 5 "$box"/*.log; exit 1; }
+
+# Seconds of work on a clock that is the same everywhere.
+cat >"$box/box.toml" <<'CONFIG'
+name = "box"
+seed = 1
+repeats = 2
+clock = "virtual"
+evaluate = "every:1"
+[budget]
+iterations = 60
+[[dataset]]
+name = "usps-synth:n=300"
+[[dataset]]
+name = "ocr-synth:n=100"
+[[dataset]]
+name = "horseseg-synth:n=10"
+[[solver]]
+name = "bcfw"
+[[solver]]
+name = "mp-bcfw"
+[[solver]]
+name = "mp-bcfw-avg"
+CONFIG
+quietly "$program" run --config "$box/box.toml" --out "$box/local"
+verdict $? "local run"
+
+bench() { "$program" "$@"; }
+empty() { [ -z "$(squeue -h)" ]; }
+same() { # DIR: its runs are those of the local run, to the bit
+    local merged
+    rm -rf "$box/both"
+    merged="$(bench merge "$box/local" "$1" --out "$box/both" --ids "$1/shards.txt" --format json)" || return 1
+    # Of each run two records, and no run whose two records differ.
+    [ "$(grep -o '"runs":[0-9]*' <<<"$merged" | head -1)" = '"runs":18' ] && grep -q '"contradictions":\[\]' <<<"$merged" &&
+        [ "$(grep -o '"doubles":[0-9]*' <<<"$merged" | cut -d: -f2)" -ge 18 ]
+}
+# Processes of this program on a node.
+tasks_on() {
+    local pid
+    for pid in $(processes); do
+        if [ "$(readlink "/proc/$pid/exe")" = "$program" ] &&
+            tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qx "SLURMD_NODENAME=${1:-n[1-4]}"; then
+            echo "$pid"
+        fi
+    done
+}
+some_on() { [ -n "$(tasks_on "$1")" ]; }
+states() { bench slurm status "$1" --format json 2>/dev/null | grep -o '"state":"[a-z]*"' | sort | uniq -c | tr -s ' \n' ' '; }
+
+# 1. An array from end to end, whole nodes, a name that needs quotes, more shards than indices.
+out="$box/it's \"one\" 100% #1"
+quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 6 --time 10 --exclusive --dry-run &&
+    empty && [ -s "$out/slurm/array.sbatch" ] && [ ! -e "$out/slurm/jobs.json" ]
+verdict $? "a dry run writes the scripts and submits nothing"
+quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 6 --time 10 --exclusive
+verdict $? "six shards submitted, in $(grep -c '"job"' "$out/slurm/jobs.json") arrays with indices below 4"
+within 180 empty && [ -s "$out/report.html" ] && [ -s "$out/figures/oracle_convergence.svg" ] && same "$out"
+verdict $? "they ran, were merged and reported, the same bits as the local run"
+[ "$(states "$out")" = ' 6 "state":"done" ' ]
+verdict $? "status: all done"
+bench slurm submit --config "$box/box.toml" --out "$out" 2>&1 | grep -q "nothing to submit"
+verdict $? "a second submission finds nothing to do"
+
+# 2. A node dies. Its daemon is killed, its tasks are not: they go on while others do the same shards.
+out="$box/two"
+quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 6 --time 10 --jobs 1
+within 60 some_on n1
+orphans="$(tasks_on n1)"
+kill -STOP $orphans 2>/dev/null
+kill -9 "$(cat "$box/n1.pid")"
+verdict $? "the daemon of node n1 killed with $(wc -w <<<"$orphans") tasks on it"
+requeued() { grep -qi "requeu" "$box/slurmctld.log"; }
+within 90 requeued
+verdict $? "their shards went back into the queue"
+# SLURM lets such a job wait for two minutes.
+for job in $(squeue -h -t PENDING -o %A); do scontrol update "JobId=$job" StartTime=now 2>/dev/null; done
+within 180 empty
+verdict $? "other nodes did them"
+kill -CONT $orphans 2>/dev/null
+gone() { local pid; for pid in $orphans; do [ -e "/proc/$pid" ] && return 1; done; return 0; }
+within 120 gone
+verdict $? "the orphans ended as well"
+twice="$(ls "$out/shards" | cut -d. -f1 | sort | uniq -d | wc -l)"
+[ "$twice" -gt 0 ] && same "$out"
+verdict $? "$twice shards ran twice; nothing is lost, the same bits"
+slurmd -N n1
+within 60 idle
+verdict $? "the node is back"
+
+# 3. The time limit strikes one task, the signal before it stops another, the rest goes on. Both stand still until then:
+# SLURM wakes who it signals, so the first is stopped again and again.
+out="$box/three"
+quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 3 --time 1 --jobs 1
+# Tasks that hear SIGUSR1 (bit 10 of what is caught).
+listening() {
+    local pid caught
+    for pid in $(tasks_on); do
+        caught="$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null)"
+        [ $((16#${caught:-0} >> 9 & 1)) = 0 ] || echo "$pid"
+    done
+}
+two() { [ "$(listening | wc -l)" -ge 2 ]; }
+within 60 two
+caught="$(listening | head -n 2)"
+kill -STOP $caught
+verdict $? "two tasks stand still"
+struck="$(head -n 1 <<<"$caught")"
+warned="$(tail -n 1 <<<"$caught")"
+(trap - EXIT; while kill -STOP "$struck" 2>/dev/null; do sleep 0.005; done) &
+ended() { [ ! -e "/proc/$1" ]; }
+within 90 ended "$warned" && grep -q "runs are left" "$out"/slurm/*.log
+verdict $? "SIGUSR1 before the time limit stopped one between two runs"
+[ -e "/proc/$struck" ] && within 120 ended "$struck"
+verdict $? "the time limit ended the other"
+within 60 empty
+verdict $? "no other task was cancelled, and the gathering job ran"
+shown="$(bench slurm status "$out" 2>&1)"
+grep -q "failed.*TIMEOUT\|failed.*TIME LIMIT" <<<"$shown" && grep -q "runs are left" <<<"$shown"
+verdict $? "status: one failed by its time limit, one stopped between runs"
+[ "$failures" = 0 ] || sed 's/^/        /' <<<"$shown"
+[ -s "$out/report.html" ] && ! bench merge "$out" --out "$out" --ids "$out/shards.txt" >/dev/null 2>&1
+verdict $? "a report of what is there; merge --ids names what is missing"
+# The two, and the third where this machine was too slow for it.
+missing="$(grep -c "^[0-9].* failed " <<<"$shown")"
+bench slurm submit --config "$box/box.toml" --out "$out" --time 10 --jobs 1 >"$box/last" 2>&1 &&
+    [ "$missing" -ge 2 ] && grep -q "$missing shards to submit" "$box/last"
+verdict $? "the same command submits the $missing shards that are missing"
+[ "$failures" = 0 ] || sed 's/^/        /' "$box/last"
+within 180 empty && same "$out"
+verdict $? "all runs are there, the same bits"
+
+# 4. All of it in one folder.
+rm -rf "$box/all"
+quietly bench merge "$box/two" "$box/three" "$box/it's \"one\" 100% #1" "$box/local" --out "$box/all"
+verdict $? "all folders merged"
+[ "$failures" = 0 ] || { echo "$failures steps failed"; exit 1; }
+echo "all is well ($SECONDS s)"

@@ -1,0 +1,31 @@
+//! The last guard of the memory: ends the program with a message before the system ends it without one. A plan's runs are
+//! ended one by one before that (`exec`).
+
+use super::{interrupt, note};
+use crate::guard::{Lookout, available_memory, resident_memory};
+use crate::text::bytes;
+
+/// The part of the reserve that is left when the program ends.
+const LAST: f64 = 0.25;
+
+/// Watches from here on.
+pub fn watch() {
+    let lookout = Lookout::default();
+    let body = move || {
+        loop {
+            let left = lookout.left();
+            if left < LAST {
+                note(&format!(
+                    "error: memory runs out: this program holds {}, and {} is left; use a smaller data set, fewer --jobs or \
+                     a machine with more. Files that were there before are intact",
+                    bytes(resident_memory()),
+                    bytes(available_memory().unwrap_or(0))
+                ));
+                interrupt::stop_at_once();
+            }
+            std::thread::sleep(Lookout::pause(left));
+        }
+    };
+    // Without it the system is the last guard.
+    let _ = std::thread::Builder::new().name("ssvm-memory".to_owned()).spawn(body);
+}

@@ -1,0 +1,60 @@
+//! `ssvm-bench merge`: result folders of shards or machines → one.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+
+use super::{TextOrJson, note, print};
+use crate::cluster::status::Found;
+use crate::shard::list::List;
+use crate::shard::merge::merge;
+use crate::trace::store::{Folder, Store};
+
+/// Arguments of `merge`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Example:\n  ssvm-bench merge results/quick --out results/quick\n  \
+    ssvm-bench merge node1/quick node2/quick --out results/quick\n\n\
+    A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, on a machine \n\
+    that kept its speed. Merging again, in any order, gives the same folder; inputs are only read.")]
+pub struct MergeArgs {
+    /// Result folders
+    #[arg(required = true, value_name = "DIR")]
+    inputs: Vec<PathBuf>,
+    /// The folder that takes them all; what is in it already is one of them
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Fail when a run of this id file (`plan --emit lines`) is not in the result, or failed
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
+    /// Output: a line for people, or one JSON object
+    #[arg(long, value_enum, default_value_t)]
+    format: TextOrJson,
+}
+
+/// Runs the command; an error when two records contradict each other.
+pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
+    let merged = merge(&args.inputs, &args.out)?;
+    let (folders, runs, out) = (merged.folders, merged.runs, args.out.display());
+    print(&match args.format {
+        TextOrJson::Table => {
+            format!("{runs} runs from {folders} folders, {} failed, {} doubles: {out}\n", merged.failed, merged.doubles)
+        }
+        TextOrJson::Json => serde_json::to_string(&merged)? + "\n",
+    })?;
+    for line in &merged.damaged {
+        note(&format!("warning: left out: {line}"));
+    }
+    for line in &merged.drifted {
+        note(&format!("warning: {line}"));
+    }
+    if let Some(first) = merged.contradictions.first() {
+        bail!("{} runs contradict each other, such as {first}", merged.contradictions.len());
+    }
+    if let Some(ids) = &args.ids {
+        let list = List::read(ids)?;
+        let wanted = list.ids(None)?;
+        let contents = Store::open(&args.out)?.scan_some(Folder::Runs, |id| wanted.contains(id))?;
+        Found::of(&contents.records).complete(list.shards())?;
+    }
+    Ok(())
+}

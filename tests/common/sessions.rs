@@ -1,0 +1,45 @@
+//! Sessions on configs that are texts: the checked experiment, the options of a quiet session, the session itself. Needs
+//! the feature `harness`.
+#![allow(dead_code)] // each test binary uses its own part
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use ssvm_bench::config::Experiment;
+use ssvm_bench::exec::progress::Verbosity;
+use ssvm_bench::exec::session::{self, Finished, Options};
+use ssvm_bench::plan::Plan;
+use ssvm_bench::{Catalog, DataDir, Harness, Result};
+
+/// A config that is right.
+pub fn experiment(text: &str) -> Experiment {
+    Experiment::parse(Path::new("test.toml"), text, Harness::standard().solvers()).unwrap()
+}
+
+/// So many workers, nothing forced, nothing said.
+pub fn options(out: &Path, jobs: usize) -> Options {
+    Options {
+        out: out.to_owned(),
+        data_dir: DataDir::resolve(None),
+        jobs: Some(jobs),
+        isolated: false,
+        force: false,
+        prune: false,
+        warn_of_others: true,
+        verbosity: Verbosity::Quiet,
+        part: None,
+        drain: None,
+    }
+}
+
+/// Everything that is missing, with these options and tables.
+pub fn run_with(text: &str, options: &Options, catalog: &dyn Catalog) -> Result<Finished> {
+    let experiment = Experiment::parse(Path::new("test.toml"), text, catalog.solvers())?;
+    let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
+    session::run(&experiment, &plan, catalog, options, &AtomicBool::new(false))
+}
+
+/// The same with the standard tables.
+pub fn run(text: &str, out: &Path, jobs: usize) -> Result<Finished> {
+    run_with(text, &options(out, jobs), &Harness::standard())
+}
