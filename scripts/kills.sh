@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kills this program so often (1000 unless told otherwise) at random moments of run, report, figures, data prepare and
-# optimum; counts the kills that struck, runs lost or made twice, files left behind.
+# Kills this program so often (1000 unless told otherwise) at random moments of run, and a quarter as often each of report,
+# figures, data prepare, optimum and merge; counts the kills that struck, runs lost or made twice, files left behind.
 #   scripts/kills.sh [COUNT]
 set -euo pipefail
 cd "$(dirname "$0")/.."

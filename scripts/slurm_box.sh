@@ -24,13 +24,17 @@ export SLURM_CONF="$box/slurm.conf"
 port=$((20000 + RANDOM % 20000))
 host="$(hostname -s 2>/dev/null || uname -n)"
 
-# Every process of this box has its configuration in the environment, tasks and orphans included.
-processes() {
-    local environ
-    for environ in /proc/[0-9]*/environ; do
-        if { tr '\0' '\n' <"$environ" | grep -qxF "SLURM_CONF=$SLURM_CONF"; } 2>/dev/null; then
-            basename "$(dirname "$environ")"
-        fi
+# Every process of this box has its configuration in the environment, tasks and orphan included. No other program is
+# called for the answer: tasks are short.
+processes() { # [PROGRAM [NODE]]
+    local folder words
+    for folder in /proc/[0-9]*; do
+        [ -z "${1:-}" ] || [ "$folder/exe" -ef "$1" ] || continue
+        { mapfile -d '' words <"$folder/environ"; } 2>/dev/null
+        words=$'\n'"$(IFS=$'\n'; echo "${words[*]}")"$'\n'
+        [[ $words == *$'\n'"SLURM_CONF=$SLURM_CONF"$'\n'* ]] || continue
+        [ -z "${2:-}" ] || [[ $words == *$'\n'"SLURMD_NODENAME=$2"$'\n'* ]] || continue
+        echo "${folder#/proc/}"
     done
 }
 clean() {
@@ -141,17 +145,22 @@ same() { # DIR: its runs are those of the local run, to the bit
     [ "$(grep -o '"runs":[0-9]*' <<<"$merged" | head -1)" = '"runs":18' ] && grep -q '"contradictions":\[\]' <<<"$merged" &&
         [ "$(grep -o '"doubles":[0-9]*' <<<"$merged" | cut -d: -f2)" -ge 18 ]
 }
-# Processes of this program on a node.
+# Tasks that hear SIGUSR1 (bit 10 of what is caught), on this node or on all.
 tasks_on() {
-    local pid
-    for pid in $(processes); do
-        if [ "$(readlink "/proc/$pid/exe")" = "$program" ] &&
-            tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qx "SLURMD_NODENAME=${1:-n[1-4]}"; then
-            echo "$pid"
-        fi
+    local pid caught
+    for pid in $(processes "$program" "${1:-}"); do
+        { caught="$(<"/proc/$pid/status")"; } 2>/dev/null || continue
+        caught="${caught##*SigCgt:}"
+        caught="${caught%%$'\n'*}"
+        caught="${caught//[[:space:]]/}"
+        [ $((16#${caught:-0} >> 9 & 1)) = 0 ] || echo "$pid"
     done
 }
-some_on() { [ -n "$(tasks_on "$1")" ]; }
+# So many tasks that stand still, in $caught.
+stop() { # COUNT [NODE]
+    caught="$(tasks_on "${2:-}" | head -n "$1")"
+    [ "$(wc -w <<<"$caught")" = "$1" ] && kill -STOP $caught 2>/dev/null
+}
 states() { bench slurm status "$1" --format json 2>/dev/null | grep -o '"state":"[a-z]*"' | sort | uniq -c | tr -s ' \n' ' '; }
 
 # 1. An array from end to end, whole nodes, a name that needs quotes, more shards than indices.
@@ -170,26 +179,23 @@ verdict $? "a second submission finds nothing to do"
 
 # 2. A node dies. Its daemon is killed, its tasks are not: they go on while others do the same shards.
 out="$box/two"
-quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 6 --time 10 --jobs 1
-within 60 some_on n1
-orphans="$(tasks_on n1)"
-kill -STOP $orphans 2>/dev/null
-kill -9 "$(cat "$box/n1.pid")"
-verdict $? "the daemon of node n1 killed with $(wc -w <<<"$orphans") tasks on it"
+quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 2 --time 10 --jobs 1
+within 60 stop 1 n1 && orphan="$caught" && kill -9 "$(cat "$box/n1.pid")"
+verdict $? "the daemon of node n1 killed, its task stands still"
+[ "$failures" = 0 ] || exit 1
 requeued() { grep -qi "requeu" "$box/slurmctld.log"; }
 within 90 requeued
-verdict $? "their shards went back into the queue"
+verdict $? "what was on the node went back into the queue"
 # SLURM lets such a job wait for two minutes.
 for job in $(squeue -h -t PENDING -o %A); do scontrol update "JobId=$job" StartTime=now 2>/dev/null; done
 within 180 empty
-verdict $? "other nodes did them"
-kill -CONT $orphans 2>/dev/null
-gone() { local pid; for pid in $orphans; do [ -e "/proc/$pid" ] && return 1; done; return 0; }
-within 120 gone
-verdict $? "the orphans ended as well"
+verdict $? "another node did it"
+ended() { [ ! -e "/proc/$1" ]; }
+kill -CONT "$orphan" && within 120 ended "$orphan"
+verdict $? "the orphan went on and ended as well"
 twice="$(ls "$out/shards" | cut -d. -f1 | sort | uniq -d | wc -l)"
 [ "$twice" -gt 0 ] && same "$out"
-verdict $? "$twice shards ran twice; nothing is lost, the same bits"
+verdict $? "shards that ran twice: $twice; nothing is lost, the same bits"
 slurmd -N n1
 within 60 idle
 verdict $? "the node is back"
@@ -198,23 +204,12 @@ verdict $? "the node is back"
 # SLURM wakes who it signals, so the first is stopped again and again.
 out="$box/three"
 quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 3 --time 1 --jobs 1
-# Tasks that hear SIGUSR1 (bit 10 of what is caught).
-listening() {
-    local pid caught
-    for pid in $(tasks_on); do
-        caught="$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null)"
-        [ $((16#${caught:-0} >> 9 & 1)) = 0 ] || echo "$pid"
-    done
-}
-two() { [ "$(listening | wc -l)" -ge 2 ]; }
-within 60 two
-caught="$(listening | head -n 2)"
-kill -STOP $caught
+within 60 stop 2
 verdict $? "two tasks stand still"
+[ "$failures" = 0 ] || exit 1
 struck="$(head -n 1 <<<"$caught")"
 warned="$(tail -n 1 <<<"$caught")"
 (trap - EXIT; while kill -STOP "$struck" 2>/dev/null; do sleep 0.005; done) &
-ended() { [ ! -e "/proc/$1" ]; }
 within 90 ended "$warned" && grep -q "runs are left" "$out"/slurm/*.log
 verdict $? "SIGUSR1 before the time limit stopped one between two runs"
 [ -e "/proc/$struck" ] && within 120 ended "$struck"

@@ -221,7 +221,7 @@ fn hostile_names_stay_words() {
     ];
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
     let option = text.lines().find(|line| line.starts_with("#SBATCH --partition")).unwrap();
-    assert_eq!(option, r##"#SBATCH --partition="it's \"a\" $(touch x) `y` #1 100% ;&|*?~ {} {#}""##);
+    assert_eq!(option, r#"#SBATCH --partition="it's \"a\" $(touch x) `y` #1 100% ;&|*?~ {} {#}""#);
 }
 
 /// The same tasks as versions 21.08, 22.05, 23.02 and 24.05 write them.
@@ -355,7 +355,7 @@ fn an_array_from_end_to_end() {
     assert_eq!(calls.len(), 3);
     // What it costs is said before the first job is submitted.
     let (cost, first) =
-        (printed.find("at most   2.5 h: 5 × --time 30").unwrap(), printed.find("submitted array").unwrap());
+        (printed.find("at most   2.5 core hours: 5 × --time 30").unwrap(), printed.find("submitted array").unwrap());
     assert!(
         cost < first && printed.contains("6 runs in 5 shards, 0 runs done; 5 shards to submit with 6 runs"),
         "{printed}"
@@ -415,6 +415,11 @@ fn only_what_is_missing_is_submitted_again() {
     // What is still in the queue is waited for, the job that gathers first included; jobs of others are not.
     assert!(calls[3].starts_with("--parsable --dependency=afterany:101:102:103 "), "{calls:?}");
     assert_eq!(fs::read_to_string(cluster.path("out/shards.txt")).unwrap(), ids);
+    // Who cannot ask the queue does not submit what may be in it.
+    cluster.program("squeue", "#!/bin/bash\necho 'squeue: error: no serializer' >&2\nexit 1\n");
+    let (code, _, error) = cluster.submit(&["--out", "out"]);
+    assert!(code == 1 && error.contains("no serializer") && error.contains("out/slurm/jobs.json and give"), "{error}");
+    cluster.program("squeue", SQUEUE);
     // Other shards while some of these are in the queue would be taken for the same.
     let (code, _, error) = cluster.submit(&["--out", "out", "--shards", "3"]);
     assert!(code == 1 && error.contains("still in the queue") && error.contains("scancel 101"), "{error}");
@@ -422,6 +427,15 @@ fn only_what_is_missing_is_submitted_again() {
     fs::remove_file(cluster.path("fake/queue.json")).unwrap();
     let (code, printed, _) = cluster.submit(&["--out", "out", "--shards", "3"]);
     assert!(code == 0 && printed.contains("2 runs done; 3 shards to submit with 4 runs"), "{printed}");
+    // Another plan is split anew, and says so.
+    cluster.write("config.toml", &CONFIG.replace("repeats = 2", "repeats = 3"));
+    let (code, _, error) = cluster.submit(&["--out", "out"]);
+    assert!(code == 1 && error.contains("the plan is not that of the last submission"), "{error}");
+    let (code, printed, _) = cluster.submit(&["--out", "out", "--shards", "3"]);
+    assert!(
+        code == 0 && printed.contains("9 runs in 3 shards, 2 runs done; 3 shards to submit with 7 runs"),
+        "{printed}"
+    );
 }
 
 fn refusals_are_shown_and_lose_nothing() {

@@ -78,7 +78,7 @@ impl Bench {
 /// execution to the next, so equal bytes mean: not executed twice. `SSVM_KILLS` says how often.
 fn kills_lose_nothing_that_was_finished() {
     const PATIENCE: Duration = Duration::from_mins(5);
-    let kills = std::env::var("SSVM_KILLS").map_or(40, |count| count.parse().expect("SSVM_KILLS is a number"));
+    let kills = kills();
     let bench = Bench::new(CONFIG);
     let mut draw = random();
     let mut before = BTreeMap::new();
@@ -141,7 +141,7 @@ fn horses(folder: &Path) {
 /// A file that was there stays whole until the new one takes its place: every output of the other commands, killed at a
 /// moment of the time that the command takes.
 fn kills_of_other_commands_leave_whole_files() {
-    let kills = std::env::var("SSVM_KILLS").map_or(40, |count| count.parse::<u64>().unwrap()) / 4;
+    let kills = kills() / 4;
     let bench = Bench::new(CONFIG);
     assert!(bench.command(&bench.out()).status().unwrap().success());
     let dir = bench.dir.path();
@@ -196,6 +196,51 @@ fn kills_of_other_commands_leave_whole_files() {
             "{what}: {kills} kills, {struck} struck, no file torn, {replaced} new ones whole, {left} temporary files left"
         );
     }
+}
+
+/// Runs that are in the result of a merge are those of its inputs to the last byte, whenever it was killed; the inputs are
+/// as they were, and the next merge completes.
+fn kills_of_merge_leave_whole_runs() {
+    let kills = kills() / 4;
+    let bench = Bench::new(CONFIG);
+    assert!(bench.command(&bench.out()).status().unwrap().success());
+    let whole = bench.finished();
+    let merged = Bench::new(CONFIG);
+    let command = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        command.arg("merge").arg(bench.out()).arg("--out").arg(merged.out());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let began = Instant::now();
+    assert!(command().status().unwrap().success());
+    let took = began.elapsed().as_micros() as u64;
+    let mut draw = random();
+    let (mut struck, mut torn) = (0, 0);
+    for kill in 0..kills {
+        if draw(2) == 0 {
+            std::fs::remove_dir_all(merged.out()).unwrap_or(());
+        }
+        let mut child = command().spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(draw(took + took / 10)));
+        struck += u64::from(child.try_wait().unwrap().is_none());
+        let _ = child.kill();
+        child.wait().unwrap();
+        torn += u64::from(merged.names().iter().any(|name| name.starts_with(".part-")));
+        assert!(merged.finished().iter().all(|(run_id, bytes)| whole[run_id] == *bytes), "kill {kill}");
+        assert!(bench.finished() == whole, "kill {kill} changed an input");
+    }
+    assert!(command().status().unwrap().success());
+    assert!(merged.finished() == whole);
+    let left = merged.names().iter().filter(|name| name.starts_with(".part-")).count();
+    eprintln!(
+        "merge: {kills} kills, {struck} struck, {torn} inside a write, no run lost or torn, {left} temporary files left"
+    );
+}
+
+/// How often.
+fn kills() -> u64 {
+    std::env::var("SSVM_KILLS").map_or(40, |count| count.parse().expect("SSVM_KILLS is a number"))
 }
 
 /// Numbers below a bound, the same ones every time.
@@ -277,6 +322,7 @@ fn a_full_disk_stops_with_a_clear_error() -> Result<(), Skipped> {
 trials![
     kills_lose_nothing_that_was_finished,
     kills_of_other_commands_leave_whole_files,
+    kills_of_merge_leave_whole_runs,
     ctrl_c_ends_cleanly_and_says_how_to_continue,
     a_second_process_is_refused,
     a_full_disk_stops_with_a_clear_error,

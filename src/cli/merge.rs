@@ -8,7 +8,6 @@ use super::{TextOrJson, note, print};
 use crate::cluster::status::Found;
 use crate::shard::list::List;
 use crate::shard::merge::merge;
-use crate::trace::store::{Folder, Store};
 
 /// Arguments of `merge`.
 #[derive(Clone, Debug, clap::Args)]
@@ -52,9 +51,8 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     }
     if let Some(ids) = &args.ids {
         let list = List::read(ids)?;
-        let wanted = list.ids(None)?;
-        let contents = Store::open(&args.out)?.scan_some(Folder::Runs, |id| wanted.contains(id))?;
-        Found::of(&contents.records).complete(list.shards())?;
+        let (found, _) = Found::read(std::slice::from_ref(&args.out), &list.ids(None)?)?;
+        found.complete(list.shards())?;
     }
     Ok(())
 }

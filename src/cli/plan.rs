@@ -93,7 +93,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     let mut experiment = Experiment::load(&args.config, catalog.solvers())?;
     experiment.only.clone_from(&args.only);
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
-    experiment.paper_prices = super::run::prices_of(&out, catalog);
+    experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
     let plan = Plan::new(&experiment, catalog, data)?;
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);

@@ -80,11 +80,8 @@ impl RunArgs {
         let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
         experiment.only.clone_from(&how.only);
         let out = how.out.clone().unwrap_or_else(|| experiment.folder());
-        if self.shard.is_none()
-            && self.ids.is_none()
-            && experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper))
-        {
-            experiment.paper_prices = prices_of(&out, catalog);
+        if self.shard.is_none() && self.ids.is_none() {
+            experiment.paper_prices = prices_of(&experiment, &out, catalog);
         }
         let options = Options {
             out,
@@ -161,7 +158,11 @@ fn name(which: Which) -> String {
 }
 
 /// The prices of the paper that a folder was begun with; a folder that cannot be read is reported by whoever needs it.
-pub fn prices_of(out: &Path, catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
+pub fn prices_of(experiment: &Experiment, out: &Path, catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
+    // Records are read for them.
+    if !experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper)) {
+        return BTreeMap::new();
+    }
     let Ok(store) = Store::open(out) else { return BTreeMap::new() };
     let mut prices = store.manifest().map(|manifest| manifest.paper_prices).unwrap_or_default();
     // Whole runs of BCFW say it better than the first iterations of new ones.

@@ -126,7 +126,9 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     files::write_bytes(&gather, sbatch::gather(&ready.job).as_bytes())?;
     print(&cost::text(&ready.job, &ready.cost))?;
     print(&format!("scripts   {}\n          {}\n", array.display(), gather.display()))?;
-    cost::warnings(&ready.job, &ready.cost).iter().for_each(|line| note(line));
+    for line in cost::warnings(&ready.job, &ready.cost) {
+        note(&line);
+    }
     if args.dry_run {
         return print("nothing was submitted (--dry-run)\n");
     }
@@ -183,9 +185,9 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
     let out = PathBuf::from(shell::path(&out)?);
     let (before, ids) = (Jobs::read(&out)?, engines::ids(&out));
-    let list = before.as_ref().map(|_| List::read(&ids)).transpose()?;
+    let list = before.as_ref().filter(|_| ids.exists()).map(|_| List::read(&ids)).transpose()?;
     let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards().len()));
-    experiment.paper_prices = super::run::prices_of(&out, catalog);
+    experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
     experiment.paper_prices.extend(list.iter().flat_map(|list| list.prices.clone()));
     let plan = Plan::new(&experiment, catalog, data)?;
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
@@ -193,21 +195,35 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let seconds = |run: &RunSpec| estimator.seconds(run, plan.description(run));
     let is_done = |run: &RunSpec| existing.done.contains_key(&run.run_id);
     // The shards of the last submission, when they are of this plan: what is in the queue knows them by their number.
-    let (lists, new) = match list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok()) {
-        Some(list) => (list.shards().to_vec(), None),
-        None => {
-            let shards = args.shards.context("into how many parts? --shards N")?;
-            let split = shard::split(&plan, shards, |run| !is_done(run), seconds);
-            let text = split.lines();
-            (split.shards.into_iter().map(|shard| shard.runs).collect(), Some(text))
-        }
+    let mine = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
+    let (lists, new) = if let Some(list) = mine {
+        (list.shards().to_vec(), None)
+    } else {
+        let shards = args.shards.with_context(|| match &before {
+            Some(_) => {
+                "the plan is not that of the last submission, so it is split anew; into how many parts? --shards N"
+            }
+            None => "into how many parts? --shards N",
+        })?;
+        let split = shard::split(&plan, shards, |run| !is_done(run), seconds);
+        let text = split.lines();
+        (split.shards.into_iter().map(|shard| shard.runs).collect(), Some(text))
     };
     let mut job = engines::job(&args.engine, &experiment, &out, data, lists.len(), args.jobs, args.isolated)?;
     job.config = shell::path(&out.join(sbatch::FOLDER).join("config.toml"))?;
     job.more = args.more.iter().map(|word| shell::checked(word, "the option")).collect::<Result<_, _>>()?;
-    let tasks = match &before {
-        Some(jobs) => programs::queue(jobs).or_else(|error| if args.dry_run { none(&error) } else { Err(error) })?,
+    let tasks = match before.as_ref().map(programs::queue) {
         None => Vec::new(),
+        Some(Err(error)) if args.dry_run => {
+            note(&format!("note: {error}; earlier submissions are not looked for in the queue"));
+            Vec::new()
+        }
+        Some(asked) => asked.with_context(|| {
+            format!(
+                "cannot tell which shards are still in the queue; when none is, delete {} and give --shards",
+                out.join(sbatch::FOLDER).join("jobs.json").display()
+            )
+        })?,
     };
     let live: Vec<&Task> = tasks.iter().filter(|task| task.phase != Phase::Ended).collect();
     if let (true, Some(task)) = (new.is_some(), live.first()) {
@@ -268,12 +284,6 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     Ok(Some(Submittable { job, jobs, cost, arrays, before, config: experiment.text, ids: new }))
 }
 
-/// A dry run goes on without the queue.
-fn none(error: &crate::Error) -> crate::Result<Vec<Task>> {
-    note(&format!("note: {error}; earlier submissions are not looked for in the queue"));
-    Ok(Vec::new())
-}
-
 fn status(args: &StatusArgs) -> anyhow::Result<()> {
     let out = &args.results;
     let Some(jobs) = Jobs::read(out)? else {
@@ -285,12 +295,12 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
     };
     let list = List::read(&engines::ids(out))?;
     let wanted = list.ids(None)?;
-    let contents = part::scan(out, |id| wanted.contains(id))?;
+    let folders: Vec<PathBuf> = std::iter::once(out.clone()).chain(part::folders(out)?).collect();
+    let (found, damaged) = Found::read(&folders, &wanted)?;
     let queue = programs::queue(&jobs)
         .map_err(|error| note(&format!("note: {error}; only the result folder is looked at")))
         .ok();
     let log = |job, index| last_words(&sbatch::log(out, job, index));
-    let found = Found::of(&contents.records);
     let shards = status::shards(list.shards(), &found, &jobs, queue.as_deref(), log, now());
     match args.format {
         TextOrJson::Json => {
@@ -308,7 +318,9 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
             }
         }
     }
-    contents.damaged.iter().for_each(|damage| note(&format!("warning: {}", damage.error)));
+    for line in damaged {
+        note(&format!("warning: {line}"));
+    }
     Ok(())
 }
 

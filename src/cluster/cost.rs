@@ -45,12 +45,19 @@ pub fn text(job: &Job, cost: &Cost) -> String {
     };
     let partition = job.partition.as_ref().map_or(String::new(), |name| format!(" of partition {name}"));
     text += &format!("tasks     {tasks}{arrays}{at_once}; {place}{partition}\n");
-    let hours = |seconds: f64| format!("{:.1} h", seconds / 3600.0);
+    let workers = match (job.jobs, cost.workers) {
+        (None, _) if !job.isolated => "1 worker (less time where a node has more cores)".to_owned(),
+        (_, 1) => "1 worker".to_owned(),
+        (_, count) => format!("{count} workers"),
+    };
+    // What a cluster counts: whole nodes, or cores.
+    let (unit, of_task) = if job.exclusive { ("node", 1) } else { ("core", job.cores()) };
+    let hours = |seconds: f64| format!("{:.1} {unit} hours", seconds * of_task as f64 / 3600.0);
     text += &format!(
-        "estimate  {} ({}) of all tasks with {} each; the longest task {}, the longest run {}\n",
-        duration(sum),
+        "estimate  {}: {} of all tasks, with {} each; the longest task {}, the longest run {}\n",
         hours(sum),
-        if cost.workers == 1 { "1 worker".to_owned() } else { format!("{} workers", cost.workers) },
+        duration(sum),
+        workers,
         duration(longest),
         duration(job.longest)
     );

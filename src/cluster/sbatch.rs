@@ -148,12 +148,12 @@ pub fn arrays(shards: &[usize], max_array_size: usize) -> Result<Vec<Array>> {
     for &shard in shards {
         let offset = (shard - 1) / most * most;
         let digits = (shard - offset).to_string().len() + 1;
-        match arrays.last_mut().filter(|array| array.offset == offset && length + digits <= LONGEST_LIST) {
-            Some(array) => array.indices.push(shard - offset),
-            None => {
-                length = 0;
-                arrays.push(Array { offset, indices: vec![shard - offset] });
-            }
+        let fits = |array: &&mut Array| array.offset == offset && length + digits <= LONGEST_LIST;
+        if let Some(array) = arrays.last_mut().filter(fits) {
+            array.indices.push(shard - offset);
+        } else {
+            length = 0;
+            arrays.push(Array { offset, indices: vec![shard - offset] });
         }
         // As if no two of them made a range.
         length += digits;

@@ -1,7 +1,9 @@
 //! The id file, the result folder and the queue → the state of every shard, and a table of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::jobs::Jobs;
@@ -9,7 +11,9 @@ use super::ranges;
 use super::squeue::{Phase, Task};
 use crate::error::{Error, Result};
 use crate::text::{Grid, duration};
-use crate::trace::{RunRecord, Status};
+use crate::trace::Status;
+use crate::trace::codec::Head;
+use crate::trace::store::{Folder, Store, read_head, stem};
 
 /// What is in a result folder and in its shards.
 #[derive(Clone, Debug, Default)]
@@ -21,17 +25,25 @@ pub struct Found {
 }
 
 impl Found {
-    /// From the records of a folder.
-    pub fn of(records: &[RunRecord]) -> Self {
-        let mut found = Self::default();
-        for record in records {
-            match &record.status {
-                Status::Done(_) => drop(found.done.insert(record.run_id())),
-                Status::Failed(why) => drop(found.failed.insert(record.run_id(), why.clone())),
+    /// What result folders hold of these runs; a folder without results holds nothing. Of a file that is no sound record
+    /// it is said what is wrong.
+    pub fn read(folders: &[PathBuf], wanted: &BTreeSet<String>) -> Result<(Self, Vec<String>)> {
+        let (mut found, mut damaged) = (Self::default(), Vec::new());
+        for store in folders.iter().filter_map(|folder| Store::open(folder).ok()) {
+            let mut paths = store.files(Folder::Runs)?;
+            paths.retain(|path| wanted.contains(&stem(path)));
+            let heads: Vec<Result<Head>> = paths.par_iter().map(|path| read_head(path)).collect();
+            for head in heads {
+                match head.map(|head| (head.record.run_id(), head.record.status)) {
+                    Ok((id, Status::Done(_))) => drop(found.done.insert(id)),
+                    Ok((id, Status::Failed(why))) => drop(found.failed.insert(id, why)),
+                    Err(error @ Error::Invalid(_)) => return Err(error),
+                    Err(error) => damaged.push(error.to_string()),
+                }
             }
         }
         found.failed.retain(|id, _| !found.done.contains(id));
-        found
+        Ok((found, damaged))
     }
 
     /// An error when a run of a shard is not done, with the shards.

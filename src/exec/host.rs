@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn memory_speed_is_read_from_the_firmware_s_table() {
-        let mut device = vec![0; 0x22];
+        let mut device = [0; 0x22];
         (device[0], device[1]) = (17, 0x22);
         let at = |speed: u16| [&device[..0x20], &speed.to_le_bytes(), b"a text\0\0"].concat();
         let other = [4, 6, 0, 0, 1, 2, 0, 0];

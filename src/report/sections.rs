@@ -323,7 +323,9 @@ pub(super) fn environment(input: &Input) -> String {
     let drifts = input.results.manifest.drifts();
     if !drifts.is_empty() {
         let _ = write!(out, "<p>Times with a{DRIFTED} are of machines that did not keep their speed:</p><ul>");
-        drifts.iter().for_each(|line| out.push_str(&format!("<li>{}</li>", escape(line))));
+        for line in &drifts {
+            let _ = write!(out, "<li>{}</li>", escape(line));
+        }
         out.push_str("</ul>");
     }
     let rows: Vec<Vec<String>> = input

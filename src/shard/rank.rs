@@ -31,7 +31,7 @@ impl Rank {
         Self {
             ended: match &record.status {
                 Status::Done(_) => 2,
-                failed => u8::from(failed.is_timed_out()),
+                failed @ Status::Failed(_) => u8::from(failed.is_timed_out()),
             },
             steady: !drifted,
             alone: Reverse(circumstances.jobs),
