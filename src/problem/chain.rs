@@ -103,7 +103,9 @@ impl ChainProblem {
             }
             accumulate_rows(&w[..TRANSITIONS], self.data.pixels[at], scores);
             let right = scores[truth];
-            scores.iter_mut().for_each(|score| *score += loss);
+            for score in scores.iter_mut() {
+                *score += loss;
+            }
             scores[truth] = right;
         }
         work.truth = labelling_score(self.truth(i), w, work);
