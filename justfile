@@ -66,3 +66,7 @@ sbom:
 
 bench:
     cargo bench --bench oracles --bench steps
+
+# Steps and memory at 10^4 … 10^6 terms.
+bench-scale:
+    cargo bench --bench scale -- 6

@@ -8,6 +8,7 @@ use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes
 use crate::data::multiclass::{Features, MulticlassData};
 use crate::error::{Error, Result};
 use crate::files;
+use crate::linalg::zeros;
 use crate::problem::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
 
 /// Rows fuller than this are stored dense.
@@ -115,7 +116,7 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
     let n = labels.len();
     let dense = values.len() as f64 >= DENSE_FROM * n as f64 * dim as f64;
     let features = if dense {
-        let mut table = vec![0.0; n * dim];
+        let mut table = zeros(n * dim);
         for i in 0..n {
             for at in offsets[i]..offsets[i + 1] {
                 table[i * dim + indices[at] as usize] = values[at];

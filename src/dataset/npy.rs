@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 
 use super::npy_header::{Header, Kind};
 use crate::guard::Room;
+use crate::linalg::on_huge_pages;
 
 /// An array as read: its shape and its values in C order.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +85,7 @@ pub fn read<T: Element>(mut reader: impl Read, room: &mut Room) -> Result<Array<
     // Read by blocks: memory is touched only as far as there are values.
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| "is too large for this machine")?;
+    let mut values = on_huge_pages(values);
     let mut block = vec![0; (1 << 16) * size];
     while values.len() < count {
         let part = &mut block[..(count - values.len()).min(1 << 16) * size];

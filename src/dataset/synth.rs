@@ -19,6 +19,7 @@ use super::twin::{NODE_FEATURES, STANFORD_LABELS, Twin, USPS_LABELS};
 use crate::data::graph::GraphData;
 use crate::data::letters::{LETTERS, LetterData, PIXELS};
 use crate::data::multiclass::{Features, MulticlassData};
+use crate::linalg::zeros;
 
 /// Random numbers of one stream of a seed: stream 0 for what all examples share, 1 + i for example i.
 struct Noise(Pcg64);
@@ -121,22 +122,19 @@ pub fn usps(twin: &Twin) -> MulticlassData {
     let mut shared = Noise::new(twin.seed, 0);
     let signs: Vec<Stroke> = (0..USPS_LABELS).map(|_| sign(&mut shared, 7, 1.0)).collect();
     let side = (1..twin.size).find(|side| side * side >= twin.size).unwrap_or(1);
-    let rows: Vec<(u32, Vec<f64>)> = (0..twin.n)
-        .into_par_iter()
-        .map(|i| {
-            let mut noise = Noise::new(twin.seed, 1 + i as u64);
-            let digit = noise.share(&DIGITS);
-            let stroke = Hand::new(&mut noise, SPREAD).write(&mut noise, &signs[digit], 1.0, WOBBLE);
-            let pixel = |at: usize| {
-                let centre = [at % side, at / side].map(|v| (v as f64 + 0.5) / side as f64);
-                let depth = (256.0 * distance2(&stroke, centre) - INK) / (PAPER - INK);
-                (1.0 - 2.0 * depth).clamp(-1.0, 1.0)
-            };
-            (digit as u32, (0..twin.size).map(pixel).collect())
-        })
-        .collect();
-    let labels = rows.iter().map(|(label, _)| *label).collect();
-    let values = rows.into_iter().flat_map(|(_, row)| row).collect();
+    let (mut labels, mut values) = (vec![0; twin.n], zeros(twin.n * twin.size));
+    let examples = labels.par_iter_mut().zip(values.par_chunks_exact_mut(twin.size)).enumerate();
+    examples.for_each(|(i, (label, row))| {
+        let mut noise = Noise::new(twin.seed, 1 + i as u64);
+        let digit = noise.share(&DIGITS);
+        let stroke = Hand::new(&mut noise, SPREAD).write(&mut noise, &signs[digit], 1.0, WOBBLE);
+        *label = digit as u32;
+        for (at, value) in row.iter_mut().enumerate() {
+            let centre = [at % side, at / side].map(|v| (v as f64 + 0.5) / side as f64);
+            let depth = (256.0 * distance2(&stroke, centre) - INK) / (PAPER - INK);
+            *value = (1.0 - 2.0 * depth).clamp(-1.0, 1.0);
+        }
+    });
     let label_names = (0..USPS_LABELS).map(|y| y.to_string()).collect();
     MulticlassData { num_labels: USPS_LABELS, dim: twin.size, labels, label_names, features: Features::Dense(values) }
 }
@@ -380,7 +378,7 @@ fn graphs(twin: &Twin, kind: &Kind) -> GraphData {
         node_offsets.push(node_offsets[node_offsets.len() - 1] + picture.labels.len());
         edge_offsets.push(edge_offsets[edge_offsets.len() - 1] + picture.edges.len());
     }
-    let mut features = vec![0.0f32; node_offsets[twin.n] * p];
+    let mut features: Vec<f32> = zeros(node_offsets[twin.n] * p);
     let mut slots = Vec::with_capacity(twin.n);
     let mut rest = features.as_mut_slice();
     for i in 0..twin.n {

@@ -8,6 +8,7 @@ use super::{DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes, text};
 use crate::data::multiclass::{Features, MulticlassData};
 use crate::error::{Error, Result};
 use crate::files;
+use crate::linalg::zeros;
 use crate::problem::{MULTICLASS, MulticlassProblem};
 
 const PIXELS: usize = 256;
@@ -91,6 +92,8 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
     if labels.is_empty() {
         return Err(Error::file(path, "the file is empty, expected the digits of zip.train"));
     }
+    let mut table = zeros(values.len());
+    table.copy_from_slice(&values);
     let label_names = (0..DIGITS).map(|digit| digit.to_string()).collect();
-    Ok(MulticlassData { num_labels: DIGITS, dim: PIXELS, labels, label_names, features: Features::Dense(values) })
+    Ok(MulticlassData { num_labels: DIGITS, dim: PIXELS, labels, label_names, features: Features::Dense(table) })
 }

@@ -1,4 +1,5 @@
-//! Words → planes of a linear-chain model. φ^i is kept per position as label marginals plus transition counts.
+//! Words → planes of a linear-chain model. φ^i is kept per position as label marginals plus transition counts. A position
+//! where φ^i and all planes in question have the truth's letter is not contested: nothing is computed there.
 //!
 //! w is laid out [pixel][letter], then [previous][next], both in rows of 28 (26 letters padded to whole vectors), so
 //! one sweep over the on-pixels of a position gives all its letter scores.
@@ -17,6 +18,8 @@ const ROW: usize = 28;
 const TRANSITIONS: usize = PIXELS * ROW;
 /// Shares below this are rounding dust.
 const DUST: f64 = 1e-20;
+/// All letters, a bit each.
+const ALL: u32 = (1 << LETTERS) - 1;
 
 type Scores = [f64; ROW];
 
@@ -33,6 +36,8 @@ pub const CHAIN: Family = Family {
 pub struct ChainProblem {
     data: Arc<LetterData>,
     lambda: f64,
+    /// On-pixels per word.
+    on: Vec<u32>,
 }
 
 /// One labelling of a word.
@@ -42,6 +47,8 @@ pub type Labelling = SmallVec<[u8; 16]>;
 pub struct ChainBlocks {
     /// Per position: label marginals minus the truth.
     unary: Vec<Scores>,
+    /// Per position: the letters of the truth and of marginals that may not be 0, a bit each.
+    letters: Vec<u32>,
     /// Per word: transition counts minus those of the truth, as (previous·28 + next, count), no zeros.
     pairs: Vec<Vec<(u16, f64)>>,
     /// Per word: expected loss.
@@ -52,22 +59,28 @@ pub struct ChainBlocks {
 pub struct ChainWork {
     /// Loss-augmented unary scores per position.
     scores: Vec<Scores>,
+    /// Letters that are scored, per position.
+    letters: Vec<u32>,
     /// Best prefix scores per position.
     best: Vec<Scores>,
-    /// φ̂ − φ^i per position.
+    /// φ̂ − φ^i per position where that is contested.
     delta: Vec<Scores>,
+    contested: Vec<bool>,
     /// Value of the truth's own labels: zero planes have value zero.
     truth: f64,
-    /// φ̂ − φ^i over transitions, zero outside `touched`.
-    pair_delta: Vec<f64>,
-    seen: Vec<bool>,
+    /// φ̂ − φ^i over transitions: the transitions, and their changes.
     touched: Vec<u16>,
+    pair_changes: Vec<f64>,
+    /// Zeros, but while a direction is made.
+    pair_delta: Vec<f64>,
 }
 
 impl ChainProblem {
     /// The problem with regularisation λ.
     pub fn new(data: Arc<LetterData>, lambda: f64) -> Self {
-        Self { data, lambda }
+        let on =
+            (0..data.len()).map(|i| data.pixels[data.range(i)].iter().map(|mask| mask.count_ones()).sum()).collect();
+        Self { data, lambda, on }
     }
 
     fn inverse_n(&self) -> f64 {
@@ -78,30 +91,37 @@ impl ChainProblem {
         &self.data.labels[self.data.range(i)]
     }
 
+    /// Scores of [`ChainWork::letters`]. Where that is the truth's letter alone, its score does not matter.
     fn score(&self, i: usize, w: &[f64], work: &mut ChainWork) {
         let range = self.data.range(i);
         let loss = 1.0 / range.len() as f64;
         for (l, at) in range.enumerate() {
-            let scores = &mut work.scores[l];
-            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[at], scores);
-            let truth = usize::from(self.data.labels[at]);
-            for k in 0..LETTERS {
-                scores[k] += if k == truth { 0.0 } else { loss };
+            let (scores, letters, truth) = (&mut work.scores[l], work.letters[l], usize::from(self.data.labels[at]));
+            if letters.is_power_of_two() {
+                scores[truth] = 0.0;
+                continue;
             }
+            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[at], scores);
+            let right = scores[truth];
+            for score in scores.iter_mut() {
+                *score += loss;
+            }
+            scores[truth] = right;
         }
         work.truth = labelling_score(self.truth(i), w, work);
     }
+}
 
-    fn touch(work: &mut ChainWork, pair: usize, change: f64) {
-        if !work.seen[pair] {
-            work.seen[pair] = true;
-            work.touched.push(pair as u16);
-        }
-        work.pair_delta[pair] += change;
+/// Adds the letters of a labelling to those of each position.
+#[inline(always)]
+fn join_letters(letters: &mut [u32], labels: &[u8]) {
+    for (letters, k) in letters.iter_mut().zip(labels) {
+        *letters |= 1 << k;
     }
 }
 
 /// Loss-augmented score of a labelling of the loaded word.
+#[inline(always)]
 fn labelling_score(labels: &[u8], w: &[f64], work: &ChainWork) -> f64 {
     let unary: f64 = labels.iter().zip(&work.scores).map(|(k, scores)| scores[usize::from(*k)]).sum();
     let pairs: f64 = labels.windows(2).map(|two| w[TRANSITIONS + pair(two[0], two[1])]).sum();
@@ -142,6 +162,7 @@ impl Problem for ChainProblem {
     fn blocks(&self) -> ChainBlocks {
         ChainBlocks {
             unary: vec![[0.0; ROW]; self.data.labels.len()],
+            letters: self.data.labels.iter().map(|k| 1 << k).collect(),
             pairs: vec![Vec::new(); self.terms()],
             loss: vec![0.0; self.terms()],
         }
@@ -151,17 +172,20 @@ impl Problem for ChainProblem {
         let longest = (0..self.terms()).map(|i| self.data.range(i).len()).max().unwrap_or(0);
         ChainWork {
             scores: vec![[0.0; ROW]; longest],
+            letters: vec![0; longest],
             best: vec![[0.0; ROW]; longest],
             delta: vec![[0.0; ROW]; longest],
+            contested: vec![false; longest],
             truth: 0.0,
             pair_delta: vec![0.0; LETTERS * ROW],
-            seen: vec![false; LETTERS * ROW],
             touched: Vec::with_capacity(LETTERS * ROW),
+            pair_changes: Vec::with_capacity(LETTERS * ROW),
         }
     }
 
     /// Viterbi. Ties: lowest last letter, then lowest previous letter at each step back.
     fn oracle(&self, i: usize, w: &[f64], work: &mut ChainWork, plane: &mut Labelling) -> u64 {
+        work.letters[..self.data.range(i).len()].fill(ALL);
         self.score(i, w, work);
         let transitions = &w[TRANSITIONS..];
         let length = self.data.range(i).len();
@@ -193,26 +217,27 @@ impl Problem for ChainProblem {
             letter = from;
             plane[l - 1] = letter as u8;
         }
-        let on: u32 = self.data.pixels[self.data.range(i)].iter().map(|mask| mask.count_ones()).sum();
-        u64::from(on) * LETTERS as u64 + (length * LETTERS * LETTERS) as u64
+        u64::from(self.on[i]) * LETTERS as u64 + (length * LETTERS * LETTERS) as u64
     }
 
     fn load<'a>(
         &self,
         i: usize,
         w: &[f64],
-        _blocks: &ChainBlocks,
-        _planes: impl Iterator<Item = &'a Labelling>,
+        blocks: &ChainBlocks,
+        planes: impl Iterator<Item = &'a Labelling>,
         work: &mut ChainWork,
     ) {
+        let known = &blocks.letters[self.data.range(i)];
+        work.letters[..known.len()].copy_from_slice(known);
+        for plane in planes {
+            join_letters(&mut work.letters, plane);
+        }
         self.score(i, w, work);
     }
 
-    fn value(&self, i: usize, plane: &Labelling, w: &[f64], work: &ChainWork) -> f64 {
+    fn value(&self, _i: usize, plane: &Labelling, w: &[f64], work: &ChainWork) -> f64 {
         // The truth is exactly the zero plane.
-        if plane[..] == *self.truth(i) {
-            return 0.0;
-        }
         (labelling_score(plane, w, work) - work.truth) * self.inverse_n()
     }
 
@@ -227,9 +252,13 @@ impl Problem for ChainProblem {
         let range = self.data.range(i);
         let truth = self.truth(i);
         let transitions = &w[TRANSITIONS..];
-        forget_pairs(work);
+        let known = blocks.letters[range.clone()].iter().zip(plane);
+        for (contested, (letters, hat)) in work.contested.iter_mut().zip(known) {
+            *contested = !(letters | 1 << hat).is_power_of_two();
+        }
         let (mut gain, mut norm2) = chain_direction(
             &blocks.unary[range.clone()],
+            &work.contested,
             plane,
             truth,
             &work.scores,
@@ -237,18 +266,26 @@ impl Problem for ChainProblem {
             &mut work.delta,
         );
         let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
+        work.touched.clear();
+        for (at, count) in &blocks.pairs[i] {
+            work.pair_delta[usize::from(*at)] = -count;
+            work.touched.push(*at);
+        }
         // The truth's own transitions are counted so that a pair shared with it cancels exactly.
         for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
+            let [hat, truth] = [hat, truth].map(|two| pair(two[0], two[1]));
             if hat != truth {
-                Self::touch(work, pair(hat[0], hat[1]), 1.0);
-                Self::touch(work, pair(truth[0], truth[1]), -1.0);
+                for (at, change) in [(hat, 1.0), (truth, -1.0)] {
+                    work.pair_delta[at] += change;
+                    work.touched.push(at as u16);
+                }
             }
         }
-        for (at, count) in &blocks.pairs[i] {
-            Self::touch(work, usize::from(*at), -count);
-        }
+        work.pair_changes.clear();
         for at in &work.touched {
-            let change = work.pair_delta[usize::from(*at)];
+            // A pair that comes again has been taken.
+            let change = std::mem::take(&mut work.pair_delta[usize::from(*at)]);
+            work.pair_changes.push(change);
             gain += change * transitions[usize::from(*at)];
             norm2 += change * change;
         }
@@ -271,36 +308,46 @@ impl Problem for ChainProblem {
     ) {
         let range = self.data.range(i);
         let inverse_n = self.inverse_n();
-        let wrong = plane.iter().zip(self.truth(i)).filter(|(hat, truth)| hat != truth).count();
+        let truth = self.truth(i);
+        let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
         blocks.loss[i] += gamma * (wrong as f64 / range.len() as f64 - blocks.loss[i]);
-        for (delta, at) in work.delta.iter_mut().zip(range.clone()) {
-            let unary = &mut blocks.unary[at];
+        for (l, at) in range.enumerate() {
+            if !work.contested[l] {
+                continue;
+            }
+            let (unary, delta) = (&mut blocks.unary[at], &mut work.delta[l]);
             for k in 0..ROW {
                 let change = gamma * delta[k];
                 let change = if (unary[k] + change).abs() < DUST { -unary[k] } else { change };
                 unary[k] += change;
                 delta[k] = change;
             }
+            if gamma == 1.0 {
+                let left = (0..LETTERS).filter(|k| unary[*k] != 0.0);
+                blocks.letters[at] = left.fold(1 << truth[l], |letters, k| letters | 1 << k);
+            } else {
+                blocks.letters[at] |= 1 << plane[l];
+            }
             let mask = self.data.pixels[at];
             sink.each(|target, scale| scatter_rows(target, mask, delta, scale * inverse_n));
         }
         let pairs = &mut blocks.pairs[i];
-        for (at, count) in pairs.iter_mut() {
-            let at = usize::from(*at);
-            let mut change = gamma * work.pair_delta[at];
-            if (*count + change).abs() < DUST {
-                change = -*count;
+        let known = pairs.len();
+        for (place, (at, change)) in work.touched.iter().zip(&work.pair_changes).enumerate() {
+            let mut change = gamma * change;
+            if change == 0.0 {
+                continue;
             }
-            *count += change;
-            sink.each(|target, scale| target[TRANSITIONS + at] += scale * inverse_n * change);
-            work.pair_delta[at] = 0.0;
-        }
-        for at in &work.touched {
-            let change = gamma * work.pair_delta[usize::from(*at)];
-            if change != 0.0 {
+            if place < known {
+                let count = &mut pairs[place].1;
+                if (*count + change).abs() < DUST {
+                    change = -*count;
+                }
+                *count += change;
+            } else {
                 pairs.push((*at, change));
-                sink.each(|target, scale| target[TRANSITIONS + usize::from(*at)] += scale * inverse_n * change);
             }
+            sink.each(|target, scale| target[TRANSITIONS + usize::from(*at)] += scale * inverse_n * change);
         }
         pairs.retain(|(_, count)| *count != 0.0);
     }
@@ -338,8 +385,7 @@ impl Problem for ChainProblem {
     }
 
     fn product_ops(&self, i: usize) -> u64 {
-        let on: u32 = self.data.pixels[self.data.range(i)].iter().map(|mask| mask.count_ones()).sum();
-        2 * (u64::from(on) + self.data.range(i).len() as u64)
+        2 * (u64::from(self.on[i]) + self.data.range(i).len() as u64)
     }
 
     fn offset(&self, i: usize, plane: &Labelling) -> f64 {
@@ -374,7 +420,6 @@ impl Problem for ChainProblem {
         self.data.range(i).len() as u64
     }
 
-    /// Only positions where a plane is not the truth are scored.
     fn values<'a>(
         &self,
         i: usize,
@@ -383,32 +428,14 @@ impl Problem for ChainProblem {
         work: &mut ChainWork,
         values: &mut Vec<f64>,
     ) {
-        let range = self.data.range(i);
-        let truth = self.truth(i);
-        let contested = planes.clone().fold(0u64, |contested, plane| contested | differing(plane, truth));
-        let loss = 1.0 / range.len() as f64;
-        for l in ones(contested, range.len()) {
-            let scores = &mut work.scores[l];
-            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[range.start + l], scores);
-            let base = scores[usize::from(truth[l])];
-            // What a wrong letter is worth more than the right one.
-            for score in scores.iter_mut() {
-                *score += loss - base;
-            }
+        for (letters, truth) in work.letters.iter_mut().zip(self.truth(i)) {
+            *letters = 1 << truth;
         }
-        let transitions = &w[TRANSITIONS..];
-        values.extend(planes.map(|plane| {
-            let mut sum = 0.0;
-            for l in ones(differing(plane, truth), range.len()).filter(|l| plane[*l] != truth[*l]) {
-                sum += work.scores[l][usize::from(plane[l])];
-            }
-            for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
-                if hat != truth {
-                    sum += transitions[pair(hat[0], hat[1])] - transitions[pair(truth[0], truth[1])];
-                }
-            }
-            sum * self.inverse_n()
-        }));
+        for plane in planes.clone() {
+            join_letters(&mut work.letters, plane);
+        }
+        self.score(i, w, work);
+        values.extend(planes.map(|plane| self.value(i, plane, w, work)));
     }
 
     fn add_planes<'a>(
@@ -451,11 +478,20 @@ impl Problem for ChainProblem {
         offset
     }
 
-    fn prefetch(&self, i: usize, blocks: &ChainBlocks, _work: &mut ChainWork) {
+    fn approach(&self, i: usize, blocks: &ChainBlocks) {
         let range = self.data.range(i);
         prefetch(&self.data.pixels[range.clone()]);
-        prefetch(&blocks.unary[range]);
-        prefetch(std::slice::from_ref(&blocks.pairs[i]));
+        prefetch(&self.data.labels[range.clone()]);
+        prefetch(&blocks.letters[range]);
+        prefetch(&blocks.pairs[i..=i]);
+    }
+
+    fn prefetch(&self, i: usize, blocks: &ChainBlocks, _work: &mut ChainWork) {
+        for at in self.data.range(i).filter(|at| !blocks.letters[*at].is_power_of_two()) {
+            prefetch(&blocks.unary[at]);
+        }
+        prefetch(&blocks.pairs[i]);
+        prefetch(&blocks.loss[i..=i]);
     }
 
     fn exported(&self) -> usize {
@@ -492,12 +528,4 @@ fn ones(bits: u64, length: usize) -> impl Iterator<Item = usize> {
     })
     .take_while(move |l| *l < length)
     .chain(long)
-}
-
-/// Clears the transition part of the direction last asked for.
-fn forget_pairs(work: &mut ChainWork) {
-    for at in work.touched.drain(..) {
-        work.pair_delta[usize::from(at)] = 0.0;
-        work.seen[usize::from(at)] = false;
-    }
 }

@@ -248,6 +248,8 @@ pub trait Problem: Sync {
         }
         offset
     }
+    /// Hint that term i comes after the next one: a word on where its memory is may be asked for.
+    fn approach(&self, _i: usize, _blocks: &Self::Blocks) {}
     /// Hint that term i comes after the one that is about to be worked on.
     fn prefetch(&self, _i: usize, _blocks: &Self::Blocks, _work: &mut Self::Work) {}
     /// Length of [`Problem::weights`].

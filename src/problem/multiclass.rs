@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{COPIES, Direction, Family, Paper, Problem, Sink, vectors};
 use crate::data::multiclass::{Features, MulticlassData, Row};
-use crate::linalg::{add_scaled, dot, dot_rows, prefetch};
+use crate::linalg::{add_scaled, dot, dot_rows, prefetch, prefetch_near, zeros};
 
 /// Shares below this are rounding dust: dropping them keeps the support small and denormals away.
 const DUST: f64 = 1e-20;
@@ -180,7 +180,7 @@ impl Problem for MulticlassProblem {
 
     fn blocks(&self) -> Vec<f64> {
         let k = self.labels();
-        let mut shares = vec![0.0; self.terms() * k];
+        let mut shares: Vec<f64> = zeros(self.terms() * k);
         if !self.differences {
             for (i, y) in self.data.labels.iter().enumerate() {
                 shares[i * k + *y as usize] = 1.0;
@@ -369,6 +369,15 @@ impl Problem for MulticlassProblem {
         }
         sink.each(|target, scale| self.add_row(i, truth, -scale * total, target));
         total
+    }
+
+    #[inline]
+    fn approach(&self, i: usize, _blocks: &Vec<f64>) {
+        prefetch(&self.data.labels[i..=i]);
+        prefetch(&self.norms[i..=i]);
+        if let Row::Dense(x) = self.data.row(i) {
+            prefetch_near(x);
+        }
     }
 
     #[inline]

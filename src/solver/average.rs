@@ -4,6 +4,7 @@
 //! so it is enough to add T_{s−1}·δ_s on the support of each step's change δ_s.
 
 use crate::linalg::add_scaled;
+use crate::problem::Sink;
 
 /// Accumulator of one average (over the exact or over the approximate steps).
 ///
@@ -77,6 +78,16 @@ impl Average {
     /// The vector that takes the next step's change of w times [`Average::weight`].
     pub fn sum_mut(&mut self) -> &mut [f64] {
         &mut self.sum
+    }
+
+    /// Where the change of the next step goes: into w, and into this average, if there is one.
+    #[inline(always)]
+    pub fn sink<'a>(average: Option<&'a mut Self>, w: &'a mut [f64], scale: f64) -> Sink<'a> {
+        let average = average.map(|average| {
+            let factor = scale * average.weight();
+            (average.sum_mut(), factor)
+        });
+        Sink { w, scale, average }
     }
 
     /// Counts a step whose change of w was already added to [`Average::sum_mut`].

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::Metered;
 use super::face::Face;
 use super::order::{Order, Orders};
+use super::state::State as _;
 use super::weighted::Weighted;
 use super::weights::{Stop, Weights};
 use crate::linalg::{add_scaled, norm2};

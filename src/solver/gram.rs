@@ -4,11 +4,11 @@
 //! oracle call, takes up to `steps` pair steps; planes with weight never leave; terms where nothing was to be gained sit
 //! out some approximate passes. `mp-bcfw-gap` also draws the terms of its exact passes by their gaps.
 
-use super::average::{Average, Solution};
+use super::average::Average;
 use super::gaps::{Gaps, REFRESH};
 use super::order::ORDER;
-use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule, sizes};
-use super::weights::{Stop, Weights};
+use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule};
+use super::weights::Stop;
 use super::{Meter, Metered, Solver, SolverInfo, SolverRow, Weighted};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
@@ -185,13 +185,15 @@ impl<'p, P: Problem> GramSets<'p, P> {
     }
 }
 
-impl<P: Problem> Body for GramSets<'_, P> {
-    fn phi(&self) -> (&[f64], f64) {
-        (&self.now.w, self.now.offset)
+impl<'p, P: Problem> Body for GramSets<'p, P> {
+    type State = Weighted<'p, P>;
+
+    fn state(&self) -> &Self::State {
+        &self.now
     }
 
-    fn lambda(&self) -> f64 {
-        self.now.problem.lambda()
+    fn state_mut(&mut self) -> &mut Self::State {
+        &mut self.now
     }
 
     fn exact_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
@@ -254,29 +256,5 @@ impl<P: Problem> Body for GramSets<'_, P> {
         }
         self.mean = sum / f64::from(visited.max(1));
         true
-    }
-
-    fn resum(&mut self) {
-        self.now.resum();
-    }
-
-    fn resummed(&self) -> Solution {
-        self.now.resummed()
-    }
-
-    fn weights(&self) -> Vec<&[f64]> {
-        self.now.sets.iter().map(Weights::alpha).collect()
-    }
-
-    fn planes(&self) -> (f64, u64) {
-        sizes(self.now.sets.iter().map(Weights::known))
-    }
-
-    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        self.now.kept_values(w)
-    }
-
-    fn cached_bytes(&self) -> u64 {
-        self.now.cached_bytes()
     }
 }

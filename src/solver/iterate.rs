@@ -3,7 +3,7 @@
 use super::average::{Average, Solution};
 use super::{Meter, Metered, step};
 use crate::linalg::norm2;
-use crate::problem::{Direction, Problem, Sink};
+use crate::problem::{Direction, Problem};
 
 /// φ = Σ φ^i at one moment, with the memory to step.
 pub struct Iterate<'p, P: Problem> {
@@ -146,15 +146,7 @@ impl<'p, P: Problem> Iterate<'p, P> {
         let lambda = self.problem.lambda();
         let gamma = step::gamma(direction, lambda);
         if gamma > 0.0 {
-            let scale = -1.0 / lambda;
-            let mut sink = Sink {
-                w: &mut self.w,
-                scale,
-                average: average.as_mut().map(|average| {
-                    let weight = average.weight();
-                    (average.sum_mut(), scale * weight)
-                }),
-            };
+            let mut sink = Average::sink(average.as_deref_mut(), &mut self.w, -1.0 / lambda);
             self.problem.advance(i, &mut self.blocks, plane, gamma, &mut self.work, &mut sink);
             self.offset += gamma * direction.offset;
         }

@@ -3,9 +3,9 @@
 
 use super::gram::{MEMORY, most_products};
 use super::order::{ORDER, Order, Orders};
-use super::passes::{RESUM_EVERY, sizes};
-use super::weights::{End, Stop, Weights};
-use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, Weighted};
+use super::passes::RESUM_EVERY;
+use super::weights::{End, Stop};
+use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, State, Weighted};
 use crate::problem::Problem;
 use crate::settings::Params;
 
@@ -110,23 +110,7 @@ impl<P: Problem> Solver for Lazy<'_, P> {
         self.now.dual()
     }
 
-    fn planes(&self) -> (f64, u64) {
-        sizes(self.now.sets.iter().map(Weights::known))
-    }
-
-    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        self.now.kept_values(w)
-    }
-
-    fn cached_bytes(&self) -> u64 {
-        self.now.cached_bytes()
-    }
-
-    fn resummed(&self) -> Option<Solution> {
-        Some(self.now.resummed())
-    }
-
-    fn weights(&self) -> Vec<&[f64]> {
-        self.now.sets.iter().map(Weights::alpha).collect()
+    fn state(&self) -> Option<&dyn State> {
+        Some(&self.now)
     }
 }

@@ -216,6 +216,12 @@ impl<'p, P: Problem> Metered<'p, P> {
         self.0.add_planes(i, planes, work, sink)
     }
 
+    /// [`Problem::approach`].
+    #[inline(always)]
+    pub fn approach(self, i: usize, blocks: &P::Blocks) {
+        self.0.approach(i, blocks);
+    }
+
     /// [`Problem::prefetch`].
     #[inline(always)]
     pub fn prefetch(self, i: usize, blocks: &P::Blocks, work: &mut P::Work) {

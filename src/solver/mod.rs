@@ -18,6 +18,7 @@ pub mod passes;
 mod sampled;
 pub mod slope;
 mod ssg;
+mod state;
 pub mod step;
 mod table;
 mod weighted;
@@ -33,6 +34,7 @@ pub use metered::Metered;
 pub use mpbcfw::{MultiPlane, MultiPlaneParams, PlaneSets};
 pub use passes::Schedule;
 pub use slope::Moment;
+pub use state::State;
 pub use table::{Refusal, SolverInfo, SolverRow, SolverTable, Standard};
 pub use weighted::{Visit, Weighted};
 
@@ -84,27 +86,31 @@ pub trait Solver {
     fn solution(&self) -> Solution;
     /// F of the current iterate.
     fn dual(&self) -> f64;
+    /// φ as it is kept, where that is a [`State`]: it answers what is asked below.
+    fn state(&self) -> Option<&dyn State> {
+        None
+    }
     /// Mean and largest working-set size.
     fn planes(&self) -> (f64, u64) {
-        (0.0, 0)
+        self.state().map_or((0.0, 0), State::planes)
     }
     /// Per term the largest ⟨φ^{iy}, [w 1]⟩ of the planes it keeps, −∞ where it has none: H_i(w) is not less. Asked at
     /// evaluations when the oracle is not exact. Empty when no planes are kept.
-    fn kept_values(&self, _w: &[f64]) -> Vec<f64> {
-        Vec::new()
+    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+        self.state().map_or_else(Vec::new, |state| state.kept_values(w))
     }
     /// Memory of the products between planes that it keeps, in bytes.
     fn cached_bytes(&self) -> u64 {
-        0
+        self.state().map_or(0, State::cached_bytes)
     }
     /// φ summed afresh from the φ^i, for tests: [`Solver::solution`] of a raw solver up to rounding. Nothing when no φ^i
     /// are kept.
     fn resummed(&self) -> Option<Solution> {
-        None
+        self.state().map(State::resummed)
     }
     /// The weights over planes of every term, the truth's first; empty when φ^i is kept in another form.
     fn weights(&self) -> Vec<&[f64]> {
-        Vec::new()
+        self.state().map_or_else(Vec::new, State::weights)
     }
     /// (time, F) at the start of the last iteration and after each of its passes.
     fn moments(&self) -> &[Moment] {

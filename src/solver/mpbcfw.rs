@@ -1,13 +1,18 @@
 //! MP-BCFW, and with N = M = 0 BCFW: exact pass, then approximate passes over the working sets.
 
-use super::average::{Average, Solution};
+use super::average::Average;
 use super::batch::{Batch, Batching, LANES, TAU, lanes_rule, tau_fits};
 use super::order::ORDER;
-use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule, sizes};
-use super::working_set::{WorkingSet, best_values};
+use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule};
+use super::state::Kept;
+use super::working_set::WorkingSet;
 use super::{Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
+use crate::linalg::prefetch;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
+
+/// So many terms ahead of an approximate step it is known which of them are settled.
+const FAR: usize = 32;
 
 /// The parameters of MP-BCFW, named as in the paper.
 const MULTI_PLANE: &[Param] = &[
@@ -166,37 +171,33 @@ impl<'p, P: Problem> MultiPlane<'p, P> {
 
     /// The working sets, for inspection.
     pub fn working_sets(&self) -> &[WorkingSet<P::Plane>] {
-        &self.body.sets
+        &self.body.kept.sets
     }
 
     /// The current iterate.
     pub fn iterate_now(&self) -> &Iterate<'p, P> {
-        &self.body.now
+        &self.body.kept.now
     }
 }
 
 /// State of BCFW and MP-BCFW inside their passes: the iterate, and the W_i.
 pub struct PlaneSets<'p, P: Problem> {
-    now: Iterate<'p, P>,
+    kept: Kept<'p, P>,
     t: u64,
     n: usize,
-    sets: Vec<WorkingSet<P::Plane>>,
     /// Where W_i has one plane and φ^i is that plane, the iteration of the last visit, else 0: approximate steps change
     /// nothing there until the oracle returns another plane.
     settled: Vec<u64>,
-    spare: Vec<P::Plane>,
     batch: Batch<P>,
 }
 
 impl<'p, P: Problem> PlaneSets<'p, P> {
     fn new(problem: Metered<'p, P>, params: &MultiPlaneParams) -> Self {
         Self {
-            now: Iterate::new(problem),
+            kept: Kept::new(problem),
             t: params.t,
             n: params.n,
-            sets: (0..problem.terms()).map(|_| WorkingSet::default()).collect(),
             settled: vec![0; problem.terms()],
-            spare: Vec::new(),
             batch: Batch::new(problem, params.batching),
         }
     }
@@ -205,13 +206,13 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
     fn exact_batches(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
         for terms in pass.order.chunks(self.batch.most()) {
             let allowed = meter.may_call_some(terms.len());
-            let (now, sets) = (&mut self.now, &mut self.sets);
+            let (now, sets) = (&mut self.kept.now, &mut self.kept.sets);
             self.batch.call(now.problem, meter, &now.w, &terms[..allowed], |i| sets[i].planes());
             for (at, i) in terms[..allowed].iter().map(|i| *i as usize).enumerate() {
                 let hat = self.batch.hat(at);
                 now.late_step(i, hat, pass.average.as_deref_mut());
                 if self.n > 0 {
-                    keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, &mut self.spare);
+                    keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, &mut self.kept.spare);
                 }
             }
             if allowed < terms.len() {
@@ -221,12 +222,38 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
         true
     }
 
+    /// Asks for the memory of the term that is worked on next and of the one after it.
+    #[inline(always)]
+    fn look_ahead(&mut self, next: Option<&u32>, far: Option<&u32>) {
+        let (now, kept) = (&mut self.kept.now, self.n > 0);
+        if let Some(far) = far.map(|far| *far as usize) {
+            now.problem.approach(far, &now.blocks);
+            if kept {
+                prefetch(&self.kept.sets[far..=far]);
+                prefetch(&self.settled[far..=far]);
+            }
+        }
+        if let Some(next) = next.map(|next| *next as usize) {
+            now.problem.prefetch(next, &now.blocks, &mut now.work);
+            if kept {
+                self.kept.sets[next].prefetch();
+            }
+        }
+    }
+
+    /// Where the first term from there on is that is not settled, or where the look ends.
+    #[inline(always)]
+    fn unsettled(&self, order: &[u32], from: usize) -> usize {
+        let end = order.len().min(from + FAR);
+        (from..end).find(|at| self.settled[order[*at] as usize] == 0).unwrap_or(end)
+    }
+
     /// One step towards the best plane of W_i; returns |W_i| as it was.
     #[inline]
     fn approximate_step(&mut self, i: usize, iteration: u64, average: Option<&mut Average>) -> usize {
-        let set = &self.sets[i];
+        let set = &self.kept.sets[i];
         let count = set.len();
-        let now = &mut self.now;
+        let now = &mut self.kept.now;
         now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
         let (mut best, mut best_value) = (0, f64::NEG_INFINITY);
         if count > 1 {
@@ -241,8 +268,8 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
         if now.step(i, set.plane(best), average) && count == 1 {
             self.settled[i] = iteration;
         }
-        self.sets[i].activate(best, iteration);
-        self.sets[i].expire(iteration, self.t, &mut self.spare);
+        self.kept.sets[i].activate(best, iteration);
+        self.kept.sets[i].expire(iteration, self.t, &mut self.kept.spare);
         count
     }
 }
@@ -267,13 +294,15 @@ fn keep<P: Clone + PartialEq + Default>(
     }
 }
 
-impl<P: Problem> Body for PlaneSets<'_, P> {
-    fn phi(&self) -> (&[f64], f64) {
-        (&self.now.w, self.now.offset)
+impl<'p, P: Problem> Body for PlaneSets<'p, P> {
+    type State = Kept<'p, P>;
+
+    fn state(&self) -> &Self::State {
+        &self.kept
     }
 
-    fn lambda(&self) -> f64 {
-        self.now.problem.lambda()
+    fn state_mut(&mut self) -> &mut Self::State {
+        &mut self.kept
     }
 
     fn exact_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
@@ -283,30 +312,27 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
         let n = pass.order.len();
         for at in 0..n {
             let i = pass.order[at] as usize;
-            if at + 1 < n {
-                self.now.problem.prefetch(pass.order[at + 1] as usize, &self.now.blocks, &mut self.now.work);
-            }
-            if !self.now.exact_step_among(i, self.sets[i].planes(), meter, pass.average.as_deref_mut()) {
+            self.look_ahead(pass.order.get(at + 1), pass.order.get(at + 2));
+            if !self.kept.now.exact_step_among(i, self.kept.sets[i].planes(), meter, pass.average.as_deref_mut()) {
                 return false;
             }
             if self.n > 0 {
-                let (set, settled) = (&mut self.sets[i], &mut self.settled[i]);
-                keep(set, settled, &self.now.hat, pass.iteration, self.n, &mut self.spare);
+                let (set, settled) = (&mut self.kept.sets[i], &mut self.settled[i]);
+                keep(set, settled, &self.kept.now.hat, pass.iteration, self.n, &mut self.kept.spare);
             }
         }
         true
     }
 
     fn approximate_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
-        let n = pass.order.len();
-        for at in 0..n {
-            let i = pass.order[at] as usize;
-            if let Some(next) = pass.order.get(at + 1).map(|next| *next as usize)
-                && self.settled[next] == 0
-            {
-                self.now.problem.prefetch(next, &self.now.blocks, &mut self.now.work);
+        let order = pass.order;
+        let mut next = 0;
+        for at in 0..order.len() {
+            let i = order[at] as usize;
+            if let Some(far) = order.get(at + FAR).map(|far| *far as usize) {
+                prefetch(&self.settled[far..=far]);
             }
-            let ops = self.now.problem.product_ops(i);
+            let ops = self.kept.now.problem.product_ops(i);
             let average = pass.average.as_deref_mut();
             if self.settled[i] > 0 {
                 self.settled[i] = pass.iteration;
@@ -318,7 +344,11 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
                 }
                 continue;
             }
-            if self.sets[i].is_empty() {
+            next = next.max(at + 1);
+            let far = self.unsettled(order, next + 1);
+            self.look_ahead(order.get(next), order.get(far));
+            next = far;
+            if self.kept.sets[i].is_empty() {
                 continue;
             }
             let step = || {
@@ -330,21 +360,5 @@ impl<P: Problem> Body for PlaneSets<'_, P> {
             }
         }
         true
-    }
-
-    fn resum(&mut self) {
-        self.now.resum();
-    }
-
-    fn resummed(&self) -> Solution {
-        self.now.resummed()
-    }
-
-    fn planes(&self) -> (f64, u64) {
-        sizes(self.sets.iter().map(WorkingSet::len))
-    }
-
-    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        best_values(self.now.problem, &self.sets, w)
     }
 }

@@ -5,7 +5,7 @@
 //! of the best kept plane of every term, while these promise a quarter of the gap of the exact round.
 
 use super::order::{Order, Orders};
-use super::passes::sizes;
+use super::state::sizes;
 use super::weights::{Stop, Weights};
 use super::working_set::{WorkingSet, best_values};
 use super::{ANNOUNCED, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};

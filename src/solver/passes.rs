@@ -4,8 +4,7 @@
 use super::average::{Average, Solution};
 use super::order::{ORDER, Order, Orders};
 use super::slope::{Moment, another_pass};
-use super::{Iteration, Meter, Refusal, Solver};
-use crate::linalg::norm2;
+use super::{Iteration, Meter, Refusal, Solver, State};
 use crate::settings::{Domain, Param, Params, Value};
 
 /// φ is summed afresh from the φ^i after this many iterations, against drift.
@@ -101,30 +100,16 @@ pub struct Pass<'a> {
 
 /// What a solver does inside its passes.
 pub trait Body {
-    /// w and φ∘.
-    fn phi(&self) -> (&[f64], f64);
-    /// λ.
-    fn lambda(&self) -> f64;
+    /// How it keeps φ.
+    type State: State;
+    /// φ.
+    fn state(&self) -> &Self::State;
+    /// φ, to sum it afresh.
+    fn state_mut(&mut self) -> &mut Self::State;
     /// One exact pass; false when the run must stop.
     fn exact_pass(&mut self, pass: Pass<'_>, meter: &mut Meter<'_>) -> bool;
     /// One approximate pass; false when the run must stop.
     fn approximate_pass(&mut self, pass: Pass<'_>, meter: &mut Meter<'_>) -> bool;
-    /// Sums φ afresh from the φ^i.
-    fn resum(&mut self);
-    /// See [`Solver::planes`].
-    fn planes(&self) -> (f64, u64);
-    /// See [`Solver::kept_values`].
-    fn kept_values(&self, w: &[f64]) -> Vec<f64>;
-    /// See [`Solver::cached_bytes`].
-    fn cached_bytes(&self) -> u64 {
-        0
-    }
-    /// See [`Solver::resummed`].
-    fn resummed(&self) -> Solution;
-    /// See [`Solver::weights`].
-    fn weights(&self) -> Vec<&[f64]> {
-        Vec::new()
-    }
 }
 
 /// Which average follows the steps of a pass.
@@ -149,7 +134,7 @@ pub struct Passes<B> {
 impl<B: Body> Passes<B> {
     /// The solver at its start, of a body at its start.
     pub fn over(body: B, terms: usize, schedule: Schedule, seed: u64) -> Self {
-        let dim = body.phi().0.len();
+        let dim = body.state().phi().0.len();
         Self {
             body,
             orders: Orders::new(schedule.order, terms, seed),
@@ -177,7 +162,7 @@ impl<B: Body> Passes<B> {
     /// Lets the average that did not count the steps since the last call take them in.
     fn share_steps(&mut self, counted: Kind) {
         if let Some(averages) = &mut self.averages {
-            let (w, offset) = self.body.phi();
+            let (w, offset) = self.body.state().phi();
             averages[1 - counted as usize].shift(w, &self.before.0, offset - self.before.1);
             self.before.0.copy_from_slice(w);
             self.before.1 = offset;
@@ -218,56 +203,36 @@ impl<B: Body> Solver for Passes<B> {
         let complete = self.approximate_passes(meter);
         self.share_steps(Kind::Approximate);
         if self.iteration.is_multiple_of(RESUM_EVERY) {
-            self.body.resum();
+            self.body.state_mut().resum();
         }
         if complete { Iteration::Complete } else { Iteration::Shortened }
     }
 
     fn solution(&self) -> Solution {
-        let (w, offset) = self.body.phi();
+        let (w, offset) = self.body.state().phi();
         let now = || Solution { w: w.to_vec(), offset };
         let Some([exact, approximate]) = &self.averages else { return now() };
         match (exact.read(w, offset), approximate.read(w, offset)) {
-            (Some(exact), Some(approximate)) => exact.best_between(&approximate, self.body.lambda()),
+            (Some(exact), Some(approximate)) => exact.best_between(&approximate, self.body.state().lambda()),
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => now(),
         }
     }
 
     fn dual(&self) -> f64 {
-        let (w, offset) = self.body.phi();
-        offset - 0.5 * self.body.lambda() * norm2(w)
+        self.body.state().dual()
     }
 
-    fn planes(&self) -> (f64, u64) {
-        self.body.planes()
-    }
-
-    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        self.body.kept_values(w)
-    }
-
-    fn cached_bytes(&self) -> u64 {
-        self.body.cached_bytes()
+    fn state(&self) -> Option<&dyn State> {
+        Some(self.body.state())
     }
 
     fn resummed(&self) -> Option<Solution> {
         // The averages have no φ^i of their own.
-        self.averages.is_none().then(|| self.body.resummed())
-    }
-
-    fn weights(&self) -> Vec<&[f64]> {
-        self.body.weights()
+        self.averages.is_none().then(|| self.body.state().resummed())
     }
 
     fn moments(&self) -> &[Moment] {
         &self.moments
     }
-}
-
-/// Mean and largest of the sizes of working sets.
-pub fn sizes(sets: impl ExactSizeIterator<Item = usize>) -> (f64, u64) {
-    let count = sets.len().max(1) as f64;
-    let (total, most) = sets.fold((0, 0), |(total, most), size| (total + size, most.max(size)));
-    (total as f64 / count, most as u64)
 }

@@ -3,10 +3,10 @@
 
 use super::gaps::Gaps;
 use super::order::Orders;
-use super::passes::{RESUM_EVERY, sizes};
-use super::weights::{Stop, Weights};
-use super::working_set::{WorkingSet, best_values};
-use super::{Iterate, Iteration, Meter, Metered, Solution, Solver, Weighted};
+use super::passes::RESUM_EVERY;
+use super::state::Kept;
+use super::weights::Stop;
+use super::{Iteration, Meter, Metered, Solution, Solver, State, Weighted};
 use crate::problem::Problem;
 
 /// When a cached plane is good enough.
@@ -41,28 +41,18 @@ pub struct Plan {
 
 /// The blocks of one of the solvers: how a step is taken.
 pub trait Blocks {
+    /// How they keep φ.
+    type State: State;
+    /// φ.
+    fn state(&self) -> &Self::State;
+    /// φ, to sum it afresh.
+    fn state_mut(&mut self) -> &mut Self::State;
     /// One oracle call and one step; the gap before it. None when the run must stop.
     fn exact(&mut self, i: usize, iteration: u64, meter: &mut Meter<'_>) -> Option<f64>;
     /// One oracle call without a step; the gap. None when the run must stop.
     fn look(&mut self, i: usize, iteration: u64, keep: bool, meter: &mut Meter<'_>) -> Option<f64>;
     /// A step towards the best cached plane if its gap is at least this; None when it is not, else whether to go on.
     fn cached(&mut self, i: usize, least: f64, iteration: u64, meter: &mut Meter<'_>) -> Option<bool>;
-    /// See [`Solver::solution`].
-    fn solution(&self) -> Solution;
-    /// See [`Solver::dual`].
-    fn dual(&self) -> f64;
-    /// Sums φ afresh from the φ^i.
-    fn resum(&mut self);
-    /// See [`Solver::resummed`].
-    fn resummed(&self) -> Solution;
-    /// See [`Solver::weights`].
-    fn weights(&self) -> Vec<&[f64]>;
-    /// See [`Solver::planes`].
-    fn planes(&self) -> (f64, u64);
-    /// See [`Solver::kept_values`].
-    fn kept_values(&self, w: &[f64]) -> Vec<f64>;
-    /// See [`Solver::cached_bytes`].
-    fn cached_bytes(&self) -> u64;
 }
 
 /// A solver that draws terms and takes steps on their blocks.
@@ -128,71 +118,65 @@ impl<B: Blocks> Solver for Sampled<B> {
             }
         }
         if self.plan.iteration.is_multiple_of(RESUM_EVERY) {
-            self.blocks.resum();
+            self.blocks.state_mut().resum();
         }
         Iteration::Complete
     }
 
     fn solution(&self) -> Solution {
-        self.blocks.solution()
+        self.blocks.state().solution()
     }
 
     fn dual(&self) -> f64 {
-        self.blocks.dual()
+        self.blocks.state().dual()
     }
 
-    fn resummed(&self) -> Option<Solution> {
-        Some(self.blocks.resummed())
-    }
-
-    fn weights(&self) -> Vec<&[f64]> {
-        self.blocks.weights()
-    }
-
-    fn planes(&self) -> (f64, u64) {
-        self.blocks.planes()
-    }
-
-    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        self.blocks.kept_values(w)
-    }
-
-    fn cached_bytes(&self) -> u64 {
-        self.blocks.cached_bytes()
+    fn state(&self) -> Option<&dyn State> {
+        Some(self.blocks.state())
     }
 }
 
 /// Frank–Wolfe steps on φ^i as one vector.
 pub struct Mixes<'p, P: Problem> {
-    now: Iterate<'p, P>,
-    sets: Vec<WorkingSet<P::Plane>>,
-    spare: Vec<P::Plane>,
+    kept: Kept<'p, P>,
     cache: usize,
 }
 
 impl<'p, P: Problem> Mixes<'p, P> {
     /// φ^i = 0 and empty caches of at most so many planes.
     pub fn new(problem: Metered<'p, P>, cache: usize) -> Self {
-        let sets = (0..problem.terms()).map(|_| WorkingSet::default()).collect();
-        Self { now: Iterate::new(problem), sets, spare: Vec::new(), cache }
+        Self { kept: Kept::new(problem), cache }
     }
 
     fn keep_hat(&mut self, i: usize, iteration: u64) {
         if self.cache > 0 {
-            self.sets[i].insert(&self.now.hat, iteration, self.cache, &mut self.spare);
+            let Kept { now, sets, spare } = &mut self.kept;
+            sets[i].insert(&now.hat, iteration, self.cache, spare);
         }
     }
 }
 
-impl<P: Problem> Blocks for Mixes<'_, P> {
+impl<'p, P: Problem> Blocks for Mixes<'p, P> {
+    type State = Kept<'p, P>;
+
+    fn state(&self) -> &Self::State {
+        &self.kept
+    }
+
+    fn state_mut(&mut self) -> &mut Self::State {
+        &mut self.kept
+    }
+
     fn exact(&mut self, i: usize, iteration: u64, meter: &mut Meter<'_>) -> Option<f64> {
-        let gap = self.now.exact_gap_step(i, self.sets[i].planes(), meter, None)?;
+        let Kept { now, sets, .. } = &mut self.kept;
+        let gap = now.exact_gap_step(i, sets[i].planes(), meter, None)?;
         self.keep_hat(i, iteration);
         Some(gap)
     }
 
     fn look(&mut self, i: usize, iteration: u64, keep: bool, meter: &mut Meter<'_>) -> Option<f64> {
-        let gap = self.now.exact_gap(i, self.sets[i].planes(), meter)?;
+        let Kept { now, sets, .. } = &mut self.kept;
+        let gap = now.exact_gap(i, sets[i].planes(), meter)?;
         if keep {
             self.keep_hat(i, iteration);
         }
@@ -200,7 +184,7 @@ impl<P: Problem> Blocks for Mixes<'_, P> {
     }
 
     fn cached(&mut self, i: usize, least: f64, iteration: u64, meter: &mut Meter<'_>) -> Option<bool> {
-        let (set, now) = (&mut self.sets[i], &mut self.now);
+        let (set, now) = (&mut self.kept.sets[i], &mut self.kept.now);
         if set.is_empty() {
             return None;
         }
@@ -218,38 +202,6 @@ impl<P: Problem> Blocks for Mixes<'_, P> {
         });
         set.activate(best, iteration);
         Some(go_on)
-    }
-
-    fn solution(&self) -> Solution {
-        self.now.solution()
-    }
-
-    fn dual(&self) -> f64 {
-        self.now.dual()
-    }
-
-    fn resum(&mut self) {
-        self.now.resum();
-    }
-
-    fn resummed(&self) -> Solution {
-        self.now.resummed()
-    }
-
-    fn weights(&self) -> Vec<&[f64]> {
-        Vec::new()
-    }
-
-    fn planes(&self) -> (f64, u64) {
-        sizes(self.sets.iter().map(WorkingSet::len))
-    }
-
-    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        best_values(self.now.problem, &self.sets, w)
-    }
-
-    fn cached_bytes(&self) -> u64 {
-        0
     }
 }
 
@@ -269,7 +221,17 @@ impl<'p, P: Problem> Pairs<'p, P> {
 /// One pair step a visit.
 const ONE: Stop = Stop { steps: 1, share: 0.0 };
 
-impl<P: Problem> Blocks for Pairs<'_, P> {
+impl<'p, P: Problem> Blocks for Pairs<'p, P> {
+    type State = Weighted<'p, P>;
+
+    fn state(&self) -> &Self::State {
+        &self.now
+    }
+
+    fn state_mut(&mut self) -> &mut Self::State {
+        &mut self.now
+    }
+
     fn exact(&mut self, i: usize, iteration: u64, meter: &mut Meter<'_>) -> Option<f64> {
         let visit = self.now.exact_visit(i, ONE, iteration, meter, None)?;
         self.now.evict(i, self.cache);
@@ -300,37 +262,5 @@ impl<P: Problem> Blocks for Pairs<'_, P> {
             return None;
         }
         Some(meter.approximate_step(|| self.now.step(i, ONE, iteration, None).operations))
-    }
-
-    fn solution(&self) -> Solution {
-        self.now.solution()
-    }
-
-    fn dual(&self) -> f64 {
-        self.now.dual()
-    }
-
-    fn resum(&mut self) {
-        self.now.resum();
-    }
-
-    fn resummed(&self) -> Solution {
-        self.now.resummed()
-    }
-
-    fn weights(&self) -> Vec<&[f64]> {
-        self.now.sets.iter().map(Weights::alpha).collect()
-    }
-
-    fn planes(&self) -> (f64, u64) {
-        sizes(self.now.sets.iter().map(Weights::known))
-    }
-
-    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        self.now.kept_values(w)
-    }
-
-    fn cached_bytes(&self) -> u64 {
-        self.now.cached_bytes()
     }
 }

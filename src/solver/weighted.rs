@@ -2,11 +2,11 @@
 //! that moves them. A visit scores the planes of one term once; its steps then touch no d-vector, and w moves once.
 
 use super::average::{Average, Solution};
+use super::state::{State, sizes};
 use super::step::gamma_within;
 use super::weights::{End, Stop, Weights};
 use super::{Meter, Metered};
-use crate::linalg::norm2;
-use crate::problem::{Problem, Sink};
+use crate::problem::Problem;
 
 /// What a visit met and what it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -243,14 +243,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         let changes = set.alpha[1..].iter().zip(&self.before[1..]).map(|(now, before)| now - before);
         let changes = changes.zip(&set.planes).filter(|(change, _)| *change != 0.0);
         let moved = changes.clone().count() as u64;
-        let mut sink = Sink {
-            w: &mut self.w,
-            scale,
-            average: average.as_mut().map(|average| {
-                let weight = average.weight();
-                (average.sum_mut(), scale * weight)
-            }),
-        };
+        let mut sink = Average::sink(average.as_deref_mut(), &mut self.w, scale);
         let offset = self.problem.add_planes(i, changes, &mut self.work, &mut sink);
         self.offset += offset;
         if let Some(average) = average {
@@ -283,19 +276,18 @@ impl<'p, P: Problem> Weighted<'p, P> {
     pub fn evict(&mut self, i: usize, most: usize) {
         self.kept -= self.sets[i].evict(most, &mut self.values);
     }
+}
 
-    /// F.
-    pub fn dual(&self) -> f64 {
-        self.offset - 0.5 * self.problem.lambda() * norm2(&self.w)
+impl<P: Problem> State for Weighted<'_, P> {
+    fn phi(&self) -> (&[f64], f64) {
+        (&self.w, self.offset)
     }
 
-    /// w and φ∘.
-    pub fn solution(&self) -> Solution {
-        Solution { w: self.w.clone(), offset: self.offset }
+    fn lambda(&self) -> f64 {
+        self.problem.lambda()
     }
 
-    /// w and φ∘ summed from the weights: what they should be.
-    pub fn resummed(&self) -> Solution {
+    fn resummed(&self) -> Solution {
         let mut solution = Solution { w: vec![0.0; self.w.len()], offset: 0.0 };
         let scale = -1.0 / self.problem.lambda();
         for (i, set) in self.sets.iter().enumerate() {
@@ -308,15 +300,18 @@ impl<'p, P: Problem> Weighted<'p, P> {
         solution
     }
 
-    /// Makes all weights convex combinations again and sums φ afresh from them, against drift.
-    pub fn resum(&mut self) {
+    /// All weights become convex combinations again, too.
+    fn resum(&mut self) {
         self.sets.iter_mut().for_each(Weights::normalise);
         let Solution { w, offset } = self.resummed();
         (self.w, self.offset) = (w, offset);
     }
 
-    /// Per term the value of its best plane at w, see [`super::Solver::kept_values`].
-    pub fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+    fn planes(&self) -> (f64, u64) {
+        sizes(self.sets.iter().map(Weights::known))
+    }
+
+    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
         let mut work = self.problem.work();
         let mut values = Vec::new();
         let best = |(i, set): (usize, &Weights<P::Plane>)| {
@@ -328,8 +323,11 @@ impl<'p, P: Problem> Weighted<'p, P> {
         self.sets.iter().enumerate().map(best).collect()
     }
 
-    /// Memory of the products that are kept.
-    pub fn cached_bytes(&self) -> u64 {
+    fn weights(&self) -> Vec<&[f64]> {
+        self.sets.iter().map(Weights::alpha).collect()
+    }
+
+    fn cached_bytes(&self) -> u64 {
         (self.kept * size_of::<f64>()) as u64
     }
 }

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::Metered;
+use crate::linalg::prefetch;
 use crate::problem::Problem;
 
 /// A kept plane.
@@ -56,6 +57,12 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
     /// One plane.
     pub fn plane(&self, at: usize) -> &P {
         &self.entries[at].plane
+    }
+
+    /// Asks for the planes.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.entries);
     }
 
     /// Marks a plane active.

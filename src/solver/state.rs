@@ -1,0 +1,93 @@
+//! φ in the form in which a solver keeps it: the blocks of a solver in, out what [`super::Solver`] is asked between
+//! iterations.
+
+use super::average::Solution;
+use super::working_set::{WorkingSet, best_values};
+use super::{Iterate, Metered};
+use crate::linalg::norm2;
+use crate::problem::Problem;
+
+/// φ = Σ φ^i, and the planes beside it.
+pub trait State {
+    /// w and φ∘.
+    fn phi(&self) -> (&[f64], f64);
+    /// λ.
+    fn lambda(&self) -> f64;
+    /// Sums φ afresh from the φ^i, against drift.
+    fn resum(&mut self);
+    /// See [`super::Solver::resummed`].
+    fn resummed(&self) -> Solution;
+    /// See [`super::Solver::planes`].
+    fn planes(&self) -> (f64, u64);
+    /// See [`super::Solver::kept_values`].
+    fn kept_values(&self, w: &[f64]) -> Vec<f64>;
+    /// See [`super::Solver::weights`].
+    fn weights(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+    /// See [`super::Solver::cached_bytes`].
+    fn cached_bytes(&self) -> u64 {
+        0
+    }
+    /// w and φ∘, to keep.
+    fn solution(&self) -> Solution {
+        let (w, offset) = self.phi();
+        Solution { w: w.to_vec(), offset }
+    }
+    /// F.
+    fn dual(&self) -> f64 {
+        let (w, offset) = self.phi();
+        offset - 0.5 * self.lambda() * norm2(w)
+    }
+}
+
+/// φ^i as one vector each, and the W_i.
+pub struct Kept<'p, P: Problem> {
+    /// φ.
+    pub now: Iterate<'p, P>,
+    /// The planes of the terms.
+    pub sets: Vec<WorkingSet<P::Plane>>,
+    /// Memory of planes that left.
+    pub spare: Vec<P::Plane>,
+}
+
+impl<'p, P: Problem> Kept<'p, P> {
+    /// φ^i = 0, and no planes.
+    pub fn new(problem: Metered<'p, P>) -> Self {
+        let sets = (0..problem.terms()).map(|_| WorkingSet::default()).collect();
+        Self { now: Iterate::new(problem), sets, spare: Vec::new() }
+    }
+}
+
+impl<P: Problem> State for Kept<'_, P> {
+    fn phi(&self) -> (&[f64], f64) {
+        (&self.now.w, self.now.offset)
+    }
+
+    fn lambda(&self) -> f64 {
+        self.now.problem.lambda()
+    }
+
+    fn resum(&mut self) {
+        self.now.resum();
+    }
+
+    fn resummed(&self) -> Solution {
+        self.now.resummed()
+    }
+
+    fn planes(&self) -> (f64, u64) {
+        sizes(self.sets.iter().map(WorkingSet::len))
+    }
+
+    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+        best_values(self.now.problem, &self.sets, w)
+    }
+}
+
+/// Mean and largest of the sizes of working sets.
+pub fn sizes(sets: impl ExactSizeIterator<Item = usize>) -> (f64, u64) {
+    let count = sets.len().max(1) as f64;
+    let (total, most) = sets.fold((0, 0), |(total, most), size| (total + size, most.max(size)));
+    (total as f64 / count, most as u64)
+}
