@@ -39,6 +39,7 @@ fn manifest() -> Manifest {
             failed: 1,
             peak_memory: 1 << 30,
             shard: String::new(),
+            plan: String::new(),
             control: None,
         }],
         interference: vec![Inflation {

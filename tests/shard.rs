@@ -213,6 +213,8 @@ fn an_id_file_says_which_runs_and_a_shard_does_not_repeat_what_is_done() {
         (lines.replace("plan=", "plan=0"), "1/3", "another plan"),
         (lines.clone(), "1/4", "has 3 shards"),
         (lines.lines().take(3).collect::<Vec<_>>().join("\n"), "1/3", "has 2 of its 3 shards"),
+        (lines.rsplit_once(' ').unwrap().0.to_owned() + "\n", "1/3", "has 47 of its 48 runs"),
+        (String::new(), "1/1", "holds no run"),
         ("0123456789abcdef0123\n".to_owned(), "1/1", "is not in the plan"),
         ("what is this\n".to_owned(), "1/1", "not the identity of a run"),
         (lines.replace("shards=3", "shards=x"), "1/3", "not part of a header"),
@@ -285,6 +287,7 @@ fn folder(dir: &Path, config: &str, shard: &str, control: Option<Control>, recor
         failed: 0,
         peak_memory: 0,
         shard: shard.to_owned(),
+        plan: String::new(),
         control,
     };
     let manifest = Manifest { configs: vec![config], sessions: vec![session], ..Manifest::default() };
@@ -395,8 +398,6 @@ fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written(
     refused(&path("nowhere"), "is not a folder");
     std::fs::create_dir(path("empty")).unwrap();
     refused(&path("empty"), "holds no results");
-    std::fs::write(path("price/manifest.json"), "{").unwrap();
-    refused(&path("price"), "manifest.json");
 }
 
 #[test]
@@ -459,4 +460,87 @@ fn a_folder_of_shards_says_what_to_do() {
     bench.refused(&["merge", "out"]);
     bench.refused(&["plan", "--config", "config.toml", "--shards", "0"]);
     bench.refused(&["plan", "--config", "config.toml", "--emit", "lines"]);
+}
+
+/// A pipe would be waited for, a device has no end, and what a link points to is not ours.
+#[cfg(unix)]
+#[test]
+fn what_is_no_plain_file_is_named_and_not_copied() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let a = folder(&path("a"), "c", "a", None, &[timed(0, 1.0)]);
+    let name = |digit: char| a.join("runs").join(format!("{}.parquet", digit.to_string().repeat(20)));
+    nix::unistd::mkfifo(&name('1'), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", name('2')).unwrap();
+    std::fs::create_dir(name('3')).unwrap();
+    std::fs::write(path("mine"), "nobody's business").unwrap();
+    std::os::unix::fs::symlink(path("mine"), name('4')).unwrap();
+    let b = folder(&path("b"), "c", "b", None, &[timed(1, 1.0)]);
+    std::fs::remove_file(b.join("manifest.json")).unwrap();
+    nix::unistd::mkfifo(&b.join("manifest.json"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let c = folder(&path("c"), "c", "c", None, &[timed(2, 1.0)]);
+    std::fs::write(c.join("manifest.json"), "{").unwrap();
+    let merged = merge(&[a, b, c], &path("out")).unwrap();
+    assert_eq!(merged.runs, 3);
+    for file in ["1111", "2222", "3333", "4444", "b/manifest.json", "c/manifest.json"] {
+        assert!(merged.damaged.iter().any(|line| line.contains(file)), "{file}: {merged:?}");
+    }
+    let kept: Vec<_> = path("out/damaged").read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(kept, ["c.manifest.json"]);
+}
+
+#[test]
+fn the_same_plan_in_other_words_is_the_same_plan() {
+    let bench = Bench::new(CONFIG);
+    assert!(bench.shard("a", "1/2").status.success());
+    std::fs::write(bench.path("config.toml"), format!("# on another node\n{CONFIG}")).unwrap();
+    assert!(bench.shard("b", "2/2").status.success());
+    assert_eq!(bench.merged(&["a", "b"], "out")["runs"], 48);
+    std::fs::write(bench.path("config.toml"), CONFIG.replace("iterations = 6", "iterations = 7")).unwrap();
+    assert!(bench.shard("c", "2/2").status.success());
+    assert!(bench.refused(&["merge", "a", "c", "--out", "no"]).contains("another plan"));
+    // Into one folder, as `run` does it, with a word.
+    assert!(bench.shard("a", "2/2").status.success());
+    let output = bench.call(&["merge", "a", "--out", "a"]);
+    assert!(output.status.success());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("several configs"));
+}
+
+/// A shard that goes on elsewhere times the solvers of a data set and seed there, all of them.
+#[test]
+fn a_block_that_another_machine_began_is_timed_anew() {
+    let bench = Bench::new(&CONFIG.replace("\"virtual\"", "\"wall\"").replace("[1, 8]", "1"));
+    let run = || -> serde_json::Value {
+        let arguments = ["run", "--config", "config.toml", "--out", "out", "--shard", "1/1", "--quiet"];
+        serde_json::from_str(&bench.fine(&arguments)).unwrap()
+    };
+    assert_eq!(run()["finished"], 24);
+    let shard = bench.path("out/shards").read_dir().unwrap().next().unwrap().unwrap().path();
+    let store = Store::open(&shard).unwrap();
+    let records = store.scan(Folder::Runs).unwrap().records;
+    for mut record in records.clone() {
+        record.circumstances.host = "elsewhere".to_owned();
+        store.write(Folder::Runs, &record).unwrap();
+    }
+    assert_eq!(run()["finished"], 0, "whole blocks stay where they were timed");
+    std::fs::remove_file(store.path(Folder::Runs, &records[0].run_id())).unwrap();
+    let merged = bench.merged(&["out"], "before");
+    assert_eq!((merged["runs"].clone(), merged["across"].clone()), (23.into(), serde_json::json!([])));
+    let again = run();
+    assert_eq!(
+        (again["finished"].clone(), again["already"].clone()),
+        (3.into(), 21.into()),
+        "one block of three solvers"
+    );
+    let merged = bench.merged(&["out"], "out");
+    assert_eq!((merged["runs"].clone(), merged["across"].clone()), (24.into(), serde_json::json!([])));
+    // One of them alone from the other machine would be seen.
+    let shards: Vec<PathBuf> =
+        bench.path("out/shards").read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    let last = shards.iter().find(|folder| folder.join("runs").read_dir().unwrap().count() == 3).unwrap();
+    let one = Store::open(last).unwrap().path(Folder::Runs, &records[0].run_id());
+    std::fs::create_dir_all(bench.path("part/runs")).unwrap();
+    std::fs::copy(&one, bench.path("part/runs").join(one.file_name().unwrap())).unwrap();
+    let across = bench.merged(&["before", "part"], "mixed")["across"].clone();
+    assert_eq!(across.as_array().unwrap().len(), 1, "{across}");
 }

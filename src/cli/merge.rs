@@ -14,7 +14,9 @@ use crate::shard::merge::merge;
 #[command(after_help = "Example:\n  ssvm-bench merge results/quick --out results/quick\n  \
     ssvm-bench merge node1/quick node2/quick --out results/quick\n\n\
     A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, on a machine \n\
-    that kept its speed. Merging again, in any order, gives the same folder; inputs are only read.")]
+    that kept its speed. Merging again, in any order, gives the same folder; inputs are only read.\n\
+    Where it can, the result shares its files with the inputs (hard links): no program here changes a file in place, and \n\
+    nobody else should.")]
 pub struct MergeArgs {
     /// Result folders
     #[arg(required = true, value_name = "DIR")]
@@ -32,6 +34,8 @@ pub struct MergeArgs {
 
 /// Runs the command; an error when two records contradict each other.
 pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
+    // Before anything is written.
+    let list = args.ids.as_deref().map(List::read).transpose()?;
     let merged = merge(&args.inputs, &args.out)?;
     let (folders, runs, out) = (merged.folders, merged.runs, args.out.display());
     print(&match args.format {
@@ -43,14 +47,16 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     for line in &merged.damaged {
         note(&format!("warning: left out: {line}"));
     }
-    for line in &merged.drifted {
+    for line in merged.drifted.iter().chain(&merged.across) {
         note(&format!("warning: {line}"));
+    }
+    if merged.plans.len() > 1 {
+        note(&format!("warning: {out} holds runs of several configs: {}", merged.plans.join(", ")));
     }
     if let Some(first) = merged.contradictions.first() {
         bail!("{} runs contradict each other, such as {first}", merged.contradictions.len());
     }
-    if let Some(ids) = &args.ids {
-        let list = List::read(ids)?;
+    if let Some(list) = list {
         let (found, _) = Found::read(std::slice::from_ref(&args.out), &list.ids(None)?)?;
         found.complete(list.shards())?;
     }

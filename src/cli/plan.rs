@@ -152,6 +152,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
 }
 
 fn shard_table(split: &Split, summary: &PlanSummary) -> String {
+    let shards = split.shards.len();
     let mut grid = Grid::new(&[">shard", ">runs", ">estimate", ">longest run"]);
     for (k, shard) in split.shards.iter().enumerate() {
         let seconds = shard.seconds / summary.jobs as f64;
@@ -162,12 +163,22 @@ fn shard_table(split: &Split, summary: &PlanSummary) -> String {
             duration(shard.longest),
         ]);
     }
+    let empty = split.shards.iter().filter(|shard| shard.runs.is_empty()).count();
+    let more = if empty == 0 {
+        String::new()
+    } else {
+        format!(
+            "{empty} shards have nothing to do: what is timed is kept together by data set and seed, so that there are only {} \
+             parts\n",
+            shards - empty
+        )
+    };
     format!(
-        "{}\n{}: {} runs in {} shards, the longest {:.0} % above the average, {} workers each\n",
+        "{}\n{}: {} runs in {} shards, the longest {:.0} % above the average, {} workers each\n{more}",
         grid.text(),
         summary.name,
         split.runs(),
-        split.shards.len(),
+        shards,
         100.0 * split.imbalance(),
         summary.jobs
     )

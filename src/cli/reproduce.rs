@@ -1,6 +1,7 @@
 //! `reproduce`: experiment → plan → session → results → pages, in one go; on the real data sets when they are there.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::run::{self, RunArgs};
@@ -116,15 +117,23 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
 
 /// Figures, tables, report and summary; prints the claims. The page, and how many figure files there are.
 fn write_pages(results: &Results, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
+    let go_on = || {
+        let stopped = interrupt::flag().load(Ordering::Relaxed);
+        anyhow::ensure!(!stopped, "stopped; all runs are done, the same command makes the pages");
+        Ok(())
+    };
     let summary = pages::Summary::of(results, out)?;
+    go_on()?;
     say("drawing figures");
     let formats = [FileFormat::Svg, FileFormat::Png, FileFormat::Pdf];
     let mut drawn = pages::figures(results, &out.join("figures"), &formats, &[])?;
     drawn.extend(pages::tables(results, &summary.league, &out.join("tables"))?);
+    go_on()?;
     say("writing the report");
     let page = out.join("report.html");
     pages::report(results, &summary, &page)?;
     pages::summary(&summary, out)?;
+    go_on()?;
     print(&claims::text(&summary.claims))?;
     summary.regimes.iter().try_for_each(|regime| print(&format!("{}\n", regime.text())))?;
     Ok((page, drawn.len()))

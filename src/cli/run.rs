@@ -129,23 +129,24 @@ impl RunArgs {
             );
         }
         let mut plan = Plan::new(experiment, catalog, &options.data_dir)?;
+        let digest = shard::digest(&plan);
         let mut part = match (&list, self.shard) {
             (None, None) => return Ok((plan, None)),
             (Some(list), which) => {
-                list.belongs_to(&shard::digest(&plan))?;
+                list.belongs_to(&digest)?;
                 let ids = list.ids(which)?;
                 let known: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
                 if let Some(id) = ids.iter().find(|id| !known.contains(id.as_str())) {
                     bail!("run {id} is not in the plan of {}; plan --verbose lists its runs", self.config.display());
                 }
-                Part { name: which.map_or("some".to_owned(), name), ids }
+                Part { name: which.map_or("some".to_owned(), name), ids, plan: digest }
             }
             (None, Some(which)) => {
                 // Every node must come to the same shards: nothing but the plan decides.
                 let seconds = |run: &RunSpec| Estimator::model(run, plan.description(run));
                 let mut split = shard::split(&plan, which.of, |_| true, seconds);
                 let ids = split.shards.swap_remove(which.shard - 1).runs.into_iter().collect();
-                Part { name: name(which), ids }
+                Part { name: name(which), ids, plan: digest }
             }
         };
         part.narrow(&mut plan);
@@ -180,6 +181,8 @@ pub fn prices_of(experiment: &Experiment, out: &Path, catalog: &dyn Catalog) -> 
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
 pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    // A cluster may ask for the end while data are still loaded.
+    interrupt::drain();
     let (mut experiment, mut options) = args.read(catalog, data)?;
     let (plan, part) = args.plan(&mut experiment, &options, catalog)?;
     options.part = part;

@@ -111,6 +111,7 @@ struct Submittable {
     before: Vec<u64>,
     config: String,
     ids: Option<String>,
+    submitted_before: bool,
 }
 
 fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
@@ -118,9 +119,19 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let out = PathBuf::from(&ready.job.out);
     let folder = out.join(sbatch::FOLDER);
     let (array, gather) = (folder.join("array.sbatch"), folder.join("gather.sbatch"));
+    let ids = Path::new(&ready.job.ids);
+    let another = ready.ids.is_some() && ids.exists();
+    if another && !args.dry_run && !ready.submitted_before {
+        bail!(
+            "{} is there and is not of a submission; another engine may be using it: remove it, or choose another --out",
+            ids.display()
+        );
+    }
     files::write_bytes(Path::new(&ready.job.config), ready.config.as_bytes())?;
-    if let Some(text) = &ready.ids {
-        files::write_bytes(Path::new(&ready.job.ids), text.as_bytes())?;
+    match &ready.ids {
+        Some(_) if another && args.dry_run => note(&format!("note: {} would be replaced", ids.display())),
+        Some(text) => files::write_bytes(ids, text.as_bytes())?,
+        None => {}
     }
     files::write_bytes(&array, sbatch::text(&ready.job).as_bytes())?;
     files::write_bytes(&gather, sbatch::gather(&ready.job).as_bytes())?;
@@ -170,10 +181,11 @@ fn refused(jobs: &Jobs) -> String {
     let ids: Vec<String> =
         jobs.submissions.last().into_iter().flat_map(|s| &s.arrays).map(|a| a.job.to_string()).collect();
     match &ids[..] {
-        [] => "nothing was submitted".to_owned(),
+        [] => "no array is known to be submitted".to_owned(),
         ids => format!(
-            "only array {} was submitted; the same command later submits what is missing, with the job that gathers",
-            ids.join(", ")
+            "only array {} was submitted; the same command later submits what is missing; when all is done, gather with: {}",
+            ids.join(", "),
+            gather(Path::new(&jobs.ids).parent().unwrap_or(Path::new(".")))
         ),
     }
 }
@@ -237,6 +249,7 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let of =
         |ids: &'_ [String]| -> Vec<&RunSpec> { ids.iter().filter_map(|id| runs.get(id.as_str()).copied()).collect() };
     let left = |shard: &usize| of(&lists[shard - 1]).into_iter().filter(|run| !is_done(run));
+    let submitted_before = before.is_some();
     let kept = before.filter(|_| new.is_none()).unwrap_or_default();
     let jobs = Jobs {
         name: experiment.name.clone(),
@@ -255,6 +268,9 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
         let words =
             if queued > 0 { format!("{queued} shards are in the queue") } else { "every run is done".to_owned() };
         print(&format!("nothing to submit: {words}; see ssvm-bench slurm status {}\n", shell::quoted(&job.out)))?;
+        if queued == 0 && part::not_merged(&out)? > 0 {
+            print(&format!("join the shards: {}\n", gather(&out)))?;
+        }
         return Ok(None);
     }
     job.longest = due.iter().flat_map(left).map(seconds).fold(0.0, f64::max);
@@ -281,7 +297,13 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let mut before: Vec<u64> = live.iter().map(|task| task.job).collect();
     before.sort_unstable();
     before.dedup();
-    Ok(Some(Submittable { job, jobs, cost, arrays, before, config: experiment.text, ids: new }))
+    Ok(Some(Submittable { job, jobs, cost, arrays, before, config: experiment.text, ids: new, submitted_before }))
+}
+
+/// The call that joins the shards of a result folder.
+fn gather(out: &Path) -> String {
+    let [folder, ids] = [out.to_owned(), engines::ids(out)].map(|path| shell::quoted(&path.to_string_lossy()));
+    format!("ssvm-bench merge {folder} --out {folder} --ids {ids}")
 }
 
 fn status(args: &StatusArgs) -> anyhow::Result<()> {
@@ -316,6 +338,9 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
                 let (config, out) = (shell::quoted(&jobs.config), shell::quoted(&out.to_string_lossy()));
                 print(&format!("submit what is missing: ssvm-bench slurm submit --config {config} --out {out}\n"))?;
             }
+            if shards.iter().all(|shard| shard.state == State::Done) && part::not_merged(out)? > 0 {
+                print(&format!("join the shards, unless the last job is about to: {}\n", gather(out)))?;
+            }
         }
     }
     for line in damaged {
@@ -327,7 +352,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
 /// The last line of a log that says something.
 fn last_words(path: &Path) -> Option<String> {
     const MOST: u64 = 1 << 24;
-    let bytes = files::read(path, MOST).ok()?;
+    let bytes = files::plain(path).and_then(|()| files::read(path, MOST)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     // SLURM's word on the end comes before the program's own; an older one is about an earlier attempt.

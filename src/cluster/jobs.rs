@@ -63,6 +63,7 @@ impl Jobs {
     /// Those of a result folder; `None` when nothing was submitted from it.
     pub fn read(out: &Path) -> Result<Option<Self>> {
         let path = Self::path(out);
+        files::plain(&path)?;
         let Some(text) = files::read_text_if_there(&path)? else { return Ok(None) };
         let broken = |e: serde_json::Error| {
             Error::line(&path, e.line(), format!("{e}; the file is damaged: delete it, the results stay valid"))

@@ -62,7 +62,11 @@ fn task(job: &Value) -> Option<Task> {
     let states = words(job.get("job_state")?);
     let state = states.iter().find(|word| phase(word).is_some()).or(states.first())?.clone();
     let word = |key: &str| job.get(key).map(words).and_then(|words| words.into_iter().next()).unwrap_or_default();
-    let said = |text: String| if ["None", "(null)"].contains(&text.as_str()) { String::new() } else { text };
+    let said = |text: String| match text.as_str() {
+        "None" | "(null)" => String::new(),
+        // One line of a table.
+        text => text.split(char::is_control).collect::<Vec<_>>().join(" "),
+    };
     Some(Task {
         job: array.or(number("job_id"))?,
         indices,

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::files::sha256_hex;
 use crate::guard::available_memory;
 use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
+use crate::shard::digest;
 use crate::shard::part::{self, Part};
 use crate::stats::median;
 use crate::text::{bytes, duration};
@@ -141,13 +142,31 @@ impl Existing {
         existing
     }
 
+    /// Forgets timed runs of other machines whose data set and seed is not done with all solvers: what is left would be
+    /// timed here, and ratios of solvers must be those of one machine. How many.
+    fn forget_split_blocks(&mut self, plan: &Plan, host: &str) -> usize {
+        let before = self.done.len();
+        let open: BTreeSet<(usize, u64)> = plan
+            .runs
+            .iter()
+            .filter(|run| !run.settings().clock.repeatable() && !self.done.contains_key(&run.run_id))
+            .map(|run| (run.set, run.repeat))
+            .collect();
+        for run in plan.runs.iter().filter(|run| open.contains(&(run.set, run.repeat))) {
+            if self.done.get(&run.run_id).is_some_and(|done| done.circumstances.host != host) {
+                self.done.remove(&run.run_id);
+            }
+        }
+        before - self.done.len()
+    }
+
     /// Runs of the plan whose file the system refuses to read, with its reason. They may be sound, so they are not redone.
     pub fn unread<'p>(&self, plan: &'p Plan) -> Vec<(&'p RunSpec, String)> {
         let stem = |damage: &Damage| damage.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let files = self.damaged.iter().filter(|damage| damage.is_unread());
         let run = |damage: &Damage| {
             let run = plan.runs.iter().find(|run| run.run_id == stem(damage))?;
-            Some((run, format!("{}; make the file readable, or redo the run with --force", damage.error)))
+            Some((run, format!("{}; or make the file readable, or redo the run with --force", damage.error)))
         };
         files.filter_map(run).collect()
     }
@@ -212,6 +231,12 @@ pub fn run(
             for damage in existing.damaged.drain(..) {
                 progress.say(Verbosity::Quiet, &format!("warning: {} (redone now)", damage.error));
             }
+            let again = existing.forget_split_blocks(plan, &host::host().name);
+            if again > 0 {
+                let message =
+                    format!("{again} finished runs are made once more: the rest of their block is timed here");
+                progress.say(Verbosity::Normal, &message);
+            }
             (store, None, existing)
         }
     };
@@ -251,6 +276,7 @@ pub fn run(
         control: if timed { control::measure() } else { Vec::new() },
     };
     manifest.sessions[session].shard.clone_from(&allocation.shard);
+    manifest.sessions[session].plan = options.part.as_ref().map_or_else(|| digest(plan), |part| part.plan.clone());
     manifest.sessions[session].control = timed.then(|| Control { start: allocation.control.clone(), end: Vec::new() });
     manifest.paper_prices.extend(plan.paper_prices.clone());
     store.write_manifest(&manifest)?;
@@ -491,6 +517,7 @@ fn open_session(manifest: &mut Manifest, experiment: &Experiment, jobs: usize, i
         failed: 0,
         peak_memory: 0,
         shard: String::new(),
+        plan: String::new(),
         control: None,
     });
     manifest.sessions.len() - 1

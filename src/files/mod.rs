@@ -135,8 +135,24 @@ pub fn number(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Copies a file, whole or not at all.
+/// An error when something is there that is no plain file: to read a pipe would wait for ever, a device has no end.
+pub fn plain(path: &Path) -> Result<()> {
+    match path.metadata() {
+        Ok(there) if !there.is_file() => {
+            let reason = io::Error::other("it is not a plain file; move it out of the folder");
+            Err(Error::io("read", path)(reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Copies a plain file, whole or not at all; what a link points to is somebody else's.
 pub fn copy(from: &Path, to: &Path) -> Result<()> {
+    plain(from)?;
+    if from.is_symlink() {
+        let reason = io::Error::other("it is a link; move it out of the folder");
+        return Err(Error::io("copy", from)(reason));
+    }
     let mut source = faults::call().and_then(|()| File::open(from)).map_err(Error::io("read", from))?;
     write_atomically(to, |draft| io::copy(&mut source, draft).map(drop))
 }

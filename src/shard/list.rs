@@ -9,7 +9,7 @@ use crate::clock::OracleCost;
 use crate::error::{Error, Result};
 use crate::files;
 
-/// How the header begins; then `plan=`, `shards=` and a `price:DATA SET CLOCK=` for each price.
+/// How the header begins; then `plan=`, `shards=`, `runs=` and a `price:DATA SET CLOCK=` for each price.
 const HEADER: &str = "# ssvm-bench shards";
 
 /// An id file as it was read.
@@ -26,7 +26,7 @@ pub struct List {
 impl Split {
     /// The text of the id file.
     pub fn lines(&self) -> String {
-        let mut text = format!("{HEADER}\tplan={}\tshards={}", self.plan, self.shards.len());
+        let mut text = format!("{HEADER}\tplan={}\tshards={}\truns={}", self.plan, self.shards.len(), self.runs());
         for (key, price) in &self.prices {
             text += &format!("\tprice:{key}={}", price.factor());
         }
@@ -44,7 +44,7 @@ impl List {
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
         let mut list = Self { path: path.to_owned(), plan: None, prices: BTreeMap::new(), shards: Vec::new() };
-        let mut declared = None;
+        let (mut declared, mut runs) = (None, None);
         for (number, line) in text.lines().enumerate() {
             let wrong = |message: String| Error::line(path, number + 1, message);
             if let Some(header) = line.strip_prefix(HEADER) {
@@ -55,6 +55,7 @@ impl List {
                     let (key, value) = field.rsplit_once('=').ok_or_else(broken)?;
                     match (key, key.strip_prefix("price:")) {
                         ("plan", _) => list.plan = Some(value.to_owned()),
+                        ("runs", _) => runs = Some(value.parse::<usize>().map_err(|_| broken())?),
                         ("shards", _) => declared = Some(value.parse::<usize>().map_err(|_| broken())?),
                         (_, Some(set)) => {
                             let factor = value.parse().map_err(|_| broken())?;
@@ -79,6 +80,14 @@ impl List {
             let message =
                 format!("has {} of its {declared} shards; make it anew with plan --emit lines", list.shards.len());
             return Err(Error::file(path, message));
+        }
+        let count = list.shards.iter().map(Vec::len).sum::<usize>();
+        if let Some(runs) = runs.filter(|runs| *runs != count) {
+            let message = format!("has {count} of its {runs} runs; make it anew with plan --emit lines");
+            return Err(Error::file(path, message));
+        }
+        if declared.is_none() && count == 0 {
+            return Err(Error::file(path, "holds no run; make it anew with plan --shards N --emit lines"));
         }
         Ok(list)
     }

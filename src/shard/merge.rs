@@ -32,6 +32,10 @@ pub struct Merged {
     pub damaged: Vec<String>,
     /// Nodes that changed their speed during a shard, in words.
     pub drifted: Vec<String>,
+    /// Names of its configs.
+    pub plans: Vec<String>,
+    /// Data sets and seeds that were timed on several machines, in words.
+    pub across: Vec<String>,
     /// Runs of a repeatable clock of which two records differ.
     pub contradictions: Vec<String>,
 }
@@ -40,8 +44,20 @@ pub struct Merged {
 #[derive(Default)]
 struct Chosen {
     best: BTreeMap<String, Candidate>,
-    unusable: Vec<PathBuf>,
+    /// Damaged files, and what a copy of them is called.
+    unusable: Vec<(PathBuf, String)>,
     merged: Merged,
+}
+
+impl Chosen {
+    fn cannot_use(&mut self, store: &Store, path: &Path, error: &Error) {
+        self.merged.damaged.push(error.to_string());
+        // What the system refuses to read stays where it is.
+        if !matches!(error, Error::Io { .. }) {
+            let names = [store.dir(), path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
+            self.unusable.push((path.to_owned(), names.join(".")));
+        }
+    }
 }
 
 /// One file of a run.
@@ -53,6 +69,32 @@ struct Candidate {
     failed: bool,
     label: String,
     code: String,
+    /// Data set and seed of a timed run, and its machine.
+    block: Option<(String, String)>,
+}
+
+/// The plans of a folder: configs with their names, hashes of plans where they are known.
+#[derive(Clone, Default)]
+struct Plans {
+    configs: BTreeMap<String, String>,
+    digests: BTreeSet<String>,
+}
+
+impl Plans {
+    fn add(&mut self, manifest: &Manifest) {
+        self.configs.extend(manifest.configs.iter().map(|config| (config.sha256.clone(), config.name.clone())));
+        let digests = manifest.sessions.iter().map(|session| session.plan.clone());
+        self.digests.extend(digests.filter(|digest| !digest.is_empty()));
+    }
+
+    fn same(&self, other: &Self) -> bool {
+        self.configs == other.configs || !self.digests.is_empty() && self.digests == other.digests
+    }
+
+    fn names(&self) -> String {
+        let name = |(sha, name): (&String, &String)| format!("{name} ({})", &sha[..sha.len().min(8)]);
+        self.configs.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Joins result folders into `out`, which may be one of them or be there already.
@@ -62,68 +104,56 @@ pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
         tops.push(out.to_owned());
     }
     let mut seen = BTreeSet::new();
-    let (mut stores, mut manifest, mut first) = (Vec::new(), Manifest::default(), None);
+    let (mut stores, mut manifest, mut chosen) = (Vec::new(), Manifest::default(), Chosen::default());
+    let mut first: Option<(&Path, Plans)> = None;
     for top in &tops {
-        let mut configs = BTreeSet::new();
-        let own = Store::open(top);
-        let shards = part::folders(top)?;
-        if let (Err(error), true) = (&own, shards.is_empty()) {
-            return Err(Error::invalid(error.to_string()));
+        let mut plans = Plans::default();
+        let (own, shards) = (part::store_of(top)?, part::folders(top)?);
+        if own.is_none() && shards.is_empty() {
+            Store::open(top).map_err(|error| Error::invalid(error.to_string()))?;
         }
-        for store in own.into_iter().map(Ok).chain(shards.iter().map(Store::open)) {
-            // A shard that was killed before it wrote anything is empty.
-            let Ok(store) = store else { continue };
+        let shards = shards.iter().map(|shard| part::store_of(shard)).collect::<Result<Vec<_>>>()?;
+        for store in own.into_iter().chain(shards.into_iter().flatten()) {
             let folder = std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?;
             if seen.insert(folder) {
-                let other = store.manifest()?;
-                configs.extend(other.configs.iter().map(|config| (config.sha256.clone(), config.name.clone())));
+                let other = match store.manifest() {
+                    Err(error @ Error::Invalid(_)) => return Err(error),
+                    Err(error) => {
+                        chosen.cannot_use(&store, &store.manifest_path(), &error);
+                        Manifest::default()
+                    }
+                    Ok(other) => other,
+                };
+                plans.add(&other);
                 manifest.join(other).map_err(|message| Error::file(store.dir(), message))?;
                 stores.push(store);
             }
         }
-        same_plan(top, configs, &mut first)?;
+        if plans.configs.is_empty() {
+            continue;
+        }
+        let (folder, expected) = first.get_or_insert_with(|| (top, plans.clone()));
+        if !expected.same(&plans) {
+            let (here, there) = (plans.names(), expected.names());
+            let message = format!(
+                "holds runs of another plan, {here}, than {}, {there}; merge only folders of the same configs",
+                folder.display()
+            );
+            return Err(Error::file(top, message));
+        }
     }
     let drifted = manifest.sessions.iter().filter(|session| session.drift().is_some());
     let drifted: BTreeSet<&str> = drifted.map(|session| session.shard.as_str()).collect();
-    let mut chosen = choose(&stores, &drifted)?;
+    choose(&stores, &drifted, &mut chosen)?;
     chosen.merged.drifted = manifest.drifts();
-    write(&chosen, &manifest, out)?;
+    chosen.merged.plans = first.iter().flat_map(|(_, plans)| plans.configs.values().cloned()).collect();
+    write(&mut chosen, &manifest, out)?;
     Ok(chosen.merged)
 }
 
-/// An error when the configs of a folder are not those of the first.
-fn same_plan(
-    top: &Path,
-    configs: BTreeSet<(String, String)>,
-    first: &mut Option<(PathBuf, BTreeSet<(String, String)>)>,
-) -> Result<()> {
-    if configs.is_empty() {
-        return Ok(());
-    }
-    let (folder, expected) = first.get_or_insert_with(|| (top.to_owned(), configs.clone()));
-    if *expected == configs {
-        return Ok(());
-    }
-    let names = |configs: &BTreeSet<(String, String)>| {
-        let name = |(sha, name): &(String, String)| format!("{name} ({})", &sha[..sha.len().min(8)]);
-        configs.iter().map(name).collect::<Vec<_>>().join(", ")
-    };
-    Err(Error::file(
-        top,
-        format!(
-            "holds runs of another plan, {}, than {}, {}; merge only folders of the same configs",
-            names(&configs),
-            folder.display(),
-            names(expected)
-        ),
-    ))
-}
-
 /// The best file of every run.
-fn choose(stores: &[Store], drifted: &BTreeSet<&str>) -> Result<Chosen> {
-    let mut chosen = Chosen::default();
-    let Chosen { best, unusable, merged } = &mut chosen;
-    merged.folders = stores.len() as u64;
+fn choose(stores: &[Store], drifted: &BTreeSet<&str>, chosen: &mut Chosen) -> Result<()> {
+    chosen.merged.folders = stores.len() as u64;
     let mut seen = BTreeSet::new();
     for store in stores {
         let mut paths = store.files(Folder::Runs)?;
@@ -136,12 +166,12 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>) -> Result<Chosen> {
                 Ok(read) => read,
                 Err(error @ Error::Invalid(_)) => return Err(error),
                 Err(error) => {
-                    merged.damaged.push(error.to_string());
-                    unusable.push(path.clone());
+                    chosen.cannot_use(store, path, &error);
                     continue;
                 }
             };
-            match best.entry(run_id) {
+            let merged = &mut chosen.merged;
+            match chosen.best.entry(run_id) {
                 Entry::Vacant(entry) => drop(entry.insert(new)),
                 Entry::Occupied(mut entry) => {
                     let old = entry.get_mut();
@@ -165,8 +195,13 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>) -> Result<Chosen> {
             }
         }
     }
+    let Chosen { best, merged, .. } = chosen;
     let mut experiments: BTreeMap<&str, &Candidate> = BTreeMap::new();
+    let mut blocks: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for candidate in best.values() {
+        if let Some((block, host)) = &candidate.block {
+            blocks.entry(block).or_default().insert(host);
+        }
         if let Some(other) = experiments.insert(&candidate.experiment, candidate) {
             return Err(Error::file(
                 &candidate.path,
@@ -183,7 +218,14 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>) -> Result<Chosen> {
     }
     merged.runs = best.len() as u64;
     merged.failed = best.values().filter(|candidate| candidate.failed).count() as u64;
-    Ok(chosen)
+    let several = blocks.iter().filter(|(_, hosts)| hosts.len() > 1);
+    merged.across = several
+        .map(|(block, hosts)| {
+            let hosts: Vec<&str> = hosts.iter().copied().collect();
+            format!("{block} was timed on {}: ratios of its solvers are not those of one machine", hosts.join(" and "))
+        })
+        .collect();
+    Ok(())
 }
 
 fn candidate(path: &Path, head: &Head, drifted: &BTreeSet<&str>) -> (String, Candidate) {
@@ -196,28 +238,26 @@ fn candidate(path: &Path, head: &Head, drifted: &BTreeSet<&str>) -> (String, Can
         experiment: sha256_hex(identity.experiment().as_bytes()),
         failed: !record.status.is_done(),
         label: record.label(),
+        block: (!record.settings().clock.repeatable())
+            .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.circumstances.host.clone())),
         code: format!("{}, data {}", identity.code_version, identity.data_checksum.chars().take(8).collect::<String>()),
     };
     (record.run_id(), candidate)
 }
 
-fn write(chosen: &Chosen, manifest: &Manifest, out: &Path) -> Result<()> {
+fn write(chosen: &mut Chosen, manifest: &Manifest, out: &Path) -> Result<()> {
     let (store, _lock) = Store::create(out)?;
-    for path in &chosen.unusable {
-        let from = path.parent().and_then(Path::parent).and_then(Path::file_name).unwrap_or_default();
-        let name = path.file_name().unwrap_or_default();
-        let name = format!("{}.{}", from.to_string_lossy(), name.to_string_lossy());
-        // A file that cannot be read stays where it is.
-        let kept = files::copy(path, &out.join("damaged").join(name));
-        if kept.is_ok() && *path == store.path(Folder::Runs, &stem(path)) {
-            files::remove(path)?;
+    for (path, name) in &chosen.unusable {
+        match files::copy(path, &out.join("damaged").join(name)) {
+            Ok(()) if *path == store.path(Folder::Runs, &stem(path)) => files::remove(path)?,
+            Ok(()) => {}
+            Err(error) => chosen.merged.damaged.push(format!("{error}: no copy in damaged/")),
         }
     }
-    let runs = store.path(Folder::Runs, "");
     chosen.best.par_iter().try_for_each(|(run_id, candidate)| {
         let target = store.path(Folder::Runs, run_id);
         if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
     })?;
-    files::sync(runs.parent().unwrap_or(out))?;
+    files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
     store.write_manifest(manifest)
 }

@@ -15,6 +15,8 @@ pub struct Part {
     pub name: String,
     /// Its runs.
     pub ids: BTreeSet<String>,
+    /// [`super::digest`] of the plan that it is a part of.
+    pub plan: String,
 }
 
 impl Part {
@@ -48,12 +50,22 @@ pub fn folders(out: &Path) -> Result<Vec<PathBuf>> {
 pub fn scan(out: &Path, wanted: impl Fn(&str) -> bool + Sync) -> Result<Contents> {
     let mut found = Contents::default();
     for folder in std::iter::once(out.to_owned()).chain(folders(out)?) {
-        let Ok(store) = Store::open(&folder) else { continue };
+        let Some(store) = store_of(&folder)? else { continue };
         let Contents { records, damaged } = store.scan_some(Folder::Runs, &wanted)?;
         found.records.extend(records);
         found.damaged.extend(damaged);
     }
     Ok(found)
+}
+
+/// A result folder; `None` where there is none yet, such as that of a shard that was killed at once.
+pub fn store_of(folder: &Path) -> Result<Option<Store>> {
+    let store = Store::open(folder).ok();
+    if store.is_none() && folder.is_dir() {
+        // One that may not be looked into is not an empty one.
+        files::list(folder)?;
+    }
+    Ok(store)
 }
 
 /// Runs in the shards of a result folder that it does not have itself.

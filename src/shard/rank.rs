@@ -17,6 +17,8 @@ pub(super) struct Rank {
     ended: u8,
     /// On a machine that kept its speed.
     steady: bool,
+    /// The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one.
+    attempt: u64,
     /// Not beside others, on a core that nobody took away.
     alone: Reverse<u64>,
     steal: Reverse<u64>,
@@ -34,6 +36,7 @@ impl Rank {
                 failed @ Status::Failed(_) => u8::from(failed.is_timed_out()),
             },
             steady: !drifted,
+            attempt: if record.settings().clock.repeatable() { 0 } else { attempt(&circumstances.shard) },
             alone: Reverse(circumstances.jobs),
             // Non-negative numbers are ordered as their bits are.
             steal: Reverse(circumstances.steal.max(0.0).to_bits()),
@@ -41,6 +44,11 @@ impl Rank {
             content: digest.clone(),
         }
     }
+}
+
+/// When the call began that a folder of a shard is named after; see [`super::part::Part::folder`].
+fn attempt(shard: &str) -> u64 {
+    shard.rsplit_once('-').and_then(|(_, nanos)| u64::from_str_radix(nanos, 16).ok()).unwrap_or(0)
 }
 
 /// Hash of what a repeatable clock makes the same on every machine.

@@ -63,6 +63,9 @@ pub struct Session {
     /// The folder of the shard that it was; empty for a call that did the whole plan.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shard: String,
+    /// Hash of the identities of all runs of its plan; empty when a program without shards made it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub plan: String,
     /// How fast the machine was; only where a shard was timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,

@@ -178,6 +178,7 @@ impl Store {
     /// The manifest; an empty one when the folder has none yet.
     pub fn manifest(&self) -> Result<Manifest> {
         let path = self.manifest_path();
+        files::plain(&path)?;
         let Some(text) = files::read_text_if_there(&path)? else { return Ok(Manifest::default()) };
         #[derive(serde::Deserialize)]
         struct Version {
@@ -210,7 +211,8 @@ impl Store {
         self.dir.join(kind.folder())
     }
 
-    fn manifest_path(&self) -> PathBuf {
+    /// The file of the manifest.
+    pub fn manifest_path(&self) -> PathBuf {
         self.dir.join("manifest.json")
     }
 }
@@ -222,7 +224,7 @@ fn lock(dir: &Path) -> Result<WriteLock> {
         Ok(()) => Ok(WriteLock { _folder: folder }),
         Err(TryLockError::WouldBlock) => Err(Error::file(
             dir,
-            "another `ssvm-bench run` is writing into this folder; wait for it or choose another --out",
+            "another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out",
         )),
         Err(TryLockError::Error(reason)) => {
             let message = format!("cannot be locked ({reason}); choose an --out on a disk of this machine");
@@ -249,11 +251,8 @@ pub fn read_head(path: &Path) -> Result<Head> {
 }
 
 fn decoded<T>(path: &Path, decode: impl Fn(Vec<u8>) -> std::result::Result<T, Fault>) -> Result<T> {
-    // Reading a pipe would wait for ever, and what is no file of ours is not to be moved.
-    if path.metadata().is_ok_and(|there| !there.is_file()) {
-        let reason = std::io::Error::other("it is not a plain file; move it out of the folder");
-        return Err(Error::io("read", path)(reason));
-    }
+    // What is no file of ours is not to be moved.
+    files::plain(path)?;
     let bytes = files::read(path, LARGEST_RECORD)?;
     // Whatever a decoder makes of crafted bytes, it is the fault of one file.
     let decoded = guard::catch(|| decode(bytes));
