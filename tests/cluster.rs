@@ -466,6 +466,13 @@ fn a_dry_run_submits_nothing() {
     assert!(code == 0 && printed.ends_with("nothing was submitted (--dry-run)\n"), "{printed}");
     assert!(cluster.calls().is_empty() && cluster.path("out/slurm/array.sbatch").is_file());
     assert!(!cluster.path("out/slurm/jobs.json").exists());
+    // An id file that another engine may be using is not replaced, neither now nor later.
+    cluster.write("out/shards.txt", "of another engine");
+    assert_eq!(cluster.submit(&["--out", "out", "--shards", "5", "--dry-run"]).0, 0);
+    let (code, _, error) = cluster.submit(&["--out", "out", "--shards", "5"]);
+    assert!(code == 1 && error.contains("is not of a submission"), "{error}");
+    assert_eq!(std::fs::read_to_string(cluster.path("out/shards.txt")).unwrap(), "of another engine");
+    assert!(cluster.calls().is_empty());
 }
 
 fn what_cannot_be_done_says_what_to_do() {

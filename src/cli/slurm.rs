@@ -71,7 +71,7 @@ struct SubmitArgs {
     only: Vec<String>,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Write the scripts, say what would be done and what it would cost, and submit nothing
+    /// Write the scripts but no id file, say what would be done and what it would cost, and submit nothing
     #[arg(long)]
     dry_run: bool,
     /// Further options of sbatch, for all jobs, such as --account=NAME
@@ -119,19 +119,16 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let out = PathBuf::from(&ready.job.out);
     let folder = out.join(sbatch::FOLDER);
     let (array, gather) = (folder.join("array.sbatch"), folder.join("gather.sbatch"));
-    let ids = Path::new(&ready.job.ids);
-    let another = ready.ids.is_some() && ids.exists();
-    if another && !args.dry_run && !ready.submitted_before {
-        bail!(
-            "{} is there and is not of a submission; another engine may be using it: remove it, or choose another --out",
-            ids.display()
-        );
-    }
     files::write_bytes(Path::new(&ready.job.config), ready.config.as_bytes())?;
-    match &ready.ids {
-        Some(_) if another && args.dry_run => note(&format!("note: {} would be replaced", ids.display())),
-        Some(text) => files::write_bytes(ids, text.as_bytes())?,
-        None => {}
+    if let (Some(text), false) = (&ready.ids, args.dry_run) {
+        let ids = Path::new(&ready.job.ids);
+        if !ready.submitted_before && files::read_text_if_there(ids)?.is_some_and(|there| there != *text) {
+            bail!(
+                "{} is there and is not of a submission; another engine may be using it: remove it, or choose another --out",
+                ids.display()
+            );
+        }
+        files::write_bytes(ids, text.as_bytes())?;
     }
     files::write_bytes(&array, sbatch::text(&ready.job).as_bytes())?;
     files::write_bytes(&gather, sbatch::gather(&ready.job).as_bytes())?;
