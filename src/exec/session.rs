@@ -166,7 +166,12 @@ impl Existing {
         let files = self.damaged.iter().filter(|damage| damage.is_unread());
         let run = |damage: &Damage| {
             let run = plan.runs.iter().find(|run| run.run_id == stem(damage))?;
-            Some((run, format!("{}; or make the file readable, or redo the run with --force", damage.error)))
+            let message = match crate::files::plain(&damage.path) {
+                // Nobody can replace a folder or a pipe by a file.
+                Err(error) => error.to_string(),
+                Ok(()) => format!("{}; make the file readable, or redo the run with --force", damage.error),
+            };
+            Some((run, message))
         };
         files.filter_map(run).collect()
     }
