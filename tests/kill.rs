@@ -288,7 +288,7 @@ fn a_second_process_is_refused() {
     let output = bench.command(&bench.out()).stderr(Stdio::piped()).output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
-    assert!(message.contains("another `ssvm-bench run` is writing into this folder"), "{message}");
+    assert!(message.contains("another `ssvm-bench run` or `merge` is writing into this folder"), "{message}");
     drop(lock);
     assert!(bench.command(&bench.out()).status().unwrap().success());
 }

@@ -82,7 +82,7 @@ fn the_second_writer_is_refused_and_readers_are_not() {
     let (store, lock) = Store::create(dir.path()).unwrap();
     store.write(Folder::Runs, &record(0, 4)).unwrap();
     let message = Store::create(dir.path()).unwrap_err().to_string();
-    assert!(message.contains("another `ssvm-bench run` is writing"), "{message}");
+    assert!(message.contains("another `ssvm-bench run` or `merge` is writing"), "{message}");
     assert_eq!(Store::open(dir.path()).unwrap().scan(Folder::Runs).unwrap().records.len(), 1);
     drop(lock);
 }

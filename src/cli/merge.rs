@@ -13,8 +13,8 @@ use crate::shard::merge::merge;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench merge results/quick --out results/quick\n  \
     ssvm-bench merge node1/quick node2/quick --out results/quick\n\n\
-    A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, on a machine \n\
-    that kept its speed. Merging again, in any order, gives the same folder; inputs are only read.\n\
+    A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, of the last \n\
+    attempt, on a machine that kept its speed. Merging again, in any order, gives the same folder; inputs are only read.\n\
     Where it can, the result shares its files with the inputs (hard links): no program here changes a file in place, and \n\
     nobody else should.")]
 pub struct MergeArgs {

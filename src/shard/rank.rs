@@ -15,10 +15,10 @@ use crate::trace::store::read_file;
 pub(super) struct Rank {
     /// One that ended, then one that was stopped and keeps what it measured, then one that failed.
     ended: u8,
-    /// On a machine that kept its speed.
-    steady: bool,
     /// The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one.
     attempt: u64,
+    /// On a machine that kept its speed.
+    steady: bool,
     /// Not beside others, on a core that nobody took away.
     alone: Reverse<u64>,
     steal: Reverse<u64>,
