@@ -78,7 +78,10 @@ fn a_file_that_cannot_be_read_is_reported_and_left_where_it_is() {
     let again = run(CONFIG, dir.path(), false).unwrap();
     assert_eq!((again.report.already, again.report.finished, again.report.failed.len()), (2, 0, 1));
     let (label, message) = &again.report.failed[0];
-    assert!(label == "usps-synth:n=10 bcfw #1" && message.contains(&id) && message.contains("--force"), "{message}");
+    assert!(
+        label == "usps-synth:n=10 bcfw #1" && message.contains(&id) && message.contains("move it out of the folder"),
+        "{message}"
+    );
     assert!(path.is_dir() && !store.path(Folder::Stale, &id).exists());
     assert_eq!(again.contents.damaged.len(), 1, "it stays in the warnings");
 
