@@ -48,13 +48,17 @@ pub fn stop_at_once() -> ! {
     std::process::exit(1)
 }
 
-/// Set by SIGUSR1: runs in flight are finished, no further one is started. Clusters send it before a time limit strikes.
+/// Set by SIGUSR1, which clusters send before a time limit strikes, and by SIGXCPU: runs in flight are finished, no further one
+/// is started. Commands that make no runs take no notice.
 #[cfg(unix)]
 pub fn drain() -> Option<&'static AtomicBool> {
     static DRAIN: OnceLock<Option<Arc<AtomicBool>>> = OnceLock::new();
     let flag = DRAIN.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register(signal_hook::consts::SIGUSR1, flag.clone()).ok().map(|_| flag)
+        // One that cannot be heard ends the process, as before.
+        let heard = [signal_hook::consts::SIGUSR1, signal_hook::consts::SIGXCPU]
+            .map(|signal| signal_hook::flag::register(signal, flag.clone()).is_ok());
+        heard[0].then_some(flag)
     });
     flag.as_deref()
 }

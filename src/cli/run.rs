@@ -181,8 +181,6 @@ pub fn prices_of(experiment: &Experiment, out: &Path, catalog: &dyn Catalog) -> 
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
 pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    // A cluster may ask for the end while data are still loaded.
-    interrupt::drain();
     let (mut experiment, mut options) = args.read(catalog, data)?;
     let (plan, part) = args.plan(&mut experiment, &options, catalog)?;
     options.part = part;
