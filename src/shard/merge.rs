@@ -99,6 +99,14 @@ impl Plans {
 
 /// Joins result folders into `out`, which may be one of them or be there already.
 pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
+    // Most of the time is spent waiting for files.
+    let threads = 4 * std::thread::available_parallelism().map_or(1, Into::into);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| Error::invalid(format!("cannot start threads: {error}")))?;
+    pool.install(|| join(inputs, out))
+}
+
+fn join(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
     let mut tops: Vec<PathBuf> = inputs.to_vec();
     if Store::open(out).is_ok() || part::folders(out).is_ok_and(|folders| !folders.is_empty()) {
         tops.push(out.to_owned());

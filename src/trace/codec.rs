@@ -149,19 +149,52 @@ pub fn encode(record: &RunRecord) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What a file says of its run before its rows are read.
+/// What a file says of its run beside its rows.
 pub struct Head {
-    /// The run with everything but its evaluations.
+    /// The run without evaluations and histograms.
     pub record: RunRecord,
     /// SHA-256 of the whole file.
     pub digest: String,
 }
 
+/// The bytes of a file whose digest is right, with zeros in its place, and the digest. Nothing else ever parses damaged bytes.
+fn intact(mut bytes: Vec<u8>) -> Result<(Vec<u8>, String), Fault> {
+    let damaged = |reason: &str| Fault::Damaged(reason.to_owned());
+    let place = digest_place(&bytes).ok_or_else(|| damaged("not a complete trace file of this program"))?;
+    let written: Vec<u8> = bytes[place.clone()].to_vec();
+    bytes[place].copy_from_slice(NO_DIGEST.as_bytes());
+    let digest = sha256_hex(&bytes);
+    if digest.as_bytes() == written {
+        Ok((bytes, digest))
+    } else {
+        Err(damaged("its content does not match its checksum"))
+    }
+}
+
+fn facts(version: &str, facts: &str) -> Result<RunRecord, Fault> {
+    if version != SCHEMA_VERSION.to_string() {
+        return Err(Fault::Version(version.to_owned()));
+    }
+    let facts: Facts = serde_json::from_str(facts).map_err(|e| Fault::Damaged(e.to_string()))?;
+    let Facts { identity, repeat, circumstances, status, totals } = facts;
+    let measured = Measured { totals, ..Measured::default() };
+    Ok(RunRecord { identity, repeat, circumstances, status, measured })
+}
+
 /// The record in the bytes of one file.
 pub fn decode(bytes: Vec<u8>) -> Result<RunRecord, Fault> {
-    let (Head { mut record, .. }, rows) = open(bytes)?;
+    let (bytes, _) = intact(bytes)?;
     let parquet = |e: &dyn std::fmt::Display| Fault::Damaged(format!("not a readable Parquet file ({e})"));
-    for batch in rows.build().map_err(|e| parquet(&e))? {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|e| parquet(&e))?;
+    let metadata = builder.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    let mut metadata: HashMap<String, String> =
+        metadata.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect();
+    let mut take = |key: &str| metadata.remove(key).ok_or_else(|| Fault::Damaged(format!("'{key}' is missing")));
+    let mut record = facts(&take(VERSION_KEY)?, &take(FACTS_KEY)?)?;
+    let histogram = |text: String| STANDARD.decode(text).map(Latencies).map_err(|e| Fault::Damaged(e.to_string()));
+    record.measured.oracle_ns = histogram(take(ORACLE_KEY)?)?;
+    record.measured.approx_ns = histogram(take(APPROX_KEY)?)?;
+    for batch in builder.build().map_err(|e| parquet(&e))? {
         let batch = batch.map_err(|e| parquet(&e))?;
         let appended = append_points(&batch, &mut record.measured.points);
         appended.ok_or_else(|| Fault::Damaged("a trace column is missing or wrong".to_owned()))?;
@@ -169,39 +202,28 @@ pub fn decode(bytes: Vec<u8>) -> Result<RunRecord, Fault> {
     Ok(record)
 }
 
-/// The same without the evaluations, for who reads many files.
+/// The same without evaluations and histograms, for who reads many files: no Parquet is parsed, the texts are looked up.
 pub fn decode_head(bytes: Vec<u8>) -> Result<Head, Fault> {
-    open(bytes).map(|(head, _)| head)
+    let (bytes, digest) = intact(bytes)?;
+    let text = |key: &str| text_of(&bytes, key).ok_or_else(|| Fault::Damaged(format!("'{key}' is missing")));
+    Ok(Head { record: facts(text(VERSION_KEY)?, text(FACTS_KEY)?)?, digest })
 }
 
-/// The digest is checked first: nothing else ever parses damaged bytes.
-fn open(mut bytes: Vec<u8>) -> Result<(Head, ParquetRecordBatchReaderBuilder<bytes::Bytes>), Fault> {
-    let damaged = |reason: &str| Fault::Damaged(reason.to_owned());
-    let place = digest_place(&bytes).ok_or_else(|| damaged("not a complete trace file of this program"))?;
-    let written: Vec<u8> = bytes[place.clone()].to_vec();
-    bytes[place].copy_from_slice(NO_DIGEST.as_bytes());
-    let digest = sha256_hex(&bytes);
-    if digest.as_bytes() != written {
-        return Err(damaged("its content does not match its checksum"));
+/// The value of a key in the Thrift footer: field 2 (0x18), its length in groups of seven bits, the text.
+fn text_of<'a>(bytes: &'a [u8], key: &str) -> Option<&'a str> {
+    let mark = [key.as_bytes(), &[0x18]].concat();
+    let mut at = bytes.windows(mark.len()).rposition(|window| window == mark)? + mark.len();
+    let (mut length, mut shift) = (0_usize, 0);
+    loop {
+        let group = *bytes.get(at)?;
+        at += 1;
+        length |= usize::from(group & 0x7f).checked_shl(shift)?;
+        if group < 0x80 {
+            break;
+        }
+        shift += 7;
     }
-    let parquet = |e: &dyn std::fmt::Display| Fault::Damaged(format!("not a readable Parquet file ({e})"));
-    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|e| parquet(&e))?;
-    let metadata = builder.metadata().file_metadata().key_value_metadata().into_iter().flatten();
-    let mut metadata: HashMap<String, String> =
-        metadata.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect();
-    let mut take = |key: &str| metadata.remove(key).ok_or_else(|| Fault::Damaged(format!("'{key}' is missing")));
-    let version = take(VERSION_KEY)?;
-    if version != SCHEMA_VERSION.to_string() {
-        return Err(Fault::Version(version));
-    }
-    let facts: Facts = serde_json::from_str(&take(FACTS_KEY)?).map_err(|e| Fault::Damaged(e.to_string()))?;
-    let histogram = |text: String| STANDARD.decode(text).map(Latencies).map_err(|e| Fault::Damaged(e.to_string()));
-    let oracle_ns = histogram(take(ORACLE_KEY)?)?;
-    let approx_ns = histogram(take(APPROX_KEY)?)?;
-    let Facts { identity, repeat, circumstances, status, totals } = facts;
-    let measured = Measured { points: Vec::new(), oracle_ns, approx_ns, totals };
-    let record = RunRecord { identity, repeat, circumstances, status, measured };
-    Ok((Head { record, digest }, builder))
+    std::str::from_utf8(bytes.get(at..at.checked_add(length)?)?).ok()
 }
 
 /// Trace rows of a record; a run without points has one row whose result columns are null.
@@ -345,6 +367,19 @@ mod tests {
         run.measured.points.clear();
         run.status = Status::Failed("panicked: index 3: \"quoted\" …".into());
         assert_eq!(decode(encode(&run).unwrap()).unwrap(), run);
+    }
+
+    #[test]
+    fn the_head_of_a_file_is_that_of_its_record() {
+        for points in [0, 1, 300] {
+            let run = record(points);
+            let bytes = encode(&run).unwrap();
+            let Head { record, digest } = decode_head(bytes.clone()).unwrap();
+            let measured = Measured { totals: run.measured.totals.clone(), ..Measured::default() };
+            assert_eq!(record, RunRecord { measured, ..run });
+            assert!(String::from_utf8_lossy(&bytes).contains(&digest));
+            assert!(decode_head(bytes[1..].to_vec()).is_err());
+        }
     }
 
     #[test]
