@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use sessions::{experiment, options};
 use ssvm_bench::clock::latency_histogram;
+use ssvm_bench::exec::existing::Existing;
 use ssvm_bench::exec::progress::{Progress, Verbosity};
 use ssvm_bench::exec::scheduler::{Batch, run_batch};
-use ssvm_bench::exec::session::{Existing, Finished, Options, Report};
+use ssvm_bench::exec::session::{Finished, Options, Report};
 use ssvm_bench::exec::worker::Allocation;
 use ssvm_bench::plan::{Estimator, Plan, RunSpec};
 use ssvm_bench::settings::order_seed;

@@ -17,7 +17,7 @@ use crate::cluster::status::{self, Found, ShardStatus, State};
 use crate::cluster::{Job, programs, sbatch, shell};
 use crate::config::Experiment;
 use crate::dataset::DataDir;
-use crate::exec::session::Existing;
+use crate::exec::existing::Existing;
 use crate::files;
 use crate::plan::{Plan, RunSpec, plan_memory};
 use crate::shard::list::List;

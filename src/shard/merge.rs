@@ -188,13 +188,25 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>, chosen: &mut Chosen) -> Re
                         continue;
                     }
                     merged.doubles += 1;
-                    if old.repeatable && new.repeatable && rank::bits(&old.path)? != rank::bits(&new.path)? {
-                        merged.contradictions.push(format!(
-                            "{}: {} and {} differ, though its clock is the same everywhere",
-                            new.label,
-                            old.path.display(),
-                            new.path.display()
-                        ));
+                    if old.repeatable && new.repeatable {
+                        match (rank::bits(&old.path), rank::bits(&new.path)) {
+                            (Ok(a), Ok(b)) if a != b => merged.contradictions.push(format!(
+                                "{}: {} and {} differ, though its clock is the same everywhere",
+                                new.label,
+                                old.path.display(),
+                                new.path.display()
+                            )),
+                            (Ok(_), Ok(_)) => {}
+                            // A head without readable rows: the other one is kept.
+                            (old_bits, new_bits) => {
+                                let unread = [&old_bits, &new_bits].into_iter().filter_map(|bits| bits.as_ref().err());
+                                merged.damaged.extend(unread.map(ToString::to_string));
+                                if new_bits.is_ok() {
+                                    *old = new;
+                                }
+                                continue;
+                            }
+                        }
                     }
                     if new.rank > old.rank {
                         *old = new;
