@@ -27,6 +27,7 @@ odd = {
     "meta": np.frombuffer(str(graph["meta"]).encode(), dtype=np.uint8),
 }
 np.savez_compressed(OUT + "graph_odd.npz", **odd)
+np.savez(OUT + "graph_half.npz", **{**graph, "features": graph["features"].astype(np.float16)})
 
 # HDSeg: three pictures in its layout, p = 5 instead of 1969; every storage the format allows for such a file.
 import h5py

@@ -140,7 +140,7 @@ fn a_graph_file_on_a_full_disk_is_an_error_and_nothing_else() {
     let graph = RawGraph {
         num_labels: 2,
         features_per_node: 1,
-        features: vec![1.0, 2.0],
+        features: vec![1.0, 2.0].into(),
         labels: vec![0, 1],
         node_offsets: vec![0, 2],
         edges: vec![[0, 1]],

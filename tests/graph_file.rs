@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::{horseseg, npy};
+use ssvm_bench::data::NodeFeatures;
+use ssvm_bench::dataset::{horseseg, npy, split};
 use ssvm_bench::files;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -21,17 +22,30 @@ fn files_from_numpy_load_whatever_the_array_layout() {
         let path = fixture(name);
         let raw = RawGraph::read(&path).unwrap();
         assert_eq!(raw.labels, [0, 1, 2, -1, -1, 2, -1], "{name}");
-        assert_eq!(raw.features, (0..14).map(|v| v as f32 / 4.0).collect::<Vec<_>>(), "{name}");
+        assert_eq!(raw.features, (0..14).map(|v| v as f32 / 4.0).collect(), "{name}");
         assert_eq!(raw.meta.as_deref(), Some(r#"{"who": "numpy é"}"#));
         assert_eq!(npz::read_meta(&path).unwrap(), raw.meta);
         let (data, dropped) = raw.into_known(&path).unwrap();
         assert_eq!((dropped.nodes, dropped.edges, &dropped.examples[..]), (3, 2, &[1][..]));
         assert_eq!((data.len(), data.num_labels, data.pairwise_weight), (2, 3, 0.5));
         assert_eq!(data.labels, [0, 1, 2, 2]);
-        assert_eq!(data.features_of(1), [2.5, 2.75]);
+        assert_eq!(data.features_of(1).singles()[..], [2.5, 2.75]);
         assert_eq!((data.edges_of(0), data.edges_of(1)), (&[[0, 1], [1, 2]][..], &[][..]));
         assert_eq!(data, npz::read_graph(&path).unwrap());
     }
+}
+
+#[test]
+fn half_precision_of_a_file_stays_half_precision() {
+    let (path, plain) = (fixture("graph_half.npz"), fixture("graph_plain.npz"));
+    let (half, plain) = (npz::read_graph(&path).unwrap(), npz::read_graph(&plain).unwrap());
+    assert!(matches!(half.features, NodeFeatures::Half(_)) && matches!(plain.features, NodeFeatures::Single(_)));
+    assert_eq!(half.features.bytes() * 2, plain.features.bytes());
+    assert_eq!(half.features, plain.features.halved());
+    assert_eq!(half.features.all().singles(), plain.features.all().singles(), "quarters are halves exactly");
+    assert_eq!(half.features_of(1).singles()[..], [2.5, 2.75]);
+    let part = split::select(&half, |i| i == 1);
+    assert_eq!(part.features.all(), half.features_of(1));
 }
 
 fn graphs() -> impl Strategy<Value = RawGraph> {
@@ -39,7 +53,8 @@ fn graphs() -> impl Strategy<Value = RawGraph> {
         let edges = prop::collection::vec((0..nodes as u32, 0..nodes as u32), 0..8);
         (prop::collection::vec(-1i32..3, nodes), edges)
     });
-    (prop::collection::vec(example, 1..6), 1usize..4, prop::option::of(0.0..4.0)).prop_map(|(examples, p, weight)| {
+    let rest = (1usize..4, prop::option::of(0.0..4.0), any::<bool>());
+    (prop::collection::vec(example, 1..6), rest).prop_map(|(examples, (p, weight, half))| {
         let mut graph = RawGraph {
             num_labels: 3,
             features_per_node: p,
@@ -58,6 +73,9 @@ fn graphs() -> impl Strategy<Value = RawGraph> {
         let pixels = || (0..graph.labels.len() as u32 * 3).collect();
         graph.label_pixels = weight.filter(|w| *w > 2.0).map(|_| pixels());
         graph.features = (0..graph.labels.len() * p).map(|v| v as f32 * 0.1 - 1.0).collect();
+        if half {
+            graph.features = graph.features.halved();
+        }
         graph
     })
 }
@@ -85,19 +103,19 @@ proptest! {
         prop_assert_eq!(data.labels.iter().map(|l| i32::from(*l)).collect::<Vec<_>>(), known);
         prop_assert_eq!(data.len() + dropped.examples.len(), graph.len());
         // The first feature of a row identifies the node: edges must join the same nodes as before.
-        let p = graph.features_per_node;
+        let (p, features) = (graph.features_per_node, graph.features.all().singles());
         let mut expected = vec![];
         for i in 0..graph.len() {
             for e in &graph.edges[graph.edge_offsets[i]..graph.edge_offsets[i + 1]] {
                 let [k, l] = e.map(|id| graph.node_offsets[i] + id as usize);
                 if graph.labels[k] >= 0 && graph.labels[l] >= 0 {
-                    expected.push([graph.features[k * p], graph.features[l * p]]);
+                    expected.push([features[k * p], features[l * p]]);
                 }
             }
         }
         let found: Vec<_> = (0..data.len())
             .flat_map(|i| data.edges_of(i).iter().map(move |e| (i, e)))
-            .map(|(i, e)| e.map(|id| data.features_of(i)[id as usize * p]))
+            .map(|(i, e)| e.map(|id| data.features_of(i).singles()[id as usize * p]))
             .collect();
         prop_assert_eq!(found, expected);
     }
@@ -125,6 +143,7 @@ fn wrong_arrays_are_named() {
     let i8s = |shape: &[usize], values: &[i8]| -> Replacement {
         Some(("|i1", shape.to_vec(), values.iter().map(|v| *v as u8).collect()))
     };
+    let infinite_half = [[0; 10].as_slice(), &0x7c00u16.to_le_bytes(), &[0; 16]].concat();
     let cases: Vec<(&str, Replacement, &str)> = vec![
         ("labels", None, "array labels is missing"),
         ("num_labels", None, "array num_labels is missing"),
@@ -139,6 +158,9 @@ fn wrong_arrays_are_named() {
         ("features", Some(("<f4", vec![7, 1 << 40], vec![0; 28])), "array features is too large"),
         ("features", Some(("<f4", vec![1 << 40, 1 << 40], vec![0; 28])), "array features is too large"),
         ("features", Some(("<f4", vec![7, 1], f32::NAN.to_le_bytes().repeat(7))), "not finite"),
+        ("features", Some(("<f2", vec![7, 2], infinite_half)), "column 1 of its known node 2; half precision ends at 65504"),
+        ("features", Some(("<f2", vec![7, 2], vec![0; 26])), "array features ends after"),
+        ("labels", Some(("<f2", vec![7], vec![0; 14])), "array labels has type <f2, but must be an integer type"),
         ("node_offsets", i8s(&[4], &[0, 3, 2, 7]), "array node_offsets must rise from 0 to 7"),
         ("node_offsets", i8s(&[3], &[0, 3, 7]), "both must have n + 1"),
         ("node_offsets", i8s(&[0], &[]), "array node_offsets must rise"),
@@ -191,7 +213,7 @@ fn hdseg_files_written_by_h5py_are_read() {
     assert_eq!((raw.num_labels, raw.features_per_node, raw.len()), (2, 5, 3));
     assert_eq!(raw.labels, [0, 1, 1, -1, 0, 1, 1, 0]);
     assert_eq!(raw.node_offsets, [0, 4, 7, 8]);
-    let expected: Vec<f32> = [(0, 4), (1, 3), (2, 1)]
+    let expected = [(0, 4), (1, 3), (2, 1)]
         .iter()
         .flat_map(|(n, nodes)| (0..nodes * 5).map(move |v| (v + 100 * n) as f32 / 8.0))
         .collect();

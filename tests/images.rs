@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use ssvm_bench::dataset::image::source::ImageSet;
+use ssvm_bench::data::GraphData;
 use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::prepare::{Meta, image_set, prepare};
+use ssvm_bench::dataset::prepare::{Meta, Recipe, image_set, prepare};
 use ssvm_bench::dataset::split;
 use ssvm_bench::{DataDir, files};
 
@@ -73,8 +74,8 @@ fn data_dir(path: &Path) -> DataDir {
 
 fn quiet(_: usize, _: usize) {}
 
-fn small() -> SlicParams {
-    SlicParams { superpixels: 30, ..SlicParams::default() }
+fn small() -> Recipe {
+    Recipe { slic: SlicParams { superpixels: 30, ..SlicParams::default() }, half: false }
 }
 
 /// These bytes must be the same on every machine and in every release; a wanted change raises the version in `prepare`.
@@ -140,15 +141,33 @@ fn a_second_call_does_nothing_and_other_parameters_are_refused() {
     let written = fs::metadata(&out).unwrap().modified().unwrap();
     assert!(!prepare(ImageSet::Horses, &data, &small(), Some(&out), &|_, _| panic!("no work")).unwrap().1);
     assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), written);
-    let other = prepare(ImageSet::Horses, &data, &SlicParams::default(), Some(&out), &quiet).unwrap_err().to_string();
+    let other = prepare(ImageSet::Horses, &data, &Recipe::default(), Some(&out), &quiet).unwrap_err().to_string();
     assert!(other.contains("out.npz") && other.contains("other images or parameters"), "{other}");
     for wrong in [
-        SlicParams { superpixels: 0, ..small() },
-        SlicParams { compactness: f32::NAN, ..small() },
-        SlicParams { rounds: 0, ..small() },
+        SlicParams { superpixels: 0, ..small().slic },
+        SlicParams { compactness: f32::NAN, ..small().slic },
+        SlicParams { rounds: 0, ..small().slic },
     ] {
+        let wrong = Recipe { slic: wrong, half: false };
         assert!(prepare(ImageSet::Horses, &data, &wrong, None, &quiet).is_err(), "{wrong:?}");
     }
+}
+
+#[test]
+fn half_precision_is_the_same_graph_in_half_the_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    tiny_horses(&dir.path().join("weizmann_horses"));
+    let data = data_dir(dir.path());
+    let (out, halved) = (dir.path().join("out.npz"), dir.path().join("half.npz"));
+    let recipe = Recipe { half: true, ..small() };
+    prepare(ImageSet::Horses, &data, &small(), Some(&out), &quiet).unwrap();
+    prepare(ImageSet::Horses, &data, &recipe, Some(&halved), &quiet).unwrap();
+    let (single, half) = (npz::read_graph(&out).unwrap(), npz::read_graph(&halved).unwrap());
+    assert_eq!(half, GraphData { features: single.features.halved(), ..single });
+    assert_eq!((Meta::read(&out).unwrap().half, Meta::read(&halved).unwrap().half), (false, true));
+    assert!(!prepare(ImageSet::Horses, &data, &recipe, Some(&halved), &quiet).unwrap().1);
+    let other = prepare(ImageSet::Horses, &data, &recipe, Some(&out), &quiet).unwrap_err().to_string();
+    assert!(other.contains("other images or parameters"), "{other}");
 }
 
 #[test]
@@ -350,7 +369,7 @@ fn accuracy_counts_the_pixels_of_train_and_held_out_examples() {
     let zeros = vec![0; graph.labels.len() * 2];
     write("zeros.npz", &RawGraph { label_pixels: Some(zeros), ..graph.clone() });
     let mut nan = graph.clone();
-    nan.features[0] = f32::NAN;
+    nan.features = [f32::NAN].into_iter().chain(graph.features.all().singles()[1..].iter().copied()).collect();
     write("nan.npz", &nan);
     let mut few = graph.clone();
     few.labels[16..].fill(-1);

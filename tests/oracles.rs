@@ -117,7 +117,7 @@ fn graph_score(data: &GraphData, i: usize, labels: &[usize], w: &[f64]) -> f64 {
     for (l, y) in labels.iter().enumerate() {
         let t = usize::from(truth[l]);
         for f in 0..p {
-            let x = f64::from(data.features_of(i)[l * p + f]);
+            let x = f64::from(data.features_of(i).singles()[l * p + f]);
             sum += x * (w[y * p + f] - w[t * p + f]);
         }
         sum += f64::from(u8::from(*y != t)) / labels.len() as f64;
@@ -155,6 +155,32 @@ fn graph_oracles_against_enumeration() {
     }
 }
 
+/// Half precision only saves bytes: what the same values in single precision give, to the bit.
+#[test]
+fn features_in_half_precision_give_the_planes_of_their_values() {
+    for (k, p) in [(2, 37), (2, 8), (5, 21)] {
+        let mut half = graphs(7, 6, 30, p, k);
+        half.features = half.features.halved();
+        let mut single = half.clone();
+        single.features = half.features.all().singles().iter().copied().collect();
+        assert_eq!(single.features.bytes(), 2 * half.features.bytes());
+        let [half, single] = [half, single].map(|data| GraphProblem::new(Arc::new(data), 0.2, 0.05).unwrap());
+        let mut dice = Dice::new(5);
+        for i in 0..half.terms() {
+            let w = random_weights(&mut dice, half.dim(), 0.5);
+            let [a, b] = [&half, &single].map(|problem| {
+                let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
+                let operations = problem.oracle(i, &w, &mut work, &mut plane);
+                let mut vector = vec![0.0; problem.dim()];
+                let offset = problem.add_plane(i, &plane, 1.0, &mut vector);
+                vector.push(offset);
+                (operations, vector.iter().map(|v| v.to_bits()).collect::<Vec<_>>())
+            });
+            assert_eq!(a, b, "K = {k}, term {i}");
+        }
+    }
+}
+
 /// At w = 0 with half of the nodes in each label, all-0 and all-1 tie exactly: the lowest label wins.
 #[test]
 fn graph_ties_take_the_lowest_label() {
@@ -162,7 +188,7 @@ fn graph_ties_take_the_lowest_label() {
     let data = GraphData {
         num_labels: 2,
         features_per_node: 1,
-        features: vec![1.0; nodes],
+        features: vec![1.0; nodes].into(),
         labels: vec![0, 0, 0, 1, 1, 1],
         node_offsets: vec![0, nodes],
         edges: (1..nodes as u32).map(|l| [l - 1, l]).collect(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
-use ssvm_bench::data::GraphData;
+use ssvm_bench::data::{GraphData, NodeFeatures};
 use ssvm_bench::problem::{GraphProblem, Problem, evaluate};
 use ssvm_bench::{Budget, RunSettings, SolverSpec, TracePoint};
 use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, Solve, StopReason};
@@ -18,7 +18,7 @@ fn pictures(seed: u64, n: usize, side: usize, p: usize, k: usize, weight: f64) -
     let mut data = GraphData {
         num_labels: k,
         features_per_node: p,
-        features: Vec::new(),
+        features: NodeFeatures::default(),
         labels: Vec::new(),
         node_offsets: vec![0],
         edges: Vec::new(),
@@ -62,7 +62,7 @@ fn late_weights(problem: &GraphProblem) -> Vec<f64> {
 /// n·H_i(w) of one labelling by its definition.
 fn score(data: &GraphData, i: usize, weight: f64, w: &[f64], labels: &[u16]) -> f64 {
     let p = data.features_per_node;
-    let (truth, features) = (data.labels_of(i), data.features_of(i));
+    let (truth, features) = (data.labels_of(i), data.features_of(i).singles());
     let mut total = 0.0;
     for (l, (hat, truth)) in labels.iter().zip(truth).enumerate() {
         for (f, x) in features[l * p..(l + 1) * p].iter().enumerate() {

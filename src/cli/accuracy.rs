@@ -14,10 +14,9 @@ use serde::Serialize;
 use super::{TextOrJson, note, positive, print};
 use crate::Error;
 use crate::catalog::Catalog;
-use crate::dataset::image::SlicParams;
 use crate::dataset::image::source::ImageSet;
 use crate::dataset::npz::RawGraph;
-use crate::dataset::prepare::{self, Meta};
+use crate::dataset::prepare::{self, Meta, Recipe};
 use crate::dataset::{DataDir, Request, split};
 use crate::drive::{Observer, Solve, TracePoint};
 use crate::oracle::predict::predict;
@@ -118,7 +117,7 @@ pub fn run(args: &AccuracyArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow
         )
         .into());
     };
-    if raw.features.iter().any(|value| !value.is_finite()) {
+    if raw.features.all().not_finite().is_some() {
         return Err(Error::file(&path, "has a feature that is not finite, perhaps of a node with label −1").into());
     }
     let (known, dropped) = raw.clone().into_known(&path)?;
@@ -191,7 +190,7 @@ pub fn run(args: &AccuracyArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow
 fn graph_file(set: &str, data: &DataDir) -> anyhow::Result<PathBuf> {
     let request = Request::new(set, data);
     match ImageSet::from_name(set) {
-        Some(images) => Ok(prepare::prepared_path(images, data, &SlicParams::default())?),
+        Some(images) => Ok(prepare::prepared_path(images, data, &Recipe::default())?),
         None if request.head() == "graph" => Ok(request.path()?),
         None => bail!("{set} has no pixels to count; `data accuracy` takes horses, stanford and graph:PATH"),
     }
@@ -217,9 +216,9 @@ fn count_pixels(
 ) -> crate::Result<Pixels> {
     let (k, p) = (raw.num_labels, raw.features_per_node);
     let nodes = raw.node_offsets[i]..raw.node_offsets[i + 1];
-    let features = &raw.features[nodes.start * p..nodes.end * p];
+    let features = raw.features.rows(nodes.start * p..nodes.end * p).singles();
     let edges = &raw.edges[raw.edge_offsets[i]..raw.edge_offsets[i + 1]];
-    let predicted = predict(features, edges, k, pairwise, w)?;
+    let predicted = predict(&features, edges, k, pairwise, w)?;
     let best: Vec<u16> = rows.chunks_exact(k).map(argmax).collect();
     let (model, known) = split::pixels_right(rows, k, &predicted);
     Ok(Pixels {

@@ -1,5 +1,9 @@
 //! Labelled graphs with node features: the data of both segmentation families.
 
+use std::ops::Range;
+
+use super::features::{FeatureRows, NodeFeatures};
+
 /// n graphs, concatenated. Immutable once built; `validate` holds for every value of this type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphData {
@@ -8,7 +12,7 @@ pub struct GraphData {
     /// p: features per node.
     pub features_per_node: usize,
     /// nodes × p, row-major.
-    pub features: Vec<f32>,
+    pub features: NodeFeatures,
     /// One label in 0..K per node.
     pub labels: Vec<u16>,
     /// n + 1 offsets into nodes.
@@ -38,9 +42,13 @@ impl GraphData {
     }
 
     /// Features of example i, nodes × p.
-    pub fn features_of(&self, i: usize) -> &[f32] {
-        let p = self.features_per_node;
-        &self.features[self.node_offsets[i] * p..self.node_offsets[i + 1] * p]
+    pub fn features_of(&self, i: usize) -> FeatureRows<'_> {
+        self.features.rows(self.places_of(i))
+    }
+
+    /// Where they are in `features`.
+    pub fn places_of(&self, i: usize) -> Range<usize> {
+        self.node_offsets[i] * self.features_per_node..self.node_offsets[i + 1] * self.features_per_node
     }
 
     /// Edges of example i.
@@ -85,8 +93,16 @@ impl GraphData {
             if let Some([k, l]) = self.edges_of(i).iter().find(|e| e[0] == e[1] || e[0].max(e[1]) as usize >= count) {
                 return Err(format!("example {i} with {count} nodes has the edge {k} – {l}"));
             }
-            if self.features_of(i).iter().any(|value| !value.is_finite()) {
-                return Err(format!("example {i} has a feature that is not finite"));
+            let features = self.features_of(i);
+            if let Some(at) = features.not_finite() {
+                let (node, column) = (at / p, at % p);
+                let advice = match features {
+                    FeatureRows::Single(_) => "",
+                    FeatureRows::Half(_) => "; half precision ends at 65504, store such features as float32",
+                };
+                return Err(format!(
+                    "example {i} has a feature that is not finite: column {column} of its known node {node}{advice}"
+                ));
             }
         }
         Ok(())

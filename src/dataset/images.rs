@@ -1,9 +1,9 @@
 //! The image sets as data sets: pictures are prepared into a graph file on demand, then read like any other.
 
 use super::content::FileList;
-use super::image::SlicParams;
 use super::image::source::ImageSet;
 use super::known::{KnownFile, KnownSet};
+use super::prepare::Recipe;
 use super::{DatasetInfo, DatasetRow, Loaded, Request, npz, prepare};
 use crate::error::Result;
 use crate::files;
@@ -111,7 +111,7 @@ impl DatasetRow for Stanford {
 }
 
 fn load(set: ImageSet, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-    let path = prepare::prepared_path(set, request.data, &SlicParams::default())?;
+    let path = prepare::prepared_path(set, request.data, &Recipe::default())?;
     npz::loaded(npz::read_graph(&path)?, files::sha256_file(&path)?, request)
 }
 

@@ -3,8 +3,9 @@
 use std::io::{Read, Write};
 
 use super::npy_header::{Header, Kind};
+use crate::data::NodeFeatures;
 use crate::guard::Room;
-use crate::linalg::on_huge_pages;
+use crate::linalg::{Half, on_huge_pages};
 
 /// An array as read: its shape and its values in C order.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,11 +32,21 @@ fn bytes<const N: usize>(chunk: &[u8]) -> [u8; N] {
 }
 
 impl Element for f32 {
-    const EXPECTED: &'static str = "float32 or float64";
+    const EXPECTED: &'static str = "float16, float32 or float64";
     fn decoder(kind: Kind, size: usize) -> Option<fn(&[u8]) -> Self> {
         match (kind, size) {
             (Kind::Float, 4) => Some(|b| f32::from_le_bytes(bytes(b))),
             (Kind::Float, 8) => Some(|b| f64::from_le_bytes(bytes(b)) as f32),
+            _ => None,
+        }
+    }
+}
+
+impl Element for Half {
+    const EXPECTED: &'static str = "float16";
+    fn decoder(kind: Kind, size: usize) -> Option<fn(&[u8]) -> Self> {
+        match (kind, size) {
+            (Kind::Float, 2) => Some(|b| Half::from_bits(u16::from_le_bytes(bytes(b)))),
             _ => None,
         }
     }
@@ -75,6 +86,26 @@ impl Element for i64 {
 /// Reads one `.npy` array into the room there is; the error text says what is wrong with it.
 pub fn read<T: Element>(mut reader: impl Read, room: &mut Room) -> Result<Array<T>, String> {
     let (header, count) = read_header(&mut reader)?;
+    read_values(reader, header, count, room)
+}
+
+/// Reads features in the precision they have, half or single; double is rounded to single.
+pub fn read_features(mut reader: impl Read, room: &mut Room) -> Result<(Vec<usize>, NodeFeatures), String> {
+    let (header, count) = read_header(&mut reader)?;
+    if (header.kind, header.size) == (Kind::Float, 2) {
+        let Array { shape, values } = read_values(reader, header, count, room)?;
+        return Ok((shape, NodeFeatures::Half(values)));
+    }
+    let Array { shape, values } = read_values(reader, header, count, room)?;
+    Ok((shape, NodeFeatures::Single(values)))
+}
+
+fn read_values<T: Element>(
+    mut reader: impl Read,
+    header: Header,
+    count: usize,
+    room: &mut Room,
+) -> Result<Array<T>, String> {
     let (size, descr) = (header.size, &header.descr);
     let decode = T::decoder(header.kind, size)
         .ok_or_else(|| format!("has type {descr}, but must be {}: convert it with .astype()", T::EXPECTED))?;

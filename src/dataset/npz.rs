@@ -2,7 +2,7 @@
 //!
 //! | array | type | shape | meaning |
 //! |---|---|---|---|
-//! | `features` | f32 | nodes, p | ψ(x^l), all examples one after the other |
+//! | `features` | f32 or f16 | nodes, p | ψ(x^l), all examples one after the other; f16 stays f16 in memory |
 //! | `labels` | i32 | nodes | 0..K, −1 = unknown |
 //! | `node_offsets` | i64 | n + 1 | where the nodes of each example start |
 //! | `edges` | i32 | edges, 2 | node ids local to the example, each undirected edge once |
@@ -24,7 +24,7 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::npy::{self, Array, Element};
 use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request};
-use crate::data::GraphData;
+use crate::data::{GraphData, NodeFeatures};
 use crate::guard::{self, Room};
 use crate::problem::GraphProblem;
 use crate::{Error, Result, files};
@@ -54,7 +54,7 @@ impl DatasetRow for GraphFile {
 /// The problem of graph data, with what a request overrides.
 pub(super) fn loaded(data: GraphData, checksum: String, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
     let lambda = request.lambda_for(data.len())?;
-    let bytes = (4 * data.features.len() + 8 * data.edges.len()) as u64;
+    let bytes = (data.features.bytes() + 8 * data.edges.len()) as u64;
     let pairwise = request.pairwise_weight.unwrap_or(data.pairwise_weight);
     Ok(Loaded { problem: GraphProblem::new(Arc::new(data), lambda, pairwise)?, bytes, checksum })
 }
@@ -67,7 +67,7 @@ pub struct RawGraph {
     /// p: features per node.
     pub features_per_node: usize,
     /// nodes × p, row-major.
-    pub features: Vec<f32>,
+    pub features: NodeFeatures,
     /// One label per node in 0..K, or −1 where it is not known.
     pub labels: Vec<i32>,
     /// n + 1 offsets into nodes.
@@ -165,15 +165,16 @@ impl RawGraph {
     /// Reads a graph file as it is stored; shapes, types and ranges are checked.
     pub fn read(path: &Path) -> Result<Self> {
         let mut zip = open(path)?;
-        let features: Array<f32> = array(path, &mut zip, "features", 2)?;
+        let (shape, features) = features(path, &mut zip)?;
+        let [nodes, features_per_node] = shape;
         let edges: Array<i64> = array(path, &mut zip, "edges", 2)?;
         if edges.shape[1] != 2 {
             return Err(bad(path, "edges", format!("has {} columns, but must have 2", edges.shape[1])));
         }
         let labels: Array<i64> = array(path, &mut zip, "labels", 1)?;
-        if labels.values.len() != features.shape[0] {
-            let (l, f) = (labels.values.len(), features.shape[0]);
-            return Err(bad(path, "labels", format!("has {l} entries, but features has {f} rows")));
+        if labels.values.len() != nodes {
+            let l = labels.values.len();
+            return Err(bad(path, "labels", format!("has {l} entries, but features has {nodes} rows")));
         }
         let num_labels = scalar::<i64>(path, &mut zip, "num_labels")?
             .ok_or_else(|| bad(path, "num_labels", "is missing: store the number of labels K as an integer scalar"))?;
@@ -185,11 +186,11 @@ impl RawGraph {
             .map_err(|l| bad(path, "labels", format!("holds {l}, but must be −1 or 0..{num_labels} (excluded)")))?;
         let graph = Self {
             num_labels,
-            features_per_node: features.shape[1],
+            features_per_node,
             labels,
-            node_offsets: offsets(path, &mut zip, "node_offsets", features.shape[0])?,
+            node_offsets: offsets(path, &mut zip, "node_offsets", nodes)?,
             edge_offsets: offsets(path, &mut zip, "edge_offsets", edges.shape[0])?,
-            features: features.values,
+            features,
             edges: edges
                 .values
                 .chunks_exact(2)
@@ -197,7 +198,7 @@ impl RawGraph {
                 .collect::<Result<_, i64>>()
                 .map_err(|id| bad(path, "edges", format!("holds the node id {id}")))?,
             pairwise_weight: scalar(path, &mut zip, "pairwise_weight")?,
-            label_pixels: label_pixels(path, &mut zip, features.shape[0], num_labels)?,
+            label_pixels: label_pixels(path, &mut zip, nodes, num_labels)?,
             meta: optional(path, &mut zip, "meta", |entry, room| npy::read_text(entry, room))?,
         };
         graph.check_edges().map_err(|message| Error::file(path, message))?;
@@ -235,8 +236,6 @@ impl RawGraph {
             for node in nodes {
                 let known = u16::try_from(self.labels[node]).ok();
                 new_id.push(known.map(|label| {
-                    // Rows only ever move towards the front, so this can be done in place.
-                    self.features.copy_within(node * p..(node + 1) * p, labels.len() * p);
                     labels.push(label);
                     (labels.len() - 1 - before) as u32
                 }));
@@ -253,8 +252,8 @@ impl RawGraph {
                 edge_offsets.push(edges.len());
             }
         }
-        self.features.truncate(labels.len() * p);
-        self.features.shrink_to_fit();
+        let known = (0..).zip(&self.labels).filter(|(_, label)| u16::try_from(**label).is_ok());
+        self.features.keep(known.map(|(node, _)| node * p..(node + 1) * p));
         let data = GraphData {
             num_labels: self.num_labels,
             features_per_node: p,
@@ -290,8 +289,17 @@ impl RawGraph {
 
     fn write_arrays<W: Write + Seek>(&self, zip: &mut ZipWriter<W>) -> io::Result<()> {
         let nodes = self.labels.len();
-        start(zip, "features", "<f4", &[nodes, self.features_per_node], self.features.len() * 4)?;
-        npy::write_values(zip, self.features.iter().copied(), f32::to_le_bytes)?;
+        let (shape, bytes) = ([nodes, self.features_per_node], self.features.bytes());
+        match &self.features {
+            NodeFeatures::Single(values) => {
+                start(zip, "features", "<f4", &shape, bytes)?;
+                npy::write_values(zip, values.iter().copied(), f32::to_le_bytes)?;
+            }
+            NodeFeatures::Half(values) => {
+                start(zip, "features", "<f2", &shape, bytes)?;
+                npy::write_values(zip, values.iter().map(|value| value.to_bits()), u16::to_le_bytes)?;
+            }
+        }
         start(zip, "labels", "<i4", &[nodes], nodes * 4)?;
         npy::write_values(zip, self.labels.iter().copied(), i32::to_le_bytes)?;
         start(zip, "node_offsets", "<i8", &[self.node_offsets.len()], self.node_offsets.len() * 8)?;
@@ -370,18 +378,27 @@ fn optional<T>(
     }
 }
 
+fn missing(path: &Path, name: &str) -> Error {
+    bad(path, name, "is missing; a graph file holds features, labels, node_offsets, edges, edge_offsets and num_labels")
+}
+
+fn wrong_axes(path: &Path, name: &str, shape: &[usize], axes: usize) -> Error {
+    bad(path, name, format!("has shape {shape:?}, but must have {axes} axes"))
+}
+
 fn array<T: Element>(path: &Path, zip: &mut Archive, name: &str, axes: usize) -> Result<Array<T>> {
-    let array = optional(path, zip, name, |entry, room| npy::read::<T>(entry, room))?.ok_or_else(|| {
-        bad(
-            path,
-            name,
-            "is missing; a graph file holds features, labels, node_offsets, edges, edge_offsets and num_labels",
-        )
-    })?;
-    if array.shape.len() != axes {
-        return Err(bad(path, name, format!("has shape {:?}, but must have {axes} axes", array.shape)));
-    }
-    Ok(array)
+    let array = optional(path, zip, name, |entry, room| npy::read::<T>(entry, room))?;
+    let array = array.ok_or_else(|| missing(path, name))?;
+    if array.shape.len() == axes { Ok(array) } else { Err(wrong_axes(path, name, &array.shape, axes)) }
+}
+
+/// Nodes, p, and the values in the precision of the file.
+fn features(path: &Path, zip: &mut Archive) -> Result<([usize; 2], NodeFeatures)> {
+    let name = "features";
+    let found = optional(path, zip, name, |entry, room| npy::read_features(entry, room))?;
+    let (shape, values) = found.ok_or_else(|| missing(path, name))?;
+    let shape = <[usize; 2]>::try_from(shape).map_err(|shape| wrong_axes(path, name, &shape, 2))?;
+    Ok((shape, values))
 }
 
 fn scalar<T: Element>(path: &Path, zip: &mut Archive, name: &str) -> Result<Option<T>> {

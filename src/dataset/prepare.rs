@@ -12,6 +12,7 @@ use super::images;
 use super::known::DataDir;
 use super::notice::Notice;
 use super::npz::{self, RawGraph};
+use crate::data::NodeFeatures;
 use crate::{Error, Result, files};
 
 /// Raised whenever the same images and parameters would give other bytes than before.
@@ -19,6 +20,15 @@ const VERSION: u32 = 1;
 
 /// Images worked on before their graphs are joined; bounds the memory beside the result.
 const BATCH: usize = 64;
+
+/// How a set is prepared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Recipe {
+    /// How images are cut into superpixels.
+    pub slic: SlicParams,
+    /// Whether features are stored in half precision.
+    pub half: bool,
+}
 
 /// Called with the number of images done and their total, from any thread.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -34,6 +44,9 @@ pub struct Meta {
     pub source_sha256: String,
     /// How superpixels were made.
     pub slic: SlicParams,
+    /// Whether features are in half precision.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub half: bool,
     /// Names of the labels 0..K.
     pub labels: Vec<String>,
     /// Name of the picture of each example.
@@ -83,55 +96,59 @@ pub fn check_params(params: &SlicParams) -> Result<()> {
     Ok(())
 }
 
-/// Where the prepared file of a set is or will be, from the checksum of its source and the parameters.
-pub fn cache_path(set: ImageSet, source_sha256: &str, params: &SlicParams) -> Result<PathBuf> {
-    let key = serde_json::json!([VERSION, set.name(), source_sha256, params]).to_string();
+/// Where the prepared file of a set is or will be, from the checksum of its source and the recipe.
+pub fn cache_path(set: ImageSet, source_sha256: &str, recipe: &Recipe) -> Result<PathBuf> {
+    let mut key = serde_json::json!([VERSION, set.name(), source_sha256, recipe.slic]).to_string();
+    if recipe.half {
+        key += "half";
+    }
     let (hash, _) = files::sha256(key.as_bytes()).map_err(|e| Error::invalid(e.to_string()))?;
     Ok(cache_dir()?.join(format!("{}-{}.npz", set.name(), &hash[..16])))
 }
 
 /// The prepared file of a set in the cache folder, made first if it is not there.
-pub fn prepared_path(set: ImageSet, data_dir: &DataDir, params: &SlicParams) -> Result<PathBuf> {
-    Ok(prepare_and_say(set, data_dir, params, None)?.0)
+pub fn prepared_path(set: ImageSet, data_dir: &DataDir, recipe: &Recipe) -> Result<PathBuf> {
+    Ok(prepare_and_say(set, data_dir, recipe, None)?.0)
 }
 
 /// [`prepare`] that tells people on stderr how it goes, unless the data folder is a quiet one.
 pub fn prepare_and_say(
     set: ImageSet,
     data_dir: &DataDir,
-    params: &SlicParams,
+    recipe: &Recipe,
     out: Option<&Path>,
 ) -> Result<(PathBuf, bool)> {
     if data_dir.quiet {
-        return prepare(set, data_dir, params, out, &|_, _| {});
+        return prepare(set, data_dir, recipe, out, &|_, _| {});
     }
     let notice = Notice::new(set.name());
-    prepare(set, data_dir, params, out, &|done, total| notice.show(done, total))
+    prepare(set, data_dir, recipe, out, &|done, total| notice.show(done, total))
 }
 
 /// Prepares a set into `out`, or into the cache folder; also says whether there was work to do.
 pub fn prepare(
     set: ImageSet,
     data_dir: &DataDir,
-    params: &SlicParams,
+    recipe: &Recipe,
     out: Option<&Path>,
     progress: Progress<'_>,
 ) -> Result<(PathBuf, bool)> {
-    check_params(params)?;
+    check_params(&recipe.slic)?;
     let source = data_dir.require(images::known(set))?;
     let source_sha256 = set.checksum(&source)?;
     let path = match out {
         Some(path) => path.to_owned(),
-        None => cache_path(set, &source_sha256, params)?,
+        None => cache_path(set, &source_sha256, recipe)?,
     };
     if path.exists() {
         let meta = Meta::read(&path)?;
-        let same = (meta.version, meta.set.as_str(), &meta.source_sha256, &meta.slic)
-            == (VERSION, set.name(), &source_sha256, params);
+        let found = Recipe { slic: meta.slic, half: meta.half };
+        let same = (meta.version, meta.set.as_str(), &meta.source_sha256, &found)
+            == (VERSION, set.name(), &source_sha256, recipe);
         let other = "exists and was prepared from other images or parameters; delete it or choose another name";
         return if same { Ok((path, false)) } else { Err(Error::file(path, other)) };
     }
-    let graph = build(set, &source, source_sha256, params, progress)?;
+    let graph = build(set, &source, source_sha256, recipe, progress)?;
     npz::write_graph(&path, &graph)?;
     Ok((path, true))
 }
@@ -155,7 +172,7 @@ fn build(
     set: ImageSet,
     source: &Path,
     source_sha256: String,
-    params: &SlicParams,
+    recipe: &Recipe,
     progress: Progress<'_>,
 ) -> Result<RawGraph> {
     let (used, left_out): (Vec<Pair>, Vec<Pair>) =
@@ -165,7 +182,8 @@ fn build(
         set: set.name().into(),
         version: VERSION,
         source_sha256,
-        slic: *params,
+        slic: recipe.slic,
+        half: recipe.half,
         labels: set.label_names().iter().map(|&name| name.into()).collect(),
         names: used.iter().map(|pair| pair.name.clone()).collect(),
         excluded: left_out.iter().map(reason).collect(),
@@ -173,6 +191,7 @@ fn build(
     let mut graph = RawGraph {
         num_labels: set.num_labels(),
         features_per_node: FEATURES,
+        features: if recipe.half { NodeFeatures::Half(Vec::new()) } else { NodeFeatures::default() },
         node_offsets: vec![0],
         edge_offsets: vec![0],
         label_pixels: Some(Vec::new()),
@@ -184,7 +203,7 @@ fn build(
     for batch in used.chunks(BATCH) {
         let describe = |pair: &Pair| {
             let (picture, truth) = set.decode(pair)?;
-            let example = ImageGraph::new(&picture, &truth, set.num_labels(), params);
+            let example = ImageGraph::new(&picture, &truth, set.num_labels(), &recipe.slic);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, used.len());
             Ok(example)
         };

@@ -17,7 +17,7 @@ pub fn select(data: &GraphData, keep: impl Fn(usize) -> bool) -> GraphData {
     let mut part = GraphData {
         num_labels: data.num_labels,
         features_per_node: data.features_per_node,
-        features: Vec::new(),
+        features: data.features.gather((0..data.len()).filter(|&i| keep(i)).map(|i| data.places_of(i))),
         labels: Vec::new(),
         node_offsets: vec![0],
         edges: Vec::new(),
@@ -25,7 +25,6 @@ pub fn select(data: &GraphData, keep: impl Fn(usize) -> bool) -> GraphData {
         pairwise_weight: data.pairwise_weight,
     };
     for i in (0..data.len()).filter(|&i| keep(i)) {
-        part.features.extend_from_slice(data.features_of(i));
         part.labels.extend_from_slice(data.labels_of(i));
         part.edges.extend_from_slice(data.edges_of(i));
         part.node_offsets.push(part.labels.len());
@@ -63,7 +62,7 @@ mod tests {
         train.validate().unwrap();
         held_out.validate().unwrap();
         assert_eq!((train.len(), held_out.len()), (9, 2));
-        assert_eq!(held_out.features, [8.0, 9.0, 18.0, 19.0]);
+        assert_eq!(held_out.features, vec![8.0, 9.0, 18.0, 19.0].into());
         assert_eq!((held_out.edges.len(), held_out.pairwise_weight), (2, 0.5));
     }
 

@@ -390,7 +390,7 @@ fn graphs(twin: &Twin, kind: &Kind) -> GraphData {
     GraphData {
         num_labels: kind.labels,
         features_per_node: p,
-        features,
+        features: features.into(),
         labels: pictures.iter().flat_map(|(_, picture)| picture.labels.iter().copied()).collect(),
         node_offsets,
         edges: pictures.into_iter().flat_map(|(_, picture)| picture.edges).collect(),

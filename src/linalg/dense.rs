@@ -1,6 +1,7 @@
 //! Kernels over whole vectors: slices in, sums and updated slices out.
 
-use super::simd::{Lanes, kernel, padded, prefetch_line};
+use super::half::Half;
+use super::simd::{Lanes, Stored, kernel, padded, prefetch_line};
 
 kernel! {
     /// ⟨a, b⟩.
@@ -34,30 +35,25 @@ pub fn norm2(a: &[f64]) -> f64 {
 
 kernel! {
     /// y ← y + c·x.
-    pub fn add_scaled(y: &mut [f64], c: f64, x: &[f64]) = add_scaled_body
-}
-
-#[inline(always)]
-fn add_scaled_body<L: Lanes>(y: &mut [f64], c: f64, x: &[f64]) {
-    add_loaded(y, c, x, L::load);
+    pub fn add_scaled(y: &mut [f64], c: f64, x: &[f64]) = add_scaled_body<f64>
 }
 
 kernel! {
     /// y ← y + c·x with x in single precision (exact conversion, double arithmetic).
-    pub fn add_scaled_f32(y: &mut [f64], c: f64, x: &[f32]) = add_scaled_f32_body
+    pub fn add_scaled_f32(y: &mut [f64], c: f64, x: &[f32]) = add_scaled_body<f32>
 }
 
-#[inline(always)]
-fn add_scaled_f32_body<L: Lanes>(y: &mut [f64], c: f64, x: &[f32]) {
-    add_loaded(y, c, x, L::load_f32);
+kernel! {
+    /// y ← y + c·x with x in half precision (exact conversion, double arithmetic).
+    pub fn add_scaled_f16(y: &mut [f64], c: f64, x: &[Half]) = add_scaled_body<Half>
 }
 
-/// y ← y + c·x, sixteen elements a turn: left alone, the compiler unrolls this in one build and not in the next.
+/// Sixteen elements a turn: left alone, the compiler unrolls this in one build and not in the next.
 #[inline(always)]
-fn add_loaded<L: Lanes, T: Copy + Into<f64>>(y: &mut [f64], c: f64, x: &[T], load: impl Fn(&[T]) -> L) {
+fn add_scaled_body<L: Lanes, T: Stored>(y: &mut [f64], c: f64, x: &[T]) {
     assert_eq!(x.len(), y.len());
     let factor = L::splat(c);
-    let add = |y: &mut [f64], x: &[T]| L::load(y).add(factor.mul(load(x))).store(y);
+    let add = |y: &mut [f64], x: &[T]| L::load(y).add(factor.mul(T::lanes(x))).store(y);
     let (ys, y) = y.as_chunks_mut::<16>();
     let (xs, x) = x.as_chunks::<16>();
     for (y, x) in ys.iter_mut().zip(xs) {
@@ -118,27 +114,27 @@ fn dot_rows_body<L: Lanes>(rows: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// R rows of single-precision features against B weight vectors of length p; asks for A rows of `ahead` meanwhile.
+/// R rows of features against B weight vectors of length p; asks for A rows of `ahead` meanwhile.
 #[inline(always)]
-fn dot_f32_group<L: Lanes, const R: usize, const B: usize, const A: usize>(
-    rows: &[f32],
+fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, const A: usize>(
+    rows: &[T],
     w: &[f64],
     p: usize,
-    ahead: &[f32],
+    ahead: &[U],
     out: &mut [f64],
     stride: usize,
 ) {
-    let row: [&[f32]; R] = std::array::from_fn(|r| &rows[r * p..(r + 1) * p]);
+    let row: [&[T]; R] = std::array::from_fn(|r| &rows[r * p..(r + 1) * p]);
     let vector: [&[f64]; B] = std::array::from_fn(|b| &w[b * p..(b + 1) * p]);
     let mut acc = [[L::zero(); R]; B];
     let mut c = 0;
     while c + 4 <= p {
-        if c % 16 == 0 {
+        if (c * size_of::<U>()).is_multiple_of(64) {
             for a in 0..A {
                 prefetch_line(ahead, a * p + c);
             }
         }
-        let x: [L; R] = std::array::from_fn(|r| L::load_f32(&row[r][c..c + 4]));
+        let x: [L; R] = std::array::from_fn(|r| T::lanes(&row[r][c..c + 4]));
         for b in 0..B {
             let w4 = L::load(&vector[b][c..c + 4]);
             for r in 0..R {
@@ -148,7 +144,7 @@ fn dot_f32_group<L: Lanes, const R: usize, const B: usize, const A: usize>(
         c += 4;
     }
     if c < p {
-        let x: [L; R] = std::array::from_fn(|r| L::load_f32(&padded(&row[r][c..])));
+        let x: [L; R] = std::array::from_fn(|r| T::lanes(&padded(&row[r][c..])));
         for b in 0..B {
             let w4 = L::load(&padded(&vector[b][c..]));
             for r in 0..R {
@@ -166,41 +162,104 @@ fn dot_f32_group<L: Lanes, const R: usize, const B: usize, const A: usize>(
 kernel! {
     /// out[r·K + k] = ⟨rows[r], w[k]⟩ for all rows of length p in `rows` and all K vectors of length p in `w`, in one sweep
     /// over the rows.
-    pub fn dot_f32_rows(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) = dot_f32_rows_body
+    pub fn dot_f32_rows(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) = dot_stored_rows<f32>
+}
+
+kernel! {
+    /// [`dot_f32_rows`] for rows in half precision: the bits that the same values in single precision give.
+    pub fn dot_f16_rows(rows: &[Half], w: &[f64], p: usize, out: &mut [f64]) = dot_stored_rows<Half>
 }
 
 /// Eight sums at a time hide the latency of the additions and fit the registers.
 #[inline(always)]
-fn dot_f32_rows_body<L: Lanes>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) {
+fn dot_stored_rows<L: Lanes, T: Stored>(rows: &[T], w: &[f64], p: usize, out: &mut [f64]) {
     let (count, labels) = (rows.len() / p, w.len() / p);
     assert_eq!(out.len(), count * labels);
     let mut r = 0;
     while labels == 1 && r + 8 <= count {
-        dot_f32_group::<L, 8, 1, 8>(&rows[r * p..], w, p, &rows[(r + 8) * p..], &mut out[r..], 1);
+        dot_stored_group::<L, T, T, 8, 1, 8>(&rows[r * p..], w, p, &rows[(r + 8) * p..], &mut out[r..], 1);
         r += 8;
     }
     while r + 4 <= count {
-        dot_f32_labels::<L, 4>(&rows[r * p..], w, p, &mut out[r * labels..]);
+        dot_stored_labels::<L, T, 4>(&rows[r * p..], w, p, &mut out[r * labels..]);
         r += 4;
     }
     while r < count {
-        dot_f32_labels::<L, 1>(&rows[r * p..], w, p, &mut out[r * labels..]);
+        dot_stored_labels::<L, T, 1>(&rows[r * p..], w, p, &mut out[r * labels..]);
         r += 1;
+    }
+}
+
+kernel! {
+    /// X
+    pub fn wide_f32_rows(rows: &[f32], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) = wide_rows<f32>
+}
+
+kernel! {
+    /// X
+    pub fn wide_f16_rows(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) = wide_rows<Half>
+}
+
+#[inline(always)]
+fn wide_rows<L: Lanes, T: Stored>(rows: &[T], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
+    let (count, labels) = (rows.len() / p, w.len() / p);
+    assert_eq!(out.len(), count * labels);
+    wide.resize(4 * p, 0.0);
+    let mut r = 0;
+    while r < count {
+        let here = (count - r).min(4);
+        widen::<L, T>(&rows[r * p..(r + here) * p], &mut wide[..here * p]);
+        let ahead = &rows[(r + here) * p..];
+        let out = &mut out[r * labels..];
+        if here == 4 {
+            wide_labels::<L, T, 4>(wide, w, p, ahead, out);
+        } else {
+            for (row, out) in wide[..here * p].chunks_exact(p).zip(out.chunks_exact_mut(labels)) {
+                wide_labels::<L, T, 1>(row, w, p, ahead, out);
+            }
+        }
+        r += here;
+    }
+}
+
+#[inline(always)]
+fn widen<L: Lanes, T: Stored>(from: &[T], to: &mut [f64]) {
+    let (tos, to) = to.as_chunks_mut::<4>();
+    let (froms, from) = from.as_chunks::<4>();
+    for (to, from) in tos.iter_mut().zip(froms) {
+        T::lanes::<L>(from).store(to);
+    }
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = (*from).into();
+    }
+}
+
+#[inline(always)]
+fn wide_labels<L: Lanes, T: Stored, const R: usize>(wide: &[f64], w: &[f64], p: usize, ahead: &[T], out: &mut [f64]) {
+    let labels = w.len() / p;
+    let mut k = 0;
+    while k + 2 <= labels {
+        let ahead = ahead.get(k / 2 * p..).unwrap_or_default();
+        dot_stored_group::<L, f64, T, R, 2, 1>(wide, &w[k * p..], p, ahead, &mut out[k..], labels);
+        k += 2;
+    }
+    if k < labels {
+        dot_stored_group::<L, f64, T, R, 1, 1>(wide, &w[k * p..], p, ahead, &mut out[k..], labels);
     }
 }
 
 /// R rows against all vectors, while the rows are near; with every two of them comes another of the rows after these.
 #[inline(always)]
-fn dot_f32_labels<L: Lanes, const R: usize>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) {
+fn dot_stored_labels<L: Lanes, T: Stored, const R: usize>(rows: &[T], w: &[f64], p: usize, out: &mut [f64]) {
     let labels = w.len() / p;
     let mut k = 0;
     while k + 2 <= labels {
         let ahead = rows.get((R + k / 2) * p..).unwrap_or_default();
-        dot_f32_group::<L, R, 2, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
+        dot_stored_group::<L, T, T, R, 2, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
         k += 2;
     }
     if k < labels {
-        dot_f32_group::<L, R, 1, 1>(rows, &w[k * p..], p, &rows[R * p..], &mut out[k..], labels);
+        dot_stored_group::<L, T, T, R, 1, 1>(rows, &w[k * p..], p, &rows[R * p..], &mut out[k..], labels);
     }
 }
 
@@ -325,8 +384,17 @@ pub(super) mod tests {
             assert_eq!(fast, plain);
             let single: Vec<f32> = rows.iter().map(|v| *v as f32).collect();
             dot_f32_rows(&single, &a, len, &mut fast);
-            dot_f32_rows_body::<[f64; 4]>(&single, &a, len, &mut plain);
+            dot_stored_rows::<[f64; 4], _>(&single, &a, len, &mut plain);
             assert_eq!(fast, plain);
+            // Half precision: the bits of the same values in single precision, in both compilations.
+            let half: Vec<Half> = single.iter().map(|v| Half::nearest(*v)).collect();
+            let widened: Vec<f32> = half.iter().map(|v| v.to_f32()).collect();
+            let (mut of_half, mut of_widened) = (vec![0.0; 15], vec![0.0; 15]);
+            dot_f32_rows(&widened, &a, len, &mut of_widened);
+            dot_f16_rows(&half, &a, len, &mut of_half);
+            assert_eq!(of_half, of_widened);
+            dot_stored_rows::<[f64; 4], _>(&half, &a, len, &mut of_half);
+            assert_eq!(of_half, of_widened);
             // Every product is the same to the bit, whatever rows and vectors are taken with it.
             let w = [b.as_slice(), &a, &w].concat();
             let mut table = vec![0.0; 45];
@@ -353,9 +421,13 @@ pub(super) mod tests {
                 act(&mut plain[at..at + len], false);
                 assert!(same(&fast, &plain), "{len} at {at}");
             };
-            both(&|y, fast| if fast { add_scaled(y, 0.3, a) } else { add_scaled_body::<[f64; 4]>(y, 0.3, a) });
+            both(&|y, fast| if fast { add_scaled(y, 0.3, a) } else { add_scaled_body::<[f64; 4], _>(y, 0.3, a) });
             both(&|y, fast| {
-                if fast { add_scaled_f32(y, 0.3, single) } else { add_scaled_f32_body::<[f64; 4]>(y, 0.3, single) }
+                if fast { add_scaled_f32(y, 0.3, single) } else { add_scaled_body::<[f64; 4], _>(y, 0.3, single) }
+            });
+            let half: Vec<Half> = single.iter().map(|v| Half::nearest(*v)).collect();
+            both(&|y, fast| {
+                if fast { add_scaled_f16(y, 0.3, &half) } else { add_scaled_body::<[f64; 4], _>(y, 0.3, &half) }
             });
             both(&|y, fast| {
                 let mut mix = w.to_vec();

@@ -8,12 +8,15 @@
 #[cfg(target_arch = "x86_64")]
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use super::half::Half;
+
 /// Four lanes of f64.
 pub(super) trait Lanes: Copy {
     fn zero() -> Self;
     fn splat(value: f64) -> Self;
     fn load(from: &[f64]) -> Self;
     fn load_f32(from: &[f32]) -> Self;
+    fn load_f16(from: &[Half]) -> Self;
     fn store(self, to: &mut [f64]);
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
@@ -33,6 +36,32 @@ pub(super) trait Lanes: Copy {
             *lane += value;
         }
         lanes.sum()
+    }
+}
+
+/// What a kernel loads four of as lanes.
+pub(super) trait Stored: Copy + Default + Into<f64> {
+    fn lanes<L: Lanes>(from: &[Self]) -> L;
+}
+
+impl Stored for f64 {
+    #[inline(always)]
+    fn lanes<L: Lanes>(from: &[Self]) -> L {
+        L::load(from)
+    }
+}
+
+impl Stored for f32 {
+    #[inline(always)]
+    fn lanes<L: Lanes>(from: &[Self]) -> L {
+        L::load_f32(from)
+    }
+}
+
+impl Stored for Half {
+    #[inline(always)]
+    fn lanes<L: Lanes>(from: &[Self]) -> L {
+        L::load_f16(from)
     }
 }
 
@@ -57,6 +86,10 @@ impl Lanes for [f64; 4] {
     }
     #[inline(always)]
     fn load_f32(from: &[f32]) -> Self {
+        [from[0].into(), from[1].into(), from[2].into(), from[3].into()]
+    }
+    #[inline(always)]
+    fn load_f16(from: &[Half]) -> Self {
         [from[0].into(), from[1].into(), from[2].into(), from[3].into()]
     }
     #[inline(always)]
@@ -88,17 +121,19 @@ impl Lanes for [f64; 4] {
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx {
     use std::arch::x86_64::{
-        __m256d, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_loadu_ps, _mm_unpackhi_pd, _mm256_add_pd,
-        _mm256_castpd256_pd128, _mm256_cvtps_pd, _mm256_extractf128_pd, _mm256_loadu_pd, _mm256_max_pd, _mm256_mul_pd,
-        _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd,
+        __m256d, _mm_add_pd, _mm_add_sd, _mm_cvtph_ps, _mm_cvtsd_f64, _mm_loadl_epi64, _mm_loadu_ps, _mm_unpackhi_pd,
+        _mm256_add_pd, _mm256_castpd256_pd128, _mm256_cvtps_pd, _mm256_extractf128_pd, _mm256_loadu_pd, _mm256_max_pd,
+        _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd,
     };
 
-    /// One AVX register. Made only inside functions that run after AVX2 was detected.
+    use crate::linalg::Half;
+
+    /// One AVX register. Made only inside functions that run after AVX2 and F16C were detected.
     #[derive(Clone, Copy)]
     pub struct Avx(__m256d);
 
-    // SAFETY of all blocks below: values of this type exist only where AVX2 was detected (the `kernel!` macro), and
-    // every load and store checks its length first.
+    // SAFETY of all blocks below: values of this type exist only where AVX2 and F16C were detected (the `kernel!` macro),
+    // and every load and store checks its length first.
     impl super::Lanes for Avx {
         #[inline(always)]
         fn zero() -> Self {
@@ -117,6 +152,11 @@ pub(super) mod avx {
         fn load_f32(from: &[f32]) -> Self {
             let from = &from[..4];
             Self(unsafe { _mm256_cvtps_pd(_mm_loadu_ps(from.as_ptr())) })
+        }
+        #[inline(always)]
+        fn load_f16(from: &[Half]) -> Self {
+            let from = &from[..4];
+            Self(unsafe { _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(from.as_ptr().cast()))) })
         }
         #[inline(always)]
         fn store(self, to: &mut [f64]) {
@@ -150,7 +190,7 @@ pub(super) mod avx {
     }
 }
 
-/// Whether kernels use AVX2: where the CPU has it, unless `SSVM_SCALAR` is set, which shows that the bits are the same
+/// Whether kernels use AVX2: where the CPU has it and the conversions of half precision that came before it, unless `SSVM_SCALAR` is set, which shows that the bits are the same
 /// without it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -173,30 +213,32 @@ const AVX2: u8 = 2;
 #[cfg(target_arch = "x86_64")]
 #[cold]
 fn detect() -> bool {
-    let found = std::arch::is_x86_feature_detected!("avx2") && std::env::var_os("SSVM_SCALAR").is_none();
+    let found = std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("f16c")
+        && std::env::var_os("SSVM_SCALAR").is_none();
     LEVEL.store(if found { AVX2 } else { PLAIN }, Ordering::Relaxed);
     found
 }
 
 /// Defines a kernel: a generic body over [`Lanes`], compiled for plain arrays and for AVX2.
 macro_rules! kernel {
-    ($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident) => {
+    ($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident $(<$of:ty>)?) => {
         $(#[$doc])*
         #[allow(unsafe_code)]
         #[inline]
         pub fn $name($($arg: $ty),*) $(-> $ret)? {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx2")]
+                #[target_feature(enable = "avx2,f16c")]
                 fn avx2($($arg: $ty),*) $(-> $ret)? {
-                    $body::<$crate::linalg::simd::avx::Avx>($($arg),*)
+                    $body::<$crate::linalg::simd::avx::Avx $(, $of)?>($($arg),*)
                 }
                 if $crate::linalg::simd::has_avx2() {
-                    // SAFETY: the CPU has AVX2, checked on the line above.
+                    // SAFETY: the CPU has AVX2 and F16C, checked on the line above.
                     return unsafe { avx2($($arg),*) };
                 }
             }
-            $body::<[f64; 4]>($($arg),*)
+            $body::<[f64; 4] $(, $of)?>($($arg),*)
         }
     };
 }

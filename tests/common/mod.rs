@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use ssvm_bench::clock::Limits;
 use ssvm_bench::data::multiclass::Features;
-use ssvm_bench::data::{GraphData, LetterData, MulticlassData};
+use ssvm_bench::data::{GraphData, LetterData, MulticlassData, NodeFeatures};
 use ssvm_bench::problem::{ChainProblem, GraphProblem, MulticlassProblem};
 use ssvm_bench::{ClockKind, Iteration, Meter, Solver};
 
@@ -88,7 +88,7 @@ pub fn graphs(seed: u64, n: usize, nodes: usize, p: usize, k: usize) -> GraphDat
     let mut data = GraphData {
         num_labels: k,
         features_per_node: p,
-        features: Vec::new(),
+        features: NodeFeatures::default(),
         labels: Vec::new(),
         node_offsets: vec![0],
         edges: Vec::new(),

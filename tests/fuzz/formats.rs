@@ -11,6 +11,7 @@ use ssvm_bench::dataset::image::Picture;
 use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::{horseseg, npy, npz};
 use ssvm_bench::guard::Room;
+use ssvm_bench::linalg::Half;
 
 use super::dice::Dice;
 use super::{Target, root, written};
@@ -24,7 +25,7 @@ pub fn targets() -> Vec<Target> {
         Target { name: "npy", make: array, read: read_array, ..Target::PLAIN },
         Target {
             name: "npz",
-            seeds: || ["graph_odd.npz", "graph_plain.npz"].map(fixture).to_vec(),
+            seeds: || ["graph_half.npz", "graph_odd.npz", "graph_plain.npz"].map(fixture).to_vec(),
             make: graph,
             read: |dir, bytes| npz::read_graph(&written(dir, bytes)).is_ok(),
             ..Target::PLAIN
@@ -116,9 +117,13 @@ fn graph(dice: &mut Dice) -> Vec<u8> {
         zip.write_all(&header(dice, descr, shape)).unwrap();
         zip.write_all(&values).unwrap();
     };
-    let features =
-        (0..nodes * p).flat_map(|at| if dice.once_in(40) { f32::NAN } else { at as f32 }.to_le_bytes()).collect();
-    add(dice, "features", "<f4", &[nodes, p], features);
+    let half = dice.once_in(3);
+    let feature = |at| {
+        let value = if dice.once_in(40) { f32::NAN } else { at as f32 };
+        if half { Half::nearest(value).to_bits().to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
+    };
+    let features = (0..nodes * p).flat_map(feature).collect();
+    add(dice, "features", if half { "<f2" } else { "<f4" }, &[nodes, p], features);
     let labels = (0..nodes).flat_map(|at| (odd(dice, at % k) as i32).to_le_bytes()).collect();
     add(dice, "labels", "<i4", &[nodes], labels);
     let offsets = [0, split, nodes].into_iter().flat_map(|at| odd(dice, at).to_le_bytes()).collect();

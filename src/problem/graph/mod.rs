@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::{COPIES, Certificate, Direction, Family, Paper, Problem, Sink, Size, vectors};
 use crate::data::GraphData;
 use crate::error::{Error, Result};
-use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch, prefetch_near};
+use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch};
 use crate::oracle::bound::{BoundBudget, PottsBound};
 use crate::oracle::expansion::PottsSolver;
 use crate::oracle::maxflow::{BinaryCut, Topology};
@@ -211,7 +211,7 @@ impl Problem for GraphProblem {
         let operations = if self.blocks == 1 {
             let meanwhile = || {
                 let lines = work.ahead.start..work.ahead.end.min(work.ahead.start + AHEAD);
-                prefetch_near(&self.data.features[lines.clone()]);
+                self.data.features.rows(lines.clone()).prefetch_near();
                 work.ahead.start = lines.end;
             };
             let report = work.cut.solve_while(topology, scores, self.pairwise * nodes as f64, labels, meanwhile);
@@ -370,8 +370,7 @@ impl Problem for GraphProblem {
 
     fn prefetch(&self, i: usize, blocks: &GraphBlocks, work: &mut GraphWork) {
         if self.blocks == 1 {
-            let p = self.p();
-            work.ahead = self.data.node_offsets[i] * p..self.data.node_offsets[i + 1] * p;
+            work.ahead = self.data.places_of(i);
             prefetch(&blocks.sums[i * self.dim()..(i + 1) * self.dim()]);
         }
     }

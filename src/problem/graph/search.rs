@@ -1,7 +1,6 @@
 //! Term i and w → label costs, the labelling that α-expansion finds for them, and its plane.
 
 use super::{GraphPlane, GraphProblem, GraphWork};
-use crate::linalg::{add_scaled_f32, dot_f32_rows};
 use crate::oracle::expansion::{Potts, Start};
 
 impl GraphProblem {
@@ -12,7 +11,7 @@ impl GraphProblem {
         let truth = self.data.labels_of(i);
         let nodes = truth.len();
         let k = self.data.num_labels;
-        dot_f32_rows(features, w, self.p(), scores);
+        features.products(w, self.p(), scores);
         if self.blocks == 1 {
             // Cost of label 1 over label 0: −(s_1 − s_0) with s_1 − s_0 = √2⟨ψ, w⟩, and the losses.
             for (score, truth) in scores.iter_mut().zip(truth) {
@@ -91,14 +90,14 @@ impl GraphProblem {
             if hat == truth {
                 continue;
             }
-            let row = &features[l * p..(l + 1) * p];
+            let row = features.part(l * p..(l + 1) * p);
             if self.blocks == 1 {
                 let sign = if *hat == 1 { scale } else { -scale };
-                add_scaled_f32(&mut plane.sums, sign * std::f64::consts::SQRT_2, row);
+                row.add_to(&mut plane.sums, sign * std::f64::consts::SQRT_2);
             } else {
                 let (to, from) = (slot(*hat), slot(*truth));
-                add_scaled_f32(&mut plane.sums[to..to + p], scale, row);
-                add_scaled_f32(&mut plane.sums[from..from + p], -scale, row);
+                row.add_to(&mut plane.sums[to..to + p], scale);
+                row.add_to(&mut plane.sums[from..from + p], -scale);
             }
         }
         let theta = f64::from(self.truth_disagreements[i]) - f64::from(disagreements);

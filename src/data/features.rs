@@ -1,0 +1,188 @@
+//! Features of nodes in memory, in the precision that their file has: products with weights and sums of rows out.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::linalg::{Half, add_scaled_f16, add_scaled_f32, dot_f16_rows, dot_f32_rows, prefetch_near};
+
+/// ψ of all nodes, nodes × p, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeFeatures {
+    /// Single precision.
+    Single(Vec<f32>),
+    /// Half precision: half the bytes.
+    Half(Vec<Half>),
+}
+
+/// Rows of them, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FeatureRows<'a> {
+    /// Single precision.
+    Single(&'a [f32]),
+    /// Half precision.
+    Half(&'a [Half]),
+}
+
+impl Default for NodeFeatures {
+    fn default() -> Self {
+        Self::Single(Vec::new())
+    }
+}
+
+impl From<Vec<f32>> for NodeFeatures {
+    fn from(values: Vec<f32>) -> Self {
+        Self::Single(values)
+    }
+}
+
+impl FromIterator<f32> for NodeFeatures {
+    fn from_iter<I: IntoIterator<Item = f32>>(values: I) -> Self {
+        Self::Single(values.into_iter().collect())
+    }
+}
+
+/// Values are rounded to the precision that is there.
+impl Extend<f32> for NodeFeatures {
+    fn extend<I: IntoIterator<Item = f32>>(&mut self, values: I) {
+        match self {
+            Self::Single(all) => all.extend(values),
+            Self::Half(all) => all.extend(values.into_iter().map(Half::nearest)),
+        }
+    }
+}
+
+impl NodeFeatures {
+    /// The same in half precision, each value rounded to the nearest.
+    pub fn halved(&self) -> Self {
+        let mut half = Self::Half(Vec::with_capacity(self.len()));
+        half.extend(self.all().singles().iter().copied());
+        half
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Single(all) => all.len(),
+            Self::Half(all) => all.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of the values.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Single(all) => size_of_val(all.as_slice()),
+            Self::Half(all) => size_of_val(all.as_slice()),
+        }
+    }
+
+    /// The values at these places.
+    pub fn rows(&self, range: Range<usize>) -> FeatureRows<'_> {
+        match self {
+            Self::Single(all) => FeatureRows::Single(&all[range]),
+            Self::Half(all) => FeatureRows::Half(&all[range]),
+        }
+    }
+
+    /// All values.
+    pub fn all(&self) -> FeatureRows<'_> {
+        self.rows(0..self.len())
+    }
+
+    /// The values at these places alone, in the same precision.
+    pub fn gather(&self, ranges: impl Iterator<Item = Range<usize>>) -> Self {
+        match self {
+            Self::Single(all) => Self::Single(ranges.flat_map(|range| all[range].iter().copied()).collect()),
+            Self::Half(all) => Self::Half(ranges.flat_map(|range| all[range].iter().copied()).collect()),
+        }
+    }
+
+    /// Keeps the values at these places, which must rise, and gives the memory of the others back.
+    pub(crate) fn keep(&mut self, ranges: impl Iterator<Item = Range<usize>>) {
+        fn keep<T: Copy>(all: &mut Vec<T>, ranges: impl Iterator<Item = Range<usize>>) {
+            let mut end = 0;
+            for range in ranges {
+                // Values only ever move towards the front, so this can be done in place.
+                let length = range.len();
+                all.copy_within(range, end);
+                end += length;
+            }
+            all.truncate(end);
+            all.shrink_to_fit();
+        }
+        match self {
+            Self::Single(all) => keep(all, ranges),
+            Self::Half(all) => keep(all, ranges),
+        }
+    }
+}
+
+impl<'a> FeatureRows<'a> {
+    /// Number of values.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Single(rows) => rows.len(),
+            Self::Half(rows) => rows.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values at these places of them.
+    #[inline]
+    pub fn part(self, range: Range<usize>) -> Self {
+        match self {
+            Self::Single(rows) => Self::Single(&rows[range]),
+            Self::Half(rows) => Self::Half(&rows[range]),
+        }
+    }
+
+    /// The same values in single precision.
+    pub fn singles(self) -> Cow<'a, [f32]> {
+        match self {
+            Self::Single(rows) => rows.into(),
+            Self::Half(rows) => rows.iter().map(|value| value.to_f32()).collect(),
+        }
+    }
+
+    /// The first place of a value that is not finite.
+    pub fn not_finite(self) -> Option<usize> {
+        match self {
+            Self::Single(rows) => rows.iter().position(|value| !value.is_finite()),
+            Self::Half(rows) => rows.iter().position(|value| !value.is_finite()),
+        }
+    }
+
+    /// out[l·K + k] = ⟨row l, w[k]⟩ for all rows of length p and all K vectors of length p in `w`.
+    pub fn products(self, w: &[f64], p: usize, out: &mut [f64]) {
+        match self {
+            Self::Single(rows) => dot_f32_rows(rows, w, p, out),
+            Self::Half(rows) => dot_f16_rows(rows, w, p, out),
+        }
+    }
+
+    /// sums ← sums + c·row for one row.
+    #[inline]
+    pub fn add_to(self, sums: &mut [f64], c: f64) {
+        match self {
+            Self::Single(row) => add_scaled_f32(sums, c, row),
+            Self::Half(row) => add_scaled_f16(sums, c, row),
+        }
+    }
+
+    /// Asks the memory system for rows that are needed later.
+    #[inline(always)]
+    pub fn prefetch_near(self) {
+        match self {
+            Self::Single(rows) => prefetch_near(rows),
+            Self::Half(rows) => prefetch_near(rows),
+        }
+    }
+}
