@@ -102,7 +102,7 @@ impl NodeFeatures {
     }
 
     /// Keeps the values at these places, which must rise, and gives the memory of the others back.
-    pub(crate) fn keep(&mut self, ranges: impl Iterator<Item = Range<usize>>) {
+    pub fn keep(&mut self, ranges: impl Iterator<Item = Range<usize>>) {
         fn keep<T: Copy>(all: &mut Vec<T>, ranges: impl Iterator<Item = Range<usize>>) {
             let mut end = 0;
             for range in ranges {
@@ -160,11 +160,11 @@ impl<'a> FeatureRows<'a> {
         }
     }
 
-    /// out[l·K + k] = ⟨row l, w[k]⟩ for all rows of length p and all K vectors of length p in `w`.
-    pub fn products(self, w: &[f64], p: usize, out: &mut [f64]) {
+    /// out[l·K + k] = ⟨row l, w[k]⟩ for all rows of length p and all K vectors of length p in `w`; `wide` is scratch.
+    pub fn products(self, w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
         match self {
             Self::Single(rows) => dot_f32_rows(rows, w, p, out),
-            Self::Half(rows) => dot_f16_rows(rows, w, p, out),
+            Self::Half(rows) => dot_f16_rows(rows, w, p, wide, out),
         }
     }
 

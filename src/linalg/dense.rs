@@ -116,11 +116,11 @@ fn dot_rows_body<L: Lanes>(rows: &[f64], x: &[f64], out: &mut [f64]) {
 
 /// R rows of features against B weight vectors of length p; asks for A rows of `ahead` meanwhile.
 #[inline(always)]
-fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, const A: usize>(
+fn dot_stored_group<L: Lanes, T: Stored, const R: usize, const B: usize, const A: usize>(
     rows: &[T],
     w: &[f64],
     p: usize,
-    ahead: &[U],
+    ahead: &[T],
     out: &mut [f64],
     stride: usize,
 ) {
@@ -129,9 +129,11 @@ fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, cons
     let mut acc = [[L::zero(); R]; B];
     let mut c = 0;
     while c + 4 <= p {
-        if (c * size_of::<U>()).is_multiple_of(64) {
+        let line = 64 / size_of::<T>();
+        if c.is_multiple_of(line) {
+            // Line after line: memory gives those of one row sooner than one of each.
             for a in 0..A {
-                prefetch_line(ahead, a * p + c);
+                prefetch_line(ahead, A * c + a * line);
             }
         }
         let x: [L; R] = std::array::from_fn(|r| T::lanes(&row[r][c..c + 4]));
@@ -166,8 +168,31 @@ kernel! {
 }
 
 kernel! {
-    /// [`dot_f32_rows`] for rows in half precision: the bits that the same values in single precision give.
-    pub fn dot_f16_rows(rows: &[Half], w: &[f64], p: usize, out: &mut [f64]) = dot_stored_rows<Half>
+    /// [`dot_f32_rows`] for rows in half precision: the bits that the same values in single precision give. `wide` is scratch.
+    pub fn dot_f16_rows(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) = dot_half_rows
+}
+
+/// With several vectors every row is converted once, not once for every two of them: halves cost twice what singles do.
+#[inline(always)]
+fn dot_half_rows<L: Lanes>(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
+    const ROWS: usize = 4;
+    let labels = w.len() / p;
+    if labels == 1 {
+        return dot_stored_rows::<L, Half>(rows, w, p, out);
+    }
+    assert_eq!(out.len(), rows.len() / p * labels);
+    for (rows, out) in rows.chunks(ROWS * p).zip(out.chunks_mut(ROWS * labels)) {
+        wide.resize(rows.len(), 0.0);
+        let (to, rest) = wide.as_chunks_mut::<4>();
+        let (from, last) = rows.as_chunks::<4>();
+        for (to, from) in to.iter_mut().zip(from) {
+            L::load_f16(from).store(to);
+        }
+        for (to, from) in rest.iter_mut().zip(last) {
+            *to = (*from).into();
+        }
+        dot_stored_rows::<L, f64>(wide, w, p, out);
+    }
 }
 
 /// Eight sums at a time hide the latency of the additions and fit the registers.
@@ -177,7 +202,7 @@ fn dot_stored_rows<L: Lanes, T: Stored>(rows: &[T], w: &[f64], p: usize, out: &m
     assert_eq!(out.len(), count * labels);
     let mut r = 0;
     while labels == 1 && r + 8 <= count {
-        dot_stored_group::<L, T, T, 8, 1, 8>(&rows[r * p..], w, p, &rows[(r + 8) * p..], &mut out[r..], 1);
+        dot_stored_group::<L, T, 8, 1, 8>(&rows[r * p..], w, p, &rows[(r + 8) * p..], &mut out[r..], 1);
         r += 8;
     }
     while r + 4 <= count {
@@ -190,64 +215,6 @@ fn dot_stored_rows<L: Lanes, T: Stored>(rows: &[T], w: &[f64], p: usize, out: &m
     }
 }
 
-kernel! {
-    /// X
-    pub fn wide_f32_rows(rows: &[f32], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) = wide_rows<f32>
-}
-
-kernel! {
-    /// X
-    pub fn wide_f16_rows(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) = wide_rows<Half>
-}
-
-#[inline(always)]
-fn wide_rows<L: Lanes, T: Stored>(rows: &[T], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
-    let (count, labels) = (rows.len() / p, w.len() / p);
-    assert_eq!(out.len(), count * labels);
-    wide.resize(4 * p, 0.0);
-    let mut r = 0;
-    while r < count {
-        let here = (count - r).min(4);
-        widen::<L, T>(&rows[r * p..(r + here) * p], &mut wide[..here * p]);
-        let ahead = &rows[(r + here) * p..];
-        let out = &mut out[r * labels..];
-        if here == 4 {
-            wide_labels::<L, T, 4>(wide, w, p, ahead, out);
-        } else {
-            for (row, out) in wide[..here * p].chunks_exact(p).zip(out.chunks_exact_mut(labels)) {
-                wide_labels::<L, T, 1>(row, w, p, ahead, out);
-            }
-        }
-        r += here;
-    }
-}
-
-#[inline(always)]
-fn widen<L: Lanes, T: Stored>(from: &[T], to: &mut [f64]) {
-    let (tos, to) = to.as_chunks_mut::<4>();
-    let (froms, from) = from.as_chunks::<4>();
-    for (to, from) in tos.iter_mut().zip(froms) {
-        T::lanes::<L>(from).store(to);
-    }
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = (*from).into();
-    }
-}
-
-#[inline(always)]
-fn wide_labels<L: Lanes, T: Stored, const R: usize>(wide: &[f64], w: &[f64], p: usize, ahead: &[T], out: &mut [f64]) {
-    let labels = w.len() / p;
-    let mut k = 0;
-    while k + 2 <= labels {
-        let ahead = ahead.get(k / 2 * p..).unwrap_or_default();
-        dot_stored_group::<L, f64, T, R, 2, 1>(wide, &w[k * p..], p, ahead, &mut out[k..], labels);
-        k += 2;
-    }
-    if k < labels {
-        dot_stored_group::<L, f64, T, R, 1, 1>(wide, &w[k * p..], p, ahead, &mut out[k..], labels);
-    }
-}
-
 /// R rows against all vectors, while the rows are near; with every two of them comes another of the rows after these.
 #[inline(always)]
 fn dot_stored_labels<L: Lanes, T: Stored, const R: usize>(rows: &[T], w: &[f64], p: usize, out: &mut [f64]) {
@@ -255,11 +222,11 @@ fn dot_stored_labels<L: Lanes, T: Stored, const R: usize>(rows: &[T], w: &[f64],
     let mut k = 0;
     while k + 2 <= labels {
         let ahead = rows.get((R + k / 2) * p..).unwrap_or_default();
-        dot_stored_group::<L, T, T, R, 2, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
+        dot_stored_group::<L, T, R, 2, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
         k += 2;
     }
     if k < labels {
-        dot_stored_group::<L, T, T, R, 1, 1>(rows, &w[k * p..], p, &rows[R * p..], &mut out[k..], labels);
+        dot_stored_group::<L, T, R, 1, 1>(rows, &w[k * p..], p, &rows[R * p..], &mut out[k..], labels);
     }
 }
 
@@ -389,12 +356,16 @@ pub(super) mod tests {
             // Half precision: the bits of the same values in single precision, in both compilations.
             let half: Vec<Half> = single.iter().map(|v| Half::nearest(*v)).collect();
             let widened: Vec<f32> = half.iter().map(|v| v.to_f32()).collect();
-            let (mut of_half, mut of_widened) = (vec![0.0; 15], vec![0.0; 15]);
-            dot_f32_rows(&widened, &a, len, &mut of_widened);
-            dot_f16_rows(&half, &a, len, &mut of_half);
-            assert_eq!(of_half, of_widened);
-            dot_stored_rows::<[f64; 4], _>(&half, &a, len, &mut of_half);
-            assert_eq!(of_half, of_widened);
+            let mut wide = Vec::new();
+            for vectors in [a.clone(), [a.as_slice(), &b, &w].concat()] {
+                let count = 15 * vectors.len() / len;
+                let (mut of_half, mut of_widened) = (vec![0.0; count], vec![0.0; count]);
+                dot_f32_rows(&widened, &vectors, len, &mut of_widened);
+                dot_f16_rows(&half, &vectors, len, &mut wide, &mut of_half);
+                assert_eq!(of_half, of_widened);
+                dot_half_rows::<[f64; 4]>(&half, &vectors, len, &mut wide, &mut of_half);
+                assert_eq!(of_half, of_widened);
+            }
             // Every product is the same to the bit, whatever rows and vectors are taken with it.
             let w = [b.as_slice(), &a, &w].concat();
             let mut table = vec![0.0; 45];

@@ -9,6 +9,5 @@ pub use chain::{accumulate_rows, chain_direction, chain_maxima, scatter_rows};
 pub use dense::{
     add_scaled, add_scaled_f16, add_scaled_f32, dot, dot_f16_rows, dot_f32_rows, dot_rows, mix_advance, mix_products, norm2,
 };
-pub use dense::{wide_f16_rows, wide_f32_rows};
 pub use half::Half;
 pub use simd::{on_huge_pages, prefetch, prefetch_near, zeros};
