@@ -3,7 +3,9 @@
 mod chain;
 mod dense;
 mod simd;
+mod single;
 
-pub use chain::{accumulate_rows, chain_direction, chain_maxima, scatter_rows};
+pub use chain::{accumulate_rows, chain_advance, chain_direction, chain_maxima, scatter_rows};
 pub use dense::{add_scaled, add_scaled_f32, dot, dot_f32_rows, dot_rows, mix_advance, mix_products, norm2};
 pub use simd::{on_huge_pages, prefetch, prefetch_near, zeros};
+pub use single::{Single, dot_single};

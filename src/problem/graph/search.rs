@@ -101,6 +101,7 @@ impl GraphProblem {
                 add_scaled_f32(&mut plane.sums[from..from + p], -scale, row);
             }
         }
+        plane.near.round(&plane.sums);
         let theta = f64::from(self.truth_disagreements[i]) - f64::from(disagreements);
         plane.offset = (f64::from(wrong) / truth.len() as f64 + self.pairwise * theta) * scale;
     }
