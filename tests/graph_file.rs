@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use ssvm_bench::dataset::npz::{self, RawGraph};
 use ssvm_bench::data::NodeFeatures;
+use ssvm_bench::dataset::npz::{self, RawGraph};
 use ssvm_bench::dataset::{horseseg, npy, split};
 use ssvm_bench::files;
 use zip::ZipWriter;
@@ -158,7 +158,11 @@ fn wrong_arrays_are_named() {
         ("features", Some(("<f4", vec![7, 1 << 40], vec![0; 28])), "array features is too large"),
         ("features", Some(("<f4", vec![1 << 40, 1 << 40], vec![0; 28])), "array features is too large"),
         ("features", Some(("<f4", vec![7, 1], f32::NAN.to_le_bytes().repeat(7))), "not finite"),
-        ("features", Some(("<f2", vec![7, 2], infinite_half)), "column 1 of its known node 2; half precision ends at 65504"),
+        (
+            "features",
+            Some(("<f2", vec![7, 2], infinite_half)),
+            "column 1 of its known node 2; half precision ends at 65504",
+        ),
         ("features", Some(("<f2", vec![7, 2], vec![0; 26])), "array features ends after"),
         ("labels", Some(("<f2", vec![7], vec![0; 14])), "array labels has type <f2, but must be an integer type"),
         ("node_offsets", i8s(&[4], &[0, 3, 2, 7]), "array node_offsets must rise from 0 to 7"),

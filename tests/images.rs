@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::data::GraphData;
+use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
 use ssvm_bench::dataset::npz::{self, RawGraph};
 use ssvm_bench::dataset::prepare::{Meta, Recipe, image_set, prepare};

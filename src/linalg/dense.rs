@@ -1,7 +1,7 @@
 //! Kernels over whole vectors: slices in, sums and updated slices out.
 
 use super::half::Half;
-use super::simd::{Lanes, Stored, kernel, padded, prefetch_line};
+use super::simd::{Lanes, Stored, kernel, padded, prefetch, prefetch_line};
 
 kernel! {
     /// ⟨a, b⟩.
@@ -181,7 +181,9 @@ fn dot_half_rows<L: Lanes>(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f6
         return dot_stored_rows::<L, Half>(rows, w, p, out);
     }
     assert_eq!(out.len(), rows.len() / p * labels);
+    let mut ahead = rows.chunks(ROWS * p).skip(1);
     for (rows, out) in rows.chunks(ROWS * p).zip(out.chunks_mut(ROWS * labels)) {
+        prefetch(ahead.next().unwrap_or_default());
         wide.resize(rows.len(), 0.0);
         let (to, rest) = wide.as_chunks_mut::<4>();
         let (from, last) = rows.as_chunks::<4>();

@@ -1,5 +1,5 @@
 //! Four lanes of f64 and the macro that compiles a kernel twice: with plain arrays for any machine and with AVX2
-//! registers, chosen at run time. The only file with `unsafe`.
+//! registers and the bit instructions that come with them, chosen at run time. The only file with `unsafe`.
 //!
 //! Every lane operation is one correctly rounded IEEE operation (no fused multiply–add) and sums are joined in one
 //! order, so both compilations give the same bits; AVX2 only makes them come faster.
@@ -190,8 +190,8 @@ pub(super) mod avx {
     }
 }
 
-/// Whether kernels use AVX2: where the CPU has it and the conversions of half precision that came before it, unless `SSVM_SCALAR` is set, which shows that the bits are the same
-/// without it.
+/// Whether kernels use AVX2: where the CPU has it and what comes with it, unless `SSVM_SCALAR` is set, which shows that the
+/// bits are the same without it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn has_avx2() -> bool {
@@ -213,8 +213,13 @@ const AVX2: u8 = 2;
 #[cfg(target_arch = "x86_64")]
 #[cold]
 fn detect() -> bool {
+    // Every CPU with AVX2 has the others, but a virtual one may hide them.
     let found = std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
         && std::arch::is_x86_feature_detected!("f16c")
+        && std::arch::is_x86_feature_detected!("lzcnt")
+        && std::arch::is_x86_feature_detected!("popcnt")
         && std::env::var_os("SSVM_SCALAR").is_none();
     LEVEL.store(if found { AVX2 } else { PLAIN }, Ordering::Relaxed);
     found
@@ -229,12 +234,12 @@ macro_rules! kernel {
         pub fn $name($($arg: $ty),*) $(-> $ret)? {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx2,f16c")]
+                #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
                 fn avx2($($arg: $ty),*) $(-> $ret)? {
                     $body::<$crate::linalg::simd::avx::Avx $(, $of)?>($($arg),*)
                 }
                 if $crate::linalg::simd::has_avx2() {
-                    // SAFETY: the CPU has AVX2 and F16C, checked on the line above.
+                    // SAFETY: the CPU has AVX2 and what comes with it, checked on the line above.
                     return unsafe { avx2($($arg),*) };
                 }
             }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::{COPIES, Direction, Family, Paper, Problem, Sink, vectors};
 use crate::data::letters::{LETTERS, LetterData, PIXELS, WEIGHTS};
-use crate::linalg::{accumulate_rows, chain_direction, chain_maxima, prefetch, scatter_rows};
+use crate::linalg::{accumulate_rows, chain_advance, chain_direction, chain_maxima, prefetch, scatter_rows};
 
 /// Padded row of letters.
 const ROW: usize = 28;
@@ -65,7 +65,8 @@ pub struct ChainWork {
     best: Vec<Scores>,
     /// φ̂ − φ^i per position where that is contested.
     delta: Vec<Scores>,
-    contested: Vec<bool>,
+    /// The letters that are contested there, a bit each; none where that is the truth's alone.
+    contested: Vec<u32>,
     /// Value of the truth's own labels: zero planes have value zero.
     truth: f64,
     /// φ̂ − φ^i over transitions: the transitions, and their changes.
@@ -96,17 +97,12 @@ impl ChainProblem {
         let range = self.data.range(i);
         let loss = 1.0 / range.len() as f64;
         for (l, at) in range.enumerate() {
-            let (scores, letters, truth) = (&mut work.scores[l], work.letters[l], usize::from(self.data.labels[at]));
+            let (scores, letters, truth) = (&mut work.scores[l], work.letters[l], self.data.labels[at]);
             if letters.is_power_of_two() {
-                scores[truth] = 0.0;
-                continue;
+                scores[usize::from(truth)] = 0.0;
+            } else {
+                accumulate_rows(&w[..TRANSITIONS], self.data.pixels[at], letters, truth, loss, scores);
             }
-            accumulate_rows(&w[..TRANSITIONS], self.data.pixels[at], scores);
-            let right = scores[truth];
-            for score in scores.iter_mut() {
-                *score += loss;
-            }
-            scores[truth] = right;
         }
         work.truth = labelling_score(self.truth(i), w, work);
     }
@@ -175,7 +171,7 @@ impl Problem for ChainProblem {
             letters: vec![0; longest],
             best: vec![[0.0; ROW]; longest],
             delta: vec![[0.0; ROW]; longest],
-            contested: vec![false; longest],
+            contested: vec![0; longest],
             truth: 0.0,
             pair_delta: vec![0.0; LETTERS * ROW],
             touched: Vec::with_capacity(LETTERS * ROW),
@@ -254,7 +250,8 @@ impl Problem for ChainProblem {
         let transitions = &w[TRANSITIONS..];
         let known = blocks.letters[range.clone()].iter().zip(plane);
         for (contested, (letters, hat)) in work.contested.iter_mut().zip(known) {
-            *contested = !(letters | 1 << hat).is_power_of_two();
+            let letters = letters | 1 << hat;
+            *contested = if letters.is_power_of_two() { 0 } else { letters };
         }
         let (mut gain, mut norm2) = chain_direction(
             &blocks.unary[range.clone()],
@@ -312,16 +309,12 @@ impl Problem for ChainProblem {
         let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
         blocks.loss[i] += gamma * (wrong as f64 / range.len() as f64 - blocks.loss[i]);
         for (l, at) in range.enumerate() {
-            if !work.contested[l] {
+            let letters = work.contested[l];
+            if letters == 0 {
                 continue;
             }
             let (unary, delta) = (&mut blocks.unary[at], &mut work.delta[l]);
-            for k in 0..ROW {
-                let change = gamma * delta[k];
-                let change = if (unary[k] + change).abs() < DUST { -unary[k] } else { change };
-                unary[k] += change;
-                delta[k] = change;
-            }
+            chain_advance(unary, delta, letters, gamma, DUST);
             if gamma == 1.0 {
                 let left = (0..LETTERS).filter(|k| unary[*k] != 0.0);
                 blocks.letters[at] = left.fold(1 << truth[l], |letters, k| letters | 1 << k);
@@ -329,7 +322,7 @@ impl Problem for ChainProblem {
                 blocks.letters[at] |= 1 << plane[l];
             }
             let mask = self.data.pixels[at];
-            sink.each(|target, scale| scatter_rows(target, mask, delta, scale * inverse_n));
+            sink.each(|target, scale| scatter_rows(target, mask, letters, delta, scale * inverse_n));
         }
         let pairs = &mut blocks.pairs[i];
         let known = pairs.len();
@@ -354,8 +347,8 @@ impl Problem for ChainProblem {
 
     fn add_block(&self, i: usize, blocks: &ChainBlocks, scale: f64, out: &mut [f64]) -> f64 {
         let scale = scale * self.inverse_n();
-        for at in self.data.range(i) {
-            scatter_rows(out, self.data.pixels[at], &blocks.unary[at], scale);
+        for at in self.data.range(i).filter(|at| !blocks.letters[*at].is_power_of_two()) {
+            scatter_rows(out, self.data.pixels[at], blocks.letters[at], &blocks.unary[at], scale);
         }
         for (at, count) in &blocks.pairs[i] {
             out[TRANSITIONS + usize::from(*at)] += scale * count;
@@ -373,7 +366,7 @@ impl Problem for ChainProblem {
                 let mut changes = [0.0; ROW];
                 changes[usize::from(plane[l])] = 1.0;
                 changes[usize::from(truth[l])] = -1.0;
-                scatter_rows(out, self.data.pixels[at], &changes, scale);
+                scatter_rows(out, self.data.pixels[at], 1 << plane[l] | 1 << truth[l], &changes, scale);
                 wrong += 1;
             }
         }
@@ -453,12 +446,14 @@ impl Problem for ChainProblem {
             let wrong = differing(plane, truth);
             for l in ones(wrong & !contested, range.len()) {
                 work.delta[l] = [0.0; ROW];
+                work.contested[l] = 1 << truth[l];
             }
             contested |= wrong;
             let mut count = 0;
             for l in ones(wrong, range.len()).filter(|l| plane[*l] != truth[*l]) {
                 work.delta[l][usize::from(plane[l])] += c;
                 work.delta[l][usize::from(truth[l])] -= c;
+                work.contested[l] |= 1 << plane[l];
                 count += 1;
             }
             for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
@@ -472,8 +467,8 @@ impl Problem for ChainProblem {
             offset += c * f64::from(count) / range.len() as f64 * inverse_n;
         }
         for l in ones(contested, range.len()) {
-            let (mask, delta) = (self.data.pixels[range.start + l], &work.delta[l]);
-            sink.each(|target, scale| scatter_rows(target, mask, delta, scale * inverse_n));
+            let (mask, letters, delta) = (self.data.pixels[range.start + l], work.contested[l], &work.delta[l]);
+            sink.each(|target, scale| scatter_rows(target, mask, letters, delta, scale * inverse_n));
         }
         offset
     }

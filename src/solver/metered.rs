@@ -133,6 +133,21 @@ impl<'p, P: Problem> Metered<'p, P> {
         self.0.value(i, plane, w, work)
     }
 
+    /// [`Problem::highest`].
+    #[inline(always)]
+    pub fn highest<'a>(
+        self,
+        i: usize,
+        planes: impl Iterator<Item = &'a P::Plane> + Clone,
+        w: &[f64],
+        work: &mut P::Work,
+    ) -> usize
+    where
+        P::Plane: 'a,
+    {
+        self.0.highest(i, planes, w, work)
+    }
+
     /// [`Problem::direction`].
     #[inline(always)]
     pub fn direction(self, i: usize, blocks: &P::Blocks, plane: &P::Plane, w: &[f64], work: &mut P::Work) -> Direction {

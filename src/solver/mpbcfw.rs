@@ -255,16 +255,7 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
         let count = set.len();
         let now = &mut self.kept.now;
         now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
-        let (mut best, mut best_value) = (0, f64::NEG_INFINITY);
-        if count > 1 {
-            for (at, plane) in set.planes().enumerate() {
-                let value = now.problem.value(i, plane, &now.w, &now.work);
-                // Not less: among equals the plane added last wins.
-                if value >= best_value {
-                    (best, best_value) = (at, value);
-                }
-            }
-        }
+        let best = if count > 1 { now.problem.highest(i, set.planes(), &now.w, &mut now.work) } else { 0 };
         if now.step(i, set.plane(best), average) && count == 1 {
             self.settled[i] = iteration;
         }

@@ -189,8 +189,7 @@ impl<'p, P: Problem> Blocks for Mixes<'p, P> {
             return None;
         }
         now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
-        let value = |plane: &P::Plane| now.problem.value(i, plane, &now.w, &now.work);
-        let best = (0..set.len()).max_by(|a, b| value(set.plane(*a)).total_cmp(&value(set.plane(*b))))?;
+        let best = now.problem.highest(i, set.planes(), &now.w, &mut now.work);
         let direction = now.aim(i, set.plane(best));
         meter.work((set.len() as u64 + 1) * now.problem.product_ops(i));
         if direction.gain < least || direction.gain <= 0.0 {

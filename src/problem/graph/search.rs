@@ -6,12 +6,12 @@ use crate::oracle::expansion::{Potts, Start};
 impl GraphProblem {
     /// Label costs for the minimisers, times the number of nodes: losses and pairwise terms are then whole numbers at
     /// w = 0 and ties are seen exactly. Returns the operations.
-    pub(super) fn energies(&self, i: usize, w: &[f64], scores: &mut [f64]) -> u64 {
+    pub(super) fn energies(&self, i: usize, w: &[f64], wide: &mut Vec<f64>, scores: &mut [f64]) -> u64 {
         let features = self.data.features_of(i);
         let truth = self.data.labels_of(i);
         let nodes = truth.len();
         let k = self.data.num_labels;
-        features.products(w, self.p(), scores);
+        features.products(w, self.p(), wide, scores);
         if self.blocks == 1 {
             // Cost of label 1 over label 0: −(s_1 − s_0) with s_1 − s_0 = √2⟨ψ, w⟩, and the losses.
             for (score, truth) in scores.iter_mut().zip(truth) {
@@ -100,6 +100,7 @@ impl GraphProblem {
                 row.add_to(&mut plane.sums[from..from + p], -scale);
             }
         }
+        plane.near.round(&plane.sums);
         let theta = f64::from(self.truth_disagreements[i]) - f64::from(disagreements);
         plane.offset = (f64::from(wrong) / truth.len() as f64 + self.pairwise * theta) * scale;
     }
