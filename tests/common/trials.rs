@@ -43,10 +43,11 @@ pub fn run(trials: Vec<Trial>) -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Every test of a file.
+/// The function that lists the tests of a file.
 #[macro_export]
 macro_rules! trials {
     ($($test:ident),+ $(,)?) => {
+        /// Every test of this file.
         pub fn trials() -> Vec<libtest_mimic::Trial> {
             vec![$($crate::common::trials::trial(concat!(module_path!(), "::", stringify!($test)), $test)),+]
         }
