@@ -4,4 +4,4 @@
 #   scripts/kills.sh [COUNT]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-SSVM_KILLS="${1:-1000}" cargo test --release --test kill -- --nocapture kills
+SSVM_KILLS="${1:-1000}" cargo test --release --test trials -- --nocapture kill::kills

@@ -118,7 +118,7 @@ repeats = 2
 clock = "virtual"
 evaluate = "every:1"
 [budget]
-iterations = 60
+iterations = 600
 [[dataset]]
 name = "usps-synth:n=300"
 [[dataset]]

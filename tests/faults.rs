@@ -1,12 +1,13 @@
 //! Faults on purpose: every call of `files` fails once, the disk fills at every byte, runs hang, panic or are cancelled.
-//! What is finished stays, what is said is clear, and the next call of `run` completes.
+//! What is finished stays, what is said is clear, and the next call of `run` completes. A target of its own: faults belong
+//! to the process, and no other test may write files meanwhile.
 
-#[path = "common/sessions.rs"]
-mod sessions;
+mod common;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use common::sessions;
 use ssvm_bench::dataset::npz::{self, RawGraph};
 use ssvm_bench::exec::session::Finished;
 use ssvm_bench::files::faults::Faults;

@@ -9,7 +9,7 @@
 //! | stanford | the same grids with eight regions that grow side by side, labels in the shares of the original, a weaker shift |
 //!
 //! The numbers below are measured on the real sets or fitted to them in what is no claim: sizes, balance, norms, training
-//! error and value of the optimum. `tests/twins.rs` holds the twins to it.
+//! error and value of the optimum. `tests/suite/twins.rs` holds the twins to it.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

@@ -1,6 +1,20 @@
 //! Small random problems of every family, and iterations of any solver on them. Needs nothing but the solver library.
-//! Beside it: `runs` (records without a result folder) and `trials` (tests that may find nothing to run on).
-#![allow(dead_code)] // each test binary uses its own part
+//! Below it what needs the harness: records, runs, sessions, trajectories of the authors' program, tests that may find
+//! nothing to run on. Every target has `mod common` at its root, and its files name `crate::common`.
+#![allow(dead_code)] // each target uses its own part
+
+#[cfg(feature = "harness")]
+pub mod hand;
+#[cfg(feature = "harness")]
+pub mod records;
+#[cfg(feature = "harness")]
+pub mod reference;
+#[cfg(feature = "harness")]
+pub mod runs;
+#[cfg(feature = "harness")]
+pub mod sessions;
+#[cfg(feature = "harness")]
+pub mod trials;
 
 use std::sync::Arc;
 

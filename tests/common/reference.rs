@@ -1,6 +1,5 @@
 //! Trajectories of the authors' program beside ours: a problem and the stem of its reference files in, a panic out where
-//! the two differ. Needs the feature `harness`.
-#![allow(dead_code)] // each test binary uses its own part
+//! the two differ.
 
 use std::sync::Arc;
 

@@ -1,6 +1,4 @@
 //! Records without a result folder: what a run would have left behind. The one factory of evaluations and records.
-//! Needs the feature `harness`.
-#![allow(dead_code)] // each test binary uses its own part
 
 use ssvm_bench::settings::Identity;
 use ssvm_bench::solver::{SolverTable, Standard};

@@ -1,6 +1,4 @@
-//! Sessions on configs that are texts: the checked experiment, the options of a quiet session, the session itself. Needs
-//! the feature `harness`.
-#![allow(dead_code)] // each test binary uses its own part
+//! Sessions on configs that are texts: the checked experiment, the options of a quiet session, the session itself.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -1,6 +1,5 @@
-//! Tests that may find nothing to run on: functions in, a test program out that shows them as `ignored` with the reason,
-//! never as passed. A target of such tests has `harness = false` in Cargo.toml and ends with `trials![one, other];`.
-#![allow(dead_code)] // each test binary uses its own part
+//! Tests that may find nothing to run on: functions in, tests out that are shown as `ignored` with the reason, never as
+//! passed. A target of such tests has `harness = false` in Cargo.toml, each file of it ends with `crate::trials![one, other];`.
 
 use std::process::{Command, ExitCode, Stdio};
 
@@ -33,22 +32,24 @@ impl Ending for Result<(), Skipped> {
     }
 }
 
-/// One test.
-pub fn trial<E: Ending + 'static>(name: &str, test: fn() -> E) -> Trial {
+/// One test, named as the usual ones are: by its path below the root of the target.
+pub fn trial<E: Ending + 'static>(path: &str, test: fn() -> E) -> Trial {
+    let name = path.split_once("::").map_or(path, |(_, name)| name);
     Trial::ignorable_test(name, move || Ok::<_, Failed>(test().completion()))
 }
 
-/// The main function of a test program.
+/// The main function of a target.
 pub fn run(trials: Vec<Trial>) -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// The main function of a target: every test by its name.
+/// The function that lists the tests of a file.
 #[macro_export]
 macro_rules! trials {
     ($($test:ident),+ $(,)?) => {
-        fn main() -> std::process::ExitCode {
-            trials::run(vec![$(trials::trial(stringify!($test), $test)),+])
+        /// Every test of this file.
+        pub fn trials() -> Vec<libtest_mimic::Trial> {
+            vec![$($crate::common::trials::trial(concat!(module_path!(), "::", stringify!($test)), $test)),+]
         }
     };
 }

@@ -15,9 +15,9 @@ use ssvm_bench::trace::{RunRecord, Status};
 use ssvm_bench::{claims, files};
 
 use super::dice::Dice;
-use super::hand;
 use super::texts::HARNESS;
 use super::{SLOW, Target};
+use crate::common::hand;
 
 pub fn targets() -> Vec<Target> {
     vec![

@@ -1,0 +1,337 @@
+//! The gate of counters: verdicts of the pure function, baseline files, the command and the files it writes.
+
+use std::path::{Path, PathBuf};
+
+use crate::common::runs;
+use assert_cmd::Command;
+use serde_json::Value;
+use ssvm_bench::check::baseline::Provenance;
+use ssvm_bench::check::{Baseline, Cell, Finding, Judgement, gate, measure, output};
+use ssvm_bench::trace::{RunRecord, Status};
+
+fn sample() -> Vec<RunRecord> {
+    let mut records = Vec::new();
+    for solver in ["bcfw", "mp-bcfw"] {
+        records.extend((0..2).map(|repeat| runs::made_up("set:n=5", solver, repeat, 10 + repeat, 0.125)));
+    }
+    records
+}
+
+fn baseline(records: &[RunRecord]) -> Baseline {
+    Baseline::of(&measure::cells(records).unwrap(), &[], Provenance::default()).unwrap()
+}
+
+fn judge(baseline: &Baseline, records: &[RunRecord]) -> Vec<Finding> {
+    gate::judge(baseline, &measure::cells(records).unwrap())
+}
+
+/// The verdicts that are not "same", as (metric, verdict).
+fn noted(findings: &[Finding]) -> Vec<(String, Judgement)> {
+    let noted = findings.iter().filter(|finding| finding.judgement != Judgement::Same);
+    noted.map(|finding| (format!("{} {}", finding.cell, finding.metric), finding.judgement)).collect()
+}
+
+#[test]
+fn targets_are_the_tightest_round_gaps_that_all_repeats_reach() {
+    let mut records = sample();
+    let cells = measure::cells(&records).unwrap();
+    let runs = cells.values().next().unwrap();
+    // Gaps go from 1 to 1/12.
+    assert_eq!(measure::targets(runs, &[]), [0.3, 0.1]);
+    assert_eq!(measure::targets(runs, &[2.0, 0.5, 0.2, 0.01]), [0.5, 0.2]);
+    records[1].measured.points.truncate(8);
+    let cells = measure::cells(&records).unwrap();
+    assert_eq!(measure::targets(cells.values().next().unwrap(), &[]), [0.3]);
+    // An inexact oracle: what lies below zero says nothing.
+    records[0].measured.points[11].gap = -0.5;
+    let cells = measure::cells(&records).unwrap();
+    assert_eq!(measure::targets(cells.values().next().unwrap(), &[]), [0.3]);
+}
+
+#[test]
+fn counters_are_compared_exactly() {
+    let old = sample();
+    let baseline = baseline(&old);
+    assert_eq!(noted(&judge(&baseline, &old)), []);
+
+    let mut worse = sample();
+    worse[3].measured.points[3].oracle_calls += 1;
+    let findings = judge(&baseline, &worse);
+    assert_eq!(noted(&findings), [("set:n=5/mp-bcfw oracle_calls to gap 0.3".into(), Judgement::Worse)]);
+    let message = findings.iter().find(|f| f.judgement.fails()).unwrap().message();
+    assert_eq!(message, "set:n=5 mp-bcfw: oracle_calls to gap 0.3 44 → 45 (+2.3 %); repeat 1");
+
+    let mut better = sample();
+    better[0].measured.points[3].approx_steps -= 1;
+    assert_eq!(noted(&judge(&baseline, &better)), [("set:n=5/bcfw approx_steps to gap 0.3".into(), Judgement::Better)]);
+
+    // One repeat better, the other worse: worse.
+    better[1].measured.points[3].approx_steps += 1;
+    assert_eq!(noted(&judge(&baseline, &better))[0].1, Judgement::Worse);
+}
+
+#[test]
+fn objective_values_have_a_tolerance_and_no_good_direction() {
+    let baseline = baseline(&sample());
+    for (change, verdict) in [
+        (0.9e-9, None),
+        (1.2e-9, Some(Judgement::Changed)),
+        (-1.2e-9, Some(Judgement::Changed)),
+        (f64::NAN, Some(Judgement::Changed)),
+    ] {
+        let mut records = sample();
+        records[0].measured.points[11].dual *= 1.0 + change;
+        let expected: Vec<_> =
+            verdict.map(|verdict| ("set:n=5/bcfw dual at the end".to_owned(), verdict)).into_iter().collect();
+        assert_eq!(noted(&judge(&baseline, &records)), expected, "{change}");
+    }
+}
+
+#[test]
+fn what_is_missing_on_either_side_fails() {
+    let full = baseline(&sample());
+    // A cell that is gone, a cell that is new.
+    let fewer = sample().split_off(2);
+    assert_eq!(noted(&judge(&full, &fewer)), [("set:n=5/bcfw all metrics".into(), Judgement::Missing)]);
+    let small = baseline(&fewer);
+    assert_eq!(noted(&judge(&small, &sample())), [("set:n=5/bcfw all metrics".into(), Judgement::Missing)]);
+    // A repeat that is gone.
+    assert_eq!(noted(&judge(&full, &sample()[1..])), [("set:n=5/bcfw repeats".into(), Judgement::Missing)]);
+    // A gap that is not reached any more.
+    let mut short = sample();
+    short[2].measured.points.truncate(9);
+    let findings = noted(&judge(&full, &short));
+    assert!(findings.contains(&("set:n=5/mp-bcfw time_s to gap 0.1".into(), Judgement::Missing)), "{findings:?}");
+    // A metric that the baseline does not have.
+    let mut thin = full.clone();
+    let cell = Cell { dataset: "set:n=5".into(), solver: "bcfw".into() };
+    let values = thin.cells.get_mut(&cell).unwrap();
+    let metric = *values.metrics.keys().next().unwrap();
+    values.metrics.remove(&metric);
+    assert_eq!(noted(&judge(&thin, &sample())).len(), 1);
+    // A failed run, and data that is not the baseline's.
+    let mut failed = sample();
+    failed[0].status = Status::Failed("panicked: no".into());
+    let findings = judge(&full, &failed);
+    assert_eq!(noted(&findings), [("set:n=5/bcfw all metrics".into(), Judgement::Missing)]);
+    assert!(findings[0].message().contains("panicked: no"));
+    let mut other = sample();
+    other[0].identity.data_checksum = "other".into();
+    assert_eq!(noted(&judge(&full, &other)), [("set:n=5/bcfw inputs".into(), Judgement::Changed)]);
+}
+
+#[test]
+fn baselines_read_back_exactly_and_complain_with_a_line() {
+    let mut records = sample();
+    records[0].measured.points[11].primal = 0.1 + 0.2;
+    records[1].measured.points[11].primal = 1e-300;
+    let old = baseline(&records);
+    let text = old.text();
+    let path = Path::new("b.toml");
+    assert_eq!(Baseline::parse(path, &text).unwrap(), old);
+    assert!(text.contains("\"set:n=5 bcfw 0.3 oracle_calls\" = [40, 44]\n"), "{text}");
+    for (from, to, complaint) in [
+        ("format = 1", "format = 2", "layout 2"),
+        ("0.3 oracle_calls", "0.3 oracle_cals", "b.toml:20: 'set:n=5 bcfw 0.3 oracle_cals' is not"),
+        ("= [40, 44]", "= [40]", "1 values for 2 repeats"),
+        ("= [40, 44]", "= [40, \"x\"]", "b.toml:20: not a baseline"),
+        ("bcfw\" = [", "bcwf\" = [", "set:n=5/bcfw has values but no [inputs] line"),
+    ] {
+        let error = Baseline::parse(path, &text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.contains(complaint), "{error}");
+    }
+}
+
+#[test]
+fn files_for_other_tools_have_their_shapes() {
+    let mut records = sample();
+    records[3].measured.points[3].oracle_calls += 1;
+    for record in &mut records[..2] {
+        record.identity.dataset = "a<&\"b\u{1}".into();
+    }
+    let findings = judge(&baseline(&sample()), &records);
+    let failures = findings.iter().filter(|finding| finding.judgement.fails()).count();
+
+    let junit = output::junit("gate", &findings);
+    let document = roxmltree::Document::parse(&junit).expect("well-formed XML");
+    let root = document.root_element();
+    assert_eq!(root.tag_name().name(), "testsuites");
+    assert_eq!(root.attribute("tests"), Some(findings.len().to_string().as_str()));
+    assert_eq!(root.attribute("failures"), Some(failures.to_string().as_str()));
+    let count = |tag: &str| root.descendants().filter(|node| node.has_tag_name(tag)).count();
+    assert_eq!((count("testcase"), count("failure")), (findings.len(), failures));
+    assert!(root.descendants().any(|node| {
+        node.has_tag_name("failure")
+            && node.attribute("message").is_some_and(|m| m.contains("set:n=5 mp-bcfw: oracle_calls"))
+    }));
+
+    let benchmark: Value = serde_json::from_str(&output::github_benchmark(&findings)).unwrap();
+    let entries = benchmark.as_array().unwrap();
+    assert!(entries.len() > 10);
+    for entry in entries {
+        assert!(entry["name"].is_string() && entry["unit"].is_string() && entry["value"].is_f64(), "{entry}");
+        assert!(entry["extra"].is_string() && entry.get("range").is_none_or(Value::is_string), "{entry}");
+        // One direction per file.
+        assert!(!entry["name"].as_str().unwrap().contains("dual"));
+    }
+
+    let bencher: Value = serde_json::from_str(&output::bencher(&findings)).unwrap();
+    let measure = &bencher["set:n=5/mp-bcfw"]["oracle_calls to gap 0.3"];
+    assert_eq!(measure, &serde_json::json!({ "value": 45.0, "lower_value": 40.0, "upper_value": 45.0 }));
+    for (_, measures) in bencher.as_object().unwrap() {
+        for (_, measure) in measures.as_object().unwrap() {
+            let [low, value, high] = ["lower_value", "value", "upper_value"].map(|key| measure[key].as_f64().unwrap());
+            assert!(low <= value && value <= high);
+        }
+    }
+    insta::assert_snapshot!(output::markdown("Gate", &judge(&baseline(&sample()), &records[2..])));
+}
+
+/// A tiny experiment in a folder, run once.
+fn results(config: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("tiny.toml");
+    std::fs::write(&file, config).unwrap();
+    let out = dir.path().join("out");
+    program().arg("run").arg("--config").arg(&file).arg("--out").arg(&out).assert().success();
+    (dir, out)
+}
+
+fn program() -> Command {
+    let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+    command.env_remove("GITHUB_STEP_SUMMARY");
+    command
+}
+
+const TINY: &str = "name = 'tiny'\nrepeats = 2\nclock = 'virtual'\n[budget]\niterations = 8\n\
+    [[dataset]]\nname = 'usps-synth:n=30'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n";
+
+#[test]
+fn the_command_saves_compares_and_updates() {
+    let (dir, out) = results(TINY);
+    let file = dir.path().join("new/base.toml");
+    let check = |arguments: &[&str]| {
+        let mut command = program();
+        command.arg("check").arg(&out).args(arguments);
+        command.assert()
+    };
+    let path = file.to_str().unwrap();
+    check(&["--save-baseline", path]).success();
+    let saved = std::fs::read_to_string(&file).unwrap();
+    assert!(saved.contains("config = \"tiny\"") && saved.contains("rustc = \"rustc "), "{saved}");
+    let metrics = saved[saved.find("[values]").unwrap()..].lines().filter(|line| line.contains(" = [")).count();
+    assert!(
+        metrics > 10 && stdout(&check(&["--baseline", path]).success()).contains(&format!("metrics: {metrics} same\n"))
+    );
+
+    // The baseline says it went better: the gate fails and names what to do.
+    let edit = |key: &str, change: &dyn Fn(f64) -> f64| {
+        let lines = saved.lines().map(|line| match line.split_once(" = [") {
+            Some((name, list)) if name.contains(key) => {
+                let values =
+                    list.trim_end_matches(']').split(", ").map(|v| format!("{:?}", change(v.parse().unwrap())));
+                format!("{name} = [{}]\n", values.collect::<Vec<_>>().join(", "))
+            }
+            _ => format!("{line}\n"),
+        });
+        std::fs::write(&file, lines.collect::<String>()).unwrap();
+    };
+    edit("mp-bcfw 0.3 oracle_calls", &|v| v - 30.0);
+    let output = check(&["--baseline", path]).code(2).get_output().clone();
+    let (table, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let row = table.lines().find(|line| line.starts_with("WORSE")).unwrap_or_else(|| panic!("{table}"));
+    assert!(row.contains("usps-synth:n=30/mp-bcfw") && row.contains("oracle_calls to gap 0.3"), "{row}");
+    assert!(stderr.contains(&format!("--baseline {path} --update 'usps-synth:n=30/mp-bcfw'")), "{stderr}");
+    check(&["--baseline", path, "--update", "usps-synth/mp-bcfw"]).success();
+    let values = |text: &str| text[text.find("[values]").unwrap()..].to_owned();
+    assert_eq!(values(&std::fs::read_to_string(&file).unwrap()), values(&saved));
+
+    // An improvement passes and comes with the command that accepts it.
+    edit("usps-synth:n=30 bcfw 0.3 time_s", &|v| 2.0 * v);
+    let output = check(&["--baseline", path]).success().get_output().clone();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("Better") && stderr.contains("--update 'usps-synth:n=30/bcfw'"), "{stderr}");
+
+    // Other iterates fail in both directions.
+    for sign in [1.0, -1.0] {
+        edit("usps-synth:n=30 bcfw end dual", &|v| v * (1.0 + sign * 1e-6));
+        assert!(stdout(&check(&["--baseline", path]).code(2)).contains("CHANGED"));
+    }
+
+    // Every format at once.
+    let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let mut command = program();
+    command.env("GITHUB_STEP_SUMMARY", at("summary.md")).arg("check").arg(&out).args(["--baseline", path]);
+    command.args(["--junit", &at("j.xml"), "--github-benchmark", &at("g.json"), "--bencher", &at("b.json")]);
+    command.assert().code(2);
+    let read = |name: &str| std::fs::read_to_string(at(name)).unwrap();
+    assert!(read("summary.md").contains("| CHANGED | usps-synth:n=30/bcfw | dual at the end |"));
+    roxmltree::Document::parse(&read("j.xml")).unwrap();
+    let json = |name: &str| serde_json::from_str::<Value>(&read(name)).unwrap();
+    assert!(json("g.json").is_array() && json("b.json")["usps-synth:n=30/bcfw"].is_object());
+}
+
+/// Counts of another kind of CPU or another valgrind are told, not compared; no valgrind is needed to see that.
+#[cfg(unix)]
+#[test]
+fn instruction_counts_of_another_cpu_or_valgrind_are_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (dir, out) = results(TINY);
+    let tool = dir.path().join("bin/valgrind");
+    std::fs::create_dir_all(tool.parent().unwrap()).unwrap();
+    std::fs::write(&tool, "#!/bin/sh\n[ \"$1\" = --version ] && echo valgrind-9.9.9 && exit 0\nexit 7\n").unwrap();
+    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let file = dir.path().join("base.toml");
+    program().arg("check").arg(&out).arg("--save").arg(&file).assert().success();
+    let saved = std::fs::read_to_string(&file).unwrap();
+    let own: String =
+        saved[saved.find("[provenance]").unwrap()..].lines().skip(1).take(5).map(|l| l.to_owned() + "\n").collect();
+    for (cpu, valgrind, expected) in [
+        ("none of these", "valgrind-9.9.9", "CPU: baseline 'none of these', here '"),
+        ("none of these", "valgrind-3.0.0", "valgrind: baseline 'valgrind-3.0.0', here 'valgrind-9.9.9'"),
+        ("", "valgrind-9.9.9", "save them again with --instructions --save FILE"),
+    ] {
+        let counts = format!(
+            "\n[instructions.provenance]\n{own}cpu = \"{cpu}\"\nvalgrind = \"{valgrind}\"\n\n\
+             [instructions.counts]\n\"usps-synth:n=30 bcfw\" = 5\n"
+        );
+        std::fs::write(&file, saved.clone() + &counts).unwrap();
+        let mut command = program();
+        command.env("PATH", tool.parent().unwrap()).arg("check").arg(&out).arg("--baseline").arg(&file);
+        let output = command.arg("--instructions").assert().success().get_output().clone();
+        let (table, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(told.contains("instruction counts skipped: ") && told.contains(expected), "{told}");
+        assert!(table.contains("not judged") && table.contains("instructions of solver work"), "{table}");
+    }
+}
+
+#[test]
+fn bad_input_is_an_error_with_advice() {
+    let (dir, out) = results(TINY);
+    let file = dir.path().join("none.toml");
+    let fails = |command: &mut Command, words: &str| {
+        let output = command.assert().code(1).get_output().clone();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(words), "{stderr}");
+    };
+    fails(program().arg("check").arg(&out).arg("--baseline").arg(&file), "--save FILE");
+    fails(program().arg("check").arg(dir.path().join("nowhere")), "is not a folder");
+    program().arg("check").arg(&out).arg("--save").arg(&file).assert().success();
+    let update = |name: &str| {
+        let mut command = program();
+        command.arg("check").arg(&out).arg("--baseline").arg(&file).args(["--update", name]);
+        command
+    };
+    fails(&mut update("ocr-synth/bcfw"), "known: usps-synth:n=30/bcfw");
+    std::fs::write(&file, "format = 'x'\n").unwrap();
+    fails(program().arg("check").arg(&out).arg("--baseline").arg(&file), "none.toml:1: not a baseline");
+    // Tried before anything is compared: a file is where the folder should be.
+    let unwritable = file.join("junit.xml");
+    fails(program().arg("check").arg(&out).arg("--junit").arg(unwritable), "cannot create the folder");
+    let (_wall, timed) = results(&TINY.replace("virtual", "wall").replace("iterations = 8", "iterations = 1"));
+    fails(program().arg("check").arg(timed), "clock = \"virtual\"");
+}
+
+fn stdout(assert: &assert_cmd::assert::Assert) -> String {
+    String::from_utf8_lossy(&assert.get_output().stdout).into_owned()
+}

@@ -1,0 +1,160 @@
+//! The gate of timings: paired rounds with made-up noise, result folders, and the command.
+
+use std::path::Path;
+
+use crate::common::runs;
+use assert_cmd::Command;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use ssvm_bench::ClockKind;
+use ssvm_bench::check::rounds::{self, Design, Side};
+use ssvm_bench::check::workload::{self, Summary};
+use ssvm_bench::check::{Finding, Judgement, folders, measure};
+use ssvm_bench::trace::RunRecord;
+use ssvm_bench::trace::store::{Folder, Store};
+
+/// A machine whose speed drifts, with noise of ±3 % and one run in ten disturbed by up to a half; the new side takes
+/// `factor` times as long.
+fn noisy_gate(seed: u64, factor: f64) -> Vec<Finding> {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let mut drift = 1.0;
+    let run = |_: &workload::Workload, side: Side| {
+        drift *= 1.001;
+        let spike = if unit() < 0.1 { 1.0 + 0.5 * unit() } else { 1.0 };
+        let cpu_s = 0.02 * drift * spike * (1.0 + 0.06 * (unit() - 0.5)) * if side == Side::New { factor } else { 1.0 };
+        Ok(Summary { cpu_s, oracle_calls: 5, approx_steps: 0, primal: 1.0, dual: Some(0.5) })
+    };
+    rounds::compare(&workload::standard()[..1], &Design::default(), run, |_| {}).unwrap()
+}
+
+#[test]
+fn noise_raises_no_alarm_and_ten_percent_are_found() {
+    let verdicts =
+        |factor: f64| -> Vec<Judgement> { (0..100).map(|seed| noisy_gate(seed, factor)[0].judgement).collect() };
+    let count = |verdicts: &[Judgement], which| verdicts.iter().filter(|verdict| **verdict == which).count();
+    let (same, slower, faster) = (verdicts(1.0), verdicts(1.1), verdicts(1.0 / 1.1));
+    assert_eq!(count(&same, Judgement::Worse), 0);
+    assert!(count(&slower, Judgement::Worse) >= 90, "{}", count(&slower, Judgement::Worse));
+    assert!(count(&faster, Judgement::Better) >= 90, "{}", count(&faster, Judgement::Better));
+    assert_eq!(noisy_gate(3, 1.1), noisy_gate(3, 1.1));
+}
+
+#[test]
+fn rounds_alternate_and_a_drift_cancels() {
+    let mut order = String::new();
+    let mut seconds = 0.02;
+    let run = |_: &workload::Workload, side: Side| {
+        order.push(if side == Side::Old { 'A' } else { 'B' });
+        seconds *= 1.05;
+        Ok(Summary {
+            cpu_s: seconds,
+            oracle_calls: 1,
+            approx_steps: if side == Side::Old { 2 } else { 3 },
+            primal: 1.0,
+            dual: Some(0.5),
+        })
+    };
+    let design = Design { rounds: 6, ..Design::default() };
+    let findings = rounds::compare(&workload::standard()[..1], &design, run, |_| {}).unwrap();
+    assert_eq!(order, format!("AB{}", "ABBABAAB".repeat(3)));
+    let ratio = findings[0].ratio.unwrap();
+    assert!((ratio.low - 1.0).abs() < 1e-12 && (ratio.high - 1.0).abs() < 1e-12, "{ratio:?}");
+    assert!(findings[0].note.contains("2 and 3 approximate steps"), "{}", findings[0].note);
+    let too_few = Design { rounds: 4, ..design };
+    let run = |_: &workload::Workload, _| -> ssvm_bench::Result<Summary> { unreachable!() };
+    assert!(rounds::compare(&[], &too_few, run, |_| {}).is_err());
+}
+
+fn side(repeats: u64, time_s: f64, clock: ClockKind) -> Vec<RunRecord> {
+    let jitter = |repeat: u64| 1.0 + 0.002 * repeat as f64;
+    let run = |repeat| {
+        let mut record = runs::made_up("set", "mp-bcfw", repeat, 10, time_s * jitter(repeat));
+        record.identity.settings.clock = clock;
+        record
+    };
+    (0..repeats).map(run).collect()
+}
+
+fn folder_verdicts(old: &[RunRecord], new: &[RunRecord]) -> Vec<(String, Judgement)> {
+    let (old, new) = (measure::by_cell(old).unwrap(), measure::by_cell(new).unwrap());
+    let findings = folders::compare(&old, &new, &Design::default()).unwrap();
+    findings.into_iter().map(|finding| (finding.metric, finding.judgement)).collect()
+}
+
+#[test]
+fn folders_are_compared_by_repeat() {
+    let old = side(6, 0.5, ClockKind::WALL);
+    let verdict = |new: &[RunRecord], metric: &str| {
+        let verdicts = folder_verdicts(&old, new);
+        verdicts.iter().find(|(name, _)| name == metric).unwrap_or_else(|| panic!("{verdicts:?}")).1
+    };
+    assert_eq!(verdict(&old, "cpu_s to gap 0.3"), Judgement::Same);
+    let slower = side(6, 0.6, ClockKind::WALL);
+    assert_eq!(verdict(&slower, "cpu_s to gap 0.3"), Judgement::Worse);
+    assert_eq!(verdict(&slower, "cpu_s at the end"), Judgement::Worse);
+    assert_eq!(verdict(&slower, "oracle_calls to gap 0.3"), Judgement::Same);
+    assert_eq!(verdict(&side(6, 0.4, ClockKind::WALL), "cpu_s to gap 0.3"), Judgement::Better);
+    // Few repeats of a noisy clock are shown, not judged; the virtual clock has no noise.
+    assert_eq!(verdict(&slower[..4], "cpu_s to gap 0.3"), Judgement::NotJudged);
+    let pair = (side(1, 0.5, ClockKind::VIRTUAL), side(1, 0.6, ClockKind::VIRTUAL));
+    assert!(folder_verdicts(&pair.0, &pair.1).contains(&("time_s at the end".into(), Judgement::Worse)));
+    // What cannot be compared is said.
+    assert!(folder_verdicts(&old, &pair.1).contains(&("inputs".into(), Judgement::Changed)), "two clocks");
+    let (old, other) = (measure::by_cell(&old).unwrap(), vec![runs::made_up("other", "bcfw", 0, 1, 1.0)]);
+    assert!(folders::compare(&old, &measure::by_cell(&other).unwrap(), &Design::default()).is_err());
+}
+
+fn program() -> Command {
+    let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+    command.env_remove("GITHUB_STEP_SUMMARY");
+    command
+}
+
+fn stored(dir: &Path, records: &[RunRecord]) {
+    let (store, _lock) = Store::create(dir).unwrap();
+    for record in records {
+        store.write(Folder::Runs, record).unwrap();
+    }
+}
+
+#[test]
+fn the_command_compares_folders() {
+    let dir = tempfile::tempdir().unwrap();
+    let (old, new) = (dir.path().join("old"), dir.path().join("new"));
+    stored(&old, &side(5, 0.5, ClockKind::CPU));
+    stored(&new, &side(5, 0.6, ClockKind::CPU));
+    program().arg("compare").args([&old, &old]).assert().code(0);
+    let output = program().arg("compare").args([&old, &new]).assert().code(2).get_output().clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let row = text.lines().find(|line| line.contains("time_s to gap 0.3")).unwrap_or_else(|| panic!("{text}"));
+    assert!(row.starts_with("WORSE") && row.contains("set/mp-bcfw") && row.contains("+20.0 % [+"), "{row}");
+    program().arg("compare").args([&old, &new]).args(["--noise-threshold", "0.3"]).assert().code(0);
+}
+
+#[test]
+fn the_command_drives_builds_and_solvers() {
+    let this = assert_cmd::cargo::cargo_bin("ssvm-bench");
+    let short = ["--cell", "usps-synth:n=20/mp-bcfw", "--iterations", "3", "--rounds", "5"];
+    // No verdict on time in a test: the threshold is out of reach.
+    let run = |arguments: &[&str]| {
+        let mut command = program();
+        command.arg("compare").args(short).args(["--noise-threshold", "0.99"]).args(arguments);
+        command.assert()
+    };
+    let output = run(&["--against", this.to_str().unwrap()]).code(0).get_output().clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("usps-synth:n=20/mp-bcfw  solver time (CPU s)"), "{text}");
+    assert!(!text.contains("not the same work"), "{text}");
+    let output = program().arg("compare").args(short).args(["--versus", "bcfw"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("not the same work"), "{output:?}");
+    for (arguments, words) in [
+        (vec!["--against", "/no/such/program"], "cannot find /no/such/program"),
+        (vec!["--against", "/bin/true"], "ends without a summary"),
+        (vec![], "what to compare?"),
+    ] {
+        let output = run(&arguments).code(1).get_output().clone();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains(words), "{text}");
+    }
+}

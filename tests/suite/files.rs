@@ -1,0 +1,265 @@
+//! People's own files: good ones mean what they say, bad ones give an error that names file and line.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::common;
+use ssvm_bench::data::multiclass::{Features, Row};
+use ssvm_bench::dataset::{Opened, libsvm};
+use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec};
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn bzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn open(name: &str, data: &DataDir) -> Result<Opened, String> {
+    Harness::standard().open(&Request::new(name, data)).map_err(|error| error.to_string())
+}
+
+/// What is wrong with a file.
+fn refused(kind: &str, path: &Path) -> String {
+    let opened = open(&format!("{kind}:{}", path.display()), &DataDir::resolve(None));
+    opened.map(|opened| opened.description).expect_err("a bad file must be refused")
+}
+
+fn letter_line(id: usize, letter: &str, next: i64, word: usize, position: usize, pixels: &str) -> String {
+    format!("{id}\t{letter}\t{next}\t{word}\t{position}\t0\t{pixels}\t\n")
+}
+
+#[test]
+fn libsvm_in_three_packings() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = b"3 1:0.5 4:-2e-1 # a comment\n-1.5 2:1\n\n3 3:7\n10 1:1 2:1 3:1 4:1\n";
+    for (name, bytes) in [("a.txt", text.to_vec()), ("a.gz", gzip(text)), ("a.bz2", bzip(text))] {
+        let path = write(folder.path(), name, &bytes);
+        let data = libsvm::read(&path).unwrap();
+        assert_eq!((data.len(), data.dim, data.num_labels), (4, 4, 3));
+        assert_eq!(data.labels, [1, 0, 1, 2]);
+        assert_eq!(data.label_names, ["-1.5", "3", "10"]);
+        assert!(matches!(data.row(0), Row::Dense([0.5, 0.0, 0.0, -0.2])));
+        let size = open(&format!("libsvm:{}", path.display()), &DataDir::resolve(None)).unwrap().description.size;
+        assert_eq!((size.n, size.d), (4, 12));
+    }
+    let wide = "1 1:1\n2 100000:2\n";
+    let data = libsvm::read(&write(folder.path(), "wide", wide.as_bytes())).unwrap();
+    assert!(matches!(data.features, Features::Sparse { .. }));
+}
+
+#[test]
+fn bad_files_name_the_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let ones = "1\t".repeat(128);
+    let good = letter_line(1, "a", -1, 1, 1, ones.trim_end());
+    let mut broken = gzip(&good.repeat(2000).into_bytes());
+    broken.truncate(broken.len() / 2);
+    let mut flipped = gzip(&good.repeat(2000).into_bytes());
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 0xff;
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("libsvm", b"".to_vec(), "no example"),
+        ("libsvm", b"1 1:1\n1 1:2\n".to_vec(), "same label"),
+        ("libsvm", b"1 1:1\n2 1:nan\n".to_vec(), ":2: value of feature 1"),
+        ("libsvm", b"1 1:1\n2 1:inf\n".to_vec(), ":2: value of feature 1"),
+        ("libsvm", b"1 1:1\n2 1;4\n".to_vec(), ":2: '1;4' is not index:value"),
+        ("libsvm", b"1 2:1 1:1\n".to_vec(), ":1: feature index 1 after 2"),
+        ("libsvm", b"1 0:1\n".to_vec(), ":1: feature index 0"),
+        ("libsvm", b"x 1:1\n".to_vec(), ":1: label 'x' is not a number"),
+        ("libsvm", b"1:1 2:1\n".to_vec(), ":1: starts with '1:1'"),
+        ("libsvm", b"1 1:1\n\xff\xfe\n".to_vec(), ":2: is not text"),
+        ("letters", b"".to_vec(), "empty"),
+        ("letters", letter_line(1, "a", -1, 1, 1, "1\t0").into_bytes(), ":1: 2 pixels, expected 128"),
+        ("letters", letter_line(1, "A", -1, 1, 1, &ones).into_bytes(), ":1: letter 'A'"),
+        ("letters", letter_line(1, "a", -1, 1, 1, &ones.replace("1\t1", "1\t2")).into_bytes(), ":1: pixel 1 is '2'"),
+        ("letters", letter_line(1, "a", 2, 1, 1, ones.trim_end()).into_bytes(), ":1: the file ends inside a word"),
+        ("letters", letter_line(1, "a", -1, 1, 2, ones.trim_end()).into_bytes(), ":1: position 2, expected 1"),
+        (
+            "letters",
+            (letter_line(1, "a", 2, 1, 1, ones.trim_end()) + &letter_line(2, "b", -1, 7, 2, ones.trim_end()))
+                .into_bytes(),
+            ":2: word_id 7 inside word 1",
+        ),
+        ("letters", b"1\ta\t-1\n".to_vec(), ":1: 3 tab-separated fields"),
+        ("letters", broken, "damaged or cut short"),
+        ("letters", flipped, "letters-"),
+        ("graph", b"not a zip".to_vec(), "graph-"),
+    ];
+    for (at, (kind, bytes, expected)) in cases.into_iter().enumerate() {
+        let path = write(folder.path(), &format!("{kind}-{at}"), &bytes);
+        let message = refused(kind, &path);
+        assert!(message.contains(expected), "case {at}: '{message}' does not contain '{expected}'");
+        assert!(message.contains(&path.display().to_string()), "case {at}: '{message}' does not name the file");
+    }
+    assert!(refused("libsvm", &folder.path().join("nowhere")).contains("nowhere"));
+    assert!(refused("libsvm", folder.path()).contains("is a folder"));
+}
+
+/// A line without end must not fill the memory, and neither must 100 MiB that are packed into little.
+#[test]
+fn endless_lines_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "long.gz", &gzip(&vec![b'1'; 100 << 20]));
+    assert!(refused("libsvm", &path).contains("unpacks to more than 16 MiB"));
+    let path = write(folder.path(), "long", &vec![b'1'; (64 << 20) + 1]);
+    assert!(refused("libsvm", &path).contains("line longer than 64 MiB"));
+}
+
+#[test]
+fn official_usps_layout_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("usps")).unwrap();
+    let row = |label: &str, count: usize| format!("{label} {}\n", vec!["-0.5"; count].join(" "));
+    for (text, expected) in [
+        (row("6.0000", 256) + &row("12", 256), ":2: label 12 is not a digit"),
+        (row("6.0000", 255), ":1: 255 values after the label"),
+        (row("6.0000", 256) + "\n", ":2: empty line"),
+        (String::new(), "empty"),
+    ] {
+        write(&folder.path().join("usps"), "zip.train.gz", &gzip(text.as_bytes()));
+        let opened = open("usps", &DataDir::resolve(Some(folder.path())));
+        let message = opened.map(|opened| opened.description).expect_err("a bad file");
+        assert!(message.contains(expected), "'{message}' does not contain '{expected}'");
+    }
+}
+
+#[test]
+fn unknown_names_are_explained() {
+    let dir = DataDir::resolve(None);
+    let message = |name: &str| open(name, &dir).map(|opened| opened.description).expect_err("unknown");
+    assert!(message("usp-synth").contains("did you mean `usps-synth`?"));
+    assert!(message("usps-synth:m=3").contains("known: n, size, seed"));
+    assert!(message("usps-synth:n=0").contains("must be a whole number 1 to"));
+    assert!(message("libsvm:").contains("needs a path"));
+}
+
+/// The optimum of a small multiclass SVM by accelerated projected gradient on the whole dual: no code in common with
+/// the solvers.
+fn crammer_singer_optimum(x: &[Vec<f64>], labels: &[u32], k: usize, lambda: f64) -> (f64, f64) {
+    let (n, p) = (x.len(), x[0].len());
+    let weights = |alpha: &[Vec<f64>]| {
+        let mut w = vec![vec![0.0; p]; k];
+        for i in 0..n {
+            for y in 0..k {
+                let share = alpha[i][y] - f64::from(u8::from(y == labels[i] as usize));
+                for f in 0..p {
+                    w[y][f] -= share * x[i][f] / (lambda * n as f64);
+                }
+            }
+        }
+        w
+    };
+    let loss = |i: usize, y: usize| f64::from(u8::from(y != labels[i] as usize));
+    let score = |w: &[f64], x: &[f64]| w.iter().zip(x).map(|(a, b)| a * b).sum::<f64>();
+    let mut alpha: Vec<Vec<f64>> =
+        (0..n).map(|i| (0..k).map(|y| f64::from(u8::from(y == labels[i] as usize))).collect()).collect();
+    let mut point = alpha.clone();
+    let total: f64 = x.iter().map(|x| score(x, x)).sum();
+    let step = lambda * (n * n) as f64 / (2.0 * total);
+    let mut t = 1.0f64;
+    for _ in 0..60_000 {
+        let w = weights(&point);
+        let next: Vec<Vec<f64>> = (0..n)
+            .map(|i| {
+                let moved: Vec<f64> =
+                    (0..k).map(|y| point[i][y] + step * (score(&w[y], &x[i]) + loss(i, y)) / n as f64).collect();
+                onto_simplex(&moved)
+            })
+            .collect();
+        let t_next = 0.5 + (0.25 + t * t).sqrt();
+        for i in 0..n {
+            for y in 0..k {
+                point[i][y] = next[i][y] + (t - 1.0) / t_next * (next[i][y] - alpha[i][y]);
+            }
+        }
+        (alpha, t) = (next, t_next);
+    }
+    let w = weights(&alpha);
+    let norm2: f64 = w.iter().map(|w| score(w, w)).sum();
+    let dual: f64 = (0..n).map(|i| (0..k).map(|y| alpha[i][y] * loss(i, y)).sum::<f64>()).sum::<f64>() / n as f64
+        - lambda / 2.0 * norm2;
+    let hinge: f64 = (0..n)
+        .map(|i| {
+            let truth = score(&w[labels[i] as usize], &x[i]);
+            (0..k).map(|y| score(&w[y], &x[i]) + loss(i, y) - truth).fold(f64::MIN, f64::max)
+        })
+        .sum();
+    (dual, lambda / 2.0 * norm2 + hinge / n as f64)
+}
+
+fn onto_simplex(v: &[f64]) -> Vec<f64> {
+    let mut sorted = v.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let (mut sum, mut shift) = (0.0, 0.0);
+    for (j, value) in sorted.iter().enumerate() {
+        sum += value;
+        let candidate = (sum - 1.0) / (j + 1) as f64;
+        if value - candidate > 0.0 {
+            shift = candidate;
+        }
+    }
+    v.iter().map(|value| (value - shift).max(0.0)).collect()
+}
+
+#[test]
+fn libsvm_optimum_agrees_with_an_independent_solver() {
+    let folder = tempfile::tempdir().unwrap();
+    for (seed, sparse) in [(4, false), (5, true)] {
+        let data = Arc::new(common::vectors(seed, 25, 5, 3, sparse));
+        let mut text = String::new();
+        let mut rows = Vec::new();
+        for i in 0..data.len() {
+            let mut dense = vec![0.0; data.dim];
+            match data.row(i) {
+                Row::Dense(x) => dense.copy_from_slice(x),
+                Row::Sparse(indices, values) => indices.iter().zip(values).for_each(|(f, v)| dense[*f as usize] = *v),
+            }
+            text += &data.labels[i].to_string();
+            for (f, v) in dense.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                text += &format!(" {}:{v}", f + 1);
+            }
+            text += "\n";
+            rows.push(dense);
+        }
+        let lambda = 0.05;
+        let (low, high) = crammer_singer_optimum(&rows, &data.labels, 3, lambda);
+        assert!(low <= high && high - low < 1e-6, "the independent solver did not converge: {low} {high}");
+        let path = write(folder.path(), "small", text.as_bytes());
+        let name = format!("libsvm:{}", path.display());
+        let (harness, dir) = (Harness::standard(), DataDir::resolve(None));
+        let request = Request { lambda: Some(lambda), ..Request::new(&name, &dir) };
+        let problem = harness.open(&request).unwrap().problem;
+        for info in harness.solvers() {
+            let settings = RunSettings {
+                solver: SolverSpec::new(info.name),
+                seed: 1,
+                clock: ClockKind::VIRTUAL,
+                oracle_cost: ssvm_bench::OracleCost::ONE,
+                budget: Budget { iterations: Some(3000), gap: Some(1e-5), ..Budget::default() },
+                evaluate: Cadence::Every(5),
+            };
+            let outcome = problem.run(&settings, &mut Quiet).unwrap();
+            for point in &outcome.points {
+                assert!(point.dual <= high + 1e-12 && point.primal >= low - 1e-12, "{}: {point:?}", info.name);
+            }
+            // Frank–Wolfe steps, one a term and iteration, are slow near the optimum, whoever answers.
+            let slow = ["bcfw-cache", "bcfw-gap-cache"].contains(&info.name);
+            if info.keeps_planes && !slow {
+                assert!(outcome.points.last().unwrap().gap <= 1e-5, "{} did not converge", info.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! The league on hand-made runs with known answers, and on real ones: who wins and who does not, what is not compared,
+//! and solvers without a dual.
+
+use std::path::Path;
+
+use crate::common::records::{executed, point, results, run};
+use crate::common::sessions;
+use ssvm_bench::check::baseline::Provenance;
+use ssvm_bench::check::{Baseline, gate, measure};
+use ssvm_bench::figure;
+use ssvm_bench::frame::export::csv;
+use ssvm_bench::frame::load::Results;
+use ssvm_bench::league::tables::tables;
+use ssvm_bench::league::text::{Part, sections};
+use ssvm_bench::league::{League, Measure, Member, Standing, Winner};
+use ssvm_bench::report::{self, Input};
+use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::{
+    Budget, Cadence, Catalog, Harness, Iterate, Iteration, Meter, Metered, Params, Problem, Solution, Solver,
+    SolverInfo, SolverRow, TracePoint, claims,
+};
+
+/// Optimum 1, known by a dual from the start; the relative gap falls a decade in five iterations, down to `least`.
+fn curve(second: f64, least: f64) -> Vec<TracePoint> {
+    let gap = |k: u64| 10f64.powf(-(k as f64) / 5.0);
+    let whole = (1..=60).filter(|k| gap(*k) >= least * 0.999);
+    whole.map(|k| point(k, second * k as f64, 1.0 + gap(k), 1.0)).collect()
+}
+
+/// Repeats of one solver, each with its own pace.
+fn repeats(solver: &str, second: f64, least: f64) -> Vec<RunRecord> {
+    let pace = |repeat: u64| second * (1.0 + 0.02 * repeat as f64);
+    (0..5).map(|repeat| run("usps", solver, repeat, curve(pace(repeat), least))).collect()
+}
+
+fn standing(records: Vec<RunRecord>) -> Standing {
+    League::of(&results(records).frames).unwrap().standings.remove(0)
+}
+
+fn member<'a>(standing: &'a Standing, label: &str) -> &'a Member {
+    standing.members.iter().find(|member| member.label == label).unwrap()
+}
+
+fn place(standing: &Standing, target: f64) -> usize {
+    standing.targets.iter().position(|t| *t == target).unwrap()
+}
+
+fn winner(standing: &Standing, measure: Measure, target: f64) -> &Winner {
+    &standing.winners[measure as usize][place(standing, target)]
+}
+
+#[test]
+fn known_curves_have_known_speed_ups() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8));
+    // Only down to 1e-2.
+    records.extend(repeats("fw", 0.05, 1e-2));
+    let standing = standing(records);
+    assert_eq!((standing.targets.len(), standing.too_small.len()), (7, 0));
+    let at = |label: &str, measure: Measure, target: f64| {
+        member(&standing, label).scores[measure as usize].cells[place(&standing, target)]
+    };
+    let near = |value: Option<f64>, expected: f64| {
+        assert!(value.is_some_and(|value| (value / expected - 1.0).abs() < 0.01), "{value:?}, not {expected}");
+    };
+    // Fifteen iterations to 1e-3, between two marks: 1.5 s and 150 calls; the third repeat is 4 % slower.
+    near(at("mp-bcfw", Measure::Time, 1e-3).median, 1.5 * 1.04);
+    near(at("mp-bcfw", Measure::Calls, 1e-3).median, 150.0);
+    assert_eq!(at("mp-bcfw", Measure::Time, 1e-3).speedup, None, "the reference is not compared with itself");
+    let half = at("bcfw", Measure::Time, 1e-3).speedup.unwrap();
+    near(half.least, 0.5);
+    near(half.most, 0.5);
+    assert!(half.is_slower() && half.pairs == 5);
+    let same = at("bcfw", Measure::Calls, 1e-3).speedup.unwrap();
+    assert!(!same.is_slower() && !same.is_faster(), "{same:?}");
+    // FW ended at ten iterations, 0.5 s; the reference needed 2 s for 1e-4.
+    let never = at("fw", Measure::Time, 1e-4);
+    assert_eq!((never.reached, never.median, never.ert), (0, None, None));
+    let bound = never.speedup.unwrap();
+    near(bound.most, 4.0);
+    assert!(bound.least.is_none() && bound.low.is_none() && !bound.is_faster() && !bound.is_slower(), "{bound:?}");
+    // All that was spent over five successes: the mean.
+    near(at("mp-bcfw", Measure::Time, 1e-3).ert, 1.5 * 1.04);
+
+    assert_eq!(winner(&standing, Measure::Time, 1e-2), &Winner::One("FW".into()));
+    // FW might have got there in less than the reference needed: it was stopped before.
+    assert_eq!(winner(&standing, Measure::Time, 1e-4), &Winner::Undecided(vec!["MP-BCFW".into(), "FW".into()]));
+    assert!(matches!(winner(&standing, Measure::Calls, 1e-2), Winner::Undecided(names) if names.len() == 3));
+    // Everybody was below 1 at the first evaluation: nobody knows who was first.
+    assert!(matches!(winner(&standing, Measure::Time, 1.0), Winner::Undecided(names) if names.len() == 3));
+
+    let [fw, bcfw, multi] =
+        ["fw", "bcfw", "mp-bcfw"].map(|l| standing.members.iter().position(|m| m.label == l).unwrap());
+    let time = &standing.matrices[Measure::Time as usize];
+    near(time.at(multi, bcfw).unwrap().middle(), 2.0);
+    near(time.at(bcfw, multi).unwrap().middle(), 0.5);
+    assert!(time.at(multi, bcfw).unwrap().is_faster() && time.at(fw, fw).is_none());
+    let area = |label: &str| member(&standing, label).scores[Measure::Time as usize].area.unwrap().value;
+    assert!(area("mp-bcfw") > area("bcfw"), "{} {}", area("mp-bcfw"), area("bcfw"));
+    // A quarter of the time is the oracle's: ten times as dear it takes 3.25 times as long.
+    near(at("bcfw", Measure::Dear10, 1e-3).ert, 3.25 * 3.0 * 1.04);
+    near(at("bcfw", Measure::Dear1000, 1e-3).median, 250.75 * 3.0 * 1.04);
+    assert_eq!(at("bcfw", Measure::Dear10, 1e-3).speedup, None, "speed-ups are said of what was measured");
+    let projected = |label: &str| {
+        let member = member(&standing, label);
+        Measure::ALL.map(|measure| member.is_projected(measure))
+    };
+    assert_eq!(projected("mp-bcfw"), [false, false, true, true, true], "the slope rule reads the clock");
+    assert_eq!(projected("bcfw"), [false; 5]);
+    // Always the best but at gaps of 1, where all were at the first evaluation, and where FW was: 1 of 7, 3 of 7.
+    let profile = &standing.profiles[Measure::Time as usize];
+    let line = |label: &str| profile.lines.iter().find(|line| line.label == label).unwrap();
+    assert_eq!((profile.problems, line("fw").ratios.len(), line("bcfw").ratios.len()), (7, 3, 7));
+    assert!((line("fw").within(1.0) - 3.0 / 7.0).abs() < 1e-12, "{profile:?}");
+    assert!(line("mp-bcfw").score.value > line("bcfw").score.value);
+    assert!(line("bcfw").ratios.iter().all(|ratio| (1.9..4.2).contains(ratio)), "{profile:?}");
+    let score = &member(&standing, "mp-bcfw").scores[Measure::Time as usize];
+    assert_eq!((score.share, score.half), (Some(1.0), Some(score.hits[32])), "65 pairs of gap and run");
+    assert_eq!(member(&standing, "fw").scores[0].half, None, "25 of 65");
+    let score = &member(&standing, "fw").scores[Measure::Calls as usize];
+    assert_eq!((score.tries, score.hits.len()), (13 * 5, 5 * 5), "1, 3e-1, 1e-1, 3e-2, 1e-2 of thirteen");
+    assert!((score.hits[24] - 10.0).abs() < 1e-6, "100 calls over 10 terms");
+}
+
+#[test]
+fn what_is_not_known_of_the_optimum_is_not_compared() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-3);
+    records.extend(repeats("bcfw", 0.2, 1e-3));
+    let standing = standing(records);
+    assert_eq!(standing.targets, [1.0, 1e-1, 1e-2, 1e-3]);
+    assert_eq!(standing.too_small, [1e-4, 1e-5, 1e-6]);
+    let text: Vec<_> = sections(&League { standings: vec![standing], ..League::default() }, &[Part::Winners]);
+    assert!(text[0].note.contains("1e-4, 1e-5, 1e-6: nothing is compared there"), "{}", text[0].note);
+}
+
+#[test]
+fn every_statistic_is_a_table() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8));
+    let league = League::of(&results(records).frames).unwrap();
+    let tables = tables(&league).unwrap();
+    let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
+    let expected = ["ecdf", "targets", "anytime", "performance_profile", "performance_score", "speedups"];
+    assert_eq!(names, expected);
+    let text = |name: &str| csv(&tables.iter().find(|(known, _)| *known == name).unwrap().1).unwrap();
+    let targets = text("targets");
+    assert!(targets.starts_with("dataset,solver,measure,runs,reached,projected,pairs,target,median,ert,"), "{targets}");
+    assert_eq!(targets.lines().count(), 1 + 2 * 5 * 7, "solvers × measures × targets");
+    assert!(targets.contains("usps,mp-bcfw,time_s_oracle_x100,5,5,1,0,0.001,"), "{targets}");
+    assert_eq!(text("anytime").lines().count(), 1 + 2 * 5);
+    // The distribution ends at the share that was reached.
+    let ecdf = text("ecdf");
+    let last = ecdf.lines().rfind(|line| line.starts_with("usps,bcfw,oracle_calls,0,")).unwrap();
+    assert!(last.ends_with(",1"), "{last}");
+    // Both rows of a pair, on the data set and over all.
+    assert_eq!(text("speedups").lines().count(), 1 + 2 * 2 * 2);
+    // Every section is also Markdown and LaTeX.
+    for section in sections(&league, &[]) {
+        assert!(section.markdown().contains("| --- |") && section.latex().contains("\\end{table}"), "{section:?}");
+    }
+    let parts: Vec<Part> = sections(&league, &[]).iter().map(|section| section.part).collect();
+    assert!(Part::ALL.iter().all(|part| parts.contains(part)), "{parts:?}");
+}
+
+#[test]
+fn four_pairs_and_other_seeds_decide_nothing() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8).into_iter().take(4));
+    let few = standing(records.clone());
+    assert_eq!(
+        winner(&few, Measure::Time, 1e-3),
+        &Winner::Undecided(vec!["MP-BCFW".into(), "BCFW".into()]),
+        "twice as fast, but four pairs"
+    );
+    for record in records.iter_mut().filter(|record| record.solver() == "bcfw") {
+        record.identity.settings.seed += 1000;
+    }
+    let other = standing(records.clone());
+    assert_eq!(member(&other, "bcfw").scores[0].cells[2].speedup, None, "no seed in common");
+    // Times of another machine are never compared.
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8));
+    for record in records.iter_mut().filter(|record| record.solver() == "bcfw") {
+        record.circumstances.host_class = "elsewhere".into();
+    }
+    let apart = standing(records);
+    assert!(apart.members.iter().all(|m| m.scores[0].cells.iter().all(|cell| cell.speedup.is_none())));
+}
+
+#[test]
+fn a_failed_run_is_one_that_did_not_get_there() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8));
+    let broken = records.iter_mut().filter(|r| r.solver() == "bcfw").take(3);
+    broken.for_each(|record| {
+        record.status = Status::Failed("out of memory".into());
+        record.measured.points.clear();
+    });
+    let standing = standing(records);
+    let bcfw = member(&standing, "bcfw");
+    let cell = bcfw.scores[0].cells[place(&standing, 1e-3)];
+    assert_eq!((bcfw.runs, cell.reached, cell.median), (5, 2, None));
+    assert_eq!(bcfw.scores[0].tries, 13 * 5);
+}
+
+/// BCFW in file order that does not tell its dual.
+struct NoDual;
+
+struct Silent<'p, P: Problem>(Iterate<'p, P>);
+
+impl SolverRow for NoDual {
+    fn info(&self) -> SolverInfo {
+        SolverInfo { name: "no-dual", label: "No-dual", about: "primal only", ..SolverInfo::PLAIN }
+    }
+
+    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _: &Params, _: u64) -> Box<dyn Solver + 'p> {
+        Box::new(Silent(Iterate::new(problem)))
+    }
+}
+
+impl<P: Problem> Solver for Silent<'_, P> {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+        for i in 0..self.0.problem.terms() {
+            if !self.0.exact_step(i, meter, None) {
+                return Iteration::Interrupted;
+            }
+        }
+        Iteration::Complete
+    }
+
+    fn solution(&self) -> Solution {
+        Solution { offset: f64::NEG_INFINITY, ..self.0.solution() }
+    }
+
+    fn dual(&self) -> f64 {
+        f64::NEG_INFINITY
+    }
+}
+
+const CONFIG: &str = "name = \"league\"\nseed = 1\nrepeats = 5\nclock = \"virtual\"\n[budget]\niterations = 40\ngap = 1e-9\n\
+    [[dataset]]\nname = \"usps-synth:n=50\"\nlambda = 1\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n[[solver]]\n\
+    name = \"no-dual\"\n";
+
+#[test]
+fn a_solver_without_a_dual_goes_all_the_way() {
+    let harness = Harness::standard().solver(NoDual);
+    let folder = tempfile::tempdir().unwrap();
+    let finished = sessions::run_with(CONFIG, &sessions::options(folder.path(), 1), &harness).unwrap();
+    assert!(finished.report.failed.is_empty(), "{:?}", finished.report.failed);
+    // From the disk, as everybody reads it.
+    let results = Results::open(folder.path(), &harness, &[]).unwrap();
+    let silent = |record: &&RunRecord| record.solver() == "no-dual";
+    for point in results.records.iter().filter(silent).flat_map(|record| record.points()) {
+        assert!(point.is_sound() && !point.has_dual() && point.gap == f64::INFINITY, "{point:?}");
+    }
+    let frames = &results.frames;
+    let series = frames.series.iter().position(|series| series.solver == "no-dual").unwrap();
+    assert!(!frames.series[series].has_dual && frames.series.iter().filter(|s| s.has_dual).count() == 2);
+    let (low, high) = frames.bounds_of("usps-synth:n=50").unwrap();
+    assert!(low.is_finite() && low <= high);
+    let bands = frames.bands(ssvm_bench::frame::Axis::Iteration).unwrap();
+    let band = |quantity| bands[series].of(quantity);
+    assert!(band(ssvm_bench::frame::Quantity::PrimalSub).median.iter().all(|value| *value > 0.0));
+    assert!(band(ssvm_bench::frame::Quantity::Gap).median.iter().all(|value| value.is_nan()));
+    assert!(band(ssvm_bench::frame::Quantity::DualSub).median.iter().all(|value| value.is_nan()));
+
+    // Its steps are those of BCFW in another order: it is measured against the certified optimum like everybody.
+    let league = League::of(frames).unwrap();
+    let silent = member(&league.standings[0], "no-dual");
+    assert!(!silent.has_dual && silent.scores[0].cells[0].reached > 0, "{silent:?}");
+    let (figures, _) = figure::all(&results, &[]).unwrap();
+    figure::write(&figures, folder.path(), &[figure::FileFormat::Png]).unwrap();
+    let of = |name: &str| &figures.iter().find(|figure| figure.name == name).unwrap().svg;
+    assert!(of("oracle_convergence").contains("without a dual, in the first panel only: No-dual"));
+    assert!(of("league").contains("No-dual"));
+    let claims = claims::check(&results).unwrap();
+    let breakeven = ssvm_bench::price::BreakEven::of(&results).unwrap();
+    let page = report::html(&Input {
+        name: "league",
+        results: &results,
+        claims: &claims,
+        league: &league,
+        breakeven: &breakeven,
+    })
+    .unwrap();
+    assert!(page.contains("No-dual") && !page.contains("NaN") && !page.contains(">inf<"), "a number that is none");
+    // A summary survives its JSON.
+    let text = serde_json::to_string(&league).unwrap();
+    let back: League = serde_json::from_str(&text).unwrap();
+    assert_eq!(sections(&back, &[]), sections(&league, &[]));
+    // Gates: saved, read back and passed; nothing is asked of a dual that is not there.
+    let cells = measure::cells(&results.records).unwrap();
+    let baseline = Baseline::of(&cells, &[], Provenance::default()).unwrap();
+    let baseline = Baseline::parse(Path::new("baseline.toml"), &baseline.text()).unwrap();
+    let findings = gate::judge(&baseline, &cells);
+    assert!(findings.iter().all(|finding| !finding.judgement.fails()), "{findings:?}");
+    let asked = |metric: &str| {
+        findings.iter().any(|finding| finding.cell.solver == "no-dual" && finding.metric.contains(metric))
+    };
+    assert!(asked("primal") && !asked("dual"), "{findings:?}");
+}
+
+#[test]
+fn alone_a_solver_without_a_dual_has_no_optimum_to_be_compared_with() {
+    let mut record = run("usps", "ssg-avg", 0, curve(0.1, 1e-3));
+    for point in &mut record.measured.points {
+        (point.dual, point.dual_solution, point.gap) = (f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+    }
+    let results = results(vec![record]);
+    let standing = League::of(&results.frames).unwrap().standings.remove(0);
+    assert_eq!((standing.optimum, standing.targets.len()), (None, 0));
+    let (figures, left_out) = figure::all(&results, &[]).unwrap();
+    assert!(left_out.iter().any(|row| row.name == "league") && figures.len() >= 5);
+}
+
+#[test]
+fn many_solvers_leave_the_figures_of_the_paper_to_the_paper() {
+    let harness = Harness::standard();
+    let mut records = Vec::new();
+    for info in harness.solvers() {
+        records.extend(executed("usps-synth:n=20", info.name, 2, &Budget::iterations(5), &Cadence::Log));
+    }
+    let results = results(records);
+    let names = |patterns: &[String]| {
+        let shown = results.frames.shown(patterns);
+        let series = results.frames.series.iter().zip(shown).filter(|(_, shown)| *shown);
+        series.map(|(series, _)| series.solver.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[]), ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"]);
+    assert_eq!(names(&["bcfw*".to_owned()]).iter().filter(|name| !name.starts_with("bcfw")).count(), 0);
+    let (figures, _) = figure::all(&results, &[]).unwrap();
+    let of = |name: &str| &figures.iter().find(|figure| figure.name == name).unwrap().svg;
+    let hidden = format!("{} more solvers are in the figure of the league", harness.solvers().len() - 5);
+    assert!(of("oracle_convergence").contains(&hidden) && of("oracle_time").contains(&hidden));
+    let error = figure::all(&results, &["nobody".to_owned()]).map(drop).unwrap_err().to_string();
+    assert!(error.contains("--solvers nobody") && error.contains("mp-bcfw"), "{error}");
+}

@@ -1,0 +1,65 @@
+//! Commands whose reader went away (`claims R | true`, `… | head`): they end quietly, without a panic.
+
+use std::io::{ErrorKind, PipeWriter, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use crate::common::hand;
+use ssvm_bench::trace::store::{Folder, Store};
+
+/// The end of a pipe that nobody reads.
+fn closed() -> PipeWriter {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(writer.write_all(b"x").unwrap_err().kind(), ErrorKind::BrokenPipe);
+    writer
+}
+
+/// The program with nobody at the other end of its standard output, so that every write to it fails.
+fn unread(arguments: &[&str], dir: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    command.args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(closed()).stderr(Stdio::piped());
+    command.spawn().unwrap().wait_with_output().unwrap()
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, lock) = Store::create(dir.path().join("results")).unwrap();
+    for record in hand::demo(&["usps-synth:n=9"], 2) {
+        store.write(Folder::Runs, &record).unwrap();
+    }
+    drop(lock);
+    for arguments in [
+        &["claims", "results"][..],
+        &["claims", "results", "--format", "json"],
+        &["profile", "results"],
+        &["report", "results"],
+        &["figures", "results", "--format", "svg"],
+        &["plan", "--config", "smoke"],
+        &["plan", "--config", "smoke", "--format", "json"],
+        &["data", "list"],
+        &["data", "list", "--format", "json"],
+        &["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--iterations", "3"],
+        &["completions", "bash"],
+        &["--help"],
+    ] {
+        let output = unread(arguments, dir.path());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+        assert!(!errors.contains("panicked") && !errors.contains("error:"), "{arguments:?}: {errors}");
+    }
+    // The page was written before anybody was told of it.
+    assert!(dir.path().join("results/report.html").is_file());
+}
+
+/// Nobody on standard error either: what cannot be said is not said, and an error is still an error.
+#[test]
+fn closed_messages_change_no_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    for (arguments, code) in [(&["plan", "--config", "smoke"][..], 0), (&["claims", "nowhere"], 1), (&["no-such"], 1)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        command.args(arguments).current_dir(dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(closed());
+        assert_eq!(command.status().unwrap().code(), Some(code), "{arguments:?}");
+    }
+}

@@ -1,0 +1,281 @@
+//! The price of the oracle: a run counts k seconds for each second inside it; a solver that never reads the clock is run once
+//! and projected to every other price; tables of ratios have the same bits wherever they are made.
+
+use std::path::Path;
+
+use crate::common::sessions::{self, experiment};
+use ssvm_bench::config::Experiment;
+use ssvm_bench::dataset::Request;
+use ssvm_bench::drive::AnyProblem;
+use ssvm_bench::exec::session::Finished;
+use ssvm_bench::frame::load::Results;
+use ssvm_bench::plan::Plan;
+use ssvm_bench::price::BreakEven;
+use ssvm_bench::settings::Identity;
+use ssvm_bench::trace::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::{
+    Budget, Cadence, Catalog, ClockKind, DataDir, Harness, OracleCost, Quiet, RunSettings, SolverSpec, TracePoint,
+};
+
+fn run(text: &str, out: &Path, jobs: usize) -> Finished {
+    sessions::run(text, out, jobs).unwrap()
+}
+
+fn cost(text: &str) -> OracleCost {
+    text.parse().unwrap()
+}
+
+fn open(name: &str) -> std::sync::Arc<dyn AnyProblem> {
+    Harness::standard().open(&Request::new(name, &DataDir::resolve(None))).unwrap().problem
+}
+
+fn settings(solver: &str, clock: ClockKind, at: &str, budget: &Budget) -> RunSettings {
+    RunSettings {
+        solver: SolverSpec::new(solver),
+        seed: 3,
+        clock,
+        oracle_cost: cost(at),
+        budget: budget.clone(),
+        evaluate: Cadence::Every(1),
+    }
+}
+
+/// A run as a record.
+fn record(problem: &dyn AnyProblem, settings: &RunSettings) -> RunRecord {
+    let outcome = problem.run(settings, &mut Quiet).unwrap();
+    RunRecord {
+        identity: Identity {
+            dataset: "d".to_owned(),
+            data_checksum: "c".to_owned(),
+            lambda: problem.lambda(),
+            pairwise_weight: None,
+            settings: settings.clone(),
+            code_version: "0".to_owned(),
+        },
+        repeat: 0,
+        circumstances: Circumstances::default(),
+        status: Status::Done(outcome.stop),
+        measured: Measured::of(outcome, 0.0, Vec::new()).unwrap(),
+    }
+}
+
+/// What must not differ between a run and a projection: everything but the CPU's time.
+fn points(record: &RunRecord) -> Vec<TracePoint> {
+    record.points().iter().map(|point| TracePoint { cpu_s: 0.0, ..point.clone() }).collect()
+}
+
+#[test]
+fn a_projection_has_the_bits_of_a_run() {
+    let catalog = Harness::standard();
+    let clockless = |info: &&ssvm_bench::SolverInfo| {
+        let spec = SolverSpec::new(info.name);
+        !(info.reads_clock)(&info.resolve(&spec, catalog.solvers()).unwrap())
+    };
+    let names: Vec<&str> = catalog.solvers().iter().filter(clockless).map(|info| info.name).collect();
+    assert!(names.contains(&"fw") && names.contains(&"bcfw-avg") && names.contains(&"one-slack"), "{names:?}");
+    assert!(!names.contains(&"mp-bcfw") && !names.contains(&"mp-bcfw-gap"), "{names:?}");
+    let prices = ["1/16", "0.07", "1", "3.7", "1024"];
+    for dataset in ["usps-synth:n=40", "ocr-synth:n=15", "horseseg-synth:n=6", "stanford-synth:n=3"] {
+        let problem = open(dataset);
+        for solver in &names {
+            let run = |at: &str| record(&*problem, &settings(solver, ClockKind::VIRTUAL, at, &Budget::iterations(4)));
+            for from in ["1/16", "1", "3.7"] {
+                let base = run(from);
+                for to in prices {
+                    let made = run(to);
+                    let projected = base.projected(made.identity.clone());
+                    assert_eq!(points(&projected), points(&made), "{dataset} {solver} from {from} to {to}");
+                    assert_eq!((&projected.status, projected.run_id()), (&made.status, made.run_id()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fixed_number_of_passes_never_reads_the_clock() {
+    let catalog = Harness::standard();
+    let info = catalog.solvers().iter().find(|info| info.name == "mp-bcfw").unwrap();
+    let spec = |passes: &str| info.spec(&[("passes", passes.to_owned())], catalog.solvers()).unwrap();
+    let reads = |passes: &str| (info.reads_clock)(&info.resolve(&spec(passes), catalog.solvers()).unwrap());
+    assert!(reads("auto") && !reads("3") && !reads("0"));
+}
+
+#[test]
+fn a_limit_of_time_is_run_at_every_price() {
+    let limited = CONFIG.replace("iterations = 30", "iterations = 30\ntime_s = 0.01\nuntil = 'all'");
+    let plan = Plan::new(&experiment(&limited), &Harness::standard(), &DataDir::resolve(None)).unwrap();
+    assert!(plan.runs.iter().all(|run| run.projected_from.is_none()), "it ends the same steps elsewhere");
+}
+
+#[test]
+fn a_cheap_oracle_on_the_cpu_clock_never_turns_it_back() {
+    let problem = open("horseseg-synth:n=20");
+    let busy = std::sync::atomic::AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        // Others on the machine: what they take inside calls is no time of the run.
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while busy.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        for at in ["1/16", "1/1024", "1"] {
+            let run = record(&*problem, &settings("bcfw", ClockKind::CPU, at, &Budget::iterations(20)));
+            let mut before = 0.0;
+            for point in run.points() {
+                assert!(point.time_s > before && point.oracle_time_s >= 0.0, "{at}: {} after {before}", point.time_s);
+                assert!(point.oracle_time_s <= point.time_s, "{at}: {} of {}", point.oracle_time_s, point.time_s);
+                before = point.time_s;
+            }
+        }
+        busy.store(false, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn the_slope_rule_and_budgets_read_the_priced_clock() {
+    let problem = open("ocr-synth:n=30");
+    let run = |at: &str, budget: &Budget| record(&*problem, &settings("mp-bcfw", ClockKind::VIRTUAL, at, budget));
+    let passes = |at: &str| run(at, &Budget::iterations(6)).points().last().unwrap().approx_passes;
+    assert!(passes("1/16") < passes("16") && passes("16") < passes("1024"), "a dear oracle makes passes worth more");
+    let limit = Budget { time_s: Some(2e-3), ..Budget::default() };
+    let (cheap, dear) = (run("1/4", &limit), run("64", &limit));
+    let last = |record: &RunRecord| record.points().last().unwrap().clone();
+    assert!(last(&cheap).oracle_calls > 4 * last(&dear).oracle_calls);
+    for record in [&cheap, &dear] {
+        assert!(last(record).time_s >= 2e-3 && last(record).time_s < 2.5e-3, "{}", last(record).time_s);
+    }
+}
+
+#[test]
+fn wall_and_cpu_clocks_are_charged_too() {
+    let problem = open("horseseg-synth:n=20");
+    for clock in [ClockKind::WALL, ClockKind::CPU] {
+        let budget = Budget::iterations(12);
+        let dear = record(&*problem, &settings("mp-bcfw", clock, "1000", &budget));
+        let mut before = 0.0;
+        for point in dear.points() {
+            assert!(point.time_s > before, "{} never goes back", clock.name());
+            assert!(point.oracle_time_s <= point.time_s * (1.0 + 1e-12));
+            before = point.time_s;
+        }
+        let last = dear.points().last().unwrap();
+        let own = dear.measured.totals.oracle_wall_s;
+        let ratio = last.oracle_time_s / own;
+        // CPU time is less than wall time on a busy machine, and its readings are inside the calls.
+        assert!(
+            ratio > if clock == ClockKind::WALL { 999.0 } else { 10.0 } && ratio < 1200.0,
+            "{}: {ratio} times the time that was measured",
+            clock.name()
+        );
+    }
+}
+
+const CONFIG: &str = "name = 'prices'\nrepeats = 5\nclock = 'virtual'\noracle_cost = ['1/16', 1, 16, 256]\n\
+    [budget]\niterations = 30\n[[dataset]]\nname = 'usps-synth:n=60'\n[[dataset]]\nname = 'ocr-synth:n=20'\n\
+    oracle_cost = [1, 64]\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n[[solver]]\nname = 'bcfw-gap'\n";
+
+fn table(out: &Path) -> BreakEven {
+    BreakEven::of(&Results::open(out, &Harness::standard(), &[]).unwrap()).unwrap()
+}
+
+#[test]
+fn a_list_of_prices_is_a_cell_each_and_only_clock_readers_are_run() {
+    let plan = Plan::new(&experiment(CONFIG), &Harness::standard(), &DataDir::resolve(None)).unwrap();
+    assert_eq!(plan.runs.len(), 5 * 3 * (4 + 2));
+    let made: Vec<String> =
+        plan.runs.iter().filter(|run| run.projected_from.is_none()).map(|run| run.label()).collect();
+    assert_eq!(made.len(), 5 * (2 + 4 + 2 + 2), "{made:?}");
+    let own = plan.runs.iter().find(|run| run.settings().oracle_cost == OracleCost::ONE).unwrap();
+    let alone = CONFIG.replace("oracle_cost = ['1/16', 1, 16, 256]\n", "").replace("oracle_cost = [1, 64]\n", "");
+    let without = Plan::new(&experiment(&alone), &Harness::standard(), &DataDir::resolve(None)).unwrap();
+    assert!(without.runs.iter().any(|run| run.run_id == own.run_id), "price 1 keeps its identity");
+}
+
+#[test]
+fn tables_have_the_same_bits_at_any_number_of_workers_and_after_a_break() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, three) = (dir.path().join("one"), dir.path().join("three"));
+    let finished = run(CONFIG, &one, 1);
+    assert!(finished.report.complete() && finished.report.finished == 90);
+    run(CONFIG, &three, 3);
+    assert_eq!(table(&one), table(&three));
+    let before = table(&one);
+    assert_eq!(before.sets.len(), 2);
+    assert_eq!(before.sets[0].prices, [1.0 / 16.0, 1.0, 16.0, 256.0]);
+    // Every second file is lost, also of projections whose run is still there: the next call makes them anew.
+    let mut files: Vec<_> = std::fs::read_dir(one.join("runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert_eq!(files.len(), 90);
+    files.iter().step_by(2).for_each(|file| std::fs::remove_file(file).unwrap());
+    let again = run(CONFIG, &one, 2);
+    assert!(again.report.complete() && again.report.already == 45 && again.report.finished == 45);
+    assert_eq!(table(&one), before);
+}
+
+#[test]
+fn ratios_of_a_solver_that_never_reads_the_clock_follow_from_its_times() {
+    let dir = tempfile::tempdir().unwrap();
+    run(&CONFIG.replace("iterations = 30", "iterations = 400"), dir.path(), 2);
+    let results = Results::open(dir.path(), &Harness::standard(), &[]).unwrap();
+    assert!(results.records.iter().all(|record| record.settings().oracle_cost == OracleCost::ONE));
+    let table = BreakEven::of(&results).unwrap();
+    let row = table.sets[0].rows.iter().find(|row| row.solver == "bcfw-gap").unwrap();
+    // As the oracle becomes all that counts, the ratio of times becomes that of calls: it must level off.
+    let values: Vec<f64> = row.ratios.iter().map(|ratio| ratio.unwrap().time.value).collect();
+    let change = |a: usize, b: usize| (values[a] / values[b]).ln().abs();
+    assert!(change(2, 3) < 0.2 * change(0, 1).max(0.05), "{values:?}");
+    let share = table.sets[0].share;
+    assert!(share > 0.3 && share < 0.95, "{share}");
+}
+
+#[test]
+fn the_papers_price_gives_bcfw_the_papers_share() {
+    let text = "name = 'regime'\nrepeats = 5\nclock = 'virtual'\noracle_cost = [1, 'paper']\n[budget]\niterations = 12\n\
+        [[dataset]]\nname = 'usps-synth:n=60'\n[[dataset]]\nname = 'ocr-synth:n=20'\n\
+        [[dataset]]\nname = 'horseseg-synth:n=10'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n";
+    let dir = tempfile::tempdir().unwrap();
+    run(text, dir.path(), 2);
+    let results = Results::open(dir.path(), &Harness::standard(), &[]).unwrap();
+    assert_eq!(results.regimes.len(), 3);
+    for (regime, paper) in results.regimes.iter().zip([0.15, 0.70, 0.99]) {
+        let (price, share) = regime.runs.expect("runs at the paper's price");
+        assert!((share / (1.0 - share) / (paper / (1.0 - paper)) - 1.0).abs() < 0.3, "{}: {share}", regime.dataset);
+        assert!((price.factor() / regime.solved).ln().abs() < 0.3 && !price.is_one());
+    }
+    let claims = ssvm_bench::claims::check(&results).unwrap();
+    for claim in claims.iter().filter(|claim| claim.dataset.contains("synth")) {
+        let regime = claim
+            .regime
+            .as_ref()
+            .unwrap_or_else(|| panic!("{} on {} has no second column", claim.claim, claim.dataset));
+        assert!(regime.oracle_cost != 1.0);
+    }
+    let share =
+        claims.iter().find(|c| c.number == 3 && c.dataset.starts_with("horseseg") && c.solver == "bcfw").unwrap();
+    assert_eq!(share.in_regime(), ssvm_bench::claims::Verdict::Holds, "{share:?}");
+    let text = ssvm_bench::claims::text(&claims);
+    assert!(text.contains("in the paper's regime:") && text.contains("on this machine:"), "{text}");
+}
+
+#[test]
+fn bad_prices_are_refused_at_their_line() {
+    let refusal = |value: &str| {
+        let text = format!(
+            "name = 'x'\noracle_cost = {value}\n[budget]\niterations = 1\n[[dataset]]\nname = 'usps-synth'\n[[solver]]\nname = 'bcfw'\n"
+        );
+        Experiment::parse(Path::new("x.toml"), &text, Harness::standard().solvers()).unwrap_err().to_string()
+    };
+    for bad in ["0", "-1", "1e300", "1e-300", "'x'", "nan", "inf", "true", "[1, 0]", "'1/0'", "{ a = 1 }"] {
+        let message = refusal(bad);
+        assert!(
+            message.starts_with("x.toml:2") && message.contains("oracle_cost must lie between"),
+            "{bad}: {message}"
+        );
+    }
+    assert!(refusal("[]").contains("no value") && refusal("[4, 4]").contains("twice"));
+    let own = "name = 'x'\noracle_cost = 'paper'\n[budget]\niterations = 1\n[[dataset]]\nname = 'libsvm:tests/fixtures/none'\n[[solver]]\nname = 'bcfw'\n";
+    assert!(Plan::new(&experiment(own), &Harness::standard(), &DataDir::resolve(None)).is_err());
+}

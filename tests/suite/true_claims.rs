@@ -1,0 +1,239 @@
+//! Verdicts that depend on the runs and on nothing else: not on how often they were evaluated, not on luck with seeds,
+//! not on the order of settings.
+
+use crate::common::records::{executed, point, results, run};
+use ssvm_bench::claims::{self, Claim, Verdict};
+use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::{Budget, Cadence, ClockKind, SolverSpec, TracePoint, Value};
+
+fn check(records: Vec<RunRecord>) -> Vec<Claim> {
+    claims::check(&results(records)).unwrap()
+}
+
+fn find<'a>(claims: &'a [Claim], number: u8, dataset: &str, text: &str) -> &'a Claim {
+    let found = claims.iter().find(|c| c.number == number && c.dataset == dataset && c.claim.contains(text));
+    found.unwrap_or_else(|| panic!("no row {number} on {dataset} with '{text}'"))
+}
+
+/// Optimum 1, dual at the optimum; primal suboptimality `scale / k`; `second` seconds per iteration.
+fn curve(scale: f64, second: f64) -> Vec<TracePoint> {
+    (1..=40).map(|k| point(k, second * k as f64, 1.0 + scale / k as f64, 1.0)).collect()
+}
+
+/// Repeats of BCFW and MP-BCFW; the latter is better by a factor of each repeat's own.
+fn pairs(dataset: &str, factors: &[f64]) -> Vec<RunRecord> {
+    let each = (0..).zip(factors).map(|(repeat, factor)| {
+        [run(dataset, "bcfw", repeat, curve(1.0, 0.1)), run(dataset, "mp-bcfw", repeat, curve(1.0 / factor, 0.1))]
+    });
+    each.flatten().collect()
+}
+
+fn on_virtual_clock(mut records: Vec<RunRecord>) -> Vec<RunRecord> {
+    for record in &mut records {
+        record.identity.settings.clock = ClockKind::VIRTUAL;
+    }
+    records
+}
+
+/// The same runs as another cadence would have left them.
+fn thinned(records: &[RunRecord], cadence: &Cadence) -> Vec<RunRecord> {
+    let mut records = records.to_vec();
+    for record in &mut records {
+        let last = record.points().last().map(|p| p.iteration);
+        record.measured.points.retain(|p| cadence.due(p.iteration) || Some(p.iteration) == last);
+        record.identity.settings.evaluate = cadence.clone();
+    }
+    records
+}
+
+#[test]
+fn the_cadence_of_evaluation_moves_no_verdict() {
+    let mut every = Vec::new();
+    for dataset in ["usps-synth:n=80", "horseseg-synth:n=6"] {
+        for solver in ["bcfw", "mp-bcfw", "bcfw-avg", "mp-bcfw-avg"] {
+            every.extend(executed(dataset, solver, 5, &Budget::iterations(40), &Cadence::Every(1)));
+        }
+    }
+    let dense = check(every.clone());
+    // Other marks than those of the log cadence see other noise: an interval may then just clear its threshold.
+    let other = Cadence::At(vec![1, 2, 3, 5, 7, 9, 12, 15, 18, 22, 28, 35]);
+    for (cadence, tolerance) in [(Cadence::Log, 0.02), (other, 0.2)] {
+        let sparse = check(thinned(&every, &cadence));
+        assert_eq!(dense.len(), sparse.len());
+        let mut measured = 0;
+        for (a, b) in dense.iter().zip(&sparse) {
+            let row = format!(
+                "{cadence:?}, claim {} on {}, {}: {} / {}",
+                a.number, a.dataset, a.claim, a.measured, b.measured
+            );
+            let near = cadence != Cadence::Log && [a.verdict, b.verdict].contains(&Verdict::Undecided);
+            assert!(a.verdict == b.verdict || near, "{row}: {:?} {:?}", a.verdict, b.verdict);
+            if let (Some(x), Some(y)) = (a.estimate, b.estimate) {
+                assert!((x.value - y.value).abs() <= tolerance * x.value.abs().max(0.05), "{row}: {x:?} {y:?}");
+                measured += 1;
+            }
+        }
+        assert!(measured >= 12, "{measured} rows have a number");
+    }
+}
+
+#[test]
+fn an_interval_that_covers_the_threshold_is_undecided() {
+    let clear = check(pairs("usps", &[1.8, 2.0, 2.2, 1.9, 2.1, 2.0]));
+    let row = find(&clear, 1, "usps", "mp-bcfw below bcfw");
+    assert_eq!(row.verdict, Verdict::Holds, "{row:?}");
+    assert!(row.evidence.contains("95 % interval by bootstrap over 6 paired repeats"), "{}", row.evidence);
+    let split = check(pairs("usps", &[0.5, 2.0, 0.6, 1.8, 0.55, 1.9]));
+    let row = find(&split, 1, "usps", "mp-bcfw below bcfw");
+    assert_eq!((row.verdict, row.verdict.mark()), (Verdict::Undecided, '?'), "{row:?}");
+    let estimate = row.estimate.unwrap();
+    assert!(estimate.low.unwrap() < 0.1 && estimate.high.unwrap() > 0.9, "{estimate:?}");
+    assert!(claims::summary(&split).contains("undecided"));
+    let worse = check(pairs("usps", &[0.5; 6]));
+    assert_eq!(find(&worse, 1, "usps", "mp-bcfw below bcfw").verdict, Verdict::DoesNotHold);
+}
+
+#[test]
+fn time_ratios_have_intervals_too() {
+    let speed = |factors: &[f64]| {
+        let claims = check(pairs("horseseg", factors));
+        let row = find(&claims, 4, "horseseg", "mp-bcfw against bcfw").clone();
+        (row.verdict, row.estimate.unwrap())
+    };
+    // Half the suboptimality at the same pace: every gap in half the time.
+    let (verdict, estimate) = speed(&[2.0; 5]);
+    assert_eq!(verdict, Verdict::Holds);
+    assert!((estimate.value - 2.0).abs() < 0.01, "crossings are interpolated: {estimate:?}");
+    assert_eq!(speed(&[1.0, 2.2, 1.1, 2.0, 1.2, 2.1]).0, Verdict::Undecided, "1.5 is inside the interval");
+}
+
+#[test]
+fn a_single_repeat_decides_nothing() {
+    for records in [pairs("usps", &[2.0]), on_virtual_clock(pairs("usps", &[2.0]))] {
+        let claims = check(records);
+        let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
+        assert_eq!(row.verdict, Verdict::Undecided);
+        assert!(row.evidence.contains("1 paired repeat gives no 95 % interval"), "{}", row.evidence);
+        assert_eq!(row.estimate.map(|e| (e.low, e.high)), Some((None, None)));
+    }
+}
+
+#[test]
+fn a_solver_whose_runs_all_timed_out_is_compared_as_far_as_they_went() {
+    let mut records = pairs("usps", &[0.5; 5]);
+    for record in records.iter_mut().filter(|record| record.solver() == "mp-bcfw") {
+        record.status = Status::Failed("timed out after 120 s".to_owned());
+        record.measured.points.truncate(10);
+    }
+    let claims = check(records);
+    let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
+    assert_eq!(row.verdict, Verdict::DoesNotHold, "{row:?}");
+    assert!(row.evidence.contains("medians of iterations 1 to 10, at the end 0.200 against 0.100"), "{}", row.evidence);
+    assert!(row.evidence.contains("over 5 paired repeats"), "{}", row.evidence);
+    assert!(row.evidence.contains("5 failed, 5 of them counted as far as they went"), "{}", row.evidence);
+    // 0.3 in 0.67 s against 0.33 s; what only BCFW reached is at most its time over the whole second of the other.
+    let row = find(&claims, 4, "usps", "mp-bcfw against bcfw");
+    assert!(row.evidence.contains("(3e-1: 0.500; 1e-1: ≤1.00; 3e-2: ≤3.33)"), "{}", row.evidence);
+    assert!(row.evidence.contains("; only bcfw reached 1e-1, 3e-2"), "{}", row.evidence);
+    assert!(row.measured.starts_with("≤1.19"), "a mean of bounds is a bound: {}", row.measured);
+    assert_eq!(row.verdict, Verdict::Undecided, "{row:?}");
+    assert_ne!(find(&claims, 5, "usps", "working set").verdict, Verdict::NotMeasured);
+    assert_ne!(find(&claims, 3, "usps", "share of bcfw").verdict, Verdict::NotMeasured);
+}
+
+#[test]
+fn a_gap_that_only_one_side_reached_is_never_dropped() {
+    // MP-BCFW needs ten times the seconds of an iteration and gets to 0.009; BCFW ends after 4 s at 0.025.
+    let slow = |repeat| {
+        [run("horseseg", "bcfw", repeat, curve(1.0, 0.1)), run("horseseg", "mp-bcfw", repeat, curve(0.36, 1.0))]
+    };
+    let claims = check((0..5).flat_map(slow).collect());
+    let row = find(&claims, 4, "horseseg", "mp-bcfw against bcfw");
+    // To 0.01 it took 36 s: all that is known is that BCFW needs at least a ninth of that.
+    assert!(row.evidence.contains("1e-2: ≥0.111"), "{}", row.evidence);
+    assert!(row.measured.starts_with('≥'), "{}", row.measured);
+    assert!(row.evidence.contains("only mp-bcfw reached 1e-2"), "{}", row.evidence);
+    assert_eq!(row.verdict, Verdict::Undecided, "a bound from below cannot say that it is slower: {row:?}");
+    assert!(row.evidence.contains("it may be more"), "{}", row.evidence);
+}
+
+#[test]
+fn the_cost_model_says_that_it_decides() {
+    let claims = check(on_virtual_clock(pairs("ocr", &[2.0])));
+    for number in [3, 4] {
+        let row = find(&claims, number, "ocr", "bcfw");
+        assert!(row.evidence.contains("circular") && row.measured.contains("cost model"), "{row:?}");
+    }
+    assert!(!find(&claims, 1, "ocr", "mp-bcfw below").evidence.contains("circular"), "iterations need no clock");
+    assert!(check(pairs("ocr", &[2.0])).iter().all(|claim| !claim.evidence.contains("circular")));
+}
+
+#[test]
+fn every_setting_of_a_solver_has_a_row_of_its_own() {
+    let mut records = pairs("usps", &[2.0; 5]);
+    for repeat in 0..5 {
+        let narrow = SolverSpec::new("mp-bcfw").with("T", Value::Count(1));
+        records.push(run("usps", narrow, repeat, curve(4.0, 0.1)));
+    }
+    let claims = check(records);
+    for (number, count) in [(1, 2), (4, 2), (5, 2)] {
+        let rows: Vec<&Claim> = claims
+            .iter()
+            .filter(|c| c.number == number && c.dataset == "usps" && c.solver.starts_with("mp-bcfw"))
+            .collect();
+        let rows: Vec<_> = rows.iter().filter(|c| !c.solver.contains("avg")).collect();
+        assert_eq!(rows.len(), count, "{rows:#?}");
+        assert!(rows.iter().any(|c| c.solver.contains("T=1") && c.claim.contains("T=1")), "{rows:#?}");
+    }
+    let verdict = |solver: &str| claims.iter().find(|c| c.number == 1 && c.solver == solver).unwrap().verdict;
+    assert_eq!(verdict("mp-bcfw (T=1)"), Verdict::DoesNotHold);
+    assert_eq!(verdict("mp-bcfw"), Verdict::Holds);
+}
+
+#[test]
+fn machines_of_different_kinds_are_not_compared() {
+    let mut records = pairs("usps", &[2.0; 5]);
+    for record in records.iter_mut().filter(|record| record.solver() == "mp-bcfw") {
+        record.circumstances.host_class = "another CPU, 64 cores".to_owned();
+    }
+    let claims = check(records);
+    let row = find(&claims, 4, "usps", "mp-bcfw against bcfw");
+    assert_eq!(row.verdict, Verdict::NotMeasured);
+    assert!(row.evidence.contains("same clock, host, jobs and build"), "{}", row.evidence);
+}
+
+#[test]
+fn only_runs_with_the_same_seed_are_pairs() {
+    let mut records = pairs("usps", &[2.0; 6]);
+    records.retain(|record| record.solver() == "bcfw" || record.repeat != 3);
+    let claims = check(records);
+    assert!(find(&claims, 1, "usps", "mp-bcfw below bcfw").evidence.contains("over 5 paired repeats"));
+}
+
+#[test]
+fn a_failed_run_counts_as_far_as_it_went() {
+    let mut records = pairs("usps", &[2.0; 6]);
+    let broken = records.iter_mut().find(|r| r.solver() == "mp-bcfw" && r.repeat == 2).unwrap();
+    broken.status = Status::Failed("timed out after 120 s".to_owned());
+    broken.measured.points.truncate(10);
+    let claims = check(records);
+    let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
+    assert!(
+        row.evidence.contains("medians of iterations 1 to 40") && row.evidence.contains("n = 5 from iteration 13"),
+        "{row:?}"
+    );
+    assert!(row.evidence.contains("1 failed, 1 of them counted as far as they went"), "{}", row.evidence);
+    assert_eq!(row.verdict, Verdict::Holds);
+}
+
+#[test]
+fn nothing_is_compared_below_what_is_known_of_the_optimum() {
+    // The dual stops at 0.5: the optimum is somewhere between 0.5 and the best primal.
+    let mut records = pairs("usps", &[2.0; 5]);
+    for record in &mut records {
+        record.measured.points.iter_mut().for_each(|p| (p.dual, p.gap) = (0.5, p.primal - 0.5));
+    }
+    let claims = check(records);
+    let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
+    assert!(row.evidence.contains("nothing below 0.512 is compared"), "{}", row.evidence);
+}

@@ -1,0 +1,264 @@
+//! The order of the queue, the watch on interference and timeouts: nothing here depends on how fast the machine is.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::common::sessions::{self, experiment};
+use ssvm_bench::clock::latency_histogram;
+use ssvm_bench::exec::gate::Gate;
+use ssvm_bench::exec::interference::{self, Probing};
+use ssvm_bench::exec::progress::{Progress, Verbosity};
+use ssvm_bench::exec::scheduler::{self, Batch, run_batch};
+use ssvm_bench::exec::worker::{self, Allocation, Place, Slot};
+use ssvm_bench::plan::{Estimator, Plan, RunSpec};
+use ssvm_bench::trace::manifest::Inflation;
+use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::{DataDir, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+
+const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
+    [[dataset]]\nname = \"usps-synth:n=20\"\n[[dataset]]\nname = \"ocr-synth:n=20\"\n\
+    [[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n[[solver]]\nname = \"fw\"\n";
+
+fn plan(text: &str) -> Plan {
+    Plan::new(&experiment(text), &Harness::standard(), &DataDir::resolve(None)).unwrap()
+}
+
+/// `repeat set solver` in the order of the queue; the second data set takes longer.
+fn order(runs: &[RunSpec], planned: &[RunSpec]) -> Vec<String> {
+    let seconds = |run: &RunSpec| 1.0 + run.set as f64;
+    let name = |run: &RunSpec| format!("{} {} {}", run.repeat, run.set, run.settings().solver.name);
+    scheduler::order(runs, planned, seconds).into_iter().map(|index| name(&runs[index])).collect()
+}
+
+#[test]
+fn solvers_of_a_data_set_and_repeat_are_neighbours_and_take_turns_at_the_front() {
+    let plan = plan(CONFIG);
+    let found = order(&plan.runs, &plan.runs);
+    assert_eq!(found.len(), 24);
+    let expected: Vec<String> =
+        [["bcfw", "mp-bcfw", "fw"], ["mp-bcfw", "fw", "bcfw"], ["fw", "bcfw", "mp-bcfw"], ["bcfw", "mp-bcfw", "fw"]]
+            .iter()
+            .zip(0..)
+            .flat_map(|(solvers, repeat)| [1, 0].map(|set| (set, solvers, repeat)))
+            .flat_map(|(set, solvers, repeat): (usize, &[&str; 3], u64)| {
+                solvers.map(|solver| format!("{repeat} {set} {solver}"))
+            })
+            .collect();
+    assert_eq!(found, expected);
+    // Over three repeats every solver has every place once.
+    for place in 0..3 {
+        let mut at: Vec<&str> = (0..3).map(|repeat| found[6 * repeat + place].rsplit(' ').next().unwrap()).collect();
+        at.sort_unstable();
+        assert_eq!(at, ["bcfw", "fw", "mp-bcfw"]);
+    }
+}
+
+#[test]
+fn what_is_already_done_does_not_shift_the_turns() {
+    let plan = plan(CONFIG);
+    let left: Vec<RunSpec> = plan.runs.iter().filter(|run| run.settings().solver.name != "bcfw").cloned().collect();
+    let all = order(&plan.runs, &plan.runs);
+    let without: Vec<&String> = all.iter().filter(|run| !run.ends_with(" bcfw")).collect();
+    assert_eq!(order(&left, &plan.runs).iter().collect::<Vec<_>>(), without);
+}
+
+#[test]
+fn a_drift_of_the_machine_is_no_interference() {
+    // Ten measurements on a machine that gets slower by 4 % with every piece: as in one block at the end it would look
+    // like a difference, in turns it does not.
+    for inflation in [1.0, 1.12] {
+        for start in 0..10 {
+            let speed = Cell::new(1.04f64.powi(start));
+            let piece = |factor: f64| {
+                speed.set(speed.get() * 1.04);
+                Some(factor * speed.get())
+            };
+            let ratio = interference::ratio(|| piece(1.0), || piece(inflation)).unwrap();
+            assert!((ratio - inflation).abs() < 1e-12, "{ratio}");
+        }
+    }
+    assert_eq!(interference::ratio(|| Some(1.0), || None), None);
+    assert_eq!(interference::ratio(|| Some(0.0), || Some(1.0)), None);
+}
+
+fn row(solver: &str, ratios: &[f64]) -> Inflation {
+    let earlier = Inflation {
+        dataset: "set".into(),
+        solver: solver.into(),
+        jobs: 2,
+        ratios: ratios.to_vec(),
+        ..Inflation::default()
+    };
+    Probing::new(3, 2, &[earlier]).rows(2).pop().unwrap()
+}
+
+#[test]
+fn inflation_has_an_interval_and_warns_when_all_of_it_is_above_five_percent() {
+    let wide = row("fw", &[1.0, 1.12, 1.2]);
+    assert_eq!((wide.ratio, wide.low, wide.high, wide.probes), (1.12, 1.0, 1.2, 3));
+    assert!(interference::summary(&[], 2.0).is_empty());
+    let lines = interference::summary(&[wide.clone(), row("bcfw", &[1.0, 1.01])], 9.0);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("parallel timing is 1.01× isolated (1.00–"), "{lines:?}");
+    assert!(lines[0].contains("5 probes of 2 data sets and solvers"), "{lines:?}");
+    let high = row("bcfw", &[1.1, 1.2, 1.15, 1.13, 1.16]);
+    let lines = interference::summary(&[wide, high.clone()], 2.0);
+    assert!(lines[1].contains("set bcfw 1.15× (1.1") && !lines[1].contains(" fw "), "{lines:?}");
+    assert!(lines[1].contains("--isolated"));
+    assert_eq!(interference::summary(&[high], 5.0).len(), 3);
+    // Two or three values have no interval to speak of.
+    assert_eq!(interference::summary(&[row("bcfw", &[1.2, 1.3, 1.2])], 2.0).len(), 1);
+}
+
+fn outcome(stop: StopReason, wall_s: f64) -> Outcome {
+    let point = TracePoint { iteration: 1, time_s: wall_s, gap: 0.5, primal: 1.0, dual: 0.5, ..TracePoint::default() };
+    Outcome {
+        points: vec![TracePoint { time_s: 0.5 * wall_s, ..point.clone() }, TracePoint { iteration: 2, ..point }],
+        stop,
+        oracle_ns: latency_histogram(),
+        approx_ns: latency_histogram(),
+        wall_s,
+        cpu_s: 0.25 * wall_s,
+        oracle_wall_s: 0.0,
+        pipe_s: 0.0,
+        instrument_s: 0.0,
+        notes: Vec::new(),
+        weights: Vec::new(),
+    }
+}
+
+#[test]
+fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
+    let plan = plan(CONFIG);
+    let (gate, end) = (Gate::default(), AtomicBool::new(false));
+    // The work takes a second alone and 1.3 in company; it sees who is there.
+    let runner = |run: &RunSpec, _: &mut dyn Observer| -> Result<Outcome> {
+        assert!(run.settings().clock.repeatable() && run.settings().budget.iterations.is_some(), "equal work");
+        Ok(outcome(StopReason::Iterations, if gate.running() == 0 { 1.0 } else { 1.3 }))
+    };
+    let slot = Arc::new(Slot::default());
+    let probing = Probing::new(2, 2, &[]);
+    let description = plan.description(&plan.runs[0]);
+    let record = |index: usize| -> RunRecord {
+        let first = |_: &RunSpec, _: &mut dyn Observer| Ok(outcome(StopReason::Iterations, 0.1));
+        let other = Gate::default();
+        let place = Place { jobs: 2, core: None, helpers: None, gate: &other, allocation: &Allocation::default() };
+        worker::execute(index, &plan.runs[index], description, &first, &slot, place).unwrap()
+    };
+    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate, allocation: &Allocation::default() };
+    // Nobody else is at work: no probe.
+    probing.after(&plan.runs[0], &record(0), &runner, &slot, place);
+    std::thread::scope(|scope| {
+        let neighbour = scope.spawn(|| {
+            let _inside = gate.enter();
+            while !end.load(Ordering::Relaxed) {
+                gate.pass();
+                std::thread::yield_now();
+            }
+        });
+        while gate.running() == 0 {
+            std::thread::yield_now();
+        }
+        // Two probes of two ratios each are wanted. On a busy machine the neighbour may come by too late: then there is
+        // none this time.
+        for attempt in 0..100 {
+            let index = attempt % 4;
+            probing.after(&plan.runs[index], &record(index), &runner, &slot, place);
+        }
+        end.store(true, Ordering::Relaxed);
+        neighbour.join().unwrap();
+    });
+    let rows = probing.rows(2);
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!((rows[0].dataset.as_str(), rows[0].solver.as_str(), rows[0].jobs), ("usps-synth:n=20", "bcfw", 2));
+    assert!(
+        (4..6).contains(&rows[0].ratios.len()) && rows[0].ratios.iter().all(|ratio| (ratio - 1.3).abs() < 1e-12),
+        "{rows:?}"
+    );
+}
+
+#[test]
+fn sessions_probe_timed_runs_in_company_only() {
+    let text = "name = \"t\"\nclock = \"wall\"\nrepeats = 3\nprobes = 2\nevaluate = \"every:1\"\n[budget]\niterations = 20\n\
+        [[dataset]]\nname = \"usps-synth:n=150\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n";
+    let interference = |text: &str, jobs: usize| {
+        let dir = tempfile::tempdir().unwrap();
+        let finished = sessions::run(text, dir.path(), jobs).unwrap();
+        assert!(finished.report.complete() && finished.contents.records.len() == 6);
+        finished.manifest.interference
+    };
+    // How many come about depends on who is at work when; what there is has an interval around its median.
+    for row in interference(text, 2) {
+        assert!(row.jobs == 2 && row.probes as usize == row.ratios.len() && row.probes <= 5, "{row:?}");
+        assert!(row.low <= row.ratio && row.ratio <= row.high && row.low > 0.0, "{row:?}");
+    }
+    assert!(interference(text, 1).is_empty());
+    assert!(interference(&text.replace("\"wall\"", "\"virtual\""), 2).is_empty());
+}
+
+#[test]
+fn a_run_that_times_out_keeps_its_points() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, _lock) = Store::create(dir.path()).unwrap();
+    let plan = plan(
+        "name = \"x\"\n[budget]\niterations = 9\n[[dataset]]\nname = \"usps-synth:n=10\"\n[[solver]]\nname = \"bcfw\"\n",
+    );
+    let runner = |_: &RunSpec, observer: &mut dyn Observer| -> Result<Outcome> {
+        let cancelled = observer.cancelled();
+        while !cancelled() {
+            std::thread::yield_now();
+        }
+        Ok(outcome(StopReason::Cancelled, 3.0))
+    };
+    let batch = Batch {
+        runs: &plan.runs,
+        plan: &plan,
+        runner: std::sync::Arc::new(runner),
+        store: &store,
+        jobs: 1,
+        threads: 1,
+        timeout: Some(Duration::ZERO),
+        grace: Duration::from_mins(1),
+        cancel: &AtomicBool::new(false),
+        drain: None,
+        allocation: Allocation::default(),
+        probing: None,
+    };
+    run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
+    let records = store.scan(Folder::Runs).unwrap().records;
+    assert_eq!(records.len(), 1);
+    assert!(
+        matches!(&records[0].status, Status::Failed(why) if why.starts_with("timed out after ")),
+        "{:?}",
+        records[0].status
+    );
+    assert_eq!(records[0].points().iter().map(|point| point.iteration).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(records[0].measured.totals.wall_s, 3.0);
+}
+
+#[test]
+fn a_run_that_another_build_timed_is_not_done() {
+    let text = "name = \"t\"\nclock = \"wall\"\nprobes = 0\n[budget]\niterations = 2\n\
+        [[dataset]]\nname = \"usps-synth:n=20\"\n[[solver]]\nname = \"fw\"\n[[solver]]\nname = \"bcfw\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    let run = |text: &str| sessions::run(text, dir.path(), 1).unwrap().report;
+    assert_eq!((run(text).finished, run(text).already), (2, 2));
+    let other_build = |clock: &str| {
+        let (store, _lock) = Store::create(dir.path()).unwrap();
+        let records = store.scan(Folder::Runs).unwrap().records;
+        let mut record = records.into_iter().find(|r| r.settings().clock.name() == clock).unwrap();
+        record.circumstances.build = "x86_64 opt-level=0".into();
+        store.write(Folder::Runs, &record).unwrap();
+    };
+    other_build("wall");
+    let report = run(text);
+    assert_eq!((report.already, report.finished), (1, 1), "a debug build's times are no times of this one");
+    // The virtual clock does not know what a build is.
+    let text = text.replace("wall", "virtual");
+    run(&text);
+    other_build("virtual");
+    assert_eq!(run(&text).finished, 0);
+}
