@@ -62,7 +62,7 @@ enum DataCommand {
         /// Where to write (one set only); else the cache folder that `run` and `solve` use.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// Store features in half precision: half the bytes, and steps that read less. The cache folder keeps such a file beside
+        /// Store features in half precision: half the bytes, and shorter steps with two labels. The cache folder keeps such a file beside
         /// the other; train on it as graph:PATH.
         #[arg(long)]
         half: bool,

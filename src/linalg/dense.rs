@@ -1,7 +1,7 @@
 //! Kernels over whole vectors: slices in, sums and updated slices out.
 
 use super::half::Half;
-use super::simd::{Lanes, Stored, kernel, padded, prefetch, prefetch_line};
+use super::simd::{Lanes, Stored, kernel, padded, prefetch_line};
 
 kernel! {
     /// ⟨a, b⟩.
@@ -116,11 +116,11 @@ fn dot_rows_body<L: Lanes>(rows: &[f64], x: &[f64], out: &mut [f64]) {
 
 /// R rows of features against B weight vectors of length p; asks for A rows of `ahead` meanwhile.
 #[inline(always)]
-fn dot_stored_group<L: Lanes, T: Stored, const R: usize, const B: usize, const A: usize>(
+fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, const A: usize>(
     rows: &[T],
     w: &[f64],
     p: usize,
-    ahead: &[T],
+    ahead: &[U],
     out: &mut [f64],
     stride: usize,
 ) {
@@ -129,7 +129,7 @@ fn dot_stored_group<L: Lanes, T: Stored, const R: usize, const B: usize, const A
     let mut acc = [[L::zero(); R]; B];
     let mut c = 0;
     while c + 4 <= p {
-        let line = 64 / size_of::<T>();
+        let line = 64 / size_of::<U>();
         if c.is_multiple_of(line) {
             // Line after line: memory gives those of one row sooner than one of each.
             for a in 0..A {
@@ -181,19 +181,21 @@ fn dot_half_rows<L: Lanes>(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f6
         return dot_stored_rows::<L, Half>(rows, w, p, out);
     }
     assert_eq!(out.len(), rows.len() / p * labels);
-    let mut ahead = rows.chunks(ROWS * p).skip(1);
-    for (rows, out) in rows.chunks(ROWS * p).zip(out.chunks_mut(ROWS * labels)) {
-        prefetch(ahead.next().unwrap_or_default());
-        wide.resize(rows.len(), 0.0);
+    for (g, (group, out)) in rows.chunks(ROWS * p).zip(out.chunks_mut(ROWS * labels)).enumerate() {
+        wide.resize(group.len(), 0.0);
         let (to, rest) = wide.as_chunks_mut::<4>();
-        let (from, last) = rows.as_chunks::<4>();
+        let (from, last) = group.as_chunks::<4>();
         for (to, from) in to.iter_mut().zip(from) {
             L::load_f16(from).store(to);
         }
         for (to, from) in rest.iter_mut().zip(last) {
             *to = (*from).into();
         }
-        dot_stored_rows::<L, f64>(wide, w, p, out);
+        if group.len() == ROWS * p {
+            dot_stored_labels::<L, f64, Half, ROWS>(wide, w, p, &rows[(g + 1) * ROWS * p..], out);
+        } else {
+            dot_stored_rows::<L, f64>(wide, w, p, out);
+        }
     }
 }
 
@@ -204,31 +206,37 @@ fn dot_stored_rows<L: Lanes, T: Stored>(rows: &[T], w: &[f64], p: usize, out: &m
     assert_eq!(out.len(), count * labels);
     let mut r = 0;
     while labels == 1 && r + 8 <= count {
-        dot_stored_group::<L, T, 8, 1, 8>(&rows[r * p..], w, p, &rows[(r + 8) * p..], &mut out[r..], 1);
+        dot_stored_group::<L, T, T, 8, 1, 8>(&rows[r * p..], w, p, &rows[(r + 8) * p..], &mut out[r..], 1);
         r += 8;
     }
     while r + 4 <= count {
-        dot_stored_labels::<L, T, 4>(&rows[r * p..], w, p, &mut out[r * labels..]);
+        dot_stored_labels::<L, T, T, 4>(&rows[r * p..], w, p, &rows[(r + 4) * p..], &mut out[r * labels..]);
         r += 4;
     }
     while r < count {
-        dot_stored_labels::<L, T, 1>(&rows[r * p..], w, p, &mut out[r * labels..]);
+        dot_stored_labels::<L, T, T, 1>(&rows[r * p..], w, p, &rows[(r + 1) * p..], &mut out[r * labels..]);
         r += 1;
     }
 }
 
-/// R rows against all vectors, while the rows are near; with every two of them comes another of the rows after these.
+/// R rows against all vectors, while the rows are near; with every two of them comes another of the rows `ahead`.
 #[inline(always)]
-fn dot_stored_labels<L: Lanes, T: Stored, const R: usize>(rows: &[T], w: &[f64], p: usize, out: &mut [f64]) {
+fn dot_stored_labels<L: Lanes, T: Stored, U, const R: usize>(
+    rows: &[T],
+    w: &[f64],
+    p: usize,
+    ahead: &[U],
+    out: &mut [f64],
+) {
     let labels = w.len() / p;
     let mut k = 0;
     while k + 2 <= labels {
-        let ahead = rows.get((R + k / 2) * p..).unwrap_or_default();
-        dot_stored_group::<L, T, R, 2, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
+        let ahead = ahead.get(k / 2 * p..).unwrap_or_default();
+        dot_stored_group::<L, T, U, R, 2, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
         k += 2;
     }
     if k < labels {
-        dot_stored_group::<L, T, R, 1, 1>(rows, &w[k * p..], p, &rows[R * p..], &mut out[k..], labels);
+        dot_stored_group::<L, T, U, R, 1, 1>(rows, &w[k * p..], p, ahead, &mut out[k..], labels);
     }
 }
 
