@@ -40,14 +40,13 @@ impl GraphProblem {
             sure = sure.max(about - error);
             near.highs.push(about + error);
         }
-        let left = || near.highs.iter().enumerate().filter(|(_, high)| !(**high < sure)).map(|(at, _)| at);
-        match (left().next(), left().nth(1)) {
-            (Some(only), None) => only,
-            _ => {
-                let values = planes.zip(&near.highs).enumerate().filter(|(_, (_, high))| !(**high < sure));
-                last_highest(values.map(|(at, (plane, _))| (at, value(plane))))
-            }
+        let ruled_out = |high: f64| high < sure;
+        let mut left = near.highs.iter().enumerate().filter(|(_, high)| !ruled_out(**high)).map(|(at, _)| at);
+        if let (Some(only), None) = (left.next(), left.next()) {
+            return only;
         }
+        let values = planes.zip(&near.highs).enumerate().filter(|(_, (_, high))| !ruled_out(**high));
+        last_highest(values.map(|(at, (plane, _))| (at, value(plane))))
     }
 }
 
@@ -95,7 +94,7 @@ mod tests {
                 let mut planes: Vec<GraphPlane> = (0..12)
                     .map(|at| {
                         let labels: Vec<u16> =
-                            (0..9).map(|_| ((next() + 1.0) / 2.0 * num_labels as f64) as u16).collect();
+                            (0..9).map(|_| ((next() + 1.0) * 0.5 * num_labels as f64) as u16).collect();
                         let mut plane = GraphPlane::default();
                         problem.label_plane(0, &labels, at % 3, &mut plane);
                         plane
