@@ -5,6 +5,9 @@ default: test
 format:
     .ci/run format
 
+build:
+    .ci/run build
+
 lint:
     .ci/run lint
 
