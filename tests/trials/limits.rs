@@ -13,7 +13,7 @@ use ssvm_bench::dataset::Argument;
 use ssvm_bench::trace::RunRecord;
 use ssvm_bench::trace::store::{Folder, Store};
 use ssvm_bench::{
-    DatasetInfo, DatasetRow, Harness, Loaded, MaxOracle, Request, Result as Outcome, Simple, SparsePlane, guard,
+    DatasetInfo, DatasetRow, Harness, Loaded, MaxOracle, Request, Result as Outcome, Simple, SparsePlane,
 };
 
 /// Memory without end: in planes that a working set keeps, or inside one call of the oracle.
@@ -41,10 +41,7 @@ impl MaxOracle for Greedy {
             let mut kept = Vec::new();
             loop {
                 kept.push(vec![1u8; 1 << 20]);
-                // Slowly where it is watched: at more than four reserves nobody looks often.
-                if guard::available_memory().is_none_or(|left| left < 300 << 20) {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
+                std::thread::sleep(Duration::from_millis(20));
             }
         }
         // A plane that is above zero whatever w is, and another one at every w.
