@@ -131,9 +131,8 @@ fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, cons
     while c + 4 <= p {
         let line = 64 / size_of::<U>();
         if c.is_multiple_of(line) {
-            // Line after line: memory gives those of one row sooner than one of each.
             for a in 0..A {
-                prefetch_line(ahead, A * c + a * line);
+                prefetch_line(ahead, a * p + c);
             }
         }
         let x: [L; R] = std::array::from_fn(|r| T::lanes(&row[r][c..c + 4]));

@@ -4,7 +4,6 @@ mod chain;
 mod dense;
 mod half;
 mod simd;
-mod single;
 
 pub use chain::{accumulate_rows, chain_advance, chain_direction, chain_maxima, scatter_rows};
 pub use dense::{
@@ -13,4 +12,3 @@ pub use dense::{
 };
 pub use half::Half;
 pub use simd::{on_huge_pages, prefetch, prefetch_near, zeros};
-pub use single::{Single, dot_single};

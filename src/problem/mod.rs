@@ -179,21 +179,6 @@ pub trait Problem: Sync {
         Self::Plane: 'a;
     /// ⟨φ^{iy}, [w 1]⟩.
     fn value(&self, i: usize, plane: &Self::Plane, w: &[f64], work: &Self::Work) -> f64;
-    /// Which of these planes of term i is the highest at w, the last of equals. Needs what [`Problem::value`] needs.
-    /// Overridden where most planes can be ruled out for less than their value costs.
-    #[inline(always)]
-    fn highest<'a>(
-        &self,
-        i: usize,
-        planes: impl Iterator<Item = &'a Self::Plane> + Clone,
-        w: &[f64],
-        work: &mut Self::Work,
-    ) -> usize
-    where
-        Self::Plane: 'a,
-    {
-        last_highest(planes.map(|plane| self.value(i, plane, w, work)).enumerate())
-    }
     /// Products of φ̂ − φ^i; may leave the direction in `work` for [`Problem::advance`].
     fn direction(
         &self,
@@ -275,18 +260,6 @@ pub trait Problem: Sync {
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
     }
-}
-
-/// The place of the highest value, the last of equals; 0 where there is none.
-#[inline(always)]
-fn last_highest(values: impl Iterator<Item = (usize, f64)>) -> usize {
-    let (mut best, mut best_value) = (0, f64::NEG_INFINITY);
-    for (at, value) in values {
-        if value >= best_value {
-            (best, best_value) = (at, value);
-        }
-    }
-    best
 }
 
 /// Vectors as long as w that a run has at most: w, the sums and the mean of an average, what is evaluated and returned, and

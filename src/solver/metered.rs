@@ -133,19 +133,20 @@ impl<'p, P: Problem> Metered<'p, P> {
         self.0.value(i, plane, w, work)
     }
 
-    /// [`Problem::highest`].
+    /// Which of these planes of term i is the highest at w, the last of equals. Needs what [`Problem::value`] needs.
     #[inline(always)]
-    pub fn highest<'a>(
-        self,
-        i: usize,
-        planes: impl Iterator<Item = &'a P::Plane> + Clone,
-        w: &[f64],
-        work: &mut P::Work,
-    ) -> usize
+    pub fn highest<'a>(self, i: usize, planes: impl Iterator<Item = &'a P::Plane>, w: &[f64], work: &P::Work) -> usize
     where
         P::Plane: 'a,
     {
-        self.0.highest(i, planes, w, work)
+        let (mut best, mut best_value) = (0, f64::NEG_INFINITY);
+        for (at, plane) in planes.enumerate() {
+            let value = self.0.value(i, plane, w, work);
+            if value >= best_value {
+                (best, best_value) = (at, value);
+            }
+        }
+        best
     }
 
     /// [`Problem::direction`].

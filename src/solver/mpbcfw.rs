@@ -255,7 +255,7 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
         let count = set.len();
         let now = &mut self.kept.now;
         now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
-        let best = if count > 1 { now.problem.highest(i, set.planes(), &now.w, &mut now.work) } else { 0 };
+        let best = if count > 1 { now.problem.highest(i, set.planes(), &now.w, &now.work) } else { 0 };
         if now.step(i, set.plane(best), average) && count == 1 {
             self.settled[i] = iteration;
         }

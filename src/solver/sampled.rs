@@ -189,7 +189,7 @@ impl<'p, P: Problem> Blocks for Mixes<'p, P> {
             return None;
         }
         now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
-        let best = now.problem.highest(i, set.planes(), &now.w, &mut now.work);
+        let best = now.problem.highest(i, set.planes(), &now.w, &now.work);
         let direction = now.aim(i, set.plane(best));
         meter.work((set.len() as u64 + 1) * now.problem.product_ops(i));
         if direction.gain < least || direction.gain <= 0.0 {

@@ -8,17 +8,15 @@
 //! of a plane are (−v, v), so φ⋆ lives in a p-dimensional subspace: coordinates are √2·v, an isometry that halves every
 //! product. With K labels, blocks that are zero are not stored.
 
-mod near;
 mod search;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::near::Near;
 use super::{COPIES, Certificate, Direction, Family, Paper, Problem, Sink, Size, vectors};
 use crate::data::GraphData;
 use crate::error::{Error, Result};
-use crate::linalg::{Single, add_scaled, dot, mix_advance, mix_products, norm2, prefetch};
+use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch};
 use crate::oracle::bound::{BoundBudget, PottsBound};
 use crate::oracle::expansion::PottsSolver;
 use crate::oracle::maxflow::{BinaryCut, Topology};
@@ -42,7 +40,7 @@ pub const BINARY_GRAPH: Family = Family {
     paper: Some(Paper::HorseSeg),
     pairwise: true,
     oracle_seconds: |size| 0.3e-9 * values(size) + 0.1e-6 * values(size) / NODE_FEATURES,
-    plane_bytes: |size| 6 * size.d + 64,
+    plane_bytes: |size| 4 * size.d + 64,
 };
 
 /// The family with more.
@@ -76,20 +74,17 @@ pub struct GraphPlane {
     mask: u64,
     /// Stored blocks, ascending.
     sums: Vec<f64>,
-    /// Rounded, for comparing planes.
-    near: Single,
     offset: f64,
 }
 
 impl Clone for GraphPlane {
     fn clone(&self) -> Self {
-        Self { labels: self.labels.clone(), sums: self.sums.clone(), near: self.near.clone(), ..*self }
+        Self { labels: self.labels.clone(), sums: self.sums.clone(), ..*self }
     }
 
     fn clone_from(&mut self, other: &Self) {
         self.labels.clone_from(&other.labels);
         self.sums.clone_from(&other.sums);
-        self.near.clone_from(&other.near);
         (self.mask, self.offset) = (other.mask, other.offset);
     }
 }
@@ -114,7 +109,6 @@ pub struct GraphWork {
     cut: BinaryCut,
     potts: PottsSolver,
     bound: PottsBound,
-    near: Near,
     /// Scratch of products with features in half precision.
     wide: Vec<f64>,
     /// Where the features of the next term are.
@@ -191,7 +185,6 @@ impl Problem for GraphProblem {
             cut: BinaryCut::new(),
             potts: PottsSolver::new(),
             bound: PottsBound::new(),
-            near: Near::default(),
             wide: Vec::new(),
             ahead: 0..0,
         }
@@ -274,19 +267,6 @@ impl Problem for GraphProblem {
         let p = self.p();
         let blocks = self.in_mask(plane.mask).zip(plane.sums.chunks_exact(p));
         blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset
-    }
-
-    fn highest<'a>(
-        &self,
-        i: usize,
-        planes: impl Iterator<Item = &'a GraphPlane> + Clone,
-        w: &[f64],
-        work: &mut GraphWork,
-    ) -> usize {
-        let mut near = std::mem::take(&mut work.near);
-        let highest = self.highest_near(planes, w, &mut near, |plane| self.value(i, plane, w, work));
-        work.near = near;
-        highest
     }
 
     fn direction(

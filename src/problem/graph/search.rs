@@ -100,7 +100,6 @@ impl GraphProblem {
                 row.add_to(&mut plane.sums[from..from + p], -scale);
             }
         }
-        plane.near.round(&plane.sums);
         let theta = f64::from(self.truth_disagreements[i]) - f64::from(disagreements);
         plane.offset = (f64::from(wrong) / truth.len() as f64 + self.pairwise * theta) * scale;
     }
