@@ -160,6 +160,16 @@ impl<'a> FeatureRows<'a> {
         }
     }
 
+    /// What to do about the value there, which is not finite.
+    pub fn advice(self, at: usize) -> &'static str {
+        let infinite = self.part(at..at + 1).singles().iter().any(|value| value.is_infinite());
+        match self {
+            _ if !infinite => "; replace what is no number",
+            Self::Single(_) => "; single precision ends at 3.4e38, scale such features",
+            Self::Half(_) => "; half precision ends at 65504, store such features as float32",
+        }
+    }
+
     /// out[l·K + k] = ⟨row l, w[k]⟩ for all rows of length p and all K vectors of length p in `w`; `wide` is scratch.
     pub fn products(self, w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
         match self {

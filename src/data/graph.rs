@@ -95,13 +95,9 @@ impl GraphData {
             }
             let features = self.features_of(i);
             if let Some(at) = features.not_finite() {
-                let (node, column) = (at / p, at % p);
-                let advice = match features {
-                    FeatureRows::Single(_) => "",
-                    FeatureRows::Half(_) => "; half precision ends at 65504, store such features as float32",
-                };
+                let (node, column, advice) = (at / p, at % p, features.advice(at));
                 return Err(format!(
-                    "example {i} has a feature that is not finite: column {column} of its known node {node}{advice}"
+                    "example {i} has a feature that is not finite: column {column} of node {node}{advice}"
                 ));
             }
         }

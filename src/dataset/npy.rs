@@ -1,6 +1,6 @@
 //! NumPy arrays: a reader of `.npy` bytes → typed values in C order; values → `.npy` bytes that are the same everywhere.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use super::npy_header::{Header, Kind};
 use crate::data::NodeFeatures;
@@ -120,7 +120,8 @@ fn read_values<T: Element>(
     let mut block = vec![0; (1 << 16) * size];
     while values.len() < count {
         let part = &mut block[..(count - values.len()).min(1 << 16) * size];
-        reader.read_exact(part).map_err(|e| format!("ends after {} of {count} values ({e})", values.len()))?;
+        fill(&mut reader, part)
+            .map_err(|(bytes, e)| format!("ends after {} of {count} values ({e})", values.len() + bytes / size))?;
         if swap {
             part.chunks_exact_mut(size).for_each(<[u8]>::reverse);
         }
@@ -130,6 +131,20 @@ fn read_values<T: Element>(
         values = (0..count).map(|at| values[at % columns * rows + at / columns]).collect();
     }
     Ok(Array { shape: header.shape, values })
+}
+
+/// Reads until the room is full; else how much there was, and why there is no more.
+fn fill(reader: &mut impl Read, room: &mut [u8]) -> Result<(), (usize, io::Error)> {
+    let mut filled = 0;
+    while filled < room.len() {
+        match reader.read(&mut room[filled..]) {
+            Ok(0) => return Err((filled, io::ErrorKind::UnexpectedEof.into())),
+            Ok(bytes) => filled += bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((filled, error)),
+        }
+    }
+    Ok(())
 }
 
 /// Reads a text scalar: NumPy `str`, `bytes`, or an array of uint8 holding UTF-8.

@@ -224,6 +224,7 @@ impl RawGraph {
     /// Drops unknown nodes with their edges, and examples left with no node; `path` is for error messages.
     pub fn into_known(mut self, path: &Path) -> Result<(GraphData, Dropped)> {
         self.check_edges().map_err(|message| Error::file(path, message))?;
+        self.check_features().map_err(|message| Error::file(path, message))?;
         let p = self.features_per_node;
         let mut dropped = Dropped::default();
         let mut labels = Vec::with_capacity(self.labels.len());
@@ -269,6 +270,24 @@ impl RawGraph {
         }
         data.validate().map_err(|message| Error::file(path, message))?;
         Ok((data, dropped))
+    }
+
+    /// Features of known nodes are finite; examples and nodes are told as the file counts them.
+    fn check_features(&self) -> Result<(), String> {
+        let p = self.features_per_node;
+        for i in 0..self.len() {
+            let nodes = self.node_offsets[i]..self.node_offsets[i + 1];
+            for (node, row) in nodes.enumerate().filter(|(_, row)| self.labels[*row] >= 0) {
+                let features = self.features.rows(row * p..(row + 1) * p);
+                if let Some(column) = features.not_finite() {
+                    let advice = features.advice(column);
+                    return Err(format!(
+                        "array features: example {i} has a value that is not finite in column {column} of node {node}{advice}"
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What must hold before nodes can be renumbered.
