@@ -66,7 +66,11 @@ pub(super) fn summary(input: &Input) -> String {
         let (count, plural) = (input.results.damaged.len(), if input.results.damaged.len() == 1 { "" } else { "s" });
         let _ = write!(out, "; <a href=\"#environment\"><strong>{count} damaged file{plural}</strong></a>");
     }
-    let _ = write!(out, ". Claims of the paper: <strong>{}</strong>.</p>", claims::summary(input.claims));
+    let _ = write!(
+        out,
+        ". Claims of the paper: <strong>{}</strong>.</p>",
+        claims::summary(input.claims).replace('\n', "; ")
+    );
     out
 }
 

@@ -258,6 +258,12 @@ fn the_papers_price_gives_bcfw_the_papers_share() {
     assert_eq!(share.in_regime(), ssvm_bench::claims::Verdict::Holds, "{share:?}");
     let text = ssvm_bench::claims::text(&claims);
     assert!(text.contains("in the paper's regime:") && text.contains("on this machine:"), "{text}");
+    let program = env!("CARGO_BIN_EXE_ssvm-bench");
+    let made = std::process::Command::new(program).arg("report").arg(dir.path()).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    // Two sentences of the terminal are one on the page.
+    let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
+    assert!(page.contains("not measured; in the paper's regime: "));
 }
 
 #[test]
