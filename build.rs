@@ -5,18 +5,7 @@ use std::process::Command;
 
 /// The sources that a run's numbers depend on. Scheduling, storage, figures and docs are not among them, so that
 /// changing those does not make finished results look stale.
-const SOURCES: [&str; 10] = [
-    "src/clock",
-    "src/data",
-    "src/dataset",
-    "src/drive",
-    "src/linalg",
-    "src/oracle",
-    "src/problem",
-    "src/program",
-    "src/settings",
-    "src/solver",
-];
+const SOURCES: [&str; 2] = ["crates/ssvm/src", "src/dataset"];
 
 fn main() {
     let mut files = Vec::new();
@@ -38,7 +27,8 @@ fn main() {
     set("SSVM_CODE", &format!("{version}+{hash:016x}"));
 
     let commit = run("git", &["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".into());
-    let changed = run("git", &["status", "--porcelain", "-uno", "--", "src", "Cargo.toml", "Cargo.lock", "build.rs"]);
+    let changed =
+        run("git", &["status", "--porcelain", "-uno", "--", "src", "crates", "Cargo.toml", "Cargo.lock", "build.rs"]);
     let dirty = changed.is_some_and(|text| !text.is_empty());
     set("SSVM_COMMIT", &if dirty { format!("{commit}-dirty") } else { commit });
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
@@ -49,6 +39,7 @@ fn main() {
     set("SSVM_FLAGS", flags.trim());
 
     println!("cargo:rerun-if-changed=src");
+    println!("cargo:rerun-if-changed=crates/ssvm/src");
     println!("cargo:rerun-if-changed=build.rs");
     if let Some(log) = run("git", &["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {
         println!("cargo:rerun-if-changed={log}");

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use ssvm_bench::oracle::expansion::{PottsSolver, argmin_labels};
-use ssvm_bench::oracle::maxflow::{BinaryCut, MaxFlow, Topology};
-use ssvm_bench::oracle::partial::PartialOptimum;
+use ssvm::oracle::expansion::{PottsSolver, argmin_labels};
+use ssvm::oracle::maxflow::{BinaryCut, MaxFlow, Topology};
+use ssvm::oracle::partial::PartialOptimum;
 
 const SIDE: u32 = 12;
 const NODES: usize = (SIDE * SIDE) as usize;

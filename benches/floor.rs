@@ -6,7 +6,7 @@ use std::time::Instant;
 /// Best of a few sweeps over an array far larger than any cache.
 pub fn stream_bytes_per_second() -> f64 {
     let array = vec![1.0f64; 32 << 20];
-    best(5, (array.len() * 8) as f64, || ssvm_bench::linalg::norm2(black_box(&array)))
+    best(5, (array.len() * 8) as f64, || ssvm::linalg::norm2(black_box(&array)))
 }
 
 /// A multiplication and an addition count as one operation, as on the virtual clock.
@@ -16,7 +16,7 @@ pub fn operations_per_second() -> f64 {
     let (rows, x, mut out) = (vec![1.0f64; 10 * 256], vec![1.0f64; 256], [0.0; 10]);
     best(20, (SWEEPS * rows.len()) as f64, || {
         for _ in 0..SWEEPS {
-            ssvm_bench::linalg::dot_rows(black_box(&rows), &x, &mut out);
+            ssvm::linalg::dot_rows(black_box(&rows), &x, &mut out);
         }
         out[0]
     })

@@ -5,8 +5,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ssvm::oracle::maxflow::{BinaryCut, Topology};
 use ssvm_bench::dataset::twin::{HorseSegTwin, OcrTwin, StanfordTwin, UspsTwin};
-use ssvm_bench::oracle::maxflow::{BinaryCut, Topology};
 use ssvm_bench::{DataDir, DatasetRow, Problem, Request};
 
 #[path = "floor.rs"]

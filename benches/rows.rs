@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use ssvm_bench::clock::Limits;
-use ssvm_bench::drive::AnyProblem;
-use ssvm_bench::solver::{SolverTable, Standard};
+use ssvm::clock::Limits;
+use ssvm::drive::AnyProblem;
+use ssvm::solver::{SolverTable, Standard};
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Iteration, Meter, Metered, Outcome, Params, Problem, Quiet,
     Request, RunSettings, Solution, Solver, SolverInfo, SolverRow, SolverSpec,

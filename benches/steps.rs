@@ -5,8 +5,8 @@
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ssvm_bench::clock::UNIT_NS;
-use ssvm_bench::drive::AnyProblem;
+use ssvm::clock::UNIT_NS;
+use ssvm::drive::AnyProblem;
 use ssvm_bench::{ClockKind, Outcome, SolverSpec, Value};
 
 #[path = "floor.rs"]

@@ -4,7 +4,7 @@
 //! cargo run --release --example solver -- reproduce --config examples/solver.toml
 //! ```
 
-use ssvm_bench::solver::order::{Order, Orders};
+use ssvm::solver::order::{Order, Orders};
 use ssvm_bench::{
     Domain, Harness, Iterate, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver, SolverInfo,
     SolverRow,

@@ -25,7 +25,7 @@ HONEST = TARGET / "release" / "ssvm-bench"
 # name -> (file, text as it is, text put in its place, gate, words that its message must hold)
 SABOTAGE = {
     "forgotten-steps": (
-        "src/solver/iterate.rs",
+        "crates/ssvm/src/solver/iterate.rs",
         "        let gamma = step::gamma(direction, lambda);\n",
         "        self.steps += 1;\n"
         "        let gamma = if self.steps % 10 == 0 { 0.0 } else { step::gamma(direction, lambda) };\n",
@@ -33,21 +33,21 @@ SABOTAGE = {
         ["mp-bcfw", "time_s"],
     ),
     "no-duplicates-check": (
-        "src/solver/working_set.rs",
+        "crates/ssvm/src/solver/working_set.rs",
         "find(|entry| entry.plane == *plane)",
         "find(|entry| entry.plane == *plane && iteration == u64::MAX)",
         "counters",
         ["mp-bcfw", "planes_mean"],
     ),
     "early-eviction": (
-        "src/solver/working_set.rs",
+        "crates/ssvm/src/solver/working_set.rs",
         "iteration - self.entries[at].last_active > t",
         "iteration - self.entries[at].last_active > t / 5",
         "counters",
         ["mp-bcfw", "primal"],
     ),
     "slow-product": (
-        "src/problem/graph/mod.rs",
+        "crates/ssvm/src/problem/graph/mod.rs",
         "        blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset\n",
         "        let value = blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset;\n"
         "        // One product in ten is made twice.\n"
@@ -66,7 +66,7 @@ SABOTAGE = {
     # All solver work takes 10 % more CPU time when SSVM_SLOW is set: for the power of the timed gate (gate_power.py).
     # A switch, not a second build: two builds of the same sources differ in time by where their code lies in memory.
     "slow-solver": (
-        "src/clock/stopwatch.rs",
+        "crates/ssvm/src/clock/stopwatch.rs",
         "        self.stamps_so_far += self.stamp() - self.resumed_stamp;\n",
         "        if std::env::var_os(\"SSVM_SLOW\").is_some() {\n"
         "            let took = thread_cpu_ns() - self.resumed_cpu;\n"
@@ -77,14 +77,14 @@ SABOTAGE = {
         ["horseseg-synth", "mp-bcfw", "solver time"],
     ),
     # Nothing is broken: the same sources built in another folder, to see what the place of the code alone does.
-    "nothing": ("src/lib.rs", "//! Structural SVM", "//! Structural SVM", "none", []),
+    "nothing": ("crates/ssvm/src/lib.rs", "//! Train structural SVMs", "//! Train structural SVMs", "none", []),
 }
 
 # Further edits that make the replaced text compile.
 SUPPORT = {
     "forgotten-steps": [
-        ("src/solver/iterate.rs", "    pub hat: P::Plane,\n", "    pub hat: P::Plane,\n    steps: u64,\n"),
-        ("src/solver/iterate.rs", "            hat: P::Plane::default(),\n", "            hat: P::Plane::default(),\n            steps: 0,\n"),
+        ("crates/ssvm/src/solver/iterate.rs", "    pub hat: P::Plane,\n", "    pub hat: P::Plane,\n    steps: u64,\n"),
+        ("crates/ssvm/src/solver/iterate.rs", "            hat: P::Plane::default(),\n", "            hat: P::Plane::default(),\n            steps: 0,\n"),
     ],
 }
 

@@ -36,6 +36,9 @@ pub enum Error {
         /// The system's reason; part of the message, so not a `source` that would be printed a second time.
         reason: std::io::Error,
     },
+    /// The solver library refused something.
+    #[error(transparent)]
+    Solver(#[from] ssvm::Error),
     /// An argument or a combination of settings is wrong.
     #[error("{0}")]
     Invalid(String),

@@ -8,11 +8,12 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::sessions;
+use ssvm_bench::Result;
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::exec::session::Finished;
-use ssvm_bench::files::faults::Faults;
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::{Result, files};
+use ssvm_bench::run::session::Finished;
+use ssvm_bench::store::files;
+use ssvm_bench::store::files::faults::Faults;
+use ssvm_bench::store::folder::{Folder, Store};
 use tempfile::TempDir;
 
 const CONFIG: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\niterations = 2\n\

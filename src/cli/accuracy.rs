@@ -13,15 +13,15 @@ use serde::Serialize;
 
 use super::{TextOrJson, note, positive, print};
 use crate::Error;
-use crate::catalog::Catalog;
 use crate::dataset::image::source::ImageSet;
 use crate::dataset::npz::RawGraph;
 use crate::dataset::prepare::{self, Meta, Recipe};
 use crate::dataset::{DataDir, Request, split};
-use crate::drive::{Observer, Solve, TracePoint};
-use crate::oracle::predict::predict;
-use crate::problem::{GraphProblem, Problem};
-use crate::solver::SolverInfo;
+use crate::experiment::catalog::Catalog;
+use ssvm::drive::{Observer, Solve, TracePoint};
+use ssvm::oracle::predict::predict;
+use ssvm::problem::{GraphProblem, Problem};
+use ssvm::solver::SolverInfo;
 
 /// Arguments of `data accuracy`.
 #[derive(Args)]

@@ -6,8 +6,8 @@ use anyhow::Context as _;
 
 use super::pages::Summary;
 use super::{TextOrJson, positive, print};
-use crate::catalog::Catalog;
-use crate::price::{BreakEven, Place, PricedSet, advise, text};
+use crate::experiment::catalog::Catalog;
+use crate::study::price::{BreakEven, Place, PricedSet, advise, text};
 use crate::text::nearest;
 
 /// The summary of the table that comes with the program.
@@ -43,7 +43,7 @@ struct Known {
     share: Option<f64>,
     /// How many times as dear as in the table
     #[arg(long, value_name = "K")]
-    oracle_cost: Option<crate::clock::OracleCost>,
+    oracle_cost: Option<ssvm::clock::OracleCost>,
 }
 
 fn share(text: &str) -> Result<f64, String> {

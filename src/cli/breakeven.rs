@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::pages::Summary;
 use super::print;
-use crate::catalog::Catalog;
-use crate::price::text;
+use crate::experiment::catalog::Catalog;
+use crate::study::price::text;
 
 /// At which price of the oracle solvers cross: time to a gap over that of BCFW
 #[derive(Clone, Debug, clap::Args)]

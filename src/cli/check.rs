@@ -9,17 +9,17 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::{Verdict, note, print};
-use crate::catalog::Catalog;
-use crate::check::baseline::{self, Counts, Provenance};
-use crate::check::measure::{self, Runs};
-use crate::check::{Baseline, Cell, Finding, Judgement, gate, instructions, output, workload};
-use crate::config::Experiment;
-use crate::exec::host;
-use crate::files;
-use crate::settings::CODE_VERSION;
-use crate::trace::RunRecord;
-use crate::trace::manifest::Manifest;
-use crate::trace::store::{Folder, Store};
+use crate::experiment::Experiment;
+use crate::experiment::catalog::Catalog;
+use crate::gate::baseline::{self, Counts, Provenance};
+use crate::gate::measure::{self, Runs};
+use crate::gate::{Baseline, Cell, Finding, Judgement, gate, instructions, output, workload};
+use crate::run::host;
+use crate::store::RunRecord;
+use crate::store::files;
+use crate::store::folder::{Folder, Store};
+use crate::store::identity::CODE_VERSION;
+use crate::store::manifest::Manifest;
 
 /// Arguments of `check`.
 #[derive(Clone, Debug, Args)]

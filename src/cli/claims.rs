@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::pages::Summary;
 use super::print;
-use crate::catalog::Catalog;
-use crate::claims;
+use crate::experiment::catalog::Catalog;
+use crate::study::claims;
 
 /// Check the claims of the paper against a result folder
 #[derive(Clone, Debug, clap::Args)]

@@ -7,15 +7,15 @@ use clap::Args;
 
 use super::check::{OutputArgs, records};
 use super::{Verdict, note};
-use crate::catalog::Catalog;
-use crate::check::measure::by_cell;
-use crate::check::rounds::{self, Design, Side};
-use crate::check::workload::{self, Workload};
-use crate::check::{Cell, Finding, folders, instructions};
-use crate::exec::host;
-use crate::solver::SolverInfo;
+use crate::experiment::catalog::Catalog;
+use crate::gate::measure::by_cell;
+use crate::gate::rounds::{self, Design, Side};
+use crate::gate::workload::{self, Workload};
+use crate::gate::{Cell, Finding, folders, instructions};
+use crate::run::host;
+use crate::store::folder::Store;
 use crate::text::change;
-use crate::trace::store::Store;
+use ssvm::solver::SolverInfo;
 
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]

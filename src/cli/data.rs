@@ -9,17 +9,18 @@ use serde_json::json;
 
 use super::accuracy::{self, AccuracyArgs};
 use super::{TextOrJson, note, print};
-use crate::catalog::Catalog;
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
 use crate::dataset::image::source::ImageSet;
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
 use crate::dataset::known::{Checked, DataDir, KnownSet};
+use crate::dataset::memory::Room;
 use crate::dataset::npy;
 use crate::dataset::prepare::{self, Recipe};
-use crate::guard::Room;
-use crate::oracle::predict::predict;
-use crate::text::{Grid, nearest};
+use crate::experiment::catalog::Catalog;
+use crate::table::Grid;
+use crate::text::nearest;
+use ssvm::oracle::predict::predict;
 
 /// Arguments of `data`.
 #[derive(Args)]

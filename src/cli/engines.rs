@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cluster::{Job, TimeLimit, sbatch, shell};
-use crate::config::Experiment;
 use crate::dataset::DataDir;
+use crate::experiment::Experiment;
+use crate::run::cluster::{Job, TimeLimit, sbatch, shell};
 
 /// Options of engines.
 #[derive(Clone, Debug, Default, clap::Args)]

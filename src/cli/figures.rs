@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::{pages, print};
-use crate::catalog::Catalog;
-use crate::figure::{self, FileFormat};
-use crate::league::League;
+use crate::experiment::catalog::Catalog;
+use crate::render::figure::{self, FileFormat};
+use crate::study::league::League;
 
 /// Draw the figures of the paper from a result folder
 #[derive(Clone, Debug, clap::Args)]

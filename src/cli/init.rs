@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::{note, print};
-use crate::catalog::Catalog;
 use crate::dataset::{DataDir, Request};
-use crate::files;
-use crate::solver::SolverInfo;
+use crate::experiment::catalog::Catalog;
+use crate::store::files;
+use ssvm::solver::SolverInfo;
 
 /// Write a commented config for one's own data or solver
 #[derive(Clone, Debug, clap::Args)]

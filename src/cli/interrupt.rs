@@ -38,13 +38,13 @@ pub fn listen() {
         note("stopping; once more to stop at once");
         // Runs look up between two calls; after this long they wait for a program that does not answer.
         std::thread::sleep(PATIENCE);
-        crate::program::kill_all();
+        crate::dataset::program::kill_all();
     });
 }
 
 /// Ends the process, and the programs that it started.
 pub fn stop_at_once() -> ! {
-    crate::program::kill_all();
+    crate::dataset::program::kill_all();
     std::process::exit(1)
 }
 

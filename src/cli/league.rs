@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::pages::Summary;
 use super::print;
-use crate::catalog::Catalog;
-use crate::files;
-use crate::frame::export;
-use crate::league::League;
-use crate::league::tables::tables;
-use crate::league::text::{Part, Section, sections, text};
+use crate::experiment::catalog::Catalog;
+use crate::store::files;
+use crate::study::frame::export;
+use crate::study::league::League;
+use crate::study::league::tables::tables;
+use crate::study::league::text::{Part, Section, sections, text};
 
 /// Compare all solvers of a result folder with each other
 #[derive(Clone, Debug, clap::Args)]

@@ -2,7 +2,7 @@
 //! ended one by one before that (`exec`).
 
 use super::{interrupt, note};
-use crate::guard::{Lookout, available_memory, resident_memory};
+use crate::dataset::memory::{Lookout, available_memory, resident_memory};
 use crate::text::bytes;
 
 /// The part of the reserve that is left when the program ends.

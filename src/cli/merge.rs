@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::{TextOrJson, note, print};
-use crate::cluster::status::Found;
-use crate::shard::list::List;
-use crate::shard::merge::merge;
+use crate::run::cluster::status::Found;
+use crate::run::shard::list::List;
+use crate::run::shard::merge::merge;
 
 /// Arguments of `merge`.
 #[derive(Clone, Debug, clap::Args)]

@@ -9,6 +9,7 @@ mod compare;
 mod data;
 mod engines;
 mod figures;
+pub mod harness;
 mod init;
 mod interrupt;
 mod league;
@@ -35,8 +36,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::catalog::Catalog;
 use crate::dataset::DataDir;
+use crate::experiment::catalog::Catalog;
 use crate::text::{printable, shortened};
 
 /// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
@@ -144,9 +145,9 @@ fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
 
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
 pub fn main(catalog: &dyn Catalog) -> ExitCode {
-    let ended = crate::guard::catch(|| command_line(catalog));
+    let ended = crate::store::panics::catch(|| command_line(catalog));
     // A run that was given up may still wait for its program.
-    crate::program::kill_all();
+    crate::dataset::program::kill_all();
     match ended {
         Ok(code) => code,
         Err(panic) => {

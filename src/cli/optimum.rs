@@ -8,13 +8,13 @@ use anyhow::bail;
 use clap::Args;
 
 use super::{Verdict, interrupt, note, positive, print};
-use crate::catalog::Catalog;
 use crate::dataset::{DataDir, Request};
-use crate::files;
-use crate::optimum::{LOCAL, Optimum, Store};
-use crate::settings::CODE_VERSION;
-use crate::solver::{Bracket, Progress};
+use crate::experiment::catalog::Catalog;
+use crate::store::files;
+use crate::store::identity::CODE_VERSION;
+use crate::store::optimum::{LOCAL, Optimum, Store};
 use crate::text::duration;
+use ssvm::solver::{Bracket, Progress};
 
 /// Options of `optimum`.
 #[derive(Args)]

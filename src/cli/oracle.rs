@@ -4,10 +4,10 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{TextOrJson, Verdict, note, print};
+use crate::dataset::program::{ProgramProblem, Trial, trial};
 use crate::dataset::{DataDir, Loaded, Request, program};
-use crate::problem::Problem;
-use crate::program::{ProgramProblem, Trial, trial};
 use crate::text::seconds;
+use ssvm::problem::Problem;
 
 /// Options of `oracle`.
 #[derive(Args)]

@@ -6,20 +6,20 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use super::note;
-use crate::catalog::Catalog;
-use crate::check::folders;
-use crate::check::measure::by_cell;
-use crate::check::rounds::Design;
-use crate::claims::{self, Claim};
-use crate::figure::{self, FileFormat};
-use crate::files;
-use crate::frame::export;
-use crate::frame::load::Results;
-use crate::frame::profile::ProfileRow;
-use crate::frame::regime::Regime;
-use crate::league::{self, League};
-use crate::price::BreakEven;
-use crate::report::{self, Beside, Input};
+use crate::experiment::catalog::Catalog;
+use crate::gate::folders;
+use crate::gate::measure::by_cell;
+use crate::gate::rounds::Design;
+use crate::render::figure::{self, FileFormat};
+use crate::render::report::{self, Beside, Input};
+use crate::store::files;
+use crate::study::claims::{self, Claim};
+use crate::study::frame::export;
+use crate::study::frame::load::Results;
+use crate::study::frame::profile::ProfileRow;
+use crate::study::frame::regime::Regime;
+use crate::study::league::{self, League};
+use crate::study::price::BreakEven;
 
 /// The numbers of a result folder that texts quote: small enough to be committed.
 #[derive(Serialize, Deserialize)]

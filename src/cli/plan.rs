@@ -6,15 +6,16 @@ use serde::Serialize;
 
 use super::engines::{self, EngineArgs};
 use super::{TextOrJson, note, print};
-use crate::catalog::Catalog;
-use crate::cluster::{Job, hyperqueue, parallel, sbatch};
-use crate::config::Experiment;
 use crate::dataset::DataDir;
-use crate::exec::existing::Existing;
-use crate::exec::session::{memory_warning, workers};
-use crate::plan::{Estimator, Plan, RunSpec, plan_memory};
-use crate::shard::{self, MOST_SHARDS, Split, part};
-use crate::text::{Grid, bytes, duration};
+use crate::experiment::Experiment;
+use crate::experiment::catalog::Catalog;
+use crate::experiment::{Estimator, Plan, RunSpec, plan_memory};
+use crate::run::cluster::{Job, hyperqueue, parallel, sbatch};
+use crate::run::existing::Existing;
+use crate::run::session::{memory_warning, workers};
+use crate::run::shard::{self, MOST_SHARDS, Split, part};
+use crate::table::Grid;
+use crate::text::{bytes, duration};
 
 /// Arguments of `plan`.
 #[derive(Clone, Debug, clap::Args)]

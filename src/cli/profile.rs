@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use super::pages::Summary;
 use super::print;
-use crate::catalog::Catalog;
-use crate::frame::profile;
-use crate::text::TableFormat;
+use crate::experiment::catalog::Catalog;
+use crate::study::frame::profile;
+use crate::table::TableFormat;
 
 /// Print where the time went: oracle share and latencies per data set and solver
 #[derive(Clone, Debug, clap::Args)]

@@ -9,8 +9,8 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
-use crate::catalog::Catalog;
-use crate::files;
+use crate::experiment::catalog::Catalog;
+use crate::store::files;
 
 /// Options of `readme`.
 #[derive(Args)]

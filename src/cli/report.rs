@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::pages::{self, Summary};
 use super::print;
-use crate::catalog::Catalog;
+use crate::experiment::catalog::Catalog;
 
 /// Write one self-contained HTML page about a result folder, or about two side by side
 #[derive(Clone, Debug, clap::Args)]

@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use super::run::{self, RunArgs};
 use super::{data as data_command, interrupt, note, pages, print};
-use crate::catalog::Catalog;
-use crate::claims;
-use crate::config::Experiment;
 use crate::dataset::{DataDir, Request};
-use crate::exec::session::{self, Finished};
-use crate::figure::FileFormat;
-use crate::frame::load::Results;
-use crate::plan::Plan;
+use crate::experiment::Experiment;
+use crate::experiment::Plan;
+use crate::experiment::catalog::Catalog;
+use crate::render::figure::FileFormat;
+use crate::run::session::{self, Finished};
+use crate::study::claims;
+use crate::study::frame::load::Results;
 use crate::text::duration;
 
 /// What is run where the real data sets are there: on this machine, then in the paper's regime.

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use super::{interrupt, note, print};
-use crate::catalog::Catalog;
-use crate::clock::{ClockKind, OracleCost};
-use crate::config::{DatasetSpec, Experiment, Price};
 use crate::dataset::DataDir;
-use crate::exec::progress::Verbosity;
-use crate::exec::session::{self, Options, Report};
-use crate::frame::regime::regimes;
-use crate::plan::{Estimator, Plan, RunSpec};
-use crate::shard::list::List;
-use crate::shard::part::Part;
-use crate::shard::{self, Which};
+use crate::experiment::catalog::Catalog;
+use crate::experiment::{DatasetSpec, Experiment, Price};
+use crate::experiment::{Estimator, Plan, RunSpec};
+use crate::run::progress::Verbosity;
+use crate::run::session::{self, Options, Report};
+use crate::run::shard::list::List;
+use crate::run::shard::part::Part;
+use crate::run::shard::{self, Which};
+use crate::store::folder::{Folder, Store};
+use crate::study::frame::regime::regimes;
 use crate::text::duration;
-use crate::trace::store::{Folder, Store};
+use ssvm::clock::{ClockKind, OracleCost};
 
 /// How runs are made: what `run` and `reproduce` share.
 #[derive(Clone, Debug, Default, clap::Args)]

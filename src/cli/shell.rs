@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::print;
-use crate::files;
+use crate::store::files;
 
 /// Print completions for a shell
 #[derive(Clone, Debug, clap::Args)]

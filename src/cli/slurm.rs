@@ -9,19 +9,19 @@ use anyhow::{Context as _, bail};
 
 use super::engines::{self, EngineArgs};
 use super::{TextOrJson, note, print};
-use crate::catalog::Catalog;
-use crate::cluster::cost::{self, Cost};
-use crate::cluster::jobs::{Jobs, Submission, Submitted};
-use crate::cluster::squeue::{Phase, Task};
-use crate::cluster::status::{self, Found, ShardStatus, State};
-use crate::cluster::{Job, programs, sbatch, shell};
-use crate::config::Experiment;
 use crate::dataset::DataDir;
-use crate::exec::existing::Existing;
-use crate::files;
-use crate::plan::{Plan, RunSpec, plan_memory};
-use crate::shard::list::List;
-use crate::shard::{self, MOST_SHARDS, part};
+use crate::experiment::Experiment;
+use crate::experiment::catalog::Catalog;
+use crate::experiment::{Plan, RunSpec, plan_memory};
+use crate::run::cluster::cost::{self, Cost};
+use crate::run::cluster::jobs::{Jobs, Submission, Submitted};
+use crate::run::cluster::squeue::{Phase, Task};
+use crate::run::cluster::status::{self, Found, ShardStatus, State};
+use crate::run::cluster::{Job, programs, sbatch, shell};
+use crate::run::existing::Existing;
+use crate::run::shard::list::List;
+use crate::run::shard::{self, MOST_SHARDS, part};
+use crate::store::files;
 
 /// The shards of a config on a SLURM cluster
 #[derive(Clone, Debug, clap::Args)]

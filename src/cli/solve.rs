@@ -9,14 +9,14 @@ use hdrhistogram::Histogram;
 use serde_json::json;
 
 use super::{TextOrJson, interrupt, note, positive, print};
-use crate::catalog::Catalog;
-use crate::clock::{ClockKind, Helpers, OracleCost};
 use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
-use crate::drive::{Observer, Outcome, StopReason, TracePoint};
-use crate::exec::host;
-use crate::files;
-use crate::settings::{Budget, Cadence, RunSettings, Until, time_limit};
-use crate::solver::SolverInfo;
+use crate::experiment::catalog::Catalog;
+use crate::run::host;
+use crate::store::files;
+use ssvm::clock::{ClockKind, Helpers, OracleCost};
+use ssvm::drive::{Observer, Outcome, StopReason, TracePoint};
+use ssvm::settings::{Budget, Cadence, RunSettings, Until, time_limit};
+use ssvm::solver::SolverInfo;
 
 /// Options of `solve`.
 #[derive(Args)]
@@ -199,7 +199,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     let info = SolverInfo::find(catalog.solvers(), &args.solver)?;
     let given: Vec<(&str, String)> = given.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
     let settings = RunSettings {
-        solver: info.spec(&given, catalog.solvers()).map_err(crate::Error::from)?,
+        solver: info.spec(&given, catalog.solvers()).map_err(ssvm::Error::from)?,
         seed: args.seed,
         clock: args.clock,
         oracle_cost: args.oracle_cost,

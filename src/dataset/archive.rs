@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tar::{Archive, EntryType, PaxExtensions};
 
-use crate::files;
+use crate::store::files;
 use crate::{Error, Result};
 
 /// Longest name of an entry: what systems accept for a path.

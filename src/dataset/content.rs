@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::archive;
 use super::image::source::files_below;
 use crate::Result;
-use crate::files;
+use crate::store::files;
 
 /// The files of an archive that count, and their checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

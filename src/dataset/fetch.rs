@@ -13,7 +13,7 @@ use ureq::http::{Response, StatusCode, header};
 use super::archive;
 use super::content::Expected;
 use super::known::{self, Checked, DataDir, KnownFile, KnownSet};
-use crate::files::{self, with_suffix};
+use crate::store::files::{self, with_suffix};
 use crate::{Error, Result};
 
 /// Called with the bytes there are and, if known, the total.

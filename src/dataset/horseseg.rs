@@ -11,9 +11,11 @@ use hdf5_reader::{Dataset, Hdf5File};
 use super::known::{KnownFile, KnownSet};
 use super::npz::{self, RawGraph};
 use super::{DatasetInfo, DatasetRow, Loaded, Request};
-use crate::guard::{self, Room};
-use crate::problem::{BINARY_GRAPH, GraphProblem};
-use crate::{Error, Result, files};
+use crate::dataset::memory::Room;
+use crate::store::files;
+use crate::store::panics::{self};
+use crate::{Error, Result};
+use ssvm::problem::{BINARY_GRAPH, GraphProblem};
 
 /// The official files.
 pub const HORSESEG: KnownSet = KnownSet {
@@ -62,7 +64,7 @@ impl DatasetRow for HorseSeg {
 /// Reads all examples, in the order of their index. Unknown nodes are dropped by [`RawGraph::into_known`].
 pub fn read(path: &Path) -> Result<RawGraph> {
     let room = Room::of(path)?;
-    let decoded = guard::catch(|| decode(path, room));
+    let decoded = panics::catch(|| decode(path, room));
     decoded.unwrap_or_else(|panic| {
         Err(Error::file(path, format!("cannot be read as HDF5: its decoder panicked: {panic}")))
     })

@@ -6,8 +6,8 @@ use super::known::{KnownFile, KnownSet};
 use super::prepare::Recipe;
 use super::{DatasetInfo, DatasetRow, Loaded, Request, npz, prepare};
 use crate::error::Result;
-use crate::files;
-use crate::problem::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
+use crate::store::files;
+use ssvm::problem::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
 
 /// The official files of Weizmann horses.
 pub const HORSES: KnownSet = KnownSet {

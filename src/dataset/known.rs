@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::content::{Expected, FileList};
 use super::image::source;
-use crate::files;
+use crate::store::files;
 use crate::{Error, Result};
 
 /// A file of a set as its authors distribute it.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::known::{KnownFile, KnownSet};
 use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, text};
-use crate::data::letters::{LetterData, PIXELS};
 use crate::error::{Error, Result};
-use crate::files;
-use crate::problem::{CHAIN, ChainProblem};
+use crate::store::files;
+use ssvm::data::letters::{LetterData, PIXELS};
+use ssvm::problem::{CHAIN, ChainProblem};
 
 /// Fields before the pixels: id, letter, next_id, word_id, position, fold.
 const HEAD: usize = 6;

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes, text};
-use crate::data::multiclass::{Features, MulticlassData};
 use crate::error::{Error, Result};
-use crate::files;
-use crate::linalg::zeros;
-use crate::problem::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
+use crate::store::files;
+use ssvm::data::multiclass::{Features, MulticlassData};
+use ssvm::linalg::zeros;
+use ssvm::problem::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
 
 /// Rows fuller than this are stored dense.
 const DENSE_FROM: f64 = 0.25;

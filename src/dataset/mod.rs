@@ -9,6 +9,7 @@ pub mod images;
 pub mod known;
 mod letter_file;
 pub mod libsvm;
+pub mod memory;
 mod notice;
 pub mod npy;
 mod npy_header;
@@ -25,7 +26,7 @@ mod usps;
 pub use known::DataDir;
 pub use table::{Argument, DatasetInfo, DatasetRow, DatasetTable, Description, Loaded, Opened, Request, Standard};
 
-use crate::data::multiclass::{Features, MulticlassData};
+use ssvm::data::multiclass::{Features, MulticlassData};
 
 /// Memory of multiclass data, bytes.
 fn multiclass_bytes(data: &MulticlassData) -> u64 {

@@ -3,9 +3,9 @@
 use std::io::{self, Read, Write};
 
 use super::npy_header::{Header, Kind};
-use crate::data::NodeFeatures;
-use crate::guard::Room;
-use crate::linalg::{Half, on_huge_pages};
+use crate::dataset::memory::Room;
+use ssvm::data::NodeFeatures;
+use ssvm::linalg::{Half, on_huge_pages};
 
 /// An array as read: its shape and its values in C order.
 #[derive(Clone, Debug, PartialEq)]

@@ -24,10 +24,12 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::npy::{self, Array, Element};
 use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request};
-use crate::data::{GraphData, NodeFeatures};
-use crate::guard::{self, Room};
-use crate::problem::GraphProblem;
-use crate::{Error, Result, files};
+use crate::dataset::memory::Room;
+use crate::store::files;
+use crate::store::panics::{self};
+use crate::{Error, Result};
+use ssvm::data::{GraphData, NodeFeatures};
+use ssvm::problem::GraphProblem;
 
 /// The row of `graph:PATH`.
 pub struct GraphFile;
@@ -374,7 +376,7 @@ fn open(path: &Path) -> Result<Archive> {
     let wrong = |e: &dyn std::fmt::Display| {
         Error::file(path, format!("is not a graph file: it must be a NumPy .npz archive ({e})"))
     };
-    let zip = guard::catch(|| ZipArchive::new(BufReader::with_capacity(1 << 18, file)));
+    let zip = panics::catch(|| ZipArchive::new(BufReader::with_capacity(1 << 18, file)));
     let zip = zip.map_err(|panic| wrong(&panic))?.map_err(|e| wrong(&e))?;
     Ok(Archive { zip, room: Room::of(path)? })
 }

@@ -12,8 +12,9 @@ use super::images;
 use super::known::DataDir;
 use super::notice::Notice;
 use super::npz::{self, RawGraph};
-use crate::data::NodeFeatures;
-use crate::{Error, Result, files};
+use crate::store::files;
+use crate::{Error, Result};
+use ssvm::data::NodeFeatures;
 
 /// Raised whenever the same images and parameters would give other bytes than before.
 const VERSION: u32 = 1;

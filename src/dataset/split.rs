@@ -1,6 +1,6 @@
 //! Graph data → training part and held-out fifth; predictions → accuracy in pixels.
 
-use crate::data::GraphData;
+use ssvm::data::GraphData;
 
 /// Splits into the training part and every fifth example (4, 9, 14, …), which is held out.
 pub fn held_out_fifth(data: &GraphData) -> (GraphData, GraphData) {

@@ -16,10 +16,10 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
 use super::twin::{NODE_FEATURES, STANFORD_LABELS, Twin, USPS_LABELS};
-use crate::data::graph::GraphData;
-use crate::data::letters::{LETTERS, LetterData, PIXELS};
-use crate::data::multiclass::{Features, MulticlassData};
-use crate::linalg::zeros;
+use ssvm::data::graph::GraphData;
+use ssvm::data::letters::{LETTERS, LetterData, PIXELS};
+use ssvm::data::multiclass::{Features, MulticlassData};
+use ssvm::linalg::zeros;
 
 /// Random numbers of one stream of a seed: stream 0 for what all examples share, 1 + i for example i.
 struct Noise(Pcg64);

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use super::known::{DataDir, KnownSet};
 use super::{horseseg, images, letter_file, libsvm, npz, program, twin, usps};
-use crate::drive::{AnyProblem, bind};
+use crate::dataset::memory::require_memory;
 use crate::error::{Error, Result};
-use crate::guard::require_memory;
-use crate::problem::{Family, Problem, Size};
-use crate::solver::SolverTable;
 use crate::text::nearest;
+use ssvm::drive::{AnyProblem, bind};
+use ssvm::problem::{Family, Problem, Size};
+use ssvm::solver::SolverTable;
 
 /// What follows the name of a set after a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

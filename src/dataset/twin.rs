@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::table::PER_TERM;
 use super::{Argument, DatasetInfo, DatasetRow, Description, Loaded, Request, multiclass_bytes, npz, synth};
-use crate::data::letters;
 use crate::error::Result;
-use crate::files;
-use crate::problem::{
+use crate::store::files;
+use ssvm::data::letters;
+use ssvm::problem::{
     BINARY_GRAPH, CHAIN, ChainProblem, Family, GraphProblem, MULTICLASS, MulticlassProblem, POTTS_GRAPH, Size,
 };
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::known::{KnownFile, KnownSet};
 use super::{DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes, text};
-use crate::data::multiclass::{Features, MulticlassData};
 use crate::error::{Error, Result};
-use crate::files;
-use crate::linalg::zeros;
-use crate::problem::{MULTICLASS, MulticlassProblem};
+use crate::store::files;
+use ssvm::data::multiclass::{Features, MulticlassData};
+use ssvm::linalg::zeros;
+use ssvm::problem::{MULTICLASS, MulticlassProblem};
 
 const PIXELS: usize = 256;
 const DIGITS: usize = 10;

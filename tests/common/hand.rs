@@ -1,10 +1,10 @@
 //! Hand-made runs: small ones with known answers, and a folder's worth shaped like real ones.
 
 use hdrhistogram::Histogram;
-use ssvm_bench::frame::load::Results;
-use ssvm_bench::frame::{Frames, profile};
-use ssvm_bench::trace::manifest::Manifest;
-use ssvm_bench::trace::{Latencies, RunRecord, Status};
+use ssvm_bench::store::manifest::Manifest;
+use ssvm_bench::store::{Latencies, RunRecord, Status};
+use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::frame::{Frames, profile};
 use ssvm_bench::{Cadence, ClockKind, Harness, TracePoint};
 
 use super::runs;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use ssvm_bench::clock::latency_histogram;
-use ssvm_bench::frame::load::Results;
-use ssvm_bench::settings::{Identity, order_seed};
-use ssvm_bench::trace::manifest::Manifest;
-use ssvm_bench::trace::store::Contents;
-use ssvm_bench::trace::{Circumstances, Latencies, Measured, RunRecord, Status, Totals};
+use ssvm::clock::latency_histogram;
+use ssvm_bench::store::folder::Contents;
+use ssvm_bench::store::identity::{Identity, order_seed};
+use ssvm_bench::store::manifest::Manifest;
+use ssvm_bench::store::{Circumstances, Latencies, Measured, RunRecord, Status, Totals};
+use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec, StopReason,
     TracePoint,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ssvm_bench::drive::AnyProblem;
+use ssvm::drive::AnyProblem;
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Outcome, Quiet, Request, RunSettings, SolverSpec,
     TracePoint, Value,

@@ -1,8 +1,8 @@
 //! Records without a result folder: what a run would have left behind. The one factory of evaluations and records.
 
-use ssvm_bench::settings::Identity;
-use ssvm_bench::solver::{SolverTable, Standard};
-use ssvm_bench::trace::{Circumstances, Measured, RunRecord, Status};
+use ssvm::solver::{SolverTable, Standard};
+use ssvm_bench::store::identity::Identity;
+use ssvm_bench::store::{Circumstances, Measured, RunRecord, Status};
 use ssvm_bench::{Budget, Cadence, ClockKind, Course, Problem, Quiet, RunSettings, SolverSpec, StopReason, TracePoint};
 
 /// An evaluation after so many iterations of 10 oracle calls, 3 approximate passes and 30 approximate steps each. What a
@@ -70,7 +70,7 @@ pub fn executed<P: Problem>(dataset: &str, problem: &P, settings: &RunSettings, 
     let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
     let mut solver = Standard.build(solver, problem, *seed).expect("a solver");
     let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
-    let outcome = ssvm_bench::drive(problem, &mut *solver, course, &mut Quiet).expect("a run");
+    let outcome = ssvm::drive(problem, &mut *solver, course, &mut Quiet).expect("a run");
     let mut record = record(dataset, settings, repeat, Vec::new());
     record.identity.lambda = problem.lambda();
     record.circumstances.n = problem.terms() as u64;

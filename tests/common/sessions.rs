@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use ssvm_bench::config::Experiment;
-use ssvm_bench::exec::progress::Verbosity;
-use ssvm_bench::exec::session::{self, Finished, Options};
-use ssvm_bench::plan::Plan;
+use ssvm_bench::experiment::Experiment;
+use ssvm_bench::experiment::Plan;
+use ssvm_bench::run::progress::Verbosity;
+use ssvm_bench::run::session::{self, Finished, Options};
 use ssvm_bench::{Catalog, DataDir, Harness, Result};
 
 /// A config that is right.

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
+use ssvm::linalg::Half;
 use ssvm_bench::dataset::fetch::unpack;
 use ssvm_bench::dataset::image::Picture;
 use ssvm_bench::dataset::image::source::ImageSet;
+use ssvm_bench::dataset::memory::Room;
 use ssvm_bench::dataset::{horseseg, npy, npz};
-use ssvm_bench::guard::Room;
-use ssvm_bench::linalg::Half;
 
 use super::dice::Dice;
 use super::{Target, root, written};

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use dice::{Dice, mutate};
 use libtest_mimic::{Arguments, Failed, Trial};
-use ssvm_bench::guard;
+use ssvm_bench::store::panics;
 
 /// Longest time to read a small file.
 pub const SLOW: Duration = Duration::from_secs(1);
@@ -96,7 +96,7 @@ fn forget_peak() {
 
 fn keep(target: &Target, why: &str, input: &[u8]) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/fuzz");
-    let name = format!("{}-{}", target.name, &ssvm_bench::files::sha256_hex(input)[..12]);
+    let name = format!("{}-{}", target.name, &ssvm_bench::store::files::sha256_hex(input)[..12]);
     let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(&name), input));
     format!("{}: {why}: target/fuzz/{name} ({} bytes)", target.name, input.len())
 }
@@ -127,7 +127,7 @@ fn fuzz(target: &Target, seconds: Option<f64>, seed: u64) -> Count {
             _ => (target.mend)(mutate(&mut dice, (target.make)(&mut Dice::new(count.executions)))),
         };
         let started = Instant::now();
-        let result = guard::catch(|| (target.read)(dir.path(), &input));
+        let result = panics::catch(|| (target.read)(dir.path(), &input));
         let took = started.elapsed();
         count.executions += 1;
         count.slowest = count.slowest.max(took);
@@ -139,7 +139,7 @@ fn fuzz(target: &Target, seconds: Option<f64>, seed: u64) -> Count {
             // Another process may have had the core: it must be slow every time.
             let slow = |_| {
                 let again = Instant::now();
-                let _ = guard::catch(|| (target.read)(dir.path(), &input));
+                let _ = panics::catch(|| (target.read)(dir.path(), &input));
                 again.elapsed() > target.patience
             };
             if (0..4).all(slow) {
@@ -154,7 +154,7 @@ fn fuzz(target: &Target, seconds: Option<f64>, seed: u64) -> Count {
                 for input in &last {
                     forget_peak();
                     let before = status("VmRSS:");
-                    let _ = guard::catch(|| (target.read)(dir.path(), input));
+                    let _ = panics::catch(|| (target.read)(dir.path(), input));
                     let taken = status("VmHWM:").saturating_sub(before);
                     if taken > LARGE {
                         count.found.push(keep(target, &format!("{} MiB", taken >> 20), input));

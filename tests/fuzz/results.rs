@@ -4,15 +4,16 @@
 use std::fs;
 use std::path::Path;
 
-use ssvm_bench::frame::load::Results;
-use ssvm_bench::league::League;
-use ssvm_bench::price::BreakEven;
-use ssvm_bench::report::{self, Input};
-use ssvm_bench::trace::codec;
-use ssvm_bench::trace::manifest::Manifest;
-use ssvm_bench::trace::store::{Contents, Folder, Store};
-use ssvm_bench::trace::{RunRecord, Status};
-use ssvm_bench::{claims, files};
+use ssvm_bench::render::report::{self, Input};
+use ssvm_bench::store::codec;
+use ssvm_bench::store::files;
+use ssvm_bench::store::folder::{Contents, Folder, Store};
+use ssvm_bench::store::manifest::Manifest;
+use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::claims;
+use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::league::League;
+use ssvm_bench::study::price::BreakEven;
 
 use super::dice::Dice;
 use super::texts::HARNESS;
@@ -69,7 +70,7 @@ fn read_record(dir: &Path, bytes: &[u8]) -> bool {
     fs::write(runs.join("0123456789abcdef0123.parquet"), bytes).unwrap();
     let contents = Store::open(dir).unwrap().scan(Folder::Runs);
     // A decoder that panics is caught there; what it accepts goes on to code that is not.
-    let decoded = ssvm_bench::guard::catch(|| codec::decode(bytes.to_vec()));
+    let decoded = ssvm_bench::store::panics::catch(|| codec::decode(bytes.to_vec()));
     let accepted = decoded.is_ok_and(|decoded| {
         decoded.is_ok_and(|record| {
             let _ = (record.measured.oracle_ns.histogram(), record.measured.approx_ns.histogram());

@@ -4,17 +4,18 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use ssvm_bench::check::Baseline;
-use ssvm_bench::config::Experiment;
+use ssvm::settings::time_limit;
 use ssvm_bench::dataset::libsvm;
-use ssvm_bench::settings::time_limit;
-use ssvm_bench::trace::store::Store;
-use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Request, SolverInfo, Until, files, optimum, text};
+use ssvm_bench::experiment::Experiment;
+use ssvm_bench::gate::Baseline;
+use ssvm_bench::store::folder::Store;
+use ssvm_bench::store::{files, optimum};
+use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Request, SolverInfo, Until, text};
 
 use super::dice::Dice;
 use super::{Target, root, written};
 
-type Standard = Harness<ssvm_bench::solver::Standard, ssvm_bench::dataset::Standard>;
+type Standard = Harness<ssvm::solver::Standard, ssvm_bench::dataset::Standard>;
 pub static HARNESS: LazyLock<Standard> = LazyLock::new(Harness::standard);
 
 fn utf8(bytes: &[u8]) -> String {

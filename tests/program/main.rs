@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use common::trials::{self, Skipped};
 use nix::sys::signal::Signal;
 use served::{BAD_HELLOS, FAULTS};
-use ssvm_bench::clock::OracleCost;
-use ssvm_bench::problem::Problem;
-use ssvm_bench::program::{Launch, Plane, ProgramProblem, trial};
-use ssvm_bench::solver::{SolverTable, Standard};
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::trace::{RunRecord, Status};
+use ssvm::clock::OracleCost;
+use ssvm::problem::Problem;
+use ssvm::solver::{SolverTable, Standard};
+use ssvm_bench::dataset::program::{Launch, Plane, ProgramProblem, trial};
+use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, Course, DataDir, Harness, Outcome, Quiet, Request, Solve, SolverSpec, Value,
     drive,

@@ -4,12 +4,12 @@ use std::io::{self, BufReader, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ssvm_bench::data::MulticlassData;
-use ssvm_bench::data::multiclass::Features;
+use ssvm::data::MulticlassData;
+use ssvm::data::multiclass::Features;
+use ssvm::problem::MulticlassProblem;
+use ssvm_bench::dataset::program::{Numbers, Service, serve_on};
 use ssvm_bench::dataset::synth;
 use ssvm_bench::dataset::twin::{Twin, TwinKind};
-use ssvm_bench::problem::MulticlassProblem;
-use ssvm_bench::program::{Numbers, Service, serve_on};
 use ssvm_bench::{MaxOracle, Problem, SparsePlane};
 
 /// USPS-like vectors.
@@ -21,7 +21,7 @@ pub fn synthetic(n: usize) -> MulticlassProblem {
 /// The official file: a label and 256 values a line.
 pub fn official(path: &str) -> MulticlassProblem {
     let mut text = String::new();
-    let mut file = ssvm_bench::files::open_content(path.as_ref()).expect("the official file");
+    let mut file = ssvm_bench::store::files::open_content(path.as_ref()).expect("the official file");
     io::Read::read_to_string(&mut file, &mut text).expect("text");
     let (mut labels, mut values) = (Vec::new(), Vec::new());
     for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::common;
 use crate::common::runs;
-use ssvm_bench::check::baseline::Provenance;
-use ssvm_bench::check::{Baseline, Finding, Judgement, gate, measure};
-use ssvm_bench::trace::RunRecord;
+use ssvm_bench::gate::baseline::Provenance;
+use ssvm_bench::gate::{Baseline, Finding, Judgement, gate, measure};
+use ssvm_bench::store::RunRecord;
 use ssvm_bench::{Direction, Problem, Sink, SolverSpec, Value};
 
 const REPEATS: u64 = 2;

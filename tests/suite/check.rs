@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::common::runs;
 use assert_cmd::Command;
 use serde_json::Value;
-use ssvm_bench::check::baseline::Provenance;
-use ssvm_bench::check::{Baseline, Cell, Finding, Judgement, gate, measure, output};
-use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::gate::baseline::Provenance;
+use ssvm_bench::gate::{Baseline, Cell, Finding, Judgement, gate, measure, output};
+use ssvm_bench::store::{RunRecord, Status};
 
 fn sample() -> Vec<RunRecord> {
     let mut records = Vec::new();

@@ -1,8 +1,8 @@
 //! The claims on hand-made traces whose verdicts are known.
 
 use crate::common::hand::{failed, point, results, run};
-use ssvm_bench::claims::{self, Claim, Verdict};
-use ssvm_bench::trace::RunRecord;
+use ssvm_bench::store::RunRecord;
+use ssvm_bench::study::claims::{self, Claim, Verdict};
 use ssvm_bench::{ClockKind, TracePoint};
 
 fn check(records: &[RunRecord]) -> Vec<Claim> {

@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use serde_json::Value;
-use ssvm_bench::config::Experiment;
-use ssvm_bench::plan::Plan;
+use ssvm_bench::experiment::Experiment;
+use ssvm_bench::experiment::Plan;
 use ssvm_bench::{Catalog, DataDir, Harness};
 
 fn bench(arguments: &[&str]) -> (i32, String, String) {

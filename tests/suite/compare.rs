@@ -7,11 +7,11 @@ use assert_cmd::Command;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use ssvm_bench::ClockKind;
-use ssvm_bench::check::rounds::{self, Design, Side};
-use ssvm_bench::check::workload::{self, Summary};
-use ssvm_bench::check::{Finding, Judgement, folders, measure};
-use ssvm_bench::trace::RunRecord;
-use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::gate::rounds::{self, Design, Side};
+use ssvm_bench::gate::workload::{self, Summary};
+use ssvm_bench::gate::{Finding, Judgement, folders, measure};
+use ssvm_bench::store::RunRecord;
+use ssvm_bench::store::folder::{Folder, Store};
 
 /// A machine whose speed drifts, with noise of ±3 % and one run in ten disturbed by up to a half; the new side takes
 /// `factor` times as long.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ssvm_bench::config::{BUILTIN, Experiment};
+use ssvm_bench::experiment::{BUILTIN, Experiment};
 use ssvm_bench::{Cadence, Catalog, ClockKind, Harness, SolverInfo, SolverSpec, Value};
 
 const GOOD: &str = r#"name = "test"
@@ -239,7 +239,7 @@ fn a_star_stands_for_every_solver_that_no_other_entry_names() {
 #[test]
 fn a_data_set_that_is_not_there_leaves_its_place_to_another() {
     use ssvm_bench::DataDir;
-    use ssvm_bench::plan::Plan;
+    use ssvm_bench::experiment::Plan;
 
     let harness = Harness::standard();
     let nowhere = DataDir::resolve(Some(Path::new("nowhere")));

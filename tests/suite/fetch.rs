@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use ssvm_bench::DataDir;
 use ssvm_bench::Error;
 use ssvm_bench::dataset::fetch::{Outcome, download, fetch, unpack};
 use ssvm_bench::dataset::horseseg::HORSESEG;
 use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::images;
 use ssvm_bench::dataset::known::{Checked, KnownFile};
-use ssvm_bench::{DataDir, files};
+use ssvm_bench::store::files;
 
 /// Answers each connection with what `answer(request number, request headers)` gives, as raw bytes, then closes it.
 struct Server {

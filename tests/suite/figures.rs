@@ -1,9 +1,9 @@
 //! Figures from hand-made traces: complete, well-formed, in every format; negative values interrupt.
 
 use crate::common::hand;
-use ssvm_bench::figure::explain::{PassTrace, slope_rule};
-use ssvm_bench::figure::{self, FileFormat};
-use ssvm_bench::trace::RunRecord;
+use ssvm_bench::render::figure::explain::{PassTrace, slope_rule};
+use ssvm_bench::render::figure::{self, FileFormat};
+use ssvm_bench::store::RunRecord;
 
 fn figures(records: &[RunRecord]) -> Vec<figure::Figure> {
     figure::all(&hand::results(records), &[]).unwrap().0
@@ -79,7 +79,7 @@ fn the_slope_rule_says_when_it_stops() {
 /// The four commands on a folder with a damaged file, and on folders that hold nothing.
 #[test]
 fn commands_on_a_folder() {
-    use ssvm_bench::trace::store::{Folder, Store};
+    use ssvm_bench::store::folder::{Folder, Store};
 
     let dir = tempfile::tempdir().unwrap();
     let results = dir.path();
@@ -127,7 +127,7 @@ fn commands_on_a_folder() {
     // The oracle takes 15 % of the time on the one; passes grow like √k on the other, to a median below 10; and of the
     // averaged solvers there one repeat failed, which leaves four pairs.
     let (_, json, _) = command("claims", &["--format", "json"]);
-    let claims: Vec<ssvm_bench::claims::Claim> = serde_json::from_str(&json).unwrap();
+    let claims: Vec<ssvm_bench::study::claims::Claim> = serde_json::from_str(&json).unwrap();
     let verdict = |number: u8, dataset: &str, solver: &str| {
         let row =
             claims.iter().find(|c| (c.number, c.dataset.as_str(), c.solver.as_str()) == (number, dataset, solver));

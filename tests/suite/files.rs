@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::common;
-use ssvm_bench::data::multiclass::{Features, Row};
+use ssvm::data::multiclass::{Features, Row};
 use ssvm_bench::dataset::{Opened, libsvm};
 use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec};
 

@@ -1,9 +1,9 @@
 //! Bounds, suboptimalities, bands, time to gap and profile on hand-made traces with known answers.
 
 use crate::common::hand::{self, failed, point, run};
-use ssvm_bench::frame::export::{self, csv};
-use ssvm_bench::frame::{Axis, Frames, Quantity, profile, target};
-use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::frame::export::{self, csv};
+use ssvm_bench::study::frame::{Axis, Frames, Quantity, profile, target};
 use ssvm_bench::{Harness, SolverSpec, StopReason, Value};
 
 fn tables(records: &[RunRecord]) -> Frames {

@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use ssvm_bench::data::NodeFeatures;
+use ssvm::data::NodeFeatures;
 use ssvm_bench::dataset::npz::{self, RawGraph};
 use ssvm_bench::dataset::{horseseg, npy, split};
-use ssvm_bench::files;
+use ssvm_bench::store::files;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use crate::common::runs;
 use crate::common::sessions::{self, experiment, options};
-use ssvm_bench::clock::latency_histogram;
-use ssvm_bench::exec::existing::Existing;
-use ssvm_bench::exec::progress::{Progress, Verbosity};
-use ssvm_bench::exec::scheduler::{Batch, run_batch};
-use ssvm_bench::exec::session::{Finished, Options, Report};
-use ssvm_bench::exec::worker::Allocation;
-use ssvm_bench::plan::{Estimator, Plan, RunSpec};
-use ssvm_bench::settings::order_seed;
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::trace::{Measured, RunRecord, Status};
+use ssvm::clock::latency_histogram;
+use ssvm_bench::experiment::{Estimator, Plan, RunSpec};
+use ssvm_bench::run::existing::Existing;
+use ssvm_bench::run::progress::{Progress, Verbosity};
+use ssvm_bench::run::scheduler::{Batch, run_batch};
+use ssvm_bench::run::session::{Finished, Options, Report};
+use ssvm_bench::run::worker::Allocation;
+use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::identity::order_seed;
+use ssvm_bench::store::{Measured, RunRecord, Status};
 use ssvm_bench::{DataDir, Error, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = r#"name = "test"

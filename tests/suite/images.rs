@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use ssvm_bench::data::GraphData;
+use ssvm::data::GraphData;
+use ssvm_bench::DataDir;
 use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
 use ssvm_bench::dataset::npz::{self, RawGraph};
 use ssvm_bench::dataset::prepare::{Meta, Recipe, image_set, prepare};
 use ssvm_bench::dataset::split;
-use ssvm_bench::{DataDir, files};
+use ssvm_bench::store::files;
 
 /// A picture of soft blobs with noise, from integer arithmetic only.
 fn scene(width: usize, height: usize, seed: usize) -> Picture {

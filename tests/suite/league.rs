@@ -5,19 +5,20 @@ use std::path::Path;
 
 use crate::common::records::{executed, point, results, run};
 use crate::common::sessions;
-use ssvm_bench::check::baseline::Provenance;
-use ssvm_bench::check::{Baseline, gate, measure};
-use ssvm_bench::figure;
-use ssvm_bench::frame::export::csv;
-use ssvm_bench::frame::load::Results;
-use ssvm_bench::league::tables::tables;
-use ssvm_bench::league::text::{Part, sections};
-use ssvm_bench::league::{League, Measure, Member, Standing, Winner};
-use ssvm_bench::report::{self, Input};
-use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::gate::baseline::Provenance;
+use ssvm_bench::gate::{Baseline, gate, measure};
+use ssvm_bench::render::figure;
+use ssvm_bench::render::report::{self, Input};
+use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::claims;
+use ssvm_bench::study::frame::export::csv;
+use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::league::tables::tables;
+use ssvm_bench::study::league::text::{Part, sections};
+use ssvm_bench::study::league::{League, Measure, Member, Standing, Winner};
 use ssvm_bench::{
     Budget, Cadence, Catalog, Harness, Iterate, Iteration, Meter, Metered, Params, Problem, Solution, Solver,
-    SolverInfo, SolverRow, TracePoint, claims,
+    SolverInfo, SolverRow, TracePoint,
 };
 
 /// Optimum 1, known by a dual from the start; the relative gap falls a decade in five iterations, down to `least`.
@@ -258,11 +259,11 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     assert!(!frames.series[series].has_dual && frames.series.iter().filter(|s| s.has_dual).count() == 2);
     let (low, high) = frames.bounds_of("usps-synth:n=50").unwrap();
     assert!(low.is_finite() && low <= high);
-    let bands = frames.bands(ssvm_bench::frame::Axis::Iteration).unwrap();
+    let bands = frames.bands(ssvm_bench::study::frame::Axis::Iteration).unwrap();
     let band = |quantity| bands[series].of(quantity);
-    assert!(band(ssvm_bench::frame::Quantity::PrimalSub).median.iter().all(|value| *value > 0.0));
-    assert!(band(ssvm_bench::frame::Quantity::Gap).median.iter().all(|value| value.is_nan()));
-    assert!(band(ssvm_bench::frame::Quantity::DualSub).median.iter().all(|value| value.is_nan()));
+    assert!(band(ssvm_bench::study::frame::Quantity::PrimalSub).median.iter().all(|value| *value > 0.0));
+    assert!(band(ssvm_bench::study::frame::Quantity::Gap).median.iter().all(|value| value.is_nan()));
+    assert!(band(ssvm_bench::study::frame::Quantity::DualSub).median.iter().all(|value| value.is_nan()));
 
     // Its steps are those of BCFW in another order: it is measured against the certified optimum like everybody.
     let league = League::of(frames).unwrap();
@@ -274,7 +275,7 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     assert!(of("oracle_convergence").contains("without a dual, in the first panel only: No-dual"));
     assert!(of("league").contains("No-dual"));
     let claims = claims::check(&results).unwrap();
-    let breakeven = ssvm_bench::price::BreakEven::of(&results).unwrap();
+    let breakeven = ssvm_bench::study::price::BreakEven::of(&results).unwrap();
     let page = report::html(&Input {
         name: "league",
         results: &results,

@@ -7,15 +7,16 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::common::hand;
-use ssvm_bench::frame::load::Results;
-use ssvm_bench::frame::{Axis, Frames};
-use ssvm_bench::league::League;
-use ssvm_bench::price::BreakEven;
-use ssvm_bench::report::{self, Input};
-use ssvm_bench::trace::codec;
-use ssvm_bench::trace::manifest::Manifest;
-use ssvm_bench::trace::store::{Contents, Folder, Store};
-use ssvm_bench::{Harness, claims};
+use ssvm_bench::Harness;
+use ssvm_bench::render::report::{self, Input};
+use ssvm_bench::store::codec;
+use ssvm_bench::store::folder::{Contents, Folder, Store};
+use ssvm_bench::store::manifest::Manifest;
+use ssvm_bench::study::claims;
+use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::frame::{Axis, Frames};
+use ssvm_bench::study::league::League;
+use ssvm_bench::study::price::BreakEven;
 
 fn full() -> bool {
     std::env::var_os("SSVM_LOAD").is_some()

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use crate::common::hand;
-use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::store::folder::{Folder, Store};
 
 /// The end of a pipe that nobody reads.
 fn closed() -> PipeWriter {

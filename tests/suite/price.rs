@@ -4,15 +4,15 @@
 use std::path::Path;
 
 use crate::common::sessions::{self, experiment};
-use ssvm_bench::config::Experiment;
+use ssvm::drive::AnyProblem;
 use ssvm_bench::dataset::Request;
-use ssvm_bench::drive::AnyProblem;
-use ssvm_bench::exec::session::Finished;
-use ssvm_bench::frame::load::Results;
-use ssvm_bench::plan::Plan;
-use ssvm_bench::price::BreakEven;
-use ssvm_bench::settings::Identity;
-use ssvm_bench::trace::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::experiment::Experiment;
+use ssvm_bench::experiment::Plan;
+use ssvm_bench::run::session::Finished;
+use ssvm_bench::store::identity::Identity;
+use ssvm_bench::store::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::price::BreakEven;
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Harness, OracleCost, Quiet, RunSettings, SolverSpec, TracePoint,
 };
@@ -245,7 +245,7 @@ fn the_papers_price_gives_bcfw_the_papers_share() {
         assert!((share / (1.0 - share) / (paper / (1.0 - paper)) - 1.0).abs() < 0.3, "{}: {share}", regime.dataset);
         assert!((price.factor() / regime.solved).ln().abs() < 0.3 && !price.is_one());
     }
-    let claims = ssvm_bench::claims::check(&results).unwrap();
+    let claims = ssvm_bench::study::claims::check(&results).unwrap();
     for claim in claims.iter().filter(|claim| claim.dataset.contains("synth")) {
         let regime = claim
             .regime
@@ -255,8 +255,8 @@ fn the_papers_price_gives_bcfw_the_papers_share() {
     }
     let share =
         claims.iter().find(|c| c.number == 3 && c.dataset.starts_with("horseseg") && c.solver == "bcfw").unwrap();
-    assert_eq!(share.in_regime(), ssvm_bench::claims::Verdict::Holds, "{share:?}");
-    let text = ssvm_bench::claims::text(&claims);
+    assert_eq!(share.in_regime(), ssvm_bench::study::claims::Verdict::Holds, "{share:?}");
+    let text = ssvm_bench::study::claims::text(&claims);
     assert!(text.contains("in the paper's regime:") && text.contains("on this machine:"), "{text}");
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
     let made = std::process::Command::new(program).arg("report").arg(dir.path()).output().unwrap();

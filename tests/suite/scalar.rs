@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::{Catalog, Harness, TracePoint};
 
 const CONFIG: &str = r#"name = "scalar"

@@ -7,14 +7,14 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::runs;
-use ssvm_bench::config::Experiment;
-use ssvm_bench::frame::load::Results;
-use ssvm_bench::plan::{Estimator, Plan};
-use ssvm_bench::shard::merge::merge;
-use ssvm_bench::shard::{self, Split};
-use ssvm_bench::trace::manifest::{ConfigText, Control, Host, Manifest, Session};
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::experiment::Experiment;
+use ssvm_bench::experiment::{Estimator, Plan};
+use ssvm_bench::run::shard::merge::merge;
+use ssvm_bench::run::shard::{self, Split};
+use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::manifest::{ConfigText, Control, Host, Manifest, Session};
+use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::{Catalog, ClockKind, DataDir, Harness, OracleCost};
 
 const CONFIG: &str = r#"name = "shards"
@@ -279,7 +279,7 @@ fn folder(dir: &Path, config: &str, shard: &str, control: Option<Control>, recor
         ended_unix_s: Some(2000),
         jobs: 1,
         isolated: false,
-        code: ssvm_bench::exec::host::code(),
+        code: ssvm_bench::run::host::code(),
         host: Host { name: format!("node of {shard}"), ..Host::default() },
         finished: records.len() as u64,
         failed: 0,

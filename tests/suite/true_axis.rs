@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::common::records::{executed, point, results, run};
-use ssvm_bench::config::{BUILTIN, Experiment};
-use ssvm_bench::figure::convergence::{axis_end, drawn_length};
-use ssvm_bench::figure::{FIGURES, Source};
-use ssvm_bench::frame::Axis;
-use ssvm_bench::trace::Status;
+use ssvm_bench::experiment::{BUILTIN, Experiment};
+use ssvm_bench::render::figure::convergence::{axis_end, drawn_length};
+use ssvm_bench::render::figure::{FIGURES, Source};
+use ssvm_bench::store::Status;
+use ssvm_bench::study::frame::Axis;
 use ssvm_bench::{Budget, Cadence, Catalog, Harness, StopReason, TracePoint, Until};
 
 const SET: &str = "usps-synth:n=40";

@@ -2,8 +2,8 @@
 //! not on the order of settings.
 
 use crate::common::records::{executed, point, results, run};
-use ssvm_bench::claims::{self, Claim, Verdict};
-use ssvm_bench::trace::{RunRecord, Status};
+use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::claims::{self, Claim, Verdict};
 use ssvm_bench::{Budget, Cadence, ClockKind, SolverSpec, TracePoint, Value};
 
 fn check(records: Vec<RunRecord>) -> Vec<Claim> {

@@ -5,11 +5,11 @@ use std::path::Path;
 use assert_cmd::Command;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use ssvm_bench::check::rounds::Design;
-use ssvm_bench::check::{Finding, Judgement, Quantity, folders, measure};
-use ssvm_bench::settings::Identity;
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::trace::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::gate::rounds::Design;
+use ssvm_bench::gate::{Finding, Judgement, Quantity, folders, measure};
+use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::identity::Identity;
+use ssvm_bench::store::{Circumstances, Measured, RunRecord, Status};
 use ssvm_bench::{Budget, Cadence, ClockKind, RunSettings, SolverSpec, StopReason, TracePoint};
 
 /// A run of 12 iterations that take `time_s` each on the clock and half of it on the CPU; the gap after t of them is 1/t.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use ssvm_bench::clock::Limits;
-use ssvm_bench::data::multiclass::{Features, MulticlassData};
-use ssvm_bench::problem::{MulticlassProblem, Problem};
-use ssvm_bench::solver::order::Order;
-use ssvm_bench::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule};
+use ssvm::clock::Limits;
+use ssvm::data::multiclass::{Features, MulticlassData};
+use ssvm::problem::{MulticlassProblem, Problem};
+use ssvm::solver::order::Order;
+use ssvm::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule};
 use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Meter, Metered, Request, Solve, Solver};
 
 const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];

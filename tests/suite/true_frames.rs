@@ -1,9 +1,9 @@
 //! Curves that say what was measured: runs that stop early, runs of other machines, parts of iterations, bounds.
 
 use crate::common::records::{point, run};
-use ssvm_bench::clock::ClockKind;
-use ssvm_bench::frame::{Axis, Frames, Quantity, target};
-use ssvm_bench::trace::{RunRecord, Status};
+use ssvm::clock::ClockKind;
+use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::frame::{Axis, Frames, Quantity, target};
 use ssvm_bench::{Harness, StopReason, TracePoint};
 
 fn frames(records: &[RunRecord]) -> Frames {
@@ -75,7 +75,7 @@ fn a_cell_whose_runs_all_timed_out_has_bounds_and_curves() {
     assert!(bands.of(Quantity::PrimalSub).median.iter().all(|value| value.is_finite()));
     let table = target::time_to_gap(&frames, "usps").unwrap();
     assert_eq!(table.iter().map(|row| (row.target, row.cells[0].reached)).collect::<Vec<_>>(), [(0.3, 3), (0.1, 2)]);
-    let profile = ssvm_bench::frame::profile::profile(&records, &frames).unwrap();
+    let profile = ssvm_bench::study::frame::profile::profile(&records, &frames).unwrap();
     assert_eq!((profile[0].completed, profile[0].failed, profile[0].oracle_calls), (0, 3, 100 + 110 + 120));
     assert!(profile[0].share.is_some_and(|share| (share.median - 0.25).abs() < 1e-12));
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
-use ssvm_bench::data::{GraphData, NodeFeatures};
-use ssvm_bench::problem::{GraphProblem, Problem, evaluate};
+use ssvm::data::{GraphData, NodeFeatures};
+use ssvm::problem::{GraphProblem, Problem, evaluate};
 use ssvm_bench::{Budget, RunSettings, SolverSpec, TracePoint};
 use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, Solve, StopReason};
 

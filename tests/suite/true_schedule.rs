@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::common::sessions::{self, experiment};
-use ssvm_bench::clock::latency_histogram;
-use ssvm_bench::exec::gate::Gate;
-use ssvm_bench::exec::interference::{self, Probing};
-use ssvm_bench::exec::progress::{Progress, Verbosity};
-use ssvm_bench::exec::scheduler::{self, Batch, run_batch};
-use ssvm_bench::exec::worker::{self, Allocation, Place, Slot};
-use ssvm_bench::plan::{Estimator, Plan, RunSpec};
-use ssvm_bench::trace::manifest::Inflation;
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::trace::{RunRecord, Status};
+use ssvm::clock::latency_histogram;
+use ssvm_bench::experiment::{Estimator, Plan, RunSpec};
+use ssvm_bench::run::gate::Gate;
+use ssvm_bench::run::interference::{self, Probing};
+use ssvm_bench::run::progress::{Progress, Verbosity};
+use ssvm_bench::run::scheduler::{self, Batch, run_batch};
+use ssvm_bench::run::worker::{self, Allocation, Place, Slot};
+use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::manifest::Inflation;
+use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::{DataDir, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\

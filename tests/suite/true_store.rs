@@ -10,8 +10,8 @@ use flate2::write::GzEncoder;
 use ssvm_bench::dataset::content::FileList;
 use ssvm_bench::dataset::fetch::{MAX_DOWNLOAD, Outcome, download};
 use ssvm_bench::dataset::known::{self, Checked};
-use ssvm_bench::exec::session::{Finished, Options};
-use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::run::session::{Finished, Options};
+use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::{Catalog, Harness, Result};
 
 const CONFIG: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 3\n[budget]\niterations = 2\n\

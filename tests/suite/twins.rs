@@ -4,7 +4,7 @@
 //! about a solver: data must not be fitted to a claim.
 
 use sha2::{Digest, Sha256};
-use ssvm_bench::data::{GraphData, LetterData, MulticlassData, multiclass::Features};
+use ssvm::data::{GraphData, LetterData, MulticlassData, multiclass::Features};
 use ssvm_bench::dataset::twin::{Twin, TwinKind};
 use ssvm_bench::dataset::{DataDir, Request, synth};
 use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, Harness, Quiet, RunSettings, SolverSpec};

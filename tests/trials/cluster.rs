@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::trials::{self, Skipped};
-use ssvm_bench::cluster::jobs::{Jobs, Submission, Submitted};
-use ssvm_bench::cluster::squeue::{self, Phase, Task};
-use ssvm_bench::cluster::status::{self, Found, State};
-use ssvm_bench::cluster::{Job, hyperqueue, parallel, sbatch};
+use ssvm_bench::run::cluster::jobs::{Jobs, Submission, Submitted};
+use ssvm_bench::run::cluster::squeue::{self, Phase, Task};
+use ssvm_bench::run::cluster::status::{self, Found, State};
+use ssvm_bench::run::cluster::{Job, hyperqueue, parallel, sbatch};
 
 const CONFIG: &str = r#"name = "cluster"
 repeats = 2

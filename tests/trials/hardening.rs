@@ -13,9 +13,10 @@ use nix::sys::signal::Signal;
 use ssvm_bench::dataset::archive;
 use ssvm_bench::dataset::image::Picture;
 use ssvm_bench::dataset::image::source::{ImageSet, files_below};
-use ssvm_bench::trace::codec;
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::{Catalog, DataDir, Harness, Request, files};
+use ssvm_bench::store::codec;
+use ssvm_bench::store::files;
+use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::{Catalog, DataDir, Harness, Request};
 
 const CONFIG: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\niterations = 2\n\
     [[dataset]]\nname = \"usps-synth:n=8,size=4\"\n[[solver]]\nname = \"bcfw\"\n";

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use crate::common::trials::{self, Skipped};
 use nix::sys::signal::Signal;
 use ssvm_bench::dataset::image::Picture;
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::{files, optimum};
+use ssvm_bench::store::files;
+use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::optimum;
 
 const CONFIG: &str = r#"name = "kill"
 repeats = 3

@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::common::trials::{self, Skipped};
 use nix::sys::signal::Signal;
 use ssvm_bench::dataset::Argument;
-use ssvm_bench::trace::RunRecord;
-use ssvm_bench::trace::store::{Folder, Store};
+use ssvm_bench::store::RunRecord;
+use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::{
     DatasetInfo, DatasetRow, Harness, Loaded, MaxOracle, Request, Result as Outcome, Simple, SparsePlane,
 };

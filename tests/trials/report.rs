@@ -8,16 +8,17 @@ use crate::common::trials::{self, Skipped};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
-use ssvm_bench::check::rounds::Design;
-use ssvm_bench::check::{folders, measure};
-use ssvm_bench::frame::load::Results;
-use ssvm_bench::league::League;
-use ssvm_bench::price::BreakEven;
-use ssvm_bench::report::{self, Beside, Input};
-use ssvm_bench::trace::RunRecord;
-use ssvm_bench::trace::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
-use ssvm_bench::trace::store::Damage;
-use ssvm_bench::{Error, claims};
+use ssvm_bench::Error;
+use ssvm_bench::gate::rounds::Design;
+use ssvm_bench::gate::{folders, measure};
+use ssvm_bench::render::report::{self, Beside, Input};
+use ssvm_bench::store::RunRecord;
+use ssvm_bench::store::folder::Damage;
+use ssvm_bench::store::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
+use ssvm_bench::study::claims;
+use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::league::League;
+use ssvm_bench::study::price::BreakEven;
 
 const HOSTILE: &str = "libsvm:</script><img src=x onerror=alert(1)>\u{2028}{{data}}";
 

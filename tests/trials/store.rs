@@ -6,10 +6,10 @@ use std::process::Command;
 
 use crate::common::runs;
 use crate::common::trials::Skipped;
-use ssvm_bench::files;
-use ssvm_bench::trace::codec;
-use ssvm_bench::trace::store::{Folder, Store};
-use ssvm_bench::trace::{Measured, RunRecord, Status};
+use ssvm_bench::store::codec;
+use ssvm_bench::store::files;
+use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::{Measured, RunRecord, Status};
 
 const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
 

@@ -5,13 +5,13 @@ use std::path::Path;
 use crate::common;
 use crate::common::trials::{Skipped, official};
 use assert_cmd::Command;
-use ssvm_bench::config::Experiment;
-use ssvm_bench::optimum::{Optimum, Store};
-use ssvm_bench::solver::weights::{End, Weights};
-use ssvm_bench::solver::{Bracket, Weighted, bracket, step};
+use ssvm::solver::weights::{End, Weights};
+use ssvm::solver::{Bracket, Weighted, bracket, step};
+use ssvm_bench::experiment::Experiment;
+use ssvm_bench::store::optimum::{Optimum, Store};
 use ssvm_bench::{
     Catalog, ClockKind, DataDir, Harness, MaxOracle, Metered, Problem, Request, Simple, Solve, SparsePlane,
-    catalog::Described,
+    experiment::catalog::Described,
 };
 
 const GAP: f64 = 1e-9;

@@ -10,7 +10,7 @@ use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 use super::Picture;
-use crate::{files, guard};
+use crate::store::{files, panics};
 
 /// Most pixels an image may have; larger ones are refused before they are decoded. Real ones have less than a million.
 const MAX_PIXELS: usize = 1 << 22;
@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 64 << 20;
 impl Picture {
     /// Decodes a JPEG or PNG file held in memory; its content decides which it is.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let decoded = guard::catch(|| match bytes {
+        let decoded = panics::catch(|| match bytes {
             [0xff, 0xd8, 0xff, ..] => jpeg(bytes),
             [0x89, b'P', b'N', b'G', ..] => png(bytes),
             _ => Err("is neither JPEG nor PNG".into()),

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{LabelMap, Picture};
 use crate::dataset::archive;
-use crate::files;
+use crate::store::files;
 use crate::{Error, Result};
 
 /// The image sets this program can prepare.

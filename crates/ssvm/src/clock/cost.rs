@@ -1,0 +1,144 @@
+//! The price of the oracle: the run's clock counts k seconds for each second inside the exact oracle.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::error::{Error, Result};
+
+/// How many seconds a second inside the exact oracle counts; 1 is the machine as it is.
+///
+/// ```
+/// use ssvm::OracleCost;
+///
+/// let cost: OracleCost = "1/4".parse()?;
+/// assert_eq!(cost.factor(), 0.25);
+/// assert!("0".parse::<OracleCost>().is_err());
+/// # Ok::<(), ssvm::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+pub struct OracleCost(f64);
+
+impl OracleCost {
+    /// The machine as it is.
+    pub const ONE: Self = Self(1.0);
+
+    /// A factor between a millionth and a million.
+    pub fn new(factor: f64) -> Result<Self> {
+        if (1e-6..=1e6).contains(&factor) {
+            return Ok(Self(factor));
+        }
+        Err(Error::invalid(format!("the cost of the oracle must lie between 1e-6 and 1e6, not {factor:e}")))
+    }
+
+    /// k.
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+
+    /// Whether the machine is as it is.
+    // Serde hands over a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub fn is_one(&self) -> bool {
+        self.0 == 1.0
+    }
+
+    /// A time in which the oracle took `oracle_ns` at its own price.
+    pub(super) fn charge(self, ns: f64, oracle_ns: f64) -> f64 {
+        if self.is_one() { ns } else { ns + (self.0 - 1.0) * oracle_ns }
+    }
+
+    /// At least this much time at the oracle's own price has passed when `ns` have passed at this one.
+    pub(super) fn at_least(self, ns: f64) -> f64 {
+        ns / self.0.max(1.0)
+    }
+
+    /// The price at which the oracle has this share of the time, from times at its own price.
+    pub fn for_share(share: f64, time: f64, oracle: f64) -> Result<Self> {
+        let factor = share / (1.0 - share) * (time - oracle) / oracle;
+        Self::new(factor.clamp(1e-6, 1e6)).map_err(|_| {
+            Error::invalid(format!("no price of the oracle makes its share {share}: it took {oracle} of {time}"))
+        })
+    }
+
+    /// To two significant digits.
+    pub fn rounded(self) -> Result<Self> {
+        format!("{:.1e}", self.0).parse()
+    }
+
+    /// Times of a run at this price (all of it, and inside the oracle; seconds), as they are at another. Exact on a clock
+    /// that counts quarters of a nanosecond, as the virtual one does.
+    pub fn project(self, time_s: f64, oracle_s: f64, to: Self) -> (f64, f64) {
+        let quarters = |seconds: f64| (seconds * 4e9).round() / 4.0;
+        let oracle = quarters(oracle_s / self.0);
+        let rest = quarters(time_s - oracle_s);
+        (to.charge(rest + oracle, oracle) * 1e-9, to.charge(oracle, oracle) * 1e-9)
+    }
+}
+
+impl Default for OracleCost {
+    fn default() -> Self {
+        Self::ONE
+    }
+}
+
+impl std::fmt::Display for OracleCost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let whole = 1.0 / self.0;
+        // 1/16 reads better than 0.0625.
+        if self.0 < 1.0 && whole.fract() == 0.0 && whole.is_finite() {
+            return f.pad(&format!("1/{whole}"));
+        }
+        f.pad(&self.0.to_string())
+    }
+}
+
+impl std::str::FromStr for OracleCost {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || {
+            Error::invalid(format!("the cost of the oracle must be a number or 1/N between 1e-6 and 1e6, not '{text}'"))
+        };
+        let number = |text: &str| text.trim().parse::<f64>().map_err(|_| bad());
+        let factor = match text.split_once('/') {
+            Some((above, below)) => number(above)? / number(below)?,
+            None => number(text)?,
+        };
+        Self::new(factor).map_err(|_| bad())
+    }
+}
+
+impl<'de> Deserialize<'de> for OracleCost {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_told_as_people_write_them() {
+        for (text, factor) in [("1/16", 0.0625), ("1", 1.0), ("3.7", 3.7), ("1024", 1024.0), ("0.07", 0.07)] {
+            let cost: OracleCost = text.parse().unwrap();
+            assert_eq!((cost.factor(), cost.to_string().as_str()), (factor, text));
+        }
+        for bad in ["", "0", "-1", "1/0", "inf", "NaN", "1/", "x"] {
+            assert!(bad.parse::<OracleCost>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn projections_are_exact_from_any_price_to_any_other() {
+        let costs = ["1/16", "0.07", "1", "3.7", "8.3", "1024"].map(|text| text.parse::<OracleCost>().unwrap());
+        for (units, oracle_units) in [(7u64, 3u64), (123_456_789_013, 98_765_432_101), (400_000_000_000_001, 7)] {
+            let (all, oracle) = (units as f64 * 0.25, oracle_units as f64 * 0.25);
+            let at = |cost: OracleCost| (cost.charge(all, oracle) * 1e-9, cost.charge(oracle, oracle) * 1e-9);
+            for from in costs {
+                for to in costs {
+                    let (time, inside) = at(from);
+                    assert_eq!(from.project(time, inside, to), at(to), "{units} {oracle_units}: {from} to {to}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! One run from code, the short way: a problem in, an [`Outcome`] out.
+
+use super::{Course, Observer, Outcome, Quiet, drive};
+use crate::clock::{ClockKind, OracleCost};
+use crate::error::Result;
+use crate::problem::{Problem, guarded};
+use crate::settings::{Budget, Cadence, SolverSpec};
+use crate::solver::{SolverTable, Standard};
+
+/// One run: MP-BCFW with seed 1 on the wall clock until told otherwise.
+///
+/// ```
+/// # use ssvm::{ClockKind, MaxOracle, Simple, Solve, SparsePlane};
+/// # struct Hinge;
+/// # impl MaxOracle for Hinge {
+/// #     fn terms(&self) -> usize { 1 }
+/// #     fn dim(&self) -> usize { 1 }
+/// #     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+/// #         let violated = w[0] < 1.0;
+/// #         plane.entries.clear();
+/// #         plane.entries.extend(violated.then_some((0, -1.0)));
+/// #         plane.offset = f64::from(u8::from(violated));
+/// #         1
+/// #     }
+/// # }
+/// # let problem = Simple(Hinge);
+/// let outcome = Solve::new(&problem).solver("bcfw").gap(1e-4).clock(ClockKind::VIRTUAL).run()?;
+/// assert!(outcome.points.last().is_some_and(|point| point.gap <= 1e-4));
+/// # Ok::<(), ssvm::Error>(())
+/// ```
+#[must_use]
+pub struct Solve<'p, P> {
+    problem: &'p P,
+    solver: SolverSpec,
+    seed: u64,
+    clock: ClockKind,
+    oracle_cost: OracleCost,
+    budget: Budget,
+    evaluate: Cadence,
+}
+
+/// A run that is only told a gap ends here at the latest.
+const MOST_ITERATIONS: u64 = 100_000;
+
+impl<'p, P: Problem> Solve<'p, P> {
+    /// A run on this problem.
+    pub fn new(problem: &'p P) -> Self {
+        Self {
+            problem,
+            solver: SolverSpec::new("mp-bcfw"),
+            seed: 1,
+            clock: ClockKind::WALL,
+            oracle_cost: OracleCost::ONE,
+            budget: Budget::default(),
+            evaluate: Cadence::Log,
+        }
+    }
+
+    /// The solver: a name of the table, or a [`SolverSpec`] with parameters.
+    pub fn solver(mut self, solver: impl Into<SolverSpec>) -> Self {
+        self.solver = solver.into();
+        self
+    }
+
+    /// Seed of the order of the terms.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The clock.
+    pub fn clock(mut self, clock: ClockKind) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The clock counts so many seconds for each second inside the exact oracle.
+    pub fn oracle_cost(mut self, cost: OracleCost) -> Self {
+        self.oracle_cost = cost;
+        self
+    }
+
+    /// Stop when an evaluation shows a gap at or below this.
+    pub fn gap(mut self, gap: f64) -> Self {
+        self.budget.gap = Some(gap);
+        self
+    }
+
+    /// Stop after so many iterations.
+    pub fn iterations(mut self, iterations: u64) -> Self {
+        self.budget.iterations = Some(iterations);
+        self
+    }
+
+    /// Stop after so much solver time in seconds.
+    pub fn time(mut self, seconds: f64) -> Self {
+        self.budget.time_s = Some(seconds);
+        self
+    }
+
+    /// Stop after so many exact oracle calls.
+    pub fn oracle_calls(mut self, calls: u64) -> Self {
+        self.budget.oracle_calls = Some(calls);
+        self
+    }
+
+    /// When to evaluate: about ten times per decade of iterations unless told otherwise.
+    pub fn evaluate(mut self, evaluate: Cadence) -> Self {
+        self.evaluate = evaluate;
+        self
+    }
+
+    /// Runs it.
+    pub fn run(self) -> Result<Outcome> {
+        self.run_watched(&mut Quiet)
+    }
+
+    /// Runs it and tells somebody about every evaluation.
+    pub fn run_watched(mut self, observer: &mut dyn Observer) -> Result<Outcome> {
+        let Budget { iterations, time_s, oracle_calls, .. } = &self.budget;
+        if iterations.is_none() && time_s.is_none() && oracle_calls.is_none() {
+            self.budget.iterations = Some(MOST_ITERATIONS);
+        }
+        let Self { clock, oracle_cost, budget, evaluate, .. } = &self;
+        let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
+        guarded(|| {
+            let mut solver = Standard.build(&self.solver, self.problem, self.seed)?;
+            drive(self.problem, &mut *solver, course, observer)
+        })?
+    }
+}

@@ -1,0 +1,153 @@
+//! Estimates of the block gaps g_i, and draws of terms with probability proportional to them.
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::order::below;
+use crate::settings::{Domain, Param};
+
+/// How often all gaps are made exact.
+pub const REFRESH: Param = Param {
+    key: "refresh",
+    about: "one oracle call per term without a step every so many passes, to make all gap estimates exact",
+    default: "10",
+    domain: Domain::Count(1, u32::MAX as u64),
+};
+
+/// What happens to the planes of a refresh.
+pub const KEEP: Param = Param {
+    key: "keep",
+    about: "whether the planes of a refresh go into the working sets: yes or no",
+    default: "no",
+    domain: Domain::Words(&["yes", "no"]),
+};
+
+/// Estimates of all g_i. An estimate is exact at the moment of an oracle call and stale afterwards.
+///
+/// ```
+/// use ssvm::solver::gaps::Gaps;
+///
+/// let mut gaps = Gaps::new(3, 1);
+/// for (i, gap) in [0.0, 0.5, 0.0].into_iter().enumerate() {
+///     gaps.set(i, gap);
+/// }
+/// assert!((0..100).all(|_| gaps.draw() == 1));
+/// ```
+pub struct Gaps {
+    estimates: Vec<f64>,
+    /// Fenwick tree of the finite estimates: tree[k] is the sum of the 2^(trailing zeros of k) estimates before k.
+    tree: Vec<f64>,
+    rng: Pcg64,
+}
+
+impl Gaps {
+    /// Nothing is known: all estimates are ∞.
+    pub fn new(n: usize, seed: u64) -> Self {
+        // Another stream than that of the orders.
+        let rng = Pcg64::seed_from_u64(seed ^ 0x6761_7073);
+        Self { estimates: vec![f64::INFINITY; n], tree: vec![0.0; n + 1], rng }
+    }
+
+    /// The estimate of g_i.
+    pub fn get(&self, i: usize) -> f64 {
+        self.estimates[i]
+    }
+
+    /// g_i is max(0, gap).
+    pub fn set(&mut self, i: usize, gap: f64) {
+        let before = self.estimates[i];
+        self.estimates[i] = gap.max(0.0);
+        let change = self.estimates[i] - if before.is_finite() { before } else { 0.0 };
+        let mut at = i + 1;
+        while at < self.tree.len() {
+            self.tree[at] += change;
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// g_i is at least this.
+    pub fn raise(&mut self, i: usize, gap: f64) {
+        if gap > self.estimates[i] {
+            self.set(i, gap);
+        }
+    }
+
+    /// Σ g_i over the finite ones.
+    pub fn total(&self) -> f64 {
+        self.estimates.iter().filter(|gap| gap.is_finite()).sum()
+    }
+
+    /// Makes the tree afresh, against drift.
+    pub fn rebuild(&mut self) {
+        self.tree.fill(0.0);
+        for at in 1..self.tree.len() {
+            let gap = self.estimates[at - 1];
+            self.tree[at] += if gap.is_finite() { gap } else { 0.0 };
+            let parent = at + (at & at.wrapping_neg());
+            if parent < self.tree.len() {
+                self.tree[parent] += self.tree[at];
+            }
+        }
+    }
+
+    /// A term, with probability proportional to its estimate; uniform when all are 0.
+    pub fn draw(&mut self) -> usize {
+        let n = self.estimates.len();
+        let top = n.next_power_of_two();
+        let mut sum = 0.0;
+        let mut at = n;
+        while at > 0 {
+            sum += self.tree[at];
+            at -= at & at.wrapping_neg();
+        }
+        if sum > 0.0 {
+            // 53 random bits, as a number in [0, sum).
+            let mut left = (self.rng.next_u64() >> 11) as f64 * 2f64.powi(-53) * sum;
+            let (mut place, mut step) = (0, top);
+            while step > 0 {
+                if place + step <= n && self.tree[place + step] <= left {
+                    place += step;
+                    left -= self.tree[place];
+                }
+                step /= 2;
+            }
+            if place < n && self.estimates[place] > 0.0 {
+                return place;
+            }
+        }
+        // Nothing to choose by, or rounding at the end of the sum.
+        below(&mut self.rng, n as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_follow_the_estimates() {
+        for n in [1, 2, 5, 8, 13] {
+            let mut gaps = Gaps::new(n, 7);
+            for i in 0..n {
+                gaps.set(i, (i % 4) as f64);
+            }
+            gaps.set(n - 1, 2.0);
+            let total = gaps.total();
+            let draws = 40_000;
+            let mut counts = vec![0; n];
+            for at in 0..draws {
+                if at == draws / 2 {
+                    gaps.rebuild();
+                }
+                counts[gaps.draw()] += 1;
+            }
+            for (i, count) in counts.into_iter().enumerate() {
+                let share = gaps.get(i) / total;
+                let expected = share * f64::from(draws);
+                // Five standard deviations.
+                let spread = 5.0 * (expected * (1.0 - share)).sqrt() + 1e-9;
+                assert!((f64::from(count) - expected).abs() <= spread, "{n} {i}: {count} of {expected}");
+            }
+        }
+    }
+}

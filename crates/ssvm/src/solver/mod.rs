@@ -1,0 +1,119 @@
+//! Problem → steps. One file per solver and one row in [`table`]; solvers only step, [`crate::drive`] does the rest.
+
+pub mod average;
+pub mod batch;
+mod bracket;
+mod face;
+mod fw;
+mod gap;
+pub mod gaps;
+mod gram;
+mod iterate;
+mod lazy;
+mod metered;
+mod mpbcfw;
+mod one_slack;
+pub mod order;
+pub mod passes;
+mod sampled;
+pub mod slope;
+mod ssg;
+mod state;
+pub mod step;
+mod table;
+mod weighted;
+pub mod weights;
+pub mod working_set;
+
+pub use average::{Average, Solution};
+pub use batch::Batching;
+pub use bracket::{Bracket, Progress, bracket};
+pub use fw::FrankWolfe;
+pub use iterate::Iterate;
+pub use metered::Metered;
+pub use mpbcfw::{MultiPlane, MultiPlaneParams, PlaneSets};
+pub use passes::Schedule;
+pub use slope::Moment;
+pub use state::State;
+pub use table::{Refusal, SolverInfo, SolverRow, SolverTable, Standard};
+pub use weighted::{Visit, Weighted};
+
+pub use crate::clock::Meter;
+
+/// Terms whose calls at one w are announced together.
+const ANNOUNCED: usize = 64;
+
+/// How an iteration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Iteration {
+    /// All its passes were made.
+    Complete,
+    /// The meter said stop during an approximate pass: the exact pass is complete.
+    Shortened,
+    /// The meter said stop during the exact pass.
+    Interrupted,
+}
+
+/// A solver: steps on demand, readable between iterations.
+///
+/// ```
+/// use ssvm::{Iterate, Iteration, Meter, Problem, Solution, Solver};
+///
+/// /// BCFW in file order.
+/// struct Cyclic<'p, P: Problem>(Iterate<'p, P>);
+///
+/// impl<P: Problem> Solver for Cyclic<'_, P> {
+///     fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+///         for i in 0..self.0.problem.terms() {
+///             if !self.0.exact_step(i, meter, None) {
+///                 return Iteration::Interrupted;
+///             }
+///         }
+///         Iteration::Complete
+///     }
+///     fn solution(&self) -> Solution {
+///         self.0.solution()
+///     }
+///     fn dual(&self) -> f64 {
+///         self.0.dual()
+///     }
+/// }
+/// ```
+pub trait Solver {
+    /// One iteration under a running meter.
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration;
+    /// The returned vector: the averaged one for averaged solvers.
+    fn solution(&self) -> Solution;
+    /// F of the current iterate.
+    fn dual(&self) -> f64;
+    /// φ as it is kept, where that is a [`State`]: it answers what is asked below.
+    fn state(&self) -> Option<&dyn State> {
+        None
+    }
+    /// Mean and largest working-set size.
+    fn planes(&self) -> (f64, u64) {
+        self.state().map_or((0.0, 0), State::planes)
+    }
+    /// Per term the largest ⟨φ^{iy}, [w 1]⟩ of the planes it keeps, −∞ where it has none: H_i(w) is not less. Asked at
+    /// evaluations when the oracle is not exact. Empty when no planes are kept.
+    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
+        self.state().map_or_else(Vec::new, |state| state.kept_values(w))
+    }
+    /// Memory of the products between planes that it keeps, in bytes.
+    fn cached_bytes(&self) -> u64 {
+        self.state().map_or(0, State::cached_bytes)
+    }
+    /// φ summed afresh from the φ^i, for tests: [`Solver::solution`] of a raw solver up to rounding. Nothing when no φ^i
+    /// are kept.
+    fn resummed(&self) -> Option<Solution> {
+        self.state().map(State::resummed)
+    }
+    /// The weights over planes of every term, the truth's first; empty when φ^i is kept in another form.
+    fn weights(&self) -> Vec<&[f64]> {
+        self.state().map_or_else(Vec::new, State::weights)
+    }
+    /// (time, F) at the start of the last iteration and after each of its passes.
+    fn moments(&self) -> &[Moment] {
+        &[]
+    }
+}

@@ -1,0 +1,299 @@
+//! The table of solvers: name in, everything about the solver and the solver itself out.
+//!
+//! A row is a type with [`SolverRow`]; a table is [`Standard`], or a pair of a table and one more row, so that every
+//! solver, also somebody else's, is compiled for every problem without a dynamic call inside a step.
+
+use super::{Metered, Solver, fw, gap, gram, lazy, mpbcfw, one_slack, ssg};
+use crate::error::{Error, Result};
+use crate::nearest;
+use crate::problem::Problem;
+use crate::settings::{Param, Params, SolverSpec};
+
+/// What a reader should know of a solver.
+#[derive(Clone, Debug)]
+pub struct SolverInfo {
+    /// The name on the command line, in configs and in result files.
+    pub name: &'static str,
+    /// The name in figures and tables.
+    pub label: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// Colour of its lines; every solver has its own.
+    pub color: [u8; 3],
+    /// On and off lengths of its lines in points; empty for a solid line.
+    pub dash: &'static [f64],
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// What must hold between parameters: gets all values and whether a key was given; names the key that is wrong.
+    pub rule: fn(&Params, &dyn Fn(&str) -> bool) -> Result<(), Refusal>,
+    /// What must hold between parameters and n; names the key that is wrong.
+    pub fits: fn(&Params, u64) -> Result<(), Refusal>,
+    /// Whether it keeps working sets, which the figure of parameter dynamics shows.
+    pub keeps_planes: bool,
+    /// The solver that the paper compares it with: its single-plane partner.
+    pub partner: Option<&'static str>,
+    /// Whether it asks what time it is: then it does other steps where the oracle has another price, and must be run again
+    /// for each. One that does not is run once.
+    pub reads_clock: fn(&Params) -> bool,
+    /// Whether the paper has it: where there are many solvers, the figures of the paper show only these.
+    pub in_paper: bool,
+    /// Time of an iteration over that of its exact pass, roughly, for estimates.
+    pub pass_factor: f64,
+}
+
+/// Why a parameter is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The key.
+    pub key: String,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl Refusal {
+    /// About this key.
+    pub fn new(key: &str, message: impl Into<String>) -> Self {
+        Self { key: key.to_owned(), message: message.into() }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::invalid(refusal.message)
+    }
+}
+
+/// One row of the table: a solver that can be built for any problem.
+pub trait SolverRow: Send + Sync + 'static {
+    /// Everything about it.
+    fn info(&self) -> SolverInfo;
+    /// The solver at its start. The parameters are those of [`SolverInfo::params`], all of them, checked.
+    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p>;
+}
+
+/// A table of solvers.
+///
+/// ```
+/// use ssvm::solver::{SolverTable, Standard};
+///
+/// let names: Vec<&str> = Standard.infos().iter().map(|info| info.name).collect();
+/// assert!(names.starts_with(&["fw", "bcfw"]));
+/// ```
+pub trait SolverTable: Send + Sync + 'static {
+    /// The rows, in the order of tables and legends.
+    fn infos(&self) -> Vec<SolverInfo>;
+    /// The solver of this name with these parameters; `None` when the table has no such row.
+    fn build_row<'p, P: Problem>(
+        &self,
+        name: &str,
+        problem: Metered<'p, P>,
+        params: &Params,
+        seed: u64,
+    ) -> Option<Box<dyn Solver + 'p>>;
+
+    /// Builds a solver; an unknown name or parameter is an error that says what there is.
+    fn build<'p, P: Problem>(&self, spec: &SolverSpec, problem: &'p P, seed: u64) -> Result<Box<dyn Solver + 'p>> {
+        let infos = self.infos();
+        let info = SolverInfo::find(&infos, &spec.name)?;
+        let params = info.resolve(spec, &infos)?;
+        (info.fits)(&params, problem.terms() as u64)?;
+        self.build_row(&spec.name, Metered::new(problem), &params, seed)
+            .ok_or_else(|| Error::invalid(format!("solver '{}' is in the list but not in the table", spec.name)))
+    }
+}
+
+macro_rules! standard {
+    ($($row:expr),+ $(,)?) => {
+        impl SolverTable for Standard {
+            fn infos(&self) -> Vec<SolverInfo> {
+                vec![$(SolverRow::info(&$row)),+]
+            }
+
+            fn build_row<'p, P: Problem>(
+                &self,
+                name: &str,
+                problem: Metered<'p, P>,
+                params: &Params,
+                seed: u64,
+            ) -> Option<Box<dyn Solver + 'p>> {
+                $(if SolverRow::info(&$row).name == name {
+                    return Some(SolverRow::build(&$row, problem, params, seed));
+                })+
+                None
+            }
+        }
+    };
+}
+
+/// The solvers of this crate. A new one is a file beside this one and a name in this list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standard;
+
+standard![
+    fw::Fw,
+    mpbcfw::Bcfw,
+    mpbcfw::BcfwAvg,
+    mpbcfw::MpBcfw,
+    mpbcfw::MpBcfwAvg,
+    gram::MpBcfwGram,
+    gram::MpBcfwGramAvg,
+    gram::MpBcfwGap,
+    gap::GAP,
+    gap::PAIR,
+    gap::CACHED,
+    gap::GAP_PAIR,
+    gap::GAP_CACHE,
+    gap::PAIR_CACHE,
+    gap::GAP_PAIR_CACHE,
+    lazy::BcfwLazy,
+    one_slack::OneSlack,
+    one_slack::OneSlackCache,
+    ssg::SsgAvg,
+];
+
+impl<T: SolverTable, R: SolverRow> SolverTable for (T, R) {
+    fn infos(&self) -> Vec<SolverInfo> {
+        let mut infos = self.0.infos();
+        infos.push(self.1.info());
+        infos
+    }
+
+    fn build_row<'p, P: Problem>(
+        &self,
+        name: &str,
+        problem: Metered<'p, P>,
+        params: &Params,
+        seed: u64,
+    ) -> Option<Box<dyn Solver + 'p>> {
+        if self.1.info().name == name {
+            return Some(self.1.build(problem, params, seed));
+        }
+        self.0.build_row(name, problem, params, seed)
+    }
+}
+
+impl SolverInfo {
+    /// A solver without parameters, in black; rows say what is different.
+    pub const PLAIN: Self = Self {
+        name: "",
+        label: "",
+        about: "",
+        color: [0, 0, 0],
+        dash: &[],
+        params: &[],
+        rule: |_, _| Ok(()),
+        fits: |_, _| Ok(()),
+        keeps_planes: false,
+        partner: None,
+        reads_clock: |_| true,
+        in_paper: false,
+        pass_factor: 1.5,
+    };
+
+    /// The row of this name, or an error that names the known ones.
+    pub fn find<'a>(infos: &'a [Self], name: &str) -> Result<&'a Self> {
+        infos.iter().find(|info| info.name == name).ok_or_else(|| {
+            let names: Vec<&str> = infos.iter().map(|info| info.name).collect();
+            let near = nearest(name, names.iter().copied());
+            Error::invalid(format!("unknown solver '{name}'; known: {}{near}", names.join(", ")))
+        })
+    }
+
+    /// Checks parameters as a user wrote them. Only what differs from the defaults becomes part of the specification.
+    pub fn spec(&self, given: &[(&str, String)], all: &[Self]) -> Result<SolverSpec, Refusal> {
+        let mut params = Params::defaults(self.params);
+        let mut spec = SolverSpec::new(self.name);
+        for (key, text) in given {
+            let row = self.param(key, all)?;
+            let value = row.parse(text).map_err(|message| Refusal::new(key, message))?;
+            params.set(row.key, value.clone());
+            if value != row.default() {
+                spec.params.insert(row.key.to_owned(), value);
+            }
+        }
+        (self.rule)(&params, &|key| given.iter().any(|(given, _)| *given == key))?;
+        Ok(spec)
+    }
+
+    /// All parameters of a specification.
+    pub fn resolve(&self, spec: &SolverSpec, all: &[Self]) -> Result<Params, Refusal> {
+        let given: Vec<(&str, String)> =
+            spec.params.iter().map(|(key, value)| (key.as_str(), value.to_string())).collect();
+        let checked = self.spec(&given, all)?;
+        let mut params = Params::defaults(self.params);
+        for row in self.params {
+            if let Some(value) = checked.params.get(row.key) {
+                params.set(row.key, value.clone());
+            }
+        }
+        Ok(params)
+    }
+
+    /// The row of a parameter; a key that only other solvers have is told from one that nobody has.
+    fn param(&self, key: &str, all: &[Self]) -> Result<&'static Param, Refusal> {
+        if let Some(row) = self.params.iter().find(|row| row.key == key) {
+            return Ok(row);
+        }
+        let keys: Vec<&str> = self.params.iter().map(|row| row.key).collect();
+        let has = if keys.is_empty() { "no parameters".to_owned() } else { format!("only {}", keys.join(", ")) };
+        let owners: Vec<&str> =
+            all.iter().filter(|info| info.params.iter().any(|row| row.key == key)).map(|info| info.name).collect();
+        Err(Refusal::new(
+            key,
+            if owners.is_empty() {
+                format!("unknown parameter `{key}`{}; {} has {has}", nearest(key, keys), self.name)
+            } else {
+                format!("'{}' has {has}: `{key}` belongs to {}", self.name, owners.join(", "))
+            },
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Value;
+
+    #[test]
+    fn every_row_is_complete_and_distinct() {
+        let infos = Standard.infos();
+        for (at, info) in infos.iter().enumerate() {
+            assert!(!info.name.is_empty() && !info.label.is_empty() && !info.about.is_empty(), "{}", info.name);
+            for other in &infos[..at] {
+                assert!(other.name != info.name && other.label != info.label && other.color != info.color);
+            }
+            for row in info.params {
+                assert!(row.domain.parse(row.default).is_some(), "{} {}: the default is refused", info.name, row.key);
+            }
+            if let Some(partner) = info.partner {
+                assert!(infos.iter().any(|other| other.name == partner));
+            }
+            assert!(info.spec(&[], &infos).is_ok(), "{}: the defaults break its rule", info.name);
+        }
+    }
+
+    #[test]
+    fn parameters_of_others_are_refused_by_name() {
+        let infos = Standard.infos();
+        let refusal = |solver: &str, key: &str, value: &str| {
+            let info = SolverInfo::find(&infos, solver).unwrap();
+            info.spec(&[(key, value.to_owned())], &infos).unwrap_err().message
+        };
+        let other = "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg";
+        assert!(refusal("bcfw", "N", "5").starts_with(other));
+        assert!(refusal("fw", "order", "uniform").contains("'fw' has no parameters: `order` belongs to bcfw"));
+        assert!(refusal("mp-bcfw", "pases", "3").contains("did you mean `passes`?"));
+        assert!(refusal("mp-bcfw", "N", "0").contains("nothing to choose from"));
+        let message = SolverInfo::find(&infos, "mp-bcwf").unwrap_err().to_string();
+        assert!(message.contains("did you mean `mp-bcfw`?"), "{message}");
+    }
+
+    #[test]
+    fn defaults_are_no_part_of_a_specification() {
+        let infos = Standard.infos();
+        let info = SolverInfo::find(&infos, "mp-bcfw").unwrap();
+        let spec = info.spec(&[("T", "10".to_owned()), ("N", "7".to_owned())], &infos).unwrap();
+        assert_eq!(spec, SolverSpec::new("mp-bcfw").with("N", Value::Count(7)));
+        assert_eq!(info.resolve(&spec, &infos).unwrap().count("T"), 10);
+    }
+}

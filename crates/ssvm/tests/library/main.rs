@@ -1,0 +1,14 @@
+//! The solver library alone: nothing here needs the harness.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod averages;
+mod batches;
+mod certified;
+mod expansion;
+mod maxflow;
+mod oracles;
+mod planes;
+mod skipping;
+mod solvers;

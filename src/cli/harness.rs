@@ -1,0 +1,119 @@
+//! The program as a value: the standard tables plus what the caller adds; [`Harness::main`] is the whole command line.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use crate::dataset::{self, DatasetInfo, DatasetRow, DatasetTable, Opened, Request};
+use crate::error::{Error, Result};
+use crate::experiment::catalog::{Catalog, Described};
+use crate::text::nearest;
+use ssvm::solver::{self, SolverInfo, SolverRow, SolverTable};
+
+/// A program with these solvers and data sets.
+///
+/// ```no_run
+/// # use ssvm_bench::{Harness, Metered, Params, Problem, Solver, SolverInfo, SolverRow};
+/// # use ssvm::solver::FrankWolfe;
+/// struct Mine;
+///
+/// impl SolverRow for Mine {
+///     fn info(&self) -> SolverInfo {
+///         SolverInfo { name: "mine", label: "Mine", about: "a solver of my own", ..SolverInfo::PLAIN }
+///     }
+///     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+///         Box::new(FrankWolfe::new(problem, seed))
+///     }
+/// }
+///
+/// fn main() -> std::process::ExitCode {
+///     Harness::standard().solver(Mine).main()
+/// }
+/// ```
+pub struct Harness<S, D> {
+    solvers: Arc<S>,
+    datasets: D,
+    solver_infos: Vec<SolverInfo>,
+    dataset_infos: Vec<DatasetInfo>,
+}
+
+impl Harness<solver::Standard, dataset::Standard> {
+    /// The solvers and data sets of this crate.
+    pub fn standard() -> Self {
+        Self::of(solver::Standard, dataset::Standard)
+    }
+}
+
+impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
+    fn of(solvers: S, datasets: D) -> Self {
+        let (solver_infos, dataset_infos) = (solvers.infos(), datasets.infos());
+        Self { solvers: Arc::new(solvers), datasets, solver_infos, dataset_infos }
+    }
+
+    /// Adds a solver; one with the name of another takes its place.
+    pub fn solver<R: SolverRow>(self, row: R) -> Harness<(S, R), D> {
+        match Arc::try_unwrap(self.solvers) {
+            Ok(solvers) => {
+                let mut harness = Harness::of((solvers, row), self.datasets);
+                keep_last(&mut harness.solver_infos, |info| info.name);
+                harness
+            }
+            // A harness is put together before anything is opened, so nobody else holds its tables.
+            Err(_) => unreachable!("a data set was opened before the harness was complete"),
+        }
+    }
+
+    /// Adds a data set with its problem; one with the name of another takes its place.
+    pub fn problem<R: DatasetRow>(self, row: R) -> Harness<S, (D, R)> {
+        let Self { solvers, datasets, solver_infos, mut dataset_infos } = self;
+        dataset_infos.push(row.info());
+        keep_last(&mut dataset_infos, |info| info.name);
+        Harness { solvers, datasets: (datasets, row), solver_infos, dataset_infos }
+    }
+
+    /// The whole program: parses the arguments of the process, runs the command, reports errors.
+    pub fn main(&self) -> ExitCode {
+        crate::cli::main(self)
+    }
+}
+
+/// Of rows with the same name only the last one stays.
+fn keep_last<T>(rows: &mut Vec<T>, name: impl Fn(&T) -> &'static str) {
+    let names: Vec<&str> = rows.iter().map(&name).collect();
+    let mut at = 0;
+    rows.retain(|row| {
+        at += 1;
+        !names[at..].contains(&name(row))
+    });
+}
+
+impl<S: SolverTable, D: DatasetTable> Catalog for Harness<S, D> {
+    fn solvers(&self) -> &[SolverInfo] {
+        &self.solver_infos
+    }
+
+    fn datasets(&self) -> &[DatasetInfo] {
+        &self.dataset_infos
+    }
+
+    fn describe(&self, request: &Request<'_>) -> Result<Described> {
+        match self.datasets.describe(request) {
+            Some(described) => match described? {
+                Some(description) => Ok(Described::Known(description)),
+                None => self.open(request).map(Described::Loaded),
+            },
+            None => Err(self.unknown(request)),
+        }
+    }
+
+    fn open(&self, request: &Request<'_>) -> Result<Opened> {
+        self.datasets.open(request, &self.solvers).unwrap_or_else(|| Err(self.unknown(request)))
+    }
+}
+
+impl<S, D> Harness<S, D> {
+    fn unknown(&self, request: &Request<'_>) -> Error {
+        let near = nearest(request.head(), self.dataset_infos.iter().map(|info| info.name));
+        let known: Vec<String> = self.dataset_infos.iter().map(DatasetInfo::usage).collect();
+        Error::invalid(format!("unknown data set '{}'{near}; known: {}", request.name, known.join(", ")))
+    }
+}

@@ -1,0 +1,205 @@
+//! `oracle:PROGRAM`: a command line → a problem whose oracle is that program. Its identity is the program's file, the
+//! files among its arguments, what it says of itself, and a version that the user may give.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::dataset::program::{Launch, PROGRAM, ProgramProblem};
+use crate::dataset::{Argument, DatasetInfo, DatasetRow, Loaded, Request};
+use crate::error::{Error, Result};
+use crate::store::files;
+use crate::text::nearest;
+
+/// What may follow the program after a comma.
+const KEYS: [&str; 4] = ["limit", "start", "programs", "version"];
+
+/// The row of `oracle:PROGRAM`.
+pub struct Oracle;
+
+impl DatasetRow for Oracle {
+    type Problem = ProgramProblem;
+
+    fn info(&self) -> DatasetInfo {
+        DatasetInfo {
+            name: "oracle",
+            title: "oracle program",
+            about: "any program that answers max-oracle calls: docs/oracle-programs.md",
+            argument: Argument::Program(&KEYS),
+            family: Some(&PROGRAM),
+            ..DatasetInfo::PLAIN
+        }
+    }
+
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
+        open(request)
+    }
+}
+
+/// Starts the program of an `oracle:` data set.
+pub fn open(request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
+    let asked = Asked::read(request.argument()).map_err(|what| {
+        Error::invalid(format!(
+            "data set '{}': {what}; expected oracle:PROGRAM[,limit=SECONDS…] [ARGUMENTS]",
+            request.name
+        ))
+    })?;
+    request.lambda_for(1)?;
+    // The file is read before the program starts: it must be the one that runs.
+    let files = asked.identity()?;
+    let problem = ProgramProblem::open(asked.launch, request.lambda)?;
+    let text = format!("oracle program\n{files}version {}\n{}", asked.version, problem.hello().lines());
+    Ok(Loaded { problem, bytes: 0, checksum: files::sha256_hex(text.as_bytes()) })
+}
+
+/// The program file of an `oracle:` data set, if it is there.
+pub fn program_file(argument: &str) -> Option<PathBuf> {
+    Asked::read(argument).ok()?.file()
+}
+
+/// What follows `oracle:`.
+struct Asked {
+    launch: Launch,
+    version: String,
+}
+
+impl Asked {
+    fn read(argument: &str) -> Result<Self, String> {
+        let mut words = words(argument)?.into_iter();
+        let first = words.next().ok_or("there is no program")?;
+        let (program, options) = split_options(&first);
+        if program.is_empty() {
+            return Err("there is no program".into());
+        }
+        let mut asked = Self { launch: Launch::new(program, words), version: String::new() };
+        let mut given: Vec<&str> = Vec::new();
+        for (key, value) in options {
+            let seconds = || {
+                let number = value.parse::<f64>().ok().filter(|s| (1e-3..=1e6).contains(s));
+                let wrong = || format!("parameter '{key}={value}' must be a number of seconds, 0.001 to 1000000");
+                number.map(Duration::from_secs_f64).ok_or_else(wrong)
+            };
+            if given.contains(&key) {
+                return Err(format!("parameter '{key}' is given twice"));
+            }
+            given.push(key);
+            match key {
+                "limit" => asked.launch.limit = seconds()?,
+                "start" => asked.launch.start = seconds()?,
+                "version" => value.clone_into(&mut asked.version),
+                "programs" => {
+                    let count = value.parse().ok().filter(|count| (1..=4096).contains(count));
+                    let wrong = || format!("parameter '{key}={value}' must be a whole number 1 to 4096");
+                    asked.launch.programs = count.ok_or_else(wrong)?;
+                }
+                _ => {
+                    let near = nearest(key, KEYS);
+                    return Err(format!("parameter '{key}' is unknown{near}; known: {}", KEYS.join(", ")));
+                }
+            }
+        }
+        Ok(asked)
+    }
+
+    /// The program's file: as written, or in one of the folders of `$PATH`.
+    fn file(&self) -> Option<PathBuf> {
+        let program = Path::new(&self.launch.program);
+        if self.launch.program.contains('/') {
+            return Some(program.to_owned()).filter(|path| path.is_file());
+        }
+        let folders = std::env::var_os("PATH")?;
+        std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+    }
+
+    /// A line for each file whose content counts. Of an interpreter that is found by its name and reads a script, the
+    /// script is the program.
+    fn identity(&self) -> Result<String> {
+        let Launch { program, arguments, .. } = &self.launch;
+        let file = self.file().ok_or_else(|| {
+            let place = if program.contains('/') { "there is no such file" } else { "no folder of $PATH has it" };
+            Error::invalid(format!("oracle program '{program}': {place}; write oracle:PATH/TO/PROGRAM ARGUMENTS"))
+        })?;
+        let scripts: Vec<&Path> = arguments.iter().map(Path::new).filter(|path| path.is_file()).collect();
+        let mut text = format!("program {}\n", file.file_name().unwrap_or_default().to_string_lossy());
+        if program.contains('/') || scripts.is_empty() {
+            text += &format!("{}\n", files::sha256_file(&file)?);
+        }
+        for script in scripts {
+            text += &format!("{}\n", files::sha256_file(script)?);
+        }
+        let others = arguments.iter().filter(|argument| !Path::new(argument).is_file());
+        others.for_each(|argument| text += &format!("argument {argument}\n"));
+        Ok(text)
+    }
+}
+
+/// `PROGRAM,key=value,…`: the longest tail in which every part has a key.
+fn split_options(word: &str) -> (&str, Vec<(&str, &str)>) {
+    let (mut end, mut options) = (word.len(), Vec::new());
+    for (comma, _) in word.rmatch_indices(',') {
+        let part = word[comma + 1..end].split_once('=');
+        let Some((key, value)) = part.filter(|(key, _)| key.bytes().all(|byte| byte.is_ascii_alphabetic())) else {
+            break;
+        };
+        options.insert(0, (key, value));
+        end = comma;
+    }
+    (&word[..end], options)
+}
+
+/// Words of a command line: separated by spaces, kept together by quotes or a backslash.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => match letters.next() {
+                Some(letter) => word.get_or_insert_default().push(letter),
+                None => return Err("it ends with a backslash".into()),
+            },
+            (None, _) if letter.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if let Some(open) = quote {
+        return Err(format!("a quote {open} is not closed"));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_lines_are_split_as_a_shell_does() {
+        let split = |text: &str| words(text).unwrap();
+        assert_eq!(split(r#"a  'b c' d"e f"g h\ i '' "#), ["a", "b c", "de fg", "h i", ""]);
+        assert_eq!(split(r#"'a\b' "a\"b""#), [r"a\b", r#"a"b"#]);
+        assert!(words("a 'b").unwrap_err().contains("not closed") && words("a\\").is_err());
+    }
+
+    #[test]
+    fn options_belong_to_the_program_and_not_to_its_arguments() {
+        let asked = Asked::read("./a,b/run,limit=0.5,version=v1.2 --grid=3,n=4 'x y',limit=9").unwrap();
+        assert_eq!(asked.launch.program, "./a,b/run");
+        assert_eq!(asked.launch.arguments, ["--grid=3,n=4", "x y,limit=9"]);
+        assert_eq!((asked.launch.limit, asked.version.as_str()), (Duration::from_millis(500), "v1.2"));
+        let wrong = |text: &str, expected: &str| {
+            let error = Asked::read(text).err().unwrap();
+            assert!(error.contains(expected), "{error}");
+        };
+        wrong("", "no program");
+        wrong(",limit=3", "no program");
+        wrong("x,limit=0", "number of seconds");
+        wrong("x,limit=nan", "number of seconds");
+        wrong("x,programs=0", "whole number");
+        wrong("x,limits=3", "did you mean `limit`?");
+        wrong("x,limit=3,limit=4", "given twice");
+    }
+}

@@ -1,0 +1,366 @@
+//! Programs as the oracle of a [`Problem`]: φ^i are dense vectors, planes are what the program gives. On the way its
+//! answers are checked as far as that costs little: off the clock, or in one call of many.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::hello::{Hello, Truth};
+use super::plane::Plane;
+use super::pool::{Launch, Pipe, Pool};
+use super::protocol::{Answer, Question};
+use crate::error::{Error, Result};
+use ssvm::linalg::{add_scaled, dot, norm2};
+use ssvm::problem::{Away, Certificate, Direction, Family, Problem, Sink, give_up};
+
+/// The family.
+pub const PROGRAM: Family =
+    Family { name: "program", oracle_seconds: |size| 1e-4 + 1e-8 * size.d as f64, ..Family::OTHER };
+
+/// One exact call in so many is compared with the working set.
+const COMPARE_EVERY: u64 = 16;
+/// One group of terms in so many is used for an echo and for the same question twice.
+const RECHECK_EVERY: u64 = 8;
+/// Most terms of one announcement.
+const ANNOUNCED: usize = 64;
+/// Differences below this part of what was summed are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// A problem whose oracle is a program of its own.
+pub struct ProgramProblem {
+    pool: Pool,
+    lambda: f64,
+    /// The truth's planes, where they are not 0.
+    truths: Vec<Plane>,
+    calls: AtomicU64,
+    groups: AtomicU64,
+    notes: Mutex<Vec<(Note, String)>>,
+}
+
+/// What may be noticed, each once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Note {
+    NotMaximal,
+    NotDeterministic,
+    BoundTooLow,
+    NoBound,
+}
+
+/// All φ^i, dense; a vector that is missing is 0.
+pub struct ProgramBlocks {
+    vectors: Vec<Vec<f64>>,
+    offsets: Vec<f64>,
+}
+
+/// The direction, the last answer, and what it took.
+pub struct ProgramWork {
+    delta: Vec<f64>,
+    /// Always 0 between calls.
+    zeros: Vec<f64>,
+    answer: Answer,
+    away: Away,
+}
+
+impl ProgramProblem {
+    /// Starts the program; λ is its own, or 1/n, unless given.
+    pub fn open(launch: Launch, lambda: Option<f64>) -> Result<Self> {
+        let pool = Pool::open(launch).map_err(Error::invalid)?;
+        let Hello { n, lambda: default, truth, .. } = *pool.hello();
+        let lambda = lambda.or(default).unwrap_or(1.0 / n as f64);
+        let (calls, groups) = (AtomicU64::new(0), AtomicU64::new(0));
+        let mut problem = Self { pool, lambda, truths: Vec::new(), calls, groups, notes: Mutex::default() };
+        if truth == Truth::Given {
+            problem.truths = problem.ask_truths().map_err(Error::invalid)?;
+        }
+        Ok(problem)
+    }
+
+    fn ask_truths(&self) -> Result<Vec<Plane>, String> {
+        let Hello { n, d, .. } = *self.pool.hello();
+        let (mut answer, mut truths) = (Answer::default(), Vec::with_capacity(n));
+        let terms: Vec<usize> = (0..n).collect();
+        for group in terms.chunks(ANNOUNCED) {
+            self.pool.announce(Question::Truth, group, &[])?;
+            for term in group {
+                self.pool.ask(Question::Truth, *term, &[], &mut answer)?;
+                truths.push(Plane::of(&answer, d, None));
+            }
+        }
+        Ok(truths)
+    }
+
+    /// What the program said of itself.
+    pub fn hello(&self) -> &Hello {
+        self.pool.hello()
+    }
+
+    /// What the pipe to this thread's program costs.
+    pub fn pipe(&self) -> Pipe {
+        self.pool.pipe()
+    }
+
+    fn ask(&self, question: Question, i: usize, w: &[f64], work: &mut ProgramWork) -> Plane {
+        work.away = self.pool.ask(question, i, w, &mut work.answer).unwrap_or_else(|fault| give_up(fault));
+        Plane::of(&work.answer, self.dim(), self.truths.get(i))
+    }
+
+    /// The bound of H_i(w) in the last answer, if it had one.
+    pub(super) fn bound(&self, i: usize, w: &[f64], work: &ProgramWork) -> Option<f64> {
+        let truth = self.truths.get(i).map_or(0.0, |truth| truth.dot(w) + truth.offset());
+        work.answer.bound.map(|bound| bound - truth)
+    }
+
+    fn operations(&self, answer: &Answer) -> u64 {
+        answer.operations.or(self.hello().operations).unwrap_or(self.hello().d as u64)
+    }
+
+    fn note(&self, note: Note, text: impl FnOnce() -> String) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !notes.iter().any(|(other, _)| *other == note) {
+            notes.push((note, text()));
+        }
+    }
+
+    /// The answer of an exact oracle is at least as high as every plane that is known, and as 0.
+    fn compare<'a>(&self, i: usize, w: &[f64], known: impl Iterator<Item = &'a Plane>, plane: &Plane) {
+        let (value, size) = plane.value_and_size(w);
+        if value < -ROUNDING * size {
+            self.note(Note::NotMaximal, || {
+                format!(
+                    "the oracle is not a maximiser: of term {i} it returned a plane of value {value:e}, the truth has 0"
+                )
+            });
+        }
+        for other in known {
+            let (better, other_size) = other.value_and_size(w);
+            if better - value > ROUNDING * (size + other_size) {
+                self.note(Note::NotMaximal, || {
+                    format!(
+                        "the oracle is not a maximiser: of term {i} it returned a plane of value {value:e}, one that it \
+                         returned before has {better:e}"
+                    )
+                });
+            }
+            if other.key().is_some() && other.key() == plane.key() && !other.same_numbers(plane) {
+                self.note(Note::NotDeterministic, || {
+                    format!("the oracle gave term {i} two planes with the key '{}'", plane.key().unwrap_or_default())
+                });
+            }
+        }
+    }
+
+    fn certificate(&self, i: usize, w: &[f64], plane: &Plane, work: &ProgramWork) -> Certificate {
+        let (value, size) = plane.value_and_size(w);
+        let operations = self.operations(&work.answer);
+        if self.exact() {
+            return Certificate::exact(value, operations);
+        }
+        let rounding = ROUNDING * size;
+        let Some(bound) = self.bound(i, w, work) else {
+            self.note(Note::NoBound, || {
+                "the oracle is not exact and gives no bounds: primal and gap are those of its planes, not certified"
+                    .into()
+            });
+            return Certificate { lower: value, upper: value, proven: false, operations };
+        };
+        // A bound below a plane is no bound: it proves nothing.
+        let sound = value - bound <= rounding;
+        if !sound {
+            self.note(Note::BoundTooLow, || {
+                format!("the bound {bound:e} of term {i} is below the value {value:e} of its own plane")
+            });
+        }
+        Certificate { lower: value, upper: bound.max(value), proven: sound && bound - value <= rounding, operations }
+    }
+
+    /// Off the clock: measures the pipe, and asks the same once more.
+    fn recheck(&self, i: usize, w: &[f64], plane: &Plane, work: &mut ProgramWork) {
+        self.pool.echo().unwrap_or_else(|fault| give_up(fault));
+        let again = self.ask(Question::Certify, i, w, work);
+        let ((before, size), (after, _)) = (plane.value_and_size(w), again.value_and_size(w));
+        if (before - after).abs() > ROUNDING * size {
+            self.note(Note::NotDeterministic, || {
+                format!(
+                    "the oracle is not deterministic: of term {i} it returned {before:e}, and {after:e} at the same w"
+                )
+            });
+        }
+    }
+}
+
+impl Problem for ProgramProblem {
+    type Plane = Plane;
+    type Blocks = ProgramBlocks;
+    type Work = ProgramWork;
+
+    fn family(&self) -> &'static Family {
+        &PROGRAM
+    }
+
+    fn terms(&self) -> usize {
+        self.hello().n
+    }
+
+    fn dim(&self) -> usize {
+        self.hello().d
+    }
+
+    fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    fn exact(&self) -> bool {
+        self.hello().exact
+    }
+
+    fn blocks(&self) -> ProgramBlocks {
+        ProgramBlocks { vectors: vec![Vec::new(); self.terms()], offsets: vec![0.0; self.terms()] }
+    }
+
+    fn work(&self) -> ProgramWork {
+        self.pool.ready().unwrap_or_else(|fault| give_up(fault));
+        let d = self.dim();
+        ProgramWork { delta: vec![0.0; d], zeros: vec![0.0; d], answer: Answer::default(), away: Away::default() }
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], work: &mut ProgramWork, plane: &mut Plane) -> u64 {
+        self.oracle_among(i, w, std::iter::empty(), work, plane)
+    }
+
+    fn oracle_among<'a>(
+        &self,
+        i: usize,
+        w: &[f64],
+        known: impl Iterator<Item = &'a Plane>,
+        work: &mut ProgramWork,
+        plane: &mut Plane,
+    ) -> u64 {
+        *plane = self.ask(Question::Call, i, w, work);
+        if self.exact() && self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(COMPARE_EVERY) {
+            let began = std::time::Instant::now();
+            self.compare(i, w, known, plane);
+            work.away.pipe_ns += began.elapsed().as_nanos() as u64;
+        }
+        self.operations(&work.answer)
+    }
+
+    fn certify(&self, i: usize, w: &[f64], work: &mut ProgramWork, plane: &mut Plane) -> Certificate {
+        *plane = self.ask(Question::Certify, i, w, work);
+        self.certificate(i, w, plane, work)
+    }
+
+    fn certify_all(
+        &self,
+        first: usize,
+        w: &[f64],
+        work: &mut ProgramWork,
+        plane: &mut Plane,
+        terms: &mut [Certificate],
+    ) {
+        let numbers: Vec<usize> = (first..first + terms.len()).collect();
+        self.pool.announce(Question::Certify, &numbers, w).unwrap_or_else(|fault| give_up(fault));
+        for (i, term) in numbers.into_iter().zip(terms) {
+            *term = self.certify(i, w, work, plane);
+        }
+        if self.groups.fetch_add(1, Ordering::Relaxed).is_multiple_of(RECHECK_EVERY) {
+            let last = plane.clone();
+            self.recheck(work.answer.term, w, &last, work);
+        }
+    }
+
+    fn announce(&self, terms: &[u32], w: &[f64], _work: &mut ProgramWork) {
+        if terms.is_empty() {
+            return;
+        }
+        let terms: Vec<usize> = terms.iter().map(|term| *term as usize).collect();
+        self.pool.announce(Question::Call, &terms, w).unwrap_or_else(|fault| give_up(fault));
+    }
+
+    #[inline]
+    fn away(&self, work: &ProgramWork) -> Away {
+        work.away
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(_, text)| text.clone()).collect()
+    }
+
+    fn load<'a>(
+        &self,
+        _i: usize,
+        _w: &[f64],
+        _blocks: &ProgramBlocks,
+        _planes: impl Iterator<Item = &'a Plane>,
+        _work: &mut ProgramWork,
+    ) {
+    }
+
+    fn value(&self, _i: usize, plane: &Plane, w: &[f64], _work: &ProgramWork) -> f64 {
+        plane.dot(w) + plane.offset()
+    }
+
+    fn direction(
+        &self,
+        i: usize,
+        blocks: &ProgramBlocks,
+        plane: &Plane,
+        w: &[f64],
+        work: &mut ProgramWork,
+    ) -> Direction {
+        let block = &blocks.vectors[i];
+        if block.is_empty() {
+            work.delta.fill(0.0);
+        } else {
+            work.delta.iter_mut().zip(block).for_each(|(delta, value)| *delta = -value);
+        }
+        plane.add_to(1.0, &mut work.delta);
+        let offset = plane.offset() - blocks.offsets[i];
+        Direction { gain: dot(&work.delta, w) + offset, norm2: norm2(&work.delta), offset }
+    }
+
+    fn advance(
+        &self,
+        i: usize,
+        blocks: &mut ProgramBlocks,
+        plane: &Plane,
+        gamma: f64,
+        work: &mut ProgramWork,
+        sink: &mut Sink<'_>,
+    ) {
+        let block = &mut blocks.vectors[i];
+        block.resize(work.delta.len(), 0.0);
+        if gamma >= 1.0 {
+            // Exactly the plane, so that a step towards it again changes nothing.
+            block.fill(0.0);
+            plane.add_to(1.0, block);
+            blocks.offsets[i] = plane.offset();
+        } else {
+            add_scaled(block, gamma, &work.delta);
+            blocks.offsets[i] += gamma * (plane.offset() - blocks.offsets[i]);
+        }
+        sink.each(|target, scale| add_scaled(target, scale * gamma, &work.delta));
+    }
+
+    fn add_block(&self, i: usize, blocks: &ProgramBlocks, scale: f64, out: &mut [f64]) -> f64 {
+        if !blocks.vectors[i].is_empty() {
+            add_scaled(out, scale, &blocks.vectors[i]);
+        }
+        blocks.offsets[i]
+    }
+
+    fn add_plane(&self, _i: usize, plane: &Plane, scale: f64, out: &mut [f64]) -> f64 {
+        plane.add_to(scale, out);
+        plane.offset()
+    }
+
+    fn product_ops(&self, _i: usize) -> u64 {
+        self.dim() as u64
+    }
+
+    fn offset(&self, _i: usize, plane: &Plane) -> f64 {
+        plane.offset()
+    }
+
+    fn product(&self, _i: usize, p: &Plane, q: &Plane, work: &mut ProgramWork) -> f64 {
+        p.product(q, &mut work.zeros)
+    }
+}

@@ -1,0 +1,123 @@
+//! The other end, for programs in Rust: a [`MaxOracle`] in, a program that speaks the protocol out.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::time::Instant;
+
+use super::hello::{Hello, Numbers};
+use super::protocol::{Answer, doubles};
+use ssvm::problem::{MaxOracle, SparsePlane};
+
+/// What a program says of itself beyond n, d and λ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Service {
+    /// How numbers are written.
+    pub numbers: Numbers,
+    /// Its name for its data and code.
+    pub version: String,
+}
+
+/// Answers on standard input and output until the input ends.
+///
+/// ```no_run
+/// use ssvm_bench::dataset::program::{Numbers, Service, serve};
+/// # use ssvm_bench::{MaxOracle, SparsePlane};
+/// # struct Mine;
+/// # impl MaxOracle for Mine {
+/// #     fn terms(&self) -> usize { 1 }
+/// #     fn dim(&self) -> usize { 1 }
+/// #     fn max_plane(&self, _: usize, _: &[f64], _: &mut SparsePlane) -> u64 { 1 }
+/// # }
+/// fn main() -> std::io::Result<()> {
+///     serve(&Mine, &Service { numbers: Numbers::Binary, version: "1".into() })
+/// }
+/// ```
+pub fn serve<O: MaxOracle>(oracle: &O, service: &Service) -> io::Result<()> {
+    serve_on(oracle, service, BufReader::with_capacity(1 << 16, io::stdin().lock()), io::stdout().lock())
+}
+
+/// [`serve`] on any two streams.
+pub fn serve_on<O: MaxOracle>(
+    oracle: &O,
+    service: &Service,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> io::Result<()> {
+    let Service { numbers, version } = service.clone();
+    let (n, d) = (oracle.terms(), oracle.dim());
+    let hello = Hello { n, d, lambda: Some(oracle.lambda()), numbers, version, ..Hello::empty() };
+    output.write_all(hello.lines().as_bytes())?;
+    output.flush()?;
+    let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+    let (mut line, mut bytes, mut out) = (String::new(), Vec::new(), Vec::new());
+    let (mut w, mut plane, mut answer) = (vec![0.0; d], SparsePlane::default(), Answer::default());
+    loop {
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let mut words = line.split_ascii_whitespace();
+        match words.next() {
+            Some("ssvm-oracle") => {}
+            Some("w") => read_w(&mut input, numbers, &mut bytes, &mut w)?,
+            Some("echo") => {
+                let length = words.next().and_then(|length| length.parse::<usize>().ok());
+                bytes.resize(length.ok_or_else(|| wrong(format!("'{line}' has no length")))?, 0);
+                input.read_exact(&mut bytes)?;
+                output.write_all(line.as_bytes())?;
+                output.write_all(&bytes)?;
+                output.flush()?;
+            }
+            Some("call" | "certify") => {
+                for word in words {
+                    let term = word.parse().ok().filter(|term| *term < n);
+                    let term = term.ok_or_else(|| wrong(format!("there is no term '{word}'")))?;
+                    let began = Instant::now();
+                    let operations = oracle.max_plane(term, &w, &mut plane);
+                    answer.ns = Some(began.elapsed().as_nanos() as u64);
+                    (answer.term, answer.operations) = (term, Some(operations));
+                    fill(&mut answer, &mut plane, d);
+                    out.clear();
+                    answer.write(numbers, &mut out);
+                    output.write_all(&out)?;
+                    output.flush()?;
+                }
+            }
+            _ => return Err(wrong(format!("unknown request '{}'", line.trim_end()))),
+        }
+    }
+}
+
+fn read_w(input: &mut impl BufRead, numbers: Numbers, bytes: &mut Vec<u8>, w: &mut [f64]) -> io::Result<()> {
+    match numbers {
+        Numbers::Binary => {
+            bytes.resize(8 * w.len(), 0);
+            input.read_exact(bytes)?;
+            w.iter_mut().zip(doubles(bytes)).for_each(|(w, value)| *w = value);
+        }
+        Numbers::Text => {
+            bytes.clear();
+            input.read_until(b'\n', bytes)?;
+            let text = String::from_utf8_lossy(bytes);
+            for (w, word) in w.iter_mut().zip(text.split_ascii_whitespace()) {
+                *w = word.parse().map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "w is no numbers"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sparse while that is shorter.
+fn fill(answer: &mut Answer, plane: &mut SparsePlane, d: usize) {
+    plane.entries.sort_unstable_by_key(|(at, _)| *at);
+    answer.offset = plane.offset;
+    answer.dense = 12 * plane.entries.len() > 8 * d;
+    answer.coordinates.clear();
+    answer.values.clear();
+    if answer.dense {
+        answer.values.resize(d, 0.0);
+        plane.entries.iter().for_each(|(at, value)| answer.values[*at] = *value);
+    } else {
+        answer.coordinates.extend(plane.entries.iter().map(|(at, _)| *at as u32));
+        answer.values.extend(plane.entries.iter().map(|(_, value)| *value));
+    }
+}

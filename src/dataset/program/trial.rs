@@ -1,0 +1,217 @@
+//! A program before a long run: a problem in, findings with their terms and numbers out, and what a call takes.
+//!
+//! Asked are some terms at 0, at points where w may come to be, and between them. H_i is a maximum of planes: it is not
+//! negative, convex, and at no point below a plane that it returned at another.
+
+use std::time::Instant;
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::plane::Plane;
+use super::pool::Pipe;
+use super::problem::ProgramProblem;
+use crate::error::Result;
+use ssvm::linalg::{add_scaled, norm2};
+use ssvm::problem::{Problem, guarded};
+use ssvm::stats::median;
+
+/// Differences below this part of what was summed are rounding.
+const ROUNDING: f64 = 1e-9;
+/// Points besides 0.
+const POINTS: usize = 3;
+
+/// Something that should not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which check.
+    pub check: &'static str,
+    /// The term.
+    pub term: usize,
+    /// With the numbers.
+    pub text: String,
+}
+
+/// What a trial showed.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// How often each check was made.
+    pub checks: Vec<(&'static str, u64)>,
+    /// What should not be.
+    pub findings: Vec<Finding>,
+    /// Inside the program, per call, ns: median and most.
+    pub call_ns: (f64, f64),
+    /// Around it, per call with a new w, ns: median.
+    pub pipe_ns: f64,
+    /// A whole call with a new w, ns: median.
+    pub total_ns: f64,
+    /// The pipe, from echoes.
+    pub pipe: Pipe,
+}
+
+/// The answer of the oracle at one point.
+struct Seen {
+    plane: Plane,
+    value: f64,
+    size: f64,
+    bound: Option<f64>,
+}
+
+/// Checks the oracle on so many terms; an error when the program is at fault with the protocol.
+pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial> {
+    Ok(guarded(|| Bench::new(problem, terms, seed).run())?)
+}
+
+struct Bench<'p> {
+    problem: &'p ProgramProblem,
+    work: <ProgramProblem as Problem>::Work,
+    terms: Vec<usize>,
+    random: Pcg64,
+    spent: Vec<f64>,
+    piped: Vec<f64>,
+    total: Vec<f64>,
+    trial: Trial,
+}
+
+impl<'p> Bench<'p> {
+    fn new(problem: &'p ProgramProblem, terms: usize, seed: u64) -> Self {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let n = problem.terms();
+        let mut chosen: Vec<usize> = if terms >= n {
+            (0..n).collect()
+        } else {
+            (0..terms.max(1)).map(|_| (random.next_u64() % n as u64) as usize).collect()
+        };
+        chosen.sort_unstable();
+        chosen.dedup();
+        Self {
+            problem,
+            work: problem.work(),
+            terms: chosen,
+            random,
+            spent: Vec::new(),
+            piped: Vec::new(),
+            total: Vec::new(),
+            trial: Trial::default(),
+        }
+    }
+
+    fn check(&mut self, check: &'static str, term: usize, fine: bool, text: impl FnOnce() -> String) {
+        match self.trial.checks.iter_mut().find(|(name, _)| *name == check) {
+            Some((_, count)) => *count += 1,
+            None => self.trial.checks.push((check, 1)),
+        }
+        if !fine {
+            self.trial.findings.push(Finding { check, term, text: text() });
+        }
+    }
+
+    fn ask(&mut self, i: usize, w: &[f64]) -> Seen {
+        let mut plane = Plane::default();
+        let began = Instant::now();
+        self.problem.certify(i, w, &mut self.work, &mut plane);
+        self.total.push(began.elapsed().as_nanos() as f64);
+        let away = self.problem.away(&self.work);
+        self.spent.push(away.spent_ns as f64);
+        self.piped.push(away.pipe_ns as f64);
+        let (value, size) = plane.value_and_size(w);
+        Seen { plane, value, size, bound: self.problem.bound(i, w, &self.work) }
+    }
+
+    fn signed(&mut self) -> f64 {
+        (self.random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// Points on the way from 0 against the planes of the first answers, with noise.
+    fn points(&mut self, first: &[Seen]) -> Vec<Vec<f64>> {
+        let d = self.problem.dim();
+        let mut way = vec![0.0; d];
+        let scale = -(self.problem.terms() as f64) / first.len() as f64 / self.problem.lambda();
+        for seen in first {
+            seen.plane.add_to(scale, &mut way);
+        }
+        let length = norm2(&way).sqrt();
+        let noise = 0.3 * if length > 0.0 { length } else { 1.0 } / (d as f64).sqrt();
+        let points = (1..=POINTS).map(|k| {
+            let mut point: Vec<f64> = (0..d).map(|_| noise * self.signed()).collect();
+            add_scaled(&mut point, 0.7f64.powi(3 * k as i32 - 2), &way);
+            point
+        });
+        points.collect()
+    }
+
+    fn run(mut self) -> Trial {
+        let d = self.problem.dim();
+        let origin = vec![0.0; d];
+        let first: Vec<Seen> = self.terms.clone().into_iter().map(|i| self.ask(i, &origin)).collect();
+        let points = self.points(&first);
+        let halfway: Vec<f64> = points[0].iter().zip(&points[1]).map(|(a, b)| 0.5 * (a + b)).collect();
+        (self.spent, self.piped, self.total) = Default::default();
+        for (i, at_origin) in self.terms.clone().into_iter().zip(first) {
+            let mut seen = vec![at_origin];
+            // Another w each time: the cost of the pipe is that of a step.
+            seen.extend(points.iter().map(|w| self.ask(i, w)).collect::<Vec<_>>());
+            let middle = self.ask(i, &halfway);
+            let again = self.ask(i, &points[0]);
+            self.judge(i, [&origin, &points[0], &points[1], &points[2]], &seen, &middle, &again);
+        }
+        self.together(&points[0]);
+        let Self { spent, piped, total, mut trial, .. } = self;
+        trial.call_ns = (median(&spent), spent.iter().copied().fold(0.0, f64::max));
+        (trial.pipe_ns, trial.total_ns) = (median(&piped), median(&total));
+        trial.pipe = self.problem.pipe();
+        trial
+    }
+
+    fn judge(&mut self, i: usize, at: [&Vec<f64>; POINTS + 1], seen: &[Seen], middle: &Seen, again: &Seen) {
+        let (before, after) = (&seen[1], again);
+        let fine = (before.value - after.value).abs() <= ROUNDING * (before.size + after.size);
+        self.check("the same answer to the same question", i, fine, || {
+            format!("{:e}, then {:e} at the same w", before.value, after.value)
+        });
+        for (k, one) in seen.iter().enumerate() {
+            self.check("H_i is not negative", i, one.value >= -ROUNDING * one.size, || {
+                format!("H = {:e} at point {k}, the truth has 0", one.value)
+            });
+            if let Some(bound) = one.bound {
+                self.check("bounds are not below H_i", i, bound >= one.value - ROUNDING * one.size, || {
+                    format!("bound {bound:e}, plane {:e} at point {k}", one.value)
+                });
+            }
+        }
+        if !self.problem.exact() {
+            return;
+        }
+        for (k, one) in seen.iter().enumerate() {
+            for (l, other) in seen.iter().enumerate().filter(|(l, _)| *l != k) {
+                let (value, size) = other.plane.value_and_size(at[k]);
+                self.check("no plane is above H_i", i, value - one.value <= ROUNDING * (size + one.size), || {
+                    format!("H = {:e} at point {k}, the plane of point {l} has {value:e} there", one.value)
+                });
+            }
+        }
+        let mean = 0.5 * (seen[1].value + seen[2].value);
+        let size = seen[1].size + seen[2].size + middle.size;
+        self.check("H_i is convex", i, middle.value - mean <= ROUNDING * size, || {
+            format!("{:e} and {:e}, but {:e} halfway", seen[1].value, seen[2].value, middle.value)
+        });
+    }
+
+    /// The same answers when all terms are asked at once.
+    fn together(&mut self, w: &[f64]) {
+        let alone: Vec<Seen> = self.terms.clone().into_iter().map(|i| self.ask(i, w)).collect();
+        let terms: Vec<u32> = self.terms.iter().map(|term| *term as u32).collect();
+        for (group, alone) in terms.chunks(64).zip(alone.chunks(64)) {
+            self.problem.announce(group, w, &mut self.work);
+            for (term, alone) in group.iter().zip(alone) {
+                let (i, mut plane) = (*term as usize, Plane::default());
+                self.problem.oracle(i, w, &mut self.work, &mut plane);
+                let value = plane.value_and_size(w).0;
+                let fine = (value - alone.value).abs() <= 2.0 * ROUNDING * alone.size;
+                self.check("the same answers when asked together", i, fine, || {
+                    format!("{:e} alone, {value:e} among {} terms", alone.value, group.len())
+                });
+            }
+        }
+    }
+}

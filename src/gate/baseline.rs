@@ -1,0 +1,255 @@
+//! The baseline file ↔ [`Baseline`]: one metric a line, every line readable on its own in a diff, sorted.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::measure::{self, Runs, Values};
+use super::{Cell, Metric, Place};
+use crate::error::{Error, Result};
+use crate::store::files;
+use crate::store::manifest::{Code, ConfigText, Manifest};
+
+/// Layout of the file.
+const FORMAT: u32 = 1;
+
+const HEADER: &str = "\
+# What every solver needed on every data set under the virtual clock: the baseline of `ssvm-bench check`.
+# A line: \"DATASET SOLVER GAP QUANTITY\" = [a value for each repeat], read at the first evaluation at or below the gap.
+# Accept a change of one cell:  ssvm-bench check RESULTS --baseline FILE --update DATASET/SOLVER
+# Make it anew:                 ssvm-bench check RESULTS --save FILE
+";
+
+/// Who made the numbers.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// Name of the config.
+    pub config: String,
+    /// Crate version and hash of the sources that results depend on.
+    pub code: String,
+    /// Commit.
+    pub commit: String,
+    /// Compiler.
+    pub rustc: String,
+    /// Target and flags.
+    pub flags: String,
+    /// Features of the CPU, for instruction counts: the program and its libraries choose code by them.
+    #[serde(default)]
+    pub cpu: String,
+    /// Version of valgrind, for instruction counts.
+    #[serde(default)]
+    pub valgrind: String,
+}
+
+impl Provenance {
+    /// Of a build, for a config.
+    pub fn new(config: &str, code: &Code) -> Self {
+        Self {
+            config: config.to_owned(),
+            code: code.version.clone(),
+            commit: code.commit.clone(),
+            rustc: code.rustc.clone(),
+            flags: code.flags.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Of a result folder: its last session.
+    pub fn of_results(manifest: &Manifest) -> Self {
+        let Some(session) = manifest.sessions.last() else { return Self::default() };
+        Self::new(last_config(manifest).map_or("", |config| &config.name), &session.code)
+    }
+
+    fn text(&self) -> String {
+        let Self { config, code, commit, rustc, flags, cpu, valgrind } = self;
+        let always = [("config", config), ("code", code), ("commit", commit), ("rustc", rustc), ("flags", flags)];
+        let counted = [("cpu", cpu), ("valgrind", valgrind)].into_iter().filter(|(_, value)| !value.is_empty());
+        let lines = always.into_iter().chain(counted).map(|(key, value)| format!("{key} = {}\n", quoted(value)));
+        lines.collect::<Vec<_>>().concat()
+    }
+}
+
+/// The config that was run last into a result folder.
+pub fn last_config(manifest: &Manifest) -> Option<&ConfigText> {
+    let session = manifest.sessions.last()?;
+    manifest.configs.iter().find(|config| config.sha256 == session.config)
+}
+
+/// Instruction counts and what they hold for: one compiler, one kind of CPU, one valgrind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Who made them.
+    pub provenance: Provenance,
+    /// Instructions of solver work.
+    pub counts: BTreeMap<Cell, u64>,
+}
+
+/// What a baseline file holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baseline {
+    /// Who made the numbers.
+    pub provenance: Provenance,
+    /// The metrics of every cell; no value is missing.
+    pub cells: BTreeMap<Cell, Values>,
+    /// Instruction counts, when they were saved.
+    pub instructions: Option<Counts>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    format: u32,
+    provenance: Provenance,
+    inputs: BTreeMap<String, Vec<String>>,
+    values: BTreeMap<String, Vec<f64>>,
+    instructions: Option<WireCounts>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireCounts {
+    provenance: Provenance,
+    counts: BTreeMap<String, u64>,
+}
+
+impl Baseline {
+    /// The baseline that these runs make; `wanted` as in [`measure::targets`]. Every run must have ended well.
+    pub fn of(cells: &BTreeMap<Cell, Runs<'_>>, wanted: &[f64], provenance: Provenance) -> Result<Self> {
+        let mut baseline = Self { provenance, ..Self::default() };
+        for (cell, runs) in cells {
+            baseline.set(cell, runs, wanted)?;
+        }
+        Ok(baseline)
+    }
+
+    /// Takes the numbers of one cell from its runs; gap targets are chosen anew.
+    pub fn set(&mut self, cell: &Cell, runs: &Runs<'_>, wanted: &[f64]) -> Result<()> {
+        let values = measure::values(runs, &measure::targets(runs, wanted));
+        for (metric, per_repeat) in &values.metrics {
+            if let Some(repeat) = per_repeat.iter().position(Option::is_none) {
+                let message =
+                    format!("{cell} #{repeat} has no {metric}: a failed run cannot be a baseline; run it again");
+                return Err(Error::invalid(message));
+            }
+        }
+        self.cells.insert(cell.clone(), values);
+        Ok(())
+    }
+
+    /// The gap targets of a cell, widest first.
+    pub fn targets(&self, cell: &Cell) -> Vec<f64> {
+        let places = self.cells.get(cell).into_iter().flat_map(|values| values.metrics.keys());
+        let mut gaps: Vec<f64> = places
+            .filter_map(|metric| match metric.place {
+                Place::Gap(gap) => Some(gap),
+                Place::End => None,
+            })
+            .collect();
+        gaps.dedup();
+        gaps
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let mut text = format!("{HEADER}format = {FORMAT}\n\n[provenance]\n{}", self.provenance.text());
+        text +=
+            "\n# Data and settings of every run, hashed: numbers are only compared with numbers made from the same.\n";
+        text += "[inputs]\n";
+        for (cell, values) in &self.cells {
+            let inputs: Vec<String> = values.inputs.iter().map(|input| quoted(input)).collect();
+            text += &format!("{} = [{}]\n", quoted(&key(cell)), inputs.join(", "));
+        }
+        text += "\n[values]\n";
+        for (cell, values) in &self.cells {
+            for (metric, per_repeat) in &values.metrics {
+                let numbers: Vec<String> = per_repeat.iter().flatten().map(|value| number(*value)).collect();
+                let name = format!("{} {}", key(cell), metric.key());
+                text += &format!("{} = [{}]\n", quoted(&name), numbers.join(", "));
+            }
+        }
+        if let Some(Counts { provenance, counts }) = &self.instructions {
+            text += "\n# Instructions of solver work; compared only under the same compiler, flags, CPU features and valgrind.\n";
+            text += &format!("[instructions.provenance]\n{}\n[instructions.counts]\n", provenance.text());
+            for (cell, count) in counts {
+                text += &format!("{} = {count}\n", quoted(&key(cell)));
+            }
+        }
+        text
+    }
+
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let missing = "there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`";
+        let text = files::read_text_if_there(path)?.ok_or_else(|| Error::file(path, missing))?;
+        Self::parse(path, &text)
+    }
+
+    /// Understands the text of a file; `path` is for messages.
+    pub fn parse(path: &Path, text: &str) -> Result<Self> {
+        let wire: Wire = toml::from_str(text).map_err(|error| {
+            let line = 1 + text.bytes().take(error.span().map_or(0, |span| span.start)).filter(|b| *b == b'\n').count();
+            Error::line(path, line, format!("not a baseline: {}", error.message().trim().replace('\n', ", ")))
+        })?;
+        if wire.format != FORMAT {
+            let message =
+                format!("baseline layout {}, this program reads {FORMAT}; make it anew with --save", wire.format);
+            return Err(Error::file(path, message));
+        }
+        let at = |name: &str, what: String| {
+            let line = text.lines().position(|line| line.starts_with(&quoted(name))).map_or(0, |line| line + 1);
+            Error::line(path, line, what)
+        };
+        let cell = |name: &str| {
+            Cell::parse(name).ok_or_else(|| at(name, format!("'{name}' is not \"DATASET SOLVER\" with a known solver")))
+        };
+        let mut baseline = Self { provenance: wire.provenance, ..Self::default() };
+        for (name, inputs) in wire.inputs {
+            baseline.cells.insert(cell(&name)?, Values { inputs, metrics: BTreeMap::new() });
+        }
+        for (name, numbers) in wire.values {
+            let parsed = name
+                .match_indices(' ')
+                .rev()
+                .nth(1)
+                .and_then(|(split, _)| Some((Cell::parse(&name[..split])?, Metric::parse(&name[split + 1..])?)));
+            let Some((cell, metric)) = parsed else {
+                return Err(at(&name, format!("'{name}' is not \"DATASET SOLVER GAP QUANTITY\"")));
+            };
+            let Some(values) = baseline.cells.get_mut(&cell) else {
+                return Err(at(&name, format!("{cell} has values but no [inputs] line")));
+            };
+            if numbers.len() != values.inputs.len() {
+                let (found, needed) = (numbers.len(), values.inputs.len());
+                return Err(at(&name, format!("{found} values for {needed} repeats")));
+            }
+            values.metrics.insert(metric, numbers.into_iter().map(Some).collect());
+        }
+        if let Some(WireCounts { provenance, counts }) = wire.instructions {
+            let counts = counts.iter().map(|(name, count)| Ok((cell(name)?, *count))).collect::<Result<_>>()?;
+            baseline.instructions = Some(Counts { provenance, counts });
+        }
+        Ok(baseline)
+    }
+
+    /// Writes the file; a reader sees the old one or the new one.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        files::write_bytes(path, self.text().as_bytes())
+    }
+}
+
+/// The cell as a key: names may hold slashes, so a space stands before the solver.
+fn key(cell: &Cell) -> String {
+    format!("{} {}", cell.dataset, cell.solver)
+}
+
+/// A TOML basic string.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// Whole numbers without a point, others with every digit they need to be read back exactly.
+fn number(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:?}") }
+}

@@ -1,0 +1,133 @@
+//! One verdict: which cell, which metric, from what to what, and whether that passes.
+
+use super::Cell;
+use crate::text::{change, exact};
+use ssvm::stats::Interval;
+
+/// What a comparison says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Judgement {
+    /// Nothing to judge by (too few repeats, no tool); passes.
+    NotJudged,
+    /// As it was; passes.
+    Same,
+    /// Better than it was; passes, and should be accepted into the baseline.
+    Better,
+    /// Worse than it was.
+    Worse,
+    /// A value that should not move at all has moved.
+    Changed,
+    /// On one side only.
+    Missing,
+}
+
+impl Judgement {
+    /// Whether the gate fails.
+    pub fn fails(self) -> bool {
+        matches!(self, Self::Worse | Self::Changed | Self::Missing)
+    }
+
+    /// One word for tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NotJudged => "not judged",
+            Self::Same => "same",
+            Self::Better => "better",
+            Self::Worse => "WORSE",
+            Self::Changed => "CHANGED",
+            Self::Missing => "MISSING",
+        }
+    }
+}
+
+/// The verdict on one metric of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Data set and solver.
+    pub cell: Cell,
+    /// The metric, for people.
+    pub metric: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Whether less is better (false for the dual).
+    pub smaller_is_better: bool,
+    /// The value it is compared with: of the repeat that decides, or the median over rounds.
+    pub old: Option<f64>,
+    /// The value found.
+    pub new: Option<f64>,
+    /// Smallest and largest value found, when there are several.
+    pub range: Option<(f64, f64)>,
+    /// New over old with its interval, for timings.
+    pub ratio: Option<Interval>,
+    /// The verdict.
+    pub judgement: Judgement,
+    /// What is to be known beside the numbers; may be empty.
+    pub note: String,
+}
+
+impl Finding {
+    /// A finding without numbers.
+    pub fn bare(cell: &Cell, metric: &str, judgement: Judgement, note: impl Into<String>) -> Self {
+        Self {
+            cell: cell.clone(),
+            metric: metric.to_owned(),
+            unit: "",
+            smaller_is_better: true,
+            old: None,
+            new: None,
+            range: None,
+            ratio: None,
+            judgement,
+            note: note.into(),
+        }
+    }
+
+    /// One line that names data set, solver and metric and says what happened.
+    pub fn message(&self) -> String {
+        let Cell { dataset, solver } = &self.cell;
+        let mut text = format!("{dataset} {solver}: {}", self.metric);
+        match (self.old, self.new) {
+            (Some(old), Some(new)) => {
+                text += &format!(" {} → {}", exact(old), exact(new));
+                if self.ratio.is_none() && old != 0.0 && old != new {
+                    text += &format!(" ({})", change(new / old));
+                }
+            }
+            (Some(old), None) => text += &format!(" {} → nothing", exact(old)),
+            (None, Some(new)) => text += &format!(" nothing → {}", exact(new)),
+            (None, None) => {}
+        }
+        if let Some(ratio) = self.ratio {
+            text += &format!(", {} (interval {} … {})", change(ratio.median), change(ratio.low), change(ratio.high));
+        }
+        if !self.note.is_empty() {
+            text += &format!("; {}", self.note);
+        }
+        text
+    }
+}
+
+/// Judges a ratio new/old: worse or better only when the whole interval is beyond the threshold.
+pub fn judge_ratio(interval: &Interval, threshold: f64) -> Judgement {
+    if interval.low > 1.0 + threshold {
+        Judgement::Worse
+    } else if interval.high < 1.0 / (1.0 + threshold) {
+        Judgement::Better
+    } else {
+        Judgement::Same
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_interval_beyond_the_threshold_is_a_verdict() {
+        let interval = Interval { median: 1.10, low: 1.08, high: 1.12 };
+        assert_eq!(judge_ratio(&interval, 0.05), Judgement::Worse);
+        assert_eq!(judge_ratio(&interval, 0.09), Judgement::Same);
+        let inverse = Interval { median: 1.0 / 1.1, low: 1.0 / 1.13, high: 1.0 / 1.07 };
+        assert_eq!(judge_ratio(&inverse, 0.05), Judgement::Better);
+    }
+}

@@ -1,0 +1,165 @@
+//! Instructions of solver work, counted by callgrind: workloads in, counts and findings out. No noise, no clock; the
+//! price is that the numbers hold for one compiler with its flags, one kind of CPU and one version of valgrind only.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::baseline::{Counts, Provenance};
+use super::workload::{self, Workload};
+use super::{Cell, Finding, Judgement};
+use crate::error::{Error, Result};
+
+/// Relative change of a count that passes: the clock is polled by real time, about a millisecond apart.
+pub const TOLERANCE: f64 = 0.01;
+
+const METRIC: &str = "instructions of solver work";
+
+/// Counting is on inside the iterations of a solver only: not for loading, evaluating and printing.
+const SOLVER_WORK: &str = "*as ssvm::solver::Solver>::iterate*";
+
+/// Whether callgrind can be used here.
+pub fn available() -> bool {
+    version().is_some()
+}
+
+/// The version of valgrind, such as `valgrind-3.19.0`; `None` where it is not installed.
+pub fn version() -> Option<String> {
+    let output = Command::new("valgrind").arg("--version").stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
+}
+
+/// Counts every workload with a build of this program.
+pub fn count(program: &Path, workloads: &[Workload], mut progress: impl FnMut(&Cell)) -> Result<BTreeMap<Cell, u64>> {
+    let folder = tempfile::tempdir().map_err(Error::io("make a folder in", std::env::temp_dir()))?;
+    let file = folder.path().join("callgrind.out");
+    let mut counts = BTreeMap::new();
+    for workload in workloads {
+        progress(&workload.cell);
+        let mut command = Command::new("valgrind");
+        command.arg("--tool=callgrind").arg(format!("--toggle-collect={SOLVER_WORK}"));
+        command.arg(format!("--callgrind-out-file={}", file.display())).arg(program).args(workload.arguments());
+        workload::output(command, program)?;
+        let text = std::fs::read_to_string(&file).map_err(Error::io("read", &file))?;
+        let total = parse_total(&text).filter(|total| *total > 0).ok_or_else(|| {
+            Error::file(
+                program,
+                "callgrind counted no instruction of solver work; was the program stripped of its symbols?",
+            )
+        })?;
+        counts.insert(workload.cell.clone(), total);
+    }
+    Ok(counts)
+}
+
+fn parse_total(text: &str) -> Option<u64> {
+    let line =
+        text.lines().find_map(|line| line.strip_prefix("totals: ").or_else(|| line.strip_prefix("summary: ")))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Why counts cannot be compared with a baseline, if so.
+pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
+    let Some(Counts { provenance, .. }) = baseline else {
+        return Some("the baseline holds no instruction counts; save them with --instructions --save FILE".into());
+    };
+    if provenance.cpu.is_empty() || provenance.valgrind.is_empty() {
+        return Some(
+            "the baseline does not say for which CPU features and which valgrind its counts hold; \
+             save them again with --instructions --save FILE"
+                .into(),
+        );
+    }
+    let facts = |p: &Provenance| {
+        [("compiler", &p.rustc), ("flags", &p.flags), ("CPU", &p.cpu), ("valgrind", &p.valgrind)]
+            .map(|(what, value)| (what, value.clone()))
+    };
+    let unlike: Vec<String> = facts(provenance)
+        .into_iter()
+        .zip(facts(here))
+        .filter(|(there, here)| there != here)
+        .map(|((what, there), (_, here))| format!("{what}: baseline '{there}', here '{here}'"))
+        .collect();
+    (!unlike.is_empty()).then(|| format!("the counts hold for something else ({})", unlike.join("; ")))
+}
+
+/// Findings that say that nothing was compared, so that no report passes over it.
+pub fn not_judged(baseline: Option<&Counts>, reason: &str) -> Vec<Finding> {
+    let cells = baseline.into_iter().flat_map(|counts| counts.counts.keys());
+    cells.map(|cell| Finding::bare(cell, METRIC, Judgement::NotJudged, reason)).collect()
+}
+
+/// Compares counts with those of the baseline, within [`TOLERANCE`]. What is on one side only fails.
+pub fn judge(baseline: &BTreeMap<Cell, u64>, counts: &BTreeMap<Cell, u64>) -> Vec<Finding> {
+    let mut cells: Vec<&Cell> = baseline.keys().chain(counts.keys()).collect();
+    cells.sort();
+    cells.dedup();
+    let finding = |cell: &Cell| {
+        let (old, new) = (baseline.get(cell), counts.get(cell));
+        let (judgement, note) = match (old, new) {
+            (Some(&old), Some(&new)) => {
+                let ratio = new as f64 / (old as f64).max(1.0);
+                let judgement = if ratio > 1.0 + TOLERANCE {
+                    Judgement::Worse
+                } else if ratio < 1.0 - TOLERANCE {
+                    Judgement::Better
+                } else {
+                    Judgement::Same
+                };
+                (judgement, String::new())
+            }
+            (None, _) => (Judgement::Missing, "not in the baseline".to_owned()),
+            (_, None) => (Judgement::Missing, "not counted".to_owned()),
+        };
+        Finding {
+            unit: "instructions",
+            old: old.map(|count| *count as f64),
+            new: new.map(|count| *count as f64),
+            ..Finding::bare(cell, METRIC, judgement, note)
+        }
+    };
+    cells.into_iter().map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_and_verdicts() {
+        assert_eq!(parse_total("events: Ir\nfn=(1) x\nsummary: 12\ntotals: 12\n"), Some(12));
+        assert_eq!(parse_total("events: Ir\n"), None);
+        let cell = |dataset: &str| Cell { dataset: dataset.to_owned(), solver: "bcfw".to_owned() };
+        let old = BTreeMap::from([(cell("a"), 1000), (cell("b"), 1000), (cell("c"), 1000), (cell("d"), 1000)]);
+        let new = BTreeMap::from([(cell("a"), 1009), (cell("b"), 1011), (cell("c"), 900), (cell("e"), 5)]);
+        let verdicts: Vec<Judgement> = judge(&old, &new).iter().map(|finding| finding.judgement).collect();
+        use Judgement::{Better, Missing, Same, Worse};
+        assert_eq!(verdicts, [Same, Worse, Better, Missing, Missing]);
+    }
+
+    #[test]
+    fn counts_of_another_compiler_cpu_or_valgrind_are_not_compared() {
+        let here = Provenance {
+            rustc: "rustc 1".into(),
+            flags: "x86".into(),
+            cpu: "avx2".into(),
+            valgrind: "valgrind-3.19.0".into(),
+            ..Provenance::default()
+        };
+        let of = |provenance: Provenance| Counts { provenance, counts: BTreeMap::new() };
+        let counts = of(Provenance { commit: "abc".into(), ..here.clone() });
+        assert_eq!(unlike(Some(&counts), &here), None);
+        let differs = |there: Provenance, word: &str| {
+            let reason = unlike(Some(&of(there)), &here).expect("not compared");
+            assert!(reason.contains(word), "{reason}");
+        };
+        differs(Provenance { rustc: "rustc 2".into(), ..here.clone() }, "rustc 2");
+        differs(Provenance { cpu: "avx512f".into(), ..here.clone() }, "CPU: baseline 'avx512f', here 'avx2'");
+        differs(Provenance { valgrind: "valgrind-3.22.0".into(), ..here.clone() }, "valgrind-3.22.0");
+        // Baselines from before these were recorded.
+        differs(Provenance { cpu: String::new(), ..here.clone() }, "save them again");
+        differs(Provenance { valgrind: String::new(), ..here.clone() }, "save them again");
+        assert!(unlike(None, &here).is_some());
+    }
+}

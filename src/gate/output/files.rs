@@ -1,0 +1,75 @@
+//! Findings → the files of other tools: JUnit XML, github-action-benchmark's `customSmallerIsBetter`, Bencher Metric
+//! Format.
+
+use serde_json::{Map, Value, json};
+
+use crate::gate::{Finding, Judgement};
+use crate::text::{escape, exact};
+
+/// JUnit XML: a suite per cell, a case per metric.
+pub fn junit(name: &str, findings: &[Finding]) -> String {
+    let counts = |findings: &[Finding]| {
+        let failures = findings.iter().filter(|finding| finding.judgement.fails()).count();
+        let skipped = findings.iter().filter(|finding| finding.judgement == Judgement::NotJudged).count();
+        format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"", findings.len())
+    };
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    xml += &format!("<testsuites name=\"{}\" {}>\n", escape(name), counts(findings));
+    for suite in findings.chunk_by(|a, b| a.cell == b.cell) {
+        let cell = escape(&suite[0].cell.to_string());
+        xml += &format!("  <testsuite name=\"{cell}\" {}>\n", counts(suite));
+        for finding in suite {
+            let case = format!("    <testcase classname=\"{cell}\" name=\"{}\"", escape(&finding.metric));
+            let message = escape(&finding.message());
+            xml += &match finding.judgement {
+                judgement if judgement.fails() => format!(
+                    "{case}>\n      <failure type=\"{}\" message=\"{message}\"/>\n    </testcase>\n",
+                    judgement.word().to_lowercase()
+                ),
+                Judgement::NotJudged => format!("{case}>\n      <skipped message=\"{message}\"/>\n    </testcase>\n"),
+                _ => format!("{case}/>\n"),
+            };
+        }
+        xml += "  </testsuite>\n";
+    }
+    xml + "</testsuites>\n"
+}
+
+/// The array of github-action-benchmark with `tool: customSmallerIsBetter`: name, unit, value, range, extra. One file
+/// has one direction, so the dual is left out.
+pub fn github_benchmark(findings: &[Finding]) -> String {
+    let entries = findings.iter().filter(|finding| finding.smaller_is_better).filter_map(|finding| {
+        let mut entry = json!({
+            "name": format!("{} {}", finding.cell, finding.metric),
+            "unit": finding.unit,
+            "value": finding.new?,
+        });
+        if let Some((low, high)) = finding.range.filter(|(low, high)| low != high) {
+            entry["range"] = json!(format!("{} … {}", exact(low), exact(high)));
+        }
+        entry["extra"] = json!(format!("{}: {}", finding.judgement.word(), finding.message()));
+        Some(entry)
+    });
+    pretty(&Value::Array(entries.collect()))
+}
+
+/// Bencher Metric Format: benchmark → measure → value, lower_value, upper_value.
+pub fn bencher(findings: &[Finding]) -> String {
+    let mut benchmarks = Map::new();
+    for finding in findings {
+        let Some(value) = finding.new else { continue };
+        let mut measure = json!({ "value": value });
+        if let Some((low, high)) = finding.range {
+            measure["lower_value"] = json!(low.min(value));
+            measure["upper_value"] = json!(high.max(value));
+        }
+        let benchmark = benchmarks.entry(finding.cell.to_string()).or_insert_with(|| json!({}));
+        benchmark[finding.metric.as_str()] = measure;
+    }
+    pretty(&Value::Object(benchmarks))
+}
+
+fn pretty(value: &Value) -> String {
+    // Numbers and strings always serialise.
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}

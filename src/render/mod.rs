@@ -1,0 +1,4 @@
+//! Typed tables and curves → text, Markdown, LaTeX, CSV, HTML, SVG, PNG and PDF.
+
+pub mod figure;
+pub mod report;

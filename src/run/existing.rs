@@ -1,0 +1,100 @@
+//! What a result folder holds of a plan: the runs that are done, those to be made again, those of others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::experiment::{Estimator, Plan, RunSpec};
+use crate::store::files;
+use crate::store::folder::{Contents, Damage};
+use crate::store::{RunRecord, Status};
+
+/// What a result folder holds of a plan.
+#[derive(Debug, Default)]
+pub struct Existing {
+    /// Runs of the plan that ended well, by identity.
+    pub done: BTreeMap<String, RunRecord>,
+    /// Runs of the plan whose record says they failed; they are tried again.
+    pub failed: u64,
+    /// Files that are damaged or cannot be read.
+    pub damaged: Vec<Damage>,
+    /// Runs of the plan made by other code, from other data, or timed by another build (a debug build's, for instance).
+    pub stale: Vec<String>,
+    /// Runs that have nothing to do with the plan.
+    pub foreign: Vec<RunRecord>,
+}
+
+impl Existing {
+    /// Compares the contents of a folder with a plan.
+    pub fn of(contents: Contents, plan: &Plan) -> Self {
+        let planned: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
+        let experiments: BTreeSet<String> = plan.runs.iter().map(|run| run.identity.experiment()).collect();
+        let mut existing = Self { damaged: contents.damaged, ..Self::default() };
+        let mut failed = BTreeSet::new();
+        for record in contents.records {
+            let run_id = record.run_id();
+            if planned.contains(run_id.as_str()) {
+                match record.status {
+                    Status::Done(_) if timed_by_another_build(&record) => existing.stale.push(run_id),
+                    Status::Done(_) => drop(existing.done.insert(run_id, record)),
+                    Status::Failed(_) => failed.extend([run_id]),
+                }
+            } else if experiments.contains(&record.identity.experiment()) {
+                existing.stale.push(run_id);
+            } else {
+                existing.foreign.push(record);
+            }
+        }
+        // Shards may hold a run twice, and one that failed on one node may have ended on another.
+        existing.failed = failed.iter().filter(|id| !existing.done.contains_key(*id)).count() as u64;
+        existing
+    }
+
+    /// Forgets timed runs of other machines whose data set and seed is not done with all solvers: what is left would be
+    /// timed here, and ratios of solvers must be those of one machine. How many.
+    pub(super) fn forget_split_blocks(&mut self, plan: &Plan, host: &str) -> usize {
+        let before = self.done.len();
+        let open: BTreeSet<(usize, u64)> = plan
+            .runs
+            .iter()
+            .filter(|run| !run.settings().clock.repeatable() && !self.done.contains_key(&run.run_id))
+            .map(|run| (run.set, run.repeat))
+            .collect();
+        for run in plan.runs.iter().filter(|run| open.contains(&(run.set, run.repeat))) {
+            if self.done.get(&run.run_id).is_some_and(|done| done.circumstances.host != host) {
+                self.done.remove(&run.run_id);
+            }
+        }
+        before - self.done.len()
+    }
+
+    /// Runs of the plan whose file the system refuses to read, with its reason. They may be sound, so they are not redone.
+    pub fn unread<'p>(&self, plan: &'p Plan) -> Vec<(&'p RunSpec, String)> {
+        let stem = |damage: &Damage| damage.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let files = self.damaged.iter().filter(|damage| damage.is_unread());
+        let run = |damage: &Damage| {
+            let run = plan.runs.iter().find(|run| run.run_id == stem(damage))?;
+            let message = match files::plain(&damage.path) {
+                // Nobody can replace a folder or a pipe by a file.
+                Err(error) => error.to_string(),
+                Ok(()) => format!("{}; make the file readable, or redo the run with --force", damage.error),
+            };
+            Some((run, message))
+        };
+        files.filter_map(run).collect()
+    }
+
+    /// An estimator that knows how long the finished runs took.
+    pub fn estimator(&self, plan: &Plan) -> Estimator {
+        let mut estimator = Estimator::default();
+        for run in &plan.runs {
+            if let Some(done) = self.done.get(&run.run_id) {
+                estimator.learn(run, plan.description(run), done.measured.totals.total_s);
+            }
+        }
+        estimator
+    }
+}
+
+/// Whether the times of a run are those of other compiler flags than this program's.
+fn timed_by_another_build(record: &RunRecord) -> bool {
+    !record.settings().clock.repeatable() && record.circumstances.build != env!("SSVM_FLAGS")
+}

@@ -1,0 +1,284 @@
+//! A result folder: `manifest.json`, one Parquet file per run under `runs/`.
+//!
+//! A file appears under its name only when it is complete and on the disk (temporary name, sync, rename, sync of the
+//! folder), so a killed process leaves finished runs and, at worst, a temporary file that the next one removes.
+//! One process writes (it holds [`WriteLock`]); any number may read at the same time. Shards have result folders of their
+//! own under `shards/`, each with one writer.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::codec::{self, Fault, Head};
+use super::manifest::Manifest;
+use super::record::{RunRecord, SCHEMA_VERSION};
+use crate::error::{Error, Result};
+use crate::store::{files, panics};
+
+/// Most bytes of the file of one run; a million evaluations have less.
+const LARGEST_RECORD: u64 = 1 << 30;
+
+/// The folder of the result folders of shards.
+pub const SHARDS: &str = "shards";
+
+/// Handle of a result folder.
+#[derive(Clone, Debug)]
+pub struct Store {
+    dir: PathBuf,
+}
+
+/// The right to write into a folder; given back when dropped or when the process ends, however it ends.
+#[derive(Debug)]
+pub struct WriteLock {
+    _folder: File,
+}
+
+/// Which folder a record belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folder {
+    /// The runs of the plan.
+    Runs,
+    /// Runs of older code or data that newer ones replace.
+    Stale,
+}
+
+impl Folder {
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Stale => "stale",
+        }
+    }
+
+    /// Only runs of the plan end in `.parquet`, so that even a recursive glob reads nothing twice.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Runs => "parquet",
+            Self::Stale => "stale",
+        }
+    }
+}
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// Sound records, by data set, solver, repeat.
+    pub records: Vec<RunRecord>,
+    /// Files that are not what was written or cannot be read, each with what is wrong and what to do.
+    pub damaged: Vec<Damage>,
+}
+
+/// One file that could not be used.
+#[derive(Debug)]
+pub struct Damage {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong and what to do.
+    pub error: Error,
+}
+
+impl Damage {
+    /// Whether the system refused to read the file (permissions, a failing disk): its content may well be sound, so
+    /// nobody may move or replace it.
+    pub fn is_unread(&self) -> bool {
+        matches!(self.error, Error::Io { .. })
+    }
+}
+
+impl Store {
+    /// The folder for writing: made if needed, locked against other writers, leftovers of killed writers removed.
+    pub fn create(dir: impl AsRef<Path>) -> Result<(Self, WriteLock)> {
+        let store = Self { dir: dir.as_ref().to_owned() };
+        let runs = store.folder(Folder::Runs);
+        files::make_folder(&runs)?;
+        let lock = lock(&store.dir)?;
+        files::remove_leftovers(&store.dir)?;
+        files::remove_leftovers(&runs)?;
+        Ok((store, lock))
+    }
+
+    /// A folder that nobody else writes into, because nobody else knows its name: no lock, which a network may not have.
+    pub fn create_private(dir: impl AsRef<Path>) -> Result<Self> {
+        let store = Self { dir: dir.as_ref().to_owned() };
+        files::make_folder(&store.folder(Folder::Runs))?;
+        Ok(store)
+    }
+
+    /// The folder for reading; it must hold results.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        let store = Self { dir: dir.as_ref().to_owned() };
+        if !store.manifest_path().is_file() && !store.folder(Folder::Runs).is_dir() {
+            let shown = store.dir.display();
+            let message = match (store.dir.is_dir(), store.dir.join(SHARDS).is_dir()) {
+                (_, true) => format!("holds shards only; `ssvm-bench merge {shown} --out {shown}` joins them"),
+                (true, _) => format!("holds no results; `ssvm-bench run --config C --out {shown}` makes them"),
+                _ => format!("is not a folder; `ssvm-bench run --config C --out {shown}` makes them"),
+            };
+            return Err(Error::file(&store.dir, message));
+        }
+        Ok(store)
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes one record for good: when this returns, the run survives a kill and a power cut.
+    pub fn write(&self, kind: Folder, record: &RunRecord) -> Result<()> {
+        let path = self.path(kind, &record.run_id());
+        let bytes = codec::encode(record).map_err(|message| Error::file(&path, message))?;
+        files::write_bytes(&path, &bytes)
+    }
+
+    /// Reads one record.
+    pub fn read(&self, kind: Folder, run_id: &str) -> Result<RunRecord> {
+        read_file(&self.path(kind, run_id))
+    }
+
+    /// The files of runs, sorted.
+    pub fn files(&self, kind: Folder) -> Result<Vec<PathBuf>> {
+        let folder = self.folder(kind);
+        let mut paths = if folder.is_dir() { files::list(&folder)? } else { Vec::new() };
+        paths.retain(|path| path.extension().is_some_and(|e| e == kind.extension()));
+        Ok(paths)
+    }
+
+    /// Reads every record, by data set, solver and repeat; damaged files are listed, not skipped in silence. A file of
+    /// another version is an error.
+    pub fn scan(&self, kind: Folder) -> Result<Contents> {
+        self.scan_some(kind, |_| true)
+    }
+
+    /// The same of the runs whose identity is wanted.
+    pub fn scan_some(&self, kind: Folder, wanted: impl Fn(&str) -> bool) -> Result<Contents> {
+        let mut paths = self.files(kind)?;
+        paths.retain(|path| wanted(&stem(path)));
+        let read: Vec<Result<RunRecord>> = paths.par_iter().map(|path| read_file(path)).collect();
+        let mut contents = Contents::default();
+        for (path, result) in paths.into_iter().zip(read) {
+            match result {
+                Ok(record) => contents.records.push(record),
+                Err(error @ Error::Invalid(_)) => return Err(error),
+                Err(error) => contents.damaged.push(Damage { path, error }),
+            }
+        }
+        contents.records.sort_by_cached_key(|r| (r.dataset().to_owned(), r.solver().to_owned(), r.repeat, r.run_id()));
+        Ok(contents)
+    }
+
+    /// Moves a run from `runs/` to `stale/`.
+    pub fn set_aside(&self, run_id: &str) -> Result<()> {
+        let folder = self.folder(Folder::Stale);
+        files::make_folder(&folder)?;
+        files::rename(&self.path(Folder::Runs, run_id), &self.path(Folder::Stale, run_id))
+    }
+
+    /// The manifest; an empty one when the folder has none yet.
+    pub fn manifest(&self) -> Result<Manifest> {
+        let path = self.manifest_path();
+        files::plain(&path)?;
+        let Some(text) = files::read_text_if_there(&path)? else { return Ok(Manifest::default()) };
+        #[derive(serde::Deserialize)]
+        struct Version {
+            schema_version: u32,
+        }
+        let broken = |e: serde_json::Error| {
+            Error::line(&path, e.line(), format!("{e}; the manifest is damaged: delete it, the runs stay valid"))
+        };
+        let Version { schema_version } = serde_json::from_str(&text).map_err(broken)?;
+        if schema_version != SCHEMA_VERSION {
+            return Err(other_version(&path, &schema_version.to_string()));
+        }
+        serde_json::from_str(&text).map_err(broken)
+    }
+
+    /// Replaces the manifest.
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
+        let path = self.manifest_path();
+        let mut text = serde_json::to_string_pretty(manifest).map_err(|e| Error::file(&path, e.to_string()))?;
+        text.push('\n');
+        files::write_bytes(&path, text.as_bytes())
+    }
+
+    /// The file of a run.
+    pub fn path(&self, kind: Folder, run_id: &str) -> PathBuf {
+        self.folder(kind).join(format!("{run_id}.{}", kind.extension()))
+    }
+
+    fn folder(&self, kind: Folder) -> PathBuf {
+        self.dir.join(kind.folder())
+    }
+
+    /// The file of the manifest.
+    pub fn manifest_path(&self) -> PathBuf {
+        self.dir.join("manifest.json")
+    }
+}
+
+/// The folder itself is locked: whatever is deleted in it, a second writer is refused.
+fn lock(dir: &Path) -> Result<WriteLock> {
+    let folder = File::open(dir).map_err(Error::io("open", dir))?;
+    match folder.try_lock() {
+        Ok(()) => Ok(WriteLock { _folder: folder }),
+        Err(TryLockError::WouldBlock) => Err(Error::file(
+            dir,
+            "another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out",
+        )),
+        Err(TryLockError::Error(reason)) => {
+            let message = format!("cannot be locked ({reason}); choose an --out on a disk of this machine");
+            Err(Error::file(dir, message))
+        }
+    }
+}
+
+/// The identity that a file is named by.
+pub fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Reads one file of a run.
+pub fn read_file(path: &Path) -> Result<RunRecord> {
+    let record = decoded(path, codec::decode)?;
+    named(path, &record).map(|()| record)
+}
+
+/// Reads what a file says of its run before its evaluations: a fraction of the work for who reads many.
+pub fn read_head(path: &Path) -> Result<Head> {
+    let head = decoded(path, codec::decode_head)?;
+    named(path, &head.record).map(|()| head)
+}
+
+fn decoded<T>(path: &Path, decode: impl Fn(Vec<u8>) -> std::result::Result<T, Fault>) -> Result<T> {
+    // What is no file of ours is not to be moved.
+    files::plain(path)?;
+    let bytes = files::read(path, LARGEST_RECORD)?;
+    // Whatever a decoder makes of crafted bytes, it is the fault of one file.
+    let decoded = panics::catch(|| decode(bytes));
+    let decoded = decoded.unwrap_or_else(|panic| Err(Fault::Damaged(format!("its decoder panicked: {panic}"))));
+    decoded.map_err(|fault| match fault {
+        Fault::Version(version) => other_version(path, &version),
+        Fault::Damaged(reason) => {
+            Error::file(path, format!("damaged: {reason}; start `ssvm-bench run` again to redo this run"))
+        }
+    })
+}
+
+/// An error when a file holds another run than its name says.
+fn named(path: &Path, record: &RunRecord) -> Result<()> {
+    let run_id = record.run_id();
+    if path.file_stem().and_then(|stem| stem.to_str()) == Some(&run_id) {
+        return Ok(());
+    }
+    Err(Error::file(path, format!("damaged: it holds run {run_id}; give it back that name or delete it")))
+}
+
+/// As [`Error::Invalid`], which stops a scan: a foreign folder is not a damaged one.
+fn other_version(path: &Path, version: &str) -> Error {
+    Error::invalid(format!(
+        "{}: written with result layout {version}, this program reads layout {SCHEMA_VERSION}; read it with the program \
+         version that wrote it, or run again into another --out",
+        path.display()
+    ))
+}

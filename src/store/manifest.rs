@@ -1,0 +1,262 @@
+//! `manifest.json` of a result folder: which configs were run, by which code, on which host, when, and how much
+//! parallel timing was inflated. Rewritten whole (temporary name, rename) at the start and the end of each `run`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::record::SCHEMA_VERSION;
+use crate::store::files::sha256_hex;
+use ssvm::clock::OracleCost;
+
+/// The manifest of one result folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Layout of the folder, [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Every config that was run into this folder, the last one last.
+    pub configs: Vec<ConfigText>,
+    /// Every call of `run` on this folder, in order.
+    pub sessions: Vec<Session>,
+    /// Inflation of parallel against isolated timing, one row per data set and solver.
+    pub interference: Vec<Inflation>,
+    /// The paper's price of the oracle as it was solved for this folder, by data set and clock: other sessions take the same.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub paper_prices: BTreeMap<String, OracleCost>,
+}
+
+/// A config as it was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConfigText {
+    /// Its `name`.
+    pub name: String,
+    /// SHA-256 of the text.
+    pub sha256: String,
+    /// The TOML text.
+    pub text: String,
+}
+
+/// One call of `run`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// SHA-256 of its config.
+    pub config: String,
+    /// Unix time at the start.
+    pub started_unix_s: u64,
+    /// Unix time at the end; absent when the process was killed.
+    pub ended_unix_s: Option<u64>,
+    /// Workers.
+    pub jobs: u64,
+    /// Whether timed work ran one at a time.
+    pub isolated: bool,
+    /// The program.
+    pub code: Code,
+    /// The machine.
+    pub host: Host,
+    /// Runs finished by this call.
+    pub finished: u64,
+    /// Runs of this call that ended as failed records.
+    pub failed: u64,
+    /// Largest memory the process had, bytes; 0 when unknown.
+    #[serde(default)]
+    pub peak_memory: u64,
+    /// The folder of the shard that it was; empty for a call that did the whole plan.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shard: String,
+    /// Hash of the identities of all runs of its plan; empty when a program without shards made it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub plan: String,
+    /// How fast the machine was; only where a shard was timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+}
+
+/// Seconds of the parts of a short fixed work, which say whether a machine kept its speed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Control {
+    /// Before the first run.
+    pub start: Vec<f64>,
+    /// After the last one; empty when the process was killed.
+    pub end: Vec<f64>,
+}
+
+/// A machine whose control changes by more than this did not keep its speed.
+pub const MOST_DRIFT: f64 = 0.10;
+
+impl Control {
+    /// The largest change of a part: 0.15 for 15 % slower at the end.
+    pub fn drift(&self) -> Option<f64> {
+        let changes = self.start.iter().zip(&self.end).map(|(start, end)| end / start - 1.0);
+        changes.filter(|change| change.is_finite()).max_by(|a, b| a.abs().total_cmp(&b.abs()))
+    }
+
+    /// Milliseconds of its parts at the start and at the end.
+    pub fn text(&self) -> String {
+        let ms = |parts: &[f64]| parts.iter().map(|s| format!("{:.1}", 1e3 * s)).collect::<Vec<_>>().join(" + ");
+        let end = if self.end.is_empty() { "?".to_owned() } else { ms(&self.end) };
+        format!("{} → {end} ms", ms(&self.start))
+    }
+}
+
+impl Session {
+    /// How much its machine changed its speed, where that is too much.
+    pub fn drift(&self) -> Option<f64> {
+        self.control.as_ref()?.drift().filter(|drift| drift.abs() > MOST_DRIFT)
+    }
+
+    /// What sessions are told apart by, in the order of time.
+    fn key(&self) -> (u64, &str, &str, &str, u64) {
+        (self.started_unix_s, &self.shard, &self.host.name, &self.config, self.jobs)
+    }
+}
+
+/// What the program was built from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Code {
+    /// What run identities depend on: crate version and hash of the sources that affect results.
+    pub version: String,
+    /// Commit, `-dirty` appended when the tree had changes; `unknown` outside a repository.
+    pub commit: String,
+    /// Compiler.
+    pub rustc: String,
+    /// Flags, target and profile.
+    pub flags: String,
+}
+
+/// What is known of the machine; empty or zero where it is not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Host name.
+    pub name: String,
+    /// CPU model.
+    pub cpu: String,
+    /// Cores this process may use.
+    pub cores: u64,
+    /// Threads per core.
+    pub threads_per_core: u64,
+    /// Memory in bytes.
+    pub memory: u64,
+    /// Operating system and kernel.
+    pub os: String,
+    /// Frequency governor of the first core.
+    pub governor: String,
+    /// Features of the CPU that programs choose their code by.
+    #[serde(default)]
+    pub features: String,
+    /// Caches of the first core, such as `L1d 32K, L2 1024K, L3 36608K`.
+    #[serde(default)]
+    pub caches: String,
+    /// Speed of the memory in MT/s; 0 where the firmware does not tell.
+    #[serde(default)]
+    pub memory_speed: u64,
+}
+
+impl Host {
+    /// What kind of machine it is, as far as times go: CPU model, number of cores, and a short hash of everything else that
+    /// is known to change them.
+    pub fn class(&self) -> String {
+        let cpu = if self.cpu.is_empty() { "unknown CPU" } else { &self.cpu };
+        format!("{cpu}, {} cores, kind {}", self.cores, &sha256_hex(self.facts().as_bytes())[..6])
+    }
+
+    /// What is known to change times beside the model and the number of cores.
+    pub fn facts(&self) -> String {
+        let unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+        let speed = if self.memory_speed == 0 { unknown("") } else { format!("{} MT/s", self.memory_speed) };
+        let Self { features, caches, governor, .. } = self;
+        format!("{}; {}; governor {}; memory {speed}", unknown(features), unknown(caches), unknown(governor))
+    }
+}
+
+/// Time of the same short work with the other workers busy over its time with the others paused.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inflation {
+    /// Data set.
+    pub dataset: String,
+    /// Solver.
+    pub solver: String,
+    /// Workers of the parallel runs.
+    pub jobs: u64,
+    /// Median of the ratios.
+    pub ratio: f64,
+    /// Lower end of its 95 % bootstrap interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Ratios behind it.
+    pub probes: u64,
+    /// The ratios, in the order they were taken.
+    #[serde(default)]
+    pub ratios: Vec<f64>,
+}
+
+impl Manifest {
+    /// Takes in what another manifest says, whichever is taken first; an error when the two contradict each other.
+    pub fn join(&mut self, other: Self) -> Result<(), String> {
+        for (key, price) in other.paper_prices {
+            let known = *self.paper_prices.entry(key.clone()).or_insert(price);
+            if known != price {
+                return Err(format!(
+                    "the paper's price of {key} is {price} here and {known} in another folder; run all shards from one id \
+                     file (plan --shards N --emit lines), which keeps it"
+                ));
+            }
+        }
+        for new in other.sessions {
+            match self.sessions.iter_mut().find(|old| old.key() == new.key()) {
+                // One was read while it was running.
+                Some(old) if (new.ended_unix_s, new.finished) > (old.ended_unix_s, old.finished) => *old = new,
+                Some(_) => {}
+                None => self.sessions.push(new),
+            }
+        }
+        self.sessions.sort_by(|a, b| a.key().cmp(&b.key()));
+        for new in other.configs {
+            if !self.configs.contains(&new) {
+                self.configs.push(new);
+            }
+        }
+        let last = |config: &ConfigText| {
+            let own = self.sessions.iter().filter(|session| session.config == config.sha256);
+            (own.map(|session| session.started_unix_s).max(), config.sha256.clone())
+        };
+        self.configs.sort_by_cached_key(last);
+        for new in other.interference {
+            let same = |old: &&mut Inflation| (&old.dataset, &old.solver) == (&new.dataset, &new.solver);
+            match self.interference.iter_mut().find(same) {
+                Some(old) if (new.probes, new.ratio.to_bits()) > (old.probes, old.ratio.to_bits()) => *old = new,
+                Some(_) => {}
+                None => self.interference.push(new),
+            }
+        }
+        self.interference.sort_by(|a, b| (&a.dataset, &a.solver).cmp(&(&b.dataset, &b.solver)));
+        Ok(())
+    }
+
+    /// The shards whose machine did not keep its speed, in words.
+    pub fn drifts(&self) -> Vec<String> {
+        let line = |session: &Session| {
+            let drift = session.drift()?;
+            let changed = if drift > 0.0 { "slower" } else { "faster" };
+            Some(format!(
+                "{} was {:.0} % {changed} at the end of shard {} than at its start: its times are marked",
+                session.host.name,
+                100.0 * drift.abs(),
+                session.shard.split('.').next().unwrap_or_default()
+            ))
+        };
+        self.sessions.iter().filter_map(line).collect()
+    }
+}
+
+impl Default for Manifest {
+    fn default() -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            configs: Vec::new(),
+            sessions: Vec::new(),
+            interference: Vec::new(),
+            paper_prices: BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Records ↔ disk: what a run is ([`identity`]), what it left ([`record`]), and files that appear whole or not at all.
+
+pub mod codec;
+pub mod files;
+pub mod folder;
+pub mod identity;
+pub mod manifest;
+pub mod optimum;
+pub mod panics;
+mod project;
+mod record;
+
+pub use record::*;

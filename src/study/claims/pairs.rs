@@ -1,0 +1,159 @@
+//! Two series in; the repeats that share a seed, read at the same iterations, and how far apart their medians are out.
+
+use super::Study;
+use crate::study::frame::align::End;
+use crate::study::frame::curve::{self, Curve, Matched};
+use ssvm::settings::Cadence;
+use ssvm::stats::median;
+
+impl<'a> Study<'a> {
+    /// Every series of a solver on a data set with evaluations, even if all its runs timed out: a solver may have several
+    /// settings.
+    pub fn settings(&self, dataset: &str, solver: &str) -> Vec<usize> {
+        let of = self.frames.series_of(dataset);
+        let shows = |s: &usize| {
+            let series = &self.frames.series[*s];
+            series.solver == solver && !self.curves[*s].is_empty()
+        };
+        of.filter(shows).collect()
+    }
+
+    /// Series of two solvers to be compared: for every setting of the multi-plane solver, the settings of the other
+    /// that were run under the same circumstances and have most else in common.
+    pub fn pairs(&self, dataset: &str, single: &str, multi: &str) -> Vec<(usize, usize)> {
+        let singles = self.settings(dataset, single);
+        let partners = |b: usize| self.frames.partners(b, &singles).into_iter().map(move |a| (a, b));
+        self.settings(dataset, multi).into_iter().flat_map(partners).collect()
+    }
+
+    /// Why there is no pair.
+    pub fn unpaired(&self, dataset: &str, single: &str, multi: &str) -> String {
+        if self.settings(dataset, single).is_empty() || self.settings(dataset, multi).is_empty() {
+            return "runs of both solvers are needed".to_owned();
+        }
+        "no runs of both under the same clock, host, jobs and build".to_owned()
+    }
+
+    /// The repeats of two series with the same seed.
+    pub fn matched(&self, single: usize, multi: usize) -> Matched<'a>
+    where
+        Self: 'a,
+    {
+        curve::matched(&self.curves[single], &self.curves[multi])
+    }
+
+    /// "10 paired repeats", and what is not among them.
+    pub fn failures(&self, series: &[usize]) -> String {
+        let failed: usize = series.iter().map(|s| self.frames.series[*s].failed).sum();
+        let censored: usize = series.iter().map(|s| self.frames.series[*s].censored).sum();
+        match (failed, censored) {
+            (0, _) => String::new(),
+            (_, 0) => format!("; {failed} failed"),
+            _ => format!("; {failed} failed, {censored} of them counted as far as they went"),
+        }
+    }
+}
+
+/// Primal suboptimality of matched repeats at common iterations. The last is where the first run that did not fail ends
+/// (one that reached its gap does not end), or the last pair, when all are shorter.
+pub(super) struct Paired {
+    pub x: Vec<f64>,
+    single: Vec<Vec<f64>>,
+    multi: Vec<Vec<f64>>,
+    floor: f64,
+}
+
+impl Paired {
+    /// `None` without a common iteration.
+    pub fn new(matched: &Matched<'_>, floor: f64, most: f64) -> Option<Self> {
+        let both = || matched.iter().flat_map(|(a, b)| [*a, *b]);
+        let first = both().filter_map(|c| c.range()).map(|(first, _)| first).fold(f64::NAN, f64::max);
+        let ends = |which: fn(End) -> bool| both().filter(move |c| which(c.end)).filter_map(|c| Some(c.range()?.1));
+        let last = ends(|end| end == End::Budget).fold(f64::INFINITY, f64::min);
+        let last = if last.is_finite() { last } else { ends(|_| true).fold(f64::NAN, f64::max) };
+        // Not past the end of the last pair: runs that timed out may all be shorter than those that did not.
+        let end = |c: &Curve| c.range().map(|(_, end)| if c.end == End::Gap { f64::INFINITY } else { end });
+        let pairs = matched.iter().filter_map(|(a, b)| Some(end(a)?.min(end(b)?)));
+        let last = last.min(pairs.fold(0.0, f64::max)).min(most);
+        if first.is_nan() || last < first {
+            return None;
+        }
+        let x: Vec<f64> = Cadence::log_marks(first as u64, last as u64).into_iter().map(|mark| mark as f64).collect();
+        let read = |curve: &Curve| -> Vec<f64> {
+            x.iter().map(|x| curve.at(&curve.primal_sub, *x).unwrap_or(f64::NAN)).collect()
+        };
+        let (single, multi) = matched.iter().map(|(a, b)| (read(a), read(b))).unzip();
+        Some(Self { x, single, multi, floor })
+    }
+
+    pub fn repeats(&self) -> usize {
+        self.single.len()
+    }
+
+    /// Medians of both at a position, over the pairs that have a value there.
+    pub fn medians(&self, draw: &[usize], at: usize) -> (f64, f64) {
+        let pairs = || draw.iter().filter(|k| self.single[**k][at].is_finite() && self.multi[**k][at].is_finite());
+        let of = |values: &[Vec<f64>]| median(&pairs().map(|k| values[*k][at]).collect::<Vec<_>>());
+        (of(&self.single), of(&self.multi))
+    }
+
+    /// log10 of single over multi at every position, both raised to the floor; `None` where both are at or below it.
+    pub fn differences(&self, draw: &[usize]) -> Vec<Option<f64>> {
+        let difference = |at: usize| {
+            let (a, b) = self.medians(draw, at);
+            let least = self.floor.max(f64::MIN_POSITIVE);
+            (a > least || b > least).then(|| (a.max(least) / b.max(least)).log10()).filter(|d| d.is_finite())
+        };
+        (0..self.x.len()).map(difference).collect()
+    }
+
+    /// "n = 9 from iteration 30": where pairs end because one of them failed.
+    pub fn changes(&self) -> String {
+        let count = |at: usize| {
+            (0..self.repeats()).filter(move |k| self.single[*k][at].is_finite() && self.multi[*k][at].is_finite())
+        };
+        let counts: Vec<usize> = (0..self.x.len()).map(|at| count(at).count()).collect();
+        let changes = counts.windows(2).zip(&self.x[1..]).filter(|(two, _)| two[0] != two[1]);
+        let told: Vec<String> = changes.map(|(two, x)| format!("; n = {} from iteration {x}", two[1])).collect();
+        told.concat()
+    }
+}
+
+/// Share of log x over which a piecewise linear curve is above 0, and its mean over log x; NaN without a value.
+pub(super) fn over_log(x: &[f64], values: &[Option<f64>]) -> (f64, f64) {
+    let (mut total, mut above, mut sum) = (0.0, 0.0, 0.0);
+    for (ends, two) in x.windows(2).zip(values.windows(2)) {
+        if let (Some(a), Some(b)) = (two[0], two[1]) {
+            let width = (ends[1] / ends[0]).ln();
+            let share = match (a > 0.0, b > 0.0) {
+                (true, true) => 1.0,
+                (false, false) => 0.0,
+                (true, false) => a / (a - b),
+                (false, true) => b / (b - a),
+            };
+            total += width;
+            above += width * share;
+            sum += width * f64::midpoint(a, b);
+        }
+    }
+    match values.iter().flatten().last() {
+        // A single position has no width.
+        Some(only) if total == 0.0 => (f64::from(u8::from(*only > 0.0)), *only),
+        _ => (above / total, sum / total),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crossings_are_interpolated_on_the_log_axis() {
+        let x = [1.0, 10.0, 100.0];
+        let near = |(a, b): (f64, f64), (c, d): (f64, f64)| (a - c).abs() < 1e-12 && (b - d).abs() < 1e-12;
+        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)]), (0.75, 0.5)));
+        assert!(near(over_log(&x, &[Some(3.0), Some(-1.0), None]), (0.75, 1.0)), "what is not compared has no width");
+        assert!(near(over_log(&[1.0], &[Some(2.0)]), (1.0, 2.0)));
+        assert!(over_log(&x, &[None, None, None]).0.is_nan());
+    }
+}

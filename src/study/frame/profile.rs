@@ -1,0 +1,148 @@
+//! Where the time goes: records in; per data set and solver the oracle share and the merged latency histograms out.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use super::Frames;
+use crate::error::{Error, Result};
+use crate::store::RunRecord;
+use crate::table::Grid;
+use crate::text::{percent, seconds};
+use ssvm::clock::latency_histogram;
+use ssvm::stats::Spread;
+
+/// Quantiles of one histogram, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Values in the histogram.
+    pub count: u64,
+    /// Median.
+    pub p50: u64,
+    /// 90 % quantile.
+    pub p90: u64,
+    /// 99 % quantile.
+    pub p99: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+impl Latency {
+    /// `None` for an empty histogram.
+    pub fn of(histogram: &Histogram<u64>) -> Option<Self> {
+        (!histogram.is_empty()).then(|| Self {
+            count: histogram.len(),
+            p50: histogram.value_at_quantile(0.5),
+            p90: histogram.value_at_quantile(0.9),
+            p99: histogram.value_at_quantile(0.99),
+            max: histogram.max(),
+        })
+    }
+}
+
+/// One data set and solver.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProfileRow {
+    /// Data set.
+    pub dataset: String,
+    /// Its heading.
+    pub title: String,
+    /// Solver with the settings that tell it apart.
+    pub label: String,
+    /// The same as figures print it.
+    pub display: String,
+    /// Clock of the share.
+    pub clock: String,
+    /// Runs that ended well; only these are in the numbers.
+    pub completed: usize,
+    /// Runs that failed.
+    pub failed: usize,
+    /// Exact oracle time over solver time on the run's clock, over repeats.
+    pub share: Option<Spread>,
+    /// Wall time on the way to an oracle that is a program and back, over wall time, over repeats.
+    #[serde(default)]
+    pub pipe: Option<Spread>,
+    /// Exact oracle calls of all repeats.
+    pub oracle_calls: u64,
+    /// Approximate steps of all repeats.
+    pub approx_steps: u64,
+    /// Exact calls, wall ns, all repeats merged.
+    pub oracle_ns: Option<Latency>,
+    /// Sampled approximate steps, wall ns, all repeats merged.
+    pub approx_ns: Option<Latency>,
+    /// Exact calls, merged.
+    #[serde(skip, default = "latency_histogram")]
+    pub oracle_histogram: Histogram<u64>,
+    /// Sampled approximate steps, merged.
+    #[serde(skip, default = "latency_histogram")]
+    pub approx_histogram: Histogram<u64>,
+}
+
+/// The profile of every series, in the order of [`Frames::series`]. `records` are those the frames were made of.
+pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>> {
+    let wrong = |e: &dyn std::fmt::Display| Error::invalid(format!("latency histograms do not merge: {e}"));
+    let mut rows = Vec::with_capacity(frames.series.len());
+    for (at, series) in frames.series.iter().enumerate() {
+        let of_series = records.iter().zip(&frames.of_record).filter(|(_, s)| **s == at).map(|(r, _)| r);
+        let mut oracle = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
+        let mut approx = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
+        let (mut shares, mut pipes, mut oracle_calls, mut approx_steps) = (Vec::new(), Vec::new(), 0, 0);
+        for record in of_series {
+            // A run that timed out spent its time as the others did, as far as it went.
+            if let Some(last) = record.points().last() {
+                shares.push(last.oracle_time_s / last.time_s);
+                let totals = &record.measured.totals;
+                if totals.pipe_s > 0.0 {
+                    pipes.push(totals.pipe_s / totals.wall_s);
+                }
+                oracle_calls += last.oracle_calls;
+                approx_steps += last.approx_steps;
+                oracle.add(record.measured.oracle_ns.histogram()?).map_err(|e| wrong(&e))?;
+                approx.add(record.measured.approx_ns.histogram()?).map_err(|e| wrong(&e))?;
+            }
+        }
+        rows.push(ProfileRow {
+            dataset: series.dataset.clone(),
+            title: series.title.clone(),
+            label: series.label.clone(),
+            display: series.display.clone(),
+            clock: series.clock.to_owned(),
+            completed: series.completed,
+            failed: series.failed,
+            share: Spread::of(shares),
+            pipe: Spread::of(pipes),
+            oracle_calls,
+            approx_steps,
+            oracle_ns: Latency::of(&oracle),
+            approx_ns: Latency::of(&approx),
+            oracle_histogram: oracle,
+            approx_histogram: approx,
+        });
+    }
+    Ok(rows)
+}
+
+/// The profile as a table.
+pub fn grid(rows: &[ProfileRow]) -> Grid {
+    let piped = rows.iter().any(|row| row.pipe.is_some());
+    let mut head = vec!["data set", "solver", ">runs", ">failed", ">oracle share", ">min–max"];
+    head.extend(piped.then_some(">pipe"));
+    head.extend([">oracle calls", ">exact p50", ">p90", ">p99", ">max"]);
+    head.extend([">approx steps", ">approx p50", ">p90", ">p99", ">max"]);
+    let mut grid = Grid::new(&head);
+    for row in rows {
+        let latency = |l: Option<Latency>| match l {
+            Some(l) => [l.p50, l.p90, l.p99, l.max].map(|ns| seconds(ns as f64 * 1e-9)),
+            None => std::array::from_fn(|_| "–".to_owned()),
+        };
+        let range = row.share.map_or("–".into(), |s| format!("{:.1}–{:.1} %", 100.0 * s.min, 100.0 * s.max));
+        let mut cells = vec![row.title.clone(), row.label.clone(), row.completed.to_string(), row.failed.to_string()];
+        cells.extend([row.share.map_or("–".into(), |s| percent(s.median)), range]);
+        cells.extend(piped.then(|| row.pipe.map_or("–".into(), |s| percent(s.median))));
+        cells.push(row.oracle_calls.to_string());
+        cells.extend(latency(row.oracle_ns));
+        cells.push(row.approx_steps.to_string());
+        cells.extend(latency(row.approx_ns));
+        grid.rows.push(cells);
+    }
+    grid
+}

@@ -1,0 +1,209 @@
+//! The league: tables in; per data set what every solver spent until relative gaps of the certified optimum, how it
+//! compares with the reference and with everybody else, who wins at which gap, and the statistics over all gaps
+//! (distribution, area over the curve, performance profile), out. Pure: printing is elsewhere.
+//!
+//! The relative gap of a run is (best P so far − B_lo) / B_up, with the bounds of the optimum from the store and from the
+//! duals of all runs, never the best run of the folder: where the bounds are further apart than a target, nobody is
+//! compared at it. A verdict needs an interval over pairs with one seed that is clear of 1.
+
+mod course;
+mod field;
+mod over_gaps;
+mod profile;
+mod speedup;
+pub mod tables;
+pub mod text;
+
+pub use course::Measure;
+pub use profile::{Profile, ProfileLine};
+pub use speedup::Speedup;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::study::estimate::Estimate;
+use crate::study::frame::Frames;
+use crate::study::frame::curve;
+use field::Field;
+
+/// The solver that all others are compared with.
+pub const REFERENCE: &str = "mp-bcfw";
+/// The relative gaps of the tables, as text, so that each is the nearest number.
+const TARGETS: [&str; 7] = ["1", "1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6"];
+/// Those between them that count for the distribution over targets as well.
+const BETWEEN: [&str; 6] = ["3e-1", "3e-2", "3e-3", "3e-4", "3e-5", "3e-6"];
+
+/// The league of a result folder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct League {
+    /// Per data set.
+    pub standings: Vec<Standing>,
+    /// Speed-ups over all data sets, per measured measure.
+    pub matrices: Vec<Matrix>,
+    /// Performance profiles over all data sets, per measured measure.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
+}
+
+/// One data set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Its name.
+    pub dataset: String,
+    /// Its heading.
+    pub title: String,
+    /// Clock of the times.
+    pub clock: String,
+    /// Bounds of its optimum; `None` when one of them is not known.
+    pub optimum: Option<(f64, f64)>,
+    /// Relative gaps that are compared, falling.
+    pub targets: Vec<f64>,
+    /// Relative gaps that are not, because less is known of the optimum.
+    pub too_small: Vec<f64>,
+    /// The solvers, in the order of the tables.
+    pub members: Vec<Member>,
+    /// Who wins at each target, per measured measure.
+    pub winners: Vec<Vec<Winner>>,
+    /// Speed-ups of everybody over everybody, per measured measure.
+    pub matrices: Vec<Matrix>,
+    /// Performance profiles over its targets, per measured measure.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
+}
+
+/// One solver on one data set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// Solver with the settings that tell it apart.
+    pub label: String,
+    /// The same as figures print it.
+    pub display: String,
+    /// Runs, failed ones included.
+    pub runs: usize,
+    /// Whether it is the reference.
+    pub reference: bool,
+    /// Whether it has a dual.
+    pub has_dual: bool,
+    /// Whether its steps depend on the clock: at another price of the oracle they would be others.
+    #[serde(default)]
+    pub reads_clock: bool,
+    /// Most memory of products between planes that a run of it kept, bytes.
+    #[serde(default)]
+    pub cached_bytes: u64,
+    /// What it spent, per measure.
+    pub scores: Vec<Score>,
+}
+
+impl Member {
+    /// Whether a measure is a projection of runs whose steps would be others at that price of the oracle.
+    pub fn is_projected(&self, measure: Measure) -> bool {
+        self.reads_clock && measure.price().is_some_and(|price| price != 1.0)
+    }
+}
+
+/// What one solver spent of one measure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// Per compared target.
+    pub cells: Vec<Cell>,
+    /// Area over the convergence curve: mean over log-cost of how far down the run is, 0 at a relative gap of 1, 1 at
+    /// the smallest gap that is compared. The same stretch of the axis for all solvers of the data set.
+    pub area: Option<Estimate>,
+    /// The share of all pairs of target and run that was reached.
+    #[serde(default)]
+    pub share: Option<f64>,
+    /// What was spent when half of all pairs were reached; `None` when they never were.
+    #[serde(default)]
+    pub half: Option<f64>,
+    /// What was spent at each (target, run) that was reached, ascending, oracle calls per term; the distribution over
+    /// targets. Not in summaries.
+    #[serde(skip)]
+    pub hits: Vec<f64>,
+    /// All pairs of target and run.
+    #[serde(skip)]
+    pub tries: usize,
+}
+
+/// One solver at one target.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Runs that got there.
+    pub reached: usize,
+    /// Median of what they spent, endless for one that did not get there; `None` when that is endless.
+    pub median: Option<f64>,
+    /// Expected running time: all that was spent, by those that did not get there too, over the number that did.
+    pub ert: Option<f64>,
+    /// How many times as fast as the reference.
+    pub speedup: Option<Speedup>,
+}
+
+/// Who wins at a target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Winner {
+    /// Its interval against every other solver is clear of 1.
+    One(String),
+    /// The least median, and those that it does not beat clearly.
+    Undecided(Vec<String>),
+    /// No solver gets there in the median.
+    Nobody,
+}
+
+/// Speed-ups of solvers over each other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    /// The solvers, as figures print them.
+    pub names: Vec<String>,
+    /// Row by row right of the diagonal: how many times as fast the solver of the row is as that of the column.
+    upper: Vec<Option<Speedup>>,
+}
+
+impl Matrix {
+    /// From what each pair (row, column) gives.
+    fn new(names: Vec<String>, speedup: impl Fn(usize, usize) -> Option<Speedup>) -> Self {
+        let n = names.len();
+        let upper = (0..n).flat_map(|row| (row + 1..n).map(move |column| (row, column)));
+        let upper = upper.map(|(row, column)| speedup(row, column)).collect();
+        Self { names, upper }
+    }
+
+    /// How many times as fast the solver of the row is as that of the column; `None` where they have no pair or no
+    /// target in common, and on the diagonal.
+    pub fn at(&self, row: usize, column: usize) -> Option<Speedup> {
+        let n = self.names.len();
+        let place = |row: usize, column: usize| row * n - row * (row + 1) / 2 + column - row - 1;
+        match row.cmp(&column) {
+            std::cmp::Ordering::Less => *self.upper.get(place(row, column))?,
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Greater => (*self.upper.get(place(column, row))?).map(Speedup::inverse),
+        }
+    }
+}
+
+impl League {
+    /// Of the tables of a folder.
+    pub fn of(frames: &Frames) -> Result<Self> {
+        let curves = curve::curves(frames)?;
+        let fields: Vec<Field> = frames.datasets().iter().map(|dataset| Field::new(frames, &curves, dataset)).collect();
+        let standings = fields.iter().map(Field::standing).collect();
+        let matrices = Measure::MEASURED.map(|measure| field::pooled(&fields, measure)).into();
+        let profiles = Measure::MEASURED.map(|measure| profile::of(&fields.iter().collect::<Vec<_>>(), measure)).into();
+        Ok(Self { standings, matrices, profiles })
+    }
+
+    /// Whether anybody can be compared at all.
+    pub fn is_empty(&self) -> bool {
+        self.standings.iter().all(|standing| standing.targets.is_empty() || standing.members.len() < 2)
+    }
+
+    /// Only the data sets whose name or heading is among these; all of them when there is none.
+    #[must_use]
+    pub fn only(mut self, datasets: &[String]) -> Self {
+        if !datasets.is_empty() {
+            self.standings.retain(|s| datasets.contains(&s.dataset) || datasets.contains(&s.title));
+            self.matrices.clear();
+            self.profiles.clear();
+        }
+        self
+    }
+}

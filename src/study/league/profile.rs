@@ -1,0 +1,197 @@
+//! Performance profiles: what every solver spent until every target in; for each solver how often it was within a factor
+//! of the best one, and its score, out.
+//!
+//! A problem is a target of a data set that somebody reaches in the median; a solver costs the median over its seeds. A
+//! profile ranks against the best only: with more than two solvers, taking one away may turn two others around. The
+//! matrix of speed-ups belongs beside it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Measure;
+use super::field::Field;
+use crate::study::estimate::{Estimate, estimates_of};
+use ssvm::stats::{median, sorted};
+
+/// Beyond this factor of the best a solver scores nothing.
+pub const WORST: f64 = 100.0;
+
+/// The performance profile of one measure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Problems: pairs of data set and target that somebody reached.
+    pub problems: usize,
+    /// The solvers, in the order of the tables.
+    pub lines: Vec<ProfileLine>,
+}
+
+/// One solver of a profile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProfileLine {
+    /// Solver with the settings that tell it apart.
+    pub label: String,
+    /// The same as figures print it.
+    pub display: String,
+    /// Problems of the data sets that it was run on.
+    pub problems: usize,
+    /// Of those that it solved: what it spent over what the best one did, ascending.
+    pub ratios: Vec<f64>,
+    /// Mean over the logarithm of the factor, from 1 to [`WORST`], of the share of its problems that it solved within
+    /// the factor: 1 when it is always the best.
+    pub score: Estimate,
+}
+
+impl ProfileLine {
+    /// The share of its problems that it solved within a factor of the best.
+    pub fn within(&self, factor: f64) -> f64 {
+        // A ratio of two equal numbers may be one bit off.
+        let solved = self.ratios.partition_point(|ratio| *ratio <= factor * (1.0 + 1e-12));
+        solved as f64 / self.problems.max(1) as f64
+    }
+}
+
+/// What the solvers of one data set spent.
+pub(super) struct Costs {
+    pub targets: usize,
+    pub seeds: usize,
+    pub rows: Vec<CostRow>,
+}
+
+/// What one solver spent on one data set.
+pub(super) struct CostRow {
+    pub label: String,
+    pub display: String,
+    /// Solvers of one group were run under the same circumstances: only these are compared.
+    pub group: usize,
+    /// Per seed, until each target; endless when it did not get there, `None` when it was not run with the seed.
+    pub spent: Vec<Option<Vec<f64>>>,
+}
+
+impl Costs {
+    /// Per target each solver's cost in the median of these seeds over the least of its group; NaN where nobody of the
+    /// group gets there.
+    fn ratios(&self, seeds: &[usize]) -> Vec<Vec<f64>> {
+        let cost = |row: &CostRow, target: usize| {
+            let values: Vec<f64> = seeds.iter().filter_map(|seed| Some(row.spent[*seed].as_ref()?[target])).collect();
+            if values.is_empty() { f64::INFINITY } else { median(&values) }
+        };
+        let of_target = |target: usize| {
+            let costs: Vec<f64> = self.rows.iter().map(|row| cost(row, target)).collect();
+            let over = |(row, own): (&CostRow, &f64)| {
+                let group = self.rows.iter().zip(&costs).filter(|(other, _)| other.group == row.group);
+                let best = group.map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
+                // Endless over endless is no number.
+                own / best.max(f64::MIN_POSITIVE)
+            };
+            self.rows.iter().zip(&costs).map(over).collect()
+        };
+        (0..self.targets).map(of_target).collect()
+    }
+}
+
+/// How much of the way from [`WORST`] times the best to the best.
+fn credit(ratio: f64) -> f64 {
+    if ratio.is_finite() { (1.0 - ratio.max(1.0).ln() / WORST.ln()).max(0.0) } else { 0.0 }
+}
+
+/// The profile over the targets of some data sets.
+pub(super) fn of(fields: &[&Field<'_>], measure: Measure) -> Profile {
+    let sets: Vec<Costs> = fields.iter().map(|field| field.costs(measure)).filter(|costs| costs.seeds > 0).collect();
+    profile(&sets)
+}
+
+fn profile(sets: &[Costs]) -> Profile {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for row in sets.iter().flat_map(|set| &set.rows) {
+        if !names.iter().any(|(known, _)| *known == row.label) {
+            names.push((&row.label, &row.display));
+        }
+    }
+    let place = |set: &Costs, label: &str| set.rows.iter().position(|row| row.label == label);
+    let places: Vec<Vec<Option<usize>>> =
+        names.iter().map(|(label, _)| sets.iter().map(|set| place(set, label)).collect()).collect();
+    // Of every solver its ratios on all problems of the data sets that it was run on.
+    let ratios = |draw: &[Vec<usize>]| -> Vec<Vec<f64>> {
+        let of_sets: Vec<Vec<Vec<f64>>> = sets.iter().zip(draw).map(|(set, draw)| set.ratios(draw)).collect();
+        let of_solver = |places: &Vec<Option<usize>>| {
+            let inside = of_sets.iter().zip(places).filter_map(|(problems, place)| Some((problems, (*place)?)));
+            let ratios = inside.flat_map(|(problems, place)| problems.iter().map(move |costs| costs[place]));
+            ratios.filter(|ratio| !ratio.is_nan()).collect()
+        };
+        places.iter().map(of_solver).collect()
+    };
+    let score = |ratios: &Vec<f64>| ratios.iter().map(|ratio| credit(*ratio)).sum::<f64>() / ratios.len() as f64;
+    let sizes: Vec<usize> = sets.iter().map(|set| set.seeds).collect();
+    let scores = estimates_of(&sizes, |draw| ratios(draw).iter().map(score).collect());
+    let all: Vec<Vec<usize>> = sizes.iter().map(|size| (0..*size).collect()).collect();
+    let line = |(((label, display), ratios), score): (((&str, &str), Vec<f64>), Estimate)| ProfileLine {
+        label: label.to_owned(),
+        display: display.to_owned(),
+        problems: ratios.len(),
+        ratios: sorted(ratios.into_iter().filter(|ratio| ratio.is_finite())),
+        score,
+    };
+    let lines = names.iter().copied().zip(ratios(&all)).zip(scores).map(line);
+    let lines: Vec<ProfileLine> = lines.filter(|line| line.problems > 0).collect();
+    let is_problem = |ratios: &Vec<f64>| ratios.iter().any(|ratio| !ratio.is_nan());
+    let problems = sets.iter().zip(&all).map(|(set, seeds)| set.ratios(seeds).iter().filter(|r| is_problem(r)).count());
+    Profile { problems: problems.sum(), lines }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Solvers whose every seed costs the same.
+    fn costs(rows: &[(&str, &[f64])], seeds: usize) -> Costs {
+        let row = |(name, spent): &(&str, &[f64])| CostRow {
+            label: (*name).to_owned(),
+            display: name.to_uppercase(),
+            group: 0,
+            spent: vec![Some(spent.to_vec()); seeds],
+        };
+        Costs { targets: rows[0].1.len(), seeds, rows: rows.iter().map(row).collect() }
+    }
+
+    const NEVER: f64 = f64::INFINITY;
+
+    #[test]
+    fn shares_and_scores_of_known_costs() {
+        let set = costs(&[("a", &[1.0, 20.0, NEVER, NEVER]), ("b", &[10.0, 2.0, 5.0, NEVER])], 5);
+        let Profile { problems, lines } = profile(&[set]);
+        assert_eq!(problems, 3, "what nobody reaches is no problem");
+        let [a, b] = &lines[..] else { panic!("{lines:?}") };
+        assert_eq!((&a.ratios[..], &b.ratios[..]), (&[1.0, 10.0][..], &[1.0, 1.0, 10.0][..]));
+        assert_eq!([a.within(1.0), a.within(10.0), a.within(1e9)], [1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]);
+        // Ten times the best is half of the way to a hundred.
+        assert!((a.score.value - 0.5).abs() < 1e-12 && (b.score.value - 2.5 / 3.0).abs() < 1e-12);
+        assert!(a.score.low.is_some_and(|low| (low - 0.5).abs() < 1e-12), "all seeds are alike: {:?}", a.score);
+        let few = profile(&[costs(&[("a", &[1.0])], 4)]);
+        assert_eq!((few.lines[0].score.value, few.lines[0].score.low), (1.0, None), "four seeds have no interval");
+    }
+
+    #[test]
+    fn a_solver_is_measured_where_it_was_run() {
+        let both = profile(&[costs(&[("a", &[1.0]), ("b", &[2.0])], 2), costs(&[("b", &[3.0, 4.0])], 2)]);
+        let of = |label: &str| both.lines.iter().find(|line| line.label == label).unwrap();
+        assert_eq!((both.problems, of("a").problems, of("b").problems), (3, 1, 3));
+        assert_eq!(of("b").ratios, [1.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn seeds_that_were_not_run_do_not_count_and_failed_ones_do() {
+        let mut set = costs(&[("a", &[1.0]), ("b", &[2.0])], 3);
+        set.rows[0].spent = vec![Some(vec![NEVER]), Some(vec![NEVER]), Some(vec![1.0])];
+        set.rows[1].spent[0] = None;
+        let Profile { lines, .. } = profile(&[set]);
+        assert_eq!((lines[0].ratios.len(), lines[1].ratios.as_slice()), (0, &[1.0][..]));
+    }
+
+    #[test]
+    fn another_machine_is_no_rival() {
+        let mut set = costs(&[("a", &[1.0, 1.0]), ("b", &[7.0, NEVER])], 5);
+        set.rows[1].group = 1;
+        let Profile { problems, lines } = profile(&[set]);
+        assert_eq!((problems, lines[0].problems, lines[1].problems), (2, 2, 1));
+        assert_eq!(lines.iter().map(|line| line.score.value).collect::<Vec<_>>(), [1.0, 1.0]);
+    }
+}

@@ -1,0 +1,167 @@
+//! "My oracle takes 3 ms: which solver?" A data set of the table and a price in; every solver's time over BCFW's there, and
+//! who is fastest, out.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Bound, PricedSet, REFERENCE, Ratio};
+use crate::study::estimate::Estimate;
+use ssvm::stats::portable::{exp, ln};
+
+/// What somebody knows of an oracle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// Seconds of a call.
+    Call(f64),
+    /// BCFW's share of time in it.
+    Share(f64),
+    /// The price itself.
+    Price(f64),
+}
+
+/// What follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// Data set.
+    pub dataset: String,
+    /// Clock of its times.
+    pub clock: String,
+    /// Its heading.
+    pub title: String,
+    /// The price that was meant.
+    pub price: f64,
+    /// The price of the table that it was read at: the nearest end when the table does not reach so far.
+    pub read_at: f64,
+    /// Mean time of a call at that price, seconds.
+    pub call_s: f64,
+    /// BCFW's share of time in the oracle at that price.
+    pub share: f64,
+    /// Per gap.
+    pub targets: Vec<Choice>,
+}
+
+/// The choice at one gap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Relative gap.
+    pub target: f64,
+    /// All solvers, the fastest first.
+    pub solvers: Vec<Candidate>,
+    /// How many of the first cannot be told from the fastest.
+    pub fastest: usize,
+}
+
+/// One solver.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The solver with its parameters.
+    pub solver: String,
+    /// The same as figures print it.
+    pub display: String,
+    /// Its time over BCFW's.
+    pub ratio: Ratio,
+}
+
+/// The advice for a data set of the table.
+pub fn advise(set: &PricedSet, place: Place) -> Advice {
+    let price = match place {
+        Place::Call(seconds) => seconds / set.call_s,
+        Place::Share(share) => set.price_of_share(share),
+        Place::Price(price) => price,
+    };
+    let ends = (set.prices.first().copied().unwrap_or(price), set.prices.last().copied().unwrap_or(price));
+    let read_at = price.clamp(ends.0, ends.1);
+    let odds = price * set.share / (1.0 - set.share);
+    Advice {
+        dataset: set.dataset.clone(),
+        clock: set.clock.clone(),
+        title: set.title.clone(),
+        price,
+        read_at,
+        call_s: price * set.call_s,
+        share: odds / (1.0 + odds),
+        targets: set.targets.iter().map(|target| choice(set, *target, read_at)).collect(),
+    }
+}
+
+fn choice(set: &PricedSet, target: f64, price: f64) -> Choice {
+    let own = Ratio { time: Estimate { value: 1.0, low: Some(1.0), high: Some(1.0) }, bound: Bound::None };
+    let reference = Candidate { solver: REFERENCE.to_owned(), display: "BCFW".to_owned(), ratio: own };
+    let of = set.rows.iter().filter(|row| row.target == target).filter_map(|row| {
+        let ratio = between(&set.prices, &row.ratios, price)?;
+        Some(Candidate { solver: row.solver.clone(), display: row.display.clone(), ratio })
+    });
+    let mut solvers: Vec<Candidate> = std::iter::once(reference).chain(of).collect();
+    solvers.sort_by(|a, b| a.ratio.time.value.total_cmp(&b.ratio.time.value));
+    let most = solvers[0].ratio.time.high.unwrap_or(f64::INFINITY);
+    let tied = |one: &&Candidate| one.ratio.time.low.is_none_or(|low| low <= most);
+    let fastest = solvers.iter().take_while(tied).count();
+    Choice { target, solvers, fastest }
+}
+
+/// The ratio at a price between two of the table: straight in logarithms.
+fn between(prices: &[f64], ratios: &[Option<Ratio>], price: f64) -> Option<Ratio> {
+    let after = prices.partition_point(|p| *p < price).min(prices.len().checked_sub(1)?);
+    let before = if prices[after] == price { after } else { after.saturating_sub(1) };
+    let (Ratio { time: a, bound }, Ratio { time: b, bound: other }) = (ratios[before]?, ratios[after]?);
+    let part = if before == after { 0.0 } else { ln(price / prices[before]) / ln(prices[after] / prices[before]) };
+    let mix = |a: f64, b: f64| exp(ln(a) + part * (ln(b) - ln(a)));
+    let ends = |a: Option<f64>, b: Option<f64>| Some(mix(a?, b?));
+    let time = Estimate { value: mix(a.value, b.value), low: ends(a.low, b.low), high: ends(a.high, b.high) };
+    Some(Ratio { time, bound: if bound == Bound::None { other } else { bound } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::price::PricedRow;
+
+    fn set() -> PricedSet {
+        let estimate = |value: f64| {
+            let time = Estimate { value, low: Some(0.9 * value), high: Some(1.1 * value) };
+            Some(Ratio { time, bound: Bound::None })
+        };
+        let row = |solver: &str, values: [f64; 3]| PricedRow {
+            solver: solver.to_owned(),
+            display: solver.to_owned(),
+            target: 0.01,
+            pairs: 5,
+            ratios: values.map(estimate).to_vec(),
+            crossings: Vec::new(),
+        };
+        PricedSet {
+            dataset: "d".to_owned(),
+            title: "D".to_owned(),
+            clock: "virtual".to_owned(),
+            prices: vec![1.0, 4.0, 16.0],
+            call_s: 1e-3,
+            share: 0.5,
+            paper_share: Some(0.75),
+            reached: 0.005,
+            targets: vec![0.01],
+            rows: vec![row("a", [2.0, 1.0, 0.5]), row("b", [0.98, 0.96, 0.94])],
+        }
+    }
+
+    #[test]
+    fn a_dear_oracle_and_a_large_share_are_the_same_price() {
+        let by = |place| advise(&set(), place);
+        assert_eq!(by(Place::Call(3e-3)).price, 3.0);
+        assert!(
+            (by(Place::Share(0.75)).price - 3.0).abs() < 1e-12 && (by(Place::Call(3e-3)).share - 0.75).abs() < 1e-12
+        );
+        assert_eq!(set().paper_price(), Some(3.0));
+    }
+
+    #[test]
+    fn the_fastest_at_a_price_is_first_and_ties_are_told() {
+        let at = |price| advise(&set(), Place::Price(price)).targets.remove(0);
+        let names = |choice: &Choice| choice.solvers.iter().map(|c| c.solver.clone()).collect::<Vec<_>>();
+        let dear = at(16.0);
+        assert_eq!((names(&dear), dear.fastest), (vec!["a".into(), "b".into(), "bcfw".into()], 1));
+        let cheap = at(1.0);
+        assert_eq!((names(&cheap), cheap.fastest), (vec!["b".into(), "bcfw".into(), "a".into()], 2));
+        assert!((at(8.0).solvers[0].ratio.time.value - 0.5f64.sqrt()).abs() < 1e-12, "straight in logarithms");
+        let beyond = advise(&set(), Place::Price(1000.0));
+        assert_eq!((beyond.price, beyond.read_at), (1000.0, 16.0));
+    }
+}

@@ -1,0 +1,192 @@
+//! How this program writes: numbers, times, sizes, suggestions, tables. One format for everybody.
+
+use std::borrow::Cow;
+
+pub use ssvm::nearest;
+
+/// Three significant digits, plain between 0.001 and 99999, in powers of ten elsewhere.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let size = value.abs();
+    if size != 0.0 && !(1e-3..1e5).contains(&size) {
+        return format!("{value:.2e}");
+    }
+    let digits = if size == 0.0 { 0 } else { (2 - size.log10().floor() as i32).clamp(0, 6) };
+    format!("{value:.*}", digits as usize)
+}
+
+/// A duration given in seconds, in the unit that reads best.
+pub fn seconds(value: f64) -> String {
+    let (scale, unit) = match value.abs() {
+        v if !v.is_finite() => return "–".to_owned(),
+        v if v >= 1.0 || v == 0.0 => (1.0, "s"),
+        v if v >= 1e-3 => (1e3, "ms"),
+        v if v >= 1e-6 => (1e6, "µs"),
+        _ => (1e9, "ns"),
+    };
+    format!("{} {unit}", number(value * scale))
+}
+
+/// A fraction as per cent.
+pub fn percent(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{:.1} %", 100.0 * fraction) } else { "–".to_owned() }
+}
+
+/// A count exactly, any other number with twelve digits: for values that are compared, not looked at.
+pub fn exact(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 {
+        return format!("{value:.0}");
+    }
+    let digits = (11 - value.abs().log10().floor() as i32).clamp(0, 17) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A ratio as a change: 1.1 is `+10.0 %`.
+pub fn change(ratio: f64) -> String {
+    let change = 100.0 * (ratio - 1.0);
+    // Changes of the objective are small; they must not read as +0.0 %.
+    if change != 0.0 && change.abs() < 0.05 { format!("{change:+.1e} %") } else { format!("{change:+.1} %") }
+}
+
+/// A waiting time: `45 s`, `3 min`, `2.5 h`.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "<1 s".to_owned(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// `1.2 GiB`.
+pub fn bytes(count: u64) -> String {
+    let value = count as f64;
+    match count {
+        0..1_048_576 => format!("{:.0} KiB", value / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.0} MiB", value / 1_048_576.0),
+        _ => format!("{:.1} GiB", value / 1_073_741_824.0),
+    }
+}
+
+/// Text safe inside XML and HTML, attributes included; characters that XML cannot hold are replaced.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            '\t' | '\n' | '\r' => out.push(c),
+            c if c < ' ' || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text for a terminal: control characters, which could move the cursor or change what is there, are replaced.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(control) { text.replace(control, "\u{fffd}").into() } else { text.into() }
+}
+
+/// At most so many characters: of a longer text its beginning and its end, which say what it was and what to do.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    let count = if text.len() <= most { 0 } else { text.chars().count() };
+    if count <= most {
+        return text.into();
+    }
+    let half = most / 2;
+    let ends: (String, String) = (text.chars().take(half).collect(), text.chars().skip(count - half).collect());
+    format!("{} … ({} characters left out) … {}", ends.0, count - 2 * half, ends.1).into()
+}
+
+/// Whether a name such as `usps-synth:n=9/mp-bcfw` fits a pattern in which `*` stands for any text and `?` for any one
+/// character. A pattern without `/` is one for the part before it.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    // The last star takes as much as it must; those before it never have to change.
+    fn fits(pattern: &[u8], name: &[u8]) -> bool {
+        let (mut p, mut n, mut star) = (0, 0, None);
+        while n < name.len() {
+            match pattern.get(p) {
+                Some(b'*') => {
+                    star = Some((p, n));
+                    p += 1;
+                }
+                Some(c) if *c == b'?' || *c == name[n] => (p, n) = (p + 1, n + 1),
+                _ => match star {
+                    Some((at, taken)) => {
+                        star = Some((at, taken + 1));
+                        (p, n) = (at + 1, taken + 1);
+                    }
+                    None => return false,
+                },
+            }
+        }
+        pattern[p..].iter().all(|c| *c == b'*')
+    }
+    let name = if pattern.contains('/') { name } else { name.rsplit_once('/').map_or(name, |(head, _)| head) };
+    fits(pattern.as_bytes(), name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        let shown = [0.0, 1.0, 12.34, 1234.5, 0.01234, 1.5e-7, -2.0, f64::NAN].map(number);
+        assert_eq!(shown, ["0", "1.00", "12.3", "1234", "0.0123", "1.50e-7", "-2.00", "–"]);
+        assert_eq!([0.0, 2.5, 0.0031, 4.2e-6, 8e-8].map(seconds), ["0 s", "2.50 s", "3.10 ms", "4.20 µs", "80.0 ns"]);
+        assert_eq!([3.0, 0.1 + 0.2, 1e-9].map(exact), ["3", "0.3", "0.000000001"]);
+    }
+
+    #[test]
+    fn amounts_read_well() {
+        let times = [0.2, 12.4, 240.0, 9000.0].map(duration);
+        assert_eq!(times, ["<1 s", "12 s", "4 min", "2.5 h"]);
+        assert_eq!([900, 5 << 20, 3 << 30].map(bytes), ["1 KiB", "5 MiB", "3.0 GiB"]);
+    }
+
+    #[test]
+    fn nothing_moves_the_cursor() {
+        assert_eq!(printable("a\tb\n"), "a\tb\n");
+        assert_eq!(printable("\u{1b}[2Jgone\u{9b}x"), "\u{fffd}[2Jgone\u{fffd}x");
+    }
+
+    #[test]
+    fn long_texts_keep_their_ends() {
+        assert_eq!(shortened("abc", 3), "abc");
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened(&format!("a{}z", "·".repeat(1000)), 4), "a· … (998 characters left out) … ·z");
+    }
+
+    /// Trying all ways to divide the text among the stars would take longer than the world is old.
+    #[test]
+    fn many_stars_take_no_time() {
+        assert!(!fits(&("*a".repeat(40) + "b/*"), &("a".repeat(300) + "/fw")));
+    }
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, expected) in [
+            ("usps*", "usps-synth:n=9/fw", true),
+            ("usps", "usps-synth/fw", false),
+            ("*/mp-*", "ocr/mp-bcfw", true),
+            ("*/mp-*", "ocr/bcfw", false),
+            ("ocr/?w", "ocr/fw", true),
+            ("libsvm:/a/b", "libsvm:/a/b/fw", false),
+            ("libsvm:/a/b/*", "libsvm:/a/b/fw", true),
+            ("*a*b*/*", "xaxxbx/fw", true),
+            ("a*ab/*", "aab/fw", true),
+            ("a*ab/*", "aabb/fw", false),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}
