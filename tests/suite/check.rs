@@ -116,7 +116,7 @@ fn what_is_missing_on_either_side_fails() {
     assert_eq!(noted(&findings), [("set:n=5/bcfw all metrics".into(), Judgement::Missing)]);
     assert!(findings[0].message().contains("panicked: no"));
     let mut other = sample();
-    other[0].identity.data_checksum = "other".into();
+    other[0].identity.problem.checksum = "other".into();
     assert_eq!(noted(&judge(&full, &other)), [("set:n=5/bcfw inputs".into(), Judgement::Changed)]);
 }
 
@@ -147,7 +147,7 @@ fn files_for_other_tools_have_their_shapes() {
     let mut records = sample();
     records[3].measured.points[3].oracle_calls += 1;
     for record in &mut records[..2] {
-        record.identity.dataset = "a<&\"b\u{1}".into();
+        record.identity.problem.dataset = "a<&\"b\u{1}".into();
     }
     let findings = judge(&baseline(&sample()), &records);
     let failures = findings.iter().filter(|finding| finding.judgement.fails()).count();

@@ -182,7 +182,7 @@ fn four_pairs_and_other_seeds_decide_nothing() {
     let mut records = repeats("mp-bcfw", 0.1, 1e-8);
     records.extend(repeats("bcfw", 0.2, 1e-8));
     for record in records.iter_mut().filter(|record| record.solver() == "bcfw") {
-        record.circumstances.host_class = "elsewhere".into();
+        record.environment.host_class = "elsewhere".into();
     }
     let apart = standing(records);
     assert!(apart.members.iter().all(|m| m.scores[0].cells.iter().all(|cell| cell.speedup.is_none())));

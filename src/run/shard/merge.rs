@@ -253,14 +253,18 @@ fn candidate(path: &Path, head: &Head, drifted: &BTreeSet<&str>) -> (String, Can
     let identity = &record.identity;
     let candidate = Candidate {
         path: path.to_owned(),
-        rank: Rank::of(head, drifted.contains(record.circumstances.shard.as_str())),
+        rank: Rank::of(head, drifted.contains(record.environment.shard.as_str())),
         repeatable: record.settings().clock.repeatable() && record.status.is_done(),
         experiment: sha256_hex(identity.experiment().as_bytes()),
         failed: !record.status.is_done(),
         label: record.label(),
         block: (!record.settings().clock.repeatable())
-            .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.circumstances.host.clone())),
-        code: format!("{}, data {}", identity.code_version, identity.data_checksum.chars().take(8).collect::<String>()),
+            .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.environment.host.clone())),
+        code: format!(
+            "{}, data {}",
+            identity.code_version,
+            identity.problem.checksum.chars().take(8).collect::<String>()
+        ),
     };
     (record.run_id(), candidate)
 }

@@ -93,7 +93,7 @@ impl Results {
         let drifts: BTreeMap<&str, f64> =
             manifest.sessions.iter().filter_map(|session| Some((session.shard.as_str(), session.drift()?))).collect();
         for record in &mut records {
-            record.circumstances.drift = drifts.get(record.circumstances.shard.as_str()).copied();
+            record.environment.drift = drifts.get(record.environment.shard.as_str()).copied();
         }
         let mut prices: BTreeMap<String, OracleCost> = BTreeMap::new();
         for record in &records {
@@ -159,7 +159,8 @@ impl Certain {
     }
 
     fn of_problem(&self, identity: &Identity) -> Option<Bounds> {
-        let stored = self.optima.find(&identity.data_checksum, identity.lambda, identity.pairwise_weight);
+        let stored =
+            self.optima.find(&identity.problem.checksum, identity.problem.lambda, identity.problem.pairwise_weight);
         let stored = stored.map(|optimum| (optimum.lower, optimum.upper));
         match (stored, self.found.get(&key(identity)).copied()) {
             (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.min(b.1))),
@@ -169,5 +170,9 @@ impl Certain {
 }
 
 fn key(identity: &Identity) -> ProblemKey {
-    (identity.data_checksum.clone(), identity.lambda.to_bits(), identity.pairwise_weight.map(f64::to_bits))
+    (
+        identity.problem.checksum.clone(),
+        identity.problem.lambda.to_bits(),
+        identity.problem.pairwise_weight.map(f64::to_bits),
+    )
 }

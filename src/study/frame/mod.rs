@@ -163,8 +163,7 @@ impl Frames {
                 });
             }
             let at = series.len() - 1;
-            if record.circumstances.drift.is_some() && !series[at].repeatable && !series[at].display.ends_with(DRIFTED)
-            {
+            if record.environment.drift.is_some() && !series[at].repeatable && !series[at].display.ends_with(DRIFTED) {
                 series[at].display += DRIFTED;
             }
             *(if record.status.is_done() { &mut series[at].completed } else { &mut series[at].failed }) += 1;
