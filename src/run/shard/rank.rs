@@ -17,8 +17,6 @@ pub(super) struct Rank {
     ended: u8,
     /// The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one.
     attempt: u64,
-    /// On a machine that kept its speed.
-    steady: bool,
     /// Not beside others, on a core that nobody took away.
     alone: Reverse<u64>,
     steal: Reverse<u64>,
@@ -28,7 +26,7 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    pub(super) fn of(Head { record, digest }: &Head, drifted: bool) -> Self {
+    pub(super) fn of(Head { record, digest }: &Head) -> Self {
         let environment = &record.environment;
         Self {
             ended: match &record.status {
@@ -36,7 +34,6 @@ impl Rank {
                 Status::TimedOut { .. } => 1,
                 Status::OutOfMemory { .. } | Status::Failed(_) => 0,
             },
-            steady: !drifted,
             attempt: if record.settings().clock.repeatable() { 0 } else { attempt(&environment.shard) },
             alone: Reverse(environment.jobs),
             // Non-negative numbers are ordered as their bits are.

@@ -185,7 +185,6 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
         number("steal", &|r| r.environment.steal),
         text("host", &|r| r.environment.host.clone()),
         text("host_class", &|r| r.environment.host_class.clone()),
-        number("drift", &|r| r.environment.drift.unwrap_or(0.0)),
         text("build", &|r| r.environment.build.clone()),
     ];
     DataFrame::new_infer_height(columns).map_err(polars_error)
