@@ -221,8 +221,6 @@ pub struct Place<'a> {
 pub struct Allocation {
     /// The shard, by its folder; empty when the whole plan is run here.
     pub shard: String,
-    /// Seconds of the parts of the control work before the first run, where that was timed.
-    pub control: Vec<f64>,
 }
 
 /// Executes one run; `None` when it was cancelled.
@@ -321,8 +319,6 @@ fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
         host_class: host::host().class(),
         host_facts: host::host().facts(),
         shard: place.allocation.shard.clone(),
-        drift: None,
-        control: place.allocation.control.clone(),
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         projected_from: None,

@@ -141,13 +141,6 @@ pub struct Circumstances {
     /// The shard that it was made in, by its folder; empty where there was none. Its session has the rest.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shard: String,
-    /// How much its machine changed its speed during that shard, where that is too much: known only to who has read the
-    /// manifest, see [`manifest::Session::drift`].
-    #[serde(skip)]
-    pub drift: Option<f64>,
-    /// Seconds of the parts of the control work at the start of its shard, where that was timed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub control: Vec<f64>,
     /// How the program was built: target, optimisation, flags.
     #[serde(default)]
     pub build: String,

@@ -185,7 +185,6 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
         number("steal", &|r| r.circumstances.steal),
         text("host", &|r| r.circumstances.host.clone()),
         text("host_class", &|r| r.circumstances.host_class.clone()),
-        number("drift", &|r| r.circumstances.drift.unwrap_or(0.0)),
         text("build", &|r| r.circumstances.build.clone()),
     ];
     DataFrame::new_infer_height(columns).map_err(polars_error)
