@@ -7,6 +7,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use ssvm_bench::gate::baseline::Provenance;
 use ssvm_bench::gate::{Baseline, Cell, Finding, Judgement, gate, measure, output};
+use ssvm_bench::render::tables::findings;
 use ssvm_bench::store::{RunRecord, Status};
 
 fn sample() -> Vec<RunRecord> {
@@ -184,7 +185,7 @@ fn files_for_other_tools_have_their_shapes() {
             assert!(low <= value && value <= high);
         }
     }
-    insta::assert_snapshot!(output::markdown("Gate", &judge(&baseline(&sample()), &records[2..])));
+    insta::assert_snapshot!(findings::markdown("Gate", &judge(&baseline(&sample()), &records[2..])));
 }
 
 /// A tiny experiment in a folder, run once.

@@ -9,12 +9,12 @@ use ssvm_bench::gate::baseline::Provenance;
 use ssvm_bench::gate::{Baseline, gate, measure};
 use ssvm_bench::render::figure;
 use ssvm_bench::render::report::{self, Input};
+use ssvm_bench::render::tables::league::{Part, sections};
+use ssvm_bench::render::tables::long::tables;
 use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::study::claims;
 use ssvm_bench::study::frame::export::csv;
 use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::league::tables::tables;
-use ssvm_bench::study::league::text::{Part, sections};
 use ssvm_bench::study::league::{League, Measure, Member, Standing, Winner};
 use ssvm_bench::{
     Budget, Cadence, Catalog, Harness, Iterate, Iteration, Meter, Metered, Params, Problem, Solution, Solver,

@@ -88,7 +88,7 @@ fn an_interval_that_covers_the_threshold_is_undecided() {
     assert_eq!((row.verdict, row.verdict.mark()), (Verdict::Undecided, '?'), "{row:?}");
     let estimate = row.estimate.unwrap();
     assert!(estimate.low.unwrap() < 0.1 && estimate.high.unwrap() > 0.9, "{estimate:?}");
-    assert!(claims::summary(&split).contains("undecided"));
+    assert!(ssvm_bench::render::tables::claims::summary(&split).contains("undecided"));
     let worse = check(pairs("usps", &[0.5; 6]));
     assert_eq!(find(&worse, 1, "usps", "mp-bcfw below bcfw").verdict, Verdict::DoesNotHold);
 }
