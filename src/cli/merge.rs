@@ -14,7 +14,7 @@ use crate::run::shard::merge::merge;
 #[command(after_help = "Example:\n  ssvm-bench merge results/quick --out results/quick\n  \
     ssvm-bench merge node1/quick node2/quick --out results/quick\n\n\
     A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, of the last \n\
-    attempt, on a machine that kept its speed. Merging again, in any order, gives the same folder; inputs are only read.\n\
+    attempt, on the quieter machine. Merging again, in any order, gives the same folder; inputs are only read.\n\
     Where it can, the result shares its files with the inputs (hard links): no program here changes a file in place, and \n\
     nobody else should.")]
 pub struct MergeArgs {
@@ -47,7 +47,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     for line in &merged.damaged {
         note(&format!("warning: left out: {line}"));
     }
-    for line in merged.drifted.iter().chain(&merged.across) {
+    for line in &merged.across {
         note(&format!("warning: {line}"));
     }
     if merged.plans.len() > 1 {

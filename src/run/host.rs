@@ -39,7 +39,6 @@ fn ask() -> Host {
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         features: cpu_features(),
         caches: caches(),
-        memory_speed: fs::read("/sys/firmware/dmi/tables/DMI").map_or(0, |table| memory_speed(&table)),
     }
 }
 
@@ -56,24 +55,6 @@ fn caches() -> String {
         Some(format!("L{}{kind} {}", read("level"), read("size")))
     };
     (0..8).map_while(cache).collect::<Vec<_>>().join(", ")
-}
-
-/// The configured speed of the slowest memory device in an SMBIOS table; 0 when there is none.
-fn memory_speed(mut table: &[u8]) -> u64 {
-    const MEMORY_DEVICE: u8 = 17;
-    let mut slowest = None;
-    while let [kind, length, ..] = *table {
-        let Some((structure, rest)) = table.split_at_checked(usize::from(length).max(4)) else { break };
-        let word = |at: usize| structure.get(at..at + 2).map(|two| u64::from(u16::from_le_bytes([two[0], two[1]])));
-        if kind == MEMORY_DEVICE {
-            let speed = word(0x20).or_else(|| word(0x15)).filter(|speed| (1..0xffff).contains(speed));
-            slowest = [slowest, speed].into_iter().flatten().min();
-        }
-        // Texts follow, and two zeros end them.
-        let Some(end) = rest.windows(2).position(|two| two == [0, 0]) else { break };
-        table = &rest[end + 2..];
-    }
-    slowest.unwrap_or(0)
 }
 
 /// Features of the CPU that programs choose their code by, in the words of the system; empty when unknown.
@@ -202,19 +183,6 @@ mod tests {
         }
         assert_eq!(parse_list("0-2,8"), [0, 1, 2, 8]);
         assert_eq!(parse_list(""), [0; 0]);
-    }
-
-    #[test]
-    fn memory_speed_is_read_from_the_firmware_s_table() {
-        let mut device = [0; 0x22];
-        (device[0], device[1]) = (17, 0x22);
-        let at = |speed: u16| [&device[..0x20], &speed.to_le_bytes(), b"a text\0\0"].concat();
-        let other = [4, 6, 0, 0, 1, 2, 0, 0];
-        assert_eq!(memory_speed(&[&other, &at(3200)[..], &at(2933)].concat()), 2933);
-        assert_eq!(memory_speed(&at(0)), 0);
-        for cut in 0..other.len() {
-            assert_eq!(memory_speed(&other[..cut]), 0);
-        }
     }
 
     #[cfg(target_os = "linux")]

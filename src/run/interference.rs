@@ -55,7 +55,7 @@ impl Probing {
     /// Probes a run that has just ended on this worker, when one more is wanted and all neighbours are at work.
     pub fn after(&self, run: &RunSpec, record: &RunRecord, runner: &Runner<'_>, slot: &Arc<Slot>, place: Place<'_>) {
         let gate = place.gate;
-        let neighbours = (record.circumstances.jobs as usize).saturating_sub(1);
+        let neighbours = (record.environment.jobs as usize).saturating_sub(1);
         let cell = (record.dataset().to_owned(), record.settings().solver.to_string());
         let lock = || self.ratios.lock().unwrap_or_else(PoisonError::into_inner);
         let enough = || lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);

@@ -1,7 +1,6 @@
 //! A plan and a folder in, every missing run on disk out: pinned workers, one queue, the watch on interference, progress.
 
 pub mod cluster;
-pub mod control;
 pub mod existing;
 pub mod gate;
 pub mod host;

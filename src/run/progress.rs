@@ -127,7 +127,6 @@ impl Progress {
     /// A run has ended: a line for failures, and for every run when verbose.
     pub fn finished(&mut self, label: &str, record: &RunRecord) {
         match &record.status {
-            Status::Failed(message) => self.say(Verbosity::Normal, &format!("failed: {label}: {message}")),
             Status::Done(stop) => {
                 let Some(point) = record.points().last() else { return };
                 let (time, total) = (point.time_s, record.measured.totals.total_s);
@@ -141,6 +140,7 @@ impl Progress {
                     ),
                 );
             }
+            failed => self.say(Verbosity::Normal, &format!("failed: {label}: {}", failed.reason())),
         }
     }
 

@@ -155,6 +155,7 @@ impl Countdown {
 mod tests {
     use super::*;
     use crate::store::identity::Identity;
+    use crate::store::keys::ProblemKey;
     use ssvm::clock::{ClockKind, OracleCost};
     use ssvm::settings::{Cadence, RunSettings, SolverSpec};
 
@@ -208,10 +209,12 @@ mod tests {
 
     fn run(solver: &str) -> RunSpec {
         let identity = Identity {
-            dataset: "usps".to_owned(),
-            data_checksum: String::new(),
-            lambda: 1.0,
-            pairwise_weight: None,
+            problem: ProblemKey {
+                dataset: "usps".to_owned(),
+                checksum: String::new(),
+                lambda: 1.0,
+                pairwise_weight: None,
+            },
             settings: RunSettings {
                 solver: SolverSpec::new(solver),
                 seed: 1,

@@ -11,7 +11,7 @@ use super::interference::Probing;
 use super::progress::{Progress, Verbosity};
 use super::scheduler::{Batch, run_batch};
 use super::worker::Allocation;
-use super::{control, host, interference};
+use super::{host, interference};
 use crate::dataset::DataDir;
 use crate::dataset::memory::available_memory;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ use crate::run::shard::part::{self, Part};
 use crate::store::RunRecord;
 use crate::store::files::sha256_hex;
 use crate::store::folder::{Contents, Folder, Store};
-use crate::store::manifest::{ConfigText, Control, Manifest, Session};
+use crate::store::manifest::{ConfigText, Manifest, Session};
 use crate::text::{bytes, duration};
 use ssvm::drive::{AnyProblem, Observer};
 use ssvm::stats::median;
@@ -184,14 +184,11 @@ pub fn run(
     );
     progress.say(Verbosity::Normal, &message);
     let session = open_session(&mut manifest, experiment, jobs, options.isolated);
-    let timed = options.part.is_some() && !experiment.clock.repeatable() && !todo.is_empty();
     let allocation = Allocation {
         shard: options.part.as_ref().and_then(|_| store.dir().file_name()?.to_str()).unwrap_or_default().to_owned(),
-        control: if timed { control::measure() } else { Vec::new() },
     };
     manifest.sessions[session].shard.clone_from(&allocation.shard);
     manifest.sessions[session].plan = options.part.as_ref().map_or_else(|| digest(plan), |part| part.plan.clone());
-    manifest.sessions[session].control = timed.then(|| Control { start: allocation.control.clone(), end: Vec::new() });
     manifest.paper_prices.extend(plan.paper_prices.clone());
     store.write_manifest(&manifest)?;
 
@@ -230,7 +227,7 @@ pub fn run(
     let mut failed: Vec<(String, String)> = fresh
         .iter()
         .filter(|record| !record.status.is_done())
-        .map(|record| (record.label(), record.status.reason().to_owned()))
+        .map(|record| (record.label(), record.status.reason()))
         .collect();
     let failures = failed.len() as u64;
     failed.extend(lost.into_iter().filter(|_| !interrupted()));
@@ -242,7 +239,7 @@ pub fn run(
     }
     if let Some(probing) = probing {
         let rows = probing.rows(jobs);
-        let busy = records.iter().map(|record| record.circumstances.load).fold(0.0, f64::max);
+        let busy = records.iter().map(|record| record.environment.load).fold(0.0, f64::max);
         for line in interference::summary(&rows, busy) {
             progress.say(Verbosity::Normal, &line);
         }
@@ -256,11 +253,7 @@ pub fn run(
         session.finished = finished;
         session.failed = failures;
         session.peak_memory = host::peak_memory();
-        if let Some(control) = &mut session.control {
-            control.end = control::measure();
-        }
     }
-    manifest.drifts().iter().for_each(|line| progress.say(Verbosity::Quiet, &format!("warning: {line}")));
     store.write_manifest(&manifest)?;
     records.sort_by_cached_key(|r| (r.dataset().to_owned(), r.solver().to_owned(), r.repeat, r.run_id()));
     let planned = plan.runs.len() as u64;
@@ -330,7 +323,7 @@ fn warn(
         let message = format!("warning: {jobs} workers{each} share {cores} cores: times will mean little");
         progress.say(Verbosity::Normal, &message);
     }
-    let parallel = existing.done.values().filter(|done| done.circumstances.jobs > 1).count();
+    let parallel = existing.done.values().filter(|done| done.environment.jobs > 1).count();
     if options.isolated && !options.force && parallel > 0 {
         let message = format!("warning: {parallel} finished runs were not timed in isolation; --force redoes them");
         progress.say(Verbosity::Normal, &message);
@@ -432,7 +425,6 @@ fn open_session(manifest: &mut Manifest, experiment: &Experiment, jobs: usize, i
         peak_memory: 0,
         shard: String::new(),
         plan: String::new(),
-        control: None,
     });
     manifest.sessions.len() - 1
 }

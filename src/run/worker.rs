@@ -12,7 +12,7 @@ use crate::dataset::Description;
 use crate::error::Result;
 use crate::experiment::RunSpec;
 use crate::store::panics;
-use crate::store::{Circumstances, Measured, RunRecord, Status, Totals};
+use crate::store::{Environment, Measured, RunRecord, Status, Totals};
 use crate::text::seconds;
 use ssvm::clock::Helpers;
 use ssvm::drive::{Observer, Outcome, StopReason, TracePoint};
@@ -67,7 +67,7 @@ pub struct GivenUp {
     /// Index of the run in the queue.
     pub index: usize,
     /// Why it failed; nothing when it was cancelled.
-    pub why: Option<String>,
+    pub why: Option<Status>,
     /// How long it was at work.
     pub after: Duration,
 }
@@ -121,10 +121,12 @@ impl Slot {
         let inside = "it was still inside one call of the oracle or an evaluation";
         let why = match self.halt.load(Ordering::Relaxed) {
             halt if halt == Halt::Timeout as u8 => {
-                Some(format!("hung: {} after its start {inside}, its time long over", seconds(after.as_secs_f64())))
+                let after = seconds(after.as_secs_f64());
+                Some(Status::Failed(format!("hung: {after} after its start {inside}, its time long over")))
             }
             halt if halt == Halt::Memory as u8 => {
-                Some(format!("{}; {inside}", out_of_memory(activity.shortage.as_deref().unwrap_or_default())))
+                let shortage = activity.shortage.as_deref().unwrap_or_default();
+                Some(Status::OutOfMemory { usage: format!("{shortage}; {inside}") })
             }
             _ => None,
         };
@@ -221,8 +223,6 @@ pub struct Place<'a> {
 pub struct Allocation {
     /// The shard, by its folder; empty when the whole plan is run here.
     pub shard: String,
-    /// Seconds of the parts of the control work before the first run, where that was timed.
-    pub control: Vec<f64>,
 }
 
 /// Executes one run; `None` when it was cancelled.
@@ -276,8 +276,8 @@ pub fn execute(
             None => {
                 let status = match outcome.stop {
                     // Its points stay: a slow run that leaves no trace would make its solver look faster.
-                    StopReason::Cancelled if halt == Halt::Memory as u8 => Status::Failed(out_of_memory(&shortage)),
-                    StopReason::Cancelled => Status::timed_out(&seconds(total_s)),
+                    StopReason::Cancelled if halt == Halt::Memory as u8 => Status::OutOfMemory { usage: shortage },
+                    StopReason::Cancelled => Status::TimedOut { after_s: total_s },
                     stop => Status::Done(stop),
                 };
                 match Measured::of(outcome, total_s, passes) {
@@ -287,31 +287,24 @@ pub fn execute(
             }
         },
     };
-    let circumstances = Circumstances { started_unix_s, steal: steal.fraction(), ..circumstances(facts, place) };
-    Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, circumstances, status, measured })
-}
-
-fn out_of_memory(numbers: &str) -> String {
-    format!(
-        "took all memory: {numbers}, and it was ended for the sake of the others; use smaller working sets, a smaller \
-         data set or fewer --jobs"
-    )
+    let environment = Environment { started_unix_s, steal: steal.fraction(), ..environment(facts, place) };
+    Some(RunRecord { identity: run.identity.clone(), repeat: run.repeat, environment, status, measured })
 }
 
 /// The record of a run that was given up: it never answered, so that nothing is known of it.
-pub fn given_up(run: &RunSpec, facts: &Description, place: Place<'_>, why: String, after: Duration) -> RunRecord {
+pub fn given_up(run: &RunSpec, facts: &Description, place: Place<'_>, why: Status, after: Duration) -> RunRecord {
     let after = after.as_secs_f64();
     RunRecord {
         identity: run.identity.clone(),
         repeat: run.repeat,
-        circumstances: circumstances(facts, place),
-        status: Status::Failed(why),
+        environment: environment(facts, place),
+        status: why,
         measured: Measured { totals: Totals { total_s: after, ..Totals::default() }, ..Measured::default() },
     }
 }
 
-fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
-    Circumstances {
+fn environment(facts: &Description, place: Place<'_>) -> Environment {
+    Environment {
         n: facts.size.n,
         d: facts.size.d,
         jobs: place.jobs as u64,
@@ -321,8 +314,6 @@ fn circumstances(facts: &Description, place: Place<'_>) -> Circumstances {
         host_class: host::host().class(),
         host_facts: host::host().facts(),
         shard: place.allocation.shard.clone(),
-        drift: None,
-        control: place.allocation.control.clone(),
         build: env!("SSVM_FLAGS").to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         projected_from: None,

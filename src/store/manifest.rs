@@ -66,44 +66,9 @@ pub struct Session {
     /// Hash of the identities of all runs of its plan; empty when a program without shards made it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub plan: String,
-    /// How fast the machine was; only where a shard was timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub control: Option<Control>,
-}
-
-/// Seconds of the parts of a short fixed work, which say whether a machine kept its speed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Control {
-    /// Before the first run.
-    pub start: Vec<f64>,
-    /// After the last one; empty when the process was killed.
-    pub end: Vec<f64>,
-}
-
-/// A machine whose control changes by more than this did not keep its speed.
-pub const MOST_DRIFT: f64 = 0.10;
-
-impl Control {
-    /// The largest change of a part: 0.15 for 15 % slower at the end.
-    pub fn drift(&self) -> Option<f64> {
-        let changes = self.start.iter().zip(&self.end).map(|(start, end)| end / start - 1.0);
-        changes.filter(|change| change.is_finite()).max_by(|a, b| a.abs().total_cmp(&b.abs()))
-    }
-
-    /// Milliseconds of its parts at the start and at the end.
-    pub fn text(&self) -> String {
-        let ms = |parts: &[f64]| parts.iter().map(|s| format!("{:.1}", 1e3 * s)).collect::<Vec<_>>().join(" + ");
-        let end = if self.end.is_empty() { "?".to_owned() } else { ms(&self.end) };
-        format!("{} → {end} ms", ms(&self.start))
-    }
 }
 
 impl Session {
-    /// How much its machine changed its speed, where that is too much.
-    pub fn drift(&self) -> Option<f64> {
-        self.control.as_ref()?.drift().filter(|drift| drift.abs() > MOST_DRIFT)
-    }
-
     /// What sessions are told apart by, in the order of time.
     fn key(&self) -> (u64, &str, &str, &str, u64) {
         (self.started_unix_s, &self.shard, &self.host.name, &self.config, self.jobs)
@@ -146,9 +111,6 @@ pub struct Host {
     /// Caches of the first core, such as `L1d 32K, L2 1024K, L3 36608K`.
     #[serde(default)]
     pub caches: String,
-    /// Speed of the memory in MT/s; 0 where the firmware does not tell.
-    #[serde(default)]
-    pub memory_speed: u64,
 }
 
 impl Host {
@@ -162,9 +124,9 @@ impl Host {
     /// What is known to change times beside the model and the number of cores.
     pub fn facts(&self) -> String {
         let unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
-        let speed = if self.memory_speed == 0 { unknown("") } else { format!("{} MT/s", self.memory_speed) };
         let Self { features, caches, governor, .. } = self;
-        format!("{}; {}; governor {}; memory {speed}", unknown(features), unknown(caches), unknown(governor))
+        // The last words are part of stored classes: without them this machine would be another kind.
+        format!("{}; {}; governor {}; memory unknown", unknown(features), unknown(caches), unknown(governor))
     }
 }
 
@@ -231,21 +193,6 @@ impl Manifest {
         }
         self.interference.sort_by(|a, b| (&a.dataset, &a.solver).cmp(&(&b.dataset, &b.solver)));
         Ok(())
-    }
-
-    /// The shards whose machine did not keep its speed, in words.
-    pub fn drifts(&self) -> Vec<String> {
-        let line = |session: &Session| {
-            let drift = session.drift()?;
-            let changed = if drift > 0.0 { "slower" } else { "faster" };
-            Some(format!(
-                "{} was {:.0} % {changed} at the end of shard {} than at its start: its times are marked",
-                session.host.name,
-                100.0 * drift.abs(),
-                session.shard.split('.').next().unwrap_or_default()
-            ))
-        };
-        self.sessions.iter().filter_map(line).collect()
     }
 }
 

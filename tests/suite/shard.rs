@@ -12,7 +12,7 @@ use ssvm_bench::experiment::{Estimator, Plan};
 use ssvm_bench::run::shard::merge::merge;
 use ssvm_bench::run::shard::{self, Split};
 use ssvm_bench::store::folder::{Folder, Store};
-use ssvm_bench::store::manifest::{ConfigText, Control, Host, Manifest, Session};
+use ssvm_bench::store::manifest::{ConfigText, Host, Manifest, Session};
 use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::{Catalog, ClockKind, DataDir, Harness, OracleCost};
@@ -270,7 +270,7 @@ fn a_shard_that_is_told_its_time_is_over_stops_between_runs() {
 }
 
 /// A result folder with these records, from one session.
-fn folder(dir: &Path, config: &str, shard: &str, control: Option<Control>, records: &[RunRecord]) -> PathBuf {
+fn folder(dir: &Path, config: &str, shard: &str, records: &[RunRecord]) -> PathBuf {
     let store = Store::create_private(dir).unwrap();
     let config = ConfigText { name: config.to_owned(), sha256: format!("{config:x<64}"), text: config.to_owned() };
     let session = Session {
@@ -286,7 +286,6 @@ fn folder(dir: &Path, config: &str, shard: &str, control: Option<Control>, recor
         peak_memory: 0,
         shard: shard.to_owned(),
         plan: String::new(),
-        control,
     };
     let manifest = Manifest { configs: vec![config], sessions: vec![session], ..Manifest::default() };
     store.write_manifest(&manifest).unwrap();
@@ -323,18 +322,16 @@ fn merging_is_idempotent_associative_and_keeps_the_better_record() {
     let failed = |repeat| RunRecord { status: Status::Failed("panicked: so".to_owned()), ..timed(repeat, 9.0) };
     let stolen = |repeat, steal| {
         let mut record = timed(repeat, 1.0 + steal);
-        record.circumstances.steal = steal;
+        record.environment.steal = steal;
         record
     };
     let of_shard = |mut record: RunRecord, shard: &str| {
-        shard.clone_into(&mut record.circumstances.shard);
+        shard.clone_into(&mut record.environment.shard);
         record
     };
-    let steady = Some(Control { start: vec![1.0, 2.0], end: vec![1.05, 1.9] });
-    let drifting = Some(Control { start: vec![1.0, 2.0], end: vec![1.0, 2.5] });
-    let a = folder(&path("a"), "c", "a", steady, &[failed(0), stolen(1, 0.5), of_shard(timed(2, 1.0), "a")]);
-    let b = folder(&path("b"), "c", "b", drifting, &[timed(0, 1.0), stolen(1, 0.2), of_shard(timed(2, 3.0), "b")]);
-    let c = folder(&path("c"), "c", "c", None, &[failed(0), stolen(1, 0.3), timed(3, 1.0)]);
+    let a = folder(&path("a"), "c", "a", &[failed(0), stolen(1, 0.5), of_shard(timed(2, 1.0), "a")]);
+    let b = folder(&path("b"), "c", "b", &[timed(0, 1.0), stolen(1, 0.2), of_shard(stolen(2, 0.1), "b")]);
+    let c = folder(&path("c"), "c", "c", &[failed(0), stolen(1, 0.3), timed(3, 1.0)]);
     std::fs::write(c.join("runs/0123456789abcdef0123.parquet"), b"PAR1 is not enough").unwrap();
     let all = |inputs: &[&PathBuf], out: &str| {
         let inputs: Vec<PathBuf> = inputs.iter().map(|path| (*path).clone()).collect();
@@ -344,12 +341,10 @@ fn merging_is_idempotent_associative_and_keeps_the_better_record() {
     assert_eq!((merged.runs, merged.failed, merged.doubles, merged.damaged.len()), (4, 0, 5, 1), "{merged:?}");
     assert!(merged.damaged[0].contains("0123456789abcdef0123"), "{merged:?}");
     assert!(expected.contains_key("damaged/c.0123456789abcdef0123.parquet"));
-    assert_eq!(merged.drifted.len(), 1);
-    assert!(merged.drifted[0].contains("node of b was 25 % slower"), "{merged:?}");
     let kept = Store::open(path("abc")).unwrap().scan(Folder::Runs).unwrap().records;
-    let steal: Vec<f64> = kept.iter().map(|record| record.circumstances.steal).collect();
+    let steal: Vec<f64> = kept.iter().map(|record| record.environment.steal).collect();
     assert_eq!(steal, [0.0, 0.2, 0.0, 0.0]);
-    assert_eq!(kept[2].circumstances.shard, "a", "the machine that kept its speed");
+    assert_eq!(kept[2].environment.shard, "a", "the machine that nothing was stolen from");
     assert!(kept.iter().all(|record| record.status.is_done()));
 
     assert_eq!(all(&[&a, &b, &c], "abc").1, expected, "again");
@@ -372,21 +367,21 @@ fn merging_is_idempotent_associative_and_keeps_the_better_record() {
 fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
-    let base = folder(&path("base"), "c", "", None, &[timed(0, 1.0)]);
+    let base = folder(&path("base"), "c", "", &[timed(0, 1.0)]);
     let refused = |other: &Path, message: &str| {
         let error = merge(&[base.clone(), other.to_owned()], &path("out")).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
         assert!(!path("out").exists(), "something was written");
     };
-    refused(&folder(&path("config"), "d", "", None, &[timed(1, 1.0)]), "another plan");
+    refused(&folder(&path("config"), "d", "", &[timed(1, 1.0)]), "another plan");
     let mut data = timed(0, 1.0);
-    data.identity.data_checksum = "other".to_owned();
-    refused(&folder(&path("data"), "c", "", None, &[data]), "other data");
+    data.identity.problem.checksum = "other".to_owned();
+    refused(&folder(&path("data"), "c", "", &[data]), "other data");
     let mut code = timed(0, 1.0);
     code.identity.code_version = "other".to_owned();
-    refused(&folder(&path("code"), "c", "", None, &[code]), "other code");
+    refused(&folder(&path("code"), "c", "", &[code]), "other code");
     for (name, price) in [("base", 2.0), ("price", 3.0)] {
-        folder(&path(name), "c", "", None, &[timed(0, 1.0)]);
+        folder(&path(name), "c", "", &[timed(0, 1.0)]);
         let store = Store::open(path(name)).unwrap();
         let mut manifest = store.manifest().unwrap();
         manifest.paper_prices.insert("usps-synth wall".to_owned(), OracleCost::new(price).unwrap());
@@ -403,28 +398,27 @@ fn two_records_of_a_repeatable_clock_that_differ_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let record =
         |primal| runs::record("usps-synth", &runs::settings("bcfw", 0, 3), 0, vec![runs::point(3, 1.0, primal, 1.0)]);
-    let a = folder(&dir.path().join("a"), "c", "a", None, &[record(2.0)]);
-    let same = folder(&dir.path().join("b"), "c", "b", None, &[record(2.0)]);
-    let other = folder(&dir.path().join("c"), "c", "c", None, &[record(2.5)]);
+    let a = folder(&dir.path().join("a"), "c", "a", &[record(2.0)]);
+    let same = folder(&dir.path().join("b"), "c", "b", &[record(2.0)]);
+    let other = folder(&dir.path().join("c"), "c", "c", &[record(2.5)]);
     let out = dir.path().join("out");
     assert_eq!(merge(&[a.clone(), same], &out).unwrap().contradictions, [""; 0]);
     let merged = merge(&[a, other], &out).unwrap();
     assert!(merged.contradictions[0].contains("usps-synth bcfw #0"), "{merged:?}");
 }
 
-/// Seconds of machines of different kinds are different lines; those of one that drifted are marked.
+/// Seconds of machines of different kinds are different lines.
 #[test]
 fn times_of_different_machines_are_not_put_together() {
     let dir = tempfile::tempdir().unwrap();
     let on = |class: &str, shard: &str, repeat| {
         let mut record = timed(repeat, 1.0);
-        class.clone_into(&mut record.circumstances.host_class);
-        shard.clone_into(&mut record.circumstances.shard);
+        class.clone_into(&mut record.environment.host_class);
+        shard.clone_into(&mut record.environment.shard);
         record
     };
-    let drifting = Some(Control { start: vec![1.0], end: vec![0.8] });
-    let a = folder(&dir.path().join("a"), "c", "a", None, &[on("old", "a", 0), on("old", "a", 1)]);
-    let b = folder(&dir.path().join("b"), "c", "b", drifting, &[on("new", "b", 2)]);
+    let a = folder(&dir.path().join("a"), "c", "a", &[on("old", "a", 0), on("old", "a", 1)]);
+    let b = folder(&dir.path().join("b"), "c", "b", &[on("new", "b", 2)]);
     let out = dir.path().join("out");
     merge(&[a, b], &out).unwrap();
     let results = Results::open(&out, &Harness::standard(), &[]).unwrap();
@@ -432,13 +426,6 @@ fn times_of_different_machines_are_not_put_together() {
         results.frames.series.iter().map(|series| (series.label.clone(), series.completed)).collect();
     lines.sort();
     assert_eq!(lines, [("bcfw (host=new)".to_owned(), 1), ("bcfw (host=old)".to_owned(), 2)]);
-    let marked: Vec<bool> = results.frames.series.iter().map(|series| series.display.ends_with('†')).collect();
-    assert_eq!(marked.iter().filter(|marked| **marked).count(), 1, "{:?}", results.frames.series);
-    assert!(
-        results.warnings().iter().any(|line| line.contains("node of b was 20 % faster")),
-        "{:?}",
-        results.warnings()
-    );
 }
 
 #[test]
@@ -466,17 +453,17 @@ fn a_folder_of_shards_says_what_to_do() {
 fn what_is_no_plain_file_is_named_and_not_copied() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
-    let a = folder(&path("a"), "c", "a", None, &[timed(0, 1.0)]);
+    let a = folder(&path("a"), "c", "a", &[timed(0, 1.0)]);
     let name = |digit: char| a.join("runs").join(format!("{}.parquet", digit.to_string().repeat(20)));
     nix::unistd::mkfifo(&name('1'), nix::sys::stat::Mode::S_IRWXU).unwrap();
     std::os::unix::fs::symlink("/dev/zero", name('2')).unwrap();
     std::fs::create_dir(name('3')).unwrap();
     std::fs::write(path("mine"), "nobody's business").unwrap();
     std::os::unix::fs::symlink(path("mine"), name('4')).unwrap();
-    let b = folder(&path("b"), "c", "b", None, &[timed(1, 1.0)]);
+    let b = folder(&path("b"), "c", "b", &[timed(1, 1.0)]);
     std::fs::remove_file(b.join("manifest.json")).unwrap();
     nix::unistd::mkfifo(&b.join("manifest.json"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let c = folder(&path("c"), "c", "c", None, &[timed(2, 1.0)]);
+    let c = folder(&path("c"), "c", "c", &[timed(2, 1.0)]);
     std::fs::write(c.join("manifest.json"), "{").unwrap();
     let merged = merge(&[a, b, c], &path("out")).unwrap();
     assert_eq!(merged.runs, 3);
@@ -517,7 +504,7 @@ fn a_block_that_another_machine_began_is_timed_anew() {
     let store = Store::open(&shard).unwrap();
     let records = store.scan(Folder::Runs).unwrap().records;
     for mut record in records.clone() {
-        record.circumstances.host = "elsewhere".to_owned();
+        record.environment.host = "elsewhere".to_owned();
         store.write(Folder::Runs, &record).unwrap();
     }
     assert_eq!(run()["finished"], 0, "whole blocks stay where they were timed");

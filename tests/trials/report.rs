@@ -38,7 +38,6 @@ fn manifest() -> Manifest {
             peak_memory: 1 << 30,
             shard: String::new(),
             plan: String::new(),
-            control: None,
         }],
         interference: vec![Inflation {
             dataset: "usps".into(),

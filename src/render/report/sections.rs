@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use super::Input;
 use crate::error::Result;
-use crate::render::figure::theme;
-use crate::study::claims::{self, CLAIMS, Claim, Verdict};
+use crate::render::style;
+use crate::render::tables;
+use crate::study::claims::{CLAIMS, Claim, Verdict};
 use crate::study::frame::profile::{Latency, ProfileRow};
-use crate::study::frame::{DRIFTED, Frames, target};
+use crate::study::frame::{Frames, target};
 use crate::text::{escape, number, percent, seconds};
 
 /// A table with a caption and, for the script, a button that saves it as CSV. Cells are HTML already.
@@ -69,7 +70,7 @@ pub(super) fn summary(input: &Input) -> String {
     let _ = write!(
         out,
         ". Claims of the paper: <strong>{}</strong>.</p>",
-        claims::summary(input.claims).replace('\n', "; ")
+        tables::claims::summary(input.claims).replace('\n', "; ")
     );
     out
 }
@@ -151,7 +152,7 @@ pub(super) fn claims(claims: &[Claim]) -> String {
 
 /// Oracle share as bars, latencies as numbers.
 pub(super) fn oracle(input: &Input) -> String {
-    let styles = theme::styles(&input.results.frames);
+    let styles = style::styles(&input.results.frames);
     let row = |p: &ProfileRow| {
         let plotters::style::RGBColor(r, g, b) = styles[&p.label].color;
         let share = p.share.map_or("no run ended well".to_owned(), |s| {
@@ -252,8 +253,8 @@ pub(super) fn runs(input: &Input) -> Result<String> {
     let (dataset, label, status, reason) = (text("dataset")?, text("label")?, text("status")?, text("reason")?);
     let (clock, run_id) = (text("clock")?, text("run_id")?);
     let (repeat, seed, iterations, jobs) = (count("repeat")?, count("seed")?, count("iterations")?, count("jobs")?);
-    let (time, gap, primal, dual, core, drift) =
-        (real("time_s")?, real("gap")?, real("primal")?, real("dual")?, real("core")?, real("drift")?);
+    let (time, gap, primal, dual, core) =
+        (real("time_s")?, real("gap")?, real("primal")?, real("dual")?, real("core")?);
     let (mut all, mut failures) = (Vec::new(), Vec::new());
     for at in 0..runs.height() {
         let string = |column: &polars::prelude::StringChunked| escape(column.get(at).unwrap_or_default());
@@ -272,7 +273,7 @@ pub(super) fn runs(input: &Input) -> Result<String> {
             whole(&seed),
             end,
             whole(&iterations),
-            format!("{}{} <small>{}</small>", seconds(float(&time)), mark(float(&drift)), string(&clock)),
+            format!("{} <small>{}</small>", seconds(float(&time)), string(&clock)),
             number(float(&primal)),
             number(float(&dual)),
             number(float(&gap)),
@@ -309,11 +310,6 @@ pub(super) fn runs(input: &Input) -> Result<String> {
     Ok(out)
 }
 
-/// Behind times of a machine that did not keep its speed.
-fn mark(drift: f64) -> &'static str {
-    if drift == 0.0 { "" } else { DRIFTED }
-}
-
 /// Sessions, host, interference, configs, damaged files.
 pub(super) fn environment(input: &Input) -> String {
     let mut out = String::new();
@@ -321,14 +317,6 @@ pub(super) fn environment(input: &Input) -> String {
         out.push_str("<h3>Damaged files, left out</h3><ul>");
         for damage in &input.results.damaged {
             let _ = write!(out, "<li>{}</li>", escape(&damage.error.to_string()));
-        }
-        out.push_str("</ul>");
-    }
-    let drifts = input.results.manifest.drifts();
-    if !drifts.is_empty() {
-        let _ = write!(out, "<p>Times with a{DRIFTED} are of machines that did not keep their speed:</p><ul>");
-        for line in &drifts {
-            let _ = write!(out, "<li>{}</li>", escape(line));
         }
         out.push_str("</ul>");
     }
@@ -348,13 +336,12 @@ pub(super) fn environment(input: &Input) -> String {
                 format!("{}{}", s.jobs, if s.isolated { ", isolated" } else { "" }),
                 format!("{} ({}, {:.1} GiB, {})", host.name, host.class(), gib(host.memory), host.os),
                 s.shard.split('.').next().unwrap_or_default().to_owned(),
-                s.control.as_ref().map_or_else(String::new, |control| control.text()),
                 format!("{} {}, {}, {}", s.code.version, s.code.commit, s.code.rustc, s.code.flags),
             ];
             cells.map(|cell| escape(&cell)).to_vec()
         })
         .collect();
-    let head = ["started (UTC)", "ended", "config", "runs", "jobs", "host", "shard", "control", "program"];
+    let head = ["started (UTC)", "ended", "config", "runs", "jobs", "host", "shard", "program"];
     out.push_str(&table("sessions", "Calls of <code>ssvm-bench run</code> on this folder", &head, &rows));
     let rows: Vec<Vec<String>> = input
         .results

@@ -30,8 +30,6 @@ pub struct Merged {
     pub doubles: u64,
     /// Files that are no sound record; copies are in `damaged/` of the result.
     pub damaged: Vec<String>,
-    /// Nodes that changed their speed during a shard, in words.
-    pub drifted: Vec<String>,
     /// Names of its configs.
     pub plans: Vec<String>,
     /// Data sets and seeds that were timed on several machines, in words.
@@ -150,17 +148,14 @@ fn join(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
             return Err(Error::file(top, message));
         }
     }
-    let drifted = manifest.sessions.iter().filter(|session| session.drift().is_some());
-    let drifted: BTreeSet<&str> = drifted.map(|session| session.shard.as_str()).collect();
-    choose(&stores, &drifted, &mut chosen)?;
-    chosen.merged.drifted = manifest.drifts();
+    choose(&stores, &mut chosen)?;
     chosen.merged.plans = first.iter().flat_map(|(_, plans)| plans.configs.values().cloned()).collect();
     write(&mut chosen, &manifest, out)?;
     Ok(chosen.merged)
 }
 
 /// The best file of every run.
-fn choose(stores: &[Store], drifted: &BTreeSet<&str>, chosen: &mut Chosen) -> Result<()> {
+fn choose(stores: &[Store], chosen: &mut Chosen) -> Result<()> {
     chosen.merged.folders = stores.len() as u64;
     let mut seen = BTreeSet::new();
     for store in stores {
@@ -168,7 +163,7 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>, chosen: &mut Chosen) -> Re
         // A file that was merged before has a second name.
         paths.retain(|path| files::number(path).is_none_or(|number| seen.insert(number)));
         let read: Vec<Result<(String, Candidate)>> =
-            paths.par_iter().map(|path| read_head(path).map(|head| candidate(path, &head, drifted))).collect();
+            paths.par_iter().map(|path| read_head(path).map(|head| candidate(path, &head))).collect();
         for (path, read) in paths.iter().zip(read) {
             let (run_id, new) = match read {
                 Ok(read) => read,
@@ -248,19 +243,23 @@ fn choose(stores: &[Store], drifted: &BTreeSet<&str>, chosen: &mut Chosen) -> Re
     Ok(())
 }
 
-fn candidate(path: &Path, head: &Head, drifted: &BTreeSet<&str>) -> (String, Candidate) {
+fn candidate(path: &Path, head: &Head) -> (String, Candidate) {
     let record = &head.record;
     let identity = &record.identity;
     let candidate = Candidate {
         path: path.to_owned(),
-        rank: Rank::of(head, drifted.contains(record.circumstances.shard.as_str())),
+        rank: Rank::of(head),
         repeatable: record.settings().clock.repeatable() && record.status.is_done(),
         experiment: sha256_hex(identity.experiment().as_bytes()),
         failed: !record.status.is_done(),
         label: record.label(),
         block: (!record.settings().clock.repeatable())
-            .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.circumstances.host.clone())),
-        code: format!("{}, data {}", identity.code_version, identity.data_checksum.chars().take(8).collect::<String>()),
+            .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.environment.host.clone())),
+        code: format!(
+            "{}, data {}",
+            identity.code_version,
+            identity.problem.checksum.chars().take(8).collect::<String>()
+        ),
     };
     (record.run_id(), candidate)
 }

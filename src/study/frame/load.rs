@@ -90,11 +90,6 @@ impl Results {
                 return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
             }
         }
-        let drifts: BTreeMap<&str, f64> =
-            manifest.sessions.iter().filter_map(|session| Some((session.shard.as_str(), session.drift()?))).collect();
-        for record in &mut records {
-            record.circumstances.drift = drifts.get(record.circumstances.shard.as_str()).copied();
-        }
         let mut prices: BTreeMap<String, OracleCost> = BTreeMap::new();
         for record in &records {
             let cost = record.settings().oracle_cost;
@@ -127,7 +122,6 @@ impl Results {
     /// Lines for stderr: damaged files and failed runs, so that no output hides them.
     pub fn warnings(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.damaged.iter().map(|d| format!("left out: {}", d.error)).collect();
-        lines.extend(self.manifest.drifts());
         let frames = self.at_all_prices.as_ref().map_or(&self.frames, |view| &view.frames);
         for series in frames.series.iter().filter(|s| s.failed > 0) {
             let all = series.failed + series.completed;
@@ -159,7 +153,8 @@ impl Certain {
     }
 
     fn of_problem(&self, identity: &Identity) -> Option<Bounds> {
-        let stored = self.optima.find(&identity.data_checksum, identity.lambda, identity.pairwise_weight);
+        let stored =
+            self.optima.find(&identity.problem.checksum, identity.problem.lambda, identity.problem.pairwise_weight);
         let stored = stored.map(|optimum| (optimum.lower, optimum.upper));
         match (stored, self.found.get(&key(identity)).copied()) {
             (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.min(b.1))),
@@ -169,5 +164,9 @@ impl Certain {
 }
 
 fn key(identity: &Identity) -> ProblemKey {
-    (identity.data_checksum.clone(), identity.lambda.to_bits(), identity.pairwise_weight.map(f64::to_bits))
+    (
+        identity.problem.checksum.clone(),
+        identity.problem.lambda.to_bits(),
+        identity.problem.pairwise_weight.map(f64::to_bits),
+    )
 }

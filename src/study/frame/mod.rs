@@ -33,9 +33,6 @@ use names::{Facts, Name};
 /// Most lines of one panel that can be told apart.
 const MOST_LINES: usize = 8;
 
-/// Stands behind the name of a line when the machine of one of its runs did not keep its speed.
-pub const DRIFTED: &str = " †";
-
 /// Best lower and best upper bound of the optimum.
 pub type Bounds = (f64, f64);
 
@@ -163,10 +160,6 @@ impl Frames {
                 });
             }
             let at = series.len() - 1;
-            if record.circumstances.drift.is_some() && !series[at].repeatable && !series[at].display.ends_with(DRIFTED)
-            {
-                series[at].display += DRIFTED;
-            }
             *(if record.status.is_done() { &mut series[at].completed } else { &mut series[at].failed }) += 1;
             series[at].censored += usize::from(!record.status.is_done() && !record.points().is_empty());
             // A run that failed before its first evaluation says nothing.
