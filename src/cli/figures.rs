@@ -44,7 +44,7 @@ pub fn run(args: &FiguresArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
     let mut files = pages::figures(&results, &out, &args.format, &args.solvers)?;
     if args.tables {
-        files.extend(pages::tables(&results, &League::of(&results.frames)?, &args.results.join("tables"))?);
+        files.extend(pages::tables(&results, &League::of(&results.frames), &args.results.join("tables"))?);
     }
     for file in files {
         print(&format!("{}\n", file.display()))?;

@@ -9,7 +9,7 @@ use crate::experiment::catalog::Catalog;
 use crate::render::tables::league::{Part, Section, sections, text};
 use crate::render::tables::long::tables;
 use crate::store::files;
-use crate::study::frame::export;
+use crate::study::export;
 use crate::study::league::League;
 
 /// Compare all solvers of a result folder with each other

@@ -14,13 +14,13 @@ use crate::render::figure::{self, FileFormat};
 use crate::render::report::{self, Beside, Input};
 use crate::render::tables::long;
 use crate::store::files;
+use crate::study::Study;
 use crate::study::claims::{self, Claim};
-use crate::study::frame::export;
-use crate::study::frame::load::Results;
-use crate::study::frame::profile::ProfileRow;
-use crate::study::frame::regime::Regime;
+use crate::study::export;
 use crate::study::league::League;
 use crate::study::price::BreakEven;
+use crate::study::profile::ProfileRow;
+use crate::study::regime::Regime;
 
 /// The numbers of a result folder that texts quote: small enough to be committed.
 #[derive(Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct Summary {
 
 impl Summary {
     /// Of results.
-    pub fn of(results: &Results, folder: &Path) -> crate::Result<Self> {
+    pub fn of(results: &Study, folder: &Path) -> crate::Result<Self> {
         let session = results.manifest.sessions.last();
         Ok(Self {
             name: name(results, folder),
@@ -56,9 +56,9 @@ impl Summary {
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
             claims: claims::check(results)?,
             profile: results.profile.clone(),
-            league: League::of(&results.frames)?,
+            league: League::of(&results.frames),
             regimes: results.regimes.clone(),
-            breakeven: BreakEven::of(results)?,
+            breakeven: BreakEven::of(results),
         })
     }
 
@@ -77,30 +77,25 @@ impl Summary {
 }
 
 /// The last config names the results better than a folder does.
-fn name(results: &Results, folder: &Path) -> String {
+fn name(results: &Study, folder: &Path) -> String {
     let folder = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
     results.manifest.configs.last().map_or(folder.into_owned(), |config| config.name.clone())
 }
 
 /// Reads a result folder and says what is wrong in it.
-pub fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Results> {
-    let results = Results::open(folder, catalog, only)?;
+pub fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Study> {
+    let results = Study::open(folder, catalog, only)?;
     warn(&results);
     Ok(results)
 }
 
 /// Damaged files and failed runs, once.
-pub fn warn(results: &Results) {
+pub fn warn(results: &Study) {
     results.warnings().iter().for_each(|line| note(&format!("warning: {line}")));
 }
 
 /// Writes the figures, those of the paper with these solvers; returns the files.
-pub fn figures(
-    results: &Results,
-    out: &Path,
-    formats: &[FileFormat],
-    solvers: &[String],
-) -> crate::Result<Vec<PathBuf>> {
+pub fn figures(results: &Study, out: &Path, formats: &[FileFormat], solvers: &[String]) -> crate::Result<Vec<PathBuf>> {
     let (figures, left_out) = figure::all(results, solvers)?;
     for row in left_out {
         note(&format!("note: {}, {} is left out", row.missing, row.name));
@@ -109,7 +104,7 @@ pub fn figures(
 }
 
 /// Writes the tables behind figures and league as Parquet and CSV; returns the files.
-pub fn tables(results: &Results, league: &League, dir: &Path) -> crate::Result<Vec<PathBuf>> {
+pub fn tables(results: &Study, league: &League, dir: &Path) -> crate::Result<Vec<PathBuf>> {
     let mut tables = export::tables(&results.frames)?;
     tables.extend(long::tables(league)?);
     let names = [export::write_parquet(&tables, dir)?, export::write_csv(&tables, dir)?].concat();
@@ -117,7 +112,7 @@ pub fn tables(results: &Results, league: &League, dir: &Path) -> crate::Result<V
 }
 
 /// Writes the page.
-pub fn report(results: &Results, summary: &Summary, out: &Path) -> crate::Result<()> {
+pub fn report(results: &Study, summary: &Summary, out: &Path) -> crate::Result<()> {
     let Summary { name, claims, league, breakeven, .. } = summary;
     let html = report::html(&Input { name, results, claims, league, breakeven })?;
     files::write_bytes(out, html.as_bytes())
@@ -126,12 +121,12 @@ pub fn report(results: &Results, summary: &Summary, out: &Path) -> crate::Result
 /// Writes the page about two folders, called by these names.
 pub fn report_of_two(
     names: [String; 2],
-    results: [&Results; 2],
+    results: [&Study; 2],
     summaries: [&Summary; 2],
     out: &Path,
 ) -> crate::Result<()> {
-    let findings = by_cell(&results[0].records).and_then(|old| {
-        let new = by_cell(&results[1].records)?;
+    let findings = by_cell(results[0].frames.records()).and_then(|old| {
+        let new = by_cell(results[1].frames.records())?;
         folders::compare(&old, &new, &Design::default())
     });
     let side = |at: usize| Input {

@@ -13,7 +13,7 @@ use crate::experiment::catalog::Catalog;
 use crate::render::figure::FileFormat;
 use crate::render::tables::claims;
 use crate::run::session::{self, Finished};
-use crate::study::frame::load::Results;
+use crate::study::Study;
 use crate::text::duration;
 
 /// What is run where the real data sets are there: on this machine, then in the paper's regime.
@@ -104,7 +104,7 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     }
     let (Some(out), Some((manifest, contents))) = (out, last) else { anyhow::bail!("no config to run") };
     // Pages are about the folder: `--only` says what is run, and must not put a part in the place of the whole.
-    let results = Results::of(&out, manifest, contents, catalog, &[])?;
+    let results = Study::of(&out, manifest, contents, catalog, &[])?;
     pages::warn(&results);
     let (page, drawn) = write_pages(&results, &out, &say)?;
     print(&format!("\nreport   {}\n", page.display()))?;
@@ -116,7 +116,7 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
 }
 
 /// Figures, tables, report and summary; prints the claims. The page, and how many figure files there are.
-fn write_pages(results: &Results, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
+fn write_pages(results: &Study, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
     let go_on = || {
         let stopped = interrupt::flag().load(Ordering::Relaxed);
         anyhow::ensure!(!stopped, "stopped; all runs are done, the same command makes the pages");

@@ -16,7 +16,7 @@ use crate::run::shard::list::List;
 use crate::run::shard::part::Part;
 use crate::run::shard::{self, Which};
 use crate::store::folder::{Folder, Store};
-use crate::study::frame::regime::regimes;
+use crate::study::regime::regimes;
 use crate::text::duration;
 use ssvm::clock::{ClockKind, OracleCost};
 

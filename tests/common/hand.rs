@@ -1,10 +1,8 @@
 //! Hand-made runs: small ones with known answers, and a folder's worth shaped like real ones.
 
 use hdrhistogram::Histogram;
-use ssvm_bench::store::manifest::Manifest;
 use ssvm_bench::store::{Latencies, RunRecord, Status};
-use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::frame::{Frames, profile};
+use ssvm_bench::study::Study;
 use ssvm_bench::{Cadence, ClockKind, Harness, TracePoint};
 
 use super::runs;
@@ -13,20 +11,9 @@ pub use super::runs::point;
 /// The solvers of the paper.
 pub const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
 
-/// What a folder with these records would show.
-pub fn results(records: &[RunRecord]) -> Results {
-    let frames = Frames::new(records, &Harness::standard()).unwrap();
-    let profile = profile::profile(records, &frames).unwrap();
-    Results {
-        manifest: Manifest::default(),
-        records: records.to_vec(),
-        damaged: Vec::new(),
-        frames,
-        profile,
-        regimes: Vec::new(),
-        regime: None,
-        at_all_prices: None,
-    }
+/// What a folder with these records would show, without what is stored about optima.
+pub fn results(records: &[RunRecord]) -> Study {
+    Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap()
 }
 
 /// A run that ended at its iteration budget.

@@ -10,8 +10,8 @@ use ssvm_bench::store::files;
 use ssvm_bench::store::folder::{Contents, Folder, Store};
 use ssvm_bench::store::manifest::Manifest;
 use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::Study;
 use ssvm_bench::study::claims;
-use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::study::league::League;
 use ssvm_bench::study::price::BreakEven;
 
@@ -123,9 +123,9 @@ fn read_page(_: &Path, bytes: &[u8]) -> bool {
     }
     let contents = Contents { records, damaged: Vec::new() };
     let page = || -> ssvm_bench::Result<String> {
-        let results = Results::of(Path::new("here"), Manifest::default(), contents, &*HARNESS, &[])?;
-        let (claims, league) = (claims::check(&results)?, League::of(&results.frames)?);
-        let breakeven = BreakEven::of(&results)?;
+        let results = Study::of(Path::new("here"), Manifest::default(), contents, &*HARNESS, &[])?;
+        let (claims, league) = (claims::check(&results)?, League::of(&results.frames));
+        let breakeven = BreakEven::of(&results);
         report::html(&Input {
             name: "fuzz",
             results: &results,

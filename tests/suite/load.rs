@@ -12,9 +12,9 @@ use ssvm_bench::render::report::{self, Input};
 use ssvm_bench::store::codec;
 use ssvm_bench::store::folder::{Contents, Folder, Store};
 use ssvm_bench::store::manifest::Manifest;
+use ssvm_bench::study::Axis;
+use ssvm_bench::study::Study;
 use ssvm_bench::study::claims;
-use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::frame::{Axis, Frames};
 use ssvm_bench::study::league::League;
 use ssvm_bench::study::price::BreakEven;
 
@@ -82,7 +82,7 @@ fn many_rows_into_bands() {
             })
             .collect();
         let bands = measured("rows into bands", rows, || {
-            let frames = Frames::new(&records, &Harness::standard()).unwrap();
+            let frames = Study::from_records(records, &Harness::standard(), &|_| None).unwrap().frames;
             Axis::ALL.map(|axis| frames.bands(axis).unwrap().len())
         });
         assert_eq!(bands, [3; Axis::ALL.len()]);
@@ -100,9 +100,9 @@ fn many_records_on_a_page() {
         let contents = Contents { records: (0..count).map(record).collect(), damaged: Vec::new() };
         let catalog = Harness::standard();
         let page = measured("records to the page", count, || {
-            let results = Results::of(Path::new("here"), Manifest::default(), contents, &catalog, &[]).unwrap();
-            let (claims, league) = (claims::check(&results).unwrap(), League::of(&results.frames).unwrap());
-            let breakeven = BreakEven::of(&results).unwrap();
+            let results = Study::of(Path::new("here"), Manifest::default(), contents, &catalog, &[]).unwrap();
+            let (claims, league) = (claims::check(&results).unwrap(), League::of(&results.frames));
+            let breakeven = BreakEven::of(&results);
             let (name, results) = ("load", &results);
             report::html(&Input { name, results, claims: &claims, league: &league, breakeven: &breakeven }).unwrap()
         });

@@ -237,3 +237,27 @@ fn nothing_is_compared_below_what_is_known_of_the_optimum() {
     let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
     assert!(row.evidence.contains("nothing below 0.512 is compared"), "{}", row.evidence);
 }
+
+#[test]
+fn progress_to_gaps_that_only_one_solver_reaches_never_lowers_the_value() {
+    // To 3e-1, 1e-1 and 3e-2 MP-BCFW takes a sixth of BCFW's time. Then it goes on, slowly: to 1e-2 it takes longer than all
+    // of BCFW's run, so that the ratio there is at least 0.57.
+    let row = |iterations: u64| {
+        let multi = |k: u64| {
+            let gap = if k <= 40 { 1.0 / k as f64 } else { 0.025 * (40.0 / k as f64).powi(2) };
+            let time = if k <= 40 { k as f64 / 60.0 } else { 0.1 * k as f64 };
+            point(k, time, 1.0 + gap, 1.0)
+        };
+        let both = |repeat| {
+            let multi = (1..=iterations).map(multi).collect();
+            [run("horseseg", "bcfw", repeat, curve(1.0, 0.1)), run("horseseg", "mp-bcfw", repeat, multi)]
+        };
+        let claims = check((0..5).flat_map(both).collect());
+        find(&claims, 4, "horseseg", "mp-bcfw against bcfw").clone()
+    };
+    let (short, long) = (row(40), row(80));
+    let [before, after] = [&short, &long].map(|row| row.estimate.unwrap().value);
+    assert!((before - 6.0).abs() < 0.01, "{before}");
+    assert_eq!((after, short.verdict, long.verdict), (before, Verdict::Holds, Verdict::Holds), "{long:?}");
+    assert!(long.evidence.contains("only mp-bcfw reached 1e-2") && long.evidence.contains("1e-2: ≥0."), "{long:?}");
+}

@@ -15,8 +15,8 @@ use ssvm_bench::render::report::{self, Beside, Input};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::Damage;
 use ssvm_bench::store::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
+use ssvm_bench::study::Study;
 use ssvm_bench::study::claims;
-use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::study::league::League;
 use ssvm_bench::study::price::BreakEven;
 
@@ -56,10 +56,10 @@ fn manifest() -> Manifest {
 fn page(records: &[RunRecord]) -> String {
     let path = PathBuf::from("runs/x.parquet");
     let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
-    let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
+    let results = Study { manifest: manifest(), damaged, ..hand::results(records) };
     let claims = claims::check(&results).unwrap();
-    let breakeven = BreakEven::of(&results).unwrap();
-    let league = League::of(&results.frames).unwrap();
+    let breakeven = BreakEven::of(&results);
+    let league = League::of(&results.frames);
     report::html(&Input {
         name: "results <quick>",
         results: &results,
@@ -118,15 +118,14 @@ fn names_never_become_markup() {
 }
 
 fn two_folders_stand_side_by_side() {
-    let folder = |records: &[RunRecord]| Results { manifest: manifest(), ..hand::results(records) };
+    let folder = |records: &[RunRecord]| Study { manifest: manifest(), ..hand::results(records) };
     // The second folder has the real set where the first has its twin, and runs that are a fifth faster.
     let mut faster = hand::demo(&["usps", "ocr", HOSTILE], 6);
     for point in faster.iter_mut().flat_map(|record| &mut record.measured.points) {
         (point.time_s, point.cpu_s) = (0.8 * point.time_s, 0.8 * point.cpu_s);
     }
     let [old, new] = [folder(&hand::demo(&["usps-synth", "ocr", HOSTILE], 6)), folder(&faster)];
-    let summaries =
-        [&old, &new].map(|r| (claims::check(r).unwrap(), League::of(&r.frames).unwrap(), BreakEven::of(r).unwrap()));
+    let summaries = [&old, &new].map(|r| (claims::check(r).unwrap(), League::of(&r.frames), BreakEven::of(r)));
     let side = |at: usize, name: &'static str, results| Input {
         name,
         results,
@@ -138,7 +137,7 @@ fn two_folders_stand_side_by_side() {
         let sides = [side(0, "results/<before>", &old), side(1, "results/after", &new)];
         report::side_by_side(&Beside { sides, findings }).unwrap()
     };
-    let [a, b] = [&old, &new].map(|results| measure::by_cell(&results.records).unwrap());
+    let [a, b] = [&old, &new].map(|results| measure::by_cell(results.frames.records()).unwrap());
     let findings = folders::compare(&a, &b, &Design::default());
     let html = page(findings.map_err(|error| error.to_string()));
     assert!(html.contains("results/&lt;before&gt;") && !html.contains("<img src=x"), "names are text");

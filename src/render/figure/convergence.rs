@@ -10,7 +10,7 @@ use super::panel::{Line, Panel, Scale};
 use super::theme::{self, INK, WIDTH, pt};
 use crate::error::Result;
 use crate::render::style::{self, Style};
-use crate::study::frame::{Axis, Bands, Frames, Quantity};
+use crate::study::{Axis, Bands, Quantity, View};
 use crate::text::seconds;
 
 const HEADING: f64 = 15.0;
@@ -48,7 +48,7 @@ impl Kind {
     }
 
     fn shows(self, source: &Source<'_>, series: usize) -> bool {
-        source.shown[series] && (self != Self::Dynamics || source.results.frames.series[series].keeps_planes())
+        source.shown[series] && (self != Self::Dynamics || source.frames.series[series].keeps_planes())
     }
 }
 
@@ -85,7 +85,7 @@ fn changes(axis: Axis, bands: &Bands, length: usize) -> Vec<String> {
 }
 
 /// What a legend says about bands: "line = median, band = min–max of 10 repeats", where n changes, what is cut, failures.
-fn notes(kind: Kind, frames: &Frames, bands: &[Bands], shown: &[(usize, usize)]) -> Vec<String> {
+fn notes(kind: Kind, frames: &View, bands: &[Bands], shown: &[(usize, usize)]) -> Vec<String> {
     let series = || shown.iter().map(|(s, _)| &frames.series[*s]);
     let drawn = || series().map(|s| s.completed + s.censored);
     let (least, most) = (drawn().min(), drawn().max());
@@ -123,7 +123,7 @@ fn notes(kind: Kind, frames: &Frames, bands: &[Bands], shown: &[(usize, usize)])
 
 /// Draws the figure of these data sets.
 pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String> {
-    let (frames, bands) = (&source.results.frames, source.bands(kind.axis())?);
+    let (frames, bands) = (source.frames, source.bands(kind.axis())?);
     let styles = style::styles(frames);
     let mut entries: Vec<(String, Style)> = Vec::new();
     for series in datasets.iter().flat_map(|dataset| shown_of(kind, source, dataset)).map(|s| &frames.series[s]) {
@@ -170,7 +170,7 @@ pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String
 }
 
 /// Names of the drawn solvers that have no dual.
-fn entries_without_dual<'a>(frames: &'a Frames, drawn: &[(usize, usize)]) -> Vec<&'a str> {
+fn entries_without_dual<'a>(frames: &'a View, drawn: &[(usize, usize)]) -> Vec<&'a str> {
     let mut names: Vec<&str> =
         drawn.iter().map(|(s, _)| &frames.series[*s]).filter(|s| !s.has_dual).map(|s| s.display.as_str()).collect();
     names.sort_unstable();
@@ -179,11 +179,11 @@ fn entries_without_dual<'a>(frames: &'a Frames, drawn: &[(usize, usize)]) -> Vec
 }
 
 fn shown_of<'a>(kind: Kind, source: &'a Source<'_>, dataset: &'a str) -> impl Iterator<Item = usize> + 'a {
-    source.results.frames.series_of(dataset).filter(move |s| kind.shows(source, *s))
+    source.frames.series_of(dataset).filter(move |s| kind.shows(source, *s))
 }
 
 fn draw_row(kind: Kind, source: &Source<'_>, bands: &[Bands], (dataset, end): (&str, f64), area: &Area) -> Drawn {
-    let frames = &source.results.frames;
+    let frames = source.frames;
     let styles = style::styles(frames);
     let quantities = kind.quantities();
     for (cell, quantity) in area.split_evenly((1, quantities.len())).iter().zip(quantities) {

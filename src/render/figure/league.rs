@@ -1,5 +1,4 @@
-//! The league: standings in; the distribution over gaps of solver time and oracle calls with a name at the end of every
-//! line, and of solver time with a dearer oracle, out.
+//! The league: the distribution over gaps of solver time and oracle calls, with a name at the end of every line.
 
 use super::Source;
 use super::canvas;
@@ -12,9 +11,6 @@ use crate::render::style::{self, Style};
 use crate::study::league::{League, Measure, Standing};
 
 const GAP: f64 = 8.0;
-/// Height of a panel without names.
-const SMALL_PANEL: f64 = 112.0;
-const DEAR: [Measure; 3] = [Measure::Dear10, Measure::Dear100, Measure::Dear1000];
 
 /// Draws the figure of these data sets; `None` when nobody can be compared.
 pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<String>> {
@@ -24,25 +20,17 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
         return Ok(None);
     }
     let styles = style::styles(frames);
-    let named = Measure::MEASURED.map(|measure| lines(&standings, measure, &styles));
+    let named = Measure::ALL.map(|measure| lines(&standings, measure, &styles));
     let tall = (LINE * named[0].len() as f64 + 44.0).max(120.0);
-    let dear = DEAR.map(|measure| (measure, lines(&standings, measure, &styles)));
-    let top = named.len() as f64 * (tall + GAP);
-    let body = top + SMALL_PANEL + GAP;
+    let body = named.len() as f64 * (tall + GAP);
     let legend = Legend::new([], &notes(&standings)).without_bands();
     let title = format!("league: {}", source.titles(datasets));
     let svg = canvas::svg(&title, (WIDTH, body + legend.height()), styles.values(), |root| {
-        for (at, (measure, lines)) in Measure::MEASURED.into_iter().zip(&named).enumerate() {
+        for (at, (measure, lines)) in Measure::ALL.into_iter().zip(&named).enumerate() {
             let area = root.clone().shrink((0, pt(at as f64 * (tall + GAP))), (pt(WIDTH), pt(tall)));
             let x = if measure == Measure::Calls { "oracle calls per term" } else { "solver time (s)" };
             let titles = Titles { above: "share of gaps reached", below: x, beside: "share" };
             steps::draw(&area, &titles, lines, None, true)?;
-        }
-        let row = root.clone().shrink((0, pt(top)), (pt(WIDTH), pt(SMALL_PANEL)));
-        for (cell, (measure, lines)) in row.split_evenly((1, DEAR.len())).iter().zip(&dear) {
-            let above = format!("oracle {}× as dear", measure.price().unwrap_or(1.0));
-            let titles = Titles { above: &above, below: "solver time (s)", beside: "share" };
-            steps::draw(cell, &titles, lines, None, false)?;
         }
         legend.draw(root, body)
     })?;
@@ -69,17 +57,6 @@ fn notes(standings: &[&Standing]) -> Vec<String> {
         "over seeds and relative gaps to the certified optimum, two a decade from 1 as far as it is known: {}",
         targets.join(", ")
     )];
-    let mut projected: Vec<&str> = Vec::new();
-    for member in standings.iter().flat_map(|standing| &standing.members) {
-        if member.reads_clock && !projected.contains(&member.display.as_str()) {
-            projected.push(&member.display);
-        }
-    }
-    let mut dear = "dearer oracle: the same runs, each second inside it counted so many times".to_owned();
-    if !projected.is_empty() {
-        dear += &format!("; a projection for solvers that read the clock: {}", projected.join(", "));
-    }
-    notes.push(dear);
     notes.extend(absent(standings));
     notes
 }

@@ -105,7 +105,7 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
                 let words = theme::clip(&member.display, 7.2, NAMES - 6.0);
                 root.draw(&Text::new(words, (pt(NAMES - 4.0), pt(y)), name))?;
             }
-            for measure in Measure::MEASURED {
+            for measure in Measure::ALL {
                 if let Some(speedup) = member.scores[measure as usize].cells[*target].speedup {
                     let y = y + if measure == Measure::Time { -2.6 } else { 2.6 };
                     mark(root, &speedup, measure, y, (left + 2.0, left + wide - 2.0), &place)?;

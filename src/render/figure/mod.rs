@@ -25,10 +25,9 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::store::files;
-use crate::study::frame::load::Results;
-use crate::study::frame::{Axis, Bands, names};
 use crate::study::league::League;
 use crate::study::price::BreakEven;
+use crate::study::{Axis, Bands, Study, View, names};
 use convergence::Kind;
 
 /// File formats of figures.
@@ -53,12 +52,12 @@ pub struct Figure {
 
 /// What figures are drawn from; bands are made once, when the first figure asks for them.
 pub struct Source<'a> {
-    /// Records and tables.
-    pub results: &'a Results,
+    /// The result folder.
+    pub results: &'a Study,
+    /// The series that are drawn: those at the oracle's own cost, or those in the paper's regime.
+    pub frames: &'a View,
     /// Which series the figures of the paper show.
     pub shown: Vec<bool>,
-    iteration: OnceLock<Vec<Bands>>,
-    time: OnceLock<Vec<Bands>>,
     league: OnceLock<League>,
     breakeven: OnceLock<BreakEven>,
     /// The same in the paper's regime.
@@ -66,26 +65,22 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Of a result folder; the figures of the paper show solvers that fit one of the patterns, see [`crate::study::frame::Frames::shown`].
-    pub fn new(results: &'a Results, solvers: &[String]) -> Self {
-        Self {
+    /// Of a result folder; the figures of the paper show solvers that fit one of the patterns, see [`crate::study::View::shown`].
+    pub fn new(results: &'a Study, solvers: &[String]) -> Self {
+        let of = |frames: &'a View, regime| Self {
             results,
-            shown: results.frames.shown(solvers),
-            iteration: OnceLock::new(),
-            time: OnceLock::new(),
+            frames,
+            shown: frames.shown(solvers),
             league: OnceLock::new(),
             breakeven: OnceLock::new(),
-            regime: results.regime.as_deref().map(|regime| Box::new(Source::new(regime, solvers))),
-        }
+            regime,
+        };
+        of(&results.frames, results.regime.as_ref().map(|regime| Box::new(of(regime, None))))
     }
 
     /// Solvers over the price of the oracle.
     pub fn breakeven(&self) -> Result<&BreakEven> {
-        if let Some(breakeven) = self.breakeven.get() {
-            return Ok(breakeven);
-        }
-        let breakeven = BreakEven::of(self.results)?;
-        Ok(self.breakeven.get_or_init(|| breakeven))
+        Ok(self.breakeven.get_or_init(|| BreakEven::of(self.results)))
     }
 
     /// Draws a figure of what was run in the paper's regime; `None` when nothing was, or when that is all there is.
@@ -93,7 +88,7 @@ impl<'a> Source<'a> {
         let Some(regime) = self.regime.as_deref().filter(|_| self.results.at_all_prices.is_some()) else {
             return Ok(None);
         };
-        let run = regime.results.frames.datasets();
+        let run = regime.frames.datasets();
         let both: Vec<&str> = datasets.iter().copied().filter(|dataset| run.contains(dataset)).collect();
         if both.is_empty() { Ok(None) } else { convergence::draw(kind, regime, &both).map(Some) }
     }
@@ -106,21 +101,17 @@ impl<'a> Source<'a> {
 
     /// The headings of some data sets.
     pub fn titles(&self, datasets: &[&str]) -> String {
-        datasets.iter().map(|dataset| self.results.frames.title(dataset)).collect::<Vec<_>>().join(", ")
+        datasets.iter().map(|dataset| self.frames.title(dataset)).collect::<Vec<_>>().join(", ")
     }
 
     /// The league of the results.
     pub fn league(&self) -> Result<&League> {
-        if let Some(league) = self.league.get() {
-            return Ok(league);
-        }
-        let league = League::of(&self.results.frames)?;
-        Ok(self.league.get_or_init(|| league))
+        Ok(self.league.get_or_init(|| League::of(self.frames)))
     }
 
     /// What is not shown of some data sets, for a legend.
     pub fn hidden(&self, datasets: &[&str]) -> Option<String> {
-        let frames = &self.results.frames;
+        let frames = self.frames;
         let hidden = datasets.iter().flat_map(|dataset| frames.series_of(dataset)).filter(|s| !self.shown[*s]);
         let mut labels: Vec<&str> = hidden.map(|s| frames.series[s].label.as_str()).collect();
         labels.sort_unstable();
@@ -131,18 +122,13 @@ impl<'a> Source<'a> {
 
     /// The bands of every series against iterations or solver time.
     pub fn bands(&self, axis: Axis) -> Result<&[Bands]> {
-        let cell = if axis == Axis::Time { &self.time } else { &self.iteration };
-        if let Some(bands) = cell.get() {
-            return Ok(bands);
-        }
-        let bands = self.results.frames.bands(axis)?;
-        Ok(cell.get_or_init(|| bands))
+        self.frames.bands(axis)
     }
 }
 
 /// All figures of a result folder, and the rows of those that it has nothing for. The figures of the paper show solvers
-/// that fit one of the patterns, see [`crate::study::frame::Frames::shown`].
-pub fn all(results: &Results, solvers: &[String]) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
+/// that fit one of the patterns, see [`crate::study::View::shown`].
+pub fn all(results: &Study, solvers: &[String]) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
     let source = Source::new(results, solvers);
     if !source.shown.contains(&true) && !solvers.is_empty() {
         let mut known: Vec<&str> = results.frames.series.iter().map(|series| series.solver.as_str()).collect();

@@ -11,7 +11,7 @@ use super::panel::log_ticks;
 use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt};
 use crate::error::Result;
 use crate::render::style::{self, Style};
-use crate::study::frame::profile::ProfileRow;
+use crate::study::profile::ProfileRow;
 
 const TITLE: f64 = 16.0;
 const HEADING: f64 = 15.0;

@@ -46,7 +46,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
         lines.into_iter().map(line).collect()
     };
     let panels: Vec<(Measure, usize, Vec<Steps>)> =
-        Measure::MEASURED.into_iter().zip(profiles).map(|(measure, p)| (measure, p.problems, lines(p))).collect();
+        Measure::ALL.into_iter().zip(profiles).map(|(measure, p)| (measure, p.problems, lines(p))).collect();
     let n = matrices.first().map_or(0, |matrix| matrix.names.len());
     let tall = (LINE * n as f64 + 44.0).max(110.0);
     let side = ((WIDTH - NAMES - 8.0) / n.max(1) as f64).min(34.0);

@@ -186,7 +186,7 @@ pub const FIGURES: &[FigureRow] = &[
         }),
         per_dataset: false,
         draw: |source, _| {
-            explain::PassTrace::pick(&source.results.records).map(|t| explain::slope_rule(&t)).transpose()
+            explain::PassTrace::pick(source.results.frames.records()).map(|t| explain::slope_rule(&t)).transpose()
         },
         missing: "no run made approximate passes",
     },

@@ -10,8 +10,8 @@ use super::{Input, STYLE, TABLES, fill, policy};
 use crate::error::Result;
 use crate::gate::{Finding, Judgement};
 use crate::study::claims::Claim;
-use crate::study::frame::profile::ProfileRow;
-use crate::study::frame::{Frames, target};
+use crate::study::profile::ProfileRow;
+use crate::study::{View, targets};
 use crate::text::{change, escape, exact, number, percent, seconds};
 
 const PAGE: &str = concat!(include_str!("head.html"), include_str!("beside.html"));
@@ -62,7 +62,7 @@ fn head(letter: &str, side: &Input) -> String {
 }
 
 /// The pairs of data sets that stand beside each other, in the order of the first folder.
-fn pairs<'a>(a: &'a Frames, b: &'a Frames) -> Vec<(&'a str, &'a str)> {
+fn pairs<'a>(a: &'a View, b: &'a View) -> Vec<(&'a str, &'a str)> {
     let others = b.datasets();
     let partner = |dataset: &&'a str| {
         let same = others.iter().find(|other| *other == dataset);
@@ -161,14 +161,14 @@ fn targets(beside: &Beside<'_>) -> Result<String> {
     let [a, b] = beside.sides.each_ref().map(|side| &side.results.frames);
     let mut out = String::new();
     for (left, right) in pairs(a, b) {
-        let (own, others) = (target::time_to_gap(a, left)?, target::time_to_gap(b, right)?);
+        let (own, others) = (targets::time_to_gap(a, left), targets::time_to_gap(b, right));
         let shown = a.shown(&[]);
         let mut rows = Vec::new();
         for (row, other) in own.iter().filter_map(|row| Some((row, others.iter().find(|o| o.target == row.target)?))) {
             for cell in row.cells.iter().filter(|cell| shown[cell.series]) {
                 let label = &a.series[cell.series].label;
                 let Some(partner) = other.cells.iter().find(|c| b.series[c.series].label == *label) else { continue };
-                let text = |c: &target::Reached| {
+                let text = |c: &targets::Reached| {
                     let time = c.time_s.map_or("–".to_owned(), seconds);
                     let iterations = c.iterations.map_or(String::new(), |k| format!(", {} it.", number(k)));
                     format!("{time}<small>{iterations} ({}/{})</small>", c.reached, c.runs)

@@ -3,14 +3,14 @@
 
 use super::sections::table;
 use crate::error::Result;
-use crate::study::frame::Frames;
+use crate::study::View;
 use crate::text::{escape, number, percent};
 use ssvm::stats::Spread;
 
 /// A row per data set and solver: medians over repeats at the last evaluation.
-fn rows(frames: &Frames) -> Result<Vec<Vec<String>>> {
-    let (gap, slack) = (frames.f64s("gap")?, frames.f64s("oracle_slack")?);
-    let (proven, terms) = (frames.u64s("proven")?, frames.u64s("terms")?);
+fn rows(frames: &View) -> Result<Vec<Vec<String>>> {
+    let (gap, slack) = (frames.points.f64s("gap")?, frames.points.f64s("oracle_slack")?);
+    let (proven, terms) = (frames.points.u64s("proven")?, frames.points.u64s("terms")?);
     let mut all = Vec::new();
     for (at, series) in frames.series.iter().enumerate() {
         let last = || frames.runs_of(at).iter().map(|run| run.rows.end - 1);
@@ -33,7 +33,7 @@ fn rows(frames: &Frames) -> Result<Vec<Vec<String>>> {
 }
 
 /// The table as HTML.
-pub(super) fn html(frames: &Frames) -> Result<String> {
+pub(super) fn html(frames: &View) -> Result<String> {
     let head = ["data set", "solver", "oracle", "proven terms", "slack", "certified gap"];
     Ok(table("certified-gaps", "At the last evaluation, median (min to max) over repeats", &head, &rows(frames)?))
 }

@@ -15,8 +15,8 @@ pub use beside::{Beside, html as side_by_side};
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
+use crate::study::Study;
 use crate::study::claims::Claim;
-use crate::study::frame::load::Results;
 use crate::study::league::League;
 use crate::study::price::BreakEven;
 use crate::text::escape;
@@ -32,7 +32,7 @@ pub struct Input<'a> {
     /// Heading, such as the name of the result folder.
     pub name: &'a str,
     /// Records, tables, manifest, files that were left out.
-    pub results: &'a Results,
+    pub results: &'a Study,
     /// The verdicts.
     pub claims: &'a [Claim],
     /// Everybody against everybody.

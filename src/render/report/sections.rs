@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::render::style;
 use crate::render::tables;
 use crate::study::claims::{CLAIMS, Claim, Verdict};
-use crate::study::frame::profile::{Latency, ProfileRow};
-use crate::study::frame::{Frames, target};
+use crate::study::profile::{Latency, ProfileRow};
+use crate::study::{View, export, targets};
 use crate::text::{escape, number, percent, seconds};
 
 /// A table with a caption and, for the script, a button that saves it as CSV. Cells are HTML already.
@@ -56,7 +56,7 @@ pub(super) fn summary(input: &Input) -> String {
         input.results.frames.datasets().iter().map(|d| escape(input.results.frames.title(d))).collect();
     let mut out = format!("<p>{done} runs on {}", datasets.join(", "));
     if let Some(all) = &input.results.at_all_prices {
-        let (more, lost) = all.frames.series.iter().fold((0, 0), |(a, b), s| (a + s.completed, b + s.failed));
+        let (more, lost) = all.series.iter().fold((0, 0), |(a, b), s| (a + s.completed, b + s.failed));
         let lost = if lost > failed { format!(", {} failed", lost - failed) } else { String::new() };
         let _ = write!(out, ", {} more at <a href=\"#price\">other prices of the oracle</a>{lost}", more - done);
     }
@@ -198,10 +198,10 @@ pub(super) fn oracle(input: &Input) -> String {
 }
 
 /// Time to gap, a table per data set.
-pub(super) fn targets(frames: &Frames) -> Result<String> {
+pub(super) fn targets(frames: &View) -> Result<String> {
     let (mut out, shown) = (String::new(), frames.shown(&[]));
     for dataset in frames.datasets() {
-        let mut rows = target::time_to_gap(frames, dataset)?;
+        let mut rows = targets::time_to_gap(frames, dataset);
         for row in &mut rows {
             row.cells.retain(|cell| shown[cell.series]);
         }
@@ -218,12 +218,12 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
             .map(|(a, b)| (a, b, format!("{} / {}", frames.series[a].display, frames.series[b].display)))
             .collect();
         head.extend(pairs.iter().map(|(.., name)| name.as_str()));
-        let cell = |c: &target::Reached| {
+        let cell = |c: &targets::Reached| {
             let time = c.time_s.map_or("–".to_owned(), seconds);
             let iterations = c.iterations.map_or(String::new(), |k| format!(", {} it.", number(k)));
             format!("{time}<small>{iterations} ({}/{})</small>", c.reached, c.runs)
         };
-        let line = |row: &target::TargetRow| {
+        let line = |row: &targets::TargetRow| {
             let time = |series| row.cells.iter().find(|c| c.series == series).and_then(|c| c.time_s);
             let ratio = |(single, multi, _): &(usize, usize, String)| {
                 let both = time(*single).zip(time(*multi)).filter(|(_, multi)| *multi > 0.0);
@@ -245,7 +245,7 @@ pub(super) fn targets(frames: &Frames) -> Result<String> {
 
 /// Failures in full, then every run.
 pub(super) fn runs(input: &Input) -> Result<String> {
-    let runs = &input.results.frames.runs;
+    let runs = export::runs(&input.results.frames)?;
     let wrong = |e| crate::error::Error::invalid(format!("the table of runs is incomplete: {e}"));
     let text = |name: &str| runs.column(name).and_then(|c| c.str()).cloned().map_err(wrong);
     let count = |name: &str| runs.column(name).and_then(|c| c.u64()).cloned().map_err(wrong);

@@ -4,6 +4,7 @@ use crate::study::estimate::Estimate;
 use crate::study::price::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
 use crate::table::Grid;
 use crate::text::{number, percent, seconds};
+use ssvm::stats::FEWEST_PAIRS;
 
 /// A price as people write it.
 pub fn price(k: f64) -> String {
@@ -15,35 +16,30 @@ pub fn price(k: f64) -> String {
     }
 }
 
-/// Where a solver crosses BCFW, in words.
+/// Where a solver crosses BCFW, in words. It is called faster only where the whole interval and every bound say so.
 pub fn crossings(row: &PricedRow) -> String {
-    if row.crossings.is_empty() {
-        let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
-        let all = |test: fn(&Ratio) -> bool| !known.is_empty() && known.iter().all(|ratio| test(ratio));
-        let sure = |ratio: &Ratio, end: fn(&Estimate) -> Option<f64>| end(&ratio.time).unwrap_or(ratio.time.value);
-        let faster = |ratio: &Ratio| ratio.bound != Bound::AtLeast && sure(ratio, |time| time.high) < 1.0;
-        let slower = |ratio: &Ratio| ratio.bound != Bound::AtMost && sure(ratio, |time| time.low) > 1.0;
-        let words = if known.iter().all(|ratio| faster(ratio)) {
-            "faster at every price"
-        } else if known.iter().all(|ratio| slower(ratio)) {
-            "slower at every price"
-        } else if all(|ratio| ratio.time.value < 1.0) {
-            "faster, not everywhere for sure"
-        } else {
-            "no crossing seen"
-        };
-        return words.to_owned();
-    }
-    let one = |Crossing { price: at, sense }: &Crossing| {
-        let end = |end: Option<f64>, beyond: &str| end.map_or(beyond.to_owned(), price);
+    let mut parts = Vec::new();
+    for Crossing { price: Estimate { value, low, high }, sense } in &row.crossings {
         let sense = if *sense == Sense::Faster { "faster from" } else { "slower from" };
-        let interval = match at {
-            Estimate { low: None, high: None, .. } => String::new(),
-            Estimate { low, high, .. } => format!(" ({} to {})", end(*low, "below"), end(*high, "above")),
+        let ends = [(*low, "below"), (*high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), price));
+        let interval = match row.pairs {
+            FEWEST_PAIRS.. => format!(" ({} to {})", ends[0], ends[1]),
+            _ => String::new(),
         };
-        format!("{sense} {}{interval}", price(at.value))
-    };
-    row.crossings.iter().map(one).collect::<Vec<_>>().join(", ")
+        parts.push(format!("{sense} {}{interval}", price(*value)));
+    }
+    let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
+    if !parts.is_empty() {
+        parts.join(", ")
+    } else if known.iter().all(|ratio| ratio.is_faster()) {
+        "faster at every price".to_owned()
+    } else if known.iter().all(|ratio| ratio.is_slower()) {
+        "slower at every price".to_owned()
+    } else if known.iter().all(|ratio| ratio.bound != Bound::AtLeast && ratio.time.value < 1.0) {
+        "faster, not everywhere for sure".to_owned()
+    } else {
+        "no crossing seen".to_owned()
+    }
 }
 
 /// A ratio with its interval.
@@ -125,6 +121,11 @@ pub fn advice(advice: &Advice) -> String {
         let names: Vec<&str> = choice.solvers[..choice.fastest].iter().map(|one| one.display.as_str()).collect();
         let told = if names.len() > 1 { " (not told apart)" } else { "" };
         out.push_str(&format!("\nto a relative gap of {:e}: {}{told}\n", choice.target, names.join(", ")));
+        let ended: Vec<&str> =
+            choice.solvers.iter().filter(|one| !one.reached()).map(|one| one.display.as_str()).collect();
+        if !ended.is_empty() {
+            out.push_str(&format!("not reached: {}\n", ended.join(", ")));
+        }
         let mut grid = Grid::new(&["solver", ">time over BCFW's"]);
         grid.rows = choice.solvers.iter().map(|one| vec![one.display.clone(), ratio(Some(&one.ratio))]).collect();
         out.push_str(&grid.text());

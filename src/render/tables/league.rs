@@ -59,10 +59,7 @@ impl Part {
             Self::Anytime => "Over all pairs of gap (two a decade, as far as the optimum is known) and run. Reached: the \
                               share of pairs that were. Half: what was spent when half of all pairs were reached, oracle \
                               calls per term. Area over the convergence curve: mean over the logarithm of what is spent, \
-                              on a stretch that all solvers share, 0 at a gap of 1, 1 at the smallest gap that is compared. \
-                              Oracle × k: solver time if every second inside the exact oracle were k, from the same runs; \
-                              * the solver reads the clock and would make other steps at that price, so this is a \
-                              projection of a run made at its own."
+                              on a stretch that all solvers share, 0 at a gap of 1, 1 at the smallest gap that is compared."
                 .to_owned(),
             Self::Profile => format!(
                 "A problem is a gap of a data set that somebody reaches in the median; the share of problems that a solver \
@@ -126,7 +123,7 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
     let mut sections = Vec::new();
     for standing in &league.standings {
         sections.push(winners(standing));
-        sections.extend(Measure::MEASURED.map(|measure| targets(standing, measure)));
+        sections.extend(Measure::ALL.map(|measure| targets(standing, measure)));
         sections.push(ert(standing));
         sections.extend([distribution(standing), area(standing)]);
         sections.extend(over_gaps(&standing.title, &standing.profiles, &standing.matrices));
@@ -198,7 +195,7 @@ fn undecided(standing: &Standing, measure: Measure, at: usize, names: &[String])
 
 fn winners(standing: &Standing) -> Section {
     let mut grid = Grid::new(&["relative gap"]);
-    grid.head.extend(Measure::MEASURED.map(|measure| measure.name().to_owned()));
+    grid.head.extend(Measure::ALL.map(|measure| measure.name().to_owned()));
     for (at, target) in standing.targets.iter().enumerate() {
         let cell = |(measure, winner): (Measure, &Winner)| match winner {
             Winner::One(name) => name.clone(),
@@ -206,7 +203,7 @@ fn winners(standing: &Standing) -> Section {
             Winner::Nobody => "nobody got there".to_owned(),
         };
         let mut row = vec![format!("{target:e}")];
-        let winners = Measure::MEASURED.into_iter().zip(&standing.winners);
+        let winners = Measure::ALL.into_iter().zip(&standing.winners);
         row.extend(winners.filter_map(|(measure, winners)| Some((measure, winners.get(at)?))).map(cell));
         grid.rows.push(row);
     }
@@ -291,7 +288,7 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
 fn ert(standing: &Standing) -> Section {
     let grid = by_target(standing, |_, scores, at| {
         let of = |measure: Measure| scores.get(measure as usize)?.cells.get(at)?.ert.map(|ert| spent(measure, ert));
-        let parts: Vec<String> = Measure::MEASURED.into_iter().filter_map(of).collect();
+        let parts: Vec<String> = Measure::ALL.into_iter().filter_map(of).collect();
         if parts.is_empty() { "–".to_owned() } else { parts.join(" / ") }
     });
     let note = unreached(standing).unwrap_or_default();

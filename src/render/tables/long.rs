@@ -3,7 +3,7 @@
 use polars::prelude::{Column, DataFrame};
 
 use crate::error::{Error, Result};
-use crate::study::frame::export::Named;
+use crate::study::export::Named;
 use crate::study::league::{League, Matrix, Measure, Profile, Speedup};
 
 /// Columns of a table that grow row by row; a number that is not known is NaN.
@@ -57,8 +57,6 @@ const ALL: &str = "all";
 /// | `performance_profile` | step of a profile: factor of the best, and the share of problems solved within it |
 /// | `performance_score` | solver: score of its profile |
 /// | `speedups` | pair of solvers: how many times as fast the first is as the second |
-///
-/// `projected` is 1 where a solver that reads the clock was run at one price of the oracle and is told at another.
 pub fn tables(league: &League) -> Result<Vec<Named>> {
     let mut all = vec![("ecdf", ecdf(league)), ("targets", targets(league)), ("anytime", anytime(league))];
     let (steps, scores) = profiles(league);
@@ -79,7 +77,7 @@ fn ecdf(league: &League) -> Rows {
                 }
                 rows.add(
                     [("dataset", &standing.dataset), ("solver", &member.label), ("measure", measure.key())],
-                    [("projected", usize::from(member.is_projected(measure)))],
+                    [],
                     [("spent", Some(*spent)), ("share", Some((at + 1) as f64 / score.tries as f64))],
                 );
             }
@@ -97,12 +95,7 @@ fn targets(league: &League) -> Rows {
                 let speedup = cell.speedup.unwrap_or_default();
                 rows.add(
                     [("dataset", &standing.dataset), ("solver", &member.label), ("measure", measure.key())],
-                    [
-                        ("runs", member.runs),
-                        ("reached", cell.reached),
-                        ("projected", usize::from(member.is_projected(measure))),
-                        ("pairs", speedup.pairs),
-                    ],
+                    [("runs", member.runs), ("reached", cell.reached), ("pairs", speedup.pairs)],
                     [
                         ("target", Some(*target)),
                         ("median", cell.median),
@@ -126,7 +119,7 @@ fn anytime(league: &League) -> Rows {
             let Some(score) = member.scores.get(measure as usize) else { continue };
             rows.add(
                 [("dataset", &standing.dataset), ("solver", &member.label), ("measure", measure.key())],
-                [("runs", member.runs), ("projected", usize::from(member.is_projected(measure)))],
+                [("runs", member.runs)],
                 [
                     ("share", score.share),
                     ("half", score.half),
@@ -145,7 +138,7 @@ fn profiles(league: &League) -> (Rows, Rows) {
     let (mut steps, mut scores) = (Rows::default(), Rows::default());
     let of_sets = league.standings.iter().map(|standing| (standing.dataset.as_str(), &standing.profiles));
     for (dataset, profiles) in of_sets.chain([(ALL, &league.profiles)]) {
-        for (measure, Profile { lines, .. }) in Measure::MEASURED.into_iter().zip(profiles) {
+        for (measure, Profile { lines, .. }) in Measure::ALL.into_iter().zip(profiles) {
             for line in lines {
                 let text = [("dataset", dataset), ("solver", line.label.as_str()), ("measure", measure.key())];
                 let score =
@@ -166,7 +159,7 @@ fn speedups(league: &League) -> Rows {
     let mut rows = Rows::default();
     let of_sets = league.standings.iter().map(|standing| (standing.dataset.as_str(), &standing.matrices));
     for (dataset, matrices) in of_sets.chain([(ALL, &league.matrices)]) {
-        for (measure, matrix) in Measure::MEASURED.into_iter().zip(matrices) {
+        for (measure, matrix) in Measure::ALL.into_iter().zip(matrices) {
             for (row, column, speedup) in pairs(matrix) {
                 let interval = |end: Option<f64>| end.filter(|_| speedup.has_interval());
                 let names = [("solver", label(league, row)), ("over", label(league, column))];

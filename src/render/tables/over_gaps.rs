@@ -8,31 +8,20 @@ use crate::text::{number, percent};
 
 /// Profiles, then matrices.
 pub(super) fn over_gaps(title: &str, profiles: &[Profile], matrices: &[Matrix]) -> Vec<Section> {
-    let profiles = Measure::MEASURED.into_iter().zip(profiles).map(|(measure, p)| profile(title, measure, p));
-    let matrices = Measure::MEASURED.into_iter().zip(matrices).map(|(measure, m)| matrix(title, measure, m));
+    let profiles = Measure::ALL.into_iter().zip(profiles).map(|(measure, p)| profile(title, measure, p));
+    let matrices = Measure::ALL.into_iter().zip(matrices).map(|(measure, m)| matrix(title, measure, m));
     profiles.chain(matrices).collect()
 }
 
-/// `oracle × 100`, for the head of a column.
-fn short(measure: Measure) -> String {
-    match measure.price().filter(|price| *price != 1.0) {
-        Some(price) => format!(">oracle × {price}"),
-        None => format!(">{}", measure.name()),
-    }
-}
-
-/// A table with a row per solver and a column per measure that somebody has a value of; projections have a star.
+/// A table with a row per solver and a column per measure that a solver has a value of.
 fn by_measure(standing: &Standing, value: impl Fn(Measure, &Score) -> Option<String>) -> Grid {
     let of = |member: &Member, measure: Measure| member.scores.get(measure as usize).and_then(|s| value(measure, s));
     let known = |measure: &Measure| standing.members.iter().any(|member| of(member, *measure).is_some());
     let measures: Vec<Measure> = Measure::ALL.into_iter().filter(known).collect();
     let mut grid = Grid::new(&["solver"]);
-    grid.head.extend(measures.iter().map(|measure| short(*measure)));
+    grid.head.extend(measures.iter().map(|measure| format!(">{}", measure.name())));
     for member in &standing.members {
-        let cell = |measure: &Measure| {
-            let star = if member.is_projected(*measure) { " *" } else { "" };
-            of(member, *measure).map_or("–".to_owned(), |text| text + star)
-        };
+        let cell = |measure: &Measure| of(member, *measure).unwrap_or_else(|| "–".to_owned());
         grid.rows.push(std::iter::once(member.display.clone()).chain(measures.iter().map(cell)).collect());
     }
     grid

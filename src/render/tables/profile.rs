@@ -1,6 +1,6 @@
 //! Oracle shares and latencies as a table.
 
-use crate::study::frame::profile::{Latency, ProfileRow};
+use crate::study::profile::{Latency, ProfileRow};
 use crate::table::Grid;
 use crate::text::{percent, seconds};
 

@@ -1,24 +1,25 @@
-//! The price of the oracle: runs at several prices in; for each data set the time of every solver to a few gaps over that of
-//! BCFW, the prices at which they cross, and the price of the paper, out. Pure: printing is elsewhere.
+//! Break-even: for each data set the time of every solver to a few gaps over that of BCFW, at several oracle costs, and the
+//! costs at which the two are equally fast.
 //!
-//! A ratio is the median over pairs with one seed; its interval is drawn over pairs. Between prices logarithms are straight.
+//! A ratio is the median over pairs with one seed, see [`super::paired`]. A run that ended before the gap makes it a bound, and
+//! no crossing is read from bounds. Between oracle costs logarithms are straight.
 
 mod advice;
-mod curve;
+mod crossing;
 
 pub use advice::{Advice, Place, advise};
-pub use curve::{Bound, Crossing, Ratio, Sense};
+pub use crossing::{Bound, Crossing, Ratio, Sense};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
-use crate::store::RunRecord;
-use crate::study::frame::curve::{Curve, crossing, curves};
-use crate::study::frame::load::{Results, View};
-use crate::study::frame::{Frames, names};
+use super::paired::{LogBounds, Measure, Target};
+use super::{Study, View};
+use crate::store::keys::EnvironmentKey;
+use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::problem::Paper;
+use ssvm::settings::SolverSpec;
 use ssvm::stats::median;
 
 /// The solver that all others are divided by.
@@ -26,13 +27,13 @@ pub const REFERENCE: &str = Paper::SOLVER;
 /// Relative gaps that may be shown, as text, so that each is the nearest number.
 const TARGETS: [&str; 13] =
     ["3", "1", "3e-1", "1e-1", "3e-2", "1e-2", "3e-3", "1e-3", "3e-4", "1e-4", "1e-5", "1e-6", "1e-7"];
-/// At most so many of them: the smallest that BCFW reaches.
+/// Most of them that are shown: the smallest that BCFW reaches.
 const MOST_TARGETS: usize = 3;
 
-/// What a result folder says about prices.
+/// What a result folder says about oracle costs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakEven {
-    /// Per data set with runs of BCFW at two prices or more.
+    /// Per data set with runs of BCFW at two oracle costs or more.
     pub sets: Vec<PricedSet>,
 }
 
@@ -45,15 +46,15 @@ pub struct PricedSet {
     pub title: String,
     /// Clock of the times.
     pub clock: String,
-    /// Prices, rising.
+    /// Oracle costs, rising.
     pub prices: Vec<f64>,
-    /// Mean time of an exact call at price 1, seconds of that clock.
+    /// Mean time of an exact call at oracle cost 1, seconds of that clock.
     pub call_s: f64,
-    /// The oracle's share of BCFW's time at price 1.
+    /// The oracle's share of BCFW's time at oracle cost 1.
     pub share: f64,
     /// The share in the paper.
     pub paper_share: Option<f64>,
-    /// The smallest relative gap that BCFW came to, median.
+    /// The smallest relative gap that BCFW reached, median.
     pub reached: f64,
     /// The relative gaps, falling.
     pub targets: Vec<f64>,
@@ -72,199 +73,152 @@ pub struct PricedRow {
     pub target: f64,
     /// Pairs of runs with one seed.
     pub pairs: usize,
-    /// Per price: its time over BCFW's; `None` where half of the pairs or more got there on neither side.
+    /// Per oracle cost: its time over BCFW's; `None` where nothing is known of it.
     pub ratios: Vec<Option<Ratio>>,
-    /// Where it becomes faster or slower than BCFW as the price rises.
+    /// Where it becomes faster or slower than BCFW as the oracle cost rises.
     pub crossings: Vec<Crossing>,
 }
 
 impl PricedSet {
-    /// The price at which BCFW spends this share of its time in the oracle.
+    /// The oracle cost at which BCFW spends this share of its time in the oracle.
     pub fn price_of_share(&self, share: f64) -> f64 {
         share / (1.0 - share) * (1.0 - self.share) / self.share
     }
 
-    /// The price at which it has the paper's share.
+    /// The oracle cost at which it has the paper's share.
     pub fn paper_price(&self) -> Option<f64> {
         self.paper_share.map(|share| self.price_of_share(share))
     }
 }
 
-/// What the runs of one solver at one price need until each target, by seed.
-type Seeds = BTreeMap<u64, Timed>;
-
-/// What one run needs.
-struct Timed {
-    /// Until each target.
-    reached: Vec<Option<f64>>,
-    /// All of its time.
-    whole: f64,
-}
-
 impl BreakEven {
-    /// Of a result folder.
-    pub fn of(results: &Results) -> Result<Self> {
-        let Some(View { records, frames, .. }) = &results.at_all_prices else { return Ok(Self::default()) };
-        let curves = curves(frames)?;
-        // Series → a record of it: price, solver and clock are those of all of them.
-        let mut of_series: Vec<Option<&RunRecord>> = vec![None; frames.series.len()];
-        for (record, series) in records.iter().zip(&frames.of_record) {
-            of_series[*series].get_or_insert(record);
-        }
+    /// Of a study.
+    pub fn of(study: &Study) -> Self {
+        let Some(view) = &study.at_all_prices else { return Self::default() };
         let mut sets = Vec::new();
-        for dataset in frames.datasets() {
-            // Times that were taken under other circumstances are other times.
-            let circumstances = |at: usize| -> Vec<Option<&String>> {
-                let keys = names::CIRCUMSTANCES.iter().filter(|key| **key != names::PRICE);
-                keys.map(|key| frames.series[at].facts.get(*key)).collect()
-            };
-            let mut groups: BTreeMap<Vec<Option<&String>>, Vec<(usize, &RunRecord)>> = BTreeMap::new();
-            for at in frames.series_of(dataset) {
-                if let Some(record) = of_series[at] {
-                    groups.entry(circumstances(at)).or_default().push((at, record));
-                }
+        for dataset in view.datasets() {
+            // Times that were taken in different environments are not comparable.
+            let mut groups: BTreeMap<(ClockKind, Option<&EnvironmentKey>), Vec<usize>> = BTreeMap::new();
+            for at in view.series_of(dataset) {
+                let key = &view.series[at].key;
+                groups.entry((key.clock, key.environment.as_ref())).or_default().push(at);
             }
-            for series in groups.into_values() {
-                let Some(clock) = series.first().map(|(_, record)| record.settings().clock.name()) else { continue };
-                let Some((low, high)) = frames.bounds_of(dataset).filter(|(low, high)| low.is_finite() && *high > 0.0)
-                else {
-                    continue;
-                };
-                let (scale, floor) = (1.0 / high, (high - low) / high);
-                let group = Group { frames, series: &series, curves: &curves, scale, floor };
-                let of_bcfw: Vec<&RunRecord> = records
-                    .iter()
-                    .zip(&frames.of_record)
-                    .filter(|(record, at)| is_reference(record) && series.iter().any(|(member, _)| member == *at))
-                    .map(|(record, _)| record)
-                    .collect();
-                let (title, paper) = (frames.title(dataset), frames.paper(dataset));
-                sets.extend(group.priced(dataset, title, clock, paper, &of_bcfw));
-            }
+            let known = view.bounds_of(dataset).filter(|(low, high)| low.is_finite() && *high > 0.0);
+            let floor = known.map(|(low, high)| (high - low) / high);
+            let tables = groups.into_values().filter_map(|series| Group { view, series, floor: floor? }.priced());
+            sets.extend(tables);
         }
-        Ok(Self { sets })
+        Self { sets }
     }
 }
 
-fn is_reference(record: &RunRecord) -> bool {
-    record.solver() == REFERENCE && record.settings().solver.params.is_empty()
-}
-
-/// The series of one data set on one clock.
+/// The series of one data set on one clock in one environment.
 struct Group<'a> {
-    frames: &'a Frames,
-    series: &'a [(usize, &'a RunRecord)],
-    curves: &'a [Vec<Curve>],
-    /// Turns the distance of the primal to the optimum into a relative gap.
-    scale: f64,
-    /// Relative gaps below this cannot be told from nothing.
+    view: &'a View,
+    series: Vec<usize>,
+    /// Relative width of the bounds of the optimum: gaps below it mean nothing.
     floor: f64,
 }
 
 impl Group<'_> {
-    fn priced(
-        &self,
-        dataset: &str,
-        title: &str,
-        clock: &str,
-        paper: Option<Paper>,
-        of_bcfw: &[&RunRecord],
-    ) -> Option<PricedSet> {
-        let mut prices: Vec<f64> = of_bcfw.iter().map(|record| record.settings().oracle_cost.factor()).collect();
-        prices.sort_by(f64::total_cmp);
-        prices.dedup();
-        if prices.len() < 2 {
-            return None;
-        }
-        let at_one = |value: fn(f64, f64, f64) -> f64| {
-            let of = of_bcfw.iter().filter_map(|record| {
-                let (last, k) = (record.points().last()?, record.settings().oracle_cost.factor());
-                let oracle = last.oracle_time_s / k;
-                Some(value(last.time_s - last.oracle_time_s + oracle, oracle, last.oracle_calls as f64))
-            });
-            median(&of.filter(|value| value.is_finite()).collect::<Vec<_>>())
-        };
-        let all: Vec<f64> = TARGETS.iter().filter_map(|text| text.parse().ok()).collect();
-        let reference = |cost: f64| self.seeds(REFERENCE, cost, &all);
-        let (first, prices_first) = (reference(prices[0]), prices[0]);
-        let reached = |at: &usize| {
-            let hits = first.values().filter(|run| run.reached[*at].is_some()).count();
-            all[*at] > self.floor && 2 * hits > first.len()
-        };
-        let compared: Vec<usize> = (0..all.len()).filter(reached).collect();
-        let targets: Vec<f64> =
-            compared[compared.len().saturating_sub(MOST_TARGETS)..].iter().map(|at| all[*at]).collect();
-        let mut solvers: Vec<String> = Vec::new();
-        for (_, record) in self.series {
-            let name = record.settings().solver.to_string();
-            if name != REFERENCE && !solvers.contains(&name) {
-                solvers.push(name);
+    fn priced(&self) -> Option<PricedSet> {
+        let reference = SolverSpec::new(REFERENCE);
+        let costs: BTreeSet<OracleCost> =
+            self.of_solver(&reference).map(|at| self.view.series[at].key.oracle_cost).collect();
+        let (costs, first) = (Vec::from_iter(costs), &self.view.series[*self.series.first()?]);
+        let cheapest = self.at(&reference, *costs.first().filter(|_| costs.len() > 1)?)?;
+        let targets = self.targets(cheapest);
+        let mut solvers: Vec<&SolverSpec> = Vec::new();
+        for solver in self.series.iter().map(|at| &self.view.series[*at].key.solver) {
+            if *solver != reference && !solvers.contains(&solver) {
+                solvers.push(solver);
             }
         }
-        let references: Vec<Seeds> = prices.iter().map(|k| self.seeds(REFERENCE, *k, &targets)).collect();
+        let prices: Vec<f64> = costs.iter().map(|cost| cost.factor()).collect();
         let mut rows = Vec::new();
         for solver in solvers {
-            let runs: Vec<Seeds> = prices.iter().map(|k| self.seeds(&solver, *k, &targets)).collect();
-            for (at, target) in targets.iter().enumerate() {
-                let pairs = curve::pairs(&runs, &references, at);
-                let (ratios, crossings) = curve::ratios(&prices, &pairs);
+            for target in &targets {
+                let pairs = self.pairs(solver, &costs, *target);
+                let (ratios, crossings) = crossing::ratios(&prices, &pairs);
                 if ratios.iter().any(Option::is_some) {
-                    let (display, solver) = (self.display(&solver), solver.clone());
-                    rows.push(PricedRow { solver, display, target: *target, pairs: pairs.len(), ratios, crossings });
+                    let (display, pairs) = (self.display(solver), pairs.len());
+                    rows.push(PricedRow {
+                        solver: solver.to_string(),
+                        display,
+                        target: *target,
+                        pairs,
+                        ratios,
+                        crossings,
+                    });
                 }
             }
         }
+        let least = |c: &super::curve::Curve| c.relative.last().copied().unwrap_or(f64::INFINITY);
         Some(PricedSet {
-            dataset: dataset.to_owned(),
-            title: title.to_owned(),
-            clock: clock.to_owned(),
+            dataset: first.dataset.clone(),
+            title: first.title.clone(),
+            clock: first.key.clock.name().to_owned(),
             prices,
-            call_s: at_one(|_, oracle, calls| oracle / calls),
-            share: at_one(|time, oracle, _| oracle / time),
-            paper_share: paper.map(Paper::oracle_share),
-            reached: self.least(prices_first),
+            call_s: self.at_cost_one(|_, oracle, calls| oracle / calls),
+            share: self.at_cost_one(|time, oracle, _| oracle / time),
+            paper_share: first.paper.map(Paper::oracle_share),
+            reached: median(&self.view.curves(cheapest).iter().map(least).collect::<Vec<_>>()),
             targets,
             rows,
         })
     }
 
-    /// The smallest relative gap of the runs of BCFW at a price, median.
-    fn least(&self, cost: f64) -> f64 {
-        let curves = self.curves_of(REFERENCE, cost);
-        let least = |curve: &Curve| {
-            let tail = curve.tail.map(|tail| tail.primal_sub);
-            self.scale * curve.primal_sub.iter().copied().chain(tail).fold(f64::INFINITY, f64::min)
+    fn of_solver(&self, solver: &SolverSpec) -> impl Iterator<Item = usize> {
+        self.series.iter().copied().filter(move |at| self.view.series[*at].key.solver == *solver)
+    }
+
+    /// The series of a solver at an oracle cost.
+    fn at(&self, solver: &SolverSpec, cost: OracleCost) -> Option<usize> {
+        self.of_solver(solver).find(|at| self.view.series[*at].key.oracle_cost == cost)
+    }
+
+    /// The smallest gaps that more than half of the runs of BCFW reach.
+    fn targets(&self, bcfw: usize) -> Vec<f64> {
+        let curves = self.view.curves(bcfw);
+        let reached = |target: &f64| {
+            let hits = curves.iter().filter(|c| c.reached(Target::Relative(*target), Measure::Time).is_some()).count();
+            *target > self.floor && 2 * hits > curves.len()
         };
-        median(&curves.map(least).collect::<Vec<_>>())
+        let all: Vec<f64> = TARGETS.iter().filter_map(|text| text.parse().ok()).filter(reached).collect();
+        all[all.len().saturating_sub(MOST_TARGETS)..].to_vec()
     }
 
-    /// A solver as figures print it, without the price.
-    fn display(&self, solver: &str) -> String {
-        let is =
-            |at: usize| self.frames.series[at].info.as_ref().filter(|info| solver.split(' ').next() == Some(info.name));
-        let info = self.series.iter().find_map(|(at, _)| is(*at));
-        info.map_or_else(|| solver.to_owned(), |info| solver.replacen(info.name, info.label, 1))
+    /// Per seed and oracle cost, bounds of the logarithm of the solver's time over BCFW's; nothing is known where one of them
+    /// was not run.
+    fn pairs(&self, solver: &SolverSpec, costs: &[OracleCost], target: f64) -> Vec<Vec<LogBounds>> {
+        let mut pairs: BTreeMap<u64, Vec<LogBounds>> = BTreeMap::new();
+        for (place, cost) in costs.iter().enumerate() {
+            let both = self.at(&SolverSpec::new(REFERENCE), *cost).zip(self.at(solver, *cost));
+            let Some((bcfw, at)) = both else { continue };
+            for (seed, bounds) in self.view.log_ratios(bcfw, at, Target::Relative(target), Measure::Time) {
+                pairs.entry(seed).or_insert_with(|| vec![crossing::NOT_RUN; costs.len()])[place] = bounds;
+            }
+        }
+        pairs.into_values().collect()
     }
 
-    fn curves_of(&self, solver: &str, cost: f64) -> impl Iterator<Item = &Curve> {
-        let of = self.series.iter().filter(move |(_, record)| {
-            let settings = record.settings();
-            settings.solver.to_string() == solver && settings.oracle_cost.factor() == cost
+    /// Median over the runs of BCFW of something made of its time, its time in the oracle, both as if an oracle call cost what
+    /// it does, and its oracle calls.
+    fn at_cost_one(&self, value: fn(f64, f64, f64) -> f64) -> f64 {
+        let bcfw = SolverSpec::new(REFERENCE);
+        let runs = self.of_solver(&bcfw).flat_map(|at| self.view.records_of(at));
+        let values = runs.filter_map(|record| {
+            let (last, k) = (record.points().last()?, record.settings().oracle_cost.factor());
+            let oracle = last.oracle_time_s / k;
+            Some(value(last.time_s - last.oracle_time_s + oracle, oracle, last.oracle_calls as f64))
         });
-        of.flat_map(|(at, _)| &self.curves[*at])
+        median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
     }
 
-    /// The runs of a solver at a price.
-    fn seeds(&self, solver: &str, cost: f64, targets: &[f64]) -> Seeds {
-        self.curves_of(solver, cost).map(|curve| (curve.seed, self.timed(curve, targets))).collect()
-    }
-
-    /// When a run is first at each target.
-    fn timed(&self, curve: &Curve, targets: &[f64]) -> Timed {
-        let tail = curve.tail.map(|tail| (tail.time_s, tail.primal_sub));
-        let points = || curve.time_s.iter().copied().zip(curve.primal_sub.iter().copied()).chain(tail);
-        let scaled = || points().map(|(time, value)| (time, self.scale * value));
-        let reached = targets.iter().map(|target| crossing(scaled(), *target)).collect();
-        Timed { reached, whole: curve.last_time().unwrap_or(f64::NAN) }
+    /// A solver as figures print it, without the oracle cost.
+    fn display(&self, solver: &SolverSpec) -> String {
+        let info = self.of_solver(solver).find_map(|at| self.view.series[at].info.as_ref());
+        let named = SolverSpec { name: info.map_or(&*solver.name, |info| info.label).to_owned(), ..solver.clone() };
+        named.to_string()
     }
 }
