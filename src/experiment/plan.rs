@@ -205,10 +205,7 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
                     Error::line(&experiment.path, spec.line, message)
                 })?;
             }
-            let kept_planes = info.filter(|info| info.keeps_planes).map_or(0, |_| {
-                // A plane stays T iterations after its last use and each iteration adds at most one.
-                params.count("N").min(2 * params.count("T").saturating_add(1))
-            });
+            let kept_planes = info.and_then(|info| info.planes).map_or(0, |planes| planes(&params));
             let reads_clock = info.is_none_or(|info| (info.reads_clock)(&params));
             let run_at = price::run_at(costs, &spec.budget);
             let identity = |repeat: u64, oracle_cost: OracleCost| Identity {

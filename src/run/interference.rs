@@ -15,8 +15,8 @@ use crate::experiment::RunSpec;
 use crate::store::RunRecord;
 use crate::store::manifest::Inflation;
 use crate::store::panics;
-use ssvm::clock::{ClockKind, Helpers};
-use ssvm::drive::Observer;
+use ssvm::clock::ClockKind;
+use ssvm::drive::{Execution, Observer};
 use ssvm::settings::{Budget, Cadence};
 use ssvm::solver::Moment;
 use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
@@ -148,10 +148,13 @@ impl Piece {
     fn seconds(&self, runner: &Runner<'_>, slot: &Arc<Slot>, place: Place<'_>) -> Option<f64> {
         let mut sum = 0.0;
         for _ in 0..self.repetitions {
-            let (over, helpers) = (Arc::default(), place.helpers.cloned());
-            let mut observer = Until { iterations: self.iterations, over, slot: slot.clone(), helpers };
+            let over = AtomicBool::new(false);
+            let cancelled = || over.load(Ordering::Relaxed) || slot.halted();
+            let helpers = place.helpers.cloned();
+            let execution = Execution { parallel_evaluation: false, helpers, cancelled: &cancelled };
+            let mut observer = Until { iterations: self.iterations, over: &over };
             // The run itself went well a moment ago; should its beginning panic now, there is just no probe.
-            let outcome = panics::catch(|| runner(&self.run, &mut observer)).ok()?.ok()?;
+            let outcome = panics::catch(|| runner(&self.run, &execution, &mut observer)).ok()?.ok()?;
             sum += if self.cpu { outcome.cpu_s } else { outcome.wall_s };
             if slot.halted() {
                 return None;
@@ -162,25 +165,14 @@ impl Piece {
 }
 
 /// Ends a run after so many iterations without evaluating it.
-struct Until {
+struct Until<'a> {
     iterations: u64,
-    over: Arc<AtomicBool>,
-    slot: Arc<Slot>,
-    helpers: Option<Arc<Helpers>>,
+    over: &'a AtomicBool,
 }
 
-impl Observer for Until {
+impl Observer for Until<'_> {
     fn iteration(&mut self, iteration: u64, _passes: &[Moment]) {
         self.over.store(iteration >= self.iterations, Ordering::Relaxed);
-    }
-
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        self.helpers.clone()
-    }
-
-    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
-        let (over, slot) = (self.over.clone(), self.slot.clone());
-        Box::new(move || over.load(Ordering::Relaxed) || slot.halted())
     }
 }
 

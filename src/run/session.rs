@@ -25,7 +25,7 @@ use crate::store::files::sha256_hex;
 use crate::store::folder::{Contents, Folder, Store};
 use crate::store::manifest::{ConfigText, Manifest, Session};
 use crate::text::{bytes, duration};
-use ssvm::drive::{AnyProblem, Observer};
+use ssvm::drive::{AnyProblem, Execution, Observer};
 use ssvm::stats::median;
 
 /// How long a run that was told to stop may take to do so: the longest call of an oracle, and then some.
@@ -192,8 +192,8 @@ pub fn run(
     manifest.paper_prices.extend(plan.paper_prices.clone());
     store.write_manifest(&manifest)?;
 
-    let runner = move |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {
-        Some(problem) => Ok(problem.run(run.settings(), observer)?),
+    let runner = move |run: &RunSpec, execution: &Execution<'_>, observer: &mut dyn Observer| match &problems[run.set] {
+        Some(problem) => Ok(problem.run(run.settings(), execution, observer)?),
         None => Err(Error::invalid("the data set of this run was not loaded")),
     };
     let earlier = if options.force { &[][..] } else { &manifest.interference };

@@ -15,11 +15,11 @@ use crate::store::panics;
 use crate::store::{Environment, Measured, RunRecord, Status, Totals};
 use crate::text::seconds;
 use ssvm::clock::Helpers;
-use ssvm::drive::{Observer, Outcome, StopReason, TracePoint};
+use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::solver::Moment;
 
 /// What a worker does with a run; the loop of [`ssvm::drive`] in the program, anything in tests.
-pub type Runner<'a> = dyn Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'a;
+pub type Runner<'a> = dyn Fn(&RunSpec, &Execution<'_>, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'a;
 
 /// Why a run should stop before its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,8 +153,6 @@ impl Slot {
 struct Watch<'a> {
     slot: Arc<Slot>,
     gate: &'a Gate,
-    parallel_evaluation: bool,
-    helpers: Option<Arc<Helpers>>,
     passes: Vec<Moment>,
 }
 
@@ -186,20 +184,6 @@ impl Observer for Watch<'_> {
         activity.gap = Some(point.gap);
         drop(activity);
         self.gate.pass();
-    }
-
-    fn parallel_evaluation(&self) -> bool {
-        self.parallel_evaluation
-    }
-
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        self.helpers.clone()
-    }
-
-    /// Asked inside passes, on the clock: one relaxed load.
-    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
-        let slot = self.slot.clone();
-        Box::new(move || slot.halted())
     }
 }
 
@@ -241,14 +225,11 @@ pub fn execute(
     let steal = host::StealMeter::start(place.core);
     // With several workers every core is taken: evaluation may spread over cores only when nobody else is timed.
     let parallel_evaluation = place.jobs == 1;
-    let mut observer = Watch {
-        slot: slot.clone(),
-        gate: place.gate,
-        parallel_evaluation,
-        helpers: place.helpers.cloned(),
-        passes: Vec::new(),
-    };
-    let result = panics::catch(|| runner(run, &mut observer));
+    // Asked inside passes, on the clock: one relaxed load.
+    let cancelled = || slot.halted();
+    let execution = Execution { parallel_evaluation, helpers: place.helpers.cloned(), cancelled: &cancelled };
+    let mut observer = Watch { slot: slot.clone(), gate: place.gate, passes: Vec::new() };
+    let result = panics::catch(|| runner(run, &execution, &mut observer));
     // From here on the watchdog sees an idle worker; a reason it gave before is taken with the run it was given to.
     let mut activity = slot.lock();
     activity.run = None;

@@ -16,7 +16,7 @@ use ssvm_bench::run::worker::{self, Allocation, Place, Slot};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::Inflation;
-use ssvm_bench::{DataDir, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
     [[dataset]]\nname = \"usps-synth:n=20\"\n[[dataset]]\nname = \"ocr-synth:n=20\"\n\
@@ -135,7 +135,7 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let plan = plan(CONFIG);
     let (gate, end) = (Gate::default(), AtomicBool::new(false));
     // The work takes a second alone and 1.3 in company; it sees who is there.
-    let runner = |run: &RunSpec, _: &mut dyn Observer| -> Result<Outcome> {
+    let runner = |run: &RunSpec, _: &Execution<'_>, _: &mut dyn Observer| -> Result<Outcome> {
         assert!(run.settings().clock.repeatable() && run.settings().budget.iterations.is_some(), "equal work");
         Ok(outcome(StopReason::Iterations, if gate.running() == 0 { 1.0 } else { 1.3 }))
     };
@@ -143,7 +143,7 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let probing = Probing::new(2, 2, &[]);
     let description = plan.description(&plan.runs[0]);
     let record = |index: usize| -> RunRecord {
-        let first = |_: &RunSpec, _: &mut dyn Observer| Ok(outcome(StopReason::Iterations, 0.1));
+        let first = |_: &RunSpec, _: &Execution<'_>, _: &mut dyn Observer| Ok(outcome(StopReason::Iterations, 0.1));
         let other = Gate::default();
         let place = Place { jobs: 2, core: None, helpers: None, gate: &other, allocation: &Allocation::default() };
         worker::execute(index, &plan.runs[index], description, &first, &slot, place).unwrap()
@@ -206,9 +206,8 @@ fn a_run_that_times_out_keeps_its_points() {
     let plan = plan(
         "name = \"x\"\n[budget]\niterations = 9\n[[dataset]]\nname = \"usps-synth:n=10\"\n[[solver]]\nname = \"bcfw\"\n",
     );
-    let runner = |_: &RunSpec, observer: &mut dyn Observer| -> Result<Outcome> {
-        let cancelled = observer.cancelled();
-        while !cancelled() {
+    let runner = |_: &RunSpec, execution: &Execution<'_>, _: &mut dyn Observer| -> Result<Outcome> {
+        while !(execution.cancelled)() {
             std::thread::yield_now();
         }
         Ok(outcome(StopReason::Cancelled, 3.0))

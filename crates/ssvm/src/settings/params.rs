@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-
 use serde::{Deserialize, Serialize};
 
 use super::total_order;
