@@ -65,9 +65,9 @@ pub fn record(dataset: &str, settings: &RunSettings, repeat: u64, points: Vec<Tr
 
 /// Executes a run and keeps it as a record of `dataset`.
 pub fn executed<P: Problem>(dataset: &str, problem: &P, settings: &RunSettings, repeat: u64) -> RunRecord {
-    let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
-    let mut solver = Standard.build(solver, problem, *seed).expect("a solver");
-    let limits = RunLimits { clock: *clock, oracle_cost: *oracle_cost, ..RunLimits::new(budget, evaluate) };
+    let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings.clone();
+    let mut solver = Standard.build(&solver, problem, seed).expect("a solver");
+    let limits = RunLimits { clock, oracle_cost, ..RunLimits::new(budget, evaluate) };
     let outcome = ssvm::drive(problem, &mut *solver, &limits, &mut Quiet).expect("a run");
     let mut record = record(dataset, settings, repeat, Vec::new());
     record.identity.problem.lambda = problem.lambda();

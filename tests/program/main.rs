@@ -96,7 +96,7 @@ fn zombies_stay() -> bool {
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, iterations: u64) -> Outcome {
     let mut solver = Standard.build(spec, problem, 7).expect("a solver");
     let budget = Budget::iterations(iterations);
-    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(&budget, &Cadence::Every(1)) };
+    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(budget, Cadence::Every(1)) };
     drive(problem, &mut *solver, &limits, &mut Quiet).expect("a run")
 }
 

@@ -63,10 +63,9 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
     }
 
     fn run(&self, settings: &RunSettings, execution: &Execution<'_>, observer: &mut dyn Observer) -> Result<Outcome> {
-        let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
-        let execution = execution.clone();
-        let limits = RunLimits { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate, execution };
-        let mut solver = self.solvers.build(solver, &self.problem, *seed)?;
+        let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings.clone();
+        let limits = RunLimits { clock, oracle_cost, budget, evaluate, execution: execution.clone() };
+        let mut solver = self.solvers.build(&solver, &self.problem, seed)?;
         drive(&self.problem, &mut *solver, &limits, observer)
     }
 

@@ -37,7 +37,7 @@ impl Observer for Quiet {}
 /// ```
 /// use ssvm::{Budget, Cadence, ClockKind, RunLimits};
 ///
-/// let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(&Budget::iterations(5), &Cadence::Log) };
+/// let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(Budget::iterations(5), Cadence::Log) };
 /// assert!(limits.oracle_cost.is_one() && !limits.execution.parallel_evaluation);
 /// ```
 #[derive(Clone)]
@@ -47,16 +47,16 @@ pub struct RunLimits<'a> {
     /// How many seconds of it a second inside the exact oracle counts.
     pub oracle_cost: OracleCost,
     /// When to stop.
-    pub budget: &'a Budget,
+    pub budget: Budget,
     /// When to evaluate.
-    pub evaluate: &'a Cadence,
+    pub evaluate: Cadence,
     /// Threads, and when to stop early.
     pub execution: Execution<'a>,
 }
 
-impl<'a> RunLimits<'a> {
+impl RunLimits<'_> {
     /// On the wall clock, alone, never cancelled.
-    pub fn new(budget: &'a Budget, evaluate: &'a Cadence) -> Self {
+    pub fn new(budget: Budget, evaluate: Cadence) -> Self {
         Self { clock: ClockKind::WALL, oracle_cost: OracleCost::ONE, budget, evaluate, execution: Execution::default() }
     }
 }
@@ -104,7 +104,7 @@ impl Default for Execution<'_> {
 ///
 /// let problem = Simple::new(Hinge);
 /// let mut solver = FrankWolfe::new(Metered::new(&problem), 1);
-/// let limits = RunLimits::new(&Budget::iterations(5), &Cadence::Every(1));
+/// let limits = RunLimits::new(Budget::iterations(5), Cadence::Every(1));
 /// let outcome = drive(&problem, &mut solver, &limits, &mut Quiet)?;
 /// assert_eq!(outcome.points.last().map(|point| point.primal), Some(0.5));
 /// # Ok::<(), ssvm::Error>(())
@@ -124,9 +124,9 @@ fn drive_dyn(
     limits: &RunLimits<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
-    check(problem, solver, limits.budget)?;
-    let RunLimits { clock, oracle_cost, budget, evaluate, ref execution } = *limits;
-    let mut meter = Meter::new(clock, budget.limits(), execution.cancelled).with_oracle_cost(oracle_cost);
+    check(problem, solver, &limits.budget)?;
+    let RunLimits { clock, oracle_cost, budget, evaluate, execution } = limits;
+    let mut meter = Meter::new(*clock, budget.limits(), execution.cancelled).with_oracle_cost(*oracle_cost);
     meter = meter.with_helpers(execution.helpers.clone());
     let mut points: Vec<TracePoint> = Vec::new();
     let mut iterations = 0;

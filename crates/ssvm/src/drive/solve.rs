@@ -121,9 +121,9 @@ impl<'p, P: Problem> Solve<'p, P> {
         if iterations.is_none() && time_s.is_none() && oracle_calls.is_none() {
             self.budget.iterations = Some(MOST_ITERATIONS);
         }
-        let Self { clock, oracle_cost, budget, evaluate, .. } = &self;
-        let limits = RunLimits { clock: *clock, oracle_cost: *oracle_cost, ..RunLimits::new(budget, evaluate) };
-        let mut solver = Standard.build(&self.solver, self.problem, self.seed)?;
-        drive(self.problem, &mut *solver, &limits, observer)
+        let Self { problem, solver, seed, clock, oracle_cost, budget, evaluate } = self;
+        let limits = RunLimits { clock, oracle_cost, ..RunLimits::new(budget, evaluate) };
+        let mut solver = Standard.build(&solver, problem, seed)?;
+        drive(problem, &mut *solver, &limits, observer)
     }
 }

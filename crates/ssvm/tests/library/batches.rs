@@ -29,7 +29,7 @@ fn batched(solver: &str, tau: u64) -> SolverSpec {
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, clock: ClockKind, budget: &Budget, with: &mut With) -> Outcome {
     let mut solver = Standard.build(spec, problem, 7).unwrap();
     let execution = Execution { helpers: with.0.clone(), ..Execution::default() };
-    let limits = RunLimits { clock, execution, ..RunLimits::new(budget, &Cadence::Every(1)) };
+    let limits = RunLimits { clock, execution, ..RunLimits::new(budget.clone(), Cadence::Every(1)) };
     drive(problem, &mut *solver, &limits, &mut Quiet).unwrap()
 }
 

@@ -52,7 +52,7 @@ fn build<'p, P: Problem>(spec: &SolverSpec, problem: &'p P, seed: u64) -> Box<dy
 }
 
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, seed: u64, budget: &Budget) -> Outcome {
-    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(budget, &Cadence::Every(1)) };
+    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(budget.clone(), Cadence::Every(1)) };
     drive(problem, &mut *build(spec, problem, seed), &limits, &mut Quiet).unwrap()
 }
 
@@ -389,7 +389,7 @@ fn a_gap_alone_ends_no_run_without_a_dual() {
     let problem = multiclass(1, 10);
     let spec = SolverSpec::new("ssg-avg");
     let budget = Budget { gap: Some(1e-3), ..Budget::default() };
-    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(&budget, &Cadence::Every(1)) };
+    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(budget, Cadence::Every(1)) };
     let error = drive(&problem, &mut *build(&spec, &problem, 1), &limits, &mut Quiet).unwrap_err().to_string();
     assert!(error.contains("no dual"), "{error}");
 }
