@@ -27,6 +27,7 @@ mod price;
 mod reference;
 mod scalar;
 mod shard;
+mod snapshot;
 mod supply;
 mod true_axis;
 mod true_budgets;
