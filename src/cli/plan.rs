@@ -12,6 +12,7 @@ use crate::experiment::catalog::Catalog;
 use crate::experiment::{Estimator, Plan, RunSpec, plan_memory};
 use crate::run::cluster::{Job, hyperqueue, parallel, sbatch};
 use crate::run::existing::Existing;
+use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
 use crate::table::Grid;
@@ -93,17 +94,21 @@ pub struct PlanSummary {
 /// Validates everything and prints the plan.
 pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let mut experiment = Experiment::load(&args.config, catalog.solvers())?;
-    experiment.only.clone_from(&args.only);
+    experiment.narrow(&args.only)?;
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
-    experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
-    let plan = Plan::new(&experiment, catalog, data)?;
+    experiment.paper_costs = super::run::costs_of(&experiment, &out, catalog);
+    let mut plan = Plan::new(&experiment, catalog, data)?;
+    if args.shards.is_some() {
+        // Shards name their runs, and every node must take the same oracle costs.
+        plan = oracle_cost::complete(plan, &experiment, catalog, data, note)?;
+    }
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);
     let jobs = workers(&experiment, args.jobs.map(usize::from), args.isolated);
-    let left = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id));
+    let left = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id)).chain(&plan.undetermined);
     let summary = PlanSummary {
         name: experiment.name.clone(),
-        planned: plan.runs.len() as u64,
+        planned: (plan.runs.len() + plan.undetermined.len()) as u64,
         done: existing.done.len() as u64,
         jobs: jobs as u64,
         seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
@@ -138,12 +143,25 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                     "done": done, "seconds": seconds});
                 lines += &format!("{line}\n");
             }
+            for run in &plan.undetermined {
+                let seconds = estimator.seconds(run, plan.description(run));
+                let line = serde_json::json!({"kind": "run", "run_id": null, "dataset": run.identity.problem.dataset,
+                    "solver": run.settings().solver.to_string(), "oracle_cost": "paper", "repeat": run.repeat,
+                    "seed": run.settings().seed, "done": false, "seconds": seconds});
+                lines += &format!("{line}\n");
+            }
             let mut line = serde_json::to_value(&summary)?;
             line["kind"] = "plan".into();
             print(&format!("{lines}{line}\n"))?;
         }
     }
     plan.replacements().iter().for_each(|line| note(line));
+    for set in plan.sets.iter().filter(|set| set.lacks_paper_cost()) {
+        let (name, clock) = (&set.spec.name, experiment.clock.name());
+        note(&format!(
+            "{name}: the paper's oracle cost on the {clock} clock is not known yet: solved by the first run"
+        ));
+    }
     for damage in &existing.damaged {
         note(&format!("warning: {}", damage.error));
     }
@@ -208,6 +226,20 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
                 format!("{about}{}", duration(each))
             },
             format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
+        ]);
+    }
+    for cell in plan.undetermined.chunk_by(|a, b| (a.set, &a.settings().solver) == (b.set, &b.settings().solver)) {
+        let (facts, each) = (plan.description(&cell[0]), estimator.seconds(&cell[0], plan.description(&cell[0])));
+        grid.rows.push(vec![
+            cell[0].identity.problem.dataset.clone(),
+            facts.size.n.to_string(),
+            facts.size.d.to_string(),
+            bytes(facts.size.bytes),
+            format!("{} k=paper", cell[0].settings().solver),
+            cell.len().to_string(),
+            "0".to_owned(),
+            if cell[0].projected_from.is_some() { "projected".to_owned() } else { format!("~{}", duration(each)) },
+            format!("~{}", duration(each * cell.len() as f64)),
         ]);
     }
     let mut text = grid.text();
