@@ -51,7 +51,7 @@ impl MaxOracle for MultiLabel {
 struct HalfPlanes;
 
 impl DatasetRow for HalfPlanes {
-    type Problem = Simple<MultiLabel>;
+    type Problem = Simple<'static>;
 
     fn info(&self) -> DatasetInfo {
         DatasetInfo {
@@ -74,7 +74,11 @@ impl DatasetRow for HalfPlanes {
             (vec![angle.cos(), angle.sin(), 1.0], truth)
         };
         let problem = MultiLabel { examples: (0..n).map(example).collect(), labels, lambda: request.lambda_for(n)? };
-        Ok(Loaded { problem: Simple(problem), bytes: 24 * n as u64, checksum: format!("half-planes {n} {labels}") })
+        Ok(Loaded {
+            problem: Simple::new(problem),
+            bytes: 24 * n as u64,
+            checksum: format!("half-planes {n} {labels}"),
+        })
     }
 }
 

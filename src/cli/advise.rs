@@ -7,7 +7,8 @@ use anyhow::Context as _;
 use super::pages::Summary;
 use super::{TextOrJson, positive, print};
 use crate::experiment::catalog::Catalog;
-use crate::study::price::{BreakEven, Place, PricedSet, advise, text};
+use crate::render::tables::breakeven as text;
+use crate::study::price::{BreakEven, Place, PricedSet, advise};
 use crate::text::nearest;
 
 /// The summary of the table that comes with the program.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::pages::Summary;
 use super::print;
 use crate::experiment::catalog::Catalog;
-use crate::study::price::text;
+use crate::render::tables::breakeven as text;
 
 /// At which price of the oracle solvers cross: time to a gap over that of BCFW
 #[derive(Clone, Debug, clap::Args)]

@@ -14,6 +14,7 @@ use crate::experiment::catalog::Catalog;
 use crate::gate::baseline::{self, Counts, Provenance};
 use crate::gate::measure::{self, Runs};
 use crate::gate::{Baseline, Cell, Finding, Judgement, gate, instructions, output, workload};
+use crate::render::tables::findings as words;
 use crate::run::host;
 use crate::store::RunRecord;
 use crate::store::files;
@@ -92,10 +93,10 @@ impl Outputs {
         }
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) {
             let file = File::options().append(true).create(true).open(&path);
-            file.and_then(|mut file| writeln!(file, "{}", output::markdown(title, findings)))
+            file.and_then(|mut file| writeln!(file, "{}", words::markdown(title, findings)))
                 .with_context(|| cannot_write(&path))?;
         }
-        print(&output::table(findings))?;
+        print(&words::table(findings))?;
         let failed = findings.iter().any(|finding| finding.judgement.fails());
         Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::pages::Summary;
 use super::print;
 use crate::experiment::catalog::Catalog;
-use crate::study::claims;
+use crate::render::tables::claims;
 
 /// Check the claims of the paper against a result folder
 #[derive(Clone, Debug, clap::Args)]

@@ -7,7 +7,7 @@ use crate::dataset::{self, DatasetInfo, DatasetRow, DatasetTable, Opened, Reques
 use crate::error::{Error, Result};
 use crate::experiment::catalog::{Catalog, Described};
 use crate::text::nearest;
-use ssvm::solver::{self, SolverInfo, SolverRow, SolverTable};
+use ssvm::solver::{self, Added, SolverInfo, SolverRow, SolverTable};
 
 /// A program with these solvers and data sets.
 ///
@@ -32,7 +32,6 @@ use ssvm::solver::{self, SolverInfo, SolverRow, SolverTable};
 pub struct Harness<S, D> {
     solvers: Arc<S>,
     datasets: D,
-    solver_infos: Vec<SolverInfo>,
     dataset_infos: Vec<DatasetInfo>,
 }
 
@@ -45,18 +44,15 @@ impl Harness<solver::Standard, dataset::Standard> {
 
 impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
     fn of(solvers: S, datasets: D) -> Self {
-        let (solver_infos, dataset_infos) = (solvers.infos(), datasets.infos());
-        Self { solvers: Arc::new(solvers), datasets, solver_infos, dataset_infos }
+        let dataset_infos = datasets.infos();
+        Self { solvers: Arc::new(solvers), datasets, dataset_infos }
     }
 
     /// Adds a solver; one with the name of another takes its place.
-    pub fn solver<R: SolverRow>(self, row: R) -> Harness<(S, R), D> {
-        match Arc::try_unwrap(self.solvers) {
-            Ok(solvers) => {
-                let mut harness = Harness::of((solvers, row), self.datasets);
-                keep_last(&mut harness.solver_infos, |info| info.name);
-                harness
-            }
+    pub fn solver<R: SolverRow>(self, row: R) -> Harness<Added<S, R>, D> {
+        let Self { solvers, datasets, dataset_infos } = self;
+        match Arc::try_unwrap(solvers) {
+            Ok(solvers) => Harness { solvers: Arc::new(Added::new(solvers, row)), datasets, dataset_infos },
             // A harness is put together before anything is opened, so nobody else holds its tables.
             Err(_) => unreachable!("a data set was opened before the harness was complete"),
         }
@@ -64,10 +60,11 @@ impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
 
     /// Adds a data set with its problem; one with the name of another takes its place.
     pub fn problem<R: DatasetRow>(self, row: R) -> Harness<S, (D, R)> {
-        let Self { solvers, datasets, solver_infos, mut dataset_infos } = self;
-        dataset_infos.push(row.info());
-        keep_last(&mut dataset_infos, |info| info.name);
-        Harness { solvers, datasets: (datasets, row), solver_infos, dataset_infos }
+        let Self { solvers, datasets, mut dataset_infos } = self;
+        let info = row.info();
+        dataset_infos.retain(|other| other.name != info.name);
+        dataset_infos.push(info);
+        Harness { solvers, datasets: (datasets, row), dataset_infos }
     }
 
     /// The whole program: parses the arguments of the process, runs the command, reports errors.
@@ -76,19 +73,9 @@ impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
     }
 }
 
-/// Of rows with the same name only the last one stays.
-fn keep_last<T>(rows: &mut Vec<T>, name: impl Fn(&T) -> &'static str) {
-    let names: Vec<&str> = rows.iter().map(&name).collect();
-    let mut at = 0;
-    rows.retain(|row| {
-        at += 1;
-        !names[at..].contains(&name(row))
-    });
-}
-
 impl<S: SolverTable, D: DatasetTable> Catalog for Harness<S, D> {
     fn solvers(&self) -> &[SolverInfo] {
-        &self.solver_infos
+        self.solvers.infos()
     }
 
     fn datasets(&self) -> &[DatasetInfo] {

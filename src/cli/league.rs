@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use super::pages::Summary;
 use super::print;
 use crate::experiment::catalog::Catalog;
+use crate::render::tables::league::{Part, Section, sections, text};
+use crate::render::tables::long::tables;
 use crate::store::files;
 use crate::study::frame::export;
 use crate::study::league::League;
-use crate::study::league::tables::tables;
-use crate::study::league::text::{Part, Section, sections, text};
 
 /// Compare all solvers of a result folder with each other
 #[derive(Clone, Debug, clap::Args)]

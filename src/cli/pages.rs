@@ -12,13 +12,14 @@ use crate::gate::measure::by_cell;
 use crate::gate::rounds::Design;
 use crate::render::figure::{self, FileFormat};
 use crate::render::report::{self, Beside, Input};
+use crate::render::tables::long;
 use crate::store::files;
 use crate::study::claims::{self, Claim};
 use crate::study::frame::export;
 use crate::study::frame::load::Results;
 use crate::study::frame::profile::ProfileRow;
 use crate::study::frame::regime::Regime;
-use crate::study::league::{self, League};
+use crate::study::league::League;
 use crate::study::price::BreakEven;
 
 /// The numbers of a result folder that texts quote: small enough to be committed.
@@ -110,7 +111,7 @@ pub fn figures(
 /// Writes the tables behind figures and league as Parquet and CSV; returns the files.
 pub fn tables(results: &Results, league: &League, dir: &Path) -> crate::Result<Vec<PathBuf>> {
     let mut tables = export::tables(&results.frames)?;
-    tables.extend(league::tables::tables(league)?);
+    tables.extend(long::tables(league)?);
     let names = [export::write_parquet(&tables, dir)?, export::write_csv(&tables, dir)?].concat();
     Ok(names.into_iter().map(|name| dir.join(name)).collect())
 }

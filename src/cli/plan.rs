@@ -132,7 +132,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
             for run in &plan.runs {
                 let done = existing.done.contains_key(&run.run_id);
                 let seconds = estimator.seconds(run, plan.description(run));
-                let line = serde_json::json!({"kind": "run", "run_id": run.run_id, "dataset": run.identity.dataset,
+                let line = serde_json::json!({"kind": "run", "run_id": run.run_id, "dataset": run.identity.problem.dataset,
                     "solver": run.settings().solver.to_string(), "oracle_cost": run.settings().oracle_cost,
                     "projected_from": run.projected_from, "repeat": run.repeat, "seed": run.settings().seed,
                     "done": done, "seconds": seconds});
@@ -195,7 +195,7 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
         let each = estimator.seconds(&cell[0], facts);
         let about = if estimator.knows(&cell[0]) { "" } else { "~" };
         grid.rows.push(vec![
-            cell[0].identity.dataset.clone(),
+            cell[0].identity.problem.dataset.clone(),
             facts.size.n.to_string(),
             facts.size.d.to_string(),
             bytes(facts.size.bytes),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::pages::Summary;
 use super::print;
 use crate::experiment::catalog::Catalog;
-use crate::study::frame::profile;
+use crate::render::tables::profile;
 use crate::table::TableFormat;
 
 /// Print where the time went: oracle share and latencies per data set and solver

@@ -11,8 +11,8 @@ use crate::experiment::Experiment;
 use crate::experiment::Plan;
 use crate::experiment::catalog::Catalog;
 use crate::render::figure::FileFormat;
+use crate::render::tables::claims;
 use crate::run::session::{self, Finished};
-use crate::study::claims;
 use crate::study::frame::load::Results;
 use crate::text::duration;
 

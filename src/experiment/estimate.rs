@@ -61,7 +61,7 @@ impl Estimator {
 }
 
 fn key(run: &RunSpec) -> (String, String) {
-    (run.identity.dataset.clone(), run.settings().cell())
+    (run.identity.problem.dataset.clone(), run.settings().cell())
 }
 
 fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {

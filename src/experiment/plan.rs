@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::experiment::catalog::{Catalog, Described};
 use crate::experiment::{DatasetSpec, Experiment, Price};
 use crate::store::identity::{CODE_VERSION, Identity, order_seed};
+use crate::store::keys::ProblemKey;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::drive::AnyProblem;
 use ssvm::settings::RunSettings;
@@ -43,7 +44,7 @@ impl RunSpec {
 
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.identity.dataset, self.settings().cell(), self.repeat)
+        format!("{} {} #{}", self.identity.problem.dataset, self.settings().cell(), self.repeat)
     }
 }
 
@@ -211,10 +212,12 @@ fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> 
             let reads_clock = info.is_none_or(|info| (info.reads_clock)(&params));
             let run_at = price::run_at(costs, &spec.budget);
             let identity = |repeat: u64, oracle_cost: OracleCost| Identity {
-                dataset: spec.name.clone(),
-                data_checksum: description.checksum.clone(),
-                lambda: spec.lambda.unwrap_or(default_lambda),
-                pairwise_weight: spec.pairwise_weight,
+                problem: ProblemKey {
+                    dataset: spec.name.clone(),
+                    checksum: description.checksum.clone(),
+                    lambda: spec.lambda.unwrap_or(default_lambda),
+                    pairwise_weight: spec.pairwise_weight,
+                },
                 settings: RunSettings {
                     solver: solver.clone(),
                     seed: order_seed(experiment.seed, repeat),

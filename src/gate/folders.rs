@@ -13,7 +13,7 @@ use super::rounds::Design;
 use super::{Cell, Finding, Judgement, Metric, Place, Quantity, judge_ratio};
 use crate::error::{Error, Result};
 use crate::store::identity::Identity;
-use crate::store::{Circumstances, RunRecord, Status};
+use crate::store::{Environment, RunRecord};
 use ssvm::clock::ClockKind;
 use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
 
@@ -97,15 +97,14 @@ fn pairs<'a>(cell: &Cell, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Fin
     }
     let mut pairs = Vec::new();
     for (old, new) in same {
-        match (&old.status, &new.status) {
-            (Status::Done(_), Status::Done(_)) => pairs.push((old, new)),
-            (Status::Done(_), Status::Failed(message)) => {
-                say("all metrics", Judgement::Missing, format!("repeat {} failed: {message}", new.repeat));
-            }
-            (Status::Failed(message), _) => {
-                let note = format!("repeat {} failed in the first folder: {message}", old.repeat);
-                say("all metrics", Judgement::NotJudged, note);
-            }
+        if !old.status.is_done() {
+            let note = format!("repeat {} failed in the first folder: {}", old.repeat, old.status.reason());
+            say("all metrics", Judgement::NotJudged, note);
+        } else if !new.status.is_done() {
+            let note = format!("repeat {} failed: {}", new.repeat, new.status.reason());
+            say("all metrics", Judgement::Missing, note);
+        } else {
+            pairs.push((old, new));
         }
     }
     pairs
@@ -121,11 +120,17 @@ fn differences(old: &Identity, new: &Identity) -> String {
         }
     };
     let short = |checksum: &str| checksum.chars().take(12).collect::<String>();
-    add("data", old.data_checksum == new.data_checksum, short(&old.data_checksum), short(&new.data_checksum));
-    add("λ", old.lambda == new.lambda, old.lambda.to_string(), new.lambda.to_string());
-    let weight =
-        |identity: &Identity| identity.pairwise_weight.map_or("default".to_owned(), |weight| weight.to_string());
-    add("pairwise weight", old.pairwise_weight == new.pairwise_weight, weight(old), weight(new));
+    add(
+        "data",
+        old.problem.checksum == new.problem.checksum,
+        short(&old.problem.checksum),
+        short(&new.problem.checksum),
+    );
+    add("λ", old.problem.lambda == new.problem.lambda, old.problem.lambda.to_string(), new.problem.lambda.to_string());
+    let weight = |identity: &Identity| {
+        identity.problem.pairwise_weight.map_or("default".to_owned(), |weight| weight.to_string())
+    };
+    add("pairwise weight", old.problem.pairwise_weight == new.problem.pairwise_weight, weight(old), weight(new));
     add("clock", a.clock == b.clock, a.clock.name().to_owned(), b.clock.name().to_owned());
     add("seed", a.seed == b.seed, a.seed.to_string(), b.seed.to_string());
     let json = |value: serde_json::Result<String>| value.unwrap_or_default();
@@ -165,7 +170,7 @@ fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
 
 /// Why the times of these runs say nothing about the code, if so.
 fn hindrance(pairs: &[Pair<'_>]) -> Option<String> {
-    let runs = || pairs.iter().flat_map(|(old, new)| [old, new]).map(|run| &run.circumstances);
+    let runs = || pairs.iter().flat_map(|(old, new)| [old, new]).map(|run| &run.environment);
     let kinds: BTreeSet<&str> =
         runs().map(|c| if c.host_class.is_empty() { c.host.as_str() } else { c.host_class.as_str() }).collect();
     if kinds.len() > 1 {
@@ -175,7 +180,7 @@ fn hindrance(pairs: &[Pair<'_>]) -> Option<String> {
             kinds.join("; ")
         ));
     }
-    let different = |what: &str, count: fn(&Circumstances) -> u64, flag: &str| {
+    let different = |what: &str, count: fn(&Environment) -> u64, flag: &str| {
         let counts: BTreeSet<u64> = runs().map(count).collect();
         let list = || counts.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         (counts.len() > 1).then(|| format!("timed {what} ({}); run both with the same {flag}", list()))

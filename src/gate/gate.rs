@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::measure::{self, Runs, Values};
 use super::{Baseline, Cell, Finding, Judgement, Metric, Quantity};
-use crate::store::Status;
 
 /// Relative change of an objective value below which iterates count as the same. Counters have no tolerance.
 pub const OBJECTIVE_TOLERANCE: f64 = 1e-9;
@@ -46,12 +45,8 @@ fn judge_cell(cell: &Cell, old: &Values, new: &Values, runs: &Runs<'_>) -> Vec<F
         let note = "made from other data or with other settings than the baseline, so no number can be compared";
         return vec![Finding::bare(cell, "inputs", Judgement::Changed, note)];
     }
-    let failure = runs.iter().find_map(|record| match &record.status {
-        Status::Failed(message) => Some((record.repeat, message)),
-        Status::Done(_) => None,
-    });
-    if let Some((repeat, message)) = failure {
-        let note = format!("repeat {repeat} failed: {message}");
+    if let Some(failed) = runs.iter().find(|record| !record.status.is_done()) {
+        let note = format!("repeat {} failed: {}", failed.repeat, failed.status.reason());
         return vec![Finding::bare(cell, "all metrics", Judgement::Missing, note)];
     }
     let metrics: BTreeSet<&Metric> = old.metrics.keys().chain(new.metrics.keys()).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Cell, Metric, Place, Quantity};
 use crate::error::{Error, Result};
-use crate::store::{RunRecord, Status};
+use crate::store::RunRecord;
 use ssvm::drive::TracePoint;
 
 /// Most gap targets per cell when the config names none: the tightest ones.
@@ -104,10 +104,10 @@ pub fn values(runs: &[&RunRecord], targets: &[f64]) -> Values {
     let mut metrics = BTreeMap::new();
     let has_dual = |record: &&RunRecord| record.points().iter().all(TracePoint::has_dual);
     let at = |place: Place| {
-        runs.iter().map(move |record| match (&record.status, place) {
-            (Status::Failed(_), _) => None,
-            (_, Place::Gap(gap)) => reached(record, gap),
-            (_, Place::End) => record.points().last(),
+        runs.iter().map(move |record| match place {
+            _ if !record.status.is_done() => None,
+            Place::Gap(gap) => reached(record, gap),
+            Place::End => record.points().last(),
         })
     };
     for place in targets.iter().map(|gap| Place::Gap(*gap)).chain([Place::End]) {

@@ -2,3 +2,5 @@
 
 pub mod figure;
 pub mod report;
+pub mod style;
+pub mod tables;

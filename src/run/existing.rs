@@ -35,7 +35,7 @@ impl Existing {
                 match record.status {
                     Status::Done(_) if timed_by_another_build(&record) => existing.stale.push(run_id),
                     Status::Done(_) => drop(existing.done.insert(run_id, record)),
-                    Status::Failed(_) => failed.extend([run_id]),
+                    _ => failed.extend([run_id]),
                 }
             } else if experiments.contains(&record.identity.experiment()) {
                 existing.stale.push(run_id);
@@ -59,7 +59,7 @@ impl Existing {
             .map(|run| (run.set, run.repeat))
             .collect();
         for run in plan.runs.iter().filter(|run| open.contains(&(run.set, run.repeat))) {
-            if self.done.get(&run.run_id).is_some_and(|done| done.circumstances.host != host) {
+            if self.done.get(&run.run_id).is_some_and(|done| done.environment.host != host) {
                 self.done.remove(&run.run_id);
             }
         }
@@ -96,5 +96,5 @@ impl Existing {
 
 /// Whether the times of a run are those of other compiler flags than this program's.
 fn timed_by_another_build(record: &RunRecord) -> bool {
-    !record.settings().clock.repeatable() && record.circumstances.build != env!("SSVM_FLAGS")
+    !record.settings().clock.repeatable() && record.environment.build != env!("SSVM_FLAGS")
 }

@@ -227,7 +227,7 @@ pub fn run(
     let mut failed: Vec<(String, String)> = fresh
         .iter()
         .filter(|record| !record.status.is_done())
-        .map(|record| (record.label(), record.status.reason().to_owned()))
+        .map(|record| (record.label(), record.status.reason()))
         .collect();
     let failures = failed.len() as u64;
     failed.extend(lost.into_iter().filter(|_| !interrupted()));
@@ -239,7 +239,7 @@ pub fn run(
     }
     if let Some(probing) = probing {
         let rows = probing.rows(jobs);
-        let busy = records.iter().map(|record| record.circumstances.load).fold(0.0, f64::max);
+        let busy = records.iter().map(|record| record.environment.load).fold(0.0, f64::max);
         for line in interference::summary(&rows, busy) {
             progress.say(Verbosity::Normal, &line);
         }
@@ -323,7 +323,7 @@ fn warn(
         let message = format!("warning: {jobs} workers{each} share {cores} cores: times will mean little");
         progress.say(Verbosity::Normal, &message);
     }
-    let parallel = existing.done.values().filter(|done| done.circumstances.jobs > 1).count();
+    let parallel = existing.done.values().filter(|done| done.environment.jobs > 1).count();
     if options.isolated && !options.force && parallel > 0 {
         let message = format!("warning: {parallel} finished runs were not timed in isolation; --force redoes them");
         progress.say(Verbosity::Normal, &message);

@@ -20,7 +20,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use serde::{Deserialize, Serialize};
 
-use super::record::{Circumstances, Latencies, Measured, RunRecord, SCHEMA_VERSION, Status, Totals};
+use super::record::{Environment, Latencies, Measured, RunRecord, SCHEMA_VERSION, Status, Totals};
 use crate::store::files::sha256_hex;
 use crate::store::identity::Identity;
 use ssvm::drive::TracePoint;
@@ -65,24 +65,24 @@ const COLUMNS: &[(&str, Content)] = &[
     ("gap", Dual(|p| p.gap, |p, v| p.gap = v, f64::INFINITY)),
     ("planes_mean", Value(|p| p.planes_mean, |p, v| p.planes_mean = v)),
     ("planes_max", Count(|p| p.planes_max, |p, v| p.planes_max = v)),
-    ("jobs", Whole(|r| r.circumstances.jobs as i64)),
-    ("core", Whole(|r| r.circumstances.core)),
+    ("jobs", Whole(|r| r.environment.jobs as i64)),
+    ("core", Whole(|r| r.environment.core)),
     ("status", Text(|r| r.status.text())),
     ("oracle_slack", Value(|p| p.oracle_slack, |p, v| p.oracle_slack = v)),
     ("partial", Count(|p| u64::from(p.partial), |p, v| p.partial = v != 0)),
     ("proven", Count(|p| p.proven, |p, v| p.proven = v)),
     ("cached_bytes", Count(|p| p.cached_bytes, |p, v| p.cached_bytes = v)),
-    ("n", Whole(|r| r.circumstances.n as i64)),
-    ("d", Whole(|r| r.circumstances.d as i64)),
-    ("lambda", Real(|r| r.identity.lambda)),
+    ("n", Whole(|r| r.environment.n as i64)),
+    ("d", Whole(|r| r.environment.d as i64)),
+    ("lambda", Real(|r| r.problem().lambda)),
     ("run_wall_s", Real(|r| r.measured.totals.wall_s)),
     ("run_cpu_s", Real(|r| r.measured.totals.cpu_s)),
     ("run_total_s", Real(|r| r.measured.totals.total_s)),
-    ("steal", Real(|r| r.circumstances.steal)),
-    ("load", Real(|r| r.circumstances.load)),
-    ("host_class", Text(|r| r.circumstances.host_class.clone())),
+    ("steal", Real(|r| r.environment.steal)),
+    ("load", Real(|r| r.environment.load)),
+    ("host_class", Text(|r| r.environment.host_class.clone())),
     ("skipped_steps", Count(|p| p.skipped_steps, |p, v| p.skipped_steps = v)),
-    ("threads", Whole(|r| r.circumstances.threads as i64)),
+    ("threads", Whole(|r| r.environment.threads as i64)),
     ("oracle_cost", Real(|r| r.settings().oracle_cost.factor())),
 ];
 
@@ -103,7 +103,9 @@ const NO_DIGEST: &str = "0000000000000000000000000000000000000000000000000000000
 struct Facts {
     identity: Identity,
     repeat: u64,
-    circumstances: Circumstances,
+    // Its name in the files since the first program.
+    #[serde(rename = "circumstances")]
+    environment: Environment,
     status: Status,
     totals: Totals,
 }
@@ -123,7 +125,7 @@ pub fn encode(record: &RunRecord) -> Result<Vec<u8>, String> {
     let facts = Facts {
         identity: record.identity.clone(),
         repeat: record.repeat,
-        circumstances: record.circumstances.clone(),
+        environment: record.environment.clone(),
         status: record.status.clone(),
         totals: record.measured.totals.clone(),
     };
@@ -176,9 +178,23 @@ fn facts(version: &str, facts: &str) -> Result<RunRecord, Fault> {
         return Err(Fault::Version(version.to_owned()));
     }
     let facts: Facts = serde_json::from_str(facts).map_err(|e| Fault::Damaged(e.to_string()))?;
-    let Facts { identity, repeat, circumstances, status, totals } = facts;
+    let Facts { identity, repeat, environment, status, totals } = facts;
     let measured = Measured { totals, ..Measured::default() };
-    Ok(RunRecord { identity, repeat, circumstances, status, measured })
+    Ok(RunRecord { identity, repeat, environment, status: typed(status), measured })
+}
+
+/// A status as it is today: version 0.1.0 stored a timeout as a failure with the message `timed out after 2.50 s`.
+fn typed(status: Status) -> Status {
+    let Status::Failed(message) = &status else { return status };
+    let after = message.strip_prefix("timed out after ").and_then(|after| after.split_once(' '));
+    let Some((Ok(number), unit)) = after.map(|(number, unit)| (number.parse::<f64>(), unit)) else { return status };
+    let scale = match unit {
+        "s" => 1.0,
+        "ms" => 1e-3,
+        "µs" => 1e-6,
+        _ => return status,
+    };
+    Status::TimedOut { after_s: number * scale }
 }
 
 /// The record in the bytes of one file.
@@ -302,6 +318,7 @@ fn digest_place(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::keys::ProblemKey;
     use ssvm::clock::{ClockKind, OracleCost, latency_histogram};
     use ssvm::drive::StopReason;
     use ssvm::settings::{Budget, Cadence, RunSettings, SolverSpec};
@@ -332,10 +349,12 @@ mod tests {
         };
         RunRecord {
             identity: Identity {
-                dataset: "usps-synth:n=5".into(),
-                data_checksum: "abc".into(),
-                lambda: 1.0 / 3.0,
-                pairwise_weight: None,
+                problem: ProblemKey {
+                    dataset: "usps-synth:n=5".into(),
+                    checksum: "abc".into(),
+                    lambda: 1.0 / 3.0,
+                    pairwise_weight: None,
+                },
                 settings: RunSettings {
                     solver: SolverSpec::new("mp-bcfw"),
                     seed: 77,
@@ -347,7 +366,7 @@ mod tests {
                 code_version: "0.1.0+0".into(),
             },
             repeat: 3,
-            circumstances: Circumstances { n: 5, d: 2560, jobs: 2, core: 1, host: "box".into(), ..Default::default() },
+            environment: Environment { n: 5, d: 2560, jobs: 2, core: 1, host: "box".into(), ..Default::default() },
             status: Status::Done(StopReason::Gap),
             measured: Measured {
                 points: (1..=points as u64).map(point).collect(),
@@ -366,6 +385,19 @@ mod tests {
         assert_eq!(back.measured.oracle_ns.histogram().unwrap().len(), 499);
         run.measured.points.clear();
         run.status = Status::Failed("panicked: index 3: \"quoted\" …".into());
+        assert_eq!(decode(encode(&run).unwrap()).unwrap(), run);
+    }
+
+    #[test]
+    fn a_timeout_of_the_first_layout_is_a_timeout() {
+        let stored = |text: &str| Status::Failed(text.to_owned());
+        for (text, after_s) in [("timed out after 120 s", 120.0), ("timed out after 310 ms", 0.31)] {
+            assert_eq!(typed(stored(text)), Status::TimedOut { after_s });
+            assert_eq!(typed(stored(text)).reason(), text);
+        }
+        assert_eq!(typed(stored("timed out after all")), stored("timed out after all"));
+        let mut run = record(2);
+        run.status = Status::TimedOut { after_s: 0.1 };
         assert_eq!(decode(encode(&run).unwrap()).unwrap(), run);
     }
 

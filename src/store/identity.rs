@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::store::files::sha256_hex;
+use crate::store::keys::ProblemKey;
 use ssvm::settings::RunSettings;
 
 /// Crate version and hash of the sources that results depend on.
@@ -12,15 +13,9 @@ pub const CODE_VERSION: &str = env!("SSVM_CODE");
 /// Everything the result of a run depends on. Repeat and base seed act through `settings.seed` alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Data set name as in the config.
-    pub dataset: String,
-    /// Checksum of its content.
-    pub data_checksum: String,
-    /// λ, the default resolved.
-    pub lambda: f64,
-    /// Weight of the pairwise term; the data set's own (covered by the checksum) when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pairwise_weight: Option<f64>,
+    /// The problem that is solved.
+    #[serde(flatten)]
+    pub problem: ProblemKey,
     /// Solver, seed, clock, budget, cadence.
     pub settings: RunSettings,
     /// [`CODE_VERSION`].
@@ -46,7 +41,8 @@ impl Identity {
 
     /// Text that is the same for the same experiment, whatever the code and the content of the data.
     pub fn experiment(&self) -> String {
-        Self { data_checksum: String::new(), code_version: String::new(), ..self.clone() }.canonical()
+        let problem = ProblemKey { checksum: String::new(), ..self.problem.clone() };
+        Self { problem, code_version: String::new(), settings: self.settings.clone() }.canonical()
     }
 }
 
@@ -85,10 +81,7 @@ mod tests {
 
     fn identity() -> Identity {
         Identity {
-            dataset: "usps".into(),
-            data_checksum: "abc".into(),
-            lambda: 0.1,
-            pairwise_weight: None,
+            problem: ProblemKey { dataset: "usps".into(), checksum: "abc".into(), lambda: 0.1, pairwise_weight: None },
             settings: RunSettings {
                 solver: SolverSpec::new("mp-bcfw"),
                 seed: 7,
@@ -126,9 +119,10 @@ mod tests {
     #[test]
     fn every_lambda_survives_the_text() {
         for n in 1..5000 {
-            let one = Identity { lambda: 1.0 / f64::from(n), ..identity() };
+            let mut one = identity();
+            one.problem.lambda = 1.0 / f64::from(n);
             let back: Identity = serde_json::from_str(&one.canonical()).unwrap();
-            assert_eq!((back.lambda.to_bits(), back.run_id()), (one.lambda.to_bits(), one.run_id()));
+            assert_eq!((back.problem.lambda.to_bits(), back.run_id()), (one.problem.lambda.to_bits(), one.run_id()));
         }
     }
 
@@ -141,10 +135,10 @@ mod tests {
             change(&mut other);
             ids.push(other.run_id());
         };
-        add(&|i| i.dataset = "ocr".into());
-        add(&|i| i.data_checksum = "abd".into());
-        add(&|i| i.lambda = 0.5);
-        add(&|i| i.pairwise_weight = Some(1.0));
+        add(&|i| i.problem.dataset = "ocr".into());
+        add(&|i| i.problem.checksum = "abd".into());
+        add(&|i| i.problem.lambda = 0.5);
+        add(&|i| i.problem.pairwise_weight = Some(1.0));
         add(&|i| i.settings.seed = 8);
         add(&|i| i.settings.clock = ClockKind::WALL);
         add(&|i| i.settings.budget.gap = Some(0.1));
@@ -155,9 +149,12 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), count);
-        let newer = Identity { code_version: "0.2.0+9".into(), data_checksum: "x".into(), ..identity() };
+        let mut newer = Identity { code_version: "0.2.0+9".into(), ..identity() };
+        newer.problem.checksum = "x".into();
         assert_eq!(base.experiment(), newer.experiment());
-        assert_ne!(base.experiment(), Identity { lambda: 0.5, ..newer.clone() }.experiment());
+        let mut other = newer.clone();
+        other.problem.lambda = 0.5;
+        assert_ne!(base.experiment(), other.experiment());
         let code = Identity { code_version: "9".into(), ..identity() };
         assert!(base.inputs() == code.inputs() && base.inputs() != newer.inputs());
     }

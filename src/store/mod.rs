@@ -4,6 +4,7 @@ pub mod codec;
 pub mod files;
 pub mod folder;
 pub mod identity;
+pub mod keys;
 pub mod manifest;
 pub mod optimum;
 pub mod panics;

@@ -56,9 +56,9 @@ mod tests {
         assert_eq!(catch(|| 3), Ok(3));
         let inner = || catch(|| panic!("inner")).unwrap_err();
         let caught: Result<String, String> = catch(|| {
-            assert!(inner().starts_with("inner at src/guard/mod.rs:"));
+            assert!(inner().starts_with("inner at src/store/panics.rs:"));
             panic!("outer {}", 1)
         });
-        assert!(caught.unwrap_err().starts_with("outer 1 at src/guard/mod.rs:"));
+        assert!(caught.unwrap_err().starts_with("outer 1 at src/store/panics.rs:"));
     }
 }

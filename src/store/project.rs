@@ -14,7 +14,7 @@ impl RunRecord {
             TracePoint { time_s, oracle_time_s, ..point.clone() }
         };
         let mut record = self.clone();
-        record.circumstances.projected_from = Some(self.run_id());
+        record.environment.projected_from = Some(self.run_id());
         record.measured.points = self.points().iter().map(at_price).collect();
         // Times of single passes are those of the price they were made at.
         record.measured.totals.passes.clear();

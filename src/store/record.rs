@@ -1,4 +1,4 @@
-//! One run on disk: a typed [`RunRecord`] (identity, circumstances, status, what was measured), and (in `store`) its file.
+//! One run as it is stored: its identity, its environment, how it ended, what it measured.
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
@@ -6,56 +6,60 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::store::identity::Identity;
-use crate::text::fits;
+use crate::text::{fits, seconds};
 use ssvm::drive::{Outcome, StopReason, TracePoint};
 use ssvm::settings::RunSettings;
 
 /// Version of the trace file layout; files of another version are refused by name.
 pub const SCHEMA_VERSION: u32 = 4;
 
-/// Ended well or not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Ended for this reason.
+    /// It reached a limit of its budget.
     Done(StopReason),
-    /// Failed with this message (panic, timeout, divergence, bad data).
+    /// `timeout_s` ended it. What it measured until then is valid.
+    TimedOut {
+        /// Seconds since its start, with evaluations.
+        after_s: f64,
+    },
+    /// It was aborted before the machine ran out of memory.
+    OutOfMemory {
+        /// How much the process held and how much was left.
+        usage: String,
+    },
+    /// It failed: a panic, a divergence, bad data, an oracle call that never returned.
     Failed(String),
 }
 
-/// How the message of a run that was stopped by `timeout_s` begins.
-const TIMED_OUT: &str = "timed out after ";
-
 impl Status {
-    /// Of a run that was stopped after so long; what it found until then is as true as if it had ended.
-    pub fn timed_out(after: &str) -> Self {
-        Self::Failed(format!("{TIMED_OUT}{after}"))
-    }
-
-    /// Whether it was stopped by `timeout_s`.
-    pub fn is_timed_out(&self) -> bool {
-        matches!(self, Self::Failed(message) if message.starts_with(TIMED_OUT))
-    }
-
-    /// Whether it ended well.
+    /// Whether the run reached a limit of its budget.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done(_))
     }
 
-    /// Why it ended: the stop reason, or the message of a failure.
-    pub fn reason(&self) -> &str {
+    /// Whether `timeout_s` ended the run.
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self, Self::TimedOut { .. })
+    }
+
+    /// Why the run ended: the name of the limit, or what went wrong.
+    pub fn reason(&self) -> String {
         match self {
-            Self::Done(stop) => stop.name(),
-            Self::Failed(message) => message,
+            Self::Done(stop) => stop.name().to_owned(),
+            Self::TimedOut { after_s } => format!("timed out after {}", seconds(*after_s)),
+            Self::OutOfMemory { usage } => format!(
+                "aborted to avoid running out of memory ({usage}); use smaller working sets, a smaller data set or fewer \
+                 --jobs"
+            ),
+            Self::Failed(message) => message.clone(),
         }
     }
 
-    /// The text of the `status` column: the stop reason, or `failed: …`.
+    /// The text of the `status` column: the name of the limit, or `failed: …`.
     pub fn text(&self) -> String {
-        match self {
-            Self::Done(stop) => stop.name().to_owned(),
-            Self::Failed(message) => format!("failed: {message}"),
-        }
+        if self.is_done() { self.reason() } else { format!("failed: {}", self.reason()) }
     }
 }
 
@@ -66,8 +70,8 @@ pub struct RunRecord {
     pub identity: Identity,
     /// Repeat number from 0.
     pub repeat: u64,
-    /// Where and beside whom it ran.
-    pub circumstances: Circumstances,
+    /// Where it ran.
+    pub environment: Environment,
     /// How it ended.
     pub status: Status,
     /// What it measured; empty when it failed early.
@@ -82,7 +86,7 @@ impl RunRecord {
 
     /// Data set name as in the config, such as `usps-synth:n=500`.
     pub fn dataset(&self) -> &str {
-        &self.identity.dataset
+        &self.identity.problem.dataset
     }
 
     /// Name of the solver.
@@ -117,9 +121,9 @@ impl RunRecord {
     }
 }
 
-/// Where and beside whom a run was made. None of it is part of the identity.
+/// Execution environment of a run. None of it is part of the identity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Circumstances {
+pub struct Environment {
     /// Terms.
     pub n: u64,
     /// Dimension of w.

@@ -41,7 +41,7 @@ pub fn run(dataset: &str, solver: &str, repeat: u64, points: Vec<TracePoint>) ->
     settings.clock = ClockKind::WALL;
     settings.evaluate = Cadence::Log;
     let mut record = runs::record(dataset, &settings, repeat, points);
-    (record.circumstances.jobs, record.circumstances.core) = (2, 1);
+    (record.environment.jobs, record.environment.core) = (2, 1);
     record.measured.oracle_ns = Latencies::of(&oracle_ns).unwrap();
     record.measured.approx_ns = Latencies::of(&approx_ns).unwrap();
     record

@@ -5,8 +5,9 @@ use std::path::Path;
 use ssvm::clock::latency_histogram;
 use ssvm_bench::store::folder::Contents;
 use ssvm_bench::store::identity::{Identity, order_seed};
+use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::manifest::Manifest;
-use ssvm_bench::store::{Circumstances, Latencies, Measured, RunRecord, Status, Totals};
+use ssvm_bench::store::{Environment, Latencies, Measured, RunRecord, Status, Totals};
 use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec, StopReason,
@@ -39,10 +40,12 @@ pub fn run(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64, points: Ve
     (1..=100).for_each(|k| histogram.record(1000 * k).unwrap());
     RunRecord {
         identity: Identity {
-            dataset: dataset.to_owned(),
-            data_checksum: "abc".to_owned(),
-            lambda: 0.1,
-            pairwise_weight: None,
+            problem: ProblemKey {
+                dataset: dataset.to_owned(),
+                checksum: "abc".to_owned(),
+                lambda: 0.1,
+                pairwise_weight: None,
+            },
             settings: RunSettings {
                 solver: solver.into(),
                 seed: order_seed(1, repeat),
@@ -54,7 +57,7 @@ pub fn run(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64, points: Ve
             code_version: "0".to_owned(),
         },
         repeat,
-        circumstances: Circumstances { n: 10, d: 4, jobs: 2, host: "here".to_owned(), ..Circumstances::default() },
+        environment: Environment { n: 10, d: 4, jobs: 2, host: "here".to_owned(), ..Environment::default() },
         status: Status::Done(StopReason::Iterations),
         measured: Measured {
             points,
@@ -78,8 +81,8 @@ pub fn executed(dataset: &str, solver: &str, repeats: u64, budget: &Budget, eval
             settings.budget = budget.clone();
             settings.evaluate = evaluate.clone();
             let outcome = opened.problem.run(settings, &mut Quiet).unwrap();
-            dataset.clone_into(&mut record.identity.data_checksum);
-            record.circumstances.n = opened.problem.terms() as u64;
+            dataset.clone_into(&mut record.identity.problem.checksum);
+            record.environment.n = opened.problem.terms() as u64;
             record.status = Status::Done(outcome.stop);
             record.measured = Measured::of(outcome, 0.0, Vec::new()).unwrap();
             record

@@ -2,7 +2,8 @@
 
 use ssvm::solver::{SolverTable, Standard};
 use ssvm_bench::store::identity::Identity;
-use ssvm_bench::store::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::store::keys::ProblemKey;
+use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
 use ssvm_bench::{Budget, Cadence, ClockKind, Course, Problem, Quiet, RunSettings, SolverSpec, StopReason, TracePoint};
 
 /// An evaluation after so many iterations of 10 oracle calls, 3 approximate passes and 30 approximate steps each. What a
@@ -44,22 +45,17 @@ pub fn settings(solver: impl Into<SolverSpec>, repeat: u64, iterations: u64) -> 
 pub fn record(dataset: &str, settings: &RunSettings, repeat: u64, points: Vec<TracePoint>) -> RunRecord {
     RunRecord {
         identity: Identity {
-            dataset: dataset.to_owned(),
-            data_checksum: format!("checksum of {dataset}"),
-            lambda: 0.1,
-            pairwise_weight: None,
+            problem: ProblemKey {
+                dataset: dataset.to_owned(),
+                checksum: format!("checksum of {dataset}"),
+                lambda: 0.1,
+                pairwise_weight: None,
+            },
             settings: settings.clone(),
             code_version: "0".to_owned(),
         },
         repeat,
-        circumstances: Circumstances {
-            n: 10,
-            d: 4,
-            jobs: 1,
-            core: -1,
-            host: "here".into(),
-            ..Circumstances::default()
-        },
+        environment: Environment { n: 10, d: 4, jobs: 1, core: -1, host: "here".into(), ..Environment::default() },
         status: Status::Done(StopReason::Iterations),
         measured: Measured { points, ..Measured::default() },
     }
@@ -72,9 +68,9 @@ pub fn executed<P: Problem>(dataset: &str, problem: &P, settings: &RunSettings, 
     let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
     let outcome = ssvm::drive(problem, &mut *solver, course, &mut Quiet).expect("a run");
     let mut record = record(dataset, settings, repeat, Vec::new());
-    record.identity.lambda = problem.lambda();
-    record.circumstances.n = problem.terms() as u64;
-    record.circumstances.d = problem.dim() as u64;
+    record.identity.problem.lambda = problem.lambda();
+    record.environment.n = problem.terms() as u64;
+    record.environment.d = problem.dim() as u64;
     record.status = Status::Done(outcome.stop);
     record.measured = Measured::of(outcome, 0.0, Vec::new()).expect("histograms that can be packed");
     record

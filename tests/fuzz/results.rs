@@ -96,11 +96,11 @@ fn read_page(_: &Path, bytes: &[u8]) -> bool {
         match dice.below(12) {
             0 => run.repeat = dice.whole() >> 1,
             1 => run.identity.settings.seed = dice.whole() >> 1,
-            2 => run.identity.lambda = extreme(&mut dice).abs(),
-            3 => run.identity.dataset = dice.word(),
+            2 => run.identity.problem.lambda = extreme(&mut dice).abs(),
+            3 => run.identity.problem.dataset = dice.word(),
             4 => run.status = Status::Failed(dice.word()),
             5 => run.measured.points.clear(),
-            6 => run.circumstances.jobs = dice.whole(),
+            6 => run.environment.jobs = dice.whole(),
             7 => run.measured.totals.wall_s = extreme(&mut dice),
             8 => run.measured.totals.passes = vec![(extreme(&mut dice), extreme(&mut dice)); dice.below(5)],
             _ => {

@@ -7,6 +7,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use ssvm_bench::gate::baseline::Provenance;
 use ssvm_bench::gate::{Baseline, Cell, Finding, Judgement, gate, measure, output};
+use ssvm_bench::render::tables::findings;
 use ssvm_bench::store::{RunRecord, Status};
 
 fn sample() -> Vec<RunRecord> {
@@ -116,7 +117,7 @@ fn what_is_missing_on_either_side_fails() {
     assert_eq!(noted(&findings), [("set:n=5/bcfw all metrics".into(), Judgement::Missing)]);
     assert!(findings[0].message().contains("panicked: no"));
     let mut other = sample();
-    other[0].identity.data_checksum = "other".into();
+    other[0].identity.problem.checksum = "other".into();
     assert_eq!(noted(&judge(&full, &other)), [("set:n=5/bcfw inputs".into(), Judgement::Changed)]);
 }
 
@@ -147,7 +148,7 @@ fn files_for_other_tools_have_their_shapes() {
     let mut records = sample();
     records[3].measured.points[3].oracle_calls += 1;
     for record in &mut records[..2] {
-        record.identity.dataset = "a<&\"b\u{1}".into();
+        record.identity.problem.dataset = "a<&\"b\u{1}".into();
     }
     let findings = judge(&baseline(&sample()), &records);
     let failures = findings.iter().filter(|finding| finding.judgement.fails()).count();
@@ -184,7 +185,7 @@ fn files_for_other_tools_have_their_shapes() {
             assert!(low <= value && value <= high);
         }
     }
-    insta::assert_snapshot!(output::markdown("Gate", &judge(&baseline(&sample()), &records[2..])));
+    insta::assert_snapshot!(findings::markdown("Gate", &judge(&baseline(&sample()), &records[2..])));
 }
 
 /// A tiny experiment in a folder, run once.

@@ -1,6 +1,7 @@
 //! The claims on hand-made traces whose verdicts are known.
 
 use crate::common::hand::{failed, point, results, run};
+use ssvm_bench::render::tables;
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::study::claims::{self, Claim, Verdict};
 use ssvm_bench::{ClockKind, TracePoint};
@@ -102,7 +103,7 @@ fn fewer_repeats_than_an_interval_needs_decide_nothing_on_any_clock() {
             assert!(row.evidence.contains("no 95 % interval (5 do): undecided"), "{}", row.evidence);
             assert!(row.estimate.is_some_and(|e| e.low.is_none() && e.high.is_none()), "{row:?}");
         }
-        assert!(!claims::matrix(&check(&records)).text().contains('✓'));
+        assert!(!tables::claims::matrix(&check(&records)).text().contains('✓'));
     }
 }
 
@@ -204,7 +205,7 @@ fn an_empty_a_failed_and_a_foreign_folder_have_rows_too() {
     let foreign = check(&pair("libsvm:mine", 2.0, 0.1, 0.5));
     assert_eq!(find(&foreign, 1, "libsvm:mine", "mp-bcfw below bcfw").verdict, Verdict::Holds);
     // Besides the nineteen rows of the paper's data sets, the averaged pair on this one.
-    assert_eq!(claims::summary(&foreign), "1 hold, 0 do not hold, 0 undecided, 20 not measured");
+    assert_eq!(tables::claims::summary(&foreign), "1 hold, 0 do not hold, 0 undecided, 20 not measured");
 }
 
 #[test]
@@ -215,7 +216,7 @@ fn one_failed_repeat_is_named_in_the_evidence() {
     let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
     assert!(row.evidence.contains("over 5 paired repeats; "), "{}", row.evidence);
     assert!(row.evidence.ends_with("; 1 failed"), "{}", row.evidence);
-    let text = claims::grid(&claims).text();
+    let text = tables::claims::grid(&claims).text();
     assert_eq!(text.lines().count(), claims.len() + 1);
 }
 

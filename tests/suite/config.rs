@@ -249,10 +249,10 @@ fn a_data_set_that_is_not_there_leaves_its_place_to_another() {
         Plan::new(&experiment, &harness, &nowhere).map_err(|error| error.to_string())
     };
     let replaced = plan("[[dataset]]\nname = \"usps\"\nelse = \"usps-synth:n=30\"\n").unwrap();
-    assert_eq!(replaced.runs[0].identity.dataset, "usps-synth:n=30");
+    assert_eq!(replaced.runs[0].identity.problem.dataset, "usps-synth:n=30");
     assert_eq!(replaced.replacements(), ["usps is not there: usps-synth:n=30 takes its place"]);
     let kept = plan("[[dataset]]\nname = \"usps-synth:n=20\"\nelse = \"usps-synth:n=30\"\n").unwrap();
-    assert_eq!((kept.runs[0].identity.dataset.as_str(), kept.replacements().len()), ("usps-synth:n=20", 0));
+    assert_eq!((kept.runs[0].identity.problem.dataset.as_str(), kept.replacements().len()), ("usps-synth:n=20", 0));
     let error = plan("[[dataset]]\nname = \"usps-synth\"\nelse = \"uspz\"\n").map(drop).unwrap_err();
     assert!(error.contains("test.toml:5") && error.contains("unknown data set 'uspz'"), "{error}");
     let twice = "[[dataset]]\nname = \"usps-synth\"\n[[dataset]]\nname = \"usps\"\nelse = \"usps-synth\"\n";

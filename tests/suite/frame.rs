@@ -151,7 +151,7 @@ fn one_solver_with_two_settings_is_two_series() {
 fn two_lambdas_are_two_problems_with_bounds_of_their_own() {
     let a = run("usps", "bcfw", 0, vec![point(1, 1.0, 2.0, 1.0)]);
     let mut b = run("usps", "bcfw", 0, vec![point(1, 1.0, 9.0, 8.0)]);
-    b.identity.lambda = 0.5;
+    b.identity.problem.lambda = 0.5;
     let frames = tables(&[a, b]);
     assert_eq!(frames.datasets(), ["usps (lambda=0.1)", "usps (lambda=0.5)"]);
     assert_eq!(frames.bounds_of("usps (lambda=0.1)"), Some((1.0, 2.0)));
@@ -204,7 +204,7 @@ fn profile_takes_shares_per_repeat_and_merges_histograms() {
     let oracle = rows[0].oracle_ns.unwrap();
     assert_eq!(oracle.count, 200, "two good runs of 100 calls; the failed run is not in the numbers");
     assert!((50_000..=50_100).contains(&oracle.p50) && oracle.max >= 100_000, "{oracle:?}");
-    let text = profile::grid(&rows).text();
+    let text = ssvm_bench::render::tables::profile::grid(&rows).text();
     assert!(text.contains("25.0 %") && text.contains("50.0 µs"), "{text}");
 }
 
@@ -260,7 +260,7 @@ fn headings_are_for_people() {
     assert_eq!(titles, expected, "what follows the name is told only where it must be");
     // One set at two values of λ is two problems.
     let mut other = records[0].clone();
-    other.identity.lambda = 2.0;
+    other.identity.problem.lambda = 2.0;
     let frames = tables(&[records[0].clone(), other]);
     let titles: Vec<&str> = frames.series.iter().map(|series| series.title.as_str()).collect();
     assert_eq!(titles, ["USPS (lambda=0.1)", "USPS (lambda=2)"]);

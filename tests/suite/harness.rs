@@ -117,7 +117,7 @@ fn threads_change_no_bit_and_no_identity() {
     assert_eq!(expected.len(), 4);
     assert!(bits(&out("three")) == expected);
     let records = Store::open(out("three")).unwrap().scan(Folder::Runs).unwrap().records;
-    assert!(records.iter().all(|record| record.circumstances.threads == 3));
+    assert!(records.iter().all(|record| record.environment.threads == 3));
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn all_solvers_see_the_same_orders() {
         runs.iter().map(|run| run.label()).take(2).collect::<Vec<_>>(),
         ["usps-synth:n=40 fw #0", "usps-synth:n=40 fw #1"]
     );
-    let horses = runs.iter().find(|run| run.identity.dataset.starts_with("horse")).unwrap();
-    assert_eq!((horses.identity.lambda, horses.settings().budget.iterations), (0.5, Some(3)));
-    assert_eq!(runs[0].identity.lambda, 1.0 / 40.0);
+    let horses = runs.iter().find(|run| run.identity.problem.dataset.starts_with("horse")).unwrap();
+    assert_eq!((horses.identity.problem.lambda, horses.settings().budget.iterations), (0.5, Some(3)));
+    assert_eq!(runs[0].identity.problem.lambda, 1.0 / 40.0);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn isolated_runs_have_no_company() {
     let alone = tempfile::tempdir().unwrap();
     run_with(text, &Options { isolated: true, ..options(alone.path(), 2) });
     let store = Store::open(alone.path()).unwrap();
-    assert!(store.scan(Folder::Runs).unwrap().records.iter().all(|record| record.circumstances.jobs == 1));
+    assert!(store.scan(Folder::Runs).unwrap().records.iter().all(|record| record.environment.jobs == 1));
     assert!(store.manifest().unwrap().interference.is_empty());
 }
 
@@ -352,7 +352,7 @@ fn what_goes_wrong_in_a_run_becomes_its_record_and_the_others_go_on() {
     // What a run measured before its time was over is kept: it is censored, not a hole.
     let evaluated: Vec<bool> = records.iter().map(|record| !record.points().is_empty()).collect();
     assert_eq!(evaluated, [true, false, true, false, false, true, true]);
-    assert!(records.iter().all(|record| record.circumstances.jobs == 2));
+    assert!(records.iter().all(|record| record.environment.jobs == 2));
 }
 
 /// A thread cannot be stopped: a run that never comes back becomes a failed record, and another worker takes the next.

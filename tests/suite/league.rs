@@ -9,12 +9,12 @@ use ssvm_bench::gate::baseline::Provenance;
 use ssvm_bench::gate::{Baseline, gate, measure};
 use ssvm_bench::render::figure;
 use ssvm_bench::render::report::{self, Input};
+use ssvm_bench::render::tables::league::{Part, sections};
+use ssvm_bench::render::tables::long::tables;
 use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::study::claims;
 use ssvm_bench::study::frame::export::csv;
 use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::league::tables::tables;
-use ssvm_bench::study::league::text::{Part, sections};
 use ssvm_bench::study::league::{League, Measure, Member, Standing, Winner};
 use ssvm_bench::{
     Budget, Cadence, Catalog, Harness, Iterate, Iteration, Meter, Metered, Params, Problem, Solution, Solver,
@@ -182,7 +182,7 @@ fn four_pairs_and_other_seeds_decide_nothing() {
     let mut records = repeats("mp-bcfw", 0.1, 1e-8);
     records.extend(repeats("bcfw", 0.2, 1e-8));
     for record in records.iter_mut().filter(|record| record.solver() == "bcfw") {
-        record.circumstances.host_class = "elsewhere".into();
+        record.environment.host_class = "elsewhere".into();
     }
     let apart = standing(records);
     assert!(apart.members.iter().all(|m| m.scores[0].cells.iter().all(|cell| cell.speedup.is_none())));

@@ -10,7 +10,8 @@ use ssvm_bench::experiment::Experiment;
 use ssvm_bench::experiment::Plan;
 use ssvm_bench::run::session::Finished;
 use ssvm_bench::store::identity::Identity;
-use ssvm_bench::store::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::store::keys::ProblemKey;
+use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
 use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::study::price::BreakEven;
 use ssvm_bench::{
@@ -45,15 +46,17 @@ fn record(problem: &dyn AnyProblem, settings: &RunSettings) -> RunRecord {
     let outcome = problem.run(settings, &mut Quiet).unwrap();
     RunRecord {
         identity: Identity {
-            dataset: "d".to_owned(),
-            data_checksum: "c".to_owned(),
-            lambda: problem.lambda(),
-            pairwise_weight: None,
+            problem: ProblemKey {
+                dataset: "d".to_owned(),
+                checksum: "c".to_owned(),
+                lambda: problem.lambda(),
+                pairwise_weight: None,
+            },
             settings: settings.clone(),
             code_version: "0".to_owned(),
         },
         repeat: 0,
-        circumstances: Circumstances::default(),
+        environment: Environment::default(),
         status: Status::Done(outcome.stop),
         measured: Measured::of(outcome, 0.0, Vec::new()).unwrap(),
     }
@@ -256,7 +259,7 @@ fn the_papers_price_gives_bcfw_the_papers_share() {
     let share =
         claims.iter().find(|c| c.number == 3 && c.dataset.starts_with("horseseg") && c.solver == "bcfw").unwrap();
     assert_eq!(share.in_regime(), ssvm_bench::study::claims::Verdict::Holds, "{share:?}");
-    let text = ssvm_bench::study::claims::text(&claims);
+    let text = ssvm_bench::render::tables::claims::text(&claims);
     assert!(text.contains("in the paper's regime:") && text.contains("on this machine:"), "{text}");
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
     let made = std::process::Command::new(program).arg("report").arg(dir.path()).output().unwrap();

@@ -322,11 +322,11 @@ fn merging_is_idempotent_associative_and_keeps_the_better_record() {
     let failed = |repeat| RunRecord { status: Status::Failed("panicked: so".to_owned()), ..timed(repeat, 9.0) };
     let stolen = |repeat, steal| {
         let mut record = timed(repeat, 1.0 + steal);
-        record.circumstances.steal = steal;
+        record.environment.steal = steal;
         record
     };
     let of_shard = |mut record: RunRecord, shard: &str| {
-        shard.clone_into(&mut record.circumstances.shard);
+        shard.clone_into(&mut record.environment.shard);
         record
     };
     let a = folder(&path("a"), "c", "a", &[failed(0), stolen(1, 0.5), of_shard(timed(2, 1.0), "a")]);
@@ -342,9 +342,9 @@ fn merging_is_idempotent_associative_and_keeps_the_better_record() {
     assert!(merged.damaged[0].contains("0123456789abcdef0123"), "{merged:?}");
     assert!(expected.contains_key("damaged/c.0123456789abcdef0123.parquet"));
     let kept = Store::open(path("abc")).unwrap().scan(Folder::Runs).unwrap().records;
-    let steal: Vec<f64> = kept.iter().map(|record| record.circumstances.steal).collect();
+    let steal: Vec<f64> = kept.iter().map(|record| record.environment.steal).collect();
     assert_eq!(steal, [0.0, 0.2, 0.0, 0.0]);
-    assert_eq!(kept[2].circumstances.shard, "a", "the machine that nothing was stolen from");
+    assert_eq!(kept[2].environment.shard, "a", "the machine that nothing was stolen from");
     assert!(kept.iter().all(|record| record.status.is_done()));
 
     assert_eq!(all(&[&a, &b, &c], "abc").1, expected, "again");
@@ -375,7 +375,7 @@ fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written(
     };
     refused(&folder(&path("config"), "d", "", &[timed(1, 1.0)]), "another plan");
     let mut data = timed(0, 1.0);
-    data.identity.data_checksum = "other".to_owned();
+    data.identity.problem.checksum = "other".to_owned();
     refused(&folder(&path("data"), "c", "", &[data]), "other data");
     let mut code = timed(0, 1.0);
     code.identity.code_version = "other".to_owned();
@@ -413,8 +413,8 @@ fn times_of_different_machines_are_not_put_together() {
     let dir = tempfile::tempdir().unwrap();
     let on = |class: &str, shard: &str, repeat| {
         let mut record = timed(repeat, 1.0);
-        class.clone_into(&mut record.circumstances.host_class);
-        shard.clone_into(&mut record.circumstances.shard);
+        class.clone_into(&mut record.environment.host_class);
+        shard.clone_into(&mut record.environment.shard);
         record
     };
     let a = folder(&dir.path().join("a"), "c", "a", &[on("old", "a", 0), on("old", "a", 1)]);
@@ -504,7 +504,7 @@ fn a_block_that_another_machine_began_is_timed_anew() {
     let store = Store::open(&shard).unwrap();
     let records = store.scan(Folder::Runs).unwrap().records;
     for mut record in records.clone() {
-        record.circumstances.host = "elsewhere".to_owned();
+        record.environment.host = "elsewhere".to_owned();
         store.write(Folder::Runs, &record).unwrap();
     }
     assert_eq!(run()["finished"], 0, "whole blocks stay where they were timed");

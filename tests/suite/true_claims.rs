@@ -88,7 +88,7 @@ fn an_interval_that_covers_the_threshold_is_undecided() {
     assert_eq!((row.verdict, row.verdict.mark()), (Verdict::Undecided, '?'), "{row:?}");
     let estimate = row.estimate.unwrap();
     assert!(estimate.low.unwrap() < 0.1 && estimate.high.unwrap() > 0.9, "{estimate:?}");
-    assert!(claims::summary(&split).contains("undecided"));
+    assert!(ssvm_bench::render::tables::claims::summary(&split).contains("undecided"));
     let worse = check(pairs("usps", &[0.5; 6]));
     assert_eq!(find(&worse, 1, "usps", "mp-bcfw below bcfw").verdict, Verdict::DoesNotHold);
 }
@@ -122,7 +122,7 @@ fn a_single_repeat_decides_nothing() {
 fn a_solver_whose_runs_all_timed_out_is_compared_as_far_as_they_went() {
     let mut records = pairs("usps", &[0.5; 5]);
     for record in records.iter_mut().filter(|record| record.solver() == "mp-bcfw") {
-        record.status = Status::Failed("timed out after 120 s".to_owned());
+        record.status = Status::TimedOut { after_s: 120.0 };
         record.measured.points.truncate(10);
     }
     let claims = check(records);
@@ -194,7 +194,7 @@ fn every_setting_of_a_solver_has_a_row_of_its_own() {
 fn machines_of_different_kinds_are_not_compared() {
     let mut records = pairs("usps", &[2.0; 5]);
     for record in records.iter_mut().filter(|record| record.solver() == "mp-bcfw") {
-        record.circumstances.host_class = "another CPU, 64 cores".to_owned();
+        record.environment.host_class = "another CPU, 64 cores".to_owned();
     }
     let claims = check(records);
     let row = find(&claims, 4, "usps", "mp-bcfw against bcfw");
@@ -214,7 +214,7 @@ fn only_runs_with_the_same_seed_are_pairs() {
 fn a_failed_run_counts_as_far_as_it_went() {
     let mut records = pairs("usps", &[2.0; 6]);
     let broken = records.iter_mut().find(|r| r.solver() == "mp-bcfw" && r.repeat == 2).unwrap();
-    broken.status = Status::Failed("timed out after 120 s".to_owned());
+    broken.status = Status::TimedOut { after_s: 120.0 };
     broken.measured.points.truncate(10);
     let claims = check(records);
     let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");

@@ -9,7 +9,8 @@ use ssvm_bench::gate::rounds::Design;
 use ssvm_bench::gate::{Finding, Judgement, Quantity, folders, measure};
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::identity::Identity;
-use ssvm_bench::store::{Circumstances, Measured, RunRecord, Status};
+use ssvm_bench::store::keys::ProblemKey;
+use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
 use ssvm_bench::{Budget, Cadence, ClockKind, RunSettings, SolverSpec, StopReason, TracePoint};
 
 /// A run of 12 iterations that take `time_s` each on the clock and half of it on the CPU; the gap after t of them is 1/t.
@@ -26,10 +27,12 @@ fn run(dataset: &str, repeat: u64, clock: ClockKind, time_s: f64) -> RunRecord {
     };
     RunRecord {
         identity: Identity {
-            dataset: dataset.to_owned(),
-            data_checksum: "checksum".to_owned(),
-            lambda: 0.1,
-            pairwise_weight: None,
+            problem: ProblemKey {
+                dataset: dataset.to_owned(),
+                checksum: "checksum".to_owned(),
+                lambda: 0.1,
+                pairwise_weight: None,
+            },
             settings: RunSettings {
                 solver: SolverSpec::new("mp-bcfw"),
                 seed: 100 + repeat,
@@ -41,7 +44,7 @@ fn run(dataset: &str, repeat: u64, clock: ClockKind, time_s: f64) -> RunRecord {
             code_version: "0".to_owned(),
         },
         repeat,
-        circumstances: Circumstances { jobs: 2, ..Circumstances::default() },
+        environment: Environment { jobs: 2, ..Environment::default() },
         status: Status::Done(StopReason::Iterations),
         measured: Measured { points: (1..=12).map(point).collect(), ..Measured::default() },
     }
@@ -79,11 +82,11 @@ fn runs_with_other_settings_are_a_finding_and_no_number_of_theirs_is_compared() 
     };
     let note = changed(&|identity| identity.settings.budget = Budget::iterations(3));
     assert!(note.contains(r#"budget {"iterations":12} → {"iterations":3}"#), "{note}");
-    assert!(changed(&|identity| identity.lambda = 0.2).contains("λ 0.1 → 0.2"));
-    assert!(changed(&|identity| identity.data_checksum = "other".into()).contains("data checksum → other"));
+    assert!(changed(&|identity| identity.problem.lambda = 0.2).contains("λ 0.1 → 0.2"));
+    assert!(changed(&|identity| identity.problem.checksum = "other".into()).contains("data checksum → other"));
     assert!(changed(&|identity| identity.settings.clock = ClockKind::CPU).contains("clock wall → cpu"));
     assert!(changed(&|identity| identity.settings.evaluate = Cadence::Log).contains("evaluation"));
-    assert!(changed(&|identity| identity.pairwise_weight = Some(2.0)).contains("pairwise weight default → 2"));
+    assert!(changed(&|identity| identity.problem.pairwise_weight = Some(2.0)).contains("pairwise weight default → 2"));
     // Other code is what a comparison is for.
     let mut newer = side(6, ClockKind::WALL, 0.1);
     for run in &mut newer {
@@ -139,7 +142,7 @@ fn lost_runs_and_cells_fail_and_new_ones_are_named() {
     );
     assert!(!alarms(&compared(&new, &old)));
     let mut failed = side(6, ClockKind::WALL, 0.1);
-    failed[2].status = Status::Failed("timed out after 9 s".into());
+    failed[2].status = Status::TimedOut { after_s: 9.0 };
     let findings = compared(&side(6, ClockKind::WALL, 0.1), &failed);
     assert!(
         findings.iter().any(|f| f.judgement == Judgement::Missing && f.note.contains("repeat 2 failed: timed out"))
@@ -160,7 +163,7 @@ fn wall_clock_runs_are_compared_by_cpu_time() {
     assert_eq!(verdict(&compared(&old, &new), "cpu_s at the end"), Judgement::Worse);
     // Beside other numbers of workers times are shown and not judged.
     for run in &mut new {
-        run.circumstances.jobs = 1;
+        run.environment.jobs = 1;
     }
     let findings = compared(&old, &new);
     assert_eq!(verdict(&findings, "cpu_s at the end"), Judgement::NotJudged);
@@ -173,7 +176,7 @@ fn times_of_different_kinds_of_machines_are_not_judged() {
     let mut new = side(6, ClockKind::WALL, 0.3);
     assert_eq!(verdict(&compared(&old, &new), "cpu_s at the end"), Judgement::Worse);
     for run in &mut new {
-        run.circumstances.host_class = "another CPU, 64 cores".into();
+        run.environment.host_class = "another CPU, 64 cores".into();
     }
     let findings = compared(&old, &new);
     for finding in findings.iter().filter(|finding| finding.metric.starts_with("cpu_s")) {
@@ -186,7 +189,7 @@ fn times_of_different_kinds_of_machines_are_not_judged() {
     // What the virtual clock counts is the same everywhere.
     let mut elsewhere = side(2, ClockKind::VIRTUAL, 0.3);
     for run in &mut elsewhere {
-        run.circumstances.host_class = "another CPU, 64 cores".into();
+        run.environment.host_class = "another CPU, 64 cores".into();
     }
     assert_eq!(
         verdict(&compared(&side(2, ClockKind::VIRTUAL, 0.1), &elsewhere), "time_s at the end"),
@@ -239,7 +242,7 @@ fn one_error_rate_holds_for_all_metrics_together() {
         (0..20)
             .map(|k| RunRecord { repeat: k, ..runs[k as usize].clone() })
             .map(|mut run| {
-                run.identity.dataset = "set0".into();
+                run.identity.problem.dataset = "set0".into();
                 run.identity.settings.seed = run.repeat;
                 run
             })

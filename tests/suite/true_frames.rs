@@ -50,7 +50,7 @@ fn a_run_that_reached_its_gap_stays_to_the_end_of_the_axis() {
 #[test]
 fn a_run_that_timed_out_is_counted_as_far_as_it_goes() {
     let mut broken = run("usps", "bcfw", 1, falling(0.001, 10));
-    broken.status = Status::Failed("timed out after 120 s".to_owned());
+    broken.status = Status::TimedOut { after_s: 120.0 };
     let frames = frames(&[run("usps", "bcfw", 0, falling(1.0, 20)), broken]);
     let series = &frames.series[0];
     assert_eq!((series.completed, series.failed, series.censored), (1, 1, 1));
@@ -64,7 +64,7 @@ fn a_run_that_timed_out_is_counted_as_far_as_it_goes() {
 fn a_cell_whose_runs_all_timed_out_has_bounds_and_curves() {
     let records: Vec<RunRecord> = (0..3)
         .map(|repeat| RunRecord {
-            status: Status::Failed("timed out after 120 s".to_owned()),
+            status: Status::TimedOut { after_s: 120.0 },
             ..run("usps", "bcfw", repeat, falling(1.0, 10 + repeat))
         })
         .collect();
@@ -125,10 +125,10 @@ fn what_changes_times_tells_series_apart_unless_the_clock_is_repeatable() {
         change(&mut other);
         [run("usps", "bcfw", 0, falling(1.0, 4)), other]
     };
-    let host = |r: &mut RunRecord| r.circumstances.host_class = "another CPU, 64 cores".to_owned();
-    let alone = |r: &mut RunRecord| r.circumstances.jobs = 1;
-    let debug = |r: &mut RunRecord| r.circumstances.build = "opt-level=0".to_owned();
-    let name = |r: &mut RunRecord| r.circumstances.host = "there".to_owned();
+    let host = |r: &mut RunRecord| r.environment.host_class = "another CPU, 64 cores".to_owned();
+    let alone = |r: &mut RunRecord| r.environment.jobs = 1;
+    let debug = |r: &mut RunRecord| r.environment.build = "opt-level=0".to_owned();
+    let name = |r: &mut RunRecord| r.environment.host = "there".to_owned();
     for (change, told) in
         [(&host as &dyn Fn(&mut RunRecord), "host="), (&alone, "jobs=isolated"), (&debug, "build="), (&name, "host=")]
     {
@@ -143,7 +143,7 @@ fn what_changes_times_tells_series_apart_unless_the_clock_is_repeatable() {
     }
     let mut same = make(&name);
     for record in &mut same {
-        record.circumstances.host_class = "one CPU, 2 cores".to_owned();
+        record.environment.host_class = "one CPU, 2 cores".to_owned();
     }
     assert_eq!(frames(&same).series.len(), 1, "machines of one kind are one series");
 }
@@ -153,7 +153,7 @@ fn bounds_known_before_are_used_and_never_cross() {
     let records = [run("usps", "bcfw", 0, falling(1.0, 10))];
     let with = |known: (f64, f64)| {
         let frames = Frames::with_bounds(&records, &Harness::standard(), &|identity| {
-            (identity.data_checksum == "abc" && identity.lambda == 0.1).then_some(known)
+            (identity.problem.checksum == "abc" && identity.problem.lambda == 0.1).then_some(known)
         });
         let frames = frames.unwrap();
         (frames.bounds_of("usps").unwrap(), frames.floor("usps"))

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
 use ssvm::data::{GraphData, NodeFeatures};
-use ssvm::problem::{GraphProblem, Problem, evaluate};
+use ssvm::problem::{GraphProblem, Problem};
 use ssvm_bench::{Budget, RunSettings, SolverSpec, TracePoint};
 use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, Solve, StopReason};
 
@@ -163,9 +163,9 @@ fn an_evaluation_costs_at_most_three_exact_passes() {
         for scale in [0.0, 0.3, 1.0] {
             let w: Vec<f64> = w.iter().map(|v| v * scale).collect();
             let pass: u64 = (0..problem.terms()).map(|i| problem.oracle(i, &w, &mut work, &mut plane)).sum();
-            let evaluation = evaluate(&problem, &w, &[], &mut work, false, &|| false).unwrap();
+            let evaluation = problem.as_dyn().evaluate(&w, &[], false, &|| false).unwrap();
             assert!(evaluation.operations <= 3 * pass, "{} against {pass}", evaluation.operations);
-            let parallel = evaluate(&problem, &w, &[], &mut work, true, &|| false).unwrap();
+            let parallel = problem.as_dyn().evaluate(&w, &[], true, &|| false).unwrap();
             assert_eq!(parallel, evaluation, "threads must not change it");
         }
     }
@@ -175,13 +175,12 @@ fn an_evaluation_costs_at_most_three_exact_passes() {
 fn planes_that_a_solver_keeps_lower_the_slack() {
     let (problem, _) = problem(5, 8, 6, 6, 1.0);
     let w = late_weights(&problem);
-    let mut work = problem.work();
-    let plain = evaluate(&problem, &w, &[], &mut work, false, &|| false).unwrap();
+    let plain = problem.as_dyn().evaluate(&w, &[], false, &|| false).unwrap();
     let nothing = vec![f64::NEG_INFINITY; problem.terms()];
-    assert_eq!(evaluate(&problem, &w, &nothing, &mut work, false, &|| false), Some(plain));
+    assert_eq!(problem.as_dyn().evaluate(&w, &nothing, false, &|| false), Some(plain));
     assert!(plain.slack > 0.0, "nothing is left to lower");
     let above = vec![plain.primal; problem.terms()];
-    let with = evaluate(&problem, &w, &above, &mut work, false, &|| false).unwrap();
+    let with = problem.as_dyn().evaluate(&w, &above, false, &|| false).unwrap();
     assert!(with.slack == 0.0 && with.primal > plain.primal, "a plane above a bound raises the bound");
 }
 

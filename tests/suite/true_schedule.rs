@@ -13,9 +13,9 @@ use ssvm_bench::run::interference::{self, Probing};
 use ssvm_bench::run::progress::{Progress, Verbosity};
 use ssvm_bench::run::scheduler::{self, Batch, run_batch};
 use ssvm_bench::run::worker::{self, Allocation, Place, Slot};
+use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::Inflation;
-use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::{DataDir, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
@@ -231,7 +231,7 @@ fn a_run_that_times_out_keeps_its_points() {
     let records = store.scan(Folder::Runs).unwrap().records;
     assert_eq!(records.len(), 1);
     assert!(
-        matches!(&records[0].status, Status::Failed(why) if why.starts_with("timed out after ")),
+        records[0].status.is_timed_out() && records[0].status.reason().starts_with("timed out after "),
         "{:?}",
         records[0].status
     );
@@ -250,7 +250,7 @@ fn a_run_that_another_build_timed_is_not_done() {
         let (store, _lock) = Store::create(dir.path()).unwrap();
         let records = store.scan(Folder::Runs).unwrap().records;
         let mut record = records.into_iter().find(|r| r.settings().clock.name() == clock).unwrap();
-        record.circumstances.build = "x86_64 opt-level=0".into();
+        record.environment.build = "x86_64 opt-level=0".into();
         store.write(Folder::Runs, &record).unwrap();
     };
     other_build("wall");

@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::common::trials::{self, Skipped};
 use nix::sys::signal::Signal;
 use ssvm_bench::dataset::Argument;
-use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::{
     DatasetInfo, DatasetRow, Harness, Loaded, MaxOracle, Request, Result as Outcome, Simple, SparsePlane,
 };
@@ -55,7 +55,7 @@ impl MaxOracle for Greedy {
 struct GreedySet;
 
 impl DatasetRow for GreedySet {
-    type Problem = Simple<Greedy>;
+    type Problem = Simple<'static>;
 
     fn info(&self) -> DatasetInfo {
         DatasetInfo {
@@ -69,7 +69,7 @@ impl DatasetRow for GreedySet {
 
     fn load(&self, request: &Request<'_>) -> Outcome<Loaded<Self::Problem>> {
         let inside = request.count("inside", 0..=1)? == Some(1);
-        Ok(Loaded { problem: Simple(Greedy { inside }), bytes: 1, checksum: format!("greedy {inside}") })
+        Ok(Loaded { problem: Simple::new(Greedy { inside }), bytes: 1, checksum: format!("greedy {inside}") })
     }
 }
 
@@ -153,13 +153,13 @@ fn a_run_that_takes_all_memory_is_ended_and_its_neighbours_go_on() -> Result<(),
     let message = errors(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(
-        message.contains("2 of 4 runs failed") && message.contains("took all memory: this process held"),
+        message.contains("2 of 4 runs failed") && message.contains("running out of memory (this process held"),
         "{message}"
     );
     let (done, failed): (Vec<_>, Vec<_>) = records(dir.path()).into_iter().partition(|record| record.status.is_done());
     assert_eq!((done.len(), failed.len()), (2, 2));
     for record in &failed {
-        assert!(record.dataset() == "greedy" && record.status.reason().starts_with("took all memory"));
+        assert!(record.dataset() == "greedy" && matches!(record.status, Status::OutOfMemory { .. }));
         assert!(!record.measured.points.is_empty(), "what it found until then is there");
     }
     Ok(())
@@ -174,9 +174,9 @@ fn a_call_that_takes_all_memory_ends_the_program_in_order() -> Result<(), Skippe
     let output = limited(dir.path(), 700, &["run", "--config", "c.toml", "--out", "v", "--jobs", "2"])?;
     let message = errors(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("took all memory") && message.contains("leave it out with --only"), "{message}");
+    assert!(message.contains("running out of memory") && message.contains("leave it out with --only"), "{message}");
     let records = records(dir.path());
-    let failed = records.iter().filter(|record| record.status.reason().starts_with("took all memory")).count();
+    let failed = records.iter().filter(|record| matches!(record.status, Status::OutOfMemory { .. })).count();
     assert_eq!((records.len(), failed), (2, 1), "{message}");
     let output = limited(dir.path(), 700, &["solve", "--dataset", "greedy:inside=1", "--solver", "bcfw"])?;
     assert_eq!(output.status.code(), Some(1));

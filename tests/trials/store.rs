@@ -89,7 +89,7 @@ fn what_is_read_is_the_run_that_was_written() {
     let (store, _lock) = Store::create(dir.path()).unwrap();
     let written = [3, 7, 49, 103, 491, 592, 715, 6251, 7291, 60_000].map(|n| {
         let mut record = record(1, 4);
-        record.identity.lambda = 1.0 / f64::from(n);
+        record.identity.problem.lambda = 1.0 / f64::from(n);
         store.write(Folder::Runs, &record).unwrap();
         record
     });
@@ -98,7 +98,7 @@ fn what_is_read_is_the_run_that_was_written() {
     assert_eq!(contents.records.len(), written.len());
     for record in &written {
         let back = store.read(Folder::Runs, &record.run_id()).unwrap();
-        assert_eq!(back.identity.lambda.to_bits(), record.identity.lambda.to_bits());
+        assert_eq!(back.identity.problem.lambda.to_bits(), record.identity.problem.lambda.to_bits());
         assert_eq!((&back, back.run_id()), (record, record.run_id()));
         assert!(contents.records.contains(record));
     }
@@ -121,7 +121,7 @@ fn files_are_named_as_the_plan_names_the_runs() {
     names.sort();
     assert_eq!((planned.len(), &names), (4, &planned));
     for record in Store::open(&out).unwrap().scan(Folder::Runs).unwrap().records {
-        assert_eq!(record.identity.lambda.to_bits(), (1.0_f64 / 49.0).to_bits());
+        assert_eq!(record.identity.problem.lambda.to_bits(), (1.0_f64 / 49.0).to_bits());
     }
 }
 

@@ -6,7 +6,7 @@ use crate::common;
 use crate::common::trials::{Skipped, official};
 use assert_cmd::Command;
 use ssvm::solver::weights::{End, Weights};
-use ssvm::solver::{Bracket, Weighted, bracket, step};
+use ssvm::solver::{Bracket, Weighted, step};
 use ssvm_bench::experiment::Experiment;
 use ssvm_bench::store::optimum::{Optimum, Store};
 use ssvm_bench::{
@@ -117,7 +117,7 @@ impl MaxOracle for Listed {
 fn found<P: Problem>(problem: &P, gap: f64) -> Bracket {
     // A number of rounds that no test here needs: a solver that never ends must not hang the tests.
     let rounds = std::cell::Cell::new(0);
-    bracket(problem, gap, &|| rounds.get() > 2000, &mut |_| rounds.set(rounds.get() + 1))
+    problem.as_dyn().bracket(gap, &|| rounds.get() > 2000, &mut |_| rounds.set(rounds.get() + 1))
 }
 
 fn one_term_meets_its_closed_form() {
@@ -128,7 +128,7 @@ fn one_term_meets_its_closed_form() {
             SparsePlane { entries: vec![(0, -a)], offset: b },
         ]];
         let truth = if b * lambda <= a * a { b * b * lambda / (2.0 * a * a) } else { b - a * a / (2.0 * lambda) };
-        let Bracket { lower, upper } = found(&Simple(Listed { planes, dim: 1, lambda }), GAP);
+        let Bracket { lower, upper } = found(&Simple::new(Listed { planes, dim: 1, lambda }), GAP);
         assert!(lower <= truth && truth <= upper, "{truth} is not between {lower} and {upper}");
         assert!(upper - lower <= GAP, "{}", upper - lower);
     }
@@ -138,7 +138,7 @@ fn tiny_problems_meet_projected_gradients_over_all_planes() {
     for seed in 0..6 {
         let problem = Listed::random(seed, 6, 5, 4);
         let (dual, primal) = problem.projected_gradient(20_000);
-        let Bracket { lower, upper } = found(&Simple(problem), GAP);
+        let Bracket { lower, upper } = found(&Simple::new(problem), GAP);
         assert!(upper - lower <= GAP, "seed {seed}: {}", upper - lower);
         assert!(dual <= upper && lower <= primal, "seed {seed}: {dual} {primal} against {lower} {upper}");
         assert!(primal - dual < 1e-4, "seed {seed}: the reference did not converge: {dual} {primal}");
@@ -182,23 +182,24 @@ fn every_family_is_bracketed_and_no_solver_crosses() {
 fn a_bracket_that_is_stopped_is_still_one() {
     let problem = common::multiclass(1, 20);
     let tight = found(&problem, GAP);
-    let loose = bracket(&problem, GAP, &|| true, &mut |_| {});
+    let loose = problem.as_dyn().bracket(GAP, &|| true, &mut |_| {});
     assert!(loose.lower <= tight.upper && tight.lower <= loose.upper && loose.width() > tight.width());
 }
 
 fn every_step_of_the_kernel_gains_what_its_formula_says() {
-    let problem = Simple(Listed::random(3, 1, 6, 4));
+    let listed = Listed::random(3, 1, 6, 4);
+    let problem = Simple::new(&listed);
     let lambda = problem.lambda();
-    let list = &problem.0.planes[0];
+    let list = &listed.planes[0];
     let mut now = Weighted::new(Metered::new(&problem), usize::MAX);
     for plane in list {
         now.insert(0, plane, 1);
     }
     let mut weights = now.sets[0].clone();
     assert_eq!(weights.len(), list.len(), "the zero plane is place 0, not a second one");
-    let dual = |weights: &Weights<SparsePlane>| problem.0.dual(&[weights.alpha().to_vec()]);
+    let dual = |weights: &Weights<SparsePlane>| listed.dual(&[weights.alpha().to_vec()]);
     let at = |weights: &Weights<SparsePlane>| -> Vec<f64> {
-        problem.0.sum(&[weights.alpha().to_vec()]).0.iter().map(|v| -v / lambda).collect()
+        listed.sum(&[weights.alpha().to_vec()]).0.iter().map(|v| -v / lambda).collect()
     };
     let mut seen = 0;
     for count in 0..60 {
@@ -229,9 +230,10 @@ fn every_step_of_the_kernel_gains_what_its_formula_says() {
 }
 
 fn planes_of_weight_0_leave_and_products_stay_right() {
-    let problem = Simple(Listed::random(5, 1, 8, 4));
+    let listed = Listed::random(5, 1, 8, 4);
+    let problem = Simple::new(&listed);
     let mut state = Weighted::new(Metered::new(&problem), usize::MAX);
-    for (now, plane) in problem.0.planes[0].iter().enumerate() {
+    for (now, plane) in listed.planes[0].iter().enumerate() {
         state.insert(0, plane, now as u64);
     }
     let mut weights = state.sets[0].clone();

@@ -25,7 +25,7 @@
 //!     }
 //! }
 //!
-//! let outcome = Solve::new(&Simple(Hinge)).solver("mp-bcfw").gap(1e-9).run()?;
+//! let outcome = Solve::new(&Simple::new(Hinge)).solver("mp-bcfw").gap(1e-9).run()?;
 //! assert!((outcome.weights[0] - 1.0).abs() < 1e-6);
 //! # Ok::<(), ssvm::Error>(())
 //! ```

@@ -7,8 +7,9 @@ use super::Source;
 use super::canvas;
 use super::legend::Legend;
 use super::panel::{Line, Panel, Scale};
-use super::theme::{self, INK, Style, WIDTH, pt};
+use super::theme::{self, INK, WIDTH, pt};
 use crate::error::Result;
+use crate::render::style::{self, Style};
 use crate::study::estimate::interval_name;
 use crate::study::price::{BreakEven, PricedSet, Ratio};
 
@@ -26,7 +27,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
     if sets.is_empty() {
         return Ok(None);
     }
-    let styles = theme::styles(&source.results.frames);
+    let styles = style::styles(&source.results.frames);
     let style = |solver: &str| styles.get(solver).copied().unwrap_or(Style { color: INK, dash: &[1.0, 1.0] });
     let mut entries: Vec<(String, Style)> = Vec::new();
     for row in sets.iter().flat_map(|set| &set.rows) {

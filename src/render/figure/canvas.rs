@@ -9,8 +9,9 @@ use plotters::prelude::*;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use super::theme::{Style, UNIT, pt};
+use super::theme::{UNIT, pt};
 use crate::error::{Error, Result};
+use crate::render::style::Style;
 use crate::text::escape;
 
 /// A rectangle to draw in.

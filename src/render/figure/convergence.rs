@@ -7,8 +7,9 @@ use super::Source;
 use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
 use super::panel::{Line, Panel, Scale};
-use super::theme::{self, INK, Style, WIDTH, pt};
+use super::theme::{self, INK, WIDTH, pt};
 use crate::error::Result;
+use crate::render::style::{self, Style};
 use crate::study::frame::{Axis, Bands, Frames, Quantity};
 use crate::text::seconds;
 
@@ -123,7 +124,7 @@ fn notes(kind: Kind, frames: &Frames, bands: &[Bands], shown: &[(usize, usize)])
 /// Draws the figure of these data sets.
 pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String> {
     let (frames, bands) = (&source.results.frames, source.bands(kind.axis())?);
-    let styles = theme::styles(frames);
+    let styles = style::styles(frames);
     let mut entries: Vec<(String, Style)> = Vec::new();
     for series in datasets.iter().flat_map(|dataset| shown_of(kind, source, dataset)).map(|s| &frames.series[s]) {
         let entry = (series.display.clone(), styles[&series.label]);
@@ -183,7 +184,7 @@ fn shown_of<'a>(kind: Kind, source: &'a Source<'_>, dataset: &'a str) -> impl It
 
 fn draw_row(kind: Kind, source: &Source<'_>, bands: &[Bands], (dataset, end): (&str, f64), area: &Area) -> Drawn {
     let frames = &source.results.frames;
-    let styles = theme::styles(frames);
+    let styles = style::styles(frames);
     let quantities = kind.quantities();
     for (cell, quantity) in area.split_evenly((1, quantities.len())).iter().zip(quantities) {
         let lines = shown_of(kind, source, dataset).map(|s| {

@@ -7,8 +7,9 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
 use super::panel::{Ticks, Titles, axes, linear_ticks};
-use super::theme::{self, INK, SMALL, Style, WIDTH, pt};
+use super::theme::{self, INK, SMALL, WIDTH, pt};
 use crate::error::{Error, Result};
+use crate::render::style::Style;
 use crate::store::RunRecord;
 use crate::text::number;
 

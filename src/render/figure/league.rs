@@ -6,8 +6,9 @@ use super::canvas;
 use super::legend::Legend;
 use super::panel::Titles;
 use super::steps::{self, LINE, Steps};
-use super::theme::{self, Style, WIDTH, pt};
+use super::theme::{WIDTH, pt};
 use crate::error::Result;
+use crate::render::style::{self, Style};
 use crate::study::league::{League, Measure, Standing};
 
 const GAP: f64 = 8.0;
@@ -22,7 +23,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
     if standings.is_empty() {
         return Ok(None);
     }
-    let styles = theme::styles(frames);
+    let styles = style::styles(frames);
     let named = Measure::MEASURED.map(|measure| lines(&standings, measure, &styles));
     let tall = (LINE * named[0].len() as f64 + 44.0).max(120.0);
     let dear = DEAR.map(|measure| (measure, lines(&standings, measure, &styles)));

@@ -4,7 +4,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::canvas::{Area, Drawn};
-use super::theme::{self, BAND_ALPHA, INK, SMALL, Style, TEXT, WIDTH, pt};
+use super::theme::{self, BAND_ALPHA, INK, SMALL, TEXT, WIDTH, pt};
+use crate::render::style::Style;
 
 const ROW: f64 = 13.0;
 const SAMPLE: f64 = 22.0;

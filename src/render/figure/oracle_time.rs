@@ -8,8 +8,9 @@ use super::Source;
 use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
 use super::panel::log_ticks;
-use super::theme::{self, GRID, INK, SMALL, Style, TEXT, WIDTH, pt};
+use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt};
 use crate::error::Result;
+use crate::render::style::{self, Style};
 use crate::study::frame::profile::ProfileRow;
 
 const TITLE: f64 = 16.0;
@@ -44,7 +45,7 @@ pub fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<String> {
     let frames = &source.results.frames;
     // A row of the profile for every series.
     let profile = || source.results.profile.iter().zip(&source.shown).filter(|(_, shown)| **shown).map(|(row, _)| row);
-    let styles = theme::styles(frames);
+    let styles = style::styles(frames);
     let blocks: Vec<(&str, Vec<&ProfileRow>)> =
         datasets.iter().map(|dataset| (*dataset, profile().filter(|row| row.dataset == *dataset).collect())).collect();
     let body: f64 = blocks.iter().map(|(_, rows)| HEADING + ROW * rows.len() as f64).sum();

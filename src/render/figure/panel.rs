@@ -6,7 +6,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::canvas::{Area, Drawn};
-use super::theme::{self, BAND_ALPHA, GRID, INK, SMALL, Style, TEXT, pt};
+use super::theme::{self, BAND_ALPHA, GRID, INK, SMALL, TEXT, pt};
+use crate::render::style::Style;
 
 /// How values become positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

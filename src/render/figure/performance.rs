@@ -12,6 +12,7 @@ use super::panel::Titles;
 use super::steps::{self, LINE, NAMES, Steps};
 use super::theme::{self, GRID, INK, WIDTH, pt};
 use crate::error::Result;
+use crate::render::style;
 use crate::study::estimate::interval_name;
 use crate::study::league::{Matrix, Measure, Profile, ProfileLine, Speedup};
 use ssvm::stats::FEWEST_PAIRS;
@@ -31,7 +32,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
         [only] => (&only.profiles, &only.matrices),
         _ => (&league.profiles, &league.matrices),
     };
-    let styles = theme::styles(frames);
+    let styles = style::styles(frames);
     let lines = |profile: &Profile| -> Vec<Steps> {
         let line = |line: &ProfileLine| Steps {
             name: format!("{} {:.2}", line.display, line.score.value),

@@ -6,7 +6,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::canvas::{Area, Drawn};
 use super::panel::{Scale, Ticks, Titles, axes, log_ticks};
-use super::theme::{self, INK, SMALL, Style, TEXT, pt};
+use super::theme::{self, INK, SMALL, TEXT, pt};
+use crate::render::style::Style;
 
 /// Height of a name.
 pub(super) const LINE: f64 = 9.0;

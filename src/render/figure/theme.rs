@@ -1,12 +1,7 @@
-//! How figures look, apart from what they show: sizes, fonts, and a colour with a dash pattern for every series.
-
-use std::collections::BTreeMap;
+//! How figures look, apart from what they show: sizes and fonts.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use crate::study::frame::Frames;
-use ssvm::solver::SolverInfo;
 
 /// Canvas units per point: plotters draws on whole pixels, so the canvas is ten times as fine as the page.
 pub const UNIT: f64 = 10.0;
@@ -28,45 +23,6 @@ pub const BAND_ALPHA: f64 = 0.17;
 /// Points to canvas units.
 pub fn pt(points: f64) -> i32 {
     (points * UNIT).round() as i32
-}
-
-/// Colour and dash pattern of a series. The colour alone decides the dash pattern, see [`super::canvas`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Style {
-    /// From the palette of Okabe and Ito, made for colour-blind readers.
-    pub color: RGBColor,
-    /// On and off lengths in points; empty for a solid line.
-    pub dash: &'static [f64],
-}
-
-/// For solvers that appear with several settings, and for those that this program does not know.
-const EXTRA: [Style; 5] = [
-    Style { color: RGBColor(0x00, 0x9E, 0x73), dash: &[3.5, 1.2] },
-    Style { color: RGBColor(0xCC, 0x79, 0xA7), dash: &[7.0, 1.5] },
-    Style { color: RGBColor(0x00, 0x00, 0x00), dash: &[1.2, 1.2] },
-    Style { color: RGBColor(0x88, 0x22, 0x55), dash: &[4.0, 1.2, 1.2, 1.2, 1.2, 1.2] },
-    Style { color: RGBColor(0x11, 0x77, 0x33), dash: &[2.0, 3.0] },
-];
-
-/// The style of every label of the frames: the same in every figure and in the report.
-pub fn styles(frames: &Frames) -> BTreeMap<String, Style> {
-    let mut extra = EXTRA.iter().cycle();
-    let mut styles: BTreeMap<String, Style> = BTreeMap::new();
-    for series in &frames.series {
-        if !styles.contains_key(&series.label) {
-            let own = series.info.as_ref().filter(|_| series.label == series.solver);
-            let mut style = match own {
-                Some(SolverInfo { color: [r, g, b], dash, .. }) => Style { color: RGBColor(*r, *g, *b), dash },
-                None => *extra.next().unwrap_or(&EXTRA[0]),
-            };
-            // A colour stands for one line: one that is taken is moved by as little as possible.
-            while styles.values().any(|other| other.color == style.color) {
-                style.color.2 = style.color.2.wrapping_add(1);
-            }
-            styles.insert(series.label.clone(), style);
-        }
-    }
-    styles
 }
 
 /// Text of a size in points, anchored as told.

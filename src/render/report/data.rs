@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::render::figure::convergence::{axis_end, drawn_length};
-use crate::render::figure::theme;
+use crate::render::style;
 use crate::study::frame::{Axis, Band, Bands, Frames, Quantity};
 
 /// Most positions of one line in the page.
@@ -12,7 +12,7 @@ const MOST: usize = 300;
 
 /// All data sets with their series and bands.
 pub(super) fn json(frames: &Frames) -> Result<String> {
-    let (styles, shown) = (theme::styles(frames), frames.shown(&[]));
+    let (styles, shown) = (style::styles(frames), frames.shown(&[]));
     let axes = [frames.bands(Axis::Iteration)?, frames.bands(Axis::Time)?, frames.bands(Axis::OracleCalls)?];
     let mut datasets = Vec::new();
     for dataset in frames.datasets() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Input;
 use super::sections::table;
-use crate::study::league::text::{Part, Section, sections};
+use crate::render::tables::league::{Part, Section, sections};
 use crate::text::escape;
 
 fn html_of(section: &Section) -> String {

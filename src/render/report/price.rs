@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Input;
 use super::sections::table;
-use crate::study::price::text;
+use crate::render::tables::breakeven as text;
 use crate::text::{escape, number, percent};
 
 /// The section.

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use super::Input;
 use crate::error::Result;
-use crate::render::figure::theme;
-use crate::study::claims::{self, CLAIMS, Claim, Verdict};
+use crate::render::style;
+use crate::render::tables;
+use crate::study::claims::{CLAIMS, Claim, Verdict};
 use crate::study::frame::profile::{Latency, ProfileRow};
 use crate::study::frame::{Frames, target};
 use crate::text::{escape, number, percent, seconds};
@@ -69,7 +70,7 @@ pub(super) fn summary(input: &Input) -> String {
     let _ = write!(
         out,
         ". Claims of the paper: <strong>{}</strong>.</p>",
-        claims::summary(input.claims).replace('\n', "; ")
+        tables::claims::summary(input.claims).replace('\n', "; ")
     );
     out
 }
@@ -151,7 +152,7 @@ pub(super) fn claims(claims: &[Claim]) -> String {
 
 /// Oracle share as bars, latencies as numbers.
 pub(super) fn oracle(input: &Input) -> String {
-    let styles = theme::styles(&input.results.frames);
+    let styles = style::styles(&input.results.frames);
     let row = |p: &ProfileRow| {
         let plotters::style::RGBColor(r, g, b) = styles[&p.label].color;
         let share = p.share.map_or("no run ended well".to_owned(), |s| {

@@ -37,7 +37,7 @@ impl Found {
             for head in heads {
                 match head.map(|head| (head.record.run_id(), head.record.status)) {
                     Ok((id, Status::Done(_))) => drop(found.done.insert(id)),
-                    Ok((id, Status::Failed(why))) => drop(found.failed.insert(id, why)),
+                    Ok((id, status)) => drop(found.failed.insert(id, status.reason())),
                     Err(error @ Error::Invalid(_)) => return Err(error),
                     Err(error) => damaged.push(error.to_string()),
                 }

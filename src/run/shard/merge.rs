@@ -254,8 +254,12 @@ fn candidate(path: &Path, head: &Head) -> (String, Candidate) {
         failed: !record.status.is_done(),
         label: record.label(),
         block: (!record.settings().clock.repeatable())
-            .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.circumstances.host.clone())),
-        code: format!("{}, data {}", identity.code_version, identity.data_checksum.chars().take(8).collect::<String>()),
+            .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.environment.host.clone())),
+        code: format!(
+            "{}, data {}",
+            identity.code_version,
+            identity.problem.checksum.chars().take(8).collect::<String>()
+        ),
     };
     (record.run_id(), candidate)
 }

@@ -27,17 +27,18 @@ pub(super) struct Rank {
 
 impl Rank {
     pub(super) fn of(Head { record, digest }: &Head) -> Self {
-        let circumstances = &record.circumstances;
+        let environment = &record.environment;
         Self {
             ended: match &record.status {
                 Status::Done(_) => 2,
-                failed @ Status::Failed(_) => u8::from(failed.is_timed_out()),
+                Status::TimedOut { .. } => 1,
+                Status::OutOfMemory { .. } | Status::Failed(_) => 0,
             },
-            attempt: if record.settings().clock.repeatable() { 0 } else { attempt(&circumstances.shard) },
-            alone: Reverse(circumstances.jobs),
+            attempt: if record.settings().clock.repeatable() { 0 } else { attempt(&environment.shard) },
+            alone: Reverse(environment.jobs),
             // Non-negative numbers are ordered as their bits are.
-            steal: Reverse(circumstances.steal.max(0.0).to_bits()),
-            started: Reverse(circumstances.started_unix_s),
+            steal: Reverse(environment.steal.max(0.0).to_bits()),
+            started: Reverse(environment.started_unix_s),
             content: digest.clone(),
         }
     }

@@ -153,7 +153,8 @@ impl Certain {
     }
 
     fn of_problem(&self, identity: &Identity) -> Option<Bounds> {
-        let stored = self.optima.find(&identity.data_checksum, identity.lambda, identity.pairwise_weight);
+        let stored =
+            self.optima.find(&identity.problem.checksum, identity.problem.lambda, identity.problem.pairwise_weight);
         let stored = stored.map(|optimum| (optimum.lower, optimum.upper));
         match (stored, self.found.get(&key(identity)).copied()) {
             (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.min(b.1))),
@@ -163,5 +164,9 @@ impl Certain {
 }
 
 fn key(identity: &Identity) -> ProblemKey {
-    (identity.data_checksum.clone(), identity.lambda.to_bits(), identity.pairwise_weight.map(f64::to_bits))
+    (
+        identity.problem.checksum.clone(),
+        identity.problem.lambda.to_bits(),
+        identity.problem.pairwise_weight.map(f64::to_bits),
+    )
 }

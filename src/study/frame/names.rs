@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::store::{Circumstances, RunRecord};
+use crate::store::{Environment, RunRecord};
 use ssvm::settings::{Cadence, Until};
 
 /// File name part for each data set, distinct and safe on any system.
@@ -50,7 +50,7 @@ fn circumstances(record: &RunRecord) -> Facts {
         facts.insert(PRICE.to_owned(), cost.to_string());
     }
     if !clock.repeatable() {
-        let Circumstances { host, host_class, jobs, threads, build, .. } = &record.circumstances;
+        let Environment { host, host_class, jobs, threads, build, .. } = &record.environment;
         let host = if host_class.is_empty() { host } else { host_class };
         facts.insert("host".to_owned(), host.clone());
         facts.insert("jobs".to_owned(), if *jobs <= 1 { "isolated".to_owned() } else { jobs.to_string() });
@@ -69,9 +69,9 @@ pub fn series(records: &[&RunRecord]) -> Vec<Name> {
     let problems = records.iter().map(|record| {
         let identity = &record.identity;
         let facts = Facts::from([
-            ("lambda".to_owned(), identity.lambda.to_string()),
-            ("data".to_owned(), identity.data_checksum.chars().take(8).collect()),
-            ("pairwise_weight".to_owned(), optional(identity.pairwise_weight.map(|weight| weight.to_string()))),
+            ("lambda".to_owned(), identity.problem.lambda.to_string()),
+            ("data".to_owned(), identity.problem.checksum.chars().take(8).collect()),
+            ("pairwise_weight".to_owned(), optional(identity.problem.pairwise_weight.map(|weight| weight.to_string()))),
         ]);
         (record.dataset(), facts)
     });

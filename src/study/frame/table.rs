@@ -48,13 +48,13 @@ pub(super) fn points(planned: &[(&RunRecord, usize)]) -> Result<(DataFrame, Vec<
             end: match &record.status {
                 Status::Done(StopReason::Gap) => End::Gap,
                 Status::Done(_) => End::Budget,
-                status if status.is_timed_out() => End::TimedOut,
-                Status::Failed(_) => End::Failed,
+                Status::TimedOut { .. } => End::TimedOut,
+                Status::OutOfMemory { .. } | Status::Failed(_) => End::Failed,
             },
         });
         series.resize(end, *at as u32);
         repeat.resize(end, record.repeat);
-        terms.resize(end, record.circumstances.n);
+        terms.resize(end, record.environment.n);
     }
     let columns = vec![
         Column::new("series".into(), series),
@@ -166,7 +166,7 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
         count("seed", &|r| r.settings().seed),
         text("clock", &|r| r.settings().clock.name().to_owned()),
         text("status", &|r| if r.status.is_done() { "done".to_owned() } else { "failed".to_owned() }),
-        text("reason", &|r| r.status.reason().to_owned()),
+        text("reason", &|r| r.status.reason()),
         count("evaluations", &|r| r.points().len() as u64),
         count("iterations", &|r| r.points().last().map_or(0, |p| p.iteration)),
         count("oracle_calls", &|r| r.points().last().map_or(0, |p| p.oracle_calls)),
@@ -176,16 +176,16 @@ pub(super) fn runs(planned: &[(&RunRecord, usize)], series: &[Series]) -> Result
         number("gap", &last(|p| p.gap)),
         number("oracle_slack", &last(|p| p.oracle_slack)),
         count("proven", &|r| r.points().last().map_or(0, |p| p.proven)),
-        count("terms", &|r| r.circumstances.n),
-        count("jobs", &|r| r.circumstances.jobs),
-        Column::new("core".into(), planned.iter().map(|(r, _)| r.circumstances.core as f64).collect::<Vec<f64>>()),
+        count("terms", &|r| r.environment.n),
+        count("jobs", &|r| r.environment.jobs),
+        Column::new("core".into(), planned.iter().map(|(r, _)| r.environment.core as f64).collect::<Vec<f64>>()),
         number("wall_s", &|r| r.measured.totals.wall_s),
         number("cpu_s", &|r| r.measured.totals.cpu_s),
         number("instrument_s", &|r| r.measured.totals.instrument_s),
-        number("steal", &|r| r.circumstances.steal),
-        text("host", &|r| r.circumstances.host.clone()),
-        text("host_class", &|r| r.circumstances.host_class.clone()),
-        text("build", &|r| r.circumstances.build.clone()),
+        number("steal", &|r| r.environment.steal),
+        text("host", &|r| r.environment.host.clone()),
+        text("host_class", &|r| r.environment.host_class.clone()),
+        text("build", &|r| r.environment.build.clone()),
     ];
     DataFrame::new_infer_height(columns).map_err(polars_error)
 }

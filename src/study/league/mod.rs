@@ -8,11 +8,8 @@
 
 mod course;
 mod field;
-mod over_gaps;
-mod profile;
+pub mod profile;
 mod speedup;
-pub mod tables;
-pub mod text;
 
 pub use course::Measure;
 pub use profile::{Profile, ProfileLine};

@@ -5,7 +5,6 @@
 
 mod advice;
 mod curve;
-pub mod text;
 
 pub use advice::{Advice, Place, advise};
 pub use curve::{Bound, Crossing, Ratio, Sense};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
+use crate::settings::total_order;
 
 /// How many seconds a second inside the exact oracle counts; 1 is the machine as it is.
 ///
@@ -14,10 +15,16 @@ use crate::error::{Error, Result};
 /// assert!("0".parse::<OracleCost>().is_err());
 /// # Ok::<(), ssvm::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct OracleCost(f64);
 
+crate::ordered_by_key!(OracleCost);
+
 impl OracleCost {
+    fn key(self) -> i64 {
+        total_order(self.0)
+    }
+
     /// The machine as it is.
     pub const ONE: Self = Self(1.0);
 

@@ -66,6 +66,10 @@ pub trait Clock: Sync {
 pub struct ClockKind(&'static dyn Clock);
 
 impl ClockKind {
+    fn key(self) -> &'static str {
+        self.0.name()
+    }
+
     /// Monotonic wall time.
     pub const WALL: Self = Self(&wall::Wall);
     /// CPU time of the solver's threads.
@@ -94,13 +98,7 @@ impl Default for ClockKind {
     }
 }
 
-impl PartialEq for ClockKind {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for ClockKind {}
+crate::ordered_by_key!(ClockKind);
 
 impl std::fmt::Debug for ClockKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -7,7 +7,7 @@ use super::{Course, Observer, Outcome, drive};
 use crate::error::Result;
 use crate::problem::{Family, Problem, guarded};
 use crate::settings::RunSettings;
-use crate::solver::{Bracket, Progress, SolverTable, bracket};
+use crate::solver::{Bracket, Progress, SolverTable};
 
 /// A problem that can be run with any solver of a table.
 pub trait AnyProblem: Send + Sync {
@@ -23,7 +23,7 @@ pub trait AnyProblem: Send + Sync {
     fn exact(&self) -> bool;
     /// Builds the solver and runs it until its budget ends.
     fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome>;
-    /// Narrows the bracket of the optimum, see [`bracket`].
+    /// Narrows the bracket of the optimum, see [`crate::problem::DynProblem::bracket`].
     fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket>;
 }
 
@@ -72,6 +72,6 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
     }
 
     fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket> {
-        guarded(|| bracket(&self.problem, gap, stop, watch))
+        guarded(|| self.problem.as_dyn().bracket(gap, stop, watch))
     }
 }

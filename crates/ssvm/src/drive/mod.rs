@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::clock::{ClockKind, Helpers, Meter, OracleCost};
 use crate::error::{Error, Result};
-use crate::problem::{Problem, evaluate as evaluate_primal};
+use crate::problem::{DynProblem, Problem};
 use crate::settings::{Budget, Cadence, Until};
 use crate::solver::{Iteration, Moment, Solver};
 
@@ -81,7 +81,7 @@ pub struct Course<'a> {
 ///     }
 /// }
 ///
-/// let problem = Simple(Hinge);
+/// let problem = Simple::new(Hinge);
 /// let mut solver = FrankWolfe::new(Metered::new(&problem), 1);
 /// let course = Course {
 ///     clock: ClockKind::VIRTUAL,
@@ -95,6 +95,15 @@ pub struct Course<'a> {
 /// ```
 pub fn drive<P: Problem>(
     problem: &P,
+    solver: &mut dyn Solver,
+    course: Course<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    drive_dyn(problem.as_dyn(), solver, course, observer)
+}
+
+fn drive_dyn(
+    problem: &dyn DynProblem,
     solver: &mut dyn Solver,
     course: Course<'_>,
     observer: &mut dyn Observer,
@@ -119,7 +128,6 @@ pub fn drive<P: Problem>(
     let cancelled = observer.cancelled();
     let mut meter = Meter::new(clock, budget.limits(), &*cancelled).with_oracle_cost(oracle_cost);
     meter = meter.with_helpers(observer.helpers());
-    let mut work = problem.work();
     let mut points: Vec<TracePoint> = Vec::new();
     let mut iterations = 0;
     let (stop, solution) = loop {
@@ -144,7 +152,7 @@ pub fn drive<P: Problem>(
         let solution = solver.solution();
         let known = if problem.exact() { Vec::new() } else { solver.kept_values(&solution.w) };
         let parallel = observer.parallel_evaluation();
-        let Some(value) = evaluate_primal(problem, &solution.w, &known, &mut work, parallel, &*cancelled) else {
+        let Some(value) = problem.evaluate(&solution.w, &known, parallel, &*cancelled) else {
             break (StopReason::Cancelled, solution);
         };
         let dual_solution = solution.dual(problem.lambda());

@@ -23,7 +23,7 @@ use crate::solver::{SolverTable, Standard};
 /// #         1
 /// #     }
 /// # }
-/// # let problem = Simple(Hinge);
+/// # let problem = Simple::new(Hinge);
 /// let outcome = Solve::new(&problem).solver("bcfw").gap(1e-4).clock(ClockKind::VIRTUAL).run()?;
 /// assert!(outcome.points.last().is_some_and(|point| point.gap <= 1e-4));
 /// # Ok::<(), ssvm::Error>(())

@@ -137,6 +137,10 @@ impl Problem for ChainProblem {
         &CHAIN
     }
 
+    fn as_dyn(&self) -> &dyn super::DynProblem {
+        self
+    }
+
     fn terms(&self) -> usize {
         self.data.len()
     }

@@ -19,13 +19,11 @@ pub struct Evaluation {
     pub operations: u64,
 }
 
-/// Evaluates P at w. `known` has per term the value of the best plane that somebody keeps, and may be empty. Runs on the
-/// current rayon pool when `parallel`. `None` when `cancelled` says so.
-pub fn evaluate<P: Problem>(
+/// See [`super::DynProblem::evaluate`].
+pub(super) fn evaluate<P: Problem>(
     problem: &P,
     w: &[f64],
     known: &[f64],
-    work: &mut P::Work,
     parallel: bool,
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Option<Evaluation> {
@@ -46,12 +44,12 @@ pub fn evaluate<P: Problem>(
             },
         )?;
     } else {
-        let mut plane = P::Plane::default();
+        let (mut work, mut plane) = (problem.work(), P::Plane::default());
         for (chunk, terms) in terms.chunks_mut(CHUNK).enumerate() {
             if cancelled() {
                 return None;
             }
-            certify(work, &mut plane, chunk, terms);
+            certify(&mut work, &mut plane, chunk, terms);
         }
     }
     for (term, known) in terms.iter_mut().zip(known) {

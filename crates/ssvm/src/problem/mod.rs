@@ -4,6 +4,7 @@
 //! compact form the family likes; the solvers only ask for products with w, for the direction φ̂ − φ^i, and to move.
 
 mod chain;
+mod dynamic;
 mod evaluate;
 mod family;
 mod fault;
@@ -12,7 +13,8 @@ mod multiclass;
 mod simple;
 
 pub use chain::{CHAIN, ChainProblem};
-pub use evaluate::{Evaluation, evaluate};
+pub use dynamic::DynProblem;
+pub use evaluate::Evaluation;
 pub use family::{Family, Paper, Size};
 pub use fault::{give_up, guarded};
 pub use graph::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
@@ -259,6 +261,14 @@ pub trait Problem: Sync {
     /// w in the block order of the joint features: label-major blocks, then transitions row-major.
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
+    }
+    /// The problem behind dynamic calls. Solvers are compiled for a problem where this method is: override it with the same
+    /// body, `self`, in a crate of its own, and only that crate compiles them.
+    fn as_dyn(&self) -> &dyn DynProblem
+    where
+        Self: Sized,
+    {
+        self
     }
 }
 

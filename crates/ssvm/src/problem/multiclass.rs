@@ -162,6 +162,10 @@ impl Problem for MulticlassProblem {
         &MULTICLASS
     }
 
+    fn as_dyn(&self) -> &dyn super::DynProblem {
+        self
+    }
+
     fn terms(&self) -> usize {
         self.data.len()
     }

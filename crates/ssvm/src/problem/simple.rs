@@ -33,8 +33,27 @@ pub trait MaxOracle: Sync {
     fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64;
 }
 
-/// A [`Problem`] made of a [`MaxOracle`]; keeps every φ^i as a dense vector.
-pub struct Simple<O>(pub O);
+impl<O: MaxOracle + ?Sized> MaxOracle for &O {
+    fn terms(&self) -> usize {
+        (**self).terms()
+    }
+
+    fn dim(&self) -> usize {
+        (**self).dim()
+    }
+
+    fn lambda(&self) -> f64 {
+        (**self).lambda()
+    }
+
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+        (**self).max_plane(i, w, plane)
+    }
+}
+
+/// A [`Problem`] made of a [`MaxOracle`]; keeps every φ^i as a dense vector. The oracle is behind a dynamic call, so that
+/// your crate compiles the oracle and no solver.
+pub struct Simple<'o>(Box<dyn MaxOracle + Send + 'o>);
 
 /// φ^i and φ∘^i, dense.
 pub struct SimpleBlocks {
@@ -42,17 +61,26 @@ pub struct SimpleBlocks {
     offsets: Vec<f64>,
 }
 
-impl<O: MaxOracle> Simple<O> {
+impl<'o> Simple<'o> {
+    /// The problem of this oracle, or of a reference to one.
+    pub fn new(oracle: impl MaxOracle + Send + 'o) -> Self {
+        Self(Box::new(oracle))
+    }
+
     fn block<'a>(&self, i: usize, blocks: &'a SimpleBlocks) -> &'a [f64] {
         &blocks.vectors[i * self.0.dim()..(i + 1) * self.0.dim()]
     }
 }
 
-impl<O: MaxOracle> Problem for Simple<O> {
+impl Problem for Simple<'_> {
     type Plane = SparsePlane;
     type Blocks = SimpleBlocks;
     /// φ̂ − φ^i.
     type Work = Vec<f64>;
+
+    fn as_dyn(&self) -> &dyn super::DynProblem {
+        self
+    }
 
     fn terms(&self) -> usize {
         self.0.terms()

@@ -1,7 +1,9 @@
 //! The checked settings of one run: plain values that solvers, the loop, the planner and result files share.
 
+mod key;
 mod params;
 
+pub use key::total_order;
 pub use params::{Domain, Param, Params, SolverSpec, Value};
 
 use std::time::Duration;
@@ -12,7 +14,7 @@ use crate::clock::{ClockKind, Limits, OracleCost};
 use crate::error::{Error, Result};
 
 /// Which of several limits ends a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Until {
     /// The first that is reached.
@@ -25,6 +27,11 @@ pub enum Until {
 impl Until {
     /// The names in configs.
     pub const NAMES: [&str; 2] = ["first", "all"];
+
+    /// The name in configs.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
 
     // Serde hands over a reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -45,7 +52,7 @@ impl std::str::FromStr for Until {
 }
 
 /// When to stop: the first limit that is reached, unless `until` says otherwise. Independent knobs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Budget {
     /// Most iterations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +71,14 @@ pub struct Budget {
     pub until: Until,
 }
 
+crate::ordered_by_key!(Budget);
+
 impl Budget {
+    fn key(&self) -> (Option<u64>, Option<i64>, Option<u64>, Option<i64>, Until) {
+        let Self { iterations, time_s, oracle_calls, gap, until } = *self;
+        (iterations, time_s.map(total_order), oracle_calls, gap.map(total_order), until)
+    }
+
     /// So many iterations and nothing else.
     pub fn iterations(count: u64) -> Self {
         Self { iterations: Some(count), ..Self::default() }
@@ -92,7 +106,7 @@ pub fn time_limit(seconds: f64) -> Result<Duration> {
 const TENTHS: [u64; 10] = [10, 13, 16, 20, 25, 32, 40, 50, 63, 80];
 
 /// After which iterations the primal is evaluated (off the clock). The last iteration always is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cadence {
     /// Every k iterations.
@@ -144,6 +158,19 @@ impl Cadence {
     }
 }
 
+/// As in a config: `log`, `every:5`, `at:1,2,5`.
+impl std::fmt::Display for Cadence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Every(k) => write!(f, "every:{k}"),
+            Self::Log => f.pad("log"),
+            Self::At(list) => {
+                write!(f, "at:{}", list.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+}
+
 impl std::str::FromStr for Cadence {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
@@ -168,7 +195,7 @@ impl std::str::FromStr for Cadence {
 }
 
 /// Everything one run depends on besides its problem.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunSettings {
     /// The solver and its parameters.
     pub solver: SolverSpec,

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::total_order;
+
 /// What a parameter may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {
@@ -32,7 +34,7 @@ pub struct Param {
 }
 
 /// The value of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// A whole number.
@@ -41,6 +43,19 @@ pub enum Value {
     Real(f64),
     /// A word.
     Word(String),
+}
+
+crate::ordered_by_key!(Value);
+
+impl Value {
+    /// Whole numbers, then other numbers, then words.
+    fn key(&self) -> (u8, u64, i64, &str) {
+        match self {
+            Self::Count(count) => (0, *count, 0, ""),
+            Self::Real(number) => (1, 0, total_order(*number), ""),
+            Self::Word(word) => (2, 0, 0, word),
+        }
+    }
 }
 
 impl std::fmt::Display for Value {
@@ -106,7 +121,7 @@ impl Param {
 ///
 /// Defaults are no part of it, so that a new
 /// parameter changes the identity of no run that does not use it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SolverSpec {
     /// Its name in the table of solvers.
     pub name: String,

@@ -108,8 +108,8 @@ pub struct Progress {
     pub news: usize,
 }
 
-/// Narrows the bracket until it is at most `gap` wide, nothing more can be gained, or `stop` says so.
-pub fn bracket<P: Problem>(
+/// See [`crate::problem::DynProblem::bracket`].
+pub(crate) fn bracket<P: Problem>(
     problem: &P,
     gap: f64,
     stop: &dyn Fn() -> bool,

@@ -29,6 +29,11 @@ impl<'p, P: Problem> Metered<'p, P> {
         Self(problem)
     }
 
+    /// The problem itself.
+    pub(super) fn bare(self) -> &'p P {
+        self.0
+    }
+
     /// The max-oracle of term i at w, see [`Problem::oracle`]. Ask [`Meter::may_call`] first.
     #[inline(always)]
     pub fn oracle(self, meter: &mut Meter<'_>, i: usize, w: &[f64], work: &mut P::Work, plane: &mut P::Plane) {

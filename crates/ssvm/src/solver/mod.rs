@@ -2,7 +2,7 @@
 
 pub mod average;
 pub mod batch;
-mod bracket;
+pub(crate) mod bracket;
 mod face;
 mod fw;
 mod gap;
@@ -27,7 +27,7 @@ pub mod working_set;
 
 pub use average::{Average, Solution};
 pub use batch::Batching;
-pub use bracket::{Bracket, Progress, bracket};
+pub use bracket::{Bracket, Progress};
 pub use fw::FrankWolfe;
 pub use iterate::Iterate;
 pub use metered::Metered;
@@ -35,7 +35,8 @@ pub use mpbcfw::{MultiPlane, MultiPlaneParams, PlaneSets};
 pub use passes::Schedule;
 pub use slope::Moment;
 pub use state::State;
-pub use table::{Refusal, SolverInfo, SolverRow, SolverTable, Standard};
+pub(crate) use table::standard_solver;
+pub use table::{Added, Refusal, SolverInfo, SolverRow, SolverTable, Standard};
 pub use weighted::{Visit, Weighted};
 
 pub use crate::clock::Meter;

@@ -1,7 +1,9 @@
 //! The table of solvers: name in, everything about the solver and the solver itself out.
 //!
-//! A row is a type with [`SolverRow`]; a table is [`Standard`], or a pair of a table and one more row, so that every
-//! solver, also somebody else's, is compiled for every problem without a dynamic call inside a step.
+//! A row is a type with [`SolverRow`]; a table is [`Standard`], or a table and one more row ([`Added`]), so that every
+//! solver, also one of another crate, is compiled for every problem without a dynamic call inside a step.
+
+use std::sync::LazyLock;
 
 use super::{Metered, Solver, fw, gap, gram, lazy, mpbcfw, one_slack, ssg};
 use crate::error::{Error, Result};
@@ -81,7 +83,7 @@ pub trait SolverRow: Send + Sync + 'static {
 /// ```
 pub trait SolverTable: Send + Sync + 'static {
     /// The rows, in the order of tables and legends.
-    fn infos(&self) -> Vec<SolverInfo>;
+    fn infos(&self) -> &[SolverInfo];
     /// The solver of this name with these parameters; `None` when the table has no such row.
     fn build_row<'p, P: Problem>(
         &self,
@@ -94,8 +96,8 @@ pub trait SolverTable: Send + Sync + 'static {
     /// Builds a solver; an unknown name or parameter is an error that says what there is.
     fn build<'p, P: Problem>(&self, spec: &SolverSpec, problem: &'p P, seed: u64) -> Result<Box<dyn Solver + 'p>> {
         let infos = self.infos();
-        let info = SolverInfo::find(&infos, &spec.name)?;
-        let params = info.resolve(spec, &infos)?;
+        let info = SolverInfo::find(infos, &spec.name)?;
+        let params = info.resolve(spec, infos)?;
         (info.fits)(&params, problem.terms() as u64)?;
         self.build_row(&spec.name, Metered::new(problem), &params, seed)
             .ok_or_else(|| Error::invalid(format!("solver '{}' is in the list but not in the table", spec.name)))
@@ -104,23 +106,20 @@ pub trait SolverTable: Send + Sync + 'static {
 
 macro_rules! standard {
     ($($row:expr),+ $(,)?) => {
-        impl SolverTable for Standard {
-            fn infos(&self) -> Vec<SolverInfo> {
-                vec![$(SolverRow::info(&$row)),+]
-            }
+        static INFOS: LazyLock<Vec<SolverInfo>> = LazyLock::new(|| vec![$(SolverRow::info(&$row)),+]);
 
-            fn build_row<'p, P: Problem>(
-                &self,
-                name: &str,
-                problem: Metered<'p, P>,
-                params: &Params,
-                seed: u64,
-            ) -> Option<Box<dyn Solver + 'p>> {
-                $(if SolverRow::info(&$row).name == name {
-                    return Some(SolverRow::build(&$row, problem, params, seed));
-                })+
-                None
-            }
+        /// See [`crate::problem::DynProblem::standard_solver`].
+        pub(crate) fn standard_solver<'p, P: Problem>(
+            name: &str,
+            problem: Metered<'p, P>,
+            params: &Params,
+            seed: u64,
+        ) -> Option<Box<dyn Solver + 'p>> {
+            let mut rows = INFOS.iter();
+            $(if rows.next()?.name == name {
+                return Some(SolverRow::build(&$row, problem, params, seed));
+            })+
+            None
         }
     };
 }
@@ -151,11 +150,9 @@ standard![
     ssg::SsgAvg,
 ];
 
-impl<T: SolverTable, R: SolverRow> SolverTable for (T, R) {
-    fn infos(&self) -> Vec<SolverInfo> {
-        let mut infos = self.0.infos();
-        infos.push(self.1.info());
-        infos
+impl SolverTable for Standard {
+    fn infos(&self) -> &[SolverInfo] {
+        &INFOS
     }
 
     fn build_row<'p, P: Problem>(
@@ -165,10 +162,44 @@ impl<T: SolverTable, R: SolverRow> SolverTable for (T, R) {
         params: &Params,
         seed: u64,
     ) -> Option<Box<dyn Solver + 'p>> {
-        if self.1.info().name == name {
-            return Some(self.1.build(problem, params, seed));
+        problem.bare().as_dyn().standard_solver(name, params, seed)
+    }
+}
+
+/// A table and one more row, which takes the place of a row with its name.
+pub struct Added<T, R> {
+    table: T,
+    row: R,
+    infos: Vec<SolverInfo>,
+}
+
+impl<T: SolverTable, R: SolverRow> Added<T, R> {
+    /// The rows of the table, then this one.
+    pub fn new(table: T, row: R) -> Self {
+        let info = row.info();
+        let mut infos: Vec<SolverInfo> =
+            table.infos().iter().filter(|other| other.name != info.name).cloned().collect();
+        infos.push(info);
+        Self { table, row, infos }
+    }
+}
+
+impl<T: SolverTable, R: SolverRow> SolverTable for Added<T, R> {
+    fn infos(&self) -> &[SolverInfo] {
+        &self.infos
+    }
+
+    fn build_row<'p, P: Problem>(
+        &self,
+        name: &str,
+        problem: Metered<'p, P>,
+        params: &Params,
+        seed: u64,
+    ) -> Option<Box<dyn Solver + 'p>> {
+        if self.infos.last().is_some_and(|info| info.name == name) {
+            return Some(self.row.build(problem, params, seed));
         }
-        self.0.build_row(name, problem, params, seed)
+        self.table.build_row(name, problem, params, seed)
     }
 }
 
@@ -268,7 +299,7 @@ mod tests {
             if let Some(partner) = info.partner {
                 assert!(infos.iter().any(|other| other.name == partner));
             }
-            assert!(info.spec(&[], &infos).is_ok(), "{}: the defaults break its rule", info.name);
+            assert!(info.spec(&[], infos).is_ok(), "{}: the defaults break its rule", info.name);
         }
     }
 
@@ -277,7 +308,7 @@ mod tests {
         let infos = Standard.infos();
         let refusal = |solver: &str, key: &str, value: &str| {
             let info = SolverInfo::find(&infos, solver).unwrap();
-            info.spec(&[(key, value.to_owned())], &infos).unwrap_err().message
+            info.spec(&[(key, value.to_owned())], infos).unwrap_err().message
         };
         let other = "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg";
         assert!(refusal("bcfw", "N", "5").starts_with(other));
@@ -292,8 +323,8 @@ mod tests {
     fn defaults_are_no_part_of_a_specification() {
         let infos = Standard.infos();
         let info = SolverInfo::find(&infos, "mp-bcfw").unwrap();
-        let spec = info.spec(&[("T", "10".to_owned()), ("N", "7".to_owned())], &infos).unwrap();
+        let spec = info.spec(&[("T", "10".to_owned()), ("N", "7".to_owned())], infos).unwrap();
         assert_eq!(spec, SolverSpec::new("mp-bcfw").with("N", Value::Count(7)));
-        assert_eq!(info.resolve(&spec, &infos).unwrap().count("T"), 10);
+        assert_eq!(info.resolve(&spec, infos).unwrap().count("T"), 10);
     }
 }

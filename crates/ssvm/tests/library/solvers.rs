@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::common::{chain, graph, iterate, iterate_until, multiclass, vectors};
 use ssvm::data::multiclass::Features;
-use ssvm::problem::{MulticlassProblem, evaluate};
+use ssvm::problem::MulticlassProblem;
 use ssvm::solver::order::Order;
-use ssvm::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule, Standard, bracket};
+use ssvm::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule, Standard};
 use ssvm::{
     Budget, Cadence, ClockKind, Course, Iteration, Metered, Outcome, Problem, Quiet, Solver, SolverInfo, SolverSpec,
     SolverTable, StopReason, TracePoint, Value, drive,
@@ -89,7 +89,7 @@ fn check_invariants<P: Problem>(problem: &P) {
                 assert!(now >= before - ROUNDING, "{spec:?}: F fell from {before} to {now}");
                 before = now;
                 let solution = solver.solution();
-                let value = evaluate(problem, &solution.w, &[], &mut problem.work(), false, &|| false);
+                let value = problem.as_dyn().evaluate(&solution.w, &[], false, &|| false);
                 best_primal = best_primal.min(value.expect("nobody cancels").primal);
                 best_dual = best_dual.max(now).max(solution.dual(problem.lambda()));
                 assert!(best_dual <= best_primal + ROUNDING, "{spec:?}: F {best_dual} above P {best_primal}");
@@ -244,8 +244,8 @@ fn a_budget_of_n_calls_completes_an_iteration() {
     fn check<P: Problem>(problem: &P) {
         let n = problem.terms() as u64;
         // A cache saves calls, so an iteration may have fewer.
-        let calls_everybody = |info: &SolverInfo| !has(info, "F") && info.name != "bcfw-lazy";
-        for info in Standard.infos().into_iter().filter(calls_everybody) {
+        let calls_everybody = |info: &&SolverInfo| !has(info, "F") && info.name != "bcfw-lazy";
+        for info in Standard.infos().iter().filter(calls_everybody) {
             let spec = spec(&info, &[]);
             for (calls, complete) in [(1, 0), (n - 1, 0), (n, 1), (n + 1, 1), (3 * n, 3), (3 * n + 2, 3)] {
                 let outcome = run(problem, &spec, 1, &Budget { oracle_calls: Some(calls), ..Budget::default() });
@@ -305,7 +305,7 @@ fn gap_budgets_stop_at_the_first_evaluation_that_is_small_enough() {
 #[test]
 fn every_row_brackets_the_certified_optimum() {
     fn check<P: Problem>(problem: &P) {
-        let optimum = bracket(problem, 1e-8, &|| false, &mut |_| {});
+        let optimum = problem.as_dyn().bracket(1e-8, &|| false, &mut |_| {});
         for info in Standard.infos() {
             let spec = spec(&info, &[("passes", Value::Count(3))]);
             let outcome = run(problem, &spec, 3, &Budget::iterations(60));
@@ -328,7 +328,7 @@ fn every_row_brackets_the_certified_optimum() {
 #[test]
 fn pair_steps_reach_the_optimum() {
     let problem = multiclass(7, 30);
-    let optimum = bracket(&problem, 1e-12, &|| false, &mut |_| {});
+    let optimum = problem.as_dyn().bracket(1e-12, &|| false, &mut |_| {});
     for name in ["mp-bcfw-gram", "mp-bcfw-gap", "bcfw-pair", "bcfw-gap-pair-cache", "bcfw-lazy", "one-slack"] {
         let outcome = run(&problem, &SolverSpec::new(name), 1, &Budget::iterations(3000));
         let short = (optimum.lower - last(&outcome).dual) / optimum.lower;

@@ -153,6 +153,10 @@ impl Problem for GraphProblem {
         if self.blocks == 1 { &BINARY_GRAPH } else { &POTTS_GRAPH }
     }
 
+    fn as_dyn(&self) -> &dyn super::DynProblem {
+        self
+    }
+
     fn terms(&self) -> usize {
         self.data.len()
     }

@@ -1,7 +1,7 @@
 //! What the tables of prices say, in words: break-even tables and advice in, text out.
 
-use super::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
 use crate::study::estimate::Estimate;
+use crate::study::price::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
 use crate::table::Grid;
 use crate::text::{number, percent, seconds};
 

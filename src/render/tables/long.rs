@@ -2,9 +2,9 @@
 
 use polars::prelude::{Column, DataFrame};
 
-use super::{League, Matrix, Measure, Profile};
 use crate::error::{Error, Result};
 use crate::study::frame::export::Named;
+use crate::study::league::{League, Matrix, Measure, Profile, Speedup};
 
 /// Columns of a table that grow row by row; a number that is not known is NaN.
 #[derive(Default)]
@@ -192,7 +192,7 @@ fn label<'a>(league: &'a League, display: &'a str) -> &'a str {
     members.find(|member| member.display == display).map_or(display, |member| &member.label)
 }
 
-fn pairs(matrix: &Matrix) -> impl Iterator<Item = (&str, &str, super::Speedup)> {
+fn pairs(matrix: &Matrix) -> impl Iterator<Item = (&str, &str, Speedup)> {
     let n = matrix.names.len();
     let all = (0..n).flat_map(move |row| (0..n).map(move |column| (row, column)));
     all.filter_map(|(row, column)| {

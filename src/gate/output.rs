@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::gate::{Finding, Judgement};
+use super::{Finding, Judgement};
 use crate::text::{escape, exact};
 
 /// JUnit XML: a suite per cell, a case per metric.

@@ -2,8 +2,8 @@
 //! and the report.
 
 use super::over_gaps::{area, clock, distribution, over_gaps};
-use super::profile::WORST;
-use super::{Cell, League, Measure, REFERENCE, Score, Standing, Winner};
+use crate::study::league::profile::WORST;
+use crate::study::league::{Cell, League, Measure, REFERENCE, Score, Standing, Winner};
 use crate::table::Grid;
 use crate::text::{number, seconds};
 

@@ -1,8 +1,8 @@
 //! The tables over all gaps at once: standings, profiles and matrices in; distribution over gaps, area over the
 //! convergence curve, performance profile and speed-ups as titled tables out.
 
-use super::text::{Part, Section, spent};
-use super::{Matrix, Measure, Member, Profile, ProfileLine, Score, Speedup, Standing};
+use super::league::{Part, Section, spent};
+use crate::study::league::{Matrix, Measure, Member, Profile, ProfileLine, Score, Speedup, Standing};
 use crate::table::Grid;
 use crate::text::{number, percent};
 

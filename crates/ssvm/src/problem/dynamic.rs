@@ -1,0 +1,95 @@
+//! A problem behind a dynamic call: what a run, its evaluations and the search for the optimum need, whatever the types of
+//! planes and blocks are.
+
+use super::{Evaluation, Family, Problem, evaluate};
+use crate::settings::Params;
+use crate::solver::{self, Bracket, Metered, Progress, Solver};
+
+/// A problem of a type that is not known. Every [`Problem`] is one.
+///
+/// Solvers, evaluation and bracket are generic over the problem, and large. They are compiled where the dynamic calls are:
+/// problems of this crate override [`Problem::as_dyn`], so that all their code is compiled in this crate, at its level of
+/// optimisation, and only linked elsewhere.
+pub trait DynProblem: Sync {
+    /// [`Problem::family`].
+    fn family(&self) -> &'static Family;
+    /// [`Problem::terms`].
+    fn terms(&self) -> usize;
+    /// [`Problem::exported`].
+    fn exported(&self) -> usize;
+    /// [`Problem::lambda`].
+    fn lambda(&self) -> f64;
+    /// [`Problem::exact`].
+    fn exact(&self) -> bool;
+    /// [`Problem::refusal`].
+    fn refusal(&self) -> Option<String>;
+    /// [`Problem::notes`].
+    fn notes(&self) -> Vec<String>;
+    /// [`Problem::weights`].
+    fn weights(&self, w: &[f64]) -> Vec<f64>;
+    /// The solver of [`solver::Standard`] with this name and these parameters; `None` when there is no such row.
+    fn standard_solver(&self, name: &str, params: &Params, seed: u64) -> Option<Box<dyn Solver + '_>>;
+    /// Evaluates P at w. `known` has per term the value of the best plane that a solver keeps, and may be empty. Runs on the
+    /// current rayon pool when `parallel`. `None` when `cancelled` says so.
+    fn evaluate(
+        &self,
+        w: &[f64],
+        known: &[f64],
+        parallel: bool,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Evaluation>;
+    /// Narrows the bracket of the optimum until it is at most `gap` wide, nothing more can be gained, or `stop` says so.
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket;
+}
+
+impl<P: Problem> DynProblem for P {
+    fn family(&self) -> &'static Family {
+        Problem::family(self)
+    }
+
+    fn terms(&self) -> usize {
+        Problem::terms(self)
+    }
+
+    fn exported(&self) -> usize {
+        Problem::exported(self)
+    }
+
+    fn lambda(&self) -> f64 {
+        Problem::lambda(self)
+    }
+
+    fn exact(&self) -> bool {
+        Problem::exact(self)
+    }
+
+    fn refusal(&self) -> Option<String> {
+        Problem::refusal(self)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        Problem::notes(self)
+    }
+
+    fn weights(&self, w: &[f64]) -> Vec<f64> {
+        Problem::weights(self, w)
+    }
+
+    fn standard_solver(&self, name: &str, params: &Params, seed: u64) -> Option<Box<dyn Solver + '_>> {
+        solver::standard_solver(name, Metered::new(self), params, seed)
+    }
+
+    fn evaluate(
+        &self,
+        w: &[f64],
+        known: &[f64],
+        parallel: bool,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Evaluation> {
+        evaluate::evaluate(self, w, known, parallel, cancelled)
+    }
+
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket {
+        solver::bracket::bracket(self, gap, stop, watch)
+    }
+}

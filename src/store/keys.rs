@@ -1,0 +1,164 @@
+//! What makes two runs comparable, as types: the problem they solve ([`ProblemKey`]), the line of a figure or row of a table
+//! that they belong to ([`SeriesKey`]), and where their times were taken ([`EnvironmentKey`]).
+//!
+//! Text is made from keys for people; no code reads it back.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::record::{Environment, RunRecord};
+use ssvm::clock::{ClockKind, OracleCost};
+use ssvm::ordered_by_key;
+use ssvm::settings::{Budget, Cadence, SolverSpec, total_order};
+
+/// A problem: the same optimum for every run that has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProblemKey {
+    /// Name of the data set as in the config, such as `usps-synth:n=500`.
+    pub dataset: String,
+    /// Checksum of its content.
+    #[serde(rename = "data_checksum")]
+    pub checksum: String,
+    /// λ, the default resolved.
+    pub lambda: f64,
+    /// Weight of the pairwise term; absent when it is the data set's own, which the checksum covers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairwise_weight: Option<f64>,
+}
+
+ordered_by_key!(ProblemKey);
+
+impl ProblemKey {
+    fn key(&self) -> (&str, &str, i64, Option<i64>) {
+        (&self.dataset, &self.checksum, total_order(self.lambda), self.pairwise_weight.map(total_order))
+    }
+
+    /// What tells problems of one data set name apart, by the names that configs use.
+    pub fn facts(&self) -> Facts {
+        let weight = self.pairwise_weight.map_or_else(absent, |weight| weight.to_string());
+        facts([
+            ("lambda", self.lambda.to_string()),
+            ("data", self.checksum.chars().take(8).collect()),
+            ("pairwise_weight", weight),
+        ])
+    }
+}
+
+/// Runs that differ in nothing but their seed: one line of a figure.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SeriesKey {
+    /// What is solved.
+    pub problem: ProblemKey,
+    /// The solver and its parameters.
+    pub solver: SolverSpec,
+    /// How many seconds a second inside the exact oracle counts.
+    pub oracle_cost: OracleCost,
+    /// The clock of the budget and of the times.
+    pub clock: ClockKind,
+    /// When the runs stop.
+    pub budget: Budget,
+    /// When they are evaluated.
+    pub evaluate: Cadence,
+    /// Where the times were taken; `None` on a clock that gives the same times everywhere.
+    pub environment: Option<EnvironmentKey>,
+}
+
+impl SeriesKey {
+    /// Whether times of the two may be compared: one clock, one oracle cost, and one environment.
+    pub fn same_times(&self, other: &Self) -> bool {
+        (self.clock, self.oracle_cost, &self.environment) == (other.clock, other.oracle_cost, &other.environment)
+    }
+
+    /// What tells series of one problem and solver name apart, by the names that configs use.
+    pub fn facts(&self) -> Facts {
+        let Budget { iterations, time_s, oracle_calls, gap, until } = &self.budget;
+        let whole = |limit: &Option<u64>| limit.map_or_else(absent, |limit| limit.to_string());
+        let real = |limit: &Option<f64>| limit.map_or_else(absent, |limit| limit.to_string());
+        let mut facts = facts([
+            ("clock", self.clock.name().to_owned()),
+            ("evaluate", self.evaluate.to_string()),
+            ("iterations", whole(iterations)),
+            ("time_s", real(time_s)),
+            ("oracle_calls", whole(oracle_calls)),
+            ("gap", real(gap)),
+            ("until", until.name().to_owned()),
+        ]);
+        if !self.oracle_cost.is_one() {
+            facts.insert("oracle_cost".to_owned(), self.oracle_cost.to_string());
+        }
+        if let Some(environment) = &self.environment {
+            facts.extend(environment.facts());
+        }
+        facts.extend(self.solver.params.iter().map(|(key, value)| (key.clone(), value.to_string())));
+        facts
+    }
+}
+
+/// `usps-synth/mp-bcfw (T=5) k=16`: data set, solver with its parameters, and the oracle cost unless it is 1.
+impl fmt::Display for SeriesKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.problem.dataset, self.solver)?;
+        if self.oracle_cost.is_one() { Ok(()) } else { write!(f, " k={}", self.oracle_cost) }
+    }
+}
+
+/// What changes measured times and is not the solver.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EnvironmentKey {
+    /// Kind of machine; its name where the kind is not known.
+    pub host: String,
+    /// Concurrent workers.
+    pub jobs: u64,
+    /// Threads of a run.
+    pub threads: u64,
+    /// How the program was built.
+    pub build: String,
+}
+
+impl EnvironmentKey {
+    fn of(environment: &Environment) -> Self {
+        let Environment { host, host_class, jobs, threads, build, .. } = environment;
+        let host = if host_class.is_empty() { host } else { host_class };
+        Self { host: host.clone(), jobs: (*jobs).max(1), threads: *threads, build: build.clone() }
+    }
+
+    fn facts(&self) -> Facts {
+        let jobs = if self.jobs == 1 { "isolated".to_owned() } else { self.jobs.to_string() };
+        let threads = self.threads.to_string();
+        facts([("host", self.host.clone()), ("jobs", jobs), ("threads", threads), ("build", self.build.clone())])
+    }
+}
+
+/// Name → value, for people: labels show those that differ.
+pub type Facts = BTreeMap<String, String>;
+
+fn facts<const N: usize>(pairs: [(&str, String); N]) -> Facts {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn absent() -> String {
+    "none".to_owned()
+}
+
+impl RunRecord {
+    /// The problem that was solved.
+    pub fn problem(&self) -> &ProblemKey {
+        &self.identity.problem
+    }
+
+    /// The series that the run is a repeat of.
+    pub fn series(&self) -> SeriesKey {
+        let settings = self.settings();
+        SeriesKey {
+            problem: self.problem().clone(),
+            solver: settings.solver.clone(),
+            oracle_cost: settings.oracle_cost,
+            clock: settings.clock,
+            budget: settings.budget.clone(),
+            evaluate: settings.evaluate.clone(),
+            environment: (!settings.clock.repeatable()).then(|| EnvironmentKey::of(&self.environment)),
+        }
+    }
+}
