@@ -1,13 +1,11 @@
 //! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory; runs nothing.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
 use super::engines::{self, EngineArgs};
+use super::run::{ConfigArgs, prices_of};
 use super::{TextOrJson, note, print};
 use crate::dataset::DataDir;
-use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Estimator, Plan, RunSpec, plan_memory};
 use crate::run::cluster::{Job, hyperqueue, parallel, sbatch};
@@ -24,24 +22,11 @@ use crate::text::{bytes, duration};
     ssvm-bench plan --config quick --out results/quick --shards 16 --emit parallel > quick.sh\n\n\
     The scripts read DIR/shards.txt, the output of --emit lines; that of SLURM logs into DIR/slurm, which must be there.")]
 pub struct PlanArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
-    #[arg(long, value_name = "FILE")]
-    pub config: PathBuf,
-    /// Result folder, to see what is already done [default: results/NAME of the config]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Concurrent runs to plan for
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-    /// Plan for one timed run at a time
-    #[arg(long)]
-    pub isolated: bool,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
     #[arg(long, value_enum, default_value_t)]
     pub format: TextOrJson,
-    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-bcfw (T=5)'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    pub only: Vec<String>,
     /// List every run with its identity
     #[arg(long, short)]
     pub verbose: bool,
@@ -92,14 +77,14 @@ pub struct PlanSummary {
 
 /// Validates everything and prints the plan.
 pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let mut experiment = Experiment::load(&args.config, catalog.solvers())?;
-    experiment.only.clone_from(&args.only);
-    let out = args.out.clone().unwrap_or_else(|| experiment.folder());
-    experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
+    let (mut experiment, out) = args.config.read(catalog)?;
+    let known = part::scan(&out, |_| true)?;
+    experiment.paper_prices = prices_of(&out, &known.records, catalog);
     let plan = Plan::new(&experiment, catalog, data)?;
-    let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
+    let existing = Existing::of(known, &plan);
     let estimator = existing.estimator(&plan);
-    let jobs = workers(&experiment, args.jobs.map(usize::from), args.isolated);
+    let select = &args.config.select;
+    let jobs = workers(&experiment, select.jobs(), select.isolated);
     let left = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id));
     let summary = PlanSummary {
         name: experiment.name.clone(),
@@ -113,7 +98,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         let wanted = |run: &RunSpec| !args.missing || !existing.done.contains_key(&run.run_id);
         let split = shard::split(&plan, shards, wanted, |run| estimator.seconds(run, plan.description(run)));
         let job = || -> anyhow::Result<Job> {
-            let job = engines::job(&args.engine, &experiment, &out, data, shards, args.jobs, args.isolated)?;
+            let job = engines::job(&args.engine, &experiment, select, &out, data, shards)?;
             Ok(Job { longest: split.longest(), ..job })
         };
         return print(&match args.emit {
