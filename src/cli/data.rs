@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::accuracy::{self, AccuracyArgs};
 use super::{TextOrJson, note, print};
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
@@ -89,10 +88,6 @@ enum DataCommand {
         #[command(flatten)]
         slic: SlicArgs,
     },
-    /// Train on four fifths; pixels right there and on the held-out fifth, for the model, the majority label and the
-    /// best labelling of the superpixels.
-    #[command(after_help = "Example: ssvm-bench data accuracy horses --time 60")]
-    Accuracy(AccuracyArgs),
 }
 
 #[derive(Args)]
@@ -138,7 +133,6 @@ pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         DataCommand::Show { set, index, out, weights, pairwise_weight, slic } => {
             show(data, set, *index, out, weights.as_deref(), *pairwise_weight, &slic.params())
         }
-        DataCommand::Accuracy(args) => accuracy::run(args, catalog, data),
     }
 }
 

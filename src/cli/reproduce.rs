@@ -100,7 +100,7 @@ fn experiments(
         }
     }
     for experiment in &mut experiments {
-        experiment.only.clone_from(&args.select.only);
+        experiment.narrow(&args.select.only)?;
     }
     Ok(experiments)
 }
@@ -125,7 +125,7 @@ fn execute(
     let mut folder = Folder { out: out.clone(), manifest: Manifest::default(), contents: Contents::default() };
     let mut reports = Vec::new();
     for mut experiment in experiments {
-        let known = run::known_prices(&mut experiment, &out, folder.contents, catalog);
+        let known = run::known_costs(&mut experiment, &out, folder.contents, catalog);
         let mut options = args.select.options(out.clone(), &args.output, data);
         // What the configs before it left belongs there.
         options.warn_of_others &= reports.is_empty();

@@ -8,7 +8,8 @@ use anyhow::bail;
 use super::{interrupt, note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{BUILTIN, Estimator, Experiment, Plan, Price, RunSpec};
+use crate::experiment::{BUILTIN, Estimator, Experiment, Plan, RunSpec};
+use crate::run::oracle_cost;
 use crate::run::progress::Verbosity;
 use crate::run::session::{self, Options, Report};
 use crate::run::shard::list::IdFile;
@@ -16,6 +17,7 @@ use crate::run::shard::part::ShardRuns;
 use crate::run::shard::{self, ShardIndex};
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Folder, Store};
+use crate::store::manifest::paper_cost_key;
 use crate::study::frame::regime::regimes;
 use crate::text::duration;
 use ssvm::clock::{ClockKind, OracleCost};
@@ -56,7 +58,7 @@ impl ConfigArgs {
     /// The checked experiment, narrowed to what was selected, and its result folder.
     pub fn read(&self, catalog: &dyn Catalog) -> anyhow::Result<(Experiment, PathBuf)> {
         let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
-        experiment.only.clone_from(&self.select.only);
+        experiment.narrow(&self.select.only)?;
         let out = self.select.out.clone().unwrap_or_else(|| experiment.folder());
         Ok((experiment, out))
     }
@@ -135,7 +137,7 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
         options.part = Some(part);
         plan
     } else {
-        known = known_prices(&mut experiment, &options.out, Contents::default(), catalog);
+        known = known_costs(&mut experiment, &options.out, Contents::default(), catalog);
         Plan::new(&experiment, catalog, &options.data_dir)?
     };
     let report = session::run(&experiment, plan, catalog, &options, known)?.report;
@@ -156,23 +158,20 @@ fn plan_part(
 ) -> anyhow::Result<(Plan, ShardRuns)> {
     let config = args.config.config.display();
     let list = args.ids.as_deref().map(IdFile::read).transpose()?;
-    let wants_price = |experiment: &Experiment| {
-        let unknown = |name: &str| !experiment.paper_prices.contains_key(&experiment.price_key(name));
-        experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper) && unknown(&set.name))
-    };
     if let Some(list) = &list {
-        experiment.paper_prices.clone_from(&list.prices);
-    } else if wants_price(experiment) && !experiment.clock.repeatable() {
+        experiment.paper_costs.clone_from(&list.prices);
+    } else if experiment.wants_paper_cost() && !experiment.clock.repeatable() {
         let begun = Store::open(&options.out).ok();
-        experiment.paper_prices = begun.map(|store| store.manifest()).transpose()?.unwrap_or_default().paper_prices;
+        experiment.paper_costs = begun.map(|store| store.manifest()).transpose()?.unwrap_or_default().paper_costs;
     }
-    if wants_price(experiment) && !experiment.clock.repeatable() {
+    let plan = Plan::new(experiment, catalog, &options.data_dir)?;
+    if !experiment.clock.repeatable() && !plan.undetermined.is_empty() {
         bail!(
-            "the paper's price of the oracle would be solved by each machine for itself; keep it in an id file: plan \
-             --config {config} --shards N --emit lines > FILE, then run with --ids FILE"
+            "the paper's oracle cost would be solved by each machine for itself; keep it in an id file: plan --config \
+             {config} --shards N --emit lines > FILE, then run with --ids FILE"
         );
     }
-    let mut plan = Plan::new(experiment, catalog, &options.data_dir)?;
+    let mut plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, |_| ())?;
     let digest = shard::digest(&plan);
     let ids: BTreeSet<String> = if let Some(list) = &list {
         list.belongs_to(&digest)?;
@@ -195,30 +194,29 @@ fn plan_part(
     Ok((plan, part))
 }
 
-/// Takes the paper's prices that a folder was begun with into the experiment. `known` are records that were read before;
-/// returns them with those that had to be read. A folder that cannot be read is reported by the session.
-pub fn known_prices(experiment: &mut Experiment, out: &Path, known: Contents, catalog: &dyn Catalog) -> Contents {
-    let wanted = experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper));
-    let Some(store) = Store::open(out).ok().filter(|_| wanted) else { return known };
+/// Takes the paper's oracle costs that a folder was begun with into the experiment. `known` are records that were read
+/// before; returns them with those that had to be read. A folder that cannot be read is reported by the session.
+pub fn known_costs(experiment: &mut Experiment, out: &Path, known: Contents, catalog: &dyn Catalog) -> Contents {
+    let Some(store) = Store::open(out).ok().filter(|_| experiment.wants_paper_cost()) else { return known };
     let known = store.refresh(Folder::Runs, known).unwrap_or_default();
-    experiment.paper_prices = prices_of(out, &known.records, catalog);
+    experiment.paper_costs = costs_of(out, &known.records, catalog);
     known
 }
 
-/// The paper's prices in a folder with these records.
-pub fn prices_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
+/// The paper's oracle costs in a folder with these records.
+pub fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
     let manifest = Store::open(out).and_then(|store| store.manifest());
-    let mut prices = manifest.map(|manifest| manifest.paper_prices).unwrap_or_default();
-    // Whole runs of BCFW say it better than the first iterations of new ones.
+    let mut costs = manifest.map(|manifest| manifest.paper_costs).unwrap_or_default();
+    // Whole runs of BCFW measure it better than the first iterations of new ones.
     for clock in ClockKind::ALL.into_iter().filter(|clock| !clock.repeatable()) {
         for regime in regimes(records.iter().filter(|record| record.settings().clock == clock), catalog) {
             let solved = OracleCost::new(regime.solved).and_then(OracleCost::rounded);
-            if let (Ok(price), Some(_)) = (solved, regime.own_share) {
-                prices.entry(format!("{} {}", regime.dataset, clock.name())).or_insert(price);
+            if let (Ok(cost), Some(_)) = (solved, regime.own_share) {
+                costs.entry(paper_cost_key(&regime.dataset, clock)).or_insert(cost);
             }
         }
     }
-    prices
+    costs
 }
 
 /// The command that continues a session.

@@ -16,7 +16,6 @@ mod npy_header;
 pub mod npz;
 pub mod prepare;
 pub mod program;
-pub mod split;
 pub mod synth;
 pub mod table;
 mod text;

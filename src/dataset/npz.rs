@@ -9,7 +9,7 @@
 //! | `edge_offsets` | i64 | n + 1 | where the edges of each example start |
 //! | `num_labels` | i64 | scalar | K |
 //! | `pairwise_weight` | f64 | scalar, optional | weight of [y^k ≠ y^l], default 1 |
-//! | `label_pixels` | i32 | nodes, K, optional | pixels of each label in each node, for accuracy in pixels |
+//! | `label_pixels` | i32 | nodes, K, optional | pixels of each label in each node, where nodes are superpixels |
 //! | `meta` | text | scalar, optional | JSON: where the file comes from |
 //!
 //! Other integer and float widths, big-endian and Fortran-order arrays are read as well.
@@ -215,12 +215,6 @@ impl RawGraph {
     /// Whether there is no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Rows of `label_pixels` of the nodes that [`Self::into_known`] keeps, in their order.
-    pub fn known_label_pixels(&self) -> Option<Vec<u32>> {
-        let rows = self.label_pixels.as_ref()?.chunks_exact(self.num_labels.max(1)).zip(&self.labels);
-        Some(rows.filter(|(_, label)| **label >= 0).flat_map(|(row, _)| row.iter().copied()).collect())
     }
 
     /// Drops unknown nodes with their edges, and examples left with no node; `path` is for error messages.

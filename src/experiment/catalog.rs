@@ -14,6 +14,11 @@ pub trait Catalog: Sync {
     fn datasets(&self) -> &[DatasetInfo];
     /// What a plan needs to know, without loading when that is possible. Everything in the request is checked.
     fn describe(&self, request: &Request<'_>) -> Result<Described>;
+    /// Version of a solver that the program adds to the library's, as part of the identity of its runs; `None` for a solver
+    /// of the library. An error when it is that of the executable and the executable cannot be read.
+    fn solver_version(&self, name: &str) -> Result<Option<String>>;
+    /// The same of a data set, by its name with or without argument.
+    fn problem_version(&self, dataset: &str) -> Result<Option<String>>;
     /// Loads a data set.
     fn open(&self, request: &Request<'_>) -> Result<Opened>;
 }

@@ -13,6 +13,7 @@ pub mod worker;
 pub mod host;
 pub mod interference;
 mod memory;
+pub mod oracle_cost;
 pub mod pause;
 pub mod progress;
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::existing::Existing;
-use super::host;
 use super::interference::{self, Probing};
 use super::pause::PauseGate;
 use super::progress::{Progress, Verbosity};
@@ -14,6 +13,7 @@ use super::scheduler::{RunBatch, run_batch};
 use super::shard::digest;
 use super::shard::part::{self, ShardRuns};
 use super::worker::StopSignal;
+use super::{host, oracle_cost};
 use crate::dataset::DataDir;
 use crate::dataset::memory::available_memory;
 use crate::error::{Error, Result};
@@ -131,6 +131,8 @@ pub fn run(
     rayon::current_num_threads();
     let mut progress = Progress::new(options.verbosity);
     let jobs = workers(experiment, options.jobs, options.isolated);
+    let say = |line: &str| progress.say(Verbosity::Normal, line);
+    let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?;
     let (store, _lock, mut existing) = open_folder(&plan, options, known, &progress)?;
     warn(experiment, &plan, &existing, options, jobs, &progress);
     let mut estimator = existing.estimator(&plan);
@@ -379,7 +381,7 @@ fn open_session(
     manifest.configs.retain(|config| config.sha256 != sha256);
     let (name, text) = (experiment.name.clone(), experiment.text.clone());
     manifest.configs.push(ConfigText { name, sha256: sha256.clone(), text });
-    manifest.paper_prices.extend(plan.paper_prices.clone());
+    manifest.paper_costs.extend(plan.paper_costs.clone());
     manifest.sessions.push(Session {
         config: sha256,
         started_unix_s: host::unix_time(),

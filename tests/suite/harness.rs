@@ -478,7 +478,9 @@ fn reproduce_decodes_every_record_at_most_once() {
     let decoded = |configs: &[&str]| -> usize {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
         command.current_dir(dir.path()).args(["reproduce", "--verbose", "--out", "out", "--jobs", "1"]);
-        configs.iter().for_each(|config| drop(command.args(["--config", config])));
+        for config in configs {
+            command.args(["--config", config]);
+        }
         let output = command.output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{errors}");

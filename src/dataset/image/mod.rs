@@ -45,7 +45,7 @@ pub struct ImageGraph {
     pub labels: Vec<i32>,
     /// Neighbouring superpixels.
     pub edges: Vec<[u32; 2]>,
-    /// nodes × K: the pixels of each label in each node, for accuracy in pixels.
+    /// nodes × K: the pixels of each label in each node.
     pub label_pixels: Vec<u32>,
 }
 

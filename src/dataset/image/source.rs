@@ -149,7 +149,7 @@ impl ImageSet {
             Self::Stanford => regions(&pair.truth, self.num_labels()),
         };
         let truth = truth.map_err(|e| format!("truth of {} {e}", pair.name))?;
-        // The truth is what accuracy is measured on, so the picture takes its size.
+        // Labels cannot be blended as colours can, so the picture takes the size of its truth.
         if self == Self::Stanford && (truth.width, truth.height) != (picture.width, picture.height) {
             return Err(format!(
                 "picture {} has {} × {} pixels, but its regions {} × {}",

@@ -47,7 +47,7 @@ pub fn open(request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
     // The file is read before the program starts: it must be the one that runs.
     let files = asked.identity()?;
     let problem = ProgramProblem::open(asked.launch, request.lambda)?;
-    let text = format!("oracle program\n{files}version {}\n{}", asked.version, problem.hello().lines());
+    let text = format!("oracle program\n{files}version {}\n{}", asked.version, problem.handshake().lines());
     Ok(Loaded { problem, bytes: 0, checksum: files::sha256_hex(text.as_bytes()) })
 }
 
