@@ -45,7 +45,7 @@ pub struct PlanArgs {
     /// List every run with its identity
     #[arg(long, short)]
     pub verbose: bool,
-    /// Split the plan into N parts of about the same cost, for as many machines
+    /// Split the plan into N parts of about the same cost, for as many machines; prepares data sets where needed
     #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
     pub shards: Option<usize>,
     /// Print the shards for an engine, instead of the plan
@@ -78,8 +78,10 @@ pub enum Emit {
 pub struct PlanSummary {
     /// Name of the config.
     pub name: String,
-    /// Runs in the plan.
+    /// Runs in the plan, without those of data sets that need work first.
     pub planned: u64,
+    /// Runs of data sets that need work first; the estimates do not cover them.
+    pub pending: u64,
     /// Of these, finished.
     pub done: u64,
     /// Workers.
@@ -96,7 +98,8 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     experiment.only.clone_from(&args.only);
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
     experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
-    let plan = Plan::new(&experiment, catalog, data)?;
+    // Shards are lists of run identities, which need the checksum of every data set.
+    let plan = if args.shards.is_some() { Plan::new } else { Plan::outline }(&experiment, catalog, data)?;
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);
     let jobs = workers(&experiment, args.jobs.map(usize::from), args.isolated);
@@ -104,6 +107,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     let summary = PlanSummary {
         name: experiment.name.clone(),
         planned: plan.runs.len() as u64,
+        pending: plan.pending.iter().map(|set| set.runs).sum(),
         done: existing.done.len() as u64,
         jobs: jobs as u64,
         seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
@@ -136,6 +140,12 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                     "solver": run.settings().solver.to_string(), "oracle_cost": run.settings().oracle_cost,
                     "projected_from": run.projected_from, "repeat": run.repeat, "seed": run.settings().seed,
                     "done": done, "seconds": seconds});
+                lines += &format!("{line}\n");
+            }
+            for set in &plan.pending {
+                let (n, d) = (set.size.map(|size| size.n), set.size.map(|size| size.d));
+                let line = serde_json::json!({"kind": "pending", "dataset": set.dataset, "work": set.work, "n": n, "d": d,
+                    "runs": set.runs});
                 lines += &format!("{line}\n");
             }
             let mut line = serde_json::to_value(&summary)?;
@@ -228,6 +238,12 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
         duration(summary.seconds_left),
         bytes(summary.memory_bytes)
     ));
+    for set in &plan.pending {
+        let size = set.size.map_or("size unknown".to_owned(), |size| {
+            format!("n = {}, d = {}, about {}", size.n, size.d, bytes(size.bytes))
+        });
+        text.push_str(&format!("{} ({size}): `run` will {} first; {} runs follow\n", set.dataset, set.work, set.runs));
+    }
     for (count, what) in [
         (existing.failed, "failed before and will be tried again"),
         (existing.stale.len() as u64, "are of older code or data and will be replaced"),

@@ -198,7 +198,14 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards().len()));
     experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
     experiment.paper_prices.extend(list.iter().flat_map(|list| list.prices.clone()));
-    let plan = Plan::new(&experiment, catalog, data)?;
+    let plan = if args.dry_run { Plan::outline } else { Plan::new }(&experiment, catalog, data)?;
+    if let Some(set) = plan.pending.first() {
+        bail!(
+            "the runs of {} are not known before the program has to {}, which a dry run does not",
+            set.dataset,
+            set.work
+        );
+    }
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);
     let seconds = |run: &RunSpec| estimator.seconds(run, plan.description(run));

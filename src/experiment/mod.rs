@@ -9,4 +9,4 @@ mod wire;
 
 pub use config::{BUILTIN, DatasetSpec, Experiment, Price};
 pub use estimate::{Estimator, plan_memory};
-pub use plan::{Plan, PlannedSet, RunSpec};
+pub use plan::{PendingSet, Plan, PlannedSet, RunSpec};

@@ -5,14 +5,15 @@ use super::price;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::dataset::{DataDir, Description, Opened, Request};
+use crate::dataset::{DataDir, Described, Description, Request};
 use crate::error::{Error, Result};
-use crate::experiment::catalog::{Catalog, Described};
+use crate::experiment::catalog::Catalog;
 use crate::experiment::{DatasetSpec, Experiment, Price};
 use crate::store::identity::{CODE_VERSION, Identity, order_seed};
 use crate::store::keys::ProblemKey;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::drive::AnyProblem;
+use ssvm::problem::Size;
 use ssvm::settings::RunSettings;
 
 /// One run to be done.
@@ -82,10 +83,25 @@ impl PlannedSet {
     }
 }
 
+/// A data set whose runs are known only after some work: images must be prepared, or a program started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingSet {
+    /// Its name.
+    pub dataset: String,
+    /// What a run does first.
+    pub work: String,
+    /// An estimate of its size, when there is one.
+    pub size: Option<Size>,
+    /// Number of its runs.
+    pub runs: u64,
+}
+
 /// Everything that would happen.
 pub struct Plan {
     /// Data sets, in the order of the config.
     pub sets: Vec<PlannedSet>,
+    /// Data sets of an outline whose runs are not known yet.
+    pub pending: Vec<PendingSet>,
     /// data set × solver × repeat, in that order.
     pub runs: Vec<RunSpec>,
     /// The paper's prices that it was made with, by [`Experiment::price_key`].
@@ -93,9 +109,19 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Validates every data set and lists the runs; errors name the config's line.
+    /// Validates every data set and lists the runs; errors name the config's line. Where the identity of runs depends on
+    /// it, images are prepared and oracle programs started.
     pub fn new(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
-        let mut sets = Vec::new();
+        Self::make(experiment, catalog, data, true)
+    }
+
+    /// [`Plan::new`] that only reads: data sets that need work first are listed in [`Plan::pending`], without their runs.
+    pub fn outline(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
+        Self::make(experiment, catalog, data, false)
+    }
+
+    fn make(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir, work: bool) -> Result<Self> {
+        let (mut sets, mut pending) = (Vec::new(), Vec::new());
         for spec in &experiment.datasets {
             let (spec, instead_of) = &available(spec, catalog, data).map_err(|e| at_line(experiment, spec, &e))?;
             if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, solver)) {
@@ -105,10 +131,16 @@ impl Plan {
             let described = catalog.describe(&request(spec, data)).map_err(|e| at_line(experiment, spec, &e))?;
             let description = match described {
                 Described::Known(description) => description,
-                Described::Loaded(Opened { description, problem: loaded }) => {
+                Described::Pending { work: first, size } if !work => {
+                    let runs = count_runs(experiment, spec);
+                    pending.push(PendingSet { dataset: spec.name.clone(), work: first, size, runs });
+                    continue;
+                }
+                Described::Unread | Described::Pending { .. } => {
+                    let opened = catalog.open(&request(spec, data)).map_err(|e| at_line(experiment, spec, &e))?;
                     // The cell is new: nothing can be in it.
-                    let _ = problem.set(loaded);
-                    description
+                    let _ = problem.set(opened.problem);
+                    opened.description
                 }
             };
             let (costs, instead_of) = (Vec::new(), instead_of.clone());
@@ -123,7 +155,7 @@ impl Plan {
             set.costs = price::resolve(&spec.prices, set.paper_price);
             sets.push(set);
         }
-        if sets.is_empty() {
+        if sets.is_empty() && pending.is_empty() {
             let cells = experiment.only.join(", ");
             let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
             let message =
@@ -133,7 +165,7 @@ impl Plan {
         let runs = runs(experiment, catalog, &sets)?;
         let solved = |set: &PlannedSet| Some((experiment.price_key(&set.spec.name), set.paper_price?));
         let paper_prices = sets.iter().filter_map(solved).collect();
-        Ok(Self { sets, runs, paper_prices })
+        Ok(Self { sets, pending, runs, paper_prices })
     }
 
     /// A line for every data set that takes the place of another.
@@ -181,6 +213,12 @@ fn request<'a>(spec: &'a DatasetSpec, data: &'a DataDir) -> Request<'a> {
 /// An error of a data set, at the line of the config that asks for it.
 fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error {
     Error::line(&experiment.path, spec.line, error.to_string())
+}
+
+/// Number of runs of a data set.
+fn count_runs(experiment: &Experiment, spec: &DatasetSpec) -> u64 {
+    let solvers = experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)).count();
+    (solvers * spec.prices.len().max(1)) as u64 * experiment.repeats
 }
 
 /// Most runs of a plan; all of them are held in memory.
