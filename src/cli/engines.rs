@@ -49,7 +49,7 @@ pub fn job(
         ids: shell::path(&ids(Path::new(&out)))?,
         out,
         data_dir: Some(shell::path(&data.path)?),
-        only: experiment.only.iter().map(|pattern| word(pattern, "--only")).collect::<Result<_, _>>()?,
+        only: experiment.only.iter().map(|pattern| word(&pattern.to_string(), "--only")).collect::<Result<_, _>>()?,
         folder: shell::path(&std::env::current_dir()?)?,
         shards,
         longest: 0.0,

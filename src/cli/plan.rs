@@ -12,6 +12,7 @@ use crate::experiment::catalog::Catalog;
 use crate::experiment::{Estimator, Plan, RunSpec, plan_memory};
 use crate::run::cluster::{Job, hyperqueue, parallel, sbatch};
 use crate::run::existing::Existing;
+use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
 use crate::table::Grid;
@@ -78,12 +79,12 @@ pub enum Emit {
 pub struct PlanSummary {
     /// Name of the config.
     pub name: String,
-    /// Runs in the plan, without those of data sets that need work first.
+    /// Runs in the plan.
     pub planned: u64,
-    /// Runs of data sets that need work first; the estimates do not cover them.
-    pub pending: u64,
     /// Of these, finished.
     pub done: u64,
+    /// Runs of data sets that need work first; not among those in the plan, and not in the estimates.
+    pub pending: u64,
     /// Workers.
     pub jobs: u64,
     /// Expected wall time of what is left.
@@ -95,20 +96,24 @@ pub struct PlanSummary {
 /// Validates everything and prints the plan.
 pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let mut experiment = Experiment::load(&args.config, catalog.solvers())?;
-    experiment.only.clone_from(&args.only);
+    experiment.narrow(&args.only)?;
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
-    experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
-    // Shards are lists of run identities, which need the checksum of every data set.
-    let plan = if args.shards.is_some() { Plan::new } else { Plan::outline }(&experiment, catalog, data)?;
+    experiment.paper_costs = super::run::costs_of(&experiment, &out, catalog);
+    let plan = if args.shards.is_some() {
+        // Shards name their runs, and every node must take the same oracle costs.
+        oracle_cost::complete(Plan::new(&experiment, catalog, data)?, &experiment, catalog, data, note)?
+    } else {
+        Plan::outline(&experiment, catalog, data)?
+    };
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);
     let jobs = workers(&experiment, args.jobs.map(usize::from), args.isolated);
-    let left = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id));
+    let left = plan.runs.iter().filter(|run| !existing.done.contains_key(&run.run_id)).chain(&plan.undetermined);
     let summary = PlanSummary {
         name: experiment.name.clone(),
-        planned: plan.runs.len() as u64,
-        pending: plan.pending.iter().map(|set| set.runs).sum(),
+        planned: (plan.runs.len() + plan.undetermined.len()) as u64,
         done: existing.done.len() as u64,
+        pending: plan.pending.iter().map(|set| set.runs).sum(),
         jobs: jobs as u64,
         seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
         memory_bytes: plan_memory(&plan, jobs),
@@ -142,6 +147,13 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                     "done": done, "seconds": seconds});
                 lines += &format!("{line}\n");
             }
+            for run in &plan.undetermined {
+                let seconds = estimator.seconds(run, plan.description(run));
+                let line = serde_json::json!({"kind": "run", "run_id": null, "dataset": run.identity.problem.dataset,
+                    "solver": run.settings().solver.to_string(), "oracle_cost": "paper", "repeat": run.repeat,
+                    "seed": run.settings().seed, "done": false, "seconds": seconds});
+                lines += &format!("{line}\n");
+            }
             for set in &plan.pending {
                 let (n, d) = (set.size.map(|size| size.n), set.size.map(|size| size.d));
                 let line = serde_json::json!({"kind": "pending", "dataset": set.dataset, "work": set.work, "n": n, "d": d,
@@ -154,6 +166,12 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         }
     }
     plan.replacements().iter().for_each(|line| note(line));
+    for set in plan.sets.iter().filter(|set| set.lacks_paper_cost()) {
+        let (name, clock) = (&set.spec.name, experiment.clock.name());
+        note(&format!(
+            "{name}: the paper's oracle cost on the {clock} clock is not known yet: solved by the first run"
+        ));
+    }
     for damage in &existing.damaged {
         note(&format!("warning: {}", damage.error));
     }
@@ -218,6 +236,20 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
                 format!("{about}{}", duration(each))
             },
             format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
+        ]);
+    }
+    for cell in plan.undetermined.chunk_by(|a, b| (a.set, &a.settings().solver) == (b.set, &b.settings().solver)) {
+        let (facts, each) = (plan.description(&cell[0]), estimator.seconds(&cell[0], plan.description(&cell[0])));
+        grid.rows.push(vec![
+            cell[0].identity.problem.dataset.clone(),
+            facts.size.n.to_string(),
+            facts.size.d.to_string(),
+            bytes(facts.size.bytes),
+            format!("{} k=paper", cell[0].settings().solver),
+            cell.len().to_string(),
+            "0".to_owned(),
+            if cell[0].projected_from.is_some() { "projected".to_owned() } else { format!("~{}", duration(each)) },
+            format!("~{}", duration(each * cell.len() as f64)),
         ]);
     }
     let mut text = grid.text();

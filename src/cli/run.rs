@@ -8,14 +8,15 @@ use anyhow::bail;
 use super::{interrupt, note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{DatasetSpec, Experiment, Price};
-use crate::experiment::{Estimator, Plan, RunSpec};
+use crate::experiment::{Estimator, Experiment, Plan, RunSpec};
+use crate::run::oracle_cost;
 use crate::run::progress::Verbosity;
 use crate::run::session::{self, Options, Report};
 use crate::run::shard::list::List;
 use crate::run::shard::part::Part;
 use crate::run::shard::{self, Which};
 use crate::store::folder::{Folder, Store};
+use crate::store::manifest::paper_cost_key;
 use crate::study::frame::regime::regimes;
 use crate::text::duration;
 use ssvm::clock::{ClockKind, OracleCost};
@@ -78,10 +79,10 @@ impl RunArgs {
     pub fn read(&self, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<(Experiment, Options)> {
         let how = &self.how;
         let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
-        experiment.only.clone_from(&how.only);
+        experiment.narrow(&how.only)?;
         let out = how.out.clone().unwrap_or_else(|| experiment.folder());
         if self.shard.is_none() && self.ids.is_none() {
-            experiment.paper_prices = prices_of(&experiment, &out, catalog);
+            experiment.paper_costs = costs_of(&experiment, &out, catalog);
         }
         let options = Options {
             out,
@@ -110,25 +111,24 @@ impl RunArgs {
         catalog: &dyn Catalog,
     ) -> anyhow::Result<(Plan, Option<Part>)> {
         let list = self.ids.as_deref().map(List::read).transpose()?;
-        let of_paper = experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper));
         if let Some(list) = &list {
-            experiment.paper_prices.clone_from(&list.prices);
-        } else if self.shard.is_some() && of_paper && !experiment.clock.repeatable() {
+            experiment.paper_costs.clone_from(&list.prices);
+        } else if self.shard.is_some() && experiment.wants_paper_cost() && !experiment.clock.repeatable() {
             let begun = Store::open(&options.out).ok();
-            experiment.paper_prices = begun.map(|store| store.manifest()).transpose()?.unwrap_or_default().paper_prices;
+            experiment.paper_costs = begun.map(|store| store.manifest()).transpose()?.unwrap_or_default().paper_costs;
         }
-        let timed = |set: &DatasetSpec| !experiment.paper_prices.contains_key(&experiment.price_key(&set.name));
-        if (self.shard.is_some() || list.is_some())
-            && !experiment.clock.repeatable()
-            && experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper) && timed(set))
-        {
+        let mut plan = Plan::new(experiment, catalog, &options.data_dir)?;
+        let in_part = self.shard.is_some() || list.is_some();
+        if in_part && !experiment.clock.repeatable() && !plan.undetermined.is_empty() {
             bail!(
-                "the paper's price of the oracle would be solved by each machine for itself; keep it in an id file: plan \
+                "the paper's oracle cost would be solved by each machine for itself; keep it in an id file: plan \
                  --config {} --shards N --emit lines > FILE, then run with --ids FILE",
                 self.config.display()
             );
         }
-        let mut plan = Plan::new(experiment, catalog, &options.data_dir)?;
+        if in_part {
+            plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, |_| ())?;
+        }
         let digest = shard::digest(&plan);
         let mut part = match (&list, self.shard) {
             (None, None) => return Ok((plan, None)),
@@ -158,25 +158,25 @@ fn name(which: Which) -> String {
     format!("{}-of-{}", which.shard, which.of)
 }
 
-/// The prices of the paper that a folder was begun with; a folder that cannot be read is reported by whoever needs it.
-pub fn prices_of(experiment: &Experiment, out: &Path, catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
+/// The paper's oracle costs that a folder was begun with; a folder that cannot be read has none, its reader reports it.
+pub fn costs_of(experiment: &Experiment, out: &Path, catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
     // Records are read for them.
-    if !experiment.datasets.iter().any(|set| set.prices.contains(&Price::Paper)) {
+    if !experiment.wants_paper_cost() {
         return BTreeMap::new();
     }
     let Ok(store) = Store::open(out) else { return BTreeMap::new() };
-    let mut prices = store.manifest().map(|manifest| manifest.paper_prices).unwrap_or_default();
+    let mut costs = store.manifest().map(|manifest| manifest.paper_costs).unwrap_or_default();
     // Whole runs of BCFW say it better than the first iterations of new ones.
     let records = store.scan(Folder::Runs).map(|contents| contents.records).unwrap_or_default();
     for clock in ClockKind::ALL.into_iter().filter(|clock| !clock.repeatable()) {
         for regime in regimes(records.iter().filter(|record| record.settings().clock == clock), catalog) {
             let solved = OracleCost::new(regime.solved).and_then(OracleCost::rounded);
             if let (Ok(price), Some(_)) = (solved, regime.own_share) {
-                prices.entry(format!("{} {}", regime.dataset, clock.name())).or_insert(price);
+                costs.entry(paper_cost_key(&regime.dataset, clock)).or_insert(price);
             }
         }
     }
-    prices
+    costs
 }
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.

@@ -19,6 +19,7 @@ use crate::run::cluster::squeue::{Phase, Task};
 use crate::run::cluster::status::{self, Found, ShardStatus, State};
 use crate::run::cluster::{Job, programs, sbatch, shell};
 use crate::run::existing::Existing;
+use crate::run::oracle_cost;
 use crate::run::shard::list::List;
 use crate::run::shard::{self, MOST_SHARDS, part};
 use crate::store::files;
@@ -190,22 +191,19 @@ fn refused(jobs: &Jobs) -> String {
 /// Plan, shards and queue → what is to be submitted; `None` when there is nothing.
 fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Option<Submittable>> {
     let mut experiment = Experiment::load(&args.config, catalog.solvers())?;
-    experiment.only.clone_from(&args.only);
+    experiment.narrow(&args.only)?;
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
     let out = PathBuf::from(shell::path(&out)?);
     let (before, ids) = (Jobs::read(&out)?, engines::ids(&out));
     let list = before.as_ref().filter(|_| ids.exists()).map(|_| List::read(&ids)).transpose()?;
     let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards().len()));
-    experiment.paper_prices = super::run::prices_of(&experiment, &out, catalog);
-    experiment.paper_prices.extend(list.iter().flat_map(|list| list.prices.clone()));
+    experiment.paper_costs = super::run::costs_of(&experiment, &out, catalog);
+    experiment.paper_costs.extend(list.iter().flat_map(|list| list.prices.clone()));
     let plan = if args.dry_run { Plan::outline } else { Plan::new }(&experiment, catalog, data)?;
     if let Some(set) = plan.pending.first() {
-        bail!(
-            "the runs of {} are not known before the program has to {}, which a dry run does not",
-            set.dataset,
-            set.work
-        );
+        bail!("the runs of {} are known only after the work that a dry run leaves out: {}", set.dataset, set.work);
     }
+    let plan = oracle_cost::complete(plan, &experiment, catalog, data, note)?;
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);
     let seconds = |run: &RunSpec| estimator.seconds(run, plan.description(run));

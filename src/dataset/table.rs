@@ -271,6 +271,11 @@ pub trait DatasetRow: Send + Sync + 'static {
     type Problem: Problem + Send + Sync + 'static;
     /// Its facts.
     fn info(&self) -> DatasetInfo;
+    /// Version of the problem, part of the identity of its stored runs: change it with every change of the oracle. `None` is
+    /// the version of the program that holds it, so that every new build is a new version.
+    fn version(&self) -> Option<String> {
+        None
+    }
     /// Reads or makes the data, preparing them first where that is needed. The request has only parameters that the row
     /// has.
     fn load(&self, request: &Request<'_>) -> Result<Loaded<Self::Problem>>;

@@ -17,6 +17,11 @@ pub trait Catalog: Sync {
     fn datasets(&self) -> &[DatasetInfo];
     /// What is known of a data set without loading it. Fails when the request is wrong or files are missing.
     fn describe(&self, request: &Request<'_>) -> Result<Described>;
+    /// Version of a solver that the program adds to the library's, as part of the identity of its runs; `None` for a solver
+    /// of the library. An error when it is that of the executable and the executable cannot be read.
+    fn solver_version(&self, name: &str) -> Result<Option<String>>;
+    /// The same of a data set, by its name with or without argument.
+    fn problem_version(&self, dataset: &str) -> Result<Option<String>>;
     /// Loads a data set, after the work that it needs first, and binds its problem to the solvers.
     fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>>;
 }

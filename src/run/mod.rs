@@ -6,6 +6,7 @@ pub mod gate;
 pub mod host;
 pub mod interference;
 mod ledger;
+pub mod oracle_cost;
 pub mod progress;
 pub mod remaining;
 pub mod scheduler;

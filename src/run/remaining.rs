@@ -224,6 +224,8 @@ mod tests {
                 evaluate: Cadence::Log,
             },
             code_version: String::new(),
+            solver_version: None,
+            problem_version: None,
         };
         RunSpec {
             run_id: identity.run_id(),

@@ -11,7 +11,7 @@ use super::interference::Probing;
 use super::progress::{Progress, Verbosity};
 use super::scheduler::{Batch, run_batch};
 use super::worker::Allocation;
-use super::{host, interference};
+use super::{host, interference, oracle_cost};
 use crate::dataset::DataDir;
 use crate::dataset::memory::available_memory;
 use crate::error::{Error, Result};
@@ -131,6 +131,14 @@ pub fn run(
     rayon::current_num_threads();
     let mut progress = Progress::new(options.verbosity);
     let jobs = workers(experiment, options.jobs, options.isolated);
+    let completed;
+    let plan = if plan.undetermined.is_empty() {
+        plan
+    } else {
+        let say = |line: &str| progress.say(Verbosity::Normal, line);
+        completed = oracle_cost::complete(plan.clone(), experiment, catalog, &options.data_dir, say)?;
+        &completed
+    };
     let (store, _lock, mut existing) = match &options.part {
         None => {
             let (store, lock) = Store::create(&options.out)?;
@@ -189,7 +197,7 @@ pub fn run(
     };
     manifest.sessions[session].shard.clone_from(&allocation.shard);
     manifest.sessions[session].plan = options.part.as_ref().map_or_else(|| digest(plan), |part| part.plan.clone());
-    manifest.paper_prices.extend(plan.paper_prices.clone());
+    manifest.paper_costs.extend(plan.paper_costs.clone());
     store.write_manifest(&manifest)?;
 
     let runner = move |run: &RunSpec, observer: &mut dyn Observer| match &problems[run.set] {

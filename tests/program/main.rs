@@ -433,7 +433,7 @@ fn planning_starts_no_program() {
     let dry =
         bench(&["slurm", "submit", "--dry-run", "--shards", "2", "--config", &path("c.toml"), "--out", &path("out")]);
     let text = String::from_utf8_lossy(&dry.stderr).into_owned();
-    assert!(dry.status.code() == Some(1) && text.contains("which a dry run does not"), "{text}");
+    assert!(dry.status.code() == Some(1) && text.contains("that a dry run leaves out: start the program"), "{text}");
     assert!(!trace.exists(), "the program was started");
     let missing = bench(&["plan", "--config", &path("c.toml"), "--shards", "2"]);
     assert!(!missing.status.success() && trace.exists(), "identities need the program");

@@ -85,7 +85,7 @@ pub fn split(
         filled[shard].take(&unit);
         least.push(Reverse((filled[shard].seconds.max(0.0).to_bits(), shard)));
     }
-    Split { plan: digest(plan), prices: plan.paper_prices.clone(), shards: filled }
+    Split { plan: digest(plan), prices: plan.paper_costs.clone(), shards: filled }
 }
 
 impl Shard {
