@@ -77,6 +77,8 @@ pub struct PlanSummary {
     pub planned: u64,
     /// Finished runs among them.
     pub done: u64,
+    /// Runs of data sets that need work first; not among those in the plan, and not in the estimates.
+    pub pending: u64,
     /// Workers.
     pub jobs: u64,
     /// Estimated wall time of what is left.
@@ -90,11 +92,12 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     let (mut experiment, out) = args.config.read(catalog)?;
     let known = part::scan(&out, |_| true)?;
     experiment.paper_costs = costs_of(&out, &known.records, catalog);
-    let mut plan = Plan::new(&experiment, catalog, data)?;
-    if args.shards.is_some() {
+    let plan = if args.shards.is_some() {
         // Shards name their runs, and every node must take the same oracle costs.
-        plan = oracle_cost::complete(plan, &experiment, catalog, data, note)?;
-    }
+        oracle_cost::complete(Plan::new(&experiment, catalog, data)?, &experiment, catalog, data, note)?
+    } else {
+        Plan::outline(&experiment, catalog, data)?
+    };
     let select = &args.config.select;
     let outlook = Outlook::of(plan, known, &experiment, workers(&experiment, select.jobs(), select.isolated));
     if let Some(shards) = args.shards {
@@ -181,6 +184,7 @@ impl Outlook {
             name: experiment.name.clone(),
             planned: (plan.runs.len() + plan.undetermined.len()) as u64,
             done: existing.done.len() as u64,
+            pending: plan.pending.iter().map(|set| set.runs).sum(),
             jobs: jobs as u64,
             seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
             memory_bytes: plan_memory(&plan, jobs),
@@ -210,6 +214,12 @@ impl Outlook {
             if !determined {
                 (line["run_id"], line["oracle_cost"], line["done"]) = (().into(), "paper".into(), false.into());
             }
+            lines += &format!("{line}\n");
+        }
+        for set in &self.plan.pending {
+            let (n, d) = (set.size.map(|size| size.n), set.size.map(|size| size.d));
+            let line = serde_json::json!({"kind": "pending", "dataset": set.dataset, "work": set.work, "n": n, "d": d,
+                "runs": set.runs});
             lines += &format!("{line}\n");
         }
         let mut line = serde_json::to_value(&self.summary)?;
@@ -261,6 +271,12 @@ impl Outlook {
             duration(summary.seconds_left),
             bytes(summary.memory_bytes)
         );
+        for set in &self.plan.pending {
+            let size = set.size.map_or("size unknown".to_owned(), |size| {
+                format!("n = {}, d = {}, about {}", size.n, size.d, bytes(size.bytes))
+            });
+            text += &format!("{} ({size}): `run` will {} first; {} runs follow\n", set.dataset, set.work, set.runs);
+        }
         for (count, what) in [
             (existing.failed, "failed before and will be tried again"),
             (existing.stale.len() as u64, "are of older code or data and will be replaced"),

@@ -185,7 +185,10 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let known = part::scan(&out, |_| true)?;
     experiment.paper_costs = costs_of(&out, &known.records, catalog);
     experiment.paper_costs.extend(list.iter().flat_map(|list| list.prices.clone()));
-    let plan = Plan::new(&experiment, catalog, data)?;
+    let plan = if args.dry_run { Plan::outline } else { Plan::new }(&experiment, catalog, data)?;
+    if let Some(set) = plan.pending.first() {
+        bail!("the runs of {} are known only after the work that a dry run leaves out: {}", set.dataset, set.work);
+    }
     let plan = oracle_cost::complete(plan, &experiment, catalog, data, note)?;
     let existing = Existing::of(known, &plan);
     let estimator = existing.estimator(&plan);
