@@ -43,7 +43,7 @@ use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Damage, Folder, Store};
-use crate::store::keys::ProblemKey;
+use crate::store::keys::{CellPattern, ProblemKey};
 use crate::store::manifest::Manifest;
 use crate::store::optimum;
 use points::Points;
@@ -95,7 +95,8 @@ impl Study {
             return Err(Error::file(dir, format!("no run to show, {count} damaged files{first}; {advice}")));
         }
         if !only.is_empty() {
-            records.retain(|record| only.iter().any(|pattern| record.fits(pattern)));
+            let patterns = CellPattern::parse_all(only)?;
+            records.retain(|record| patterns.iter().any(|pattern| record.matches(pattern)));
             if records.is_empty() {
                 return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
             }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
 use crate::store::keys::SeriesKey;
-use crate::text::fits;
+use crate::text::Pattern;
 use ssvm::drive::TracePoint;
 use ssvm::problem::Paper;
 use ssvm::solver::SolverInfo;
@@ -93,7 +93,7 @@ impl Series {
 
     /// Whether the solver keeps working sets.
     pub fn keeps_planes(&self) -> bool {
-        self.info.as_ref().is_some_and(|info| info.keeps_planes)
+        self.info.as_ref().is_some_and(|info| info.planes.is_some())
     }
 }
 
@@ -178,10 +178,12 @@ impl View {
         }
         let of_paper = |series: &Series| series.info.as_ref().is_some_and(|info| info.in_paper);
         let some_of_paper = |dataset: &str| self.series_of(dataset).any(|s| of_paper(&self.series[s]));
+        // A malformed pattern selects no solver.
+        let patterns: Vec<Pattern> = solvers.iter().filter_map(|text| Pattern::new(text).ok()).collect();
         let shows = |(at, series): (usize, &Series)| match solvers {
             [] if some_of_paper(&series.dataset) => of_paper(series),
             [] => self.series_of(&series.dataset).take(MOST_LINES).any(|s| s == at),
-            patterns => patterns.iter().any(|pattern| fits(pattern, &series.solver)),
+            _ => patterns.iter().any(|pattern| pattern.matches(&series.solver)),
         };
         self.series.iter().enumerate().map(shows).collect()
     }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use crate::common;
 use ssvm::data::multiclass::{Features, Row};
-use ssvm_bench::dataset::{Opened, libsvm};
-use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec};
+use ssvm_bench::dataset::{Description, libsvm};
+use ssvm_bench::{
+    Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, Quiet, Request, RunSettings, SolverSpec,
+};
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.join(name);
@@ -27,14 +29,15 @@ fn bzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn open(name: &str, data: &DataDir) -> Result<Opened, String> {
-    Harness::standard().open(&Request::new(name, data)).map_err(|error| error.to_string())
+fn open(name: &str, data: &DataDir) -> Result<Description, String> {
+    let opened = Harness::standard().open(&Request::new(name, data));
+    opened.map(|opened| opened.description).map_err(|error| error.to_string())
 }
 
 /// What is wrong with a file.
 fn refused(kind: &str, path: &Path) -> String {
     let opened = open(&format!("{kind}:{}", path.display()), &DataDir::resolve(None));
-    opened.map(|opened| opened.description).expect_err("a bad file must be refused")
+    opened.expect_err("a bad file must be refused")
 }
 
 fn letter_line(id: usize, letter: &str, next: i64, word: usize, position: usize, pixels: &str) -> String {
@@ -52,7 +55,7 @@ fn libsvm_in_three_packings() {
         assert_eq!(data.labels, [1, 0, 1, 2]);
         assert_eq!(data.label_names, ["-1.5", "3", "10"]);
         assert!(matches!(data.row(0), Row::Dense([0.5, 0.0, 0.0, -0.2])));
-        let size = open(&format!("libsvm:{}", path.display()), &DataDir::resolve(None)).unwrap().description.size;
+        let size = open(&format!("libsvm:{}", path.display()), &DataDir::resolve(None)).unwrap().size;
         assert_eq!((size.n, size.d), (4, 12));
     }
     let wide = "1 1:1\n2 100000:2\n";
@@ -131,7 +134,7 @@ fn official_usps_layout_is_checked() {
     ] {
         write(&folder.path().join("usps"), "zip.train.gz", &gzip(text.as_bytes()));
         let opened = open("usps", &DataDir::resolve(Some(folder.path())));
-        let message = opened.map(|opened| opened.description).expect_err("a bad file");
+        let message = opened.expect_err("a bad file");
         assert!(message.contains(expected), "'{message}' does not contain '{expected}'");
     }
 }
@@ -139,7 +142,7 @@ fn official_usps_layout_is_checked() {
 #[test]
 fn unknown_names_are_explained() {
     let dir = DataDir::resolve(None);
-    let message = |name: &str| open(name, &dir).map(|opened| opened.description).expect_err("unknown");
+    let message = |name: &str| open(name, &dir).expect_err("unknown");
     assert!(message("usp-synth").contains("did you mean `usps-synth`?"));
     assert!(message("usps-synth:m=3").contains("known: n, size, seed"));
     assert!(message("usps-synth:n=0").contains("must be a whole number 1 to"));
@@ -251,13 +254,13 @@ fn libsvm_optimum_agrees_with_an_independent_solver() {
                 budget: Budget { iterations: Some(3000), gap: Some(1e-5), ..Budget::default() },
                 evaluate: Cadence::Every(5),
             };
-            let outcome = problem.run(&settings, &mut Quiet).unwrap();
+            let outcome = problem.run(&settings, &Execution::default(), &mut Quiet).unwrap();
             for point in &outcome.points {
                 assert!(point.dual <= high + 1e-12 && point.primal >= low - 1e-12, "{}: {point:?}", info.name);
             }
             // Frank–Wolfe steps, one a term and iteration, are slow near the optimum, whoever answers.
             let slow = ["bcfw-cache", "bcfw-gap-cache"].contains(&info.name);
-            if info.keeps_planes && !slow {
+            if info.planes.is_some() && !slow {
                 assert!(outcome.points.last().unwrap().gap <= 1e-5, "{} did not converge", info.name);
             }
         }

@@ -10,8 +10,8 @@ use ssvm::solver::{Bracket, Weighted, step};
 use ssvm_bench::experiment::Experiment;
 use ssvm_bench::store::optimum::{Optimum, Store};
 use ssvm_bench::{
-    Catalog, ClockKind, DataDir, Harness, MaxOracle, Metered, Problem, Request, Simple, Solve, SparsePlane,
-    experiment::catalog::Described,
+    Catalog, ClockKind, DataDir, Fault, Harness, MaxOracle, Metered, Problem, Request, Simple, Solve, SparsePlane,
+    dataset::Described,
 };
 
 const GAP: f64 = 1e-9;
@@ -107,17 +107,17 @@ impl MaxOracle for Listed {
         self.lambda
     }
 
-    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
         let best = self.planes[i].iter().max_by(|a, b| Self::value(a, w).total_cmp(&Self::value(b, w)));
         plane.clone_from(best.unwrap());
-        1
+        Ok(1)
     }
 }
 
 fn found<P: Problem>(problem: &P, gap: f64) -> Bracket {
     // A number of rounds that no test here needs: a solver that never ends must not hang the tests.
     let rounds = std::cell::Cell::new(0);
-    problem.as_dyn().bracket(gap, &|| rounds.get() > 2000, &mut |_| rounds.set(rounds.get() + 1))
+    problem.as_dyn().bracket(gap, &|| rounds.get() > 2000, &mut |_| rounds.set(rounds.get() + 1)).unwrap()
 }
 
 fn one_term_meets_its_closed_form() {
@@ -182,7 +182,7 @@ fn every_family_is_bracketed_and_no_solver_crosses() {
 fn a_bracket_that_is_stopped_is_still_one() {
     let problem = common::multiclass(1, 20);
     let tight = found(&problem, GAP);
-    let loose = problem.as_dyn().bracket(GAP, &|| true, &mut |_| {});
+    let loose = problem.as_dyn().bracket(GAP, &|| true, &mut |_| {}).unwrap();
     assert!(loose.lower <= tight.upper && tight.lower <= loose.upper && loose.width() > tight.width());
 }
 
@@ -375,9 +375,10 @@ fn the_shipped_store_is_sound_and_has_the_built_in_sets() {
     let (harness, data) = (Harness::standard(), DataDir::resolve(None));
     for config in ["quick", "ci", "smoke"] {
         for set in Experiment::load(config, harness.solvers()).unwrap().datasets {
-            let description = match harness.describe(&Request::new(&set.name, &data)).unwrap() {
+            let request = Request::new(&set.name, &data);
+            let description = match harness.describe(&request).unwrap() {
                 Described::Known(description) => description,
-                Described::Loaded(opened) => opened.description,
+                Described::Unread | Described::Pending { .. } => harness.open(&request).unwrap().description,
             };
             let lambda = set.lambda.unwrap_or(1.0 / description.size.n as f64);
             let bracket = shipped.find(&description.checksum, lambda, set.pairwise_weight);
