@@ -11,13 +11,15 @@ use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{TextOrJson, note, positive, print};
+use super::format::table_or_json;
+use super::{note, positive, print};
 use crate::Error;
 use crate::dataset::image::source::ImageSet;
 use crate::dataset::npz::RawGraph;
 use crate::dataset::prepare::{self, Meta, Recipe};
 use crate::dataset::{DataDir, Request, split};
 use crate::experiment::catalog::Catalog;
+use crate::table::Format;
 use ssvm::drive::{Observer, Solve, TracePoint};
 use ssvm::oracle::predict::predict;
 use ssvm::problem::{GraphProblem, Problem};
@@ -41,8 +43,8 @@ pub struct AccuracyArgs {
     #[arg(long, value_name = "THETA")]
     pairwise_weight: Option<f64>,
     /// Text for people or one JSON object.
-    #[arg(long, value_enum, default_value_t)]
-    format: TextOrJson,
+    #[arg(long, value_parser = table_or_json(), default_value = "table")]
+    format: Format,
 }
 
 /// Known pixels of one part of the set, and those that each labelling gets right.
@@ -180,8 +182,8 @@ pub fn run(args: &AccuracyArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow
         held_out: count(&held_out)?,
     };
     match args.format {
-        TextOrJson::Json => print(&(serde_json::to_string(&report)? + "\n"))?,
-        TextOrJson::Table => print(&report.text())?,
+        Format::Json => print(&(serde_json::to_string(&report)? + "\n"))?,
+        _ => print(&report.text())?,
     }
     Ok(())
 }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::engines::{self, EngineArgs};
-use super::{TextOrJson, note, print};
+use super::format::table_or_json;
+use super::{note, print};
+use crate::cells;
 use crate::dataset::DataDir;
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
@@ -14,7 +16,8 @@ use crate::run::cluster::{Job, hyperqueue, parallel, sbatch};
 use crate::run::existing::Existing;
 use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
-use crate::table::Grid;
+use crate::table::Kind::{Count, Text, Values};
+use crate::table::{Format, Table};
 use crate::text::{bytes, duration};
 
 /// Arguments of `plan`.
@@ -37,8 +40,8 @@ pub struct PlanArgs {
     #[arg(long)]
     pub isolated: bool,
     /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
-    #[arg(long, value_enum, default_value_t)]
-    pub format: TextOrJson,
+    #[arg(long, value_parser = table_or_json(), default_value = "table")]
+    pub format: Format,
     /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-bcfw (T=5)'; repeatable
     #[arg(long, value_name = "GLOB")]
     pub only: Vec<String>,
@@ -126,8 +129,8 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         });
     }
     match args.format {
-        TextOrJson::Table => print(&table(&plan, &existing, &estimator, &summary, args.verbose))?,
-        TextOrJson::Json => {
+        Format::Table => print(&table(&plan, &existing, &estimator, &summary, args.verbose))?,
+        _ => {
             let mut lines = String::new();
             for run in &plan.runs {
                 let done = existing.done.contains_key(&run.run_id);
@@ -155,15 +158,11 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
 
 fn shard_table(split: &Split, summary: &PlanSummary) -> String {
     let shards = split.shards.len();
-    let mut grid = Grid::new(&[">shard", ">runs", ">estimate", ">longest run"]);
+    let mut table = Table::new("", [("shard", Values), ("runs", Count), ("estimate", Values), ("longest run", Values)]);
     for (k, shard) in split.shards.iter().enumerate() {
         let seconds = shard.seconds / summary.jobs as f64;
-        grid.rows.push(vec![
-            format!("{}/{}", k + 1, split.shards.len()),
-            shard.runs.len().to_string(),
-            duration(seconds),
-            duration(shard.longest),
-        ]);
+        let name = format!("{}/{}", k + 1, split.shards.len());
+        table.push(cells![name, shard.runs.len(), duration(seconds), duration(shard.longest)]);
     }
     let empty = split.shards.iter().filter(|shard| shard.runs.is_empty()).count();
     let more = if empty == 0 {
@@ -177,7 +176,7 @@ fn shard_table(split: &Split, summary: &PlanSummary) -> String {
     };
     format!(
         "{}\n{}: {} runs in {} shards, the longest {:.0} % above the average, {} workers each\n{more}",
-        grid.text(),
+        table.text(),
         summary.name,
         split.runs(),
         shards,
@@ -188,20 +187,23 @@ fn shard_table(split: &Split, summary: &PlanSummary) -> String {
 
 fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &PlanSummary, verbose: bool) -> String {
     let done = |run: &RunSpec| existing.done.contains_key(&run.run_id);
-    let mut grid = Grid::new(&["data set", ">n", ">d", ">data", "solver", ">runs", ">done", ">each", ">left"]);
+    let mut table =
+        Table::new("", [("data set", Text), ("n", Count), ("d", Count), ("data", Values), ("solver", Text)]);
+    table.widen(Count, ["runs", "done"]);
+    table.widen(Values, ["each", "left"]);
     for cell in plan.runs.chunk_by(|a, b| (a.set, a.settings().cell()) == (b.set, b.settings().cell())) {
         let facts = plan.description(&cell[0]);
         let left = cell.iter().filter(|run| !done(run)).count();
         let each = estimator.seconds(&cell[0], facts);
         let about = if estimator.knows(&cell[0]) { "" } else { "~" };
-        grid.rows.push(vec![
-            cell[0].identity.problem.dataset.clone(),
-            facts.size.n.to_string(),
-            facts.size.d.to_string(),
+        table.push(cells![
+            &cell[0].identity.problem.dataset,
+            facts.size.n,
+            facts.size.d,
             bytes(facts.size.bytes),
             cell[0].settings().cell(),
-            cell.len().to_string(),
-            (cell.len() - left).to_string(),
+            cell.len(),
+            cell.len() - left,
             if cell[0].projected_from.is_some() {
                 "projected".to_owned()
             } else {
@@ -210,7 +212,7 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
             format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
         ]);
     }
-    let mut text = grid.text();
+    let mut text = table.text();
     if verbose {
         text.push('\n');
         for run in &plan.runs {

@@ -1,6 +1,6 @@
 //! `reproduce`: experiment → plan → session → results → pages, in one go; on the real data sets when they are there.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -10,8 +10,8 @@ use crate::dataset::{DataDir, Request};
 use crate::experiment::Experiment;
 use crate::experiment::Plan;
 use crate::experiment::catalog::Catalog;
-use crate::render::figure::FileFormat;
 use crate::render::tables::claims;
+use crate::render::{self, Summary};
 use crate::run::session::{self, Finished};
 use crate::study::frame::load::Results;
 use crate::text::duration;
@@ -106,35 +106,22 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     // Pages are about the folder: `--only` says what is run, and must not put a part in the place of the whole.
     let results = Results::of(&out, manifest, contents, catalog, &[])?;
     pages::warn(&results);
-    let (page, drawn) = write_pages(&results, &out, &say)?;
-    print(&format!("\nreport   {}\n", page.display()))?;
-    print(&format!("figures  {} ({drawn} files)\n", out.join("figures").display()))?;
+    let summary = Summary::of(&results, &out)?;
+    let begin = |step: &str| {
+        if interrupt::flag().load(Ordering::Relaxed) {
+            return Err(crate::Error::invalid("stopped; all runs are done, the same command makes the pages"));
+        }
+        say(step);
+        Ok(())
+    };
+    let made = render::write_pages(&results, &summary, &out, &begin)?;
+    pages::note_left_out(&made.left_out);
+    print(&claims::text(&summary.claims))?;
+    summary.regimes.iter().try_for_each(|regime| print(&format!("{}\n", regime.text())))?;
+    print(&format!("\nreport   {}\n", made.report.display()))?;
+    print(&format!("figures  {} ({} files)\n", out.join("figures").display(), made.files.len()))?;
     let planned: u64 = reports.iter().map(|(_, report)| report.planned).sum();
     print(&format!("runs     {} ({planned} runs)\n", out.join("runs").display()))?;
     say(&format!("done in {}", duration(began.elapsed().as_secs_f64())));
     reports.iter().try_for_each(|(args, report)| run::complete(args, report))
-}
-
-/// Figures, tables, report and summary; prints the claims. The page, and how many figure files there are.
-fn write_pages(results: &Results, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
-    let go_on = || {
-        let stopped = interrupt::flag().load(Ordering::Relaxed);
-        anyhow::ensure!(!stopped, "stopped; all runs are done, the same command makes the pages");
-        Ok(())
-    };
-    let summary = pages::Summary::of(results, out)?;
-    go_on()?;
-    say("drawing figures");
-    let formats = [FileFormat::Svg, FileFormat::Png, FileFormat::Pdf];
-    let mut drawn = pages::figures(results, &out.join("figures"), &formats, &[])?;
-    drawn.extend(pages::tables(results, &summary.league, &out.join("tables"))?);
-    go_on()?;
-    say("writing the report");
-    let page = out.join("report.html");
-    pages::report(results, &summary, &page)?;
-    pages::summary(&summary, out)?;
-    go_on()?;
-    print(&claims::text(&summary.claims))?;
-    summary.regimes.iter().try_for_each(|regime| print(&format!("{}\n", regime.text())))?;
-    Ok((page, drawn.len()))
 }
