@@ -106,32 +106,26 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     format!("{} … ({} characters left out) … {}", ends.0, count - 2 * half, ends.1).into()
 }
 
-/// Whether a name such as `usps-synth:n=9/mp-bcfw` fits a pattern in which `*` stands for any text and `?` for any one
-/// character. A pattern without `/` is one for the part before it.
-pub fn fits(pattern: &str, name: &str) -> bool {
-    // The last star takes as much as it must; those before it never have to change.
-    fn fits(pattern: &[u8], name: &[u8]) -> bool {
-        let (mut p, mut n, mut star) = (0, 0, None);
-        while n < name.len() {
-            match pattern.get(p) {
-                Some(b'*') => {
-                    star = Some((p, n));
-                    p += 1;
-                }
-                Some(c) if *c == b'?' || *c == name[n] => (p, n) = (p + 1, n + 1),
-                _ => match star {
-                    Some((at, taken)) => {
-                        star = Some((at, taken + 1));
-                        (p, n) = (at + 1, taken + 1);
-                    }
-                    None => return false,
-                },
-            }
-        }
-        pattern[p..].iter().all(|c| *c == b'*')
+/// A pattern for names such as `usps-synth:n=9/mp-bcfw`: `*` stands for any text, `?` for one character, `[ab]` and `{a,b}`
+/// for alternatives. A pattern without `/` is one for the part before the last `/` of a name.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    glob: globset::GlobMatcher,
+    whole: bool,
+}
+
+impl Pattern {
+    /// An error says what is malformed, such as an unclosed bracket.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let glob = globset::Glob::new(text).map_err(|error| error.to_string())?;
+        Ok(Self { glob: glob.compile_matcher(), whole: text.contains('/') })
     }
-    let name = if pattern.contains('/') { name } else { name.rsplit_once('/').map_or(name, |(head, _)| head) };
-    fits(pattern.as_bytes(), name.as_bytes())
+
+    /// Whether the pattern matches a name.
+    pub fn matches(&self, name: &str) -> bool {
+        let part = if self.whole { name } else { name.rsplit_once('/').map_or(name, |(head, _)| head) };
+        self.glob.is_match(part)
+    }
 }
 
 #[cfg(test)]
@@ -164,6 +158,10 @@ mod tests {
         assert_eq!(shortened("abc", 3), "abc");
         assert_eq!(shortened("äöü", 3), "äöü");
         assert_eq!(shortened(&format!("a{}z", "·".repeat(1000)), 4), "a· … (998 characters left out) … ·z");
+    }
+
+    fn fits(pattern: &str, name: &str) -> bool {
+        Pattern::new(pattern).unwrap().matches(name)
     }
 
     /// Trying all ways to divide the text among the stars would take longer than the world is old.

@@ -1,6 +1,6 @@
 //! `check`: the regression gates on a result folder; saves and updates baselines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::run::host;
 use crate::store::RunRecord;
 use crate::store::files;
 use crate::store::folder::{Folder, Store};
-use crate::store::identity::CODE_VERSION;
+use crate::store::identity::{CODE_VERSION, Identity};
 use crate::store::manifest::Manifest;
 
 /// Arguments of `check`.
@@ -125,18 +125,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     let store = Store::open(&args.results)?;
     let records = records(&store)?;
     let cells = measure::cells(&records)?;
-    let codes = measure::code_versions(&records);
-    if codes.len() > 1 {
-        bail!(
-            "{}: its runs were made by {} versions of the code ({}); run the config again into this folder",
-            args.results.display(),
-            codes.len(),
-            codes.join(", ")
-        );
-    }
-    if codes.first().is_some_and(|code| *code != CODE_VERSION) {
-        note(&format!("warning: the results were made by code {}, this program is {CODE_VERSION}", codes.join(", ")));
-    }
+    check_versions(&args.results, &records, catalog)?;
     let manifest = store.manifest()?;
     let wanted = gap_targets(&manifest, catalog);
     let provenance = Provenance::of_results(&manifest);
@@ -180,6 +169,40 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     let verdict = outputs.write("Regression gate", &findings)?;
     advise(args, &baseline, &findings);
     Ok(verdict)
+}
+
+/// An error when runs of one data set and solver were made by several versions of the code; a warning when that version is
+/// not this program's.
+fn check_versions(results: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> anyhow::Result<()> {
+    let mut versions: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
+    let mut other = None;
+    for record in records {
+        let (identity, dataset, solver) = (&record.identity, record.dataset(), record.solver());
+        versions.entry((dataset, solver)).or_default().insert(identity.code());
+        // Of the library for all of them: numbers of two versions are no set of numbers.
+        versions.entry(("", "")).or_default().insert(identity.code_version.clone());
+        let here = Identity {
+            code_version: CODE_VERSION.to_owned(),
+            solver_version: catalog.solver_version(solver)?,
+            problem_version: catalog.problem_version(dataset)?,
+            ..identity.clone()
+        };
+        if here.code() != identity.code() {
+            other = Some((identity.code(), here.code()));
+        }
+    }
+    if let Some(several) = versions.into_values().find(|versions| versions.len() > 1) {
+        bail!(
+            "{}: its runs were made by {} versions of the code ({}); run the config again into this folder",
+            results.display(),
+            several.len(),
+            several.into_iter().collect::<Vec<_>>().join("; ")
+        );
+    }
+    if let Some((made_by, here)) = other {
+        note(&format!("warning: the results were made by code {made_by}, this program is {here}"));
+    }
+    Ok(())
 }
 
 /// The gaps that the config of a result folder wants to be measured at.

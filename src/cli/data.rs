@@ -7,14 +7,13 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::accuracy::{self, AccuracyArgs};
 use super::format::table_or_json;
 use super::{note, print};
 use crate::cells;
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
-use crate::dataset::image::source::ImageSet;
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
+use crate::dataset::images::ImageSet;
 use crate::dataset::known::{Checked, DataDir, KnownSet};
 use crate::dataset::memory::Room;
 use crate::dataset::npy;
@@ -92,10 +91,6 @@ enum DataCommand {
         #[command(flatten)]
         slic: SlicArgs,
     },
-    /// Train on four fifths; pixels right there and on the held-out fifth, for the model, the majority label and the
-    /// best labelling of the superpixels.
-    #[command(after_help = "Example: ssvm-bench data accuracy horses --time 60")]
-    Accuracy(AccuracyArgs),
 }
 
 #[derive(Args)]
@@ -129,7 +124,7 @@ pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                 bail!("--out takes one set, not {}", sets.len());
             }
             sets.iter().try_for_each(|set| {
-                let (path, new) = prepare::prepare_and_say(prepare::image_set(set)?, data, &recipe, out.as_deref())?;
+                let (path, new) = prepare::prepared(ImageSet::from_name(set)?, data, &recipe, out.as_deref())?;
                 let meta = prepare::Meta::read(&path)?;
                 let left_out: Vec<_> =
                     meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
@@ -141,7 +136,6 @@ pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         DataCommand::Show { set, index, out, weights, pairwise_weight, slic } => {
             show(data, set, *index, out, weights.as_deref(), *pairwise_weight, &slic.params())
         }
-        DataCommand::Accuracy(args) => accuracy::run(args, catalog, data),
     }
 }
 
@@ -154,7 +148,7 @@ fn progress_bar(template: &str) -> ProgressBar {
 
 /// Whether the default preparation of a set is in the cache; nothing for sets that need none.
 fn prepared(set: &DatasetInfo, source: Option<&PathBuf>) -> Option<bool> {
-    let images = ImageSet::from_name(set.name)?;
+    let images = ImageSet::from_name(set.name).ok()?;
     let sha256 = images.checksum(source?).ok()?;
     Some(prepare::cache_path(images, &sha256, &Recipe::default()).ok()?.is_file())
 }
@@ -290,7 +284,7 @@ fn show(
     params: &SlicParams,
 ) -> anyhow::Result<()> {
     prepare::check_params(params)?;
-    let images = prepare::image_set(set)?;
+    let images = ImageSet::from_name(set)?;
     let names = prepare::names(images, data)?;
     let Some(name) = names.get(index) else {
         bail!("{set} has the examples 0 to {}, not {index}", names.len() - 1);

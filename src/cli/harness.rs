@@ -1,12 +1,16 @@
 //! The program as a value: the standard tables plus what the caller adds; [`Harness::main`] is the whole command line.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::dataset::{self, DatasetInfo, DatasetRow, DatasetTable, Opened, Request};
+use crate::dataset::{self, Bind, DatasetInfo, DatasetRow, DatasetTable, Described, Loaded, Request};
 use crate::error::{Error, Result};
-use crate::experiment::catalog::{Catalog, Described};
+use crate::experiment::catalog::Catalog;
+use crate::store::identity::program_version;
 use crate::text::nearest;
+use ssvm::drive::{AnyProblem, bind};
+use ssvm::problem::Problem;
 use ssvm::solver::{self, Added, SolverInfo, SolverRow, SolverTable};
 
 /// A program with these solvers and data sets.
@@ -33,6 +37,20 @@ pub struct Harness<S, D> {
     solvers: Arc<S>,
     datasets: D,
     dataset_infos: Vec<DatasetInfo>,
+    /// Solvers and data sets that are not the library's, by name, with the version that their row gives.
+    own_solvers: Versions,
+    own_datasets: Versions,
+}
+
+type Versions = BTreeMap<&'static str, Option<String>>;
+
+/// Version of a row that is not the library's.
+fn version_of(own: &Versions, name: &str) -> Result<Option<String>> {
+    match own.get(name) {
+        Some(None) => program_version().map(Some),
+        Some(given) => Ok(given.clone()),
+        None => Ok(None),
+    }
 }
 
 impl Harness<solver::Standard, dataset::Standard> {
@@ -45,14 +63,19 @@ impl Harness<solver::Standard, dataset::Standard> {
 impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
     fn of(solvers: S, datasets: D) -> Self {
         let dataset_infos = datasets.infos();
-        Self { solvers: Arc::new(solvers), datasets, dataset_infos }
+        let (own_solvers, own_datasets) = (Versions::new(), Versions::new());
+        Self { solvers: Arc::new(solvers), datasets, dataset_infos, own_solvers, own_datasets }
     }
 
     /// Adds a solver; one with the name of another takes its place.
     pub fn solver<R: SolverRow>(self, row: R) -> Harness<Added<S, R>, D> {
-        let Self { solvers, datasets, dataset_infos } = self;
+        let Self { solvers, datasets, dataset_infos, mut own_solvers, own_datasets } = self;
+        own_solvers.insert(row.info().name, row.version());
         match Arc::try_unwrap(solvers) {
-            Ok(solvers) => Harness { solvers: Arc::new(Added::new(solvers, row)), datasets, dataset_infos },
+            Ok(solvers) => {
+                let solvers = Arc::new(Added::new(solvers, row));
+                Harness { solvers, datasets, dataset_infos, own_solvers, own_datasets }
+            }
             // A harness is put together before anything is opened, so nobody else holds its tables.
             Err(_) => unreachable!("a data set was opened before the harness was complete"),
         }
@@ -60,11 +83,11 @@ impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
 
     /// Adds a data set with its problem; one with the name of another takes its place.
     pub fn problem<R: DatasetRow>(self, row: R) -> Harness<S, (D, R)> {
-        let Self { solvers, datasets, mut dataset_infos } = self;
-        let info = row.info();
-        dataset_infos.retain(|other| other.name != info.name);
-        dataset_infos.push(info);
-        Harness { solvers, datasets: (datasets, row), dataset_infos }
+        let Self { solvers, own_solvers, mut own_datasets, .. } = self;
+        own_datasets.insert(row.info().name, row.version());
+        let datasets = (self.datasets, row);
+        let dataset_infos = datasets.infos();
+        Harness { solvers, datasets, dataset_infos, own_solvers, own_datasets }
     }
 
     /// The whole program: parses the arguments of the process, runs the command, reports errors.
@@ -83,17 +106,27 @@ impl<S: SolverTable, D: DatasetTable> Catalog for Harness<S, D> {
     }
 
     fn describe(&self, request: &Request<'_>) -> Result<Described> {
-        match self.datasets.describe(request) {
-            Some(described) => match described? {
-                Some(description) => Ok(Described::Known(description)),
-                None => self.open(request).map(Described::Loaded),
-            },
-            None => Err(self.unknown(request)),
-        }
+        self.datasets.describe(request).unwrap_or_else(|| Err(self.unknown(request)))
     }
 
-    fn open(&self, request: &Request<'_>) -> Result<Opened> {
-        self.datasets.open(request, &self.solvers).unwrap_or_else(|| Err(self.unknown(request)))
+    fn solver_version(&self, name: &str) -> Result<Option<String>> {
+        version_of(&self.own_solvers, name)
+    }
+
+    fn problem_version(&self, dataset: &str) -> Result<Option<String>> {
+        version_of(&self.own_datasets, dataset.split(':').next().unwrap_or_default())
+    }
+
+    fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>> {
+        self.datasets.open(request, self).unwrap_or_else(|| Err(self.unknown(request)))
+    }
+}
+
+impl<S: SolverTable, D> Bind for Harness<S, D> {
+    type Bound = Arc<dyn AnyProblem>;
+
+    fn bind<P: Problem + Send + Sync + 'static>(&self, problem: P) -> Arc<dyn AnyProblem> {
+        bind(problem, self.solvers.clone())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Arguments → one library call each; one file per command. Nothing but [`crate::harness`] imports this room.
 
-mod accuracy;
 mod advise;
 mod breakeven;
 mod check;
@@ -91,7 +90,7 @@ enum Command {
     Optimum(optimum::OptimumArgs),
     /// Checks a max-oracle that is a program of its own.
     Oracle(oracle::OracleArgs),
-    /// The known data sets: list, check, fetch, prepare, show, accuracy.
+    /// The known data sets: list, check, fetch, prepare, show.
     Data(data::DataArgs),
     /// Refreshes or checks the parts of README.md and docs/ that the program made.
     Readme(readme::ReadmeArgs),
@@ -148,9 +147,6 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
 }
 
 fn command_line(catalog: &dyn Catalog) -> ExitCode {
-    interrupt::keep_ignored();
-    // A cluster may ask for the end while data are still loaded.
-    interrupt::drain();
     interrupt::listen();
     memory::watch();
     let parsed = command(catalog).try_get_matches();

@@ -63,7 +63,7 @@ pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
 }
 
 fn text(problem: &ProgramProblem, trial: &Trial) -> String {
-    let hello = problem.hello();
+    let hello = problem.handshake();
     let ns = |ns: f64| seconds(ns * 1e-9);
     let mut text = format!(
         "n = {}, d = {}, λ = {:e}, {}{}\n",
@@ -103,7 +103,7 @@ fn json_text(problem: &ProgramProblem, trial: &Trial) -> String {
         .map(|finding| json!({ "check": finding.check, "term": finding.term, "text": finding.text }))
         .collect();
     let checks: Vec<_> = trial.checks.iter().map(|(check, count)| json!({ "check": check, "count": count })).collect();
-    let hello = problem.hello();
+    let hello = problem.handshake();
     let value = json!({
         "n": hello.n, "d": hello.d, "lambda": problem.lambda(), "exact": hello.exact, "version": hello.version,
         "call_ns": trial.call_ns.0, "call_max_ns": trial.call_ns.1, "pipe_ns": trial.pipe_ns, "total_ns": trial.total_ns,

@@ -8,8 +8,9 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
 
+use super::format::table_or_json;
 use super::{interrupt, note, positive, print};
-use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
+use crate::dataset::{DataDir, DatasetInfo, Loaded, Request, npy};
 use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
@@ -70,7 +71,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
     /// table or json (one object per evaluation, then a summary).
-    #[arg(long, default_value = "table")]
+    #[arg(long, value_parser = table_or_json(), default_value = "table")]
     format: Format,
 }
 
@@ -212,7 +213,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
             "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --tau",
         );
     }
-    let Opened { description, problem } = catalog.open(&Request {
+    let Loaded { description, problem } = catalog.open(&Request {
         name: &args.dataset,
         data,
         lambda: args.lambda,

@@ -9,7 +9,7 @@
 //! | `edge_offsets` | i64 | n + 1 | where the edges of each example start |
 //! | `num_labels` | i64 | scalar | K |
 //! | `pairwise_weight` | f64 | scalar, optional | weight of [y^k ≠ y^l], default 1 |
-//! | `label_pixels` | i32 | nodes, K, optional | pixels of each label in each node, for accuracy in pixels |
+//! | `label_pixels` | i32 | nodes, K, optional | pixels of each label in each node, where nodes are superpixels |
 //! | `meta` | text | scalar, optional | JSON: where the file comes from |
 //!
 //! Other integer and float widths, big-endian and Fortran-order arrays are read as well.
@@ -17,13 +17,12 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::npy::{self, Array, Element};
-use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request};
+use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, graph};
 use crate::dataset::memory::Room;
 use crate::store::files;
 use crate::store::panics::{self};
@@ -49,16 +48,8 @@ impl DatasetRow for GraphFile {
 
     fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
         let path = request.path()?;
-        loaded(read_graph(&path)?, files::sha256_file(&path)?, request)
+        graph(read_graph(&path)?, files::sha256_file(&path)?, request)
     }
-}
-
-/// The problem of graph data, with what a request overrides.
-pub(super) fn loaded(data: GraphData, checksum: String, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-    let lambda = request.lambda_for(data.len())?;
-    let bytes = (data.features.bytes() + 8 * data.edges.len()) as u64;
-    let pairwise = request.pairwise_weight.unwrap_or(data.pairwise_weight);
-    Ok(Loaded { problem: GraphProblem::new(Arc::new(data), lambda, pairwise)?, bytes, checksum })
 }
 
 /// The contents of a graph file, before nodes without a known label are dropped.
@@ -215,12 +206,6 @@ impl RawGraph {
     /// Whether there is no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Rows of `label_pixels` of the nodes that [`Self::into_known`] keeps, in their order.
-    pub fn known_label_pixels(&self) -> Option<Vec<u32>> {
-        let rows = self.label_pixels.as_ref()?.chunks_exact(self.num_labels.max(1)).zip(&self.labels);
-        Some(rows.filter(|(_, label)| **label >= 0).flat_map(|(row, _)| row.iter().copied()).collect())
     }
 
     /// Drops unknown nodes with their edges, and examples left with no node; `path` is for error messages.

@@ -9,7 +9,7 @@ use toml::Spanned;
 use super::wire::{self, Source};
 use crate::error::{Error, Result};
 use crate::store::files;
-use crate::text::fits;
+use crate::store::keys::CellPattern;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::settings::{Budget, Cadence, SolverSpec, Until, time_limit};
 use ssvm::solver::SolverInfo;
@@ -29,7 +29,7 @@ pub const BUILTIN: [(&str, &str); 8] = [
 /// The name that stands for every solver of the table that no other entry names.
 const ALL: &str = "*";
 
-/// The price of the oracle in the paper.
+/// The word for the oracle cost of the paper.
 const PAPER: &str = "paper";
 
 /// Most repeats: the runs of a plan are held in memory.
@@ -72,19 +72,19 @@ pub struct Experiment {
     pub datasets: Vec<DatasetSpec>,
     /// Solvers, in file order.
     pub solvers: Vec<SolverSpec>,
-    /// Patterns of `DATASET/SOLVER`, the solver with its parameters; only cells that fit one of them are run. All of them
-    /// when there is none.
-    pub only: Vec<String>,
-    /// Prices of the paper that were solved before, by [`Experiment::price_key`]: the same in every session of a folder.
-    pub paper_prices: BTreeMap<String, OracleCost>,
+    /// Only cells that match one of these are run; all of them when there is none.
+    pub only: Vec<CellPattern>,
+    /// The paper's oracle costs that were solved before, by [`crate::store::manifest::paper_cost_key`]: the same in every
+    /// session of a folder.
+    pub paper_costs: BTreeMap<String, OracleCost>,
 }
 
-/// A price of the oracle, as a config says it.
+/// An oracle cost as a config gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Price {
-    /// So many seconds for each second inside it.
+pub enum CostSetting {
+    /// A factor of the oracle's time.
     Factor(OracleCost),
-    /// The price at which BCFW spends as much of its time in the oracle as it does in the paper.
+    /// The factor at which BCFW spends as much of its time in the oracle as it does in the paper.
     Paper,
 }
 
@@ -99,8 +99,8 @@ pub struct DatasetSpec {
     pub lambda: Option<f64>,
     /// Weight of the pairwise term; the data set's own when absent.
     pub pairwise_weight: Option<f64>,
-    /// Prices of its oracle: every solver is run, or projected, at each.
-    pub prices: Vec<Price>,
+    /// Oracle costs: every solver is run, or projected, at each.
+    pub oracle_costs: Vec<CostSetting>,
     /// When its runs stop.
     pub budget: Budget,
     /// Line in the config, for messages.
@@ -168,7 +168,7 @@ impl Experiment {
             datasets: source.datasets(&file)?,
             solvers: source.solvers(&file, solvers)?,
             only: Vec::new(),
-            paper_prices: BTreeMap::new(),
+            paper_costs: BTreeMap::new(),
         })
     }
 
@@ -177,24 +177,25 @@ impl Experiment {
         PathBuf::from("results").join(&self.name)
     }
 
-    /// What a solved price belongs to.
-    pub fn price_key(&self, dataset: &str) -> String {
-        format!("{dataset} {}", self.clock.name())
+    /// Runs only the cells that match one of these patterns; all of them when there is none.
+    pub fn narrow(&mut self, only: &[String]) -> Result<()> {
+        self.only = CellPattern::parse_all(only)?;
+        Ok(())
     }
 
-    /// Whether a cell is to be run at some price.
+    /// Whether a data set asks for the paper's oracle cost.
+    pub fn wants_paper_cost(&self) -> bool {
+        self.datasets.iter().any(|set| set.oracle_costs.contains(&CostSetting::Paper))
+    }
+
+    /// Whether a data set and solver is to be run at some oracle cost.
     pub fn wants(&self, dataset: &str, solver: &SolverSpec) -> bool {
-        let cell = format!("{dataset}/{solver}");
-        let without_price =
-            |pattern: &'_ String| pattern.rsplit_once(" k=").map_or(pattern.clone(), |(cell, _)| cell.into());
-        self.only.is_empty() || self.only.iter().any(|pattern| fits(&without_price(pattern), &cell))
+        self.only.is_empty() || self.only.iter().any(|pattern| pattern.matches(dataset, solver, None))
     }
 
-    /// Whether a cell is to be run at this price: patterns without one mean all of them.
+    /// Whether a data set and solver is to be run at this oracle cost.
     pub fn wants_at(&self, dataset: &str, solver: &SolverSpec, cost: OracleCost) -> bool {
-        let cell = format!("{dataset}/{solver}");
-        let priced = format!("{cell} k={cost}");
-        self.only.is_empty() || self.only.iter().any(|pattern| fits(pattern, &cell) || fits(pattern, &priced))
+        self.only.is_empty() || self.only.iter().any(|pattern| pattern.matches(dataset, solver, Some(cost)))
     }
 }
 
@@ -233,7 +234,7 @@ impl Source<'_> {
                 name,
                 lambda: self.positive(entry.lambda.as_ref(), "lambda")?,
                 pairwise_weight: pairwise_weight.transpose()?,
-                prices: self.prices(entry.oracle_cost.as_ref().or(file.oracle_cost.as_ref()))?,
+                oracle_costs: self.oracle_costs(entry.oracle_cost.as_ref().or(file.oracle_cost.as_ref()))?,
                 budget: self.budget(file.budget.as_ref(), entry.budget.as_ref(), line)?,
                 line,
             });
@@ -241,34 +242,34 @@ impl Source<'_> {
         Ok(datasets)
     }
 
-    /// One price or a list of them; 1 when there is none.
-    fn prices(&self, given: Option<&Spanned<toml::Value>>) -> Result<Vec<Price>> {
-        let Some(given) = given else { return Ok(vec![Price::Factor(OracleCost::ONE)]) };
+    /// One oracle cost or a list of them; 1 when there is none.
+    fn oracle_costs(&self, given: Option<&Spanned<toml::Value>>) -> Result<Vec<CostSetting>> {
+        let Some(given) = given else { return Ok(vec![CostSetting::Factor(OracleCost::ONE)]) };
         let list = match given.get_ref() {
             toml::Value::Array(list) => list.as_slice(),
             one => std::slice::from_ref(one),
         };
-        let mut prices = Vec::new();
+        let mut costs = Vec::new();
         for value in list {
             let text = as_text(value);
-            let price = match text.as_str() {
-                PAPER => Price::Paper,
-                text => Price::Factor(text.parse().map_err(|_| {
+            let cost = match text.as_str() {
+                PAPER => CostSetting::Paper,
+                text => CostSetting::Factor(text.parse().map_err(|_| {
                     let message = format!(
                         "oracle_cost must lie between 1e-6 and 1e6, such as 16 or \"1/16\", or \"{PAPER}\", not {value}"
                     );
                     self.error(given, message)
                 })?),
             };
-            if prices.contains(&price) {
+            if costs.contains(&cost) {
                 return Err(self.error(given, format!("oracle_cost has {text} twice")));
             }
-            prices.push(price);
+            costs.push(cost);
         }
-        if prices.is_empty() {
+        if costs.is_empty() {
             return Err(self.error(given, "oracle_cost has no value; leave it out for the machine as it is"));
         }
-        Ok(prices)
+        Ok(costs)
     }
 
     /// The data set's keys replace the common ones.

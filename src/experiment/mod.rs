@@ -4,9 +4,8 @@ pub mod catalog;
 mod config;
 mod estimate;
 mod plan;
-mod price;
 mod wire;
 
-pub use config::{BUILTIN, DatasetSpec, Experiment, Price};
+pub use config::{BUILTIN, CostSetting, DatasetSpec, Experiment};
 pub use estimate::{Estimator, plan_memory};
-pub use plan::{Plan, PlannedSet, RunSpec};
+pub use plan::{PendingSet, Plan, PlannedSet, RunSpec};

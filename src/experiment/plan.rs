@@ -1,19 +1,21 @@
 //! [`Experiment`] and tables → [`Plan`]: checked data sets and ordered [`RunSpec`]s, each with a stable identity and an
-//! estimate. A data set that had to be read for the plan is kept, so that it is loaded once.
+//! estimate. Nothing is solved here. A data set that had to be read for the plan is kept, so that it is loaded once.
 
-use super::price;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::dataset::{DataDir, Description, Opened, Request};
+use crate::dataset::{DataDir, Described, Description, Request};
 use crate::error::{Error, Result};
-use crate::experiment::catalog::{Catalog, Described};
-use crate::experiment::{DatasetSpec, Experiment, Price};
+use crate::experiment::catalog::Catalog;
+use crate::experiment::{CostSetting, DatasetSpec, Experiment};
 use crate::store::identity::{CODE_VERSION, Identity, order_seed};
 use crate::store::keys::ProblemKey;
-use ssvm::clock::{ClockKind, OracleCost};
+use crate::store::manifest::paper_cost_key;
+use ssvm::clock::OracleCost;
 use ssvm::drive::AnyProblem;
-use ssvm::settings::RunSettings;
+use ssvm::problem::Size;
+use ssvm::settings::{Budget, Params, RunSettings, SolverSpec};
+use ssvm::solver::SolverInfo;
 
 /// One run to be done.
 #[derive(Clone, Debug)]
@@ -26,7 +28,7 @@ pub struct RunSpec {
     pub set: usize,
     /// Repeat number from 0.
     pub repeat: u64,
-    /// The run whose times at this price follow from its own; `None` for one that must be made.
+    /// The run whose times at this oracle cost follow from its own; `None` for one that must be made.
     pub projected_from: Option<String>,
     /// Time of an iteration over that of its exact pass, roughly.
     pub pass_factor: f64,
@@ -49,99 +51,122 @@ impl RunSpec {
 }
 
 /// A data set of a plan.
+#[derive(Clone)]
 pub struct PlannedSet {
     /// What the config says; the name is that of the data set that is used.
     pub spec: DatasetSpec,
-    /// The data set that the config would rather have, and whose files are not there.
+    /// The data set that the config prefers, and whose files are missing.
     pub instead_of: Option<String>,
     /// What is known of it.
     pub description: Description,
-    /// Prices of its oracle.
-    pub costs: Vec<OracleCost>,
-    /// The paper's price, where the config asks for it.
-    pub paper_price: Option<OracleCost>,
+    /// The paper's oracle cost, where the config asks for it and it is known.
+    pub paper_cost: Option<OracleCost>,
     problem: OnceLock<Arc<dyn AnyProblem>>,
 }
 
 impl PlannedSet {
-    /// The price at which BCFW's oracle has the paper's share.
-    fn solve_price(&self, clock: ClockKind, catalog: &dyn Catalog, data: &DataDir) -> Result<OracleCost> {
-        let paper = catalog.paper(&self.spec.name).ok_or_else(|| {
-            Error::invalid(format!("the paper has no price for {}: give oracle_cost as a number", self.spec.name))
-        })?;
-        price::paper_price(paper, &*self.problem(catalog, data)?, clock)
+    /// Whether the config asks for the paper's oracle cost and it has not been solved yet.
+    pub fn lacks_paper_cost(&self) -> bool {
+        self.paper_cost.is_none() && self.spec.oracle_costs.contains(&CostSetting::Paper)
     }
 
-    /// The problem, loaded at the first call.
-    fn problem(&self, catalog: &dyn Catalog, data: &DataDir) -> Result<Arc<dyn AnyProblem>> {
-        if let Some(problem) = self.problem.get() {
-            return Ok(problem.clone());
+    /// The oracle costs that are known, each once.
+    fn costs(&self) -> Vec<OracleCost> {
+        let mut costs: Vec<OracleCost> = Vec::new();
+        for setting in &self.spec.oracle_costs {
+            let cost = match setting {
+                CostSetting::Factor(cost) => Some(*cost),
+                CostSetting::Paper => self.paper_cost,
+            };
+            costs.extend(cost.filter(|cost| !costs.contains(cost)));
         }
-        let opened = catalog.open(&request(&self.spec, data))?;
-        Ok(self.problem.get_or_init(|| opened.problem).clone())
+        costs
     }
+}
+
+/// A data set whose runs are known only after some work: images must be prepared, or a program started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingSet {
+    /// Its name.
+    pub dataset: String,
+    /// What a run does first.
+    pub work: String,
+    /// An estimate of its size, when there is one.
+    pub size: Option<Size>,
+    /// Number of its runs.
+    pub runs: u64,
 }
 
 /// Everything that would happen.
+#[derive(Clone)]
 pub struct Plan {
     /// Data sets, in the order of the config.
     pub sets: Vec<PlannedSet>,
-    /// data set × solver × repeat, in that order.
+    /// Data sets of an outline whose runs are not known yet.
+    pub pending: Vec<PendingSet>,
+    /// data set × solver × oracle cost × repeat, in that order.
     pub runs: Vec<RunSpec>,
-    /// The paper's prices that it was made with, by [`Experiment::price_key`].
-    pub paper_prices: BTreeMap<String, OracleCost>,
+    /// Runs at the paper's oracle cost where that is not known yet: as they would be at cost 1, for estimates. Their
+    /// identities come with the cost.
+    pub undetermined: Vec<RunSpec>,
+    /// The paper's oracle costs that are known, by [`paper_cost_key`].
+    pub paper_costs: BTreeMap<String, OracleCost>,
 }
 
 impl Plan {
-    /// Validates every data set and lists the runs; errors name the config's line.
+    /// Validates every data set and lists the runs; errors name the config's line. Where the identity of runs depends on
+    /// it, images are prepared and oracle programs started.
     pub fn new(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
-        let mut sets = Vec::new();
+        Self::make(experiment, catalog, data, true)
+    }
+
+    /// [`Plan::new`] that only reads: data sets that need work first are listed in [`Plan::pending`], without their runs.
+    pub fn outline(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
+        Self::make(experiment, catalog, data, false)
+    }
+
+    fn make(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir, may_work: bool) -> Result<Self> {
+        let (mut sets, mut pending) = (Vec::new(), Vec::new());
         for spec in &experiment.datasets {
-            let (spec, instead_of) = &available(spec, catalog, data).map_err(|e| at_line(experiment, spec, &e))?;
-            if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, solver)) {
-                continue;
+            match plan_set(experiment, spec, catalog, data, may_work).map_err(|e| at_line(experiment, spec, &e))? {
+                Some(Entry::Planned(set)) => sets.push(set),
+                Some(Entry::Pending(set)) => pending.push(set),
+                None => {}
             }
-            let problem = OnceLock::new();
-            let described = catalog.describe(&request(spec, data)).map_err(|e| at_line(experiment, spec, &e))?;
-            let description = match described {
-                Described::Known(description) => description,
-                Described::Loaded(Opened { description, problem: loaded }) => {
-                    // The cell is new: nothing can be in it.
-                    let _ = problem.set(loaded);
-                    description
-                }
-            };
-            let (costs, instead_of) = (Vec::new(), instead_of.clone());
-            let mut set = PlannedSet { spec: spec.clone(), instead_of, description, costs, paper_price: None, problem };
-            if spec.prices.contains(&Price::Paper) {
-                let solved = match experiment.paper_prices.get(&experiment.price_key(&spec.name)) {
-                    Some(before) => Ok(*before),
-                    None => set.solve_price(experiment.clock, catalog, data),
-                };
-                set.paper_price = Some(solved.map_err(|e| at_line(experiment, spec, &e))?);
-            }
-            set.costs = price::resolve(&spec.prices, set.paper_price);
-            sets.push(set);
         }
-        if sets.is_empty() {
-            let cells = experiment.only.join(", ");
+        if sets.is_empty() && pending.is_empty() {
+            let cells: Vec<String> = experiment.only.iter().map(ToString::to_string).collect();
             let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
-            let message =
-                format!("--only {cells} fits no DATASET/SOLVER of this config; its solvers are {}", known.join(", "));
-            return Err(Error::file(&experiment.path, message));
+            return Err(Error::file(
+                &experiment.path,
+                format!(
+                    "--only {} fits no DATASET/SOLVER of this config; its solvers are {}",
+                    cells.join(", "),
+                    known.join(", ")
+                ),
+            ));
         }
-        let runs = runs(experiment, catalog, &sets)?;
-        let solved = |set: &PlannedSet| Some((experiment.price_key(&set.spec.name), set.paper_price?));
-        let paper_prices = sets.iter().filter_map(solved).collect();
-        Ok(Self { sets, runs, paper_prices })
+        let mut plan = Self { sets, pending, runs: Vec::new(), undetermined: Vec::new(), paper_costs: BTreeMap::new() };
+        plan.list_runs(experiment, catalog)?;
+        Ok(plan)
+    }
+
+    /// The same plan with the paper's oracle cost of one data set known.
+    pub fn set_paper_cost(
+        &mut self,
+        set: usize,
+        cost: OracleCost,
+        experiment: &Experiment,
+        catalog: &dyn Catalog,
+    ) -> Result<()> {
+        self.sets[set].paper_cost = Some(cost);
+        self.list_runs(experiment, catalog)
     }
 
     /// A line for every data set that takes the place of another.
     pub fn replacements(&self) -> Vec<String> {
-        let line = |set: &PlannedSet| {
-            Some(format!("{} is not there: {} takes its place", set.instead_of.as_ref()?, set.spec.name))
-        };
-        self.sets.iter().filter_map(line).collect()
+        let replaced = self.sets.iter().filter_map(|set| Some((set.instead_of.as_ref()?, &set.spec.name)));
+        replaced.map(|(missing, used)| format!("{missing} is not there: {used} takes its place")).collect()
     }
 
     /// The problem of a data set, loaded at the first call.
@@ -153,25 +178,209 @@ impl Plan {
         data: &DataDir,
     ) -> Result<Arc<dyn AnyProblem>> {
         let set = &self.sets[set];
-        set.problem(catalog, data).map_err(|error| at_line(experiment, &set.spec, &error))
+        if let Some(problem) = set.problem.get() {
+            return Ok(problem.clone());
+        }
+        let opened = catalog.open(&request(&set.spec, data)).map_err(|e| at_line(experiment, &set.spec, &e))?;
+        Ok(set.problem.get_or_init(|| opened.problem).clone())
     }
 
     /// What is known of the data set of a run.
     pub fn description(&self, run: &RunSpec) -> &Description {
         &self.sets[run.set].description
     }
+
+    fn list_runs(&mut self, experiment: &Experiment, catalog: &dyn Catalog) -> Result<()> {
+        let costs: u64 = self.sets.iter().map(|set| set.spec.oracle_costs.len().max(1) as u64).sum();
+        let count = (costs * experiment.solvers.len() as u64).saturating_mul(experiment.repeats);
+        if count >= MOST_RUNS {
+            let message = format!("{count} runs are more than a plan may have ({MOST_RUNS}); use several configs");
+            return Err(Error::file(&experiment.path, message));
+        }
+        let known = self.sets.iter().filter_map(|set| Some((&set.spec.name, set.paper_cost?)));
+        self.paper_costs = known.map(|(name, cost)| (paper_cost_key(name, experiment.clock), cost)).collect();
+        self.runs.clear();
+        self.undetermined.clear();
+        for (at, set) in self.sets.iter().enumerate() {
+            let problem = problem_key(set);
+            let problem_version = catalog.problem_version(&set.spec.name)?;
+            for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&set.spec.name, solver)) {
+                let template = Identity {
+                    problem: problem.clone(),
+                    settings: RunSettings {
+                        solver: solver.clone(),
+                        seed: 0,
+                        clock: experiment.clock,
+                        oracle_cost: OracleCost::ONE,
+                        budget: set.spec.budget.clone(),
+                        evaluate: experiment.evaluate.clone(),
+                    },
+                    code_version: CODE_VERSION.to_owned(),
+                    solver_version: catalog.solver_version(&solver.name)?,
+                    problem_version: problem_version.clone(),
+                };
+                let cell =
+                    Cell { experiment, set, at, template, facts: SolverFacts::of(experiment, set, solver, catalog)? };
+                cell.list(&mut self.runs, &mut self.undetermined);
+            }
+        }
+        Ok(())
+    }
 }
 
-/// The data set of an entry, or the one that takes its place when its files are not there, and for which.
+/// Most runs of a plan; all of them are held in memory.
+const MOST_RUNS: u64 = 500_000;
+
+/// What a run needs to know of its solver.
+struct SolverFacts {
+    pass_factor: f64,
+    kept_planes: u64,
+    reads_clock: bool,
+}
+
+impl SolverFacts {
+    /// An error when the parameters of the solver do not fit the data set.
+    fn of(experiment: &Experiment, set: &PlannedSet, solver: &SolverSpec, catalog: &dyn Catalog) -> Result<Self> {
+        let Some(info) = catalog.solver(&solver.name) else {
+            return Ok(Self { pass_factor: 1.5, kept_planes: 0, reads_clock: true });
+        };
+        let params = info.resolve(solver, catalog.solvers()).unwrap_or_default();
+        (info.fits)(&params, set.description.size.n).map_err(|refusal| {
+            let message = format!("{} on {}: {}", solver.name, set.spec.name, refusal.message);
+            Error::line(&experiment.path, set.spec.line, message)
+        })?;
+        Ok(Self {
+            pass_factor: info.pass_factor,
+            kept_planes: kept_planes(info, &params),
+            reads_clock: (info.reads_clock)(&params),
+        })
+    }
+}
+
+/// Planes that a solver keeps per term, at most, for the estimate of memory.
+fn kept_planes(info: &SolverInfo, params: &Params) -> u64 {
+    if !info.keeps_planes {
+        return 0;
+    }
+    // A plane stays T iterations after its last use and each iteration adds at most one.
+    params.count("N").min(2 * params.count("T").saturating_add(1))
+}
+
+/// One data set and solver: its runs differ in oracle cost and repeat.
+struct Cell<'a> {
+    experiment: &'a Experiment,
+    set: &'a PlannedSet,
+    at: usize,
+    template: Identity,
+    facts: SolverFacts,
+}
+
+impl Cell<'_> {
+    fn list(&self, runs: &mut Vec<RunSpec>, undetermined: &mut Vec<RunSpec>) {
+        let Self { experiment, set, template, .. } = self;
+        let costs = set.costs();
+        let wanted = |cost: OracleCost| experiment.wants_at(&set.spec.name, &template.settings.solver, cost);
+        let base = projection_base(&costs, &set.spec.budget).filter(|_| !self.facts.reads_clock);
+        for cost in costs.into_iter().filter(|cost| wanted(*cost)) {
+            let from = base.filter(|base| *base != cost && wanted(*base));
+            for repeat in 0..experiment.repeats {
+                let projected_from = from.map(|base| self.identity(repeat, base).run_id());
+                runs.push(self.run(self.identity(repeat, cost), repeat, projected_from));
+            }
+        }
+        if set.lacks_paper_cost() {
+            for repeat in 0..experiment.repeats {
+                let projected_from = base.map(|base| self.identity(repeat, base).run_id());
+                undetermined.push(self.run(self.identity(repeat, OracleCost::ONE), repeat, projected_from));
+            }
+        }
+    }
+
+    fn identity(&self, repeat: u64, oracle_cost: OracleCost) -> Identity {
+        let mut identity = self.template.clone();
+        identity.settings.seed = order_seed(self.experiment.seed, repeat);
+        identity.settings.oracle_cost = oracle_cost;
+        identity
+    }
+
+    fn run(&self, identity: Identity, repeat: u64, projected_from: Option<String>) -> RunSpec {
+        let SolverFacts { pass_factor, kept_planes, reads_clock } = self.facts;
+        let run_id = identity.run_id();
+        RunSpec { run_id, identity, set: self.at, repeat, projected_from, pass_factor, kept_planes, reads_clock }
+    }
+}
+
+/// The oracle cost at which a solver that never reads the clock is run; its times at all others follow from that run.
+/// `None` when it must be run at each: a limit of time ends the same steps elsewhere.
+fn projection_base(costs: &[OracleCost], budget: &Budget) -> Option<OracleCost> {
+    let first = if costs.contains(&OracleCost::ONE) { Some(OracleCost::ONE) } else { costs.first().copied() };
+    first.filter(|_| budget.time_s.is_none())
+}
+
+fn problem_key(set: &PlannedSet) -> ProblemKey {
+    // A program may have a λ of its own; such a set is always loaded.
+    let default_lambda = || match set.problem.get() {
+        Some(problem) => problem.lambda(),
+        None => 1.0 / set.description.size.n as f64,
+    };
+    ProblemKey {
+        dataset: set.spec.name.clone(),
+        checksum: set.description.checksum.clone(),
+        lambda: set.spec.lambda.unwrap_or_else(default_lambda),
+        pairwise_weight: set.spec.pairwise_weight,
+    }
+}
+
+/// An entry of a config.
+enum Entry {
+    Planned(PlannedSet),
+    Pending(PendingSet),
+}
+
+/// The data set of an entry; `None` when `--only` leaves nothing of it.
+fn plan_set(
+    experiment: &Experiment,
+    spec: &DatasetSpec,
+    catalog: &dyn Catalog,
+    data: &DataDir,
+    may_work: bool,
+) -> Result<Option<Entry>> {
+    let (spec, instead_of) = available(spec, catalog, data)?;
+    let solvers = experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)).count();
+    if solvers == 0 {
+        return Ok(None);
+    }
+    let asks = spec.oracle_costs.contains(&CostSetting::Paper);
+    if asks && catalog.paper(&spec.name).is_none() {
+        let message = format!("the paper has no oracle cost for {}: give oracle_cost as a number", spec.name);
+        return Err(Error::invalid(message));
+    }
+    let (description, problem) = match catalog.describe(&request(&spec, data))? {
+        Described::Known(description) => (description, OnceLock::new()),
+        Described::Pending { work, size } if !may_work => {
+            let runs = (solvers * spec.oracle_costs.len().max(1)) as u64 * experiment.repeats;
+            return Ok(Some(Entry::Pending(PendingSet { dataset: spec.name, work, size, runs })));
+        }
+        Described::Unread | Described::Pending { .. } => {
+            let opened = catalog.open(&request(&spec, data))?;
+            (opened.description, OnceLock::from(opened.problem))
+        }
+    };
+    let key = paper_cost_key(&spec.name, experiment.clock);
+    let paper_cost = experiment.paper_costs.get(&key).copied().filter(|_| asks);
+    Ok(Some(Entry::Planned(PlannedSet { spec, instead_of, description, paper_cost, problem })))
+}
+
+/// The data set of an entry, or the one that takes its place when its files are missing, and for which.
 fn available(spec: &DatasetSpec, catalog: &dyn Catalog, data: &DataDir) -> Result<(DatasetSpec, Option<String>)> {
     let Some(other) = &spec.otherwise else { return Ok((spec.clone(), None)) };
     let other = DatasetSpec { name: other.clone(), ..spec.clone() };
     if catalog.dataset(&other.name).is_none() {
-        // The error says what there is.
+        // Its error names the data sets that exist.
         catalog.describe(&request(&other, data))?;
     }
-    let there = catalog.dataset(&spec.name).is_none_or(|info| info.is_there(&request(spec, data)));
-    Ok(if there { (spec.clone(), None) } else { (other, Some(spec.name.clone())) })
+    let exists = catalog.dataset(&spec.name).is_none_or(|info| info.is_there(&request(spec, data)));
+    Ok(if exists { (spec.clone(), None) } else { (other, Some(spec.name.clone())) })
 }
 
 fn request<'a>(spec: &'a DatasetSpec, data: &'a DataDir) -> Request<'a> {
@@ -181,74 +390,4 @@ fn request<'a>(spec: &'a DatasetSpec, data: &'a DataDir) -> Request<'a> {
 /// An error of a data set, at the line of the config that asks for it.
 fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error {
     Error::line(&experiment.path, spec.line, error.to_string())
-}
-
-/// Most runs of a plan; all of them are held in memory.
-const MOST_RUNS: u64 = 500_000;
-
-fn runs(experiment: &Experiment, catalog: &dyn Catalog, sets: &[PlannedSet]) -> Result<Vec<RunSpec>> {
-    let mut runs = Vec::new();
-    let cells = sets.iter().map(|set| set.costs.len().max(1) as u64).sum::<u64>() * experiment.solvers.len() as u64;
-    if let count @ MOST_RUNS.. = cells.saturating_mul(experiment.repeats) {
-        let message = format!("{count} runs are more than a plan may have ({MOST_RUNS}); use several configs");
-        return Err(Error::file(&experiment.path, message));
-    }
-    for (set, PlannedSet { spec, description, costs, problem, .. }) in sets.iter().enumerate() {
-        // A program may have a λ of its own; such a set is always loaded.
-        let default_lambda = problem.get().map_or(1.0 / description.size.n as f64, |problem| problem.lambda());
-        for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)) {
-            let info = catalog.solver(&solver.name);
-            let params = info.and_then(|info| info.resolve(solver, catalog.solvers()).ok()).unwrap_or_default();
-            if let Some(info) = info {
-                (info.fits)(&params, description.size.n).map_err(|refusal| {
-                    let message = format!("{} on {}: {}", solver.name, spec.name, refusal.message);
-                    Error::line(&experiment.path, spec.line, message)
-                })?;
-            }
-            let kept_planes = info.filter(|info| info.keeps_planes).map_or(0, |_| {
-                // A plane stays T iterations after its last use and each iteration adds at most one.
-                params.count("N").min(2 * params.count("T").saturating_add(1))
-            });
-            let reads_clock = info.is_none_or(|info| (info.reads_clock)(&params));
-            let run_at = price::run_at(costs, &spec.budget);
-            let identity = |repeat: u64, oracle_cost: OracleCost| Identity {
-                problem: ProblemKey {
-                    dataset: spec.name.clone(),
-                    checksum: description.checksum.clone(),
-                    lambda: spec.lambda.unwrap_or(default_lambda),
-                    pairwise_weight: spec.pairwise_weight,
-                },
-                settings: RunSettings {
-                    solver: solver.clone(),
-                    seed: order_seed(experiment.seed, repeat),
-                    clock: experiment.clock,
-                    oracle_cost,
-                    budget: spec.budget.clone(),
-                    evaluate: experiment.evaluate.clone(),
-                },
-                code_version: CODE_VERSION.to_owned(),
-            };
-            let pass_factor = info.map_or(1.5, |info| info.pass_factor);
-            for cost in costs.iter().filter(|cost| experiment.wants_at(&spec.name, solver, **cost)) {
-                for repeat in 0..experiment.repeats {
-                    let identity = |cost| identity(repeat, cost);
-                    let wanted = |from: &OracleCost| from != cost && experiment.wants_at(&spec.name, solver, *from);
-                    let projected_from =
-                        run_at.filter(wanted).filter(|_| !reads_clock).map(|from| identity(from).run_id());
-                    let (identity, run_id) = (identity(*cost), identity(*cost).run_id());
-                    runs.push(RunSpec {
-                        run_id,
-                        identity,
-                        set,
-                        repeat,
-                        projected_from,
-                        pass_factor,
-                        kept_planes,
-                        reads_clock,
-                    });
-                }
-            }
-        }
-    }
-    Ok(runs)
 }

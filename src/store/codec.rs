@@ -364,6 +364,8 @@ mod tests {
                     evaluate: Cadence::At(vec![1, 5]),
                 },
                 code_version: "0.1.0+0".into(),
+                solver_version: None,
+                problem_version: None,
             },
             repeat: 3,
             environment: Environment { n: 5, d: 2560, jobs: 2, core: 1, host: "box".into(), ..Default::default() },

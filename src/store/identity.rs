@@ -1,13 +1,18 @@
 //! The identity of a run: a hash of everything its result depends on, and of nothing else.
 
+use std::path::Path;
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::store::files::sha256_hex;
+use crate::error::{Error, Result};
+use crate::store::files::{sha256_file, sha256_hex};
 use crate::store::keys::ProblemKey;
 use ssvm::settings::RunSettings;
 
-/// Crate version and hash of the sources that results depend on.
+/// Version of the library: crate version and digest of the sources that results depend on, or the older version whose numbers
+/// they make (`SAME_NUMBERS` in build.rs).
 pub const CODE_VERSION: &str = env!("SSVM_CODE");
 
 /// Everything the result of a run depends on. Repeat and base seed act through `settings.seed` alone.
@@ -20,6 +25,30 @@ pub struct Identity {
     pub settings: RunSettings,
     /// [`CODE_VERSION`].
     pub code_version: String,
+    /// Version of the solver where it is not the library's: [`program_version`] unless its row has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver_version: Option<String>,
+    /// The same of the problem.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem_version: Option<String>,
+}
+
+/// Version of whatever the running program adds to the library: the digest of its executable, so that every new build counts
+/// as a change. An error when the executable cannot be read.
+pub fn program_version() -> Result<String> {
+    static DIGEST: OnceLock<String> = OnceLock::new();
+    if let Some(known) = DIGEST.get() {
+        return Ok(known.clone());
+    }
+    // The file that runs, even when a new build has taken its name meanwhile.
+    let running = Path::new("/proc/self/exe");
+    let path = if running.exists() {
+        running.to_owned()
+    } else {
+        std::env::current_exe().map_err(Error::io("find", "the program's own file"))?
+    };
+    let digest = sha256_file(&path)?;
+    Ok(DIGEST.get_or_init(|| digest[..16].to_owned()).clone())
 }
 
 impl Identity {
@@ -35,14 +64,26 @@ impl Identity {
 
     /// Hash of everything but the code: numbers may be compared when it is the same.
     pub fn inputs(&self) -> String {
-        let without = Self { code_version: String::new(), ..self.clone() };
-        sha256_hex(without.canonical().as_bytes())[..12].to_owned()
+        sha256_hex(self.without_code().canonical().as_bytes())[..12].to_owned()
+    }
+
+    fn without_code(&self) -> Self {
+        Self { code_version: String::new(), solver_version: None, problem_version: None, ..self.clone() }
+    }
+
+    /// The code that the result depends on: version of the library, and of the solver and the problem where these are the
+    /// caller's.
+    pub fn code(&self) -> String {
+        let own = [("solver", &self.solver_version), ("problem", &self.problem_version)];
+        let own = own.into_iter().filter_map(|(what, version)| Some(format!(", {what} {}", version.as_ref()?)));
+        self.code_version.clone() + &own.collect::<String>()
     }
 
     /// Text that is the same for the same experiment, whatever the code and the content of the data.
     pub fn experiment(&self) -> String {
-        let problem = ProblemKey { checksum: String::new(), ..self.problem.clone() };
-        Self { problem, code_version: String::new(), settings: self.settings.clone() }.canonical()
+        let mut identity = self.without_code();
+        identity.problem.checksum.clear();
+        identity.canonical()
     }
 }
 
@@ -91,6 +132,8 @@ mod tests {
                 evaluate: Cadence::Log,
             },
             code_version: "0.1.0+0".into(),
+            solver_version: None,
+            problem_version: None,
         }
     }
 
@@ -145,6 +188,8 @@ mod tests {
         add(&|i| i.settings.evaluate = Cadence::Every(2));
         add(&|i| i.settings.solver = SolverSpec::new("mp-bcfw").with("T", Value::Count(11)));
         add(&|i| i.code_version = "0.1.0+1".into());
+        add(&|i| i.solver_version = Some("1".into()));
+        add(&|i| i.problem_version = Some("1".into()));
         let count = ids.len();
         ids.sort();
         ids.dedup();
@@ -155,7 +200,7 @@ mod tests {
         let mut other = newer.clone();
         other.problem.lambda = 0.5;
         assert_ne!(base.experiment(), other.experiment());
-        let code = Identity { code_version: "9".into(), ..identity() };
+        let code = Identity { code_version: "9".into(), solver_version: Some("2".into()), ..identity() };
         assert!(base.inputs() == code.inputs() && base.inputs() != newer.inputs());
     }
 }

@@ -9,6 +9,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Environment, RunRecord};
+use crate::error::{Error, Result};
+use crate::text::Pattern;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::ordered_by_key;
 use ssvm::settings::{Budget, Cadence, SolverSpec, total_order};
@@ -128,6 +130,51 @@ impl EnvironmentKey {
         let jobs = if self.jobs == 1 { "isolated".to_owned() } else { self.jobs.to_string() };
         let threads = self.threads.to_string();
         facts([("host", self.host.clone()), ("jobs", jobs), ("threads", threads), ("build", self.build.clone())])
+    }
+}
+
+/// What `--only` selects: data sets, or data sets and solvers, perhaps at one oracle cost.
+///
+/// `usps*` is every data set whose name begins so, `*/mp-bcfw (T=5)` that setting of the solver everywhere, and
+/// `*/mp-bcfw k=16` the solver at that oracle cost; without ` k=…` all of them match.
+#[derive(Clone, Debug)]
+pub struct CellPattern {
+    text: String,
+    cell: Pattern,
+    cost: Option<Pattern>,
+}
+
+impl CellPattern {
+    /// An error when one of the patterns is malformed.
+    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>> {
+        texts.iter().map(|text| text.parse()).collect()
+    }
+
+    /// Whether the pattern selects a data set and solver, at this oracle cost or at some.
+    pub fn matches(&self, dataset: &str, solver: &SolverSpec, cost: Option<OracleCost>) -> bool {
+        let priced = |pattern: &Pattern| cost.is_none_or(|cost| pattern.matches(&cost.to_string()));
+        self.cell.matches(&format!("{dataset}/{solver}")) && self.cost.as_ref().is_none_or(priced)
+    }
+}
+
+impl std::str::FromStr for CellPattern {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let (cell, cost) = text.rsplit_once(" k=").map_or((text, None), |(cell, cost)| (cell, Some(cost)));
+        let pattern = |part: &str| Pattern::new(part).map_err(|e| Error::invalid(format!("--only '{text}': {e}")));
+        Ok(Self { text: text.to_owned(), cell: pattern(cell)?, cost: cost.map(pattern).transpose()? })
+    }
+}
+
+impl PartialEq for CellPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl fmt::Display for CellPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::SCHEMA_VERSION;
 use crate::store::files::sha256_hex;
-use ssvm::clock::OracleCost;
+use ssvm::clock::{ClockKind, OracleCost};
 
 /// The manifest of one result folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,9 +20,14 @@ pub struct Manifest {
     pub sessions: Vec<Session>,
     /// Inflation of parallel against isolated timing, one row per data set and solver.
     pub interference: Vec<Inflation>,
-    /// The paper's price of the oracle as it was solved for this folder, by data set and clock: other sessions take the same.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub paper_prices: BTreeMap<String, OracleCost>,
+    /// The paper's oracle cost as it was solved for this folder, by [`paper_cost_key`]: other sessions take the same.
+    #[serde(default, rename = "paper_prices", skip_serializing_if = "BTreeMap::is_empty")]
+    pub paper_costs: BTreeMap<String, OracleCost>,
+}
+
+/// What a solved oracle cost belongs to: data set and clock.
+pub fn paper_cost_key(dataset: &str, clock: ClockKind) -> String {
+    format!("{dataset} {}", clock.name())
 }
 
 /// A config as it was read.
@@ -155,11 +160,11 @@ pub struct Inflation {
 impl Manifest {
     /// Takes in what another manifest says, whichever is taken first; an error when the two contradict each other.
     pub fn join(&mut self, other: Self) -> Result<(), String> {
-        for (key, price) in other.paper_prices {
-            let known = *self.paper_prices.entry(key.clone()).or_insert(price);
-            if known != price {
+        for (key, cost) in other.paper_costs {
+            let known = *self.paper_costs.entry(key.clone()).or_insert(cost);
+            if known != cost {
                 return Err(format!(
-                    "the paper's price of {key} is {price} here and {known} in another folder; run all shards from one id \
+                    "the paper's oracle cost of {key} is {cost} here and {known} in another folder; run all shards from one id \
                      file (plan --shards N --emit lines), which keeps it"
                 ));
             }
@@ -203,7 +208,7 @@ impl Default for Manifest {
             configs: Vec::new(),
             sessions: Vec::new(),
             interference: Vec::new(),
-            paper_prices: BTreeMap::new(),
+            paper_costs: BTreeMap::new(),
         }
     }
 }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::store::identity::Identity;
-use crate::text::{fits, seconds};
+use crate::store::keys::CellPattern;
+use crate::text::seconds;
 use ssvm::drive::{Outcome, StopReason, TracePoint};
 use ssvm::settings::RunSettings;
 
@@ -110,9 +111,9 @@ impl RunRecord {
         format!("{}/{}", self.dataset(), self.settings().cell())
     }
 
-    /// Whether a pattern of `--only` fits it; one without a price means all of them.
-    pub fn fits(&self, pattern: &str) -> bool {
-        fits(pattern, &self.cell()) || fits(pattern, &format!("{}/{}", self.dataset(), self.settings().solver))
+    /// Whether a pattern of `--only` matches it.
+    pub fn matches(&self, pattern: &CellPattern) -> bool {
+        pattern.matches(self.dataset(), &self.settings().solver, Some(self.settings().oracle_cost))
     }
 
     /// `usps-synth mp-bcfw #3`.

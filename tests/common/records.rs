@@ -55,6 +55,8 @@ pub fn run(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64, points: Ve
                 evaluate: Cadence::Every(1),
             },
             code_version: "0".to_owned(),
+            solver_version: None,
+            problem_version: None,
         },
         repeat,
         environment: Environment { n: 10, d: 4, jobs: 2, host: "here".to_owned(), ..Environment::default() },

@@ -53,6 +53,8 @@ pub fn record(dataset: &str, settings: &RunSettings, repeat: u64, points: Vec<Tr
             },
             settings: settings.clone(),
             code_version: "0".to_owned(),
+            solver_version: None,
+            problem_version: None,
         },
         repeat,
         environment: Environment { n: 10, d: 4, jobs: 1, core: -1, host: "here".into(), ..Environment::default() },

@@ -299,7 +299,7 @@ fn read_value(dir: &Path, bytes: &[u8]) -> bool {
             let _ = info.spec(&[(param.key, value.clone())], HARNESS.solvers());
         }
     }
-    let fits = text::fits(&value, "usps-synth:n=9/mp-bcfw (T=5)");
+    let fits = text::Pattern::new(&value).is_ok_and(|pattern| pattern.matches("usps-synth:n=9/mp-bcfw (T=5)"));
     let cadence = value.parse::<Cadence>();
     if let Ok(cadence) = &cadence {
         let _ = cadence.due(1 << 40);

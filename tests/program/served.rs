@@ -7,7 +7,7 @@ use std::time::Duration;
 use ssvm::data::MulticlassData;
 use ssvm::data::multiclass::Features;
 use ssvm::problem::MulticlassProblem;
-use ssvm_bench::dataset::program::{Numbers, Service, serve_on};
+use ssvm_bench::dataset::program::serve_on;
 use ssvm_bench::dataset::synth;
 use ssvm_bench::dataset::twin::{Twin, TwinKind};
 use ssvm_bench::{MaxOracle, Problem, SparsePlane};
@@ -128,10 +128,12 @@ pub const BAD_HELLOS: &[(&str, &str)] = &[
     ("hello-words", "no oracle program"),
     ("hello-hang", "within its limit"),
     ("hello-die", "exit code 6"),
-    ("hello-no-d", "says no d"),
+    ("hello-no-d", "no line 'd'"),
     ("hello-n", "number of terms"),
     ("hello-key", "did you mean `lambda`?"),
     ("hello-error", "gave up: no such data"),
+    ("hello-text", "numbers as text are no longer read"),
+    ("hello-silent", "numbers as text are no longer read"),
 ];
 
 /// A writer that spoils one answer.
@@ -242,6 +244,9 @@ fn bad_hello(fault: &str) -> io::Result<()> {
         "hello-no-d" => "ssvm-oracle 1\nn 3\nready\n",
         "hello-n" => "ssvm-oracle 1\nn many\n",
         "hello-key" => "ssvm-oracle 1\nlamda 3\n",
+        "hello-text" => "ssvm-oracle 1\nn 3\nd 3\nnumbers text\nready\n",
+        // Without the line a program used to send text.
+        "hello-silent" => "ssvm-oracle 1\nn 3\nd 3\nready\n",
         "hello-error" => "ssvm-oracle 1\nerror no such data\n",
         _ => "",
     };
@@ -259,17 +264,12 @@ pub fn main(arguments: &[String]) -> io::Result<()> {
     let what = arguments.first().map_or("", String::as_str);
     let argument = arguments.get(1).map_or("", String::as_str);
     let count = || argument.parse().unwrap_or(20);
-    let service = |numbers| Service { numbers, version: "test".into() };
-    let binary = service(Numbers::Binary);
     let input = || BufReader::with_capacity(1 << 16, io::stdin().lock());
     let honest: fn(u64, &mut SparsePlane) = |_, _| ();
     match what {
-        "usps" => serve_on(&Served::new(synthetic(count()), honest), &binary, input(), io::stdout().lock()),
-        "text" => {
-            serve_on(&Served::new(synthetic(count()), honest), &service(Numbers::Text), input(), io::stdout().lock())
-        }
-        "official" => serve_on(&Served::new(official(argument), honest), &binary, input(), io::stdout().lock()),
-        "nothing" => serve_on(&Nothing { d: count() }, &binary, input(), io::stdout().lock()),
+        "usps" => serve_on(&Served::new(synthetic(count()), honest), "test", input(), io::stdout().lock()),
+        "official" => serve_on(&Served::new(official(argument), honest), "test", input(), io::stdout().lock()),
+        "nothing" => serve_on(&Nothing { d: count() }, "test", input(), io::stdout().lock()),
         "forgetful" => {
             // Every third answer is the truth's plane.
             let spoil: fn(u64, &mut SparsePlane) = |calls, plane| {
@@ -277,18 +277,18 @@ pub fn main(arguments: &[String]) -> io::Result<()> {
                     *plane = SparsePlane::default();
                 }
             };
-            serve_on(&Served::new(synthetic(count()), spoil), &binary, input(), io::stdout().lock())
+            serve_on(&Served::new(synthetic(count()), spoil), "test", input(), io::stdout().lock())
         }
         "negative" => {
             let spoil: fn(u64, &mut SparsePlane) = |_, plane| plane.offset -= 1.0;
-            serve_on(&Served::new(synthetic(count()), spoil), &binary, input(), io::stdout().lock())
+            serve_on(&Served::new(synthetic(count()), spoil), "test", input(), io::stdout().lock())
         }
         hello if hello.starts_with("hello-") => bad_hello(hello),
         fault => {
             // Some call: the number of the process is as good as a die.
             let left = 1 + u64::from(std::process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) % 70;
             let out = Saboteur { out: io::stdout().lock(), fault, left };
-            serve_on(&Served::new(synthetic(20), honest), &binary, input(), out)
+            serve_on(&Served::new(synthetic(20), honest), "test", input(), out)
         }
     }
 }

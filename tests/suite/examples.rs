@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// An example as Cargo built it beside this test.
-fn example(name: &str) -> PathBuf {
+pub fn example(name: &str) -> PathBuf {
     let here = std::env::current_exe().expect("a test has a file");
     here.ancestors().nth(2).expect("deps/ lies in the profile's folder").join("examples").join(name)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use ssvm::data::NodeFeatures;
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::{horseseg, npy, split};
+use ssvm_bench::dataset::{horseseg, npy};
 use ssvm_bench::store::files;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -44,8 +44,7 @@ fn half_precision_of_a_file_stays_half_precision() {
     assert_eq!(half.features, plain.features.halved());
     assert_eq!(half.features.all().singles(), plain.features.all().singles(), "quarters are halves exactly");
     assert_eq!(half.features_of(1).singles()[..], [2.5, 2.75]);
-    let part = split::select(&half, |i| i == 1);
-    assert_eq!(part.features.all(), half.features_of(1));
+    assert_eq!(half.features.gather([half.places_of(1)].into_iter()).all(), half.features_of(1));
 }
 
 fn graphs() -> impl Strategy<Value = RawGraph> {

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use ssvm::data::GraphData;
 use ssvm_bench::DataDir;
-use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
+use ssvm_bench::dataset::images::ImageSet;
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::prepare::{Meta, Recipe, image_set, prepare};
-use ssvm_bench::dataset::split;
+use ssvm_bench::dataset::prepare::{Meta, Recipe, prepare};
 use ssvm_bench::store::files;
 
 /// A picture of soft blobs with noise, from integer arithmetic only.
@@ -73,6 +72,12 @@ fn data_dir(path: &Path) -> DataDir {
     DataDir::resolve(Some(path))
 }
 
+/// Pixels of the label of their superpixel, and all pixels, given nodes × 2 counts of pixels by true label.
+fn pixels_right(label_pixels: &[u32], labels: &[u16]) -> (u32, u32) {
+    let rows = label_pixels.as_chunks::<2>().0.iter().zip(labels);
+    rows.fold((0, 0), |(right, all), (row, label)| (right + row[usize::from(*label)], all + row[0] + row[1]))
+}
+
 fn quiet(_: usize, _: usize) {}
 
 fn small() -> Recipe {
@@ -123,12 +128,12 @@ fn archive_and_folder_at_any_number_of_threads_give_the_same_graphs() {
     assert_eq!(meta.excluded, [("horse318".to_owned(), "the picture is black".to_owned())]);
     assert_eq!(meta.source_sha256, files::sha256_file(&archive).unwrap());
     assert_eq!((a.features_per_node, a.num_labels, a.len()), (FEATURES, 2, 4));
-    let pixels = a.known_label_pixels().unwrap();
+    let pixels = a.label_pixels.unwrap();
     assert_eq!(pixels.iter().sum::<u32>() as usize, 4 * 60 * 46, "every pixel of every mask is counted once");
     let data = npz::read_graph(one).unwrap();
     assert!(data.labels.contains(&0) && data.labels.contains(&1));
     // The truth of superpixels is nearly the truth of pixels.
-    let (right, all) = split::pixels_right(&pixels, 2, &data.labels);
+    let (right, all) = pixels_right(&pixels, &data.labels);
     assert!(right * 100 > all * 90, "{right} of {all}");
 }
 
@@ -204,7 +209,7 @@ fn incomplete_and_damaged_sets_say_what_is_wrong() {
     message("picture 0000001 is neither JPEG nor PNG");
     fs::write(dir.path().join("stanford_background/iccv09Data.tar.gz"), b"\x1f\x8bbroken").unwrap();
     message("is not a whole tar archive");
-    assert!(image_set("usps").unwrap_err().to_string().contains("not an image set"));
+    assert!(ImageSet::from_name("usps").unwrap_err().to_string().contains("not an image set"));
 }
 
 #[test]
@@ -300,94 +305,33 @@ fn the_program_lists_prepares_and_draws() {
     }
 }
 
-/// Ten pictures of four superpixels in a row; the feature tells the label, and one pixel in eight is of the other one.
-fn bright_and_dark() -> RawGraph {
-    let mut graph = RawGraph {
-        num_labels: 2,
-        features_per_node: 2,
-        node_offsets: vec![0],
-        edge_offsets: vec![0],
-        label_pixels: Some(Vec::new()),
-        ..RawGraph::default()
-    };
-    for i in 0..10 {
-        for l in 0..4 {
-            // Label 0 has the most pixels; the first node of every picture is unlabelled but has known pixels.
-            let bright = l == 3 || (i % 2 == 1 && l == 2);
-            graph.features.extend(if bright { [0.0, 1.0] } else { [1.0, 0.0] });
-            graph.labels.push(if l == 0 { -1 } else { i32::from(bright) });
-            let pixels = graph.label_pixels.get_or_insert_default();
-            match (l, bright) {
-                (0, _) => pixels.extend([2, 0]),
-                (_, true) => pixels.extend([1, 7]),
-                (_, false) => pixels.extend([7, 1]),
-            }
-        }
-        graph.edges.extend([[0, 1], [1, 2], [2, 3]]);
-        graph.node_offsets.push(graph.labels.len());
-        graph.edge_offsets.push(graph.edges.len());
-    }
-    graph
-}
-
 #[test]
-fn accuracy_counts_the_pixels_of_train_and_held_out_examples() {
+fn planning_prepares_no_images_and_says_what_a_run_will() {
     let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, graph: &RawGraph| npz::write_graph(&dir.path().join(name), graph).unwrap();
-    let accuracy = |set: &str, more: &[&str]| {
+    tiny_horses(&dir.path().join("data/weizmann_horses"));
+    let config = "name = \"p\"\nrepeats = 2\nclock = \"virtual\"\n[budget]\niterations = 1\n[[dataset]]\nname = \"horses\"\n\
+                  [[dataset]]\nname = \"usps-synth:n=5\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"fw\"\n";
+    fs::write(dir.path().join("p.toml"), config).unwrap();
+    let cache = dir.path().join("cache");
+    let program = |arguments: &[&str]| {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
-        command.current_dir(dir.path()).args(["data", "accuracy", set]).args(more).output().unwrap()
+        command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", &cache);
+        let output = command.args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
     };
-    let graph = bright_and_dark();
-    write("rows.npz", &graph);
-    let options = ["--iterations", "30", "--pairwise-weight", "0.01", "--format", "json"];
-    let output = accuracy("graph:rows.npz", &options);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    // Two of ten are held out: example 4 with one bright node, example 9 with two. 26 pixels each; of the training
-    // eight, four have one bright node and four have two.
-    let share = |right: u32, all: u32| f64::from(right) / f64::from(all);
-    let near = |value: &serde_json::Value, expected: f64| {
-        assert!((value.as_f64().unwrap() - expected).abs() < 1e-12, "{value} is not {expected}: {report}");
-    };
-    for (part, images) in [("train", 8), ("held_out", 2)] {
-        let part = &report[part];
-        assert_eq!((&part["images"], &part["pixels"]), (&images.into(), &(26 * images).into()));
-        near(&part["ceiling"], share(23, 26));
-        near(&part["model"], share(23, 26));
-        // 2 + 7 + 7 + 1 with one bright node, 2 + 7 + 1 + 1 with two.
-        near(&part["majority"], share(17 + 11, 52));
-    }
-    assert_eq!((&report["majority_label"], &report["solver"]), (&0.into(), &"mp-bcfw".into()));
-    near(&report["lambda"], 0.125);
-    assert!(report["gap"].as_f64().unwrap() < 0.05, "{report}");
-    // Borders that cost more than any weights can gain: one label everywhere.
-    let output = accuracy("graph:rows.npz", &["--iterations", "5", "--pairwise-weight", "1000", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(report["held_out"]["model"].as_f64().unwrap() < 0.6, "{report}");
-
-    write("plain.npz", &RawGraph { label_pixels: None, ..graph.clone() });
-    let zeros = vec![0; graph.labels.len() * 2];
-    write("zeros.npz", &RawGraph { label_pixels: Some(zeros), ..graph.clone() });
-    let mut nan = graph.clone();
-    nan.features = [f32::NAN].into_iter().chain(graph.features.all().singles()[1..].iter().copied()).collect();
-    write("nan.npz", &nan);
-    let mut few = graph.clone();
-    few.labels[16..].fill(-1);
-    write("few.npz", &few);
-    for (set, more, expected) in [
-        ("graph:plain.npz", &[][..], "no array label_pixels"),
-        ("graph:zeros.npz", &["--iterations", "1"], "no pixel with a known label"),
-        ("graph:nan.npz", &[], "not finite"),
-        ("graph:few.npz", &[], "has 4 examples, but a held-out fifth needs 5"),
-        ("graph:rows.npz", &["--pairwise-weight=-1"], "pairwise_weight must be"),
-        ("graph:none.npz", &[], "none.npz"),
-        ("usps", &[], "no pixels to count"),
-        ("horseseg", &[], "no pixels to count"),
-    ] {
-        let output = accuracy(set, more);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{set}: {stderr}");
-        assert!(stderr.contains(expected), "{set}: {stderr}");
-    }
+    let outline = program(&["plan", "--config", "p.toml"]);
+    assert!(!cache.exists(), "planning wrote into the cache");
+    let expected = format!("`run` will prepare 4 images into {}", cache.join("ssvm-bench/horses-").display());
+    assert!(outline.contains(&expected) && outline.contains("4 runs follow"), "{outline}");
+    assert!(outline.contains("n = 4, d = 1298"), "{outline}");
+    let json = program(&["plan", "--config", "p.toml", "--format", "json"]);
+    let lines: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
+    assert_eq!((kinds("run"), kinds("pending"), kinds("plan")), (4, 1, 1), "{json}");
+    assert!(!cache.exists(), "planning wrote into the cache");
+    program(&["run", "--config", "p.toml", "--quiet"]);
+    assert_eq!(fs::read_dir(cache.join("ssvm-bench")).unwrap().count(), 1);
+    let plan = program(&["plan", "--config", "p.toml"]);
+    assert!(plan.contains("8 runs, 8 done") && !plan.contains("prepare"), "{plan}");
 }

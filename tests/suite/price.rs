@@ -54,6 +54,8 @@ fn record(problem: &dyn AnyProblem, settings: &RunSettings) -> RunRecord {
             },
             settings: settings.clone(),
             code_version: "0".to_owned(),
+            solver_version: None,
+            problem_version: None,
         },
         repeat: 0,
         environment: Environment::default(),
@@ -267,6 +269,33 @@ fn the_papers_price_gives_bcfw_the_papers_share() {
     // Two sentences of the terminal are one on the page.
     let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
     assert!(page.contains("not measured; in the paper's regime: "));
+}
+
+#[test]
+fn planning_solves_no_cost_and_says_that_the_first_run_does() {
+    let text = "name = 'regime'\nrepeats = 2\nclock = 'virtual'\noracle_cost = [1, 'paper']\n[budget]\niterations = 3\n\
+        [[dataset]]\nname = 'usps-synth:n=60'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n";
+    let dir = tempfile::tempdir().unwrap();
+    let (config, out) = (dir.path().join("c.toml"), dir.path().join("out"));
+    std::fs::write(&config, text).unwrap();
+    let plan = Plan::new(&experiment(text), &Harness::standard(), &DataDir::resolve(None)).unwrap();
+    assert_eq!((plan.runs.len(), plan.undetermined.len(), plan.paper_costs.len()), (4, 4, 0));
+    let program = |command: &str| {
+        let program = env!("CARGO_BIN_EXE_ssvm-bench");
+        let mut run = std::process::Command::new(program);
+        let output = run.arg(command).arg("--config").arg(&config).arg("--out").arg(&out).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    let before = program("plan");
+    assert!(
+        before.contains("not known yet: solved by the first run") && before.contains("mp-bcfw k=paper"),
+        "{before}"
+    );
+    assert!(before.contains("8 runs, 0 done"), "{before}");
+    assert!(program("run").contains("the paper's oracle cost on the virtual clock is"));
+    let after = program("plan");
+    assert!(!after.contains("not known yet") && after.contains("8 runs, 8 done"), "{after}");
 }
 
 #[test]

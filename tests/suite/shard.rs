@@ -384,10 +384,10 @@ fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written(
         folder(&path(name), "c", "", &[timed(0, 1.0)]);
         let store = Store::open(path(name)).unwrap();
         let mut manifest = store.manifest().unwrap();
-        manifest.paper_prices.insert("usps-synth wall".to_owned(), OracleCost::new(price).unwrap());
+        manifest.paper_costs.insert("usps-synth wall".to_owned(), OracleCost::new(price).unwrap());
         store.write_manifest(&manifest).unwrap();
     }
-    refused(&path("price"), "the paper's price of usps-synth wall");
+    refused(&path("price"), "the paper's oracle cost of usps-synth wall");
     refused(&path("nowhere"), "is not a folder");
     std::fs::create_dir(path("empty")).unwrap();
     refused(&path("empty"), "holds no results");

@@ -42,6 +42,8 @@ fn run(dataset: &str, repeat: u64, clock: ClockKind, time_s: f64) -> RunRecord {
                 evaluate: Cadence::Every(1),
             },
             code_version: "0".to_owned(),
+            solver_version: None,
+            problem_version: None,
         },
         repeat,
         environment: Environment { jobs: 2, ..Environment::default() },

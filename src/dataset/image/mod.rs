@@ -8,7 +8,6 @@ pub mod draw;
 pub mod features;
 pub mod lab;
 pub mod slic;
-pub mod source;
 pub mod texture;
 
 pub use features::FEATURES;
@@ -45,7 +44,7 @@ pub struct ImageGraph {
     pub labels: Vec<i32>,
     /// Neighbouring superpixels.
     pub edges: Vec<[u32; 2]>,
-    /// nodes × K: the pixels of each label in each node, for accuracy in pixels.
+    /// nodes × K: the pixels of each label in each node.
     pub label_pixels: Vec<u32>,
 }
 

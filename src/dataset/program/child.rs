@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::hello::shorten;
+use super::handshake::shorten;
 use crate::text::printable;
 
 /// Standard error of one call; more is a flood.

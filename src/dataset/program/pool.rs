@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::child::Child;
-use super::hello::{Hello, Numbers, greeting, shorten};
-use super::protocol::{Answer, Head, LONGEST_HEAD, Question, longest_line, write_echo, write_question, write_w};
+use super::handshake::{Handshake, greeting, shorten};
+use super::protocol::{Answer, LONGEST_LINE, Question, write_echo, write_w};
 use ssvm::problem::Away;
 use ssvm::stats::median;
 
@@ -97,7 +97,7 @@ struct Slot {
 /// The programs.
 pub(super) struct Pool {
     launch: Launch,
-    hello: Hello,
+    handshake: Handshake,
     slots: Vec<Mutex<Slot>>,
     number: usize,
     threads: AtomicUsize,
@@ -113,18 +113,23 @@ impl Pool {
     pub fn open(launch: Launch) -> Result<Self, String> {
         static POOLS: AtomicUsize = AtomicUsize::new(0);
         let mut slot = Slot::default();
-        let hello = slot.start(&launch)?;
+        let handshake = slot.start(&launch)?;
         let mut slots: Vec<Mutex<Slot>> = (1..launch.programs.max(1)).map(|_| Mutex::default()).collect();
         slots.insert(0, Mutex::new(slot));
-        let pool =
-            Self { launch, hello, slots, number: POOLS.fetch_add(1, Ordering::Relaxed), threads: AtomicUsize::new(0) };
+        let pool = Self {
+            launch,
+            handshake,
+            slots,
+            number: POOLS.fetch_add(1, Ordering::Relaxed),
+            threads: AtomicUsize::new(0),
+        };
         // This thread asks first.
-        pool.with_slot(|slot| slot.measure(&pool.hello, pool.launch.limit, 8))?;
+        pool.with_slot(|slot| slot.measure(&pool.handshake, pool.launch.limit, 8))?;
         Ok(pool)
     }
 
-    pub fn hello(&self) -> &Hello {
-        &self.hello
+    pub fn handshake(&self) -> &Handshake {
+        &self.handshake
     }
 
     /// What the pipe of this thread's program costs.
@@ -134,23 +139,23 @@ impl Pool {
 
     /// Makes sure that this thread has a program that runs: before the clock does.
     pub fn ready(&self) -> Result<(), String> {
-        self.with_slot(|slot| slot.ensure(&self.launch, &self.hello))
+        self.with_slot(|slot| slot.ensure(&self.launch, &self.handshake))
     }
 
     /// Measures the pipe once more. Not while answers are on their way.
     pub fn echo(&self) -> Result<(), String> {
         self.with_slot(|slot| {
-            slot.ensure(&self.launch, &self.hello)?;
-            slot.drain(&self.hello, self.launch.limit)?;
-            slot.measure(&self.hello, self.launch.limit, 1)
+            slot.ensure(&self.launch, &self.handshake)?;
+            slot.drain(&self.handshake, self.launch.limit)?;
+            slot.measure(&self.handshake, self.launch.limit, 1)
         })
     }
 
     /// Asks all of this at once; the answers are read by [`Pool::ask`].
     pub fn announce(&self, question: Question, terms: &[usize], w: &[f64]) -> Result<(), String> {
         self.with_slot(|slot| {
-            slot.ensure(&self.launch, &self.hello)?;
-            slot.send(question, terms, w, &self.hello, self.launch.limit).map(|_| ())
+            slot.ensure(&self.launch, &self.handshake)?;
+            slot.send(question, terms, w, &self.handshake, self.launch.limit).map(|_| ())
         })
     }
 
@@ -158,11 +163,11 @@ impl Pool {
     pub fn ask(&self, question: Question, term: usize, w: &[f64], answer: &mut Answer) -> Result<Away, String> {
         self.with_slot(|slot| {
             let began = Instant::now();
-            slot.ensure(&self.launch, &self.hello)?;
+            slot.ensure(&self.launch, &self.handshake)?;
             let asked = Instant::now();
             let announced = slot.asked.front() == Some(&(question, term)) && slot.has(question, w);
-            let sent = if announced { 0 } else { slot.send(question, &[term], w, &self.hello, self.launch.limit)? };
-            let received = slot.answer(answer, &self.hello, self.launch.limit)?;
+            let sent = if announced { 0 } else { slot.send(question, &[term], w, &self.handshake, self.launch.limit)? };
+            let received = slot.answer(answer, &self.handshake, self.launch.limit)?;
             let total = asked.elapsed().as_nanos() as u64;
             let fixed = if announced { 0.0 } else { slot.pipe.fixed_ns };
             let spent_ns = match answer.ns {
@@ -212,39 +217,31 @@ impl Slot {
         self.child.as_mut().ok_or_else(|| "the oracle program does not run".to_owned())
     }
 
-    fn ensure(&mut self, launch: &Launch, hello: &Hello) -> Result<(), String> {
+    fn ensure(&mut self, launch: &Launch, handshake: &Handshake) -> Result<(), String> {
         if self.child.is_some() {
             return Ok(());
         }
         let now = self.start(launch)?;
-        if now != *hello {
-            let what = "said another hello than when it was first started; it must be the same problem every time";
+        if now != *handshake {
+            let what = "has another handshake than when it was first started; it must be the same problem every time";
             return Err(self.fault(what));
         }
-        self.measure(hello, launch.limit, 8)
+        self.measure(handshake, launch.limit, 8)
     }
 
-    fn start(&mut self, launch: &Launch) -> Result<Hello, String> {
+    fn start(&mut self, launch: &Launch) -> Result<Handshake, String> {
         let deadline = Instant::now() + launch.start;
         self.child = Some(Child::start(&launch.program, &launch.arguments)?);
         let child = self.child()?;
-        let doing = "asked for its hello";
+        let doing = "asked for its handshake";
         child.send(format!("{}\n", greeting()).as_bytes(), deadline, doing)?;
-        let mut hello = Hello::empty();
-        let first = child.line(LONGEST_HEAD, deadline, doing)?;
-        let mut taken = Hello::check_greeting(&first);
-        while taken.is_ok() {
-            let line = child.line(LONGEST_HEAD, deadline, doing)?;
-            if line == "ready" {
-                taken = hello.complete();
-                break;
-            }
-            taken = match line.strip_prefix("error ") {
-                Some(text) => Err(format!("gave up: {text}")),
-                None => hello.take(&line),
-            };
+        let mut handshake = Handshake::empty();
+        let first = child.line(LONGEST_LINE, deadline, doing)?;
+        let mut ready = Handshake::check_greeting(&first).map(|()| false);
+        while ready == Ok(false) {
+            ready = handshake.take(&child.line(LONGEST_LINE, deadline, doing)?);
         }
-        taken.map_err(|what| child.fault(&what)).map(|()| hello)
+        ready.map_err(|what| child.fault(&what)).map(|_| handshake)
     }
 
     fn fault(&mut self, what: &str) -> String {
@@ -252,8 +249,8 @@ impl Slot {
     }
 
     /// So many echoes of both sizes.
-    fn measure(&mut self, hello: &Hello, limit: Duration, rounds: usize) -> Result<(), String> {
-        self.pipe.large = (8 * hello.d).clamp(2 * SMALL, LARGE);
+    fn measure(&mut self, handshake: &Handshake, limit: Duration, rounds: usize) -> Result<(), String> {
+        self.pipe.large = (8 * handshake.d).clamp(2 * SMALL, LARGE);
         for _ in 0..rounds {
             for (large, length) in [(false, SMALL), (true, self.pipe.large)] {
                 let ns = self.echo(length, limit)?;
@@ -272,7 +269,7 @@ impl Slot {
         child.begin_call();
         let (began, deadline) = (Instant::now(), Instant::now() + limit);
         child.send(&out, deadline, doing)?;
-        let line = child.line(LONGEST_HEAD, deadline, doing)?;
+        let line = child.line(LONGEST_LINE, deadline, doing)?;
         if line != format!("echo {length}") {
             return Err(child.fault(&format!("answered '{}' when {doing}", shorten(&line))));
         }
@@ -298,18 +295,18 @@ impl Slot {
         question: Question,
         terms: &[usize],
         w: &[f64],
-        hello: &Hello,
+        handshake: &Handshake,
         limit: Duration,
     ) -> Result<usize, String> {
-        self.drain(hello, limit)?;
+        self.drain(handshake, limit)?;
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         if !self.has(question, w) {
-            write_w(w, hello.numbers, &mut out);
+            write_w(w, &mut out);
             self.w.clear();
             self.w.extend_from_slice(w);
         }
-        write_question(question, terms.iter().copied(), &mut out);
+        question.write(terms, &mut out);
         self.asked.extend(terms.iter().map(|term| (question, *term)));
         let child = self.child()?;
         if !child.unread().is_empty() {
@@ -324,35 +321,26 @@ impl Slot {
     }
 
     /// Reads the answer to the oldest question; bytes.
-    fn answer(&mut self, answer: &mut Answer, hello: &Hello, limit: Duration) -> Result<usize, String> {
+    fn answer(&mut self, answer: &mut Answer, handshake: &Handshake, limit: Duration) -> Result<usize, String> {
         let Some((question, term)) = self.asked.pop_front() else { return Err(self.fault("was asked nothing")) };
         let (deadline, doing) = (Instant::now() + limit, doing(question, term));
         let child = self.child()?;
-        let line = child.line(LONGEST_HEAD, deadline, &doing)?;
-        let head = Head::parse(&line, hello.d).map_err(|what| child.fault(&format!("{what} (when {doing})")))?;
-        if head.term != term {
-            return Err(child.fault(&format!("answered out of turn: term {} when {doing}", head.term)));
+        let line = child.line(LONGEST_LINE, deadline, &doing)?;
+        let bytes =
+            answer.read_line(&line, handshake.d).map_err(|what| child.fault(&format!("{what} (when {doing})")))?;
+        if answer.term != term {
+            return Err(child.fault(&format!("answered out of turn: term {} when {doing}", answer.term)));
         }
-        let (taken, bytes) = match hello.numbers {
-            Numbers::Binary => {
-                let payload = child.bytes(head.bytes(), deadline, &doing)?;
-                let bytes = payload.len();
-                (answer.take(head, payload, hello.numbers, hello.d), bytes)
-            }
-            Numbers::Text => {
-                let payload = child.line(longest_line(hello.d), deadline, &doing)?;
-                (answer.take(head, payload.as_bytes(), hello.numbers, hello.d), payload.len())
-            }
-        };
-        taken.map_err(|what| self.fault(&what))?;
+        let payload = child.bytes(bytes, deadline, &doing)?;
+        answer.read_numbers(payload, handshake.d).map_err(|what| child.fault(&what))?;
         Ok(line.len() + bytes)
     }
 
     /// Reads the answers that nobody waits for any more.
-    fn drain(&mut self, hello: &Hello, limit: Duration) -> Result<(), String> {
+    fn drain(&mut self, handshake: &Handshake, limit: Duration) -> Result<(), String> {
         let mut unwanted = Answer::default();
         while !self.asked.is_empty() {
-            self.answer(&mut unwanted, hello, limit)?;
+            self.answer(&mut unwanted, handshake, limit)?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::hello::{Hello, Truth};
+use super::handshake::Handshake;
 use super::plane::Plane;
 use super::pool::{Launch, Pipe, Pool};
 use super::protocol::{Answer, Question};
@@ -64,18 +64,18 @@ impl ProgramProblem {
     /// Starts the program; λ is its own, or 1/n, unless given.
     pub fn open(launch: Launch, lambda: Option<f64>) -> Result<Self> {
         let pool = Pool::open(launch).map_err(Error::invalid)?;
-        let Hello { n, lambda: default, truth, .. } = *pool.hello();
+        let Handshake { n, lambda: default, truth_is_zero, .. } = *pool.handshake();
         let lambda = lambda.or(default).unwrap_or(1.0 / n as f64);
         let (calls, groups) = (AtomicU64::new(0), AtomicU64::new(0));
         let mut problem = Self { pool, lambda, truths: Vec::new(), calls, groups, notes: Mutex::default() };
-        if truth == Truth::Given {
+        if !truth_is_zero {
             problem.truths = problem.ask_truths().map_err(Error::invalid)?;
         }
         Ok(problem)
     }
 
     fn ask_truths(&self) -> Result<Vec<Plane>, String> {
-        let Hello { n, d, .. } = *self.pool.hello();
+        let Handshake { n, d, .. } = *self.pool.handshake();
         let (mut answer, mut truths) = (Answer::default(), Vec::with_capacity(n));
         let terms: Vec<usize> = (0..n).collect();
         for group in terms.chunks(ANNOUNCED) {
@@ -89,8 +89,8 @@ impl ProgramProblem {
     }
 
     /// What the program said of itself.
-    pub fn hello(&self) -> &Hello {
-        self.pool.hello()
+    pub fn handshake(&self) -> &Handshake {
+        self.pool.handshake()
     }
 
     /// What the pipe to this thread's program costs.
@@ -110,7 +110,7 @@ impl ProgramProblem {
     }
 
     fn operations(&self, answer: &Answer) -> u64 {
-        answer.operations.or(self.hello().operations).unwrap_or(self.hello().d as u64)
+        answer.operations.or(self.handshake().operations).unwrap_or(self.handshake().d as u64)
     }
 
     fn note(&self, note: Note, text: impl FnOnce() -> String) {
@@ -197,11 +197,11 @@ impl Problem for ProgramProblem {
     }
 
     fn terms(&self) -> usize {
-        self.hello().n
+        self.handshake().n
     }
 
     fn dim(&self) -> usize {
-        self.hello().d
+        self.handshake().d
     }
 
     fn lambda(&self) -> f64 {
@@ -209,7 +209,7 @@ impl Problem for ProgramProblem {
     }
 
     fn exact(&self) -> bool {
-        self.hello().exact
+        self.handshake().exact
     }
 
     fn blocks(&self) -> ProgramBlocks {

@@ -3,23 +3,15 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::time::Instant;
 
-use super::hello::{Hello, Numbers};
+use super::handshake::Handshake;
 use super::protocol::{Answer, doubles};
 use ssvm::problem::{MaxOracle, SparsePlane};
 
-/// What a program says of itself beyond n, d and λ.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Service {
-    /// How numbers are written.
-    pub numbers: Numbers,
-    /// Its name for its data and code.
-    pub version: String,
-}
-
-/// Answers on standard input and output until the input ends.
+/// Answers on standard input and output until the input ends; `version` names data and code, and is part of the
+/// identity of runs.
 ///
 /// ```no_run
-/// use ssvm_bench::dataset::program::{Numbers, Service, serve};
+/// use ssvm_bench::dataset::program::serve;
 /// # use ssvm_bench::{MaxOracle, SparsePlane};
 /// # struct Mine;
 /// # impl MaxOracle for Mine {
@@ -28,24 +20,24 @@ pub struct Service {
 /// #     fn max_plane(&self, _: usize, _: &[f64], _: &mut SparsePlane) -> u64 { 1 }
 /// # }
 /// fn main() -> std::io::Result<()> {
-///     serve(&Mine, &Service { numbers: Numbers::Binary, version: "1".into() })
+///     serve(&Mine, "1")
 /// }
 /// ```
-pub fn serve<O: MaxOracle>(oracle: &O, service: &Service) -> io::Result<()> {
-    serve_on(oracle, service, BufReader::with_capacity(1 << 16, io::stdin().lock()), io::stdout().lock())
+pub fn serve<O: MaxOracle>(oracle: &O, version: &str) -> io::Result<()> {
+    serve_on(oracle, version, BufReader::with_capacity(1 << 16, io::stdin().lock()), io::stdout().lock())
 }
 
 /// [`serve`] on any two streams.
 pub fn serve_on<O: MaxOracle>(
     oracle: &O,
-    service: &Service,
+    version: &str,
     mut input: impl BufRead,
     mut output: impl Write,
 ) -> io::Result<()> {
-    let Service { numbers, version } = service.clone();
     let (n, d) = (oracle.terms(), oracle.dim());
-    let hello = Hello { n, d, lambda: Some(oracle.lambda()), numbers, version, ..Hello::empty() };
-    output.write_all(hello.lines().as_bytes())?;
+    let (lambda, version) = (Some(oracle.lambda()), version.to_owned());
+    let handshake = Handshake { n, d, lambda, version, ..Handshake::empty() };
+    output.write_all(handshake.lines().as_bytes())?;
     output.flush()?;
     let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     let (mut line, mut bytes, mut out) = (String::new(), Vec::new(), Vec::new());
@@ -58,7 +50,11 @@ pub fn serve_on<O: MaxOracle>(
         let mut words = line.split_ascii_whitespace();
         match words.next() {
             Some("ssvm-oracle") => {}
-            Some("w") => read_w(&mut input, numbers, &mut bytes, &mut w)?,
+            Some("w") => {
+                bytes.resize(8 * d, 0);
+                input.read_exact(&mut bytes)?;
+                w.iter_mut().zip(doubles(&bytes)).for_each(|(w, value)| *w = value);
+            }
             Some("echo") => {
                 let length = words.next().and_then(|length| length.parse::<usize>().ok());
                 bytes.resize(length.ok_or_else(|| wrong(format!("'{line}' has no length")))?, 0);
@@ -77,7 +73,7 @@ pub fn serve_on<O: MaxOracle>(
                     (answer.term, answer.operations) = (term, Some(operations));
                     fill(&mut answer, &mut plane, d);
                     out.clear();
-                    answer.write(numbers, &mut out);
+                    answer.write(&mut out);
                     output.write_all(&out)?;
                     output.flush()?;
                 }
@@ -85,25 +81,6 @@ pub fn serve_on<O: MaxOracle>(
             _ => return Err(wrong(format!("unknown request '{}'", line.trim_end()))),
         }
     }
-}
-
-fn read_w(input: &mut impl BufRead, numbers: Numbers, bytes: &mut Vec<u8>, w: &mut [f64]) -> io::Result<()> {
-    match numbers {
-        Numbers::Binary => {
-            bytes.resize(8 * w.len(), 0);
-            input.read_exact(bytes)?;
-            w.iter_mut().zip(doubles(bytes)).for_each(|(w, value)| *w = value);
-        }
-        Numbers::Text => {
-            bytes.clear();
-            input.read_until(b'\n', bytes)?;
-            let text = String::from_utf8_lossy(bytes);
-            for (w, word) in w.iter_mut().zip(text.split_ascii_whitespace()) {
-                *w = word.parse().map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "w is no numbers"))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Sparse while that is shorter.

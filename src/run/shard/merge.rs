@@ -255,11 +255,7 @@ fn candidate(path: &Path, head: &Head) -> (String, Candidate) {
         label: record.label(),
         block: (!record.settings().clock.repeatable())
             .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.environment.host.clone())),
-        code: format!(
-            "{}, data {}",
-            identity.code_version,
-            identity.problem.checksum.chars().take(8).collect::<String>()
-        ),
+        code: format!("{}, data {}", identity.code(), identity.problem.checksum.chars().take(8).collect::<String>()),
     };
     (record.run_id(), candidate)
 }

@@ -11,6 +11,7 @@ use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Damage, Folder, Store};
 use crate::store::identity::Identity;
+use crate::store::keys::CellPattern;
 use crate::store::manifest::Manifest;
 use crate::store::optimum;
 use ssvm::clock::OracleCost;
@@ -85,7 +86,8 @@ impl Results {
             ));
         }
         if !only.is_empty() {
-            records.retain(|record| only.iter().any(|pattern| record.fits(pattern)));
+            let patterns = CellPattern::parse_all(only)?;
+            records.retain(|record| patterns.iter().any(|pattern| record.matches(pattern)));
             if records.is_empty() {
                 return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
             }

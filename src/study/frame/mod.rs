@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
 use crate::store::identity::Identity;
-use crate::text::fits;
+use crate::text::Pattern;
 pub use bands::{Axis, Band, Bands, Quantity, TIME_GRID};
 use ssvm::drive::TracePoint;
 use ssvm::problem::Paper;
@@ -221,10 +221,12 @@ impl Frames {
         }
         let of_paper = |series: &Series| series.info.as_ref().is_some_and(|info| info.in_paper);
         let some_of_paper = |dataset: &str| self.series_of(dataset).any(|s| of_paper(&self.series[s]));
+        // A malformed pattern selects no solver.
+        let patterns: Vec<Pattern> = solvers.iter().filter_map(|text| Pattern::new(text).ok()).collect();
         let shows = |(at, series): (usize, &Series)| match solvers {
             [] if some_of_paper(&series.dataset) => of_paper(series),
             [] => self.series_of(&series.dataset).take(MOST_LINES).any(|s| s == at),
-            patterns => patterns.iter().any(|pattern| fits(pattern, &series.solver)),
+            _ => patterns.iter().any(|pattern| pattern.matches(&series.solver)),
         };
         self.series.iter().enumerate().map(shows).collect()
     }

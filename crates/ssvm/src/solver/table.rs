@@ -69,6 +69,11 @@ impl From<Refusal> for Error {
 pub trait SolverRow: Send + Sync + 'static {
     /// Everything about it.
     fn info(&self) -> SolverInfo;
+    /// Version of the solver, part of the identity of its stored runs: change it with every change of its steps. `None` is
+    /// the version of the program that holds it, so that every new build is a new version.
+    fn version(&self) -> Option<String> {
+        None
+    }
     /// The solver at its start. The parameters are those of [`SolverInfo::params`], all of them, checked.
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p>;
 }
