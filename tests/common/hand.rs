@@ -1,6 +1,11 @@
 //! Hand-made runs: small ones with known answers, and a folder's worth shaped like real ones.
 
+use std::path::Path;
+
 use hdrhistogram::Histogram;
+use ssvm_bench::render::Summary;
+use ssvm_bench::render::figure::{self, Figure, FigureRow};
+use ssvm_bench::render::report::{self, Page};
 use ssvm_bench::store::{Latencies, RunRecord, Status};
 use ssvm_bench::study::Study;
 use ssvm_bench::{Cadence, ClockKind, Harness, TracePoint};
@@ -11,9 +16,21 @@ pub use super::runs::point;
 /// The solvers of the paper.
 pub const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
 
-/// What a folder with these records would show, without what is stored about optima.
+/// What a folder with these records would show.
 pub fn results(records: &[RunRecord]) -> Study {
     Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap()
+}
+
+/// Every figure of these results, and the rows of those that they have nothing for.
+pub fn figures(results: &Study, solvers: &[String]) -> ssvm_bench::Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
+    figure::draw(results, &Summary::of(results, Path::new("results"))?, solvers, true)
+}
+
+/// The page about these results.
+pub fn page(name: &str, results: &Study) -> ssvm_bench::Result<String> {
+    let summary = &Summary::of(results, Path::new("results"))?;
+    let (figures, _) = figure::draw(results, summary, &[], false)?;
+    report::html(&Page { name, results, summary, figures: &figures })
 }
 
 /// A run that ended at its iteration budget.

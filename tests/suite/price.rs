@@ -14,7 +14,7 @@ use ssvm_bench::store::identity::Identity;
 use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
 use ssvm_bench::study::Study;
-use ssvm_bench::study::price::BreakEven;
+use ssvm_bench::study::price::{Bound, BreakEven, PricedRow};
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, OracleCost, Quiet, RunSettings, SolverSpec,
     TracePoint,
@@ -356,6 +356,20 @@ fn a_solver_that_never_reaches_a_gap_is_not_called_faster() {
     assert!(!fw.contains("faster") && crossings == 0, "FW ended before 1e-3: {fw}");
     let (multi, crossings) = words("mp-bcfw", 1e-3);
     assert!(multi.starts_with("faster from 4") && crossings == 1, "both reached it: {multi}");
+}
+
+/// The table that comes with the program was made when lower bounds counted as exact.
+#[test]
+fn no_row_of_the_built_in_table_says_faster_from_a_lower_bound() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary/breakeven.json"));
+    let summary: ssvm_bench::render::summary::Summary = serde_json::from_str(&text.unwrap()).unwrap();
+    let rows: Vec<_> = summary.breakeven.sets.iter().flat_map(|set| &set.rows).collect();
+    let bounded = |row: &&&PricedRow| row.ratios.iter().flatten().any(|ratio| ratio.bound == Bound::AtLeast);
+    assert!(rows.iter().filter(bounded).count() >= 8);
+    for row in rows.iter().filter(bounded) {
+        let words = ssvm_bench::render::tables::breakeven::crossings(row);
+        assert!(!words.contains("faster"), "{} to {}: {words}", row.display, row.target);
+    }
 }
 
 #[test]

@@ -1,12 +1,14 @@
-//! What the tables of prices say, in words: break-even tables and advice in, text out.
+//! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
+use crate::cells;
 use crate::study::estimate::Estimate;
 use crate::study::price::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
-use crate::table::Grid;
+use crate::table::Kind::{Text, Values};
+use crate::table::Table;
 use crate::text::{number, percent, seconds};
 use ssvm::stats::FEWEST_PAIRS;
 
-/// A price as people write it.
+/// An oracle cost as people write it.
 pub fn price(k: f64) -> String {
     let below = 1.0 / k;
     match k {
@@ -18,24 +20,22 @@ pub fn price(k: f64) -> String {
 
 /// Where a solver crosses BCFW, in words. It is called faster only where the whole interval and every bound say so.
 pub fn crossings(row: &PricedRow) -> String {
+    let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
+    let reached = known.iter().all(|ratio| ratio.bound != Bound::AtLeast);
     let mut parts = Vec::new();
-    for Crossing { price: Estimate { value, low, high }, sense } in &row.crossings {
+    for Crossing { price: Estimate { value, low, high }, sense } in row.crossings.iter().filter(|_| reached) {
         let sense = if *sense == Sense::Faster { "faster from" } else { "slower from" };
-        let ends = [(*low, "below"), (*high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), price));
-        let interval = match row.pairs {
-            FEWEST_PAIRS.. => format!(" ({} to {})", ends[0], ends[1]),
-            _ => String::new(),
-        };
+        let [low, high] = [(low, "below"), (high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), price));
+        let interval = if row.pairs < FEWEST_PAIRS { String::new() } else { format!(" ({low} to {high})") };
         parts.push(format!("{sense} {}{interval}", price(*value)));
     }
-    let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
     if !parts.is_empty() {
         parts.join(", ")
     } else if known.iter().all(|ratio| ratio.is_faster()) {
         "faster at every price".to_owned()
     } else if known.iter().all(|ratio| ratio.is_slower()) {
         "slower at every price".to_owned()
-    } else if known.iter().all(|ratio| ratio.bound != Bound::AtLeast && ratio.time.value < 1.0) {
+    } else if reached && known.iter().all(|ratio| ratio.time.value < 1.0) {
         "faster, not everywhere for sure".to_owned()
     } else {
         "no crossing seen".to_owned()
@@ -43,28 +43,26 @@ pub fn crossings(row: &PricedRow) -> String {
 }
 
 /// A ratio with its interval.
-fn ratio(ratio: Option<&Ratio>) -> String {
-    ratio.map_or("–".to_owned(), |Ratio { time, bound }| format!("{}{}", bound.sign(), time.text(number)))
+fn ratio(ratio: &Ratio) -> String {
+    format!("{}{}", ratio.bound.sign(), ratio.time.text(number))
 }
 
 /// One row per data set, solver and gap.
-pub fn grid(table: &BreakEven) -> Grid {
-    let mut prices: Vec<f64> = table.sets.iter().flat_map(|set| set.prices.iter().copied()).collect();
-    prices.sort_by(f64::total_cmp);
-    prices.dedup();
-    let mut grid = Grid::new(&["data set", "solver", ">gap", "crosses BCFW"]);
-    grid.head.extend(prices.iter().map(|k| format!(">k = {}", price(*k))));
-    for set in &table.sets {
-        for row in &set.rows {
-            let mut cells = vec![set.title.clone(), row.display.clone(), format!("{:e}", row.target), crossings(row)];
-            cells.extend(prices.iter().map(|k| {
-                let at = set.prices.iter().position(|p| p == k);
-                ratio(at.and_then(|at| row.ratios[at].as_ref()))
-            }));
-            grid.rows.push(cells);
+pub fn table(breakeven: &BreakEven) -> Table {
+    let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.prices.iter().copied()).collect();
+    costs.sort_by(f64::total_cmp);
+    costs.dedup();
+    let mut table = Table::new("", [("data set", Text), ("solver", Text), ("gap", Values), ("crosses BCFW", Text)]);
+    table.widen(Values, costs.iter().map(|k| format!("k = {}", price(*k))));
+    for (set, row) in breakeven.sets.iter().flat_map(|set| set.rows.iter().map(move |row| (set, row))) {
+        let mut cells = cells![&set.title, &row.display, format!("{:e}", row.target), crossings(row)];
+        for cost in &costs {
+            let at = set.prices.iter().position(|price| price == cost);
+            cells.push(at.and_then(|at| row.ratios[at].as_ref()).map(ratio).into());
         }
+        table.push(cells);
     }
-    grid
+    table
 }
 
 /// A line about each data set: what a call takes, BCFW's share, the paper's price.
@@ -98,7 +96,7 @@ pub fn text(table: &BreakEven) -> String {
     for line in heads(table) {
         out.push_str(&format!("{line}\n"));
     }
-    out.push_str(&format!("\n{}", grid(table).text()));
+    out.push_str(&format!("\n{}", self::table(table).text()));
     out
 }
 
@@ -119,16 +117,18 @@ pub fn advice(advice: &Advice) -> String {
     }
     for choice in &advice.targets {
         let names: Vec<&str> = choice.solvers[..choice.fastest].iter().map(|one| one.display.as_str()).collect();
-        let told = if names.len() > 1 { " (not told apart)" } else { "" };
-        out.push_str(&format!("\nto a relative gap of {:e}: {}{told}\n", choice.target, names.join(", ")));
-        let ended: Vec<&str> =
-            choice.solvers.iter().filter(|one| !one.reached()).map(|one| one.display.as_str()).collect();
+        let several = if names.len() > 1 { " (no significant difference)" } else { "" };
+        out.push_str(&format!("\nto a relative gap of {:e}: {}{several}\n", choice.target, names.join(", ")));
+        let ended = choice.solvers.iter().filter(|one| !one.reached()).map(|one| one.display.as_str());
+        let ended: Vec<&str> = ended.collect();
         if !ended.is_empty() {
             out.push_str(&format!("not reached: {}\n", ended.join(", ")));
         }
-        let mut grid = Grid::new(&["solver", ">time over BCFW's"]);
-        grid.rows = choice.solvers.iter().map(|one| vec![one.display.clone(), ratio(Some(&one.ratio))]).collect();
-        out.push_str(&grid.text());
+        let mut table = Table::new("", [("solver", Text), ("time over BCFW's", Values)]);
+        for one in &choice.solvers {
+            table.push(cells![&one.display, ratio(&one.ratio)]);
+        }
+        out.push_str(&table.text());
     }
     out
 }

@@ -9,11 +9,13 @@ use serde::Serialize;
 use super::jobs::Jobs;
 use super::ranges;
 use super::squeue::{Phase, Task};
+use crate::cells;
 use crate::error::{Error, Result};
 use crate::store::Status;
 use crate::store::codec::Head;
 use crate::store::folder::{Folder, Store, read_head, stem};
-use crate::table::Grid;
+use crate::table::Kind::{Text, Values};
+use crate::table::Table;
 use crate::text::duration;
 
 /// What is in a result folder and in its shards.
@@ -237,22 +239,25 @@ pub fn table(shards: &[ShardStatus], all: bool) -> String {
             None => groups.push(vec![shard]),
         }
     }
-    let mut grid = Grid::new(&["shard", "state", ">runs", "task", "node", ">work left", ">limit in", "reason"]);
+    let mut table =
+        Table::new("", [("shard", Text), ("state", Text), ("runs", Values), ("task", Text), ("node", Text)]);
+    table.widen(Values, ["work left", "limit in"]);
+    table.widen(Text, ["reason"]);
     for group in groups {
         let first = group[0];
         let sum = |of: fn(&ShardStatus) -> usize| group.iter().map(|shard| of(shard)).sum::<usize>();
         let left: f64 = group.iter().map(|shard| shard.seconds_left).sum();
         let numbers: Vec<usize> = group.iter().map(|shard| shard.shard).collect();
-        grid.rows.push(vec![
+        table.push(cells![
             ranges::text(&numbers),
-            first.state.name().to_owned(),
+            first.state.name(),
             format!("{}/{}", sum(|shard| shard.done), sum(|shard| shard.runs)),
             if group.len() == 1 { first.task.clone() } else { String::new() },
-            first.nodes.clone(),
+            &first.nodes,
             if left > 0.0 { duration(left) } else { "–".to_owned() },
             first.limit_s.map_or("–".to_owned(), |seconds| duration(seconds as f64)),
-            first.reason.clone(),
+            &first.reason,
         ]);
     }
-    grid.text()
+    table.text()
 }
