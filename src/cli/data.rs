@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::format::table_or_json;
 use super::{note, print};
-use crate::cells;
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
@@ -20,7 +19,7 @@ use crate::dataset::npy;
 use crate::dataset::prepare::{self, Recipe};
 use crate::experiment::catalog::Catalog;
 use crate::table::Kind::{Text, Values};
-use crate::table::{Format, Table};
+use crate::table::{Format, Table, cells};
 use crate::text::nearest;
 use ssvm::oracle::predict::predict;
 

@@ -6,7 +6,6 @@ use super::engines::{self, EngineArgs};
 use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
 use super::{note, print};
-use crate::cells;
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Estimator, Experiment, Plan, RunSpec, plan_memory};
@@ -17,7 +16,7 @@ use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
 use crate::store::folder::Contents;
 use crate::table::Kind::{Count, Text, Values};
-use crate::table::{Format, Table};
+use crate::table::{Format, Table, cells};
 use crate::text::{bytes, duration};
 
 /// Arguments of `plan`.

@@ -9,13 +9,12 @@ use serde::Serialize;
 use super::jobs::Jobs;
 use super::ranges;
 use super::squeue::{Phase, Task};
-use crate::cells;
 use crate::error::{Error, Result};
 use crate::store::Status;
 use crate::store::codec::Head;
 use crate::store::folder::{Folder, Store, read_head, stem};
 use crate::table::Kind::{Text, Values};
-use crate::table::Table;
+use crate::table::{Table, cells};
 use crate::text::duration;
 
 /// What is in a result folder and in its shards.
