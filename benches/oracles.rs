@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ssvm::oracle::maxflow::{BinaryCut, Topology};
-use ssvm_bench::dataset::twin::{HorseSegTwin, OcrTwin, StanfordTwin, UspsTwin};
+use ssvm_bench::dataset::twin;
 use ssvm_bench::{DataDir, DatasetRow, Problem, Request};
 
 #[path = "floor.rs"]
@@ -52,10 +52,10 @@ fn oracle<R: DatasetRow>(criterion: &mut Criterion, stream: f64, row: R, name: &
 
 fn oracles(criterion: &mut Criterion) {
     let stream = floor::stream_bytes_per_second();
-    oracle(criterion, stream, UspsTwin, "usps-synth", 256.0 * 8.0);
-    oracle(criterion, stream, OcrTwin, "ocr-synth", 7.6 * 16.0);
-    oracle(criterion, stream, HorseSegTwin, "horseseg-synth:n=400", 144.0 * 649.0 * 4.0);
-    oracle(criterion, stream, StanfordTwin, "stanford-synth:n=60", 144.0 * 649.0 * 4.0);
+    oracle(criterion, stream, twin::USPS, "usps-synth", 256.0 * 8.0);
+    oracle(criterion, stream, twin::OCR, "ocr-synth", 7.6 * 16.0);
+    oracle(criterion, stream, twin::HORSESEG, "horseseg-synth:n=400", 144.0 * 649.0 * 4.0);
+    oracle(criterion, stream, twin::STANFORD, "stanford-synth:n=60", 144.0 * 649.0 * 4.0);
 }
 
 fn flow(criterion: &mut Criterion) {

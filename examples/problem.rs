@@ -74,11 +74,7 @@ impl DatasetRow for HalfPlanes {
             (vec![angle.cos(), angle.sin(), 1.0], truth)
         };
         let problem = MultiLabel { examples: (0..n).map(example).collect(), labels, lambda: request.lambda_for(n)? };
-        Ok(Loaded {
-            problem: Simple::new(problem),
-            bytes: 24 * n as u64,
-            checksum: format!("half-planes {n} {labels}"),
-        })
+        Ok(Loaded::new(Simple::new(problem), 24 * n as u64, format!("half-planes {n} {labels}")))
     }
 }
 

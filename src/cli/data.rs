@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{TextOrJson, note, print};
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
-use crate::dataset::image::source::ImageSet;
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
+use crate::dataset::images::ImageSet;
 use crate::dataset::known::{Checked, DataDir, KnownSet};
 use crate::dataset::memory::Room;
 use crate::dataset::npy;
@@ -121,7 +121,7 @@ pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                 bail!("--out takes one set, not {}", sets.len());
             }
             sets.iter().try_for_each(|set| {
-                let (path, new) = prepare::prepare_and_say(prepare::image_set(set)?, data, &recipe, out.as_deref())?;
+                let (path, new) = prepare::prepared(ImageSet::from_name(set)?, data, &recipe, out.as_deref())?;
                 let meta = prepare::Meta::read(&path)?;
                 let left_out: Vec<_> =
                     meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
@@ -145,7 +145,7 @@ fn progress_bar(template: &str) -> ProgressBar {
 
 /// Whether the default preparation of a set is in the cache; nothing for sets that need none.
 fn prepared(set: &DatasetInfo, source: Option<&PathBuf>) -> Option<bool> {
-    let images = ImageSet::from_name(set.name)?;
+    let images = ImageSet::from_name(set.name).ok()?;
     let sha256 = images.checksum(source?).ok()?;
     Some(prepare::cache_path(images, &sha256, &Recipe::default()).ok()?.is_file())
 }
@@ -280,7 +280,7 @@ fn show(
     params: &SlicParams,
 ) -> anyhow::Result<()> {
     prepare::check_params(params)?;
-    let images = prepare::image_set(set)?;
+    let images = ImageSet::from_name(set)?;
     let names = prepare::names(images, data)?;
     let Some(name) = names.get(index) else {
         bail!("{set} has the examples 0 to {}, not {index}", names.len() - 1);

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::dataset::{self, DatasetInfo, DatasetRow, DatasetTable, Opened, Request};
+use crate::dataset::{self, Bind, DatasetInfo, DatasetRow, DatasetTable, Described, Loaded, Request};
 use crate::error::{Error, Result};
-use crate::experiment::catalog::{Catalog, Described};
+use crate::experiment::catalog::Catalog;
 use crate::store::identity::program_version;
 use crate::text::nearest;
+use ssvm::drive::{AnyProblem, bind};
+use ssvm::problem::Problem;
 use ssvm::solver::{self, Added, SolverInfo, SolverRow, SolverTable};
 
 /// A program with these solvers and data sets.
@@ -81,12 +83,11 @@ impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
 
     /// Adds a data set with its problem; one with the name of another takes its place.
     pub fn problem<R: DatasetRow>(self, row: R) -> Harness<S, (D, R)> {
-        let Self { solvers, datasets, mut dataset_infos, own_solvers, mut own_datasets } = self;
-        let info = row.info();
-        own_datasets.insert(info.name, row.version());
-        dataset_infos.retain(|other| other.name != info.name);
-        dataset_infos.push(info);
-        Harness { solvers, datasets: (datasets, row), dataset_infos, own_solvers, own_datasets }
+        let Self { solvers, own_solvers, mut own_datasets, .. } = self;
+        own_datasets.insert(row.info().name, row.version());
+        let datasets = (self.datasets, row);
+        let dataset_infos = datasets.infos();
+        Harness { solvers, datasets, dataset_infos, own_solvers, own_datasets }
     }
 
     /// The whole program: parses the arguments of the process, runs the command, reports errors.
@@ -105,13 +106,7 @@ impl<S: SolverTable, D: DatasetTable> Catalog for Harness<S, D> {
     }
 
     fn describe(&self, request: &Request<'_>) -> Result<Described> {
-        match self.datasets.describe(request) {
-            Some(described) => match described? {
-                Some(description) => Ok(Described::Known(description)),
-                None => self.open(request).map(Described::Loaded),
-            },
-            None => Err(self.unknown(request)),
-        }
+        self.datasets.describe(request).unwrap_or_else(|| Err(self.unknown(request)))
     }
 
     fn solver_version(&self, name: &str) -> Result<Option<String>> {
@@ -122,8 +117,16 @@ impl<S: SolverTable, D: DatasetTable> Catalog for Harness<S, D> {
         version_of(&self.own_datasets, dataset.split(':').next().unwrap_or_default())
     }
 
-    fn open(&self, request: &Request<'_>) -> Result<Opened> {
-        self.datasets.open(request, &self.solvers).unwrap_or_else(|| Err(self.unknown(request)))
+    fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>> {
+        self.datasets.open(request, self).unwrap_or_else(|| Err(self.unknown(request)))
+    }
+}
+
+impl<S: SolverTable, D> Bind for Harness<S, D> {
+    type Bound = Arc<dyn AnyProblem>;
+
+    fn bind<P: Problem + Send + Sync + 'static>(&self, problem: P) -> Arc<dyn AnyProblem> {
+        bind(problem, self.solvers.clone())
     }
 }
 

@@ -46,7 +46,7 @@ pub struct PlanArgs {
     /// List every run with its identity
     #[arg(long, short)]
     pub verbose: bool,
-    /// Split the plan into N parts of about the same cost, for as many machines
+    /// Split the plan into N parts of about the same cost, for as many machines; prepares data sets where needed
     #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
     pub shards: Option<usize>,
     /// Print the shards for an engine, instead of the plan
@@ -83,6 +83,8 @@ pub struct PlanSummary {
     pub planned: u64,
     /// Of these, finished.
     pub done: u64,
+    /// Runs of data sets that need work first; not among those in the plan, and not in the estimates.
+    pub pending: u64,
     /// Workers.
     pub jobs: u64,
     /// Expected wall time of what is left.
@@ -97,11 +99,12 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     experiment.narrow(&args.only)?;
     let out = args.out.clone().unwrap_or_else(|| experiment.folder());
     experiment.paper_costs = super::run::costs_of(&experiment, &out, catalog);
-    let mut plan = Plan::new(&experiment, catalog, data)?;
-    if args.shards.is_some() {
+    let plan = if args.shards.is_some() {
         // Shards name their runs, and every node must take the same oracle costs.
-        plan = oracle_cost::complete(plan, &experiment, catalog, data, note)?;
-    }
+        oracle_cost::complete(Plan::new(&experiment, catalog, data)?, &experiment, catalog, data, note)?
+    } else {
+        Plan::outline(&experiment, catalog, data)?
+    };
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);
     let jobs = workers(&experiment, args.jobs.map(usize::from), args.isolated);
@@ -110,6 +113,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         name: experiment.name.clone(),
         planned: (plan.runs.len() + plan.undetermined.len()) as u64,
         done: existing.done.len() as u64,
+        pending: plan.pending.iter().map(|set| set.runs).sum(),
         jobs: jobs as u64,
         seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
         memory_bytes: plan_memory(&plan, jobs),
@@ -148,6 +152,12 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                 let line = serde_json::json!({"kind": "run", "run_id": null, "dataset": run.identity.problem.dataset,
                     "solver": run.settings().solver.to_string(), "oracle_cost": "paper", "repeat": run.repeat,
                     "seed": run.settings().seed, "done": false, "seconds": seconds});
+                lines += &format!("{line}\n");
+            }
+            for set in &plan.pending {
+                let (n, d) = (set.size.map(|size| size.n), set.size.map(|size| size.d));
+                let line = serde_json::json!({"kind": "pending", "dataset": set.dataset, "work": set.work, "n": n, "d": d,
+                    "runs": set.runs});
                 lines += &format!("{line}\n");
             }
             let mut line = serde_json::to_value(&summary)?;
@@ -260,6 +270,12 @@ fn table(plan: &Plan, existing: &Existing, estimator: &Estimator, summary: &Plan
         duration(summary.seconds_left),
         bytes(summary.memory_bytes)
     ));
+    for set in &plan.pending {
+        let size = set.size.map_or("size unknown".to_owned(), |size| {
+            format!("n = {}, d = {}, about {}", size.n, size.d, bytes(size.bytes))
+        });
+        text.push_str(&format!("{} ({size}): `run` will {} first; {} runs follow\n", set.dataset, set.work, set.runs));
+    }
     for (count, what) in [
         (existing.failed, "failed before and will be tried again"),
         (existing.stale.len() as u64, "are of older code or data and will be replaced"),

@@ -199,7 +199,10 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards().len()));
     experiment.paper_costs = super::run::costs_of(&experiment, &out, catalog);
     experiment.paper_costs.extend(list.iter().flat_map(|list| list.prices.clone()));
-    let plan = Plan::new(&experiment, catalog, data)?;
+    let plan = if args.dry_run { Plan::outline } else { Plan::new }(&experiment, catalog, data)?;
+    if let Some(set) = plan.pending.first() {
+        bail!("the runs of {} are known only after the work that a dry run leaves out: {}", set.dataset, set.work);
+    }
     let plan = oracle_cost::complete(plan, &experiment, catalog, data, note)?;
     let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
     let estimator = existing.estimator(&plan);

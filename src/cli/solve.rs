@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use serde_json::json;
 
 use super::{TextOrJson, interrupt, note, positive, print};
-use crate::dataset::{DataDir, DatasetInfo, Opened, Request, npy};
+use crate::dataset::{DataDir, DatasetInfo, Loaded, Request, npy};
 use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
@@ -211,7 +211,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
             "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --tau",
         );
     }
-    let Opened { description, problem } = catalog.open(&Request {
+    let Loaded { description, problem } = catalog.open(&Request {
         name: &args.dataset,
         data,
         lambda: args.lambda,

@@ -1,7 +1,13 @@
-//! A tar archive, gzip or plain → its entries, one after the other. Names are read up to a length, so that no archive can
-//! fill the memory with one; what is wrong with an archive is told apart from what goes wrong with its content elsewhere.
+//! The files of a tar archive (gzip or plain) or of a folder, one after the other.
+//!
+//! Names in an archive are read up to a length, so that no archive can fill the memory with one. A damaged archive and an
+//! error of the caller, such as a full disk, are different errors.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use tar::{Archive, EntryType, PaxExtensions};
@@ -16,38 +22,33 @@ const LONGEST_ATTRIBUTES: u64 = 1 << 16;
 /// Most entries; the largest known archive has three thousand.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// One entry.
+/// One entry of an archive, or one file of a folder.
 pub struct Entry<'a> {
-    /// Its path as written, which may lead anywhere.
+    /// Its path: in an archive as written, which may lead anywhere; in a folder relative to it.
     pub path: PathBuf,
     /// Folder, file, link, …
     pub kind: EntryType,
     /// Bytes of its content.
     pub size: u64,
-    source: &'a Path,
     content: &'a mut dyn Read,
-    read: u64,
+    error: &'a dyn Fn(io::Error) -> Error,
 }
 
 impl Entry<'_> {
-    /// An error of the archive.
-    pub fn damaged(&self, reason: impl std::fmt::Display) -> Error {
-        damaged(self.source, reason)
-    }
-
-    /// Gives the whole content to `each`, in blocks; an archive that ends too early is an error.
+    /// Gives the whole content to `each`, in blocks. Fails when the archive ends too early.
     pub fn content(&mut self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut block = vec![0; 1 << 16];
+        let mut read = 0;
         loop {
             match self.content.read(&mut block) {
-                Ok(0) if self.read == self.size => return Ok(()),
-                Ok(0) => return Err(self.damaged(io::Error::from(io::ErrorKind::UnexpectedEof))),
+                Ok(0) if read == self.size => return Ok(()),
+                Ok(0) => return Err((self.error)(io::ErrorKind::UnexpectedEof.into())),
                 Ok(n) => {
-                    self.read += n as u64;
+                    read += n as u64;
                     each(&block[..n])?;
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.damaged(e)),
+                Err(e) => return Err((self.error)(e)),
             }
         }
     }
@@ -57,8 +58,23 @@ fn damaged(source: &Path, reason: impl std::fmt::Display) -> Error {
     Error::file(source, format!("is not a whole tar archive ({reason}); fetch it again"))
 }
 
-/// Calls `each` for every entry that is not about the name of another; how many there were.
-pub fn entries(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<usize> {
+/// Calls `each` for every file of an archive or a folder.
+pub fn each_file(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<()> {
+    if !source.is_dir() {
+        return each_entry(source, |entry| if entry.kind.is_file() { each(entry) } else { Ok(()) }).map(drop);
+    }
+    for path in files_below(source)? {
+        let error = |e| Error::io("read", &path)(e);
+        let mut file = File::open(&path).map_err(error)?;
+        let size = file.metadata().map_err(error)?.len();
+        let relative = path.strip_prefix(source).unwrap_or(&path).to_owned();
+        each(&mut Entry { path: relative, kind: EntryType::Regular, size, content: &mut file, error: &error })?;
+    }
+    Ok(())
+}
+
+/// Calls `each` for every entry of an archive that is not about the name of another; returns their number.
+pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<usize> {
     let wrong = |e: io::Error| damaged(source, e);
     let long = || Error::file(source, "is refused: one of its entries has a name that no file can have");
     let mut archive = Archive::new(files::open_content(source)?);
@@ -101,7 +117,8 @@ pub fn entries(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>
                 if count > MOST_ENTRIES || bytes.len() as u64 > LONGEST_NAME {
                     return Err(long());
                 }
-                each(&mut Entry { path: path(bytes), kind, size, source, content: &mut entry, read: 0 })?;
+                let path = PathBuf::from(OsString::from_vec(bytes));
+                each(&mut Entry { path, kind, size, content: &mut entry, error: &wrong })?;
             }
         }
     }
@@ -111,12 +128,23 @@ pub fn entries(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>
     Ok(count)
 }
 
-#[cfg(unix)]
-fn path(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))
-}
-
-#[cfg(not(unix))]
-fn path(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
+/// Files below a folder, at most four levels deep, sorted. A folder is visited once, whatever links lead to it.
+pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut folders = vec![(folder.to_owned(), 3)];
+    while let Some((folder, depth)) = folders.pop() {
+        if !seen.insert(folder.canonicalize().map_err(Error::io("read the folder", &folder))?) {
+            continue;
+        }
+        for path in files::list(&folder)? {
+            if path.is_dir() && depth > 0 {
+                folders.push((path, depth - 1));
+            } else if path.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }

@@ -11,8 +11,7 @@ use std::time::Duration;
 use ureq::http::{Response, StatusCode, header};
 
 use super::archive;
-use super::content::Expected;
-use super::known::{self, Checked, DataDir, KnownFile, KnownSet};
+use super::known::{self, Checked, DataDir, Expected, KnownFile, KnownSet};
 use crate::store::files::{self, with_suffix};
 use crate::{Error, Result};
 
@@ -58,7 +57,7 @@ pub fn fetch(
     if let Some(place) = dir.locate(set).filter(|place| first && !target.is_file() && *place != target) {
         return Ok(Outcome::Elsewhere(place));
     }
-    let outcome = download(file.url, &target, file.expected(), MAX_DOWNLOAD, progress, pause)?;
+    let outcome = download(file.url, &target, file.expected, MAX_DOWNLOAD, progress, pause)?;
     if file.unpack && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
         dir.require(set).map_err(|_| {
@@ -310,7 +309,7 @@ fn verify(url: &str, target: &Path, part: &Path, expected: Expected<'_>) -> Resu
         Some(expected) if expected == found => Ok(Checked::Recorded),
         Some(expected) => Err(differs(&expected, &found)),
         None => {
-            let read = archive::entries(part, |entry| entry.content(|_| Ok(())));
+            let read = archive::each_entry(part, |entry| entry.content(|_| Ok(())));
             let entries = read.map_err(|e| damaged(&e))?;
             if entries == 0 { Err(damaged(&"no file in it")) } else { Ok(Checked::Unrecorded(found)) }
         }
@@ -324,7 +323,7 @@ pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
     let staging = tempfile::Builder::new().prefix(".unpack-").tempdir_in(folder);
     let staging = staging.map_err(Error::io("create a folder in", folder))?;
     let mut room = MAX_UNPACKED;
-    archive::entries(source, |entry| {
+    archive::each_entry(source, |entry| {
         let name = entry.path.display().to_string();
         let refuse = |why: &str| Error::file(source, format!("is refused: its entry {name:?} {why}"));
         let mut path = staging.path().to_owned();

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use hdf5_reader::{Dataset, Hdf5File};
 
-use super::known::{KnownFile, KnownSet};
-use super::npz::{self, RawGraph};
-use super::{DatasetInfo, DatasetRow, Loaded, Request};
+use super::known::{Expected, KnownFile, KnownSet};
+use super::npz::RawGraph;
+use super::{DatasetInfo, DatasetRow, Loaded, Request, graph};
 use crate::dataset::memory::Room;
 use crate::store::files;
 use crate::store::panics::{self};
@@ -27,8 +27,7 @@ pub const HORSESEG: KnownSet = KnownSet {
     files: &[KnownFile {
         path: "horseseg/data.tar",
         url: "https://pub.ist.ac.at/~akolesnikov/HDSeg/data.tar",
-        content_sha256: None,
-        list: None,
+        expected: Expected::Nothing,
         unpack: true,
     }],
     alternatives: &[],
@@ -57,7 +56,7 @@ impl DatasetRow for HorseSeg {
     fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
         let path = request.data.require(&HORSESEG)?;
         let (data, _) = read(&path)?.into_known(&path)?;
-        npz::loaded(data, files::sha256_file(&path)?, request)
+        graph(data, files::sha256_file(&path)?, request)
     }
 }
 

@@ -1,16 +1,20 @@
-//! The image sets as data sets: pictures are prepared into a graph file on demand, then read like any other.
+//! The image sets: pictures with the labels of their pixels, from an archive or a folder. As data sets they are prepared
+//! into a graph file once, which is then read like any other.
 
-use super::content::FileList;
-use super::image::source::ImageSet;
-use super::known::{KnownFile, KnownSet};
-use super::prepare::Recipe;
-use super::{DatasetInfo, DatasetRow, Loaded, Request, npz, prepare};
-use crate::error::Result;
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+
+use super::archive;
+use super::image::{FEATURES, LabelMap, Picture};
+use super::known::{Expected, FileList, KnownFile, KnownSet};
+use super::prepare::{self, Recipe};
+use super::{DatasetInfo, DatasetRow, Described, Loaded, Request, graph, npz};
 use crate::store::files;
-use ssvm::problem::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
+use crate::{Error, Result};
+use ssvm::problem::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH, Size};
 
 /// The official files of Weizmann horses.
-pub const HORSES: KnownSet = KnownSet {
+const HORSES: KnownSet = KnownSet {
     name: "horses",
     examples: 327,
     size: "20 MB",
@@ -19,8 +23,7 @@ pub const HORSES: KnownSet = KnownSet {
     files: &[KnownFile {
         path: "weizmann_horses/weizmann_horse_db.tar.gz",
         url: "https://www.msri.org/people/members/eranb/weizmann_horse_db.tar.gz",
-        content_sha256: None,
-        list: Some(FileList {
+        expected: Expected::Files(FileList {
             top: "weizmann_horse_db",
             parts: &[("rgb", ".jpg"), ("gray", ".jpg"), ("figure_ground", ".jpg")],
             count: 984,
@@ -34,7 +37,7 @@ pub const HORSES: KnownSet = KnownSet {
 };
 
 /// The official files of Stanford Background.
-pub const STANFORD: KnownSet = KnownSet {
+const STANFORD: KnownSet = KnownSet {
     name: "stanford",
     examples: 715,
     size: "12 MB",
@@ -42,11 +45,10 @@ pub const STANFORD: KnownSet = KnownSet {
     page: "http://dags.stanford.edu/projects/scenedataset.html",
     files: &[KnownFile {
         path: "stanford_background/iccv09Data.tar.gz",
-        // No other address is known; the list of files below says whether what comes is right.
+        // No other address is known; the list of files below tells whether a download is right.
         url: "http://dags.stanford.edu/data/iccv09Data.tar.gz",
-        content_sha256: None,
         // More is in it (horizons.txt, *.surfaces.txt, *.layers.txt); training needs the pictures and the regions.
-        list: Some(FileList {
+        expected: Expected::Files(FileList {
             top: "iccv09Data",
             parts: &[("images", ".jpg"), ("labels", ".regions.txt")],
             count: 1430,
@@ -64,61 +66,254 @@ pub const STANFORD: KnownSet = KnownSet {
     below: None,
 };
 
-/// The row of `horses`.
-pub struct Horses;
+/// The row of an image set.
+pub struct Images(pub ImageSet);
 
-impl DatasetRow for Horses {
+impl DatasetRow for Images {
     type Problem = GraphProblem;
 
     fn info(&self) -> DatasetInfo {
+        let (title, about, family) = match self.0 {
+            ImageSet::Horses => {
+                ("HorseSeg (Weizmann horses)", "Weizmann horses: images, binary segmentation", &BINARY_GRAPH)
+            }
+            ImageSet::Stanford => ("Stanford", "Stanford Background: images, 8 classes", &POTTS_GRAPH),
+        };
         DatasetInfo {
-            name: "horses",
-            title: "HorseSeg (Weizmann horses)",
-            about: "Weizmann horses: images, binary segmentation",
-            family: Some(&BINARY_GRAPH),
+            name: self.0.name(),
+            title,
+            about,
+            family: Some(family),
             in_paper: true,
-            known: Some(&HORSES),
+            known: Some(self.0.known()),
             ..DatasetInfo::PLAIN
         }
     }
 
     fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-        load(ImageSet::Horses, request)
+        let path = prepare::prepared(self.0, request.data, &Recipe::default(), None)?.0;
+        graph(npz::read_graph(&path)?, files::sha256_file(&path)?, request)
+    }
+
+    fn describe(&self, request: &Request<'_>) -> Result<Described> {
+        let set = self.0;
+        let source = request.data.require(set.known())?;
+        let recipe = Recipe::default();
+        let path = prepare::cache_path(set, &set.checksum(&source)?, &recipe)?;
+        if path.exists() {
+            return Ok(Described::Unread);
+        }
+        let n = set.count(&source)? as u64;
+        let nodes = n * recipe.slic.superpixels as u64;
+        // Features of a node, its label, and about three edges.
+        let bytes = nodes * (4 * FEATURES as u64 + 24);
+        let size = Size { n, d: (FEATURES * set.num_labels()) as u64, bytes };
+        Ok(Described::Pending { work: format!("prepare {n} images into {}", path.display()), size: Some(size) })
     }
 }
 
-/// The row of `stanford`.
-pub struct Stanford;
+/// The image sets that can be prepared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageSet {
+    /// Weizmann horses: horse or not.
+    Horses,
+    /// Stanford Background: eight classes.
+    Stanford,
+}
 
-impl DatasetRow for Stanford {
-    type Problem = GraphProblem;
+/// A picture and its truth as files in memory, not decoded yet.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Name without folder and ending, such as `horse001`.
+    pub name: String,
+    picture: Vec<u8>,
+    truth: Vec<u8>,
+}
 
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "stanford",
-            title: "Stanford",
-            about: "Stanford Background: images, 8 classes",
-            family: Some(&POTTS_GRAPH),
-            in_paper: true,
-            known: Some(&STANFORD),
-            ..DatasetInfo::PLAIN
+/// Largest file of a set; the largest real one has less than one MiB.
+const MAX_FILE: u64 = 1 << 24;
+
+/// Largest sum of its files, which are all held at once; the largest real one has 20 MiB.
+const MAX_SET: u64 = 1 << 28;
+
+impl ImageSet {
+    /// The set of this data set name; fails with the names of those that exist.
+    pub fn from_name(name: &str) -> Result<Self> {
+        [Self::Horses, Self::Stanford].into_iter().find(|set| set.name() == name).ok_or_else(|| {
+            let known = "`data prepare` and `data show` know horses and stanford";
+            Error::invalid(format!("{name:?} is not an image set; {known}"))
+        })
+    }
+
+    /// The data set name.
+    pub fn name(self) -> &'static str {
+        self.known().name
+    }
+
+    /// The official files.
+    pub fn known(self) -> &'static KnownSet {
+        match self {
+            Self::Horses => &HORSES,
+            Self::Stanford => &STANFORD,
         }
     }
 
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-        load(ImageSet::Stanford, request)
+    /// K.
+    pub fn num_labels(self) -> usize {
+        self.label_names().len()
+    }
+
+    /// The meaning of the labels 0..K.
+    pub fn label_names(self) -> &'static [&'static str] {
+        match self {
+            Self::Horses => &["background", "horse"],
+            Self::Stanford => &["sky", "tree", "road", "grass", "water", "building", "mountain", "foreground object"],
+        }
+    }
+
+    /// Folder and ending of pictures, then of truth files.
+    fn patterns(self) -> [(&'static str, &'static str); 2] {
+        match self {
+            Self::Horses => [("rgb", ".jpg"), ("figure_ground", ".jpg")],
+            Self::Stanford => [("images", ".jpg"), ("labels", ".regions.txt")],
+        }
+    }
+
+    /// Whether a path inside the archive or folder is a picture (0) or a truth (1), and its name.
+    fn classify(self, path: &Path) -> Option<(usize, String)> {
+        let mut parts = path.components().rev().filter_map(|c| match c {
+            Component::Normal(part) => part.to_str(),
+            _ => None,
+        });
+        let (file, folder) = (parts.next()?, parts.next()?);
+        let kind = self.patterns().iter().position(|(f, ending)| *f == folder && file.ends_with(ending))?;
+        let name = file.strip_suffix(self.patterns()[kind].1)?;
+        (!name.is_empty() && !name.starts_with('.')).then(|| (kind, name.to_owned()))
+    }
+
+    /// Why a picture is not used, if it is not.
+    pub fn excluded(self, name: &str) -> Option<&'static str> {
+        (self == Self::Horses && name == "horse318").then_some("the picture is black")
+    }
+
+    /// Reads the pairs of an archive (tar, gzip or plain) or a folder, sorted by name.
+    ///
+    /// Fails when a picture has no truth or a truth no picture, and when the files are too large to be those of the set.
+    pub fn pairs(self, source: &Path) -> Result<Vec<Pair>> {
+        let mut found: BTreeMap<String, [Option<Vec<u8>>; 2]> = BTreeMap::new();
+        let mut held = 0u64;
+        archive::each_file(source, |entry| {
+            let Some((kind, name)) = self.classify(&entry.path) else { return Ok(()) };
+            let (path, size) = (entry.path.display(), entry.size);
+            if size > MAX_FILE {
+                return Err(Error::file(source, format!("{path} has {size} bytes: not part of the set")));
+            }
+            held += size;
+            if held > MAX_SET {
+                let message = format!("has more than {} MiB of pictures: not the set", MAX_SET >> 20);
+                return Err(Error::file(source, message));
+            }
+            let mut bytes = Vec::new();
+            entry.content(|block| {
+                bytes.extend_from_slice(block);
+                Ok(())
+            })?;
+            found.entry(name).or_default()[kind] = Some(bytes);
+            Ok(())
+        })?;
+        let mut pairs = Vec::with_capacity(found.len());
+        for (name, pair) in found {
+            match pair {
+                [Some(picture), Some(truth)] => pairs.push(Pair { name, picture, truth }),
+                [picture, _] => {
+                    let (folder, ending) = self.patterns()[usize::from(picture.is_some())];
+                    let message = format!("has no {folder}/{name}{ending}; the set is not complete");
+                    return Err(Error::file(source, message));
+                }
+            }
+        }
+        if pairs.is_empty() {
+            let [(a, b), (c, d)] = self.patterns();
+            return Err(Error::file(source, format!("holds no {a}/*{b} with {c}/*{d}: not the {} set", self.name())));
+        }
+        Ok(pairs)
+    }
+
+    /// The number of examples of an archive or folder, from the names of its files.
+    fn count(self, source: &Path) -> Result<usize> {
+        let mut count = 0;
+        archive::each_file(source, |entry| {
+            let picture = self.classify(&entry.path).filter(|(kind, name)| *kind == 0 && self.excluded(name).is_none());
+            count += usize::from(picture.is_some());
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// Picture and pixel labels at the size they are used at; the message does not name the file.
+    pub fn decode(self, pair: &Pair) -> Result<(Picture, LabelMap), String> {
+        let picture = Picture::decode(&pair.picture).map_err(|e| format!("picture {} {e}", pair.name))?;
+        let truth = match self {
+            Self::Horses => mask(&pair.truth),
+            Self::Stanford => regions(&pair.truth, self.num_labels()),
+        };
+        let truth = truth.map_err(|e| format!("truth of {} {e}", pair.name))?;
+        let sizes = |what: &str| {
+            format!(
+                "picture {} has {} × {} pixels, but its {what} {} × {}",
+                pair.name, picture.width, picture.height, truth.width, truth.height
+            )
+        };
+        if self == Self::Stanford && (truth.width, truth.height) != (picture.width, picture.height) {
+            return Err(sizes("regions"));
+        }
+        // Columns are resized before rows.
+        if !Picture::can_have(truth.width, picture.height) {
+            return Err(sizes("truth") + ": not of one picture");
+        }
+        // Labels cannot be blended as colours can, so the picture takes the size of its truth.
+        Ok((picture.resize(truth.width, truth.height), truth))
+    }
+
+    /// Identity of a source: SHA-256 of the archive, or of the list of names and checksums of a folder.
+    pub fn checksum(self, source: &Path) -> Result<String> {
+        if !source.is_dir() {
+            return files::sha256_file(source);
+        }
+        let mut used: Vec<_> =
+            archive::files_below(source)?.into_iter().filter_map(|path| Some((self.classify(&path)?, path))).collect();
+        used.sort();
+        let mut list = String::new();
+        for ((kind, name), path) in used {
+            list += &format!("{}  {kind}/{name}\n", files::sha256_file(&path)?);
+        }
+        Ok(files::sha256_hex(list.as_bytes()))
     }
 }
 
-fn load(set: ImageSet, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-    let path = prepare::prepared_path(set, request.data, &Recipe::default())?;
-    npz::loaded(npz::read_graph(&path)?, files::sha256_file(&path)?, request)
+/// A mask as JPEG: white is the object.
+fn mask(bytes: &[u8]) -> Result<LabelMap, String> {
+    let mask = Picture::decode(bytes)?;
+    let labels = mask.rgb.iter().map(|c| i8::from(c[1] >= 128)).collect();
+    Ok(LabelMap { width: mask.width, height: mask.height, labels })
 }
 
-/// The official files of an image set.
-pub fn known(set: ImageSet) -> &'static KnownSet {
-    match set {
-        ImageSet::Horses => &HORSES,
-        ImageSet::Stanford => &STANFORD,
+/// Text rows of integers.
+fn regions(bytes: &[u8], num_labels: usize) -> Result<LabelMap, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "is not text")?;
+    let mut map = LabelMap { width: 0, height: 0, labels: Vec::new() };
+    for (row, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let before = map.labels.len();
+        for word in line.split_ascii_whitespace() {
+            let label = word.parse().ok().filter(|l: &i8| *l >= -1 && i64::from(*l) < num_labels as i64);
+            map.labels
+                .push(label.ok_or_else(|| format!("has {word:?} in row {}; expected −1..{num_labels}", row + 1))?);
+        }
+        let width = map.labels.len() - before;
+        if map.height > 0 && width != map.width {
+            return Err(format!("has {width} values in row {}, but {} in the first", row + 1, map.width));
+        }
+        (map.width, map.height) = (width, map.height + 1);
     }
+    if map.labels.is_empty() { Err("is empty".into()) } else { Ok(map) }
 }

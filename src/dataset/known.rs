@@ -1,11 +1,93 @@
-//! Public data sets: files, official addresses, checksums, terms; and where they are on this machine.
+//! Public data sets: files, official addresses, known content, terms; and where they are on this machine.
+//!
+//! The content of an archive is judged by the files that training needs, because archives of the same files can be packed
+//! in many ways. Its checksum is that of a list: a line `SHA-256  PATH` per file, sorted by path, as
+//! `find DIR -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints it.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
-use super::content::{Expected, FileList};
-use super::image::source;
+use sha2::{Digest, Sha256};
+
+use super::archive;
 use crate::store::files;
 use crate::{Error, Result};
+
+/// The files of an archive that count, and their checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileList {
+    /// Top folder in the archive.
+    pub top: &'static str,
+    /// Folder below it and ending of its files; other files of an archive do not matter.
+    pub parts: &'static [(&'static str, &'static str)],
+    /// How many files count.
+    pub count: usize,
+    /// SHA-256 of the list.
+    pub sha256: &'static str,
+}
+
+/// What is known of the content of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected<'e> {
+    /// Nothing: the first download is trusted and recorded, later ones are compared with it.
+    Nothing,
+    /// SHA-256 of the content after gunzip.
+    Content(&'e str),
+    /// The files of an archive.
+    Files(FileList),
+}
+
+impl<'e> From<Option<&'e str>> for Expected<'e> {
+    fn from(sha256: Option<&'e str>) -> Self {
+        sha256.map_or(Self::Nothing, Self::Content)
+    }
+}
+
+impl Expected<'_> {
+    /// Expected and found content, as equal texts when they agree; `None` when nothing is known.
+    pub fn compare(self, path: &Path) -> Result<Option<(String, String)>> {
+        Ok(match self {
+            Self::Nothing => None,
+            Self::Content(expected) => Some((expected.to_owned(), files::content_sha256(path)?)),
+            Self::Files(list) => {
+                let (sha256, count) = list.digest(path)?;
+                Some((format!("{} over {} files", list.sha256, list.count), format!("{sha256} over {count} files")))
+            }
+        })
+    }
+}
+
+impl FileList {
+    /// Checksum of the list, and number of the files that count, in an archive (tar, gzip or plain) or in the folder that
+    /// it was unpacked to.
+    pub fn digest(&self, source: &Path) -> Result<(String, usize)> {
+        let mut found: BTreeMap<String, String> = BTreeMap::new();
+        archive::each_file(source, |entry| {
+            let Some(name) = self.name(&entry.path) else { return Ok(()) };
+            let mut hash = Sha256::new();
+            entry.content(|block| {
+                hash.update(block);
+                Ok(())
+            })?;
+            found.insert(name, files::hex(&hash.finalize()));
+            Ok(())
+        })?;
+        let list: Vec<String> = found.iter().map(|(name, sha256)| format!("{sha256}  {name}\n")).collect();
+        Ok((files::sha256_hex(list.concat().as_bytes()), found.len()))
+    }
+
+    /// The path of a file in the list, if it counts: the top folder may be missing, as in a folder, or lie deeper.
+    fn name(&self, path: &Path) -> Option<String> {
+        let mut parts = path.components().rev().filter_map(|part| match part {
+            Component::Normal(part) => part.to_str(),
+            _ => None,
+        });
+        let (file, folder, above) = (parts.next()?, parts.next()?, parts.next());
+        let counts = self.parts.iter().any(|(part, ending)| *part == folder && file.ends_with(ending));
+        let inside = above.is_none_or(|above| above == self.top);
+        (counts && inside && !file.starts_with('.')).then(|| format!("{}/{folder}/{file}", self.top))
+    }
+}
 
 /// A file of a set as its authors distribute it.
 #[derive(Clone, Copy, Debug)]
@@ -14,27 +96,13 @@ pub struct KnownFile {
     pub path: &'static str,
     /// Official address.
     pub url: &'static str,
-    /// SHA-256 of the content after gunzip, where it is known.
-    pub content_sha256: Option<&'static str>,
-    /// The files of an archive, where they are known. With neither of the two the first download is recorded and later
-    /// ones are compared with it.
-    pub list: Option<FileList>,
-    /// Must its archive be unpacked beside it before use?
+    /// Its content.
+    pub expected: Expected<'static>,
+    /// Whether its archive must be unpacked beside it before use.
     pub unpack: bool,
 }
 
-impl KnownFile {
-    /// What is known of its content.
-    pub fn expected(&self) -> Expected<'static> {
-        match (self.content_sha256, self.list) {
-            (Some(sha256), _) => Expected::Content(sha256),
-            (None, Some(list)) => Expected::Files(list),
-            (None, None) => Expected::Nothing,
-        }
-    }
-}
-
-/// A data set people can name.
+/// A public data set.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownSet {
     /// Name on the command line.
@@ -64,7 +132,7 @@ pub struct DataDir {
     pub path: PathBuf,
     /// What decided on it, for messages.
     pub chosen_by: &'static str,
-    /// Whether preparing on demand keeps its progress to itself.
+    /// Whether preparing on demand shows no progress.
     pub quiet: bool,
 }
 
@@ -80,10 +148,10 @@ impl DataDir {
         Self { path, chosen_by, quiet: false }
     }
 
-    /// Where a set is: the file or unpacked folder that training reads, if it is there.
+    /// The file or unpacked folder of a set that training reads, if it exists.
     pub fn locate(&self, set: &KnownSet) -> Option<PathBuf> {
         if let Some((folder, file)) = set.below {
-            let below = source::files_below(&self.path.join(folder)).ok()?;
+            let below = archive::files_below(&self.path.join(folder)).ok()?;
             return below.into_iter().find(|path| path.ends_with(file));
         }
         let places = set.files.iter().take(1).map(|file| file.path).chain(set.alternatives.iter().copied());
@@ -92,7 +160,7 @@ impl DataDir {
         })
     }
 
-    /// Where a set is, or an error that says which file is missing, its address and the command that gets it.
+    /// [`DataDir::locate`]; fails with the file that is missing, its address and the command that fetches it.
     pub fn require(&self, set: &KnownSet) -> Result<PathBuf> {
         self.locate(set).ok_or_else(|| {
             let file = &set.files[0];
@@ -110,21 +178,21 @@ impl DataDir {
         })
     }
 
-    /// Compares what is there with what is known; the text says what was compared.
+    /// Compares the files of a set with what is known of them; fails when the set is missing.
     pub fn check(&self, set: &KnownSet) -> Result<Vec<(PathBuf, Checked)>> {
         let mut found = Vec::new();
         for (index, file) in set.files.iter().enumerate() {
             let path = self.path.join(file.path);
             if path.is_file() {
-                found.push((path.clone(), check_file(&path, file.expected())?));
+                found.push((path.clone(), check_file(&path, file.expected)?));
             } else if index > 0 {
                 found.push((path, Checked::Missing));
             }
         }
         let main = self.require(set)?;
         if !found.iter().any(|(path, _)| *path == main) {
-            // What was unpacked from an archive is not the archive.
-            let expected = if set.below.is_some() { Expected::Nothing } else { set.files[0].expected() };
+            // The known content is that of the archive, not of a file that was unpacked from it.
+            let expected = if set.below.is_some() { Expected::Nothing } else { set.files[0].expected };
             found.insert(0, (main.clone(), check_file(&main, expected)?));
         }
         Ok(found)

@@ -1,10 +1,9 @@
 //! The `letter.data` layout of OCR: one letter a line, tab-separated → words.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use super::known::{KnownFile, KnownSet};
-use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, text};
+use super::known::{Expected, KnownFile, KnownSet};
+use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, chain, text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::data::letters::{LetterData, PIXELS};
@@ -23,8 +22,7 @@ pub const OCR: KnownSet = KnownSet {
     files: &[KnownFile {
         path: "ocr/letter.data.gz",
         url: "https://ai.stanford.edu/~btaskar/ocr/letter.data.gz",
-        content_sha256: Some("535363d0b7bc34246b1f8731719540f526b6807b12dda5d430d011d160bc7882"),
-        list: None,
+        expected: Expected::Content("535363d0b7bc34246b1f8731719540f526b6807b12dda5d430d011d160bc7882"),
         unpack: false,
     }],
     alternatives: &["ocr/letter.data"],
@@ -80,11 +78,12 @@ impl DatasetRow for Letters {
 
 fn load(path: &Path, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
     let fold = request.count("fold", 0..=999)?;
-    let data = read(path, fold)?;
-    let (lambda, bytes) = (request.lambda_for(data.len())?, 17 * data.labels.len() as u64);
     let content = files::sha256_file(path)?;
-    let checksum = fold.map_or(content.clone(), |fold| files::sha256_hex(format!("{content} fold {fold}").as_bytes()));
-    Ok(Loaded { problem: ChainProblem::new(Arc::new(data), lambda), bytes, checksum })
+    let checksum = match fold {
+        None => content,
+        Some(fold) => files::sha256_hex(format!("{content} fold {fold}").as_bytes()),
+    };
+    chain(read(path, fold)?, checksum, request)
 }
 
 /// Reads words in file order, all of them or those of one fold; a word ends where next_id is −1.

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes, text};
+use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, multiclass, text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::data::multiclass::{Features, MulticlassData};
@@ -37,10 +36,7 @@ impl DatasetRow for Libsvm {
 
     fn load(&self, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
         let path = request.path()?;
-        let data = read(&path)?;
-        let (lambda, bytes) = (request.lambda_for(data.len())?, multiclass_bytes(&data));
-        let problem = MulticlassProblem::new(Arc::new(data), lambda);
-        Ok(Loaded { problem, bytes, checksum: files::sha256_file(&path)? })
+        multiclass(read(&path)?, files::sha256_file(&path)?, request)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Names and files → problems. One file and one row of [`table`] per data set; [`known`] says where official files are.
 
 pub mod archive;
-pub mod content;
 pub mod fetch;
 pub mod horseseg;
 pub mod image;
@@ -23,14 +22,39 @@ pub mod twin;
 mod usps;
 
 pub use known::DataDir;
-pub use table::{Argument, DatasetInfo, DatasetRow, DatasetTable, Description, Loaded, Opened, Request, Standard};
+pub use table::{
+    Argument, Bind, DatasetInfo, DatasetRow, DatasetTable, Described, Description, Loaded, Request, Standard,
+};
 
+use std::sync::Arc;
+
+use crate::error::Result;
+use ssvm::data::GraphData;
+use ssvm::data::letters::LetterData;
 use ssvm::data::multiclass::{Features, MulticlassData};
+use ssvm::problem::{ChainProblem, GraphProblem, MulticlassProblem};
 
-/// Memory of multiclass data, bytes.
-fn multiclass_bytes(data: &MulticlassData) -> u64 {
-    match &data.features {
-        Features::Dense(values) => 8 * values.len() as u64,
-        Features::Sparse { values, .. } => 12 * values.len() as u64,
-    }
+/// The problem of multiclass data, with what a request overrides.
+fn multiclass(data: MulticlassData, checksum: String, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
+    let lambda = request.lambda_for(data.len())?;
+    let bytes = match &data.features {
+        Features::Dense(values) => 8 * values.len(),
+        Features::Sparse { values, .. } => 12 * values.len(),
+    };
+    Ok(Loaded::new(MulticlassProblem::new(Arc::new(data), lambda), bytes as u64, checksum))
+}
+
+/// The problem of words, with what a request overrides.
+fn chain(data: LetterData, checksum: String, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
+    // A letter is 128 bits and a label.
+    let (lambda, bytes) = (request.lambda_for(data.len())?, 17 * data.labels.len() as u64);
+    Ok(Loaded::new(ChainProblem::new(Arc::new(data), lambda), bytes, checksum))
+}
+
+/// The problem of graphs, with what a request overrides.
+fn graph(data: GraphData, checksum: String, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
+    let lambda = request.lambda_for(data.len())?;
+    let bytes = (data.features.bytes() + 8 * data.edges.len()) as u64;
+    let pairwise = request.pairwise_weight.unwrap_or(data.pairwise_weight);
+    Ok(Loaded::new(GraphProblem::new(Arc::new(data), lambda, pairwise)?, bytes, checksum))
 }

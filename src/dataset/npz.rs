@@ -17,13 +17,12 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::npy::{self, Array, Element};
-use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request};
+use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, graph};
 use crate::dataset::memory::Room;
 use crate::store::files;
 use crate::store::panics::{self};
@@ -49,16 +48,8 @@ impl DatasetRow for GraphFile {
 
     fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
         let path = request.path()?;
-        loaded(read_graph(&path)?, files::sha256_file(&path)?, request)
+        graph(read_graph(&path)?, files::sha256_file(&path)?, request)
     }
-}
-
-/// The problem of graph data, with what a request overrides.
-pub(super) fn loaded(data: GraphData, checksum: String, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-    let lambda = request.lambda_for(data.len())?;
-    let bytes = (data.features.bytes() + 8 * data.edges.len()) as u64;
-    let pairwise = request.pairwise_weight.unwrap_or(data.pairwise_weight);
-    Ok(Loaded { problem: GraphProblem::new(Arc::new(data), lambda, pairwise)?, bytes, checksum })
 }
 
 /// The contents of a graph file, before nodes without a known label are dropped.

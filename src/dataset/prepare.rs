@@ -1,4 +1,5 @@
-//! Images of a set → one graph file, in the cache folder or where asked; a file already prepared is used as it is.
+//! Cuts the images of a set into superpixel graphs and writes them as one graph file, in the cache folder or where asked.
+//! A file that is already prepared is used as it is.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,9 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::image::source::{ImageSet, Pair};
 use super::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
-use super::images;
+use super::images::{ImageSet, Pair};
 use super::known::DataDir;
 use super::notice::Notice;
 use super::npz::{self, RawGraph};
@@ -76,23 +76,17 @@ pub fn cache_dir() -> Result<PathBuf> {
         .ok_or_else(|| Error::invalid("no cache folder: set $XDG_CACHE_HOME to an absolute path"))
 }
 
-/// The image set of this name, or an error that names those there are.
-pub fn image_set(name: &str) -> Result<ImageSet> {
-    ImageSet::from_name(name).ok_or_else(|| {
-        Error::invalid(format!("{name:?} is not an image set; `data prepare` and `data show` know horses and stanford"))
-    })
-}
-
-/// Checks parameters that users can set.
+/// Fails when a parameter that users can set is out of its range.
 pub fn check_params(params: &SlicParams) -> Result<()> {
-    if !(1..=100_000).contains(&params.superpixels) {
-        return Err(Error::invalid(format!("superpixels must be 1 to 100000, not {}", params.superpixels)));
+    let SlicParams { superpixels, compactness, rounds } = *params;
+    if !(1..=100_000).contains(&superpixels) {
+        return Err(Error::invalid(format!("superpixels must be 1 to 100000, not {superpixels}")));
     }
-    if !(params.compactness.is_finite() && params.compactness > 0.0) {
-        return Err(Error::invalid(format!("compactness must be positive, not {}", params.compactness)));
+    if !(compactness.is_finite() && compactness > 0.0) {
+        return Err(Error::invalid(format!("compactness must be positive, not {compactness}")));
     }
-    if !(1..=1000).contains(&params.rounds) {
-        return Err(Error::invalid(format!("rounds must be 1 to 1000, not {}", params.rounds)));
+    if !(1..=1000).contains(&rounds) {
+        return Err(Error::invalid(format!("rounds must be 1 to 1000, not {rounds}")));
     }
     Ok(())
 }
@@ -103,30 +97,20 @@ pub fn cache_path(set: ImageSet, source_sha256: &str, recipe: &Recipe) -> Result
     if recipe.half {
         key += "half";
     }
-    let (hash, _) = files::sha256(key.as_bytes()).map_err(|e| Error::invalid(e.to_string()))?;
+    let hash = files::sha256_hex(key.as_bytes());
     Ok(cache_dir()?.join(format!("{}-{}.npz", set.name(), &hash[..16])))
 }
 
-/// The prepared file of a set in the cache folder, made first if it is not there.
-pub fn prepared_path(set: ImageSet, data_dir: &DataDir, recipe: &Recipe) -> Result<PathBuf> {
-    Ok(prepare_and_say(set, data_dir, recipe, None)?.0)
-}
-
-/// [`prepare`] that tells people on stderr how it goes, unless the data folder is a quiet one.
-pub fn prepare_and_say(
-    set: ImageSet,
-    data_dir: &DataDir,
-    recipe: &Recipe,
-    out: Option<&Path>,
-) -> Result<(PathBuf, bool)> {
-    if data_dir.quiet {
-        return prepare(set, data_dir, recipe, out, &|_, _| {});
+/// [`prepare`] with its progress on stderr, unless the data folder is a quiet one.
+pub fn prepared(set: ImageSet, data: &DataDir, recipe: &Recipe, out: Option<&Path>) -> Result<(PathBuf, bool)> {
+    if data.quiet {
+        return prepare(set, data, recipe, out, &|_, _| {});
     }
     let notice = Notice::new(set.name());
-    prepare(set, data_dir, recipe, out, &|done, total| notice.show(done, total))
+    prepare(set, data, recipe, out, &|done, total| notice.show(done, total))
 }
 
-/// Prepares a set into `out`, or into the cache folder; also says whether there was work to do.
+/// Prepares a set into `out`, or into the cache folder. Returns the file, and whether it is new.
 pub fn prepare(
     set: ImageSet,
     data_dir: &DataDir,
@@ -135,7 +119,7 @@ pub fn prepare(
     progress: Progress<'_>,
 ) -> Result<(PathBuf, bool)> {
     check_params(&recipe.slic)?;
-    let source = data_dir.require(images::known(set))?;
+    let source = data_dir.require(set.known())?;
     let source_sha256 = set.checksum(&source)?;
     let path = match out {
         Some(path) => path.to_owned(),
@@ -156,13 +140,13 @@ pub fn prepare(
 
 /// Names of the examples a preparation of the set has, in its order.
 pub fn names(set: ImageSet, data_dir: &DataDir) -> Result<Vec<String>> {
-    let pairs = set.pairs(&data_dir.require(images::known(set))?)?;
+    let pairs = set.pairs(&data_dir.require(set.known())?)?;
     Ok(pairs.into_iter().map(|pair| pair.name).filter(|name| set.excluded(name).is_none()).collect())
 }
 
 /// Picture and pixel labels of one example of a prepared file.
 pub fn example(set: ImageSet, data_dir: &DataDir, name: &str) -> Result<(Picture, LabelMap)> {
-    let source = data_dir.require(images::known(set))?;
+    let source = data_dir.require(set.known())?;
     let pairs = set.pairs(&source)?;
     let pair = pairs.iter().find(|pair| pair.name == name);
     let pair = pair.ok_or_else(|| Error::file(&source, format!("has no picture {name}")))?;

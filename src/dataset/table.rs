@@ -1,19 +1,16 @@
-//! The table of data sets: a name such as `usps`, `libsvm:PATH` or `horseseg-synth:n=300` in, everything about the set
-//! and the problem made from it out.
+//! From a name such as `usps`, `libsvm:PATH` or `horseseg-synth:n=300` to a problem.
 //!
-//! A row is a type with [`DatasetRow`]; a table is [`Standard`], or a pair of a table and one more row.
+//! A [`Request`] finds its [`DatasetRow`] by name. The row describes the data set without loading it ([`Described`]), and
+//! loads it ([`Loaded`]). A table of rows is [`Standard`], or a pair of a table and one more row.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::known::{DataDir, KnownSet};
+use super::memory::require_memory;
 use super::{horseseg, images, letter_file, libsvm, npz, program, twin, usps};
-use crate::dataset::memory::require_memory;
 use crate::error::{Error, Result};
 use crate::text::nearest;
-use ssvm::drive::{AnyProblem, bind};
 use ssvm::problem::{Family, Problem, Size};
-use ssvm::solver::SolverTable;
 
 /// What follows the name of a set after a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +23,7 @@ pub enum Argument {
     Program(&'static [&'static str]),
 }
 
-/// What a reader should know of a data set.
+/// The facts of a data set that do not depend on a request.
 #[derive(Clone, Debug)]
 pub struct DatasetInfo {
     /// The name on the command line, in configs and in result files, before any colon.
@@ -48,7 +45,7 @@ pub struct DatasetInfo {
 }
 
 impl DatasetInfo {
-    /// A set without argument of which nothing is known; rows say what is different.
+    /// A set without argument and without facts; rows override what they have.
     pub const PLAIN: Self = Self {
         name: "",
         title: "",
@@ -70,20 +67,22 @@ impl DatasetInfo {
         }
     }
 
-    /// How it is written: `libsvm:PATH`, `usps-synth:n=…`.
+    /// How it is written: `libsvm:PATH`, `usps-synth[:n=…]`.
     pub fn usage(&self) -> String {
-        let keys = |keys: &[&str]| keys.iter().map(|key| format!("{key}=…")).collect::<Vec<_>>().join(",");
-        match self.argument {
-            Argument::Parameters([]) => self.name.to_owned(),
-            Argument::Parameters(names) => format!("{}[:{}]", self.name, keys(names)),
-            Argument::Path([]) => format!("{}:PATH", self.name),
-            Argument::Path(names) => format!("{}:PATH[,{}]", self.name, keys(names)),
-            Argument::Program(names) => format!("{}:PROGRAM[,{}] [ARGUMENTS]", self.name, keys(names)),
+        let (Argument::Parameters(keys) | Argument::Path(keys) | Argument::Program(keys)) = self.argument;
+        let keys = keys.iter().map(|key| format!("{key}=…")).collect::<Vec<_>>().join(",");
+        let name = self.name;
+        match (self.argument, keys.is_empty()) {
+            (Argument::Parameters(_), true) => name.to_owned(),
+            (Argument::Parameters(_), false) => format!("{name}[:{keys}]"),
+            (Argument::Path(_), true) => format!("{name}:PATH"),
+            (Argument::Path(_), false) => format!("{name}:PATH[,{keys}]"),
+            (Argument::Program(_), _) => format!("{name}:PROGRAM[,{keys}] [ARGUMENTS]"),
         }
     }
 }
 
-/// What is asked for: a name with its argument, where files are, and what overrides the defaults.
+/// A data set as a user asks for it: name with argument, folder of the files, and what overrides the defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The name as written.
@@ -135,7 +134,7 @@ impl<'a> Request<'a> {
         Ok(PathBuf::from(path))
     }
 
-    /// The path, and the `key=value` parts behind it: the longest tail in which every part looks like one.
+    /// The path, and the `key=value` parts after it: the longest tail in which every part looks like one.
     fn split_path(&self) -> (&'a str, &'a str) {
         let text = self.argument();
         let mut end = text.len();
@@ -169,12 +168,12 @@ impl<'a> Request<'a> {
         text.split(',').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")))
     }
 
-    /// Refuses parameters and overrides that the set does not have.
+    /// Refuses parameters and overrides that the row does not have.
     fn check(&self, info: &DatasetInfo) -> Result<()> {
         let (keys, text) = match info.argument {
             Argument::Parameters(keys) => (keys, self.argument()),
             Argument::Path(keys) => (keys, self.split_path().1),
-            // It reads its own line: arguments may have any form.
+            // The row splits its own command line: arguments of a program may have any form.
             Argument::Program(keys) => (keys, ""),
         };
         for part in text.split(',').filter(|part| !part.is_empty()) {
@@ -211,133 +210,163 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A problem as a row makes it.
-pub struct Loaded<P> {
-    /// The problem.
-    pub problem: P,
-    /// Memory of the data, bytes.
-    pub bytes: u64,
-    /// Identity of the content: sha256 of the files, or of the generator's parameters.
-    pub checksum: String,
-}
-
-/// What a plan needs to know of a data set.
+/// What a plan and the scheduler need to know of a data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// n, d, bytes.
     pub size: Size,
-    /// Bytes that any run takes beside the data: w in a few places, all φ^i, what is kept for a term.
+    /// Bytes that any run takes beside the data: w in a few places, all φ^i, what is kept per term.
     pub run_bytes: u64,
     /// What kind of problem it is.
     pub family: &'static Family,
-    /// As in [`Loaded::checksum`].
+    /// Identity of the content: SHA-256 of the files, or of the generator's parameters.
     pub checksum: String,
 }
 
-/// A loaded data set.
-#[derive(Clone)]
-pub struct Opened {
-    /// What a plan needs to know.
-    pub description: Description,
-    /// The problem, bound to the solvers of the program.
-    pub problem: Arc<dyn AnyProblem>,
+/// What is known of a data set without preparing anything and without starting a program.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Described {
+    /// Everything.
+    Known(Description),
+    /// Everything once its file is read.
+    Unread,
+    /// Less than a plan needs, until a run has done some work first.
+    Pending {
+        /// The work, for people: `prepare 327 images into PATH`.
+        work: String,
+        /// An estimate of its size, when there is one.
+        size: Option<Size>,
+    },
 }
 
-/// One row of the table: a data set that makes a problem.
+/// A problem with its description: from a row, or from a harness that has bound it to its solvers.
+#[derive(Clone)]
+pub struct Loaded<P> {
+    /// The problem.
+    pub problem: P,
+    /// What a plan needs to know.
+    pub description: Description,
+}
+
+/// Bytes that any run takes per term beside its φ^i: its place in an order, its working set.
+pub(super) const PER_TERM: u64 = 64;
+
+impl<P: Problem> Loaded<P> {
+    /// A problem whose data take `bytes` of memory; `checksum` identifies their content.
+    pub fn new(problem: P, bytes: u64, checksum: String) -> Self {
+        let n = problem.terms() as u64;
+        let description = Description {
+            size: Size { n, d: problem.exported() as u64, bytes },
+            run_bytes: problem.run_bytes().saturating_add(n.saturating_mul(PER_TERM)),
+            family: problem.family(),
+            checksum,
+        };
+        Self { problem, description }
+    }
+}
+
+/// One row of a table: a data set and the problem made of it.
 pub trait DatasetRow: Send + Sync + 'static {
     /// The problem it makes.
     type Problem: Problem + Send + Sync + 'static;
-    /// Everything about it.
+    /// Its facts.
     fn info(&self) -> DatasetInfo;
     /// Version of the problem, part of the identity of its stored runs: change it with every change of the oracle. `None` is
     /// the version of the program that holds it, so that every new build is a new version.
     fn version(&self) -> Option<String> {
         None
     }
-    /// Reads or makes the data. The request has only parameters that the row has.
+    /// Reads or makes the data, preparing them first where that is needed. The request has only parameters that the row
+    /// has.
     fn load(&self, request: &Request<'_>) -> Result<Loaded<Self::Problem>>;
-    /// What a plan needs to know, when that is known without loading.
-    fn describe(&self, _request: &Request<'_>) -> Result<Option<Description>> {
-        Ok(None)
+    /// What is known without loading. Writes nothing and starts no program.
+    fn describe(&self, _request: &Request<'_>) -> Result<Described> {
+        Ok(Described::Unread)
     }
 }
 
-/// Bytes that any run takes for a term beside its φ^i: its place in an order, its working set.
-pub(super) const PER_TERM: u64 = 64;
+/// What becomes of the problem of a row, whatever its type: the harness binds it to its solvers.
+pub trait Bind {
+    /// The problem as the caller uses it.
+    type Bound;
+    /// Takes the problem.
+    fn bind<P: Problem + Send + Sync + 'static>(&self, problem: P) -> Self::Bound;
+}
 
-/// A table of data sets.
+/// A table of rows.
 pub trait DatasetTable: Send + Sync + 'static {
-    /// The rows, in the order of tables and figures.
+    /// The facts of all rows, in the order of tables and figures.
     fn infos(&self) -> Vec<DatasetInfo>;
-    /// [`DatasetRow::describe`] of the row of this request; `None` when the table has no such row.
-    fn describe(&self, request: &Request<'_>) -> Option<Result<Option<Description>>>;
-    /// [`DatasetRow::load`], bound to these solvers; `None` when the table has no such row.
-    fn open<S: SolverTable>(&self, request: &Request<'_>, solvers: &Arc<S>) -> Option<Result<Opened>>;
+    /// [`DatasetRow::describe`] of the row that is asked for; `None` when the table has no such row.
+    fn describe(&self, request: &Request<'_>) -> Option<Result<Described>>;
+    /// [`DatasetRow::load`] of the row that is asked for, bound; `None` when the table has no such row.
+    fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>>;
 }
 
-fn open_row<R: DatasetRow, S: SolverTable>(row: &R, request: &Request<'_>, solvers: &Arc<S>) -> Result<Opened> {
-    request.check(&row.info())?;
-    let needs = |what: &str| format!("data set '{}': {what}", request.name);
-    if let Some(Description { size, run_bytes, .. }) = row.describe(request)? {
-        require_memory(size.bytes.saturating_add(run_bytes), &needs("with its first run it needs"))?;
-    }
-    let Loaded { problem, bytes, checksum } = row.load(request)?;
-    request.check_pairwise(problem.family())?;
-    let (n, d) = (problem.terms(), problem.dim());
-    let run_bytes = problem.run_bytes().saturating_add((problem.terms() as u64).saturating_mul(PER_TERM));
-    require_memory(run_bytes, &needs(&format!("with n = {n} and d = {d} a run needs")))?;
-    let problem = bind(problem, solvers.clone());
-    if problem.terms() == 0 {
-        return Err(Error::invalid(format!("data set '{}' has no example", request.name)));
-    }
-    let size = Size { n: problem.terms() as u64, d: problem.weights() as u64, bytes };
-    Ok(Opened { description: Description { size, run_bytes, family: problem.family(), checksum }, problem })
-}
-
-fn describe_row<R: DatasetRow>(row: &R, request: &Request<'_>) -> Result<Option<Description>> {
+fn describe_row<R: DatasetRow>(row: &R, request: &Request<'_>) -> Result<Described> {
     request.check(&row.info())?;
     row.describe(request)
 }
 
+fn open_row<R: DatasetRow, B: Bind>(row: &R, request: &Request<'_>, bind: &B) -> Result<Loaded<B::Bound>> {
+    let needs = |what: &str| format!("data set '{}': {what}", request.name);
+    // Memory is checked before data are made where their size is known, and before φ^i are made in any case.
+    if let Described::Known(Description { size, run_bytes, .. }) = describe_row(row, request)? {
+        require_memory(size.bytes.saturating_add(run_bytes), &needs("with its first run it needs"))?;
+    }
+    let Loaded { problem, description } = row.load(request)?;
+    request.check_pairwise(problem.family())?;
+    let (n, d) = (problem.terms(), problem.dim());
+    if n == 0 {
+        return Err(Error::invalid(format!("data set '{}' has no example", request.name)));
+    }
+    require_memory(description.run_bytes, &needs(&format!("with n = {n} and d = {d} a run needs")))?;
+    Ok(Loaded { problem: bind.bind(problem), description })
+}
+
 impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
     fn infos(&self) -> Vec<DatasetInfo> {
-        let mut infos = self.0.infos();
-        infos.push(self.1.info());
-        infos
+        let info = self.1.info();
+        let others = self.0.infos().into_iter().filter(|other| other.name != info.name);
+        others.chain([info.clone()]).collect()
     }
 
-    fn describe(&self, request: &Request<'_>) -> Option<Result<Option<Description>>> {
+    fn describe(&self, request: &Request<'_>) -> Option<Result<Described>> {
         if self.1.info().name == request.head() {
             return Some(describe_row(&self.1, request));
         }
         self.0.describe(request)
     }
 
-    fn open<S: SolverTable>(&self, request: &Request<'_>, solvers: &Arc<S>) -> Option<Result<Opened>> {
+    fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>> {
         if self.1.info().name == request.head() {
-            return Some(open_row(&self.1, request, solvers));
+            return Some(open_row(&self.1, request, bind));
         }
-        self.0.open(request, solvers)
+        self.0.open(request, bind)
     }
 }
+
+/// The data sets of this crate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standard;
 
 macro_rules! standard {
     ($($row:expr),+ $(,)?) => {
         impl DatasetTable for Standard {
             fn infos(&self) -> Vec<DatasetInfo> {
-                vec![$(DatasetRow::info(&$row)),+]
+                vec![$($row.info()),+]
             }
 
-            fn describe(&self, request: &Request<'_>) -> Option<Result<Option<Description>>> {
-                $(if DatasetRow::info(&$row).name == request.head() {
+            fn describe(&self, request: &Request<'_>) -> Option<Result<Described>> {
+                $(if $row.info().name == request.head() {
                     return Some(describe_row(&$row, request));
                 })+
                 None
             }
 
-            fn open<S: SolverTable>(&self, request: &Request<'_>, solvers: &Arc<S>) -> Option<Result<Opened>> {
-                $(if DatasetRow::info(&$row).name == request.head() {
-                    return Some(open_row(&$row, request, solvers));
+            fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>> {
+                $(if $row.info().name == request.head() {
+                    return Some(open_row(&$row, request, bind));
                 })+
                 None
             }
@@ -345,20 +374,17 @@ macro_rules! standard {
     };
 }
 
-/// The data sets of this crate, in the order of tables and figures: real before synthetic, as in the paper.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Standard;
-
+// The order of tables and figures: real before synthetic, as in the paper.
 standard![
     usps::Usps,
-    twin::UspsTwin,
+    twin::USPS,
     letter_file::Ocr,
-    twin::OcrTwin,
-    images::Horses,
+    twin::OCR,
+    images::Images(images::ImageSet::Horses),
     horseseg::HorseSeg,
-    twin::HorseSegTwin,
-    images::Stanford,
-    twin::StanfordTwin,
+    twin::HORSESEG,
+    images::Images(images::ImageSet::Stanford),
+    twin::STANFORD,
     libsvm::Libsvm,
     letter_file::Letters,
     npz::GraphFile,

@@ -1,14 +1,14 @@
-//! The synthetic twins as data sets: names and parameters in, problems out. [`super::synth`] draws the numbers.
-
-use std::sync::Arc;
+//! The synthetic twins (stand-ins for data sets) as rows. [`super::synth`] draws the numbers.
 
 use super::table::PER_TERM;
-use super::{Argument, DatasetInfo, DatasetRow, Description, Loaded, Request, multiclass_bytes, npz, synth};
+use super::{
+    Argument, DatasetInfo, DatasetRow, Described, Description, Loaded, Request, chain, graph, multiclass, synth,
+};
 use crate::error::Result;
 use crate::store::files;
 use ssvm::data::letters;
 use ssvm::problem::{
-    BINARY_GRAPH, CHAIN, ChainProblem, Family, GraphProblem, MULTICLASS, MulticlassProblem, POTTS_GRAPH, Size,
+    BINARY_GRAPH, CHAIN, ChainProblem, Family, GraphProblem, MULTICLASS, MulticlassProblem, POTTS_GRAPH, Problem, Size,
 };
 
 /// A synthetic twin of one of the four sets.
@@ -46,111 +46,66 @@ pub const USPS_LABELS: usize = 10;
 /// Changes whenever a generator makes other numbers.
 const GENERATOR_VERSION: u32 = 2;
 
-/// What may follow the name of a twin.
-const PARAMETERS: Argument = Argument::Parameters(&["n", "size", "seed"]);
+/// The row of a twin: which one, and how its problem is made.
+pub struct TwinRow<P> {
+    kind: TwinKind,
+    load: fn(&Twin, &Request<'_>) -> Result<Loaded<P>>,
+}
 
 /// The row of `usps-synth`.
-pub struct UspsTwin;
-
-impl DatasetRow for UspsTwin {
-    type Problem = MulticlassProblem;
-
-    fn info(&self) -> DatasetInfo {
-        info(TwinKind::Usps, "usps-synth", "usps", "synthetic twin of USPS: size = pixels")
-    }
-
-    fn describe(&self, request: &Request<'_>) -> Result<Option<Description>> {
-        Ok(Some(Twin::of(TwinKind::Usps, request)?.describe()))
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
-        let twin = Twin::of(TwinKind::Usps, request)?;
-        let data = synth::usps(&twin);
-        let (lambda, bytes) = (request.lambda_for(data.len())?, multiclass_bytes(&data));
-        Ok(Loaded { problem: MulticlassProblem::new(Arc::new(data), lambda), bytes, checksum: twin.checksum() })
-    }
-}
+pub const USPS: TwinRow<MulticlassProblem> =
+    TwinRow { kind: TwinKind::Usps, load: |twin, request| multiclass(synth::usps(twin), twin.checksum(), request) };
 
 /// The row of `ocr-synth`.
-pub struct OcrTwin;
-
-impl DatasetRow for OcrTwin {
-    type Problem = ChainProblem;
-
-    fn info(&self) -> DatasetInfo {
-        info(TwinKind::Ocr, "ocr-synth", "ocr", "synthetic twin of OCR: size = mean word length")
-    }
-
-    fn describe(&self, request: &Request<'_>) -> Result<Option<Description>> {
-        Ok(Some(Twin::of(TwinKind::Ocr, request)?.describe()))
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
-        let twin = Twin::of(TwinKind::Ocr, request)?;
-        let data = synth::ocr(&twin);
-        let (lambda, bytes) = (request.lambda_for(data.len())?, 17 * data.labels.len() as u64);
-        Ok(Loaded { problem: ChainProblem::new(Arc::new(data), lambda), bytes, checksum: twin.checksum() })
-    }
-}
+pub const OCR: TwinRow<ChainProblem> =
+    TwinRow { kind: TwinKind::Ocr, load: |twin, request| chain(synth::ocr(twin), twin.checksum(), request) };
 
 /// The row of `horseseg-synth`.
-pub struct HorseSegTwin;
-
-impl DatasetRow for HorseSegTwin {
-    type Problem = GraphProblem;
-
-    fn info(&self) -> DatasetInfo {
-        let about = "synthetic twin of HorseSeg and horses: size = side of the grid of superpixels";
-        info(TwinKind::Horseseg, "horseseg-synth", "horseseg", about)
-    }
-
-    fn describe(&self, request: &Request<'_>) -> Result<Option<Description>> {
-        Ok(Some(Twin::of(TwinKind::Horseseg, request)?.describe()))
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-        let twin = Twin::of(TwinKind::Horseseg, request)?;
-        npz::loaded(synth::horses(&twin), twin.checksum(), request)
-    }
-}
+pub const HORSESEG: TwinRow<GraphProblem> =
+    TwinRow { kind: TwinKind::Horseseg, load: |twin, request| graph(synth::horses(twin), twin.checksum(), request) };
 
 /// The row of `stanford-synth`.
-pub struct StanfordTwin;
+pub const STANFORD: TwinRow<GraphProblem> =
+    TwinRow { kind: TwinKind::Stanford, load: |twin, request| graph(synth::scenes(twin), twin.checksum(), request) };
 
-impl DatasetRow for StanfordTwin {
-    type Problem = GraphProblem;
+impl<P: Problem + Send + Sync + 'static> DatasetRow for TwinRow<P> {
+    type Problem = P;
 
     fn info(&self) -> DatasetInfo {
-        let about = "synthetic twin of Stanford Background: size = side of the grid of superpixels";
-        info(TwinKind::Stanford, "stanford-synth", "stanford", about)
+        let (name, title, real, about) = match self.kind {
+            TwinKind::Usps => ("usps-synth", "USPS twin", "usps", "synthetic twin of USPS: size = pixels"),
+            TwinKind::Ocr => ("ocr-synth", "OCR twin", "ocr", "synthetic twin of OCR: size = mean word length"),
+            TwinKind::Horseseg => (
+                "horseseg-synth",
+                "HorseSeg twin",
+                "horseseg",
+                "synthetic twin of HorseSeg and horses: size = side of the grid of superpixels",
+            ),
+            TwinKind::Stanford => (
+                "stanford-synth",
+                "Stanford twin",
+                "stanford",
+                "synthetic twin of Stanford Background: size = side of the grid of superpixels",
+            ),
+        };
+        DatasetInfo {
+            name,
+            title,
+            about,
+            argument: Argument::Parameters(&["n", "size", "seed"]),
+            family: Some(self.kind.family()),
+            in_paper: true,
+            twin_of: Some(real),
+            known: None,
+        }
     }
 
-    fn describe(&self, request: &Request<'_>) -> Result<Option<Description>> {
-        Ok(Some(Twin::of(TwinKind::Stanford, request)?.describe()))
+    fn describe(&self, request: &Request<'_>) -> Result<Described> {
+        Ok(Described::Known(Twin::of(self.kind, request)?.describe()))
     }
 
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-        let twin = Twin::of(TwinKind::Stanford, request)?;
-        npz::loaded(synth::scenes(&twin), twin.checksum(), request)
-    }
-}
-
-fn info(kind: TwinKind, name: &'static str, real: &'static str, about: &'static str) -> DatasetInfo {
-    let title = match kind {
-        TwinKind::Usps => "USPS twin",
-        TwinKind::Ocr => "OCR twin",
-        TwinKind::Horseseg => "HorseSeg twin",
-        TwinKind::Stanford => "Stanford twin",
-    };
-    DatasetInfo {
-        name,
-        title,
-        about,
-        argument: PARAMETERS,
-        family: Some(kind.family()),
-        in_paper: true,
-        twin_of: Some(real),
-        known: None,
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<P>> {
+        (self.load)(&Twin::of(self.kind, request)?, request)
     }
 }
 

@@ -1,10 +1,9 @@
 //! `zip.train` of USPS: label and 256 grey values a line → multiclass data, values as in the file.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use super::known::{KnownFile, KnownSet};
-use super::{DatasetInfo, DatasetRow, Loaded, Request, multiclass_bytes, text};
+use super::known::{Expected, KnownFile, KnownSet};
+use super::{DatasetInfo, DatasetRow, Loaded, Request, multiclass, text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::data::multiclass::{Features, MulticlassData};
@@ -25,15 +24,13 @@ pub const USPS: KnownSet = KnownSet {
         KnownFile {
             path: "usps/zip.train.gz",
             url: "https://hastie.su.domains/ElemStatLearn/datasets/zip.train.gz",
-            content_sha256: Some("abc9f5c75b997cabe66b5d01727d5a681c69298e1641a8d37b55433a52129dc0"),
-            list: None,
+            expected: Expected::Content("abc9f5c75b997cabe66b5d01727d5a681c69298e1641a8d37b55433a52129dc0"),
             unpack: false,
         },
         KnownFile {
             path: "usps/zip.test.gz",
             url: "https://hastie.su.domains/ElemStatLearn/datasets/zip.test.gz",
-            content_sha256: Some("6bde17b4f1cd68e0630cd2751d6495b5795d9165ab2dc4a0be8b7002b732f4cc"),
-            list: None,
+            expected: Expected::Content("6bde17b4f1cd68e0630cd2751d6495b5795d9165ab2dc4a0be8b7002b732f4cc"),
             unpack: false,
         },
     ],
@@ -62,10 +59,7 @@ impl DatasetRow for Usps {
 
     fn load(&self, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
         let path = request.data.require(&USPS)?;
-        let data = read(&path)?;
-        let (lambda, bytes) = (request.lambda_for(data.len())?, multiclass_bytes(&data));
-        let problem = MulticlassProblem::new(Arc::new(data), lambda);
-        Ok(Loaded { problem, bytes, checksum: files::sha256_file(&path)? })
+        multiclass(read(&path)?, files::sha256_file(&path)?, request)
     }
 }
 

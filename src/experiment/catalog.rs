@@ -1,8 +1,11 @@
 //! What the program knows: the tables of solvers and data sets, as everybody sees them who does not build any. Names in,
 //! rows and opened data sets out.
 
-use crate::dataset::{Argument, DatasetInfo, Description, Opened, Request};
+use std::sync::Arc;
+
+use crate::dataset::{Argument, DatasetInfo, Described, Loaded, Request};
 use crate::error::Result;
+use ssvm::drive::AnyProblem;
 use ssvm::problem::Paper;
 use ssvm::solver::SolverInfo;
 
@@ -12,23 +15,15 @@ pub trait Catalog: Sync {
     fn solvers(&self) -> &[SolverInfo];
     /// Data sets, in the order of tables and figures.
     fn datasets(&self) -> &[DatasetInfo];
-    /// What a plan needs to know, without loading when that is possible. Everything in the request is checked.
+    /// What is known of a data set without loading it. Fails when the request is wrong or files are missing.
     fn describe(&self, request: &Request<'_>) -> Result<Described>;
     /// Version of a solver that the program adds to the library's, as part of the identity of its runs; `None` for a solver
     /// of the library. An error when it is that of the executable and the executable cannot be read.
     fn solver_version(&self, name: &str) -> Result<Option<String>>;
     /// The same of a data set, by its name with or without argument.
     fn problem_version(&self, dataset: &str) -> Result<Option<String>>;
-    /// Loads a data set.
-    fn open(&self, request: &Request<'_>) -> Result<Opened>;
-}
-
-/// A data set that is known, and perhaps already loaded.
-pub enum Described {
-    /// It can be loaded later.
-    Known(Description),
-    /// It had to be loaded.
-    Loaded(Opened),
+    /// Loads a data set, after the work that it needs first, and binds its problem to the solvers.
+    fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>>;
 }
 
 /// The name before any colon.

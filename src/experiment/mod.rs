@@ -8,4 +8,4 @@ mod wire;
 
 pub use config::{BUILTIN, CostSetting, DatasetSpec, Experiment};
 pub use estimate::{Estimator, plan_memory};
-pub use plan::{Plan, PlannedSet, RunSpec};
+pub use plan::{PendingSet, Plan, PlannedSet, RunSpec};

@@ -4,15 +4,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::dataset::{DataDir, Description, Opened, Request};
+use crate::dataset::{DataDir, Described, Description, Request};
 use crate::error::{Error, Result};
-use crate::experiment::catalog::{Catalog, Described};
+use crate::experiment::catalog::Catalog;
 use crate::experiment::{CostSetting, DatasetSpec, Experiment};
 use crate::store::identity::{CODE_VERSION, Identity, order_seed};
 use crate::store::keys::ProblemKey;
 use crate::store::manifest::paper_cost_key;
 use ssvm::clock::OracleCost;
 use ssvm::drive::AnyProblem;
+use ssvm::problem::Size;
 use ssvm::settings::{Budget, Params, RunSettings, SolverSpec};
 use ssvm::solver::SolverInfo;
 
@@ -83,11 +84,26 @@ impl PlannedSet {
     }
 }
 
+/// A data set whose runs are known only after some work: images must be prepared, or a program started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingSet {
+    /// Its name.
+    pub dataset: String,
+    /// What a run does first.
+    pub work: String,
+    /// An estimate of its size, when there is one.
+    pub size: Option<Size>,
+    /// Number of its runs.
+    pub runs: u64,
+}
+
 /// Everything that would happen.
 #[derive(Clone)]
 pub struct Plan {
     /// Data sets, in the order of the config.
     pub sets: Vec<PlannedSet>,
+    /// Data sets of an outline whose runs are not known yet.
+    pub pending: Vec<PendingSet>,
     /// data set × solver × oracle cost × repeat, in that order.
     pub runs: Vec<RunSpec>,
     /// Runs at the paper's oracle cost where that is not known yet: as they would be at cost 1, for estimates. Their
@@ -98,14 +114,27 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Validates every data set and lists the runs; errors name the config's line.
+    /// Validates every data set and lists the runs; errors name the config's line. Where the identity of runs depends on
+    /// it, images are prepared and oracle programs started.
     pub fn new(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
-        let mut sets = Vec::new();
+        Self::make(experiment, catalog, data, true)
+    }
+
+    /// [`Plan::new`] that only reads: data sets that need work first are listed in [`Plan::pending`], without their runs.
+    pub fn outline(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
+        Self::make(experiment, catalog, data, false)
+    }
+
+    fn make(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir, may_work: bool) -> Result<Self> {
+        let (mut sets, mut pending) = (Vec::new(), Vec::new());
         for spec in &experiment.datasets {
-            let planned = plan_set(experiment, spec, catalog, data).map_err(|e| at_line(experiment, spec, &e))?;
-            sets.extend(planned);
+            match plan_set(experiment, spec, catalog, data, may_work).map_err(|e| at_line(experiment, spec, &e))? {
+                Some(Entry::Planned(set)) => sets.push(set),
+                Some(Entry::Pending(set)) => pending.push(set),
+                None => {}
+            }
         }
-        if sets.is_empty() {
+        if sets.is_empty() && pending.is_empty() {
             let cells: Vec<String> = experiment.only.iter().map(ToString::to_string).collect();
             let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
             return Err(Error::file(
@@ -117,7 +146,7 @@ impl Plan {
                 ),
             ));
         }
-        let mut plan = Self { sets, runs: Vec::new(), undetermined: Vec::new(), paper_costs: BTreeMap::new() };
+        let mut plan = Self { sets, pending, runs: Vec::new(), undetermined: Vec::new(), paper_costs: BTreeMap::new() };
         plan.list_runs(experiment, catalog)?;
         Ok(plan)
     }
@@ -302,29 +331,44 @@ fn problem_key(set: &PlannedSet) -> ProblemKey {
     }
 }
 
-/// The planned data set of an entry; `None` when `--only` leaves nothing of it.
+/// An entry of a config.
+enum Entry {
+    Planned(PlannedSet),
+    Pending(PendingSet),
+}
+
+/// The data set of an entry; `None` when `--only` leaves nothing of it.
 fn plan_set(
     experiment: &Experiment,
     spec: &DatasetSpec,
     catalog: &dyn Catalog,
     data: &DataDir,
-) -> Result<Option<PlannedSet>> {
+    may_work: bool,
+) -> Result<Option<Entry>> {
     let (spec, instead_of) = available(spec, catalog, data)?;
-    if !experiment.solvers.iter().any(|solver| experiment.wants(&spec.name, solver)) {
+    let solvers = experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)).count();
+    if solvers == 0 {
         return Ok(None);
     }
-    let (description, problem) = match catalog.describe(&request(&spec, data))? {
-        Described::Known(description) => (description, OnceLock::new()),
-        Described::Loaded(Opened { description, problem }) => (description, OnceLock::from(problem)),
-    };
     let asks = spec.oracle_costs.contains(&CostSetting::Paper);
     if asks && catalog.paper(&spec.name).is_none() {
         let message = format!("the paper has no oracle cost for {}: give oracle_cost as a number", spec.name);
         return Err(Error::invalid(message));
     }
+    let (description, problem) = match catalog.describe(&request(&spec, data))? {
+        Described::Known(description) => (description, OnceLock::new()),
+        Described::Pending { work, size } if !may_work => {
+            let runs = (solvers * spec.oracle_costs.len().max(1)) as u64 * experiment.repeats;
+            return Ok(Some(Entry::Pending(PendingSet { dataset: spec.name, work, size, runs })));
+        }
+        Described::Unread | Described::Pending { .. } => {
+            let opened = catalog.open(&request(&spec, data))?;
+            (opened.description, OnceLock::from(opened.problem))
+        }
+    };
     let key = paper_cost_key(&spec.name, experiment.clock);
     let paper_cost = experiment.paper_costs.get(&key).copied().filter(|_| asks);
-    Ok(Some(PlannedSet { spec, instead_of, description, paper_cost, problem }))
+    Ok(Some(Entry::Planned(PlannedSet { spec, instead_of, description, paper_cost, problem })))
 }
 
 /// The data set of an entry, or the one that takes its place when its files are missing, and for which.

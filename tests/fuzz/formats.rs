@@ -9,7 +9,7 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use ssvm::linalg::Half;
 use ssvm_bench::dataset::fetch::unpack;
 use ssvm_bench::dataset::image::Picture;
-use ssvm_bench::dataset::image::source::ImageSet;
+use ssvm_bench::dataset::images::ImageSet;
 use ssvm_bench::dataset::memory::Room;
 use ssvm_bench::dataset::{horseseg, npy, npz};
 

@@ -414,6 +414,31 @@ fn the_identity_is_the_program_and_what_it_says() {
     assert_ne!(plain, checksum(&format!("oracle:{one} serve usps 20")));
 }
 
+/// A plan, and a dry run of a cluster, only look at a config: they start no program that it names.
+fn planning_starts_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let (script, trace) = (folder.path().join("oracle"), folder.path().join("started"));
+    std::fs::write(&script, format!("#!/bin/sh\ntouch {}\n", trace.display())).unwrap();
+    let executable = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+    std::fs::set_permissions(&script, executable).unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let name = format!("oracle:{}", script.display());
+    let config = format!("repeats = 3\n{CONFIG}[[dataset]]\nname = \"{name}\"\n[[solver]]\nname = \"bcfw\"\n");
+    std::fs::write(path("c.toml"), config).unwrap();
+    let plan = bench(&["plan", "--config", &path("c.toml")]);
+    let text = String::from_utf8_lossy(&plan.stdout).into_owned();
+    assert!(plan.status.success() && text.contains("(size unknown)"), "{text}");
+    assert!(text.contains(&format!("will start the program {}", script.display())), "{text}");
+    assert!(text.contains("3 runs follow"), "{text}");
+    let dry =
+        bench(&["slurm", "submit", "--dry-run", "--shards", "2", "--config", &path("c.toml"), "--out", &path("out")]);
+    let text = String::from_utf8_lossy(&dry.stderr).into_owned();
+    assert!(dry.status.code() == Some(1) && text.contains("that a dry run leaves out: start the program"), "{text}");
+    assert!(!trace.exists(), "the program was started");
+    let missing = bench(&["plan", "--config", &path("c.toml"), "--shards", "2"]);
+    assert!(!missing.status.success() && trace.exists(), "identities need the program");
+}
+
 /// The whole way: plan, run with two workers, resume, profile, league, report, gate.
 fn everything_works_with_a_program() {
     let folder = tempfile::tempdir().unwrap();
@@ -622,6 +647,7 @@ crate::trials![
     bad_oracles_are_noticed_during_runs,
     the_test_command_finds_what_is_wrong,
     the_identity_is_the_program_and_what_it_says,
+    planning_starts_no_program,
     everything_works_with_a_program,
     ctrl_c_ends_programs_that_hang,
     python_digits_agree_with_the_built_in_oracle,

@@ -14,8 +14,7 @@ use ssvm_bench::DataDir;
 use ssvm_bench::Error;
 use ssvm_bench::dataset::fetch::{Outcome, download, fetch, unpack};
 use ssvm_bench::dataset::horseseg::HORSESEG;
-use ssvm_bench::dataset::image::source::ImageSet;
-use ssvm_bench::dataset::images;
+use ssvm_bench::dataset::images::ImageSet;
 use ssvm_bench::dataset::known::{Checked, KnownFile};
 use ssvm_bench::store::files;
 
@@ -248,7 +247,7 @@ fn a_set_that_is_there_in_another_form_is_not_fetched() {
     for folder in ["images", "labels"] {
         fs::create_dir_all(dir.path().join("stanford_background/iccv09Data").join(folder)).unwrap();
     }
-    let set = images::known(ImageSet::Stanford);
+    let set = ImageSet::Stanford.known();
     let outcome =
         fetch(&DataDir::resolve(Some(dir.path())), set, &set.files[0], &mut |_, _| panic!("no transfer"), &|_| {});
     assert_eq!(outcome.unwrap(), Outcome::Elsewhere(dir.path().join("stanford_background/iccv09Data")));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::common;
 use ssvm::data::multiclass::{Features, Row};
-use ssvm_bench::dataset::{Opened, libsvm};
+use ssvm_bench::dataset::{Description, libsvm};
 use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec};
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
@@ -27,14 +27,15 @@ fn bzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn open(name: &str, data: &DataDir) -> Result<Opened, String> {
-    Harness::standard().open(&Request::new(name, data)).map_err(|error| error.to_string())
+fn open(name: &str, data: &DataDir) -> Result<Description, String> {
+    let opened = Harness::standard().open(&Request::new(name, data));
+    opened.map(|opened| opened.description).map_err(|error| error.to_string())
 }
 
 /// What is wrong with a file.
 fn refused(kind: &str, path: &Path) -> String {
     let opened = open(&format!("{kind}:{}", path.display()), &DataDir::resolve(None));
-    opened.map(|opened| opened.description).expect_err("a bad file must be refused")
+    opened.expect_err("a bad file must be refused")
 }
 
 fn letter_line(id: usize, letter: &str, next: i64, word: usize, position: usize, pixels: &str) -> String {
@@ -52,7 +53,7 @@ fn libsvm_in_three_packings() {
         assert_eq!(data.labels, [1, 0, 1, 2]);
         assert_eq!(data.label_names, ["-1.5", "3", "10"]);
         assert!(matches!(data.row(0), Row::Dense([0.5, 0.0, 0.0, -0.2])));
-        let size = open(&format!("libsvm:{}", path.display()), &DataDir::resolve(None)).unwrap().description.size;
+        let size = open(&format!("libsvm:{}", path.display()), &DataDir::resolve(None)).unwrap().size;
         assert_eq!((size.n, size.d), (4, 12));
     }
     let wide = "1 1:1\n2 100000:2\n";
@@ -131,7 +132,7 @@ fn official_usps_layout_is_checked() {
     ] {
         write(&folder.path().join("usps"), "zip.train.gz", &gzip(text.as_bytes()));
         let opened = open("usps", &DataDir::resolve(Some(folder.path())));
-        let message = opened.map(|opened| opened.description).expect_err("a bad file");
+        let message = opened.expect_err("a bad file");
         assert!(message.contains(expected), "'{message}' does not contain '{expected}'");
     }
 }
@@ -139,7 +140,7 @@ fn official_usps_layout_is_checked() {
 #[test]
 fn unknown_names_are_explained() {
     let dir = DataDir::resolve(None);
-    let message = |name: &str| open(name, &dir).map(|opened| opened.description).expect_err("unknown");
+    let message = |name: &str| open(name, &dir).expect_err("unknown");
     assert!(message("usp-synth").contains("did you mean `usps-synth`?"));
     assert!(message("usps-synth:m=3").contains("known: n, size, seed"));
     assert!(message("usps-synth:n=0").contains("must be a whole number 1 to"));

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use ssvm::data::GraphData;
 use ssvm_bench::DataDir;
-use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::image::{FEATURES, ImageGraph, LabelMap, Picture, SlicParams};
+use ssvm_bench::dataset::images::ImageSet;
 use ssvm_bench::dataset::npz::{self, RawGraph};
-use ssvm_bench::dataset::prepare::{Meta, Recipe, image_set, prepare};
+use ssvm_bench::dataset::prepare::{Meta, Recipe, prepare};
 use ssvm_bench::store::files;
 
 /// A picture of soft blobs with noise, from integer arithmetic only.
@@ -209,7 +209,7 @@ fn incomplete_and_damaged_sets_say_what_is_wrong() {
     message("picture 0000001 is neither JPEG nor PNG");
     fs::write(dir.path().join("stanford_background/iccv09Data.tar.gz"), b"\x1f\x8bbroken").unwrap();
     message("is not a whole tar archive");
-    assert!(image_set("usps").unwrap_err().to_string().contains("not an image set"));
+    assert!(ImageSet::from_name("usps").unwrap_err().to_string().contains("not an image set"));
 }
 
 #[test]
@@ -303,4 +303,35 @@ fn the_program_lists_prepares_and_draws() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
     }
+}
+
+#[test]
+fn planning_prepares_no_images_and_says_what_a_run_will() {
+    let dir = tempfile::tempdir().unwrap();
+    tiny_horses(&dir.path().join("data/weizmann_horses"));
+    let config = "name = \"p\"\nrepeats = 2\nclock = \"virtual\"\n[budget]\niterations = 1\n[[dataset]]\nname = \"horses\"\n\
+                  [[dataset]]\nname = \"usps-synth:n=5\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"fw\"\n";
+    fs::write(dir.path().join("p.toml"), config).unwrap();
+    let cache = dir.path().join("cache");
+    let program = |arguments: &[&str]| {
+        let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", &cache);
+        let output = command.args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let outline = program(&["plan", "--config", "p.toml"]);
+    assert!(!cache.exists(), "planning wrote into the cache");
+    let expected = format!("`run` will prepare 4 images into {}", cache.join("ssvm-bench/horses-").display());
+    assert!(outline.contains(&expected) && outline.contains("4 runs follow"), "{outline}");
+    assert!(outline.contains("n = 4, d = 1298"), "{outline}");
+    let json = program(&["plan", "--config", "p.toml", "--format", "json"]);
+    let lines: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
+    assert_eq!((kinds("run"), kinds("pending"), kinds("plan")), (4, 1, 1), "{json}");
+    assert!(!cache.exists(), "planning wrote into the cache");
+    program(&["run", "--config", "p.toml", "--quiet"]);
+    assert_eq!(fs::read_dir(cache.join("ssvm-bench")).unwrap().count(), 1);
+    let plan = program(&["plan", "--config", "p.toml"]);
+    assert!(plan.contains("8 runs, 8 done") && !plan.contains("prepare"), "{plan}");
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::common::sessions;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ssvm_bench::dataset::content::FileList;
 use ssvm_bench::dataset::fetch::{MAX_DOWNLOAD, Outcome, download};
+use ssvm_bench::dataset::known::FileList;
 use ssvm_bench::dataset::known::{self, Checked};
 use ssvm_bench::run::session::{Finished, Options};
 use ssvm_bench::store::folder::{Folder, Store};
@@ -139,7 +139,7 @@ fn an_archive_is_judged_by_the_files_it_shares() {
         archive(&path, files);
         path
     };
-    let check = |path: &Path| known::check_file(path, ssvm_bench::dataset::content::Expected::Files(LIST)).unwrap();
+    let check = |path: &Path| known::check_file(path, ssvm_bench::dataset::known::Expected::Files(LIST)).unwrap();
     assert_eq!(check(&file("same.tar.gz", &FILES)), Checked::Known);
     // As the authors pack it: another order, a dot in front, more files.
     let more = [
@@ -167,10 +167,10 @@ fn an_archive_is_judged_by_the_files_it_shares() {
     assert_eq!(check(&dir.path().join("elsewhere")), Checked::Known);
     let cut = dir.path().join("cut.tar.gz");
     fs::write(&cut, &fs::read(dir.path().join("same.tar.gz")).unwrap()[..60]).unwrap();
-    assert!(known::check_file(&cut, ssvm_bench::dataset::content::Expected::Files(LIST)).is_err());
+    assert!(known::check_file(&cut, ssvm_bench::dataset::known::Expected::Files(LIST)).is_err());
     // A file that is there is compared before anybody is asked for it.
     let here = dir.path().join("same.tar.gz");
-    let expected = ssvm_bench::dataset::content::Expected::Files(LIST);
+    let expected = ssvm_bench::dataset::known::Expected::Files(LIST);
     let outcome = download("http://127.0.0.1:1/", &here, expected, MAX_DOWNLOAD, &mut |_, _| {}, &|_| {});
     assert_eq!(outcome.unwrap(), Outcome::AlreadyThere(Checked::Known));
 }
@@ -181,7 +181,7 @@ fn every_official_file_of_the_four_sets_is_pinned() {
     for name in ["usps", "ocr", "horses", "stanford"] {
         let known = catalog.datasets().iter().find(|info| info.name == name).and_then(|info| info.known).unwrap();
         for file in known.files {
-            assert_ne!(file.expected(), ssvm_bench::dataset::content::Expected::Nothing, "{name}");
+            assert_ne!(file.expected, ssvm_bench::dataset::known::Expected::Nothing, "{name}");
         }
     }
 }

@@ -11,8 +11,9 @@ use crate::common::hand;
 use crate::common::trials::{self, Skipped};
 use nix::sys::signal::Signal;
 use ssvm_bench::dataset::archive;
+use ssvm_bench::dataset::archive::files_below;
 use ssvm_bench::dataset::image::Picture;
-use ssvm_bench::dataset::image::source::{ImageSet, files_below};
+use ssvm_bench::dataset::images::ImageSet;
 use ssvm_bench::store::codec;
 use ssvm_bench::store::files;
 use ssvm_bench::store::folder::{Folder, Store};
@@ -496,7 +497,7 @@ fn entries_of_an_archive_come_whole() {
     let path: PathBuf = dir.path().join("a.tar");
     fs::write(&path, tar_of(&[("a", b"one"), ("b/c", b"")])).unwrap();
     let mut seen = Vec::new();
-    let count = archive::entries(&path, |entry| {
+    let count = archive::each_entry(&path, |entry| {
         let mut bytes = Vec::new();
         entry.content(|block| {
             bytes.extend_from_slice(block);

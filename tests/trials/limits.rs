@@ -69,7 +69,7 @@ impl DatasetRow for GreedySet {
 
     fn load(&self, request: &Request<'_>) -> Outcome<Loaded<Self::Problem>> {
         let inside = request.count("inside", 0..=1)? == Some(1);
-        Ok(Loaded { problem: Simple::new(Greedy { inside }), bytes: 1, checksum: format!("greedy {inside}") })
+        Ok(Loaded::new(Simple::new(Greedy { inside }), 1, format!("greedy {inside}")))
     }
 }
 

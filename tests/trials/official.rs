@@ -4,9 +4,8 @@
 use crate::common::reference;
 use crate::common::trials::{Skipped, official};
 use rayon::prelude::*;
-use ssvm_bench::dataset::image::source::ImageSet;
 use ssvm_bench::dataset::image::{ImageGraph, SlicParams};
-use ssvm_bench::dataset::images;
+use ssvm_bench::dataset::images::ImageSet;
 use ssvm_bench::dataset::known::Checked;
 use ssvm_bench::{Cadence, Catalog, Harness};
 
@@ -54,7 +53,7 @@ fn ocr_is_read_whole_and_solvers_agree() -> Result<(), Skipped> {
 fn stanford_has_the_documented_pixels() -> Result<(), Skipped> {
     let dir = official("stanford")?;
     let set = ImageSet::Stanford;
-    let pairs = set.pairs(&dir.require(images::known(set)).unwrap()).unwrap();
+    let pairs = set.pairs(&dir.require(set.known()).unwrap()).unwrap();
     assert_eq!(pairs.len(), 715);
     let count = |pair| {
         let mut counts = [0u64; 9];
@@ -72,7 +71,7 @@ fn stanford_has_the_documented_pixels() -> Result<(), Skipped> {
 fn horses_have_327_pictures_and_superpixels_that_follow_them() -> Result<(), Skipped> {
     let dir = official("horses")?;
     let set = ImageSet::Horses;
-    let pairs = set.pairs(&dir.require(images::known(set)).unwrap()).unwrap();
+    let pairs = set.pairs(&dir.require(set.known()).unwrap()).unwrap();
     assert_eq!(pairs.len(), 328);
     assert_eq!(pairs.iter().filter(|pair| set.excluded(&pair.name).is_none()).count(), 327);
     let graphs: Vec<ImageGraph> = pairs[..12]

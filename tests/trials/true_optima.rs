@@ -11,7 +11,7 @@ use ssvm_bench::experiment::Experiment;
 use ssvm_bench::store::optimum::{Optimum, Store};
 use ssvm_bench::{
     Catalog, ClockKind, DataDir, Harness, MaxOracle, Metered, Problem, Request, Simple, Solve, SparsePlane,
-    experiment::catalog::Described,
+    dataset::Described,
 };
 
 const GAP: f64 = 1e-9;
@@ -376,9 +376,10 @@ fn the_shipped_store_is_sound_and_has_the_built_in_sets() {
     let (harness, data) = (Harness::standard(), DataDir::resolve(None));
     for config in ["quick", "ci", "smoke"] {
         for set in Experiment::load(config, harness.solvers()).unwrap().datasets {
-            let description = match harness.describe(&Request::new(&set.name, &data)).unwrap() {
+            let request = Request::new(&set.name, &data);
+            let description = match harness.describe(&request).unwrap() {
                 Described::Known(description) => description,
-                Described::Loaded(opened) => opened.description,
+                Described::Unread | Described::Pending { .. } => harness.open(&request).unwrap().description,
             };
             let lambda = set.lambda.unwrap_or(1.0 / description.size.n as f64);
             let bracket = shipped.find(&description.checksum, lambda, set.pairwise_weight);

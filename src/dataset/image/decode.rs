@@ -29,7 +29,7 @@ impl Picture {
     }
 
     /// Whether a picture may have so many columns and rows.
-    pub(super) fn can_have(width: usize, height: usize) -> bool {
+    pub(in crate::dataset) fn can_have(width: usize, height: usize) -> bool {
         width > 0 && height > 0 && width.saturating_mul(height) <= MAX_PIXELS
     }
 

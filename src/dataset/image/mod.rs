@@ -8,7 +8,6 @@ pub mod draw;
 pub mod features;
 pub mod lab;
 pub mod slic;
-pub mod source;
 pub mod texture;
 
 pub use features::FEATURES;

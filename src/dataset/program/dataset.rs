@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::dataset::program::{Launch, PROGRAM, ProgramProblem};
-use crate::dataset::{Argument, DatasetInfo, DatasetRow, Loaded, Request};
+use crate::dataset::{Argument, DatasetInfo, DatasetRow, Described, Loaded, Request};
 use crate::error::{Error, Result};
 use crate::store::files;
 use crate::text::nearest;
@@ -33,22 +33,23 @@ impl DatasetRow for Oracle {
     fn load(&self, request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
         open(request)
     }
+
+    /// A program tells n, d and λ only when it runs, and a plan must not run what a config names.
+    fn describe(&self, request: &Request<'_>) -> Result<Described> {
+        let asked = Asked::of(request)?;
+        asked.identity()?;
+        Ok(Described::Pending { work: format!("start the program {}", asked.launch.program), size: None })
+    }
 }
 
 /// Starts the program of an `oracle:` data set.
 pub fn open(request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
-    let asked = Asked::read(request.argument()).map_err(|what| {
-        Error::invalid(format!(
-            "data set '{}': {what}; expected oracle:PROGRAM[,limit=SECONDS…] [ARGUMENTS]",
-            request.name
-        ))
-    })?;
-    request.lambda_for(1)?;
+    let asked = Asked::of(request)?;
     // The file is read before the program starts: it must be the one that runs.
     let files = asked.identity()?;
     let problem = ProgramProblem::open(asked.launch, request.lambda)?;
     let text = format!("oracle program\n{files}version {}\n{}", asked.version, problem.handshake().lines());
-    Ok(Loaded { problem, bytes: 0, checksum: files::sha256_hex(text.as_bytes()) })
+    Ok(Loaded::new(problem, 0, files::sha256_hex(text.as_bytes())))
 }
 
 /// The program file of an `oracle:` data set, if it is there.
@@ -63,8 +64,17 @@ struct Asked {
 }
 
 impl Asked {
+    fn of(request: &Request<'_>) -> Result<Self> {
+        request.lambda_for(1)?;
+        Self::read(request.argument()).map_err(|what| {
+            let expected = "oracle:PROGRAM[,limit=SECONDS…] [ARGUMENTS]";
+            Error::invalid(format!("data set '{}': {what}; expected {expected}", request.name))
+        })
+    }
+
     fn read(argument: &str) -> Result<Self, String> {
-        let mut words = words(argument)?.into_iter();
+        let words = shlex::split(argument).ok_or("a quote is not closed, or it ends with a backslash")?;
+        let mut words = words.into_iter();
         let first = words.next().ok_or("there is no program")?;
         let (program, options) = split_options(&first);
         if program.is_empty() {
@@ -146,42 +156,16 @@ fn split_options(word: &str) -> (&str, Vec<(&str, &str)>) {
     (&word[..end], options)
 }
 
-/// Words of a command line: separated by spaces, kept together by quotes or a backslash.
-fn words(text: &str) -> Result<Vec<String>, String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (Some(open), _) if letter == open => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => match letters.next() {
-                Some(letter) => word.get_or_insert_default().push(letter),
-                None => return Err("it ends with a backslash".into()),
-            },
-            (None, _) if letter.is_whitespace() => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    if let Some(open) = quote {
-        return Err(format!("a quote {open} is not closed"));
-    }
-    words.extend(word);
-    Ok(words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn command_lines_are_split_as_a_shell_does() {
-        let split = |text: &str| words(text).unwrap();
-        assert_eq!(split(r#"a  'b c' d"e f"g h\ i '' "#), ["a", "b c", "de fg", "h i", ""]);
-        assert_eq!(split(r#"'a\b' "a\"b""#), [r"a\b", r#"a"b"#]);
-        assert!(words("a 'b").unwrap_err().contains("not closed") && words("a\\").is_err());
+        let split = |text: &str| Asked::read(text).map(|asked| asked.launch.arguments);
+        assert_eq!(split(r#"x a  'b c' d"e f"g h\ i '' "#).unwrap(), ["a", "b c", "de fg", "h i", ""]);
+        assert_eq!(split(r#"x 'a\b' "a\"b""#).unwrap(), [r"a\b", r#"a"b"#]);
+        assert!(split("a 'b").unwrap_err().contains("not closed") && split("a\\").is_err());
     }
 
     #[test]
