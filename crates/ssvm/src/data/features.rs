@@ -46,7 +46,7 @@ impl Extend<f32> for NodeFeatures {
     fn extend<I: IntoIterator<Item = f32>>(&mut self, values: I) {
         match self {
             Self::Single(all) => all.extend(values),
-            Self::Half(all) => all.extend(values.into_iter().map(Half::nearest)),
+            Self::Half(all) => all.extend(values.into_iter().map(Half::from_f32)),
         }
     }
 }

@@ -10,20 +10,9 @@ use crate::solver::{SolverTable, Standard};
 /// One run: MP-BCFW with seed 1 on the wall clock unless you set something else.
 ///
 /// ```
-/// # use ssvm::{ClockKind, Fault, MaxOracle, Simple, Solve, SparsePlane};
-/// # struct Hinge;
-/// # impl MaxOracle for Hinge {
-/// #     fn terms(&self) -> usize { 1 }
-/// #     fn dim(&self) -> usize { 1 }
-/// #     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
-/// #         let violated = w[0] < 1.0;
-/// #         plane.entries.clear();
-/// #         plane.entries.extend(violated.then_some((0, -1.0)));
-/// #         plane.offset = f64::from(u8::from(violated));
-/// #         Ok(1)
-/// #     }
-/// # }
-/// # let problem = Simple::new(Hinge);
+/// use ssvm::{ClockKind, Hinge, Simple, Solve};
+///
+/// let problem = Simple::new(Hinge);
 /// let outcome = Solve::new(&problem).solver("bcfw").gap(1e-4).clock(ClockKind::VIRTUAL).run()?;
 /// assert!(outcome.points.last().is_some_and(|point| point.gap <= 1e-4));
 /// # Ok::<(), ssvm::Error>(())

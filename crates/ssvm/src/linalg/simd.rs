@@ -8,7 +8,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::half::Half;
+use super::Half;
 
 /// Four lanes of f64.
 pub(super) trait Lanes: Copy {

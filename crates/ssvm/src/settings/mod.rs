@@ -51,7 +51,14 @@ impl std::str::FromStr for Until {
     }
 }
 
-/// When to stop: the first limit that is reached, unless `until` says otherwise. Independent knobs.
+/// When to stop: the first limit that is reached, unless `until` says otherwise.
+///
+/// ```
+/// use ssvm::Budget;
+///
+/// let budget = Budget { gap: Some(1e-3), ..Budget::iterations(100) };
+/// assert_eq!(budget.iterations, Some(100));
+/// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Budget {
     /// Most iterations.
@@ -106,6 +113,14 @@ pub fn time_limit(seconds: f64) -> Result<Duration> {
 const TENTHS: [u64; 10] = [10, 13, 16, 20, 25, 32, 40, 50, 63, 80];
 
 /// After which iterations the primal is evaluated (off the clock). The last iteration always is.
+///
+/// ```
+/// use ssvm::Cadence;
+///
+/// let due: Vec<u64> = (1..=20).filter(|iteration| Cadence::Log.due(*iteration)).collect();
+/// assert_eq!(due, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16, 20]);
+/// assert_eq!("at:1,5".parse(), Ok(Cadence::At(vec![1, 5])));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cadence {

@@ -186,7 +186,7 @@ impl<'p, P: Problem> State<'p, P> {
             reach: vec![0.0; n],
             round: 0,
             rest: vec![(0, 0); n],
-            orders: Orders::new(Order::Permutation, n, 1),
+            orders: Orders::new(Order::PERMUTATION, n, 1),
             search: Search { wait: 0, waited: 0, steps: 8 },
         }
     }

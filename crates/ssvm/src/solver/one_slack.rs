@@ -114,7 +114,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
             sum: vec![0.0; dim],
             work: problem.work(),
             plane: P::Plane::default(),
-            orders: Orders::new(Order::Permutation, n, seed),
+            orders: Orders::new(Order::PERMUTATION, n, seed),
             iteration: 0,
             round: 0,
         }
