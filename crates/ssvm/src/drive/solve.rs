@@ -63,7 +63,7 @@ impl<'p, P: Problem> Solve<'p, P> {
         self
     }
 
-    /// The clock counts so many seconds for each second inside the exact oracle.
+    /// The seconds that the clock counts for each second inside the exact oracle.
     pub fn oracle_cost(mut self, cost: OracleCost) -> Self {
         self.oracle_cost = cost;
         self
@@ -75,19 +75,19 @@ impl<'p, P: Problem> Solve<'p, P> {
         self
     }
 
-    /// Stop after so many iterations.
+    /// Stop after this many iterations.
     pub fn iterations(mut self, iterations: u64) -> Self {
         self.budget.iterations = Some(iterations);
         self
     }
 
-    /// Stop after so much solver time in seconds.
+    /// Stop after this much solver time in seconds.
     pub fn time(mut self, seconds: f64) -> Self {
         self.budget.time_s = Some(seconds);
         self
     }
 
-    /// Stop after so many exact oracle calls.
+    /// Stop after this many exact oracle calls.
     pub fn oracle_calls(mut self, calls: u64) -> Self {
         self.budget.oracle_calls = Some(calls);
         self

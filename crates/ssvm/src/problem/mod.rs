@@ -297,7 +297,7 @@ pub trait Problem: Sync {
 /// what is exported.
 pub(crate) const COPIES: usize = 6;
 
-/// Bytes of so many vectors of this length.
+/// Bytes of this many vectors of this length.
 pub(crate) fn vectors(count: usize, length: usize) -> u64 {
     (count as u64).saturating_mul(length as u64).saturating_mul(8)
 }

@@ -148,7 +148,7 @@ impl Cadence {
         }
     }
 
-    /// How often a run of so many iterations is evaluated, its end not counted unless it is due.
+    /// How often a run of this many iterations is evaluated, its end not counted unless it is due.
     pub fn count(&self, iterations: u64) -> u64 {
         match self {
             Self::Every(k) => iterations / k,
@@ -228,7 +228,7 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
-    /// The solver with its parameters, and the price of the oracle where that is not its own: `mp-bcfw (T=5) k=16`.
+    /// The solver with its parameters, and the oracle cost unless it is 1: `mp-bcfw (T=5) k=16`.
     pub fn cell(&self) -> String {
         if self.oracle_cost.is_one() {
             return self.solver.to_string();

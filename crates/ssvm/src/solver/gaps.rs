@@ -6,7 +6,7 @@ use crate::settings::{Domain, Param};
 /// How often all gaps are made exact.
 pub const REFRESH: Param = Param {
     key: "refresh",
-    about: "one oracle call per term without a step every so many passes, to make all gap estimates exact",
+    about: "one oracle call per term without a step every this many passes, to make all gap estimates exact",
     default: "10",
     domain: Domain::Count(1, u32::MAX as u64),
 };

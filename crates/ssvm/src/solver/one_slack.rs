@@ -13,7 +13,7 @@ use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
-/// Sums without weight leave after so many rounds.
+/// Sums without weight leave after this many rounds.
 const AGE: u64 = 20;
 
 /// The small problem is solved to this gap, or to this part of the large one's.
