@@ -1,4 +1,4 @@
-//! Official addresses → verified files: resumable downloads, checksums before use, archives unpacked safely.
+//! Fetches official files: resumable downloads, checksums before use, archives unpacked safely.
 //!
 //! A download grows in `NAME.part` and becomes `NAME` only after its content was compared with what is known of it. Where
 //! nothing is known the first download is trusted and its checksum recorded in `NAME.sha256` for the later ones.
@@ -16,7 +16,7 @@ use super::known::{self, Checked, DataDir, Expected, KnownFile, KnownSet};
 use crate::store::files::{self, with_suffix};
 use crate::{Error, Result};
 
-/// Called with the bytes there are and, if known, the total.
+/// Called with the bytes so far and, if known, the total.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
 
 /// Waits before another attempt; `std::thread::sleep` outside of tests.
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Attempts in a row that may bring nothing before a transfer is given up.
 const ATTEMPTS: u32 = 3;
 
-/// Most bytes of a download, whatever the server says.
+/// Most bytes of a download, whatever the server announces.
 pub const MAX_DOWNLOAD: u64 = 1 << 35;
 
 /// Most bytes an archive may unpack to.
@@ -37,9 +37,9 @@ const MAX_UNPACKED: u64 = 1 << 36;
 /// What happened to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was there and is not another file, as far as can be told; how it was verified.
+    /// It existed and is not known to be another file; how it was verified.
     AlreadyThere(Checked),
-    /// The set is there in another form, such as an unpacked folder.
+    /// The set exists in another form, such as an unpacked folder.
     Elsewhere(PathBuf),
     /// It was downloaded; how it was verified.
     Downloaded(Checked),
@@ -94,7 +94,7 @@ pub fn download<'e>(
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     files::make_folder(folder)?;
     let (data, validator) = (with_suffix(target, ".part"), with_suffix(target, ".part.etag"));
-    let part = Part { url, target, data, validator, expected, most };
+    let part = PartialFile { url, target, data, validator, expected, most };
     part.transfer(progress, pause)?;
     let checked = part.verify().inspect_err(|_| part.discard())?;
     if let Checked::Unrecorded(sha256) = &checked {
@@ -108,7 +108,7 @@ pub fn download<'e>(
 }
 
 /// An unfinished download.
-struct Part<'a> {
+struct PartialFile<'a> {
     url: &'a str,
     target: &'a Path,
     /// The bytes so far.
@@ -129,7 +129,7 @@ enum Stop {
     Local(Error),
 }
 
-impl Part<'_> {
+impl PartialFile<'_> {
     fn len(&self) -> u64 {
         fs::metadata(&self.data).map_or(0, |m| m.len())
     }
@@ -208,7 +208,7 @@ impl Part<'_> {
                 }
             },
             StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => {
-                // Either everything is here already, which the checksum tells, or the file has become shorter.
+                // Either everything is here already, which the checksum decides, or the file has become shorter.
                 if content_range(&response).is_some_and(|(_, total)| total == Some(have)) {
                     return Ok(());
                 }
@@ -319,7 +319,7 @@ pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
     files::make_folder(folder)?;
     let staging = tempfile::Builder::new().prefix(".unpack-").tempdir_in(folder);
     let staging = staging.map_err(Error::io("create a folder in", folder))?;
-    let mut room = MAX_UNPACKED;
+    let mut left = MAX_UNPACKED;
     archive::each_entry(source, |entry| {
         let name = entry.path.display().to_string();
         let refuse = |why: &str| Error::file(source, format!("is refused: its entry {name:?} {why}"));
@@ -337,7 +337,7 @@ pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
         if !entry.kind.is_file() {
             return Err(refuse("is neither a file nor a folder"));
         }
-        room = room.checked_sub(entry.size).ok_or_else(|| refuse("makes it too large"))?;
+        left = left.checked_sub(entry.size).ok_or_else(|| refuse("makes it too large"))?;
         files::make_folder(path.parent().unwrap_or(staging.path()))?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let mut file = file.map_err(|e| match e.kind() {

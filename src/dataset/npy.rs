@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::memory::Room;
+use super::memory::Quota;
 use super::npy_header::{Header, Kind};
 use ssvm::data::NodeFeatures;
 use ssvm::linalg::{Half, on_huge_pages};
@@ -47,7 +47,7 @@ element!(
     Uint u64 => |value| value as i64,
 );
 
-/// The first N bytes; callers pass at least so many.
+/// The first N bytes; callers pass at least N.
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[..N]);
@@ -55,20 +55,20 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 /// Reads one `.npy` array: lengths of its axes (none for a scalar) and values, last axis fastest. Fails with what is wrong
-/// with the array, also when its values do not fit into `room`.
-pub fn read<T: Element>(mut reader: impl Read, room: &mut Room) -> Result<(Vec<usize>, Vec<T>), String> {
+/// with the array, also when its values do not fit into `quota`.
+pub fn read<T: Element>(mut reader: impl Read, quota: &mut Quota) -> Result<(Vec<usize>, Vec<T>), String> {
     let (header, count) = read_header(&mut reader)?;
-    read_values(reader, header, count, room)
+    read_values(reader, header, count, quota)
 }
 
 /// Reads features in the precision they have, half or single; double is rounded to single.
-pub fn read_features(mut reader: impl Read, room: &mut Room) -> Result<(Vec<usize>, NodeFeatures), String> {
+pub fn read_features(mut reader: impl Read, quota: &mut Quota) -> Result<(Vec<usize>, NodeFeatures), String> {
     let (header, count) = read_header(&mut reader)?;
     if (header.kind, header.size) == (Kind::Float, 2) {
-        let (shape, values) = read_values(reader, header, count, room)?;
+        let (shape, values) = read_values(reader, header, count, quota)?;
         return Ok((shape, NodeFeatures::Half(values)));
     }
-    let (shape, values) = read_values(reader, header, count, room)?;
+    let (shape, values) = read_values(reader, header, count, quota)?;
     Ok((shape, NodeFeatures::Single(values)))
 }
 
@@ -76,14 +76,14 @@ fn read_values<T: Element>(
     mut reader: impl Read,
     header: Header,
     count: usize,
-    room: &mut Room,
+    quota: &mut Quota,
 ) -> Result<(Vec<usize>, Vec<T>), String> {
     let (size, descr) = (header.size, &header.descr);
     let decode = T::decoder(header.kind, size)
         .ok_or_else(|| format!("has type {descr}, but must be {}: convert it with .astype()", T::EXPECTED))?;
     let swap = header.big_endian && size > 1;
     let transposed = header.fortran && header.shape.len() == 2;
-    room.take((count * size_of::<T>()) as u64 * if transposed { 2 } else { 1 })?;
+    quota.take((count * size_of::<T>()) as u64 * if transposed { 2 } else { 1 })?;
 
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| "is too large for this machine")?;
@@ -121,10 +121,10 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Reads a text scalar: NumPy `str`, `bytes`, or an array of uint8 holding UTF-8.
-pub fn read_text(mut reader: impl Read, room: &mut Room) -> Result<String, String> {
+pub fn read_text(mut reader: impl Read, quota: &mut Quota) -> Result<String, String> {
     let (Header { kind, size, big_endian, descr, .. }, count) = read_header(&mut reader)?;
     let wanted = count.checked_mul(size).ok_or("is too large")?;
-    room.take(2 * wanted as u64)?;
+    quota.take(2 * wanted as u64)?;
     let mut raw = Vec::new();
     reader.take(wanted as u64).read_to_end(&mut raw).map_err(|e| e.to_string())?;
     if raw.len() < wanted {

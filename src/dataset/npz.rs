@@ -23,7 +23,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use super::memory::Room;
+use super::memory::Quota;
 use super::npy::{self, Element};
 use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, graph};
 use crate::store::files;
@@ -104,14 +104,14 @@ pub fn write_graph(path: &Path, graph: &RawGraph) -> Result<()> {
 
 /// Reads the `meta` text of a graph file alone, without its arrays.
 pub fn read_meta(path: &Path) -> Result<Option<String>> {
-    Archive::open(path)?.optional("meta", |entry, room| npy::read_text(entry, room))
+    Archive::open(path)?.optional("meta", |entry, quota| npy::read_text(entry, quota))
 }
 
 impl RawGraph {
     /// Reads a graph file as it is stored; shapes, types and ranges are checked.
     pub fn read(path: &Path) -> Result<Self> {
         let mut file = Archive::open(path)?;
-        let (shape, features) = file.array("features", 2, |entry, room| npy::read_features(entry, room))?;
+        let (shape, features) = file.array("features", 2, |entry, quota| npy::read_features(entry, quota))?;
         let (nodes, features_per_node) = (shape[0], shape[1]);
         let (shape, ids) = file.integers("edges", 2)?;
         if shape[1] != 2 {
@@ -149,7 +149,7 @@ impl RawGraph {
             edges,
             pairwise_weight: file.scalar("pairwise_weight")?,
             label_pixels: file.label_pixels(nodes, num_labels)?,
-            meta: file.optional("meta", |entry, room| npy::read_text(entry, room))?,
+            meta: file.optional("meta", |entry, quota| npy::read_text(entry, quota))?,
         };
         graph.check_edges().map_err(|message| Error::file(path, message))?;
         Ok(graph)
@@ -160,7 +160,7 @@ impl RawGraph {
         self.node_offsets.len().saturating_sub(1)
     }
 
-    /// Whether there is no example.
+    /// Whether it has no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -216,7 +216,7 @@ impl RawGraph {
         Ok((data, dropped))
     }
 
-    /// Features of known nodes are finite; examples and nodes are told as the file counts them.
+    /// Fails when a feature of a known node is not finite; the message counts examples and nodes as the file does.
     fn check_features(&self) -> Result<(), String> {
         let p = self.features_per_node;
         for i in 0..self.len() {
@@ -307,7 +307,7 @@ fn put<T, const N: usize>(
 struct Archive<'p> {
     path: &'p Path,
     zip: ZipArchive<BufReader<File>>,
-    room: Room,
+    quota: Quota,
 }
 
 /// One array of it.
@@ -320,7 +320,7 @@ impl<'p> Archive<'p> {
         let zip = zip.map_err(|panic| panic.to_string()).and_then(|zip| zip.map_err(|e| e.to_string()));
         let zip =
             zip.map_err(|e| Error::file(path, format!("is not a graph file: it must be a NumPy .npz archive ({e})")))?;
-        Ok(Self { path, zip, room: Room::of(path)? })
+        Ok(Self { path, zip, quota: Quota::of(path)? })
     }
 
     fn wrong(&self, name: &str, message: impl std::fmt::Display) -> Error {
@@ -331,22 +331,22 @@ impl<'p> Archive<'p> {
     fn optional<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Entry<'_>, &mut Room) -> Result<T, String>,
+        read: impl FnOnce(Entry<'_>, &mut Quota) -> Result<T, String>,
     ) -> Result<Option<T>> {
         let read = match self.zip.by_name(&format!("{name}.npy")) {
-            Ok(entry) => read(entry, &mut self.room).map(Some),
+            Ok(entry) => read(entry, &mut self.quota).map(Some),
             Err(ZipError::FileNotFound) => Ok(None),
             Err(e) => Err(format!("cannot be read ({e})")),
         };
         read.map_err(|message| self.wrong(name, message))
     }
 
-    /// An array that must be there, with so many axes.
+    /// An array that the file must have, with this number of axes.
     fn array<V>(
         &mut self,
         name: &str,
         axes: usize,
-        read: impl FnOnce(Entry<'_>, &mut Room) -> Result<(Vec<usize>, V), String>,
+        read: impl FnOnce(Entry<'_>, &mut Quota) -> Result<(Vec<usize>, V), String>,
     ) -> Result<(Vec<usize>, V)> {
         match self.optional(name, read)? {
             Some((shape, values)) if shape.len() == axes => Ok((shape, values)),
@@ -359,11 +359,11 @@ impl<'p> Archive<'p> {
     }
 
     fn integers(&mut self, name: &str, axes: usize) -> Result<(Vec<usize>, Vec<i64>)> {
-        self.array(name, axes, |entry, room| npy::read(entry, room))
+        self.array(name, axes, |entry, quota| npy::read(entry, quota))
     }
 
     fn scalar<T: Element>(&mut self, name: &str) -> Result<Option<T>> {
-        match self.optional(name, |entry, room| npy::read::<T>(entry, room))? {
+        match self.optional(name, |entry, quota| npy::read::<T>(entry, quota))? {
             None => Ok(None),
             Some((_, values)) if values.len() == 1 => Ok(Some(values[0])),
             Some((shape, _)) => Err(self.wrong(name, format!("has shape {shape:?}, but must be a scalar"))),
@@ -380,7 +380,7 @@ impl<'p> Archive<'p> {
 
     fn label_pixels(&mut self, nodes: usize, num_labels: usize) -> Result<Option<Vec<u32>>> {
         let name = "label_pixels";
-        let Some((shape, counts)) = self.optional(name, |entry, room| npy::read::<i64>(entry, room))? else {
+        let Some((shape, counts)) = self.optional(name, |entry, quota| npy::read::<i64>(entry, quota))? else {
             return Ok(None);
         };
         if shape != [nodes, num_labels] {

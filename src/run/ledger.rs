@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::dataset::memory::{Lookout, available_memory, resident_memory};
+use crate::dataset::memory::{MemoryWatch, available_memory, resident_memory};
 use crate::text::bytes;
 
 /// Below this part of the reserve nobody can wait for a run that was told to end.
@@ -27,7 +27,7 @@ pub enum Left {
 /// Who may have taken what.
 #[derive(Debug)]
 pub struct Ledger {
-    lookout: Lookout,
+    lookout: MemoryWatch,
     /// When to look again: a look costs some microseconds of a core that a worker may share.
     next: Instant,
     held: u64,
@@ -37,7 +37,7 @@ pub struct Ledger {
 
 impl Default for Ledger {
     fn default() -> Self {
-        Self { lookout: Lookout::default(), next: Instant::now(), held: resident_memory(), shares: BTreeMap::new() }
+        Self { lookout: MemoryWatch::default(), next: Instant::now(), held: resident_memory(), shares: BTreeMap::new() }
     }
 }
 
@@ -54,7 +54,7 @@ impl Ledger {
         }
         self.note(resident_memory(), at_work);
         let left = self.lookout.left();
-        self.next = Instant::now() + Lookout::pause(left);
+        self.next = Instant::now() + MemoryWatch::pause(left);
         match left {
             left if left < OUT => Left::Nothing,
             left if left < 1.0 => Left::Little,

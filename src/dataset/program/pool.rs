@@ -119,7 +119,7 @@ impl Pool {
         self.with_program(|_, _| Ok(()))
     }
 
-    /// Measures the pipe once more. Answers that nobody waits for are dropped.
+    /// Measures the pipe once more. Answers that are still expected are dropped.
     pub fn echo(&self) -> Result<(), String> {
         self.with_program(|program, _| {
             program.drain()?;
@@ -187,7 +187,7 @@ impl Pool {
     }
 }
 
-/// One program that has said its handshake.
+/// One program after its handshake.
 struct Program {
     child: Child,
     handshake: Handshake,
@@ -292,7 +292,7 @@ impl Program {
         Ok(line.len() + bytes)
     }
 
-    /// Reads the answers that nobody waits for any more.
+    /// Reads and drops the answers that were announced and not asked for.
     fn drain(&mut self) -> Result<(), String> {
         let mut unwanted = Answer::default();
         while !self.asked.is_empty() {
