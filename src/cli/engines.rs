@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::run::SelectArgs;
 use crate::dataset::DataDir;
 use crate::experiment::Experiment;
 use crate::run::cluster::{Job, TimeLimit, sbatch, shell};
@@ -32,11 +33,10 @@ pub fn ids(out: &Path) -> PathBuf {
 pub fn job(
     args: &EngineArgs,
     experiment: &Experiment,
+    select: &SelectArgs,
     out: &Path,
     data: &DataDir,
     shards: usize,
-    jobs: Option<u16>,
-    isolated: bool,
 ) -> anyhow::Result<Job> {
     let out = shell::path(out)?;
     sbatch::check_folder(&out)?;
@@ -58,9 +58,9 @@ pub fn job(
         exclusive: args.exclusive,
         at_once: args.at_once.map(|count| count as usize),
         // Without a node of its own a task must not take every core it sees.
-        jobs: jobs.map(usize::from).or(experiment.jobs).or((!args.exclusive).then_some(1)),
+        jobs: select.jobs().or(experiment.jobs).or((!args.exclusive).then_some(1)),
         threads: experiment.threads,
-        isolated,
+        isolated: select.isolated,
         more: Vec::new(),
     })
 }

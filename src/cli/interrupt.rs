@@ -1,34 +1,50 @@
-//! Ctrl-C, SIGTERM and a closed terminal in, a flag out for commands that end in order, and exit code 1 for the others.
-//! What was ignored when the program started stays ignored: `nohup` and background jobs rely on it.
+//! Signals: Ctrl-C, SIGTERM and a closed terminal set a flag for commands that end in order, and end all others with exit
+//! code 1. Signals that were ignored when the program started stay ignored: `nohup` and background jobs rely on it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use super::note;
+use crate::run::worker::StopSignal;
 
 /// How long a program may finish its call after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-static FLAG: AtomicBool = AtomicBool::new(false);
-/// Whether somebody looks at the flag.
+static STOP: LazyLock<StopSignal> = LazyLock::new(StopSignal::default);
+/// Whether the command reads the flag.
 static HEEDED: AtomicBool = AtomicBool::new(false);
 
-/// Set by the first signal: runs in flight are dropped, finished ones stay. The second ends the process.
+/// Set by the first signal: runs in flight are dropped, finished ones stay. The second signal ends the process.
 pub fn flag() -> &'static AtomicBool {
     HEEDED.store(true, Ordering::Relaxed);
-    &FLAG
+    &STOP.cancel
 }
 
-/// Listens to signals from here on. Where nobody looks at the flag the first one ends the process: files that were there
-/// are whole, as outputs take their place only when they are.
+/// The same for sessions, which also heed SIGUSR1, the signal of clusters before a time limit, and SIGXCPU: runs in
+/// flight are finished, no further one is started. Commands without runs ignore these two.
+pub fn stop_signal() -> StopSignal {
+    flag();
+    STOP.clone()
+}
+
+/// Handles signals from here on. Where no command reads the flag the first one ends the process: files on disk are whole,
+/// as outputs take their place only when they are.
 pub fn listen() {
-    // A failed allocation or a full stack says so and aborts; its exit code is that of every other error.
-    let always = Arc::new(AtomicBool::new(true));
-    let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
-    // Without a handler signals still end the program, only less politely.
+    keep_ignored();
+    // Without a handler signals still end the program, only without a message.
+    #[cfg(unix)]
+    {
+        // A cluster may ask for the end while data are still loaded.
+        for signal in [signal_hook::consts::SIGUSR1, signal_hook::consts::SIGXCPU] {
+            let _ = signal_hook::flag::register(signal, STOP.drain.clone());
+        }
+        // A failed allocation or a full stack prints a message and aborts; its exit code is that of every other error.
+        let always = Arc::new(AtomicBool::new(true));
+        let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
+    }
     let _ = ctrlc::set_handler(|| {
-        if FLAG.swap(true, Ordering::Relaxed) {
+        if STOP.cancel.swap(true, Ordering::Relaxed) {
             stop_at_once();
         }
         if !HEEDED.load(Ordering::Relaxed) {
@@ -36,7 +52,7 @@ pub fn listen() {
             stop_at_once();
         }
         note("stopping; once more to stop at once");
-        // Runs look up between two calls; after this long they wait for a program that does not answer.
+        // Runs read the flag between two calls; after this long they wait for a program that does not answer.
         std::thread::sleep(PATIENCE);
         crate::dataset::program::kill_all();
     });
@@ -48,30 +64,10 @@ pub fn stop_at_once() -> ! {
     std::process::exit(1)
 }
 
-/// Set by SIGUSR1, which clusters send before a time limit strikes, and by SIGXCPU: runs in flight are finished, no further one
-/// is started. Commands that make no runs take no notice.
+/// Blocks the signals that are ignored now, in this thread and those it makes: a handler would wake them up. Must be
+/// called before another thread starts.
 #[cfg(unix)]
-pub fn drain() -> Option<&'static AtomicBool> {
-    static DRAIN: OnceLock<Option<Arc<AtomicBool>>> = OnceLock::new();
-    let flag = DRAIN.get_or_init(|| {
-        let flag = Arc::new(AtomicBool::new(false));
-        // One that cannot be heard ends the process, as before.
-        let heard = [signal_hook::consts::SIGUSR1, signal_hook::consts::SIGXCPU]
-            .map(|signal| signal_hook::flag::register(signal, flag.clone()).is_ok());
-        heard[0].then_some(flag)
-    });
-    flag.as_deref()
-}
-
-#[cfg(not(unix))]
-pub fn drain() -> Option<&'static AtomicBool> {
-    None
-}
-
-/// Blocks the signals that are ignored now, in this thread and those it makes: a handler would wake them up. To be called
-/// before there is another thread.
-#[cfg(unix)]
-pub fn keep_ignored() {
+fn keep_ignored() {
     use nix::sys::signal::{SigSet, Signal};
 
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -85,9 +81,9 @@ pub fn keep_ignored() {
             ignored.add(signal);
         }
     }
-    // A signal that cannot be blocked is heard, as before.
+    // A signal that cannot be blocked is handled like the others.
     let _ = ignored.thread_block();
 }
 
 #[cfg(not(unix))]
-pub fn keep_ignored() {}
+fn keep_ignored() {}

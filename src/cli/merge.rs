@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::{TextOrJson, note, print};
 use crate::run::cluster::status::Found;
-use crate::run::shard::list::List;
+use crate::run::shard::list::IdFile;
 use crate::run::shard::merge::merge;
 
 /// Arguments of `merge`.
@@ -35,7 +35,7 @@ pub struct MergeArgs {
 /// Runs the command; an error when two records contradict each other.
 pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     // Before anything is written.
-    let list = args.ids.as_deref().map(List::read).transpose()?;
+    let list = args.ids.as_deref().map(IdFile::read).transpose()?;
     let merged = merge(&args.inputs, &args.out)?;
     let (folders, runs, out) = (merged.folders, merged.runs, args.out.display());
     print(&match args.format {

@@ -157,9 +157,6 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
 }
 
 fn command_line(catalog: &dyn Catalog) -> ExitCode {
-    interrupt::keep_ignored();
-    // A cluster may ask for the end while data are still loaded.
-    interrupt::drain();
     interrupt::listen();
     memory::watch();
     let parsed = command(catalog).try_get_matches();

@@ -4,117 +4,142 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::run::{self, RunArgs};
+use super::run::{self, OutputArgs, SelectArgs};
 use super::{data as data_command, interrupt, note, pages, print};
 use crate::dataset::{DataDir, Request};
-use crate::experiment::Experiment;
-use crate::experiment::Plan;
 use crate::experiment::catalog::Catalog;
+use crate::experiment::{Experiment, Plan};
 use crate::render::figure::FileFormat;
 use crate::render::tables::claims;
-use crate::run::session::{self, Finished};
+use crate::run::session::{self, Finished, Report};
+use crate::store::folder::{self, Contents};
+use crate::store::manifest::Manifest;
 use crate::study::frame::load::Results;
 use crate::text::duration;
 
-/// What is run where the real data sets are there: on this machine, then in the paper's regime.
+/// The configs for the real data sets: on this machine, then in the paper's regime.
 const REAL: [&str; 2] = ["paper", "regime"];
-/// What is run where one is not.
-const TWINS: [&str; 1] = ["quick"];
+/// The config for their synthetic stand-ins.
+const SYNTHETIC: &str = "quick";
 
 /// Options of `reproduce`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench reproduce\n  ssvm-bench reproduce --fetch\n  \
     ssvm-bench reproduce --config quick --out results/quick --isolated")]
 pub struct ReproduceArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short; repeatable,
-    /// all into one folder [default: paper and regime where the real data sets are there, else quick on their twins]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = run::config_help() + "; repeatable, all into one folder \
+        [default: paper and regime where the real data sets are there, else quick on their twins]")]
     config: Vec<PathBuf>,
     /// Download the real data sets first
     #[arg(long)]
     fetch: bool,
     #[command(flatten)]
-    how: run::HowArgs,
-}
-
-/// The configs, and why: the real data sets when all of them are there.
-fn configs(
-    args: &ReproduceArgs,
-    catalog: &dyn Catalog,
-    data: &DataDir,
-) -> anyhow::Result<(Vec<PathBuf>, Option<String>)> {
-    if !args.config.is_empty() {
-        return Ok((args.config.clone(), None));
-    }
-    let experiment = Experiment::load(REAL[0], catalog.solvers())?;
-    let is_there = |name: &str| catalog.dataset(name).is_some_and(|info| info.is_there(&Request::new(name, data)));
-    let names: Vec<&str> = experiment.datasets.iter().map(|spec| spec.name.as_str()).collect();
-    let missing: Vec<&str> = names.iter().copied().filter(|name| !is_there(name)).collect();
-    let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
-    if missing.is_empty() {
-        let words = "the real data sets are there: configs paper and regime (--config quick for their small twins)";
-        return Ok((paths(&REAL), Some(words.to_owned())));
-    }
-    let words = format!(
-        "on synthetic twins, since {} {} not there: `ssvm-bench reproduce --fetch` gets the real data sets",
-        missing.join(", "),
-        if missing.len() == 1 { "is" } else { "are" }
-    );
-    Ok((paths(&TWINS), Some(words)))
+    select: SelectArgs,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Runs the command. Failed runs do not keep the pages from being made: the error comes last.
 pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let began = Instant::now();
-    let quiet = args.how.quiet;
     let say = |text: &str| {
-        if !quiet {
-            note(text);
+        if !args.output.quiet {
+            note(text)
         }
     };
-    if args.fetch {
-        let experiment = Experiment::load(REAL[0], catalog.solvers())?;
-        let names: Vec<String> = experiment.datasets.into_iter().map(|spec| spec.name).collect();
-        data_command::fetch_sets(catalog, data, &names)?;
-    }
-    let (configs, why) = configs(args, catalog, data)?;
-    if let Some(words) = why {
-        say(&words);
-    }
-    // Before the first of them runs for an hour.
-    configs.iter().try_for_each(|config| Experiment::load(config, catalog.solvers()).map(drop))?;
-    let mut out: Option<PathBuf> = args.how.out.clone();
-    let mut last = None;
-    let mut reports = Vec::new();
-    for config in configs {
-        let how = run::HowArgs { out: out.clone(), ..args.how.clone() };
-        let args = RunArgs::plain(config, how);
-        let (experiment, mut options) = args.read(catalog, data)?;
-        // What the configs before it left is meant to be there.
-        options.warn_of_others &= reports.is_empty();
-        let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
-        let Finished { report, manifest, contents } =
-            session::run(&experiment, &plan, catalog, &options, interrupt::flag())?;
-        if report.interrupted {
-            return run::complete(&args, &report);
-        }
-        out = Some(options.out);
-        last = Some((manifest, contents));
-        reports.push((args, report));
-    }
-    let (Some(out), Some((manifest, contents))) = (out, last) else { anyhow::bail!("no config to run") };
-    // Pages are about the folder: `--only` says what is run, and must not put a part in the place of the whole.
+    let experiments = experiments(args, catalog, data, &say)?;
+    let (folder, reports) = execute(args, experiments, catalog, data)?;
+    let Folder { out, manifest, contents } = folder;
+    // Pages are about the folder: `--only` narrows what is run, and must not put a part in the place of the whole.
     let results = Results::of(&out, manifest, contents, catalog, &[])?;
     pages::warn(&results);
     let (page, drawn) = write_pages(&results, &out, &say)?;
-    print(&format!("\nreport   {}\n", page.display()))?;
-    print(&format!("figures  {} ({drawn} files)\n", out.join("figures").display()))?;
     let planned: u64 = reports.iter().map(|(_, report)| report.planned).sum();
-    print(&format!("runs     {} ({planned} runs)\n", out.join("runs").display()))?;
+    print(&format!(
+        "\nreport   {}\nfigures  {} ({drawn} files)\nruns     {} ({planned} runs)\n",
+        page.display(),
+        out.join("figures").display(),
+        out.join("runs").display()
+    ))?;
+    if args.output.verbose {
+        note(&format!("{} records were read", folder::records_read()));
+    }
     say(&format!("done in {}", duration(began.elapsed().as_secs_f64())));
-    reports.iter().try_for_each(|(args, report)| run::complete(args, report))
+    reports.iter().try_for_each(|(again, report)| run::complete(report, again, args.output.quiet))
 }
 
+/// The checked experiments: those that were named, else those of the paper when all its data sets are there.
+fn experiments(
+    args: &ReproduceArgs,
+    catalog: &dyn Catalog,
+    data: &DataDir,
+    say: &dyn Fn(&str),
+) -> anyhow::Result<Vec<Experiment>> {
+    let load = |config: &Path| Experiment::load(config, catalog.solvers());
+    let mut experiments: Vec<Experiment> = args.config.iter().map(|config| load(config)).collect::<Result<_, _>>()?;
+    if args.fetch || experiments.is_empty() {
+        let real: Vec<Experiment> = REAL.iter().map(|name| load(Path::new(name))).collect::<Result<_, _>>()?;
+        let names: Vec<String> = real[0].datasets.iter().map(|spec| spec.name.clone()).collect();
+        if args.fetch {
+            data_command::fetch_sets(catalog, data, &names)?;
+        }
+        let is_there = |name: &str| catalog.dataset(name).is_some_and(|info| info.is_there(&Request::new(name, data)));
+        let missing: Vec<&str> = names.iter().map(String::as_str).filter(|name| !is_there(name)).collect();
+        if !experiments.is_empty() {
+            // The configs were named; only the download needed the others.
+        } else if missing.is_empty() {
+            say("the real data sets are there: configs paper and regime (--config quick for their small twins)");
+            experiments = real;
+        } else {
+            say(&format!(
+                "on synthetic twins, since {} {} not there: `ssvm-bench reproduce --fetch` gets the real data sets",
+                missing.join(", "),
+                if missing.len() == 1 { "is" } else { "are" }
+            ));
+            experiments = vec![load(Path::new(SYNTHETIC))?];
+        }
+    }
+    for experiment in &mut experiments {
+        experiment.narrow(&args.select.only)?;
+    }
+    Ok(experiments)
+}
+
+/// A result folder in memory.
+struct Folder {
+    out: PathBuf,
+    manifest: Manifest,
+    contents: Contents,
+}
+
+/// Executes the experiments one after the other into one folder. Each record is read at most once: what is known of the
+/// folder goes from session to session. Also returns each report with the command that continues it.
+fn execute(
+    args: &ReproduceArgs,
+    experiments: Vec<Experiment>,
+    catalog: &dyn Catalog,
+    data: &DataDir,
+) -> anyhow::Result<(Folder, Vec<(String, Report)>)> {
+    let first = experiments.first().map(Experiment::folder).unwrap_or_default();
+    let out = args.select.out.clone().unwrap_or(first);
+    let mut folder = Folder { out: out.clone(), manifest: Manifest::default(), contents: Contents::default() };
+    let mut reports = Vec::new();
+    for mut experiment in experiments {
+        let known = run::known_costs(&mut experiment, &out, folder.contents, catalog);
+        let mut options = args.select.options(out.clone(), &args.output, data);
+        // What the configs before it left belongs there.
+        options.warn_of_others &= reports.is_empty();
+        let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
+        let Finished { report, manifest, contents } = session::run(&experiment, plan, catalog, &options, known)?;
+        let again = run::command(&experiment.path, &report);
+        if report.interrupted {
+            run::complete(&report, &again, args.output.quiet)?;
+        }
+        folder = Folder { out: out.clone(), manifest, contents };
+        reports.push((again, report));
+    }
+    Ok((folder, reports))
+}
 /// Figures, tables, report and summary; prints the claims. The page, and how many figure files there are.
 fn write_pages(results: &Results, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
     let go_on = || {

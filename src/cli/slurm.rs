@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, bail};
 
 use super::engines::{self, EngineArgs};
+use super::run::{ConfigArgs, costs_of};
 use super::{TextOrJson, note, print};
 use crate::dataset::DataDir;
-use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Plan, RunSpec, plan_memory};
 use crate::run::cluster::cost::{self, Cost};
@@ -20,7 +20,7 @@ use crate::run::cluster::status::{self, Found, ShardStatus, State};
 use crate::run::cluster::{Job, programs, sbatch, shell};
 use crate::run::existing::Existing;
 use crate::run::oracle_cost;
-use crate::run::shard::list::List;
+use crate::run::shard::list::IdFile;
 use crate::run::shard::{self, MOST_SHARDS, part};
 use crate::store::files;
 
@@ -52,24 +52,11 @@ enum Action {
     in the queue."
 )]
 struct SubmitArgs {
-    /// Config file, or one that is built in: quick, smoke, ci, paper, regime, breakeven, league, league-short
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
-    /// Result folder [default: results/NAME of the config]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Parts of about the same cost, a task each [default: those of the last submission]
     #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
     shards: Option<usize>,
-    /// Concurrent runs of a task [default: the config's, else 1; with --exclusive the cores of the node]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
-    /// Time runs one at a time whatever --jobs says, for numbers to publish
-    #[arg(long)]
-    isolated: bool,
-    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-bcfw (T=5)'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
     #[command(flatten)]
     engine: EngineArgs,
     /// Write the scripts but no id file, say what would be done and what it would cost, and submit nothing
@@ -190,21 +177,20 @@ fn refused(jobs: &Jobs) -> String {
 
 /// Plan, shards and queue → what is to be submitted; `None` when there is nothing.
 fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Option<Submittable>> {
-    let mut experiment = Experiment::load(&args.config, catalog.solvers())?;
-    experiment.narrow(&args.only)?;
-    let out = args.out.clone().unwrap_or_else(|| experiment.folder());
+    let (mut experiment, out) = args.config.read(catalog)?;
     let out = PathBuf::from(shell::path(&out)?);
     let (before, ids) = (Jobs::read(&out)?, engines::ids(&out));
-    let list = before.as_ref().filter(|_| ids.exists()).map(|_| List::read(&ids)).transpose()?;
+    let list = before.as_ref().filter(|_| ids.exists()).map(|_| IdFile::read(&ids)).transpose()?;
     let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards().len()));
-    experiment.paper_costs = super::run::costs_of(&experiment, &out, catalog);
+    let known = part::scan(&out, |_| true)?;
+    experiment.paper_costs = costs_of(&out, &known.records, catalog);
     experiment.paper_costs.extend(list.iter().flat_map(|list| list.prices.clone()));
     let plan = if args.dry_run { Plan::outline } else { Plan::new }(&experiment, catalog, data)?;
     if let Some(set) = plan.pending.first() {
         bail!("the runs of {} are known only after the work that a dry run leaves out: {}", set.dataset, set.work);
     }
     let plan = oracle_cost::complete(plan, &experiment, catalog, data, note)?;
-    let existing = Existing::of(part::scan(&out, |_| true)?, &plan);
+    let existing = Existing::of(known, &plan);
     let estimator = existing.estimator(&plan);
     let seconds = |run: &RunSpec| estimator.seconds(run, plan.description(run));
     let is_done = |run: &RunSpec| existing.done.contains_key(&run.run_id);
@@ -223,7 +209,7 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
         let text = split.lines();
         (split.shards.into_iter().map(|shard| shard.runs).collect(), Some(text))
     };
-    let mut job = engines::job(&args.engine, &experiment, &out, data, lists.len(), args.jobs, args.isolated)?;
+    let mut job = engines::job(&args.engine, &experiment, &args.config.select, &out, data, lists.len())?;
     job.config = shell::path(&out.join(sbatch::FOLDER).join("config.toml"))?;
     job.more = args.more.iter().map(|word| shell::checked(word, "the option")).collect::<Result<_, _>>()?;
     let tasks = match before.as_ref().map(programs::queue) {
@@ -284,7 +270,7 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
         other => other?,
     };
     let arrays = sbatch::arrays(&due, largest)?;
-    let workers = if args.isolated { 1 } else { job.jobs.unwrap_or(1) };
+    let workers = if args.config.select.isolated { 1 } else { job.jobs.unwrap_or(1) };
     let cost = Cost {
         runs: plan.runs.len(),
         done: existing.done.len(),
@@ -317,7 +303,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
             out.display()
         );
     };
-    let list = List::read(&engines::ids(out))?;
+    let list = IdFile::read(&engines::ids(out))?;
     let wanted = list.ids(None)?;
     let folders: Vec<PathBuf> = std::iter::once(out.clone()).chain(part::folders(out)?).collect();
     let (found, damaged) = Found::read(&folders, &wanted)?;

@@ -15,7 +15,7 @@ use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
 use ssvm::clock::{ClockKind, Helpers, OracleCost};
-use ssvm::drive::{Observer, Outcome, StopReason, TracePoint};
+use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::settings::{Budget, Cadence, RunSettings, Until, time_limit};
 use ssvm::solver::SolverInfo;
 
@@ -124,7 +124,6 @@ struct Printer {
     exact: bool,
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
-    helpers: Option<Arc<Helpers>>,
     error: Option<anyhow::Error>,
 }
 
@@ -161,19 +160,6 @@ impl Observer for Printer {
             }
         };
         self.print(&line);
-    }
-
-    fn parallel_evaluation(&self) -> bool {
-        true
-    }
-
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        self.helpers.clone()
-    }
-
-    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
-        let flag = interrupt::flag();
-        Box::new(|| flag.load(Ordering::Relaxed))
     }
 }
 
@@ -228,7 +214,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     let exact = problem.exact();
     let count = usize::from(args.threads) - 1;
     let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
-    let mut printer = Printer { format: args.format, exact, identity, helpers, error: None };
+    let mut printer = Printer { format: args.format, exact, identity, error: None };
     if args.format == TextOrJson::Table {
         let (primal, gap) = if exact { ("primal", "gap") } else { ("primal at most", "certified gap") };
         let more = if exact { String::new() } else { format!(" {:>12} {:>8}", "oracle slack", "proven") };
@@ -237,9 +223,11 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
             "iteration", "time s", "oracle", "passes", primal, "dual", gap, "planes"
         ));
     }
-    let outcome = match problem.run(&settings, &mut printer) {
+    let stopped = || interrupt::flag().load(Ordering::Relaxed);
+    let execution = Execution { parallel_evaluation: true, helpers, cancelled: &stopped };
+    let outcome = match problem.run(&settings, &execution, &mut printer) {
         // Its program may have been ended with it.
-        Err(_) if interrupt::flag().load(Ordering::Relaxed) => anyhow::bail!(STOPPED),
+        Err(_) if stopped() => anyhow::bail!(STOPPED),
         outcome => outcome?,
     };
     if outcome.stop == StopReason::Cancelled {

@@ -99,13 +99,13 @@ const NEAR: f64 = 4.0;
 
 /// Notices that the memory of this process runs out before the system does.
 #[derive(Clone, Copy, Debug)]
-pub struct MemoryWatch {
+pub struct FreeMemory {
     reserve: u64,
     /// What this process held at first.
     first: u64,
 }
 
-impl Default for MemoryWatch {
+impl Default for FreeMemory {
     fn default() -> Self {
         // Enough for what a run takes between two checks, and little on a small machine.
         let reserve = (available_memory().unwrap_or(0) / 8).min(512 << 20);
@@ -113,7 +113,7 @@ impl Default for MemoryWatch {
     }
 }
 
-impl MemoryWatch {
+impl FreeMemory {
     /// What must stay free, bytes.
     pub fn reserve(&self) -> u64 {
         self.reserve
@@ -256,9 +256,9 @@ mod tests {
 
     #[test]
     fn what_others_take_is_not_this_process() {
-        let all = MemoryWatch { reserve: u64::MAX, first: 0 };
+        let all = FreeMemory { reserve: u64::MAX, first: 0 };
         assert_eq!(all.left(), f64::INFINITY);
-        assert!(MemoryWatch { reserve: 1, first: 0 }.left() > 1.0);
+        assert!(FreeMemory { reserve: 1, first: 0 }.left() > 1.0);
     }
 
     #[test]

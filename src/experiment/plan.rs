@@ -14,8 +14,7 @@ use crate::store::manifest::paper_cost_key;
 use ssvm::clock::OracleCost;
 use ssvm::drive::AnyProblem;
 use ssvm::problem::Size;
-use ssvm::settings::{Budget, Params, RunSettings, SolverSpec};
-use ssvm::solver::SolverInfo;
+use ssvm::settings::{Budget, RunSettings, SolverSpec};
 
 /// One run to be done.
 #[derive(Clone, Debug)]
@@ -251,19 +250,10 @@ impl SolverFacts {
         })?;
         Ok(Self {
             pass_factor: info.pass_factor,
-            kept_planes: kept_planes(info, &params),
+            kept_planes: info.planes.map_or(0, |planes| planes(&params)),
             reads_clock: (info.reads_clock)(&params),
         })
     }
-}
-
-/// Planes that a solver keeps per term, at most, for the estimate of memory.
-fn kept_planes(info: &SolverInfo, params: &Params) -> u64 {
-    if !info.keeps_planes {
-        return 0;
-    }
-    // A plane stays T iterations after its last use and each iteration adds at most one.
-    params.count("N").min(2 * params.count("T").saturating_add(1))
 }
 
 /// One data set and solver: its runs differ in oracle cost and repeat.

@@ -1,10 +1,10 @@
-//! What a result folder holds of a plan: the runs that are done, those to be made again, those of others.
+//! What a result folder holds of a plan: runs that are done, runs to be made again, runs of other plans.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::experiment::{Estimator, Plan, RunSpec};
 use crate::store::files;
-use crate::store::folder::{Contents, Damage};
+use crate::store::folder::{Contents, Damage, stem};
 use crate::store::{RunRecord, Status};
 
 /// What a result folder holds of a plan.
@@ -12,13 +12,13 @@ use crate::store::{RunRecord, Status};
 pub struct Existing {
     /// Runs of the plan that ended well, by identity.
     pub done: BTreeMap<String, RunRecord>,
-    /// Runs of the plan whose record says they failed; they are tried again.
+    /// Runs of the plan whose record says that they failed; they are tried again.
     pub failed: u64,
     /// Files that are damaged or cannot be read.
     pub damaged: Vec<Damage>,
-    /// Runs of the plan made by other code, from other data, or timed by another build (a debug build's, for instance).
+    /// Runs of the plan made by other code, from other data, or timed by another build (a debug build, for instance).
     pub stale: Vec<String>,
-    /// Runs that have nothing to do with the plan.
+    /// Runs that are not in the plan.
     pub foreign: Vec<RunRecord>,
 }
 
@@ -35,7 +35,7 @@ impl Existing {
                 match record.status {
                     Status::Done(_) if timed_by_another_build(&record) => existing.stale.push(run_id),
                     Status::Done(_) => drop(existing.done.insert(run_id, record)),
-                    _ => failed.extend([run_id]),
+                    _ => drop(failed.insert(run_id)),
                 }
             } else if experiments.contains(&record.identity.experiment()) {
                 existing.stale.push(run_id);
@@ -48,16 +48,18 @@ impl Existing {
         existing
     }
 
-    /// Forgets timed runs of other machines whose data set and seed is not done with all solvers: what is left would be
-    /// timed here, and ratios of solvers must be those of one machine. How many.
+    /// Whether a run is done.
+    pub fn has(&self, run: &RunSpec) -> bool {
+        self.done.contains_key(&run.run_id)
+    }
+
+    /// Forgets timed runs of other machines whose data set and seed is not done with all solvers, and returns their number:
+    /// the rest would be timed here, and ratios of solvers must be those of one machine.
     pub(super) fn forget_split_blocks(&mut self, plan: &Plan, host: &str) -> usize {
         let before = self.done.len();
-        let open: BTreeSet<(usize, u64)> = plan
-            .runs
-            .iter()
-            .filter(|run| !run.settings().clock.repeatable() && !self.done.contains_key(&run.run_id))
-            .map(|run| (run.set, run.repeat))
-            .collect();
+        let timed = plan.runs.iter().filter(|run| !run.settings().clock.repeatable());
+        let open: BTreeSet<(usize, u64)> =
+            timed.filter(|run| !self.has(run)).map(|run| (run.set, run.repeat)).collect();
         for run in plan.runs.iter().filter(|run| open.contains(&(run.set, run.repeat))) {
             if self.done.get(&run.run_id).is_some_and(|done| done.environment.host != host) {
                 self.done.remove(&run.run_id);
@@ -68,18 +70,17 @@ impl Existing {
 
     /// Runs of the plan whose file the system refuses to read, with its reason. They may be sound, so they are not redone.
     pub fn unread<'p>(&self, plan: &'p Plan) -> Vec<(&'p RunSpec, String)> {
-        let stem = |damage: &Damage| damage.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let files = self.damaged.iter().filter(|damage| damage.is_unread());
-        let run = |damage: &Damage| {
-            let run = plan.runs.iter().find(|run| run.run_id == stem(damage))?;
-            let message = match files::plain(&damage.path) {
-                // Nobody can replace a folder or a pipe by a file.
-                Err(error) => error.to_string(),
-                Ok(()) => format!("{}; make the file readable, or redo the run with --force", damage.error),
-            };
-            Some((run, message))
-        };
-        files.filter_map(run).collect()
+        let mut unread = Vec::new();
+        for damage in self.damaged.iter().filter(|damage| damage.is_unread()) {
+            let Some(run) = plan.runs.iter().find(|run| run.run_id == stem(&damage.path)) else { continue };
+            // A folder or a pipe cannot be replaced by a file.
+            let message = files::plain(&damage.path).err().map_or_else(
+                || format!("{}; make the file readable, or redo the run with --force", damage.error),
+                |error| error.to_string(),
+            );
+            unread.push((run, message));
+        }
+        unread
     }
 
     /// An estimator that knows how long the finished runs took.

@@ -1,109 +1,102 @@
-//! How much concurrent runs disturb each other: some runs of every data set and solver are followed at once by short
-//! pieces of their own work, four to a ratio: alone, in company, in company, alone. A run in, a ratio out; ratios in, [`Inflation`]
-//! with an interval out.
+//! How much concurrent runs disturb each other. Some runs of every data set and solver are followed at once by short
+//! pieces of their own work, four to a ratio: alone, in company, in company, alone.
 //!
-//! *Alone* means that the other workers stand still between two iterations; *in company* that every one of them is
-//! inside a run. The four pieces are within a second, and in this order a steady drift of the machine cancels.
+//! *Alone* means that the other workers stand still between two iterations, *in company* that each of them is inside a
+//! run. The four pieces are within a second, and in this order a steady drift of the machine cancels.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::worker::{Place, Runner, Slot};
+use super::worker::WorkerContext;
 use crate::experiment::RunSpec;
-use crate::store::RunRecord;
 use crate::store::manifest::Inflation;
-use crate::store::panics;
-use ssvm::clock::{ClockKind, Helpers};
-use ssvm::drive::Observer;
+use crate::store::{RunRecord, panics};
+use ssvm::clock::ClockKind;
+use ssvm::drive::{Execution, Observer};
 use ssvm::settings::{Budget, Cadence};
 use ssvm::solver::Moment;
 use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
 
-/// A piece of work lasts about this long: repeated when the run is shorter, the first iterations when it is longer.
+/// A piece of work lasts about this long: repeated when the run is shorter, its first iterations when it is longer.
 const PIECE_S: f64 = 0.05;
 /// Ratios that are taken after a run.
 const ROUNDS: usize = 2;
 /// A run whose first evaluation comes later than this is not probed: the others would stand still for too long.
 const LONGEST_S: f64 = 5.0;
-/// Most repetitions within a piece; a run that needs more of them is too short to tell anything.
+/// Most repetitions within a piece; a run that needs more of them is too short to be measured.
 const MOST_REPETITIONS: f64 = 50.0;
-/// Above this inflation people are warned.
+/// Inflation above this is worth a warning.
 pub const TOLERATED: f64 = 1.05;
 /// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// Data set and solver.
-type Cell = (String, String);
+/// Ratios by data set and solver.
+type Ratios = BTreeMap<(String, String), Vec<f64>>;
 
 /// The probes of a batch, shared by its workers.
 pub struct Probing {
     per_cell: usize,
     one_at_a_time: Mutex<()>,
-    ratios: Mutex<BTreeMap<Cell, Vec<f64>>>,
+    ratios: Mutex<Ratios>,
 }
 
 impl Probing {
-    /// So many probes per data set and solver, those of earlier calls of `run` with as many workers counted.
+    /// Takes this many probes per data set and solver; those of earlier sessions with as many workers count.
     pub fn new(per_cell: u32, jobs: usize, earlier: &[Inflation]) -> Self {
         let earlier = earlier.iter().filter(|row| row.jobs == jobs as u64);
         let ratios = earlier.map(|row| ((row.dataset.clone(), row.solver.clone()), row.ratios.clone())).collect();
         Self { per_cell: per_cell as usize, one_at_a_time: Mutex::new(()), ratios: Mutex::new(ratios) }
     }
 
-    /// Probes a run that has just ended on this worker, when one more is wanted and all neighbours are at work.
-    pub fn after(&self, run: &RunSpec, record: &RunRecord, runner: &Runner<'_>, slot: &Arc<Slot>, place: Place<'_>) {
-        let gate = place.gate;
-        let neighbours = (record.environment.jobs as usize).saturating_sub(1);
+    /// Probes a run that has just ended on this worker, when one more is wanted and all other workers are inside a run.
+    pub fn after(&self, worker: WorkerContext<'_>, run: &RunSpec, record: &RunRecord) {
+        let gate = &worker.batch.gate;
+        let neighbours = worker.batch.jobs - 1;
         let cell = (record.dataset().to_owned(), record.settings().solver.to_string());
-        let lock = || self.ratios.lock().unwrap_or_else(PoisonError::into_inner);
-        let enough = || lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
-        let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough()) else { return };
-        // While somebody else probes, his neighbours have to work.
+        let enough = self.lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
+        let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough) else { return };
+        // While another worker probes, its neighbours have to work.
         let Ok(_turn) = self.one_at_a_time.try_lock() else { return };
-        let busy = || gate.running() == neighbours;
-        if !busy() {
+        if gate.running() != neighbours {
             return;
         }
         let patience = Duration::from_secs_f64((0.5 + 0.1 * record.measured.totals.total_s).min(60.0));
         let alone = || {
             let _alone = gate.hold(patience)?;
-            piece.seconds(runner, slot, place)
+            piece.seconds(worker)
         };
-        // Those who stood still need a moment to wake up.
+        // Workers that stood still need a moment to wake up, and must not end their runs meanwhile.
         let company = || {
-            let all = gate.await_running(neighbours, patience);
-            all.then(|| piece.seconds(runner, slot, place)).flatten().filter(|_| busy())
+            let seconds = gate.await_running(neighbours, patience).then(|| piece.seconds(worker))?;
+            seconds.filter(|_| gate.running() == neighbours)
         };
         let ratios: Vec<f64> = (0..ROUNDS).map_while(|_| ratio(alone, company)).collect();
         if !ratios.is_empty() {
-            lock().entry(cell).or_default().extend(ratios);
+            self.lock().entry(cell).or_default().extend(ratios);
         }
     }
 
-    /// One row per data set and solver that has probes.
+    /// One row per data set and solver that was probed.
     pub fn rows(&self, jobs: usize) -> Vec<Inflation> {
-        let ratios = self.ratios.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let row = |((dataset, solver), ratios): (Cell, Vec<f64>)| {
-            let interval = bootstrap(&ratios, CONFIDENCE, 1)?;
-            Some(Inflation {
-                dataset,
-                solver,
-                jobs: jobs as u64,
-                ratio: interval.median,
-                low: interval.low,
-                high: interval.high,
-                probes: ratios.len() as u64,
-                ratios,
-            })
-        };
-        ratios.into_iter().filter_map(row).collect()
+        let mut rows = Vec::new();
+        for ((dataset, solver), ratios) in self.lock().clone() {
+            let Some(interval) = bootstrap(&ratios, CONFIDENCE, 1) else { continue };
+            let (ratio, low, high) = (interval.median, interval.low, interval.high);
+            let (jobs, probes) = (jobs as u64, ratios.len() as u64);
+            rows.push(Inflation { dataset, solver, jobs, ratio, low, high, probes, ratios });
+        }
+        rows
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ratios> {
+        self.ratios.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Time in company over time alone: alone, company, company, alone, so that a steady drift cancels. `None` when one of
-/// the four could not be measured.
+/// Time in company over time alone, from pieces in the order alone, company, company, alone. `None` when one of the four
+/// could not be measured.
 pub fn ratio(mut alone: impl FnMut() -> Option<f64>, mut company: impl FnMut() -> Option<f64>) -> Option<f64> {
     let before = alone()?;
     let (first, second) = (company()?, company()?);
@@ -112,7 +105,7 @@ pub fn ratio(mut alone: impl FnMut() -> Option<f64>, mut company: impl FnMut() -
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-/// The first iterations of a run under the virtual clock: the same steps every time, whatever the machine does.
+/// The first iterations of a run under the virtual clock: the same steps every time, on any machine.
 struct Piece {
     run: RunSpec,
     iterations: u64,
@@ -128,9 +121,8 @@ impl Piece {
         if clock.repeatable() || !record.status.is_done() {
             return None;
         }
-        let points = record.points();
-        let fits = points.iter().rev().find(|point| point.iteration > 0 && point.time_s <= PIECE_S);
-        let point = fits.or_else(|| points.iter().find(|point| point.iteration > 0))?;
+        let points = || record.points().iter().filter(|point| point.iteration > 0);
+        let point = points().rfind(|point| point.time_s <= PIECE_S).or_else(|| points().next())?;
         let repetitions = (PIECE_S / point.time_s).floor().max(1.0);
         if point.time_s > LONGEST_S || repetitions > MOST_REPETITIONS {
             return None;
@@ -145,15 +137,20 @@ impl Piece {
     }
 
     /// Seconds of solver work; `None` when the batch is being stopped.
-    fn seconds(&self, runner: &Runner<'_>, slot: &Arc<Slot>, place: Place<'_>) -> Option<f64> {
+    fn seconds(&self, worker: WorkerContext<'_>) -> Option<f64> {
         let mut sum = 0.0;
         for _ in 0..self.repetitions {
-            let (over, helpers) = (Arc::default(), place.helpers.cloned());
-            let mut observer = Until { iterations: self.iterations, over, slot: slot.clone(), helpers };
+            let reached = AtomicBool::new(false);
+            let mut observer = FirstIterations { iterations: self.iterations, reached: &reached };
+            let execution = Execution {
+                parallel_evaluation: false,
+                helpers: worker.helpers.cloned(),
+                cancelled: &|| reached.load(Ordering::Relaxed) || worker.batch.stop.is_cancelled(),
+            };
             // The run itself went well a moment ago; should its beginning panic now, there is just no probe.
-            let outcome = panics::catch(|| runner(&self.run, &mut observer)).ok()?.ok()?;
+            let outcome = panics::catch(|| (worker.batch.execute)(&self.run, &execution, &mut observer)).ok()?.ok()?;
             sum += if self.cpu { outcome.cpu_s } else { outcome.wall_s };
-            if slot.halted() {
+            if worker.batch.stop.is_cancelled() {
                 return None;
             }
         }
@@ -161,37 +158,25 @@ impl Piece {
     }
 }
 
-/// Ends a run after so many iterations without evaluating it.
-struct Until {
+/// Ends a run after this many iterations without evaluating it.
+struct FirstIterations<'a> {
     iterations: u64,
-    over: Arc<AtomicBool>,
-    slot: Arc<Slot>,
-    helpers: Option<Arc<Helpers>>,
+    reached: &'a AtomicBool,
 }
 
-impl Observer for Until {
+impl Observer for FirstIterations<'_> {
     fn iteration(&mut self, iteration: u64, _passes: &[Moment]) {
-        self.over.store(iteration >= self.iterations, Ordering::Relaxed);
-    }
-
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        self.helpers.clone()
-    }
-
-    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
-        let (over, slot) = (self.over.clone(), self.slot.clone());
-        Box::new(move || over.load(Ordering::Relaxed) || slot.halted())
+        self.reached.store(iteration >= self.iterations, Ordering::Relaxed);
     }
 }
 
-/// What to print: the overall figure with its interval, then a warning for every cell whose whole interval is above
-/// [`TOLERATED`], if there are enough ratios for one. `load` is the highest load average during the runs: above the number of workers, somebody else was
-/// busy too.
+/// What to print: the overall inflation with its interval, then a warning for every data set and solver whose whole
+/// interval is above [`TOLERATED`], if there are enough ratios for one. `load` is the highest load average during the
+/// runs: above the number of workers, other programs were busy too.
 pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
     let Some(worst) = rows.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Vec::new() };
     let all: Vec<f64> = rows.iter().flat_map(|row| row.ratios.iter().copied()).collect();
-    let interval = bootstrap(&all, CONFIDENCE, 1);
-    let (low, high) = interval.map_or((f64::NAN, f64::NAN), |interval| (interval.low, interval.high));
+    let (low, high) = bootstrap(&all, CONFIDENCE, 1).map_or((f64::NAN, f64::NAN), |all| (all.low, all.high));
     let mut lines = vec![format!(
         "parallel timing is {:.2}× isolated ({low:.2}–{high:.2}; {} probes of {} data sets and solvers; largest {:.2}×: \
          {} {})",
@@ -214,10 +199,8 @@ pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
             above.join(", ")
         ));
         if load > worst.jobs as f64 + 1.0 {
-            lines.push(format!(
-                "other programs were busy as well: the load was up to {load:.1} for {} workers",
-                worst.jobs
-            ));
+            let jobs = worst.jobs;
+            lines.push(format!("other programs were busy as well: the load was up to {load:.1} for {jobs} workers"));
         }
     }
     lines

@@ -1,15 +1,21 @@
-//! A plan and a folder in, every missing run on disk out: pinned workers, one queue, the watch on interference, progress.
+//! A plan and a result folder in, every missing run on disk out.
+//!
+//! A [`session`] compares the plan with the folder ([`existing`]) and gives what is missing to the [`scheduler`], whose
+//! [`worker`] threads execute one run each at a time. Large plans are cut into [`shard`]s that other machines run with
+//! the engines of [`cluster`].
 
-pub mod cluster;
+pub mod session;
+
 pub mod existing;
-pub mod gate;
+pub mod scheduler;
+pub mod worker;
+
 pub mod host;
 pub mod interference;
-mod ledger;
+mod memory;
 pub mod oracle_cost;
+pub mod pause;
 pub mod progress;
-pub mod remaining;
-pub mod scheduler;
-pub mod session;
+
+pub mod cluster;
 pub mod shard;
-pub mod worker;

@@ -1,16 +1,15 @@
-//! What people see while runs are on, on stderr: bars per worker on a terminal, plain lines elsewhere, or nothing.
-//! Called by the watching thread only, never from a timed loop.
+//! Progress of a batch on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet. Used by the scheduling
+//! thread only, never inside a timed loop.
 
 use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::remaining::Countdown;
 use crate::store::{RunRecord, Status};
 use crate::text::{duration, printable};
 
-/// How much to say.
+/// How much to print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
     /// Errors only.
@@ -24,181 +23,110 @@ pub enum Verbosity {
 
 /// The state of a batch at one moment.
 #[derive(Debug, Default)]
-pub struct View {
+pub struct BatchStatus {
     /// Runs that have ended.
     pub done: usize,
-    /// Of these, failed ones.
+    /// Failed ones among them.
     pub failed: usize,
-    /// The share of all work that is done, inside running runs too.
+    /// The share of the estimated work that is done.
     pub share: f64,
-    /// Expected seconds until the batch ends.
+    /// Estimated seconds until the batch ends.
     pub left_s: f64,
-    /// Per worker, when it has a run.
-    pub workers: Vec<Option<Work>>,
+    /// Labels of the runs in flight.
+    pub running: Vec<String>,
 }
 
-/// What a worker is at.
-#[derive(Debug, Default)]
-pub struct Work {
-    /// The run.
-    pub label: String,
-    /// The share of its budget that is used.
-    pub share: f64,
-    /// Iterations so far.
-    pub iteration: u64,
-    /// Iterations of its budget.
-    pub iterations: Option<u64>,
-    /// Gap at the last evaluation.
-    pub gap: Option<f64>,
-}
-
-impl Work {
-    /// `usps mp-bcfw #3: 34 %, iteration 17 of 50, gap 1.20e-3`.
-    fn text(&self) -> String {
-        let mut text = format!("{}: {:.0} %", self.label, 100.0 * self.share);
-        if self.iteration > 0 {
-            let of = self.iterations.map_or(String::new(), |all| format!(" of {all}"));
-            text += &format!(", iteration {}{of}", self.iteration);
-        }
-        text + &self.gap.map_or(String::new(), |gap| format!(", {}", gap_text(gap)))
-    }
-}
-
-/// Shows batches.
+/// Shows a batch.
 pub struct Progress {
     verbosity: Verbosity,
-    bars: Option<Bars>,
-    terminal: bool,
+    bar: Option<ProgressBar>,
     total: usize,
-    countdown: Countdown,
-    /// When it was last shown, and the share then: it never falls.
-    shown: Option<(Instant, f64)>,
-    /// When the last plain line came, and the share that it told.
+    /// The largest share shown: estimates of the rest may rise, but what is done stays done.
+    share: f64,
+    /// When the last plain line was printed, and its share.
     last_line: (Instant, f64),
 }
 
-struct Bars {
-    multi: MultiProgress,
-    total: ProgressBar,
-    workers: Vec<ProgressBar>,
-}
-
-/// Steps of the bar of a batch.
+/// Steps of the bar.
 const BAR: u64 = 1000;
 
-/// Whether a plain line is due so many seconds after the last, when so much more of the work is done: a log is no film.
+/// Whether a plain line is due this many seconds after the last one, with this much more of the work done.
 fn is_due(since_s: f64, more: f64) -> bool {
     since_s >= 30.0 || (since_s >= 5.0 && more >= 0.01)
 }
 
 impl Progress {
-    /// For stderr as it is.
+    /// Prints to stderr.
     pub fn new(verbosity: Verbosity) -> Self {
+        Self { verbosity, bar: None, total: 0, share: 0.0, last_line: (Instant::now(), 0.0) }
+    }
+
+    /// A batch of this many runs begins.
+    pub fn begin(&mut self, total: usize) {
+        (self.total, self.share, self.last_line) = (total, 0.0, (Instant::now(), 0.0));
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let terminal = std::io::stderr().is_terminal() && !dumb;
-        Self {
-            verbosity,
-            bars: None,
-            terminal,
-            total: 0,
-            countdown: Countdown::default(),
-            shown: None,
-            last_line: (Instant::now(), 0.0),
+        if self.verbosity > Verbosity::Quiet && std::io::stderr().is_terminal() && !dumb && total > 0 {
+            let style = ProgressStyle::with_template("{wide_bar} {prefix}\n{wide_msg}");
+            let bar = ProgressBar::with_draw_target(Some(BAR), ProgressDrawTarget::stderr_with_hz(10));
+            self.bar = Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())));
         }
     }
 
-    /// A batch begins.
-    pub fn begin(&mut self, total: usize, jobs: usize) {
-        self.total = total;
-        (self.countdown, self.shown, self.last_line) = (Countdown::default(), None, (Instant::now(), 0.0));
-        if self.verbosity == Verbosity::Quiet || !self.terminal || total == 0 {
-            return;
-        }
-        let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        let style =
-            |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        let workers = (0..jobs.min(total))
-            .map(|_| multi.add(ProgressBar::new_spinner().with_style(style("  {spinner} {wide_msg}"))))
-            .collect();
-        let total = multi.add(ProgressBar::new(BAR).with_style(style("{wide_bar} {msg}")));
-        self.bars = Some(Bars { multi, total, workers });
-    }
-
-    /// A run has ended: a line for failures, and for every run when verbose.
-    pub fn finished(&mut self, label: &str, record: &RunRecord) {
-        match &record.status {
-            Status::Done(stop) => {
-                let Some(point) = record.points().last() else { return };
+    /// A run has ended: prints a line for failures, and for every run when verbose.
+    pub fn finished(&mut self, record: &RunRecord) {
+        let label = record.label();
+        match (&record.status, record.points().last()) {
+            (Status::Done(stop), Some(point)) => {
+                // A solver without a dual has no gap.
+                let gap = if point.gap.is_finite() { format!("gap {:.2e}", point.gap) } else { "no dual".to_owned() };
                 let (time, total) = (point.time_s, record.measured.totals.total_s);
                 self.say(
                     Verbosity::Verbose,
-                    &format!(
-                        "{label}: {} iterations, {time:.3} s ({total:.2} s with evaluation), {}, stopped by {}",
+                    format!(
+                        "{label}: {} iterations, {time:.3} s ({total:.2} s with evaluation), {gap}, stopped by {}",
                         point.iteration,
-                        gap_text(point.gap),
                         stop.name()
                     ),
                 );
             }
-            failed => self.say(Verbosity::Normal, &format!("failed: {label}: {}", failed.reason())),
+            (Status::Done(_), None) => {}
+            (failed, _) => self.say(Verbosity::Normal, format!("failed: {label}: {}", failed.reason())),
         }
     }
 
-    /// The state now.
-    pub fn show(&mut self, view: &View) {
-        let now = Instant::now();
-        let (before, told) = self.shown.unwrap_or((now, 0.0));
-        // Estimates of the rest may rise; what is done does not become undone.
-        let share = view.share.max(told);
-        self.shown = Some((now, share));
-        let left = self.countdown.next((now - before).as_secs_f64(), view.left_s);
-        let failed = if view.failed > 0 { format!(", {} failed", view.failed) } else { String::new() };
-        let runs = format!("{}/{} runs{failed}", view.done, self.total);
-        let text = format!("{:.1} %, {runs}, {} left", 100.0 * share, duration(left));
-        if let Some(bars) = &self.bars {
-            for (bar, worker) in bars.workers.iter().zip(&view.workers) {
-                bar.set_message(worker.as_ref().map_or(String::new(), |work| printable(&work.text()).into_owned()));
-                bar.tick();
-            }
-            bars.total.set_message(text);
-            bars.total.set_position((BAR as f64 * share) as u64);
-        } else if is_due((now - self.last_line.0).as_secs_f64(), share - self.last_line.1) {
-            self.last_line = (now, share);
-            self.say(Verbosity::Normal, &text);
+    /// Shows the state now.
+    pub fn show(&mut self, status: &BatchStatus) {
+        self.share = self.share.max(status.share);
+        let failed = if status.failed > 0 { format!(", {} failed", status.failed) } else { String::new() };
+        let (percent, left) = (100.0 * self.share, duration(status.left_s));
+        let text = format!("{percent:.1} %, {}/{} runs{failed}, {left} left", status.done, self.total);
+        if let Some(bar) = &self.bar {
+            bar.set_prefix(text);
+            bar.set_message(printable(&status.running.join(", ")).into_owned());
+            bar.set_position((BAR as f64 * self.share) as u64);
+        } else if is_due(self.last_line.0.elapsed().as_secs_f64(), self.share - self.last_line.1) {
+            self.last_line = (Instant::now(), self.share);
+            self.say(Verbosity::Normal, text);
         }
     }
 
     /// The batch has ended.
     pub fn end(&mut self) {
-        if let Some(bars) = self.bars.take() {
-            for bar in bars.workers.iter().chain([&bars.total]) {
-                bar.finish_and_clear();
-            }
-            // A terminal that went away is no reason to fail.
-            let _ = bars.multi.clear();
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
         }
     }
 
-    /// A line at this level.
-    pub fn say(&self, level: Verbosity, text: &str) {
-        if self.verbosity < level {
-            return;
-        }
-        match &self.bars {
-            Some(bars) => {
-                let _ = bars.multi.println(printable(text));
-            }
+    /// Prints a line at this level.
+    pub fn say(&self, level: Verbosity, text: impl AsRef<str>) {
+        let text = printable(text.as_ref());
+        match &self.bar {
+            _ if self.verbosity < level => {}
+            Some(bar) => bar.println(text),
             // A closed stderr must not end the runs.
-            None => {
-                let _ = writeln!(std::io::stderr(), "{}", printable(text));
-            }
+            None => drop(writeln!(std::io::stderr(), "{text}")),
         }
     }
-}
-
-/// A solver without a dual has no gap.
-fn gap_text(gap: f64) -> String {
-    if gap.is_finite() { format!("gap {gap:.2e}") } else { "no dual".to_owned() }
 }
 
 #[cfg(test)]
@@ -208,13 +136,5 @@ mod tests {
     #[test]
     fn a_log_gets_few_lines() {
         assert!(!is_due(4.0, 0.5) && is_due(5.0, 0.01) && !is_due(29.0, 0.009) && is_due(30.0, 0.0));
-    }
-
-    #[test]
-    fn a_worker_tells_how_far_its_run_is() {
-        let work = Work { label: "usps fw #0".into(), share: 0.344, ..Work::default() };
-        assert_eq!(work.text(), "usps fw #0: 34 %", "before the first iteration");
-        let work = Work { iteration: 17, iterations: Some(50), gap: Some(0.0012), ..work };
-        assert_eq!(work.text(), "usps fw #0: 34 %, iteration 17 of 50, gap 1.20e-3");
     }
 }

@@ -1,25 +1,22 @@
-//! Runs and a store in, one file per run out: pinned worker threads fed by one queue, repeat by repeat, watched by the
-//! calling thread (timeouts, Ctrl-C, progress).
+//! A batch of runs in, one record per run out: pinned worker threads take runs from one queue, and the calling thread
+//! watches them (timeouts, memory, Ctrl-C, progress).
 //!
-//! A thread cannot be stopped from outside. A run that is told to stop and does not, because it hangs inside one call, is
-//! given up: its record says so, another worker takes over, and the old thread goes with the process. While memory runs
-//! out, runs are ended one by one until there is enough; one that takes it inside one call ends them all.
+//! A thread cannot be stopped from outside. A run that is asked to end and does not, because it hangs inside one call, is
+//! abandoned: its record says so, a new worker takes over, and the old thread ends with the process. While memory runs
+//! out, runs are aborted one by one until there is enough; a run that allocates inside one call ends the batch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{self, RecvTimeoutError};
+use crossbeam::channel::{self, Receiver, Sender};
 
-use super::gate::Gate;
 use super::host;
 use super::interference::Probing;
-use super::ledger::{self, Ledger, Left};
-use super::progress::{Progress, View, Work};
-use super::remaining::{self, Item, Running};
-use super::worker::{self, Activity, Allocation, GivenUp, Place, Runner, Slot};
-use crate::dataset::Description;
+use super::memory::{MemoryLeft, MemoryWatch, memory_usage};
+use super::pause::PauseGate;
+use super::progress::{BatchStatus, Progress};
+use super::worker::{AbortReason, Runner, StopSignal, WorkerContext, WorkerSlot};
 use crate::error::{Error, Result};
 use crate::experiment::{Estimator, Plan, RunSpec};
 use crate::store::RunRecord;
@@ -27,144 +24,62 @@ use crate::store::folder::{Folder, Store};
 use ssvm::clock::Helpers;
 use ssvm::settings::SolverSpec;
 
-/// What to execute, how, and where records go.
-pub struct Batch<'a> {
+/// Everything that the workers of a batch need.
+pub struct RunBatch {
     /// The runs, in any order.
-    pub runs: &'a [RunSpec],
-    /// What is known of their data sets.
-    pub plan: &'a Plan,
-    /// How a run is executed.
-    pub runner: Arc<Runner<'static>>,
-    /// Where records go.
-    pub store: &'a Store,
-    /// Workers.
+    pub runs: Vec<RunSpec>,
+    /// The plan that they are part of.
+    pub plan: Arc<Plan>,
+    /// Executes one run.
+    pub execute: Box<Runner>,
+    /// Takes the records.
+    pub store: Store,
+    /// Number of workers.
     pub jobs: usize,
     /// Threads of each worker.
     pub threads: usize,
-    /// Most wall time of a run.
+    /// Longest wall time of a run.
     pub timeout: Option<Duration>,
-    /// How long a run that was told to stop may take to do so before it is given up.
+    /// How long a run that was asked to end may take to do so before it is abandoned.
     pub grace: Duration,
-    /// Set from outside to stop; set here when a record cannot be written.
-    pub cancel: &'a AtomicBool,
-    /// Set from outside to start no further run.
-    pub drain: Option<&'a AtomicBool>,
-    /// What the runs are part of.
-    pub allocation: Allocation,
+    /// Ends the batch from outside; set by the batch when a record cannot be written.
+    pub stop: StopSignal,
+    /// The folder of the shard that is run; empty for a whole plan.
+    pub shard: String,
+    /// Where workers wait while one of them is timed alone.
+    pub gate: Arc<PauseGate>,
     /// Measures how much the runs disturb each other.
     pub probing: Option<Arc<Probing>>,
 }
 
-enum Event {
-    Record {
-        index: usize,
-        record: Box<RunRecord>,
-    },
-    Fatal(Error),
-    /// The worker of this number has ended.
-    Gone(usize),
-}
-
-/// What the workers of a batch share. A thread that hangs keeps it until the process ends.
-struct Shared {
-    runs: Vec<RunSpec>,
-    facts: Vec<Description>,
-    runner: Arc<Runner<'static>>,
-    store: Store,
-    jobs: usize,
-    threads: usize,
-    stop: AtomicBool,
-    drain: AtomicBool,
-    allocation: Allocation,
-    probing: Option<Arc<Probing>>,
-    gate: Gate,
-    next: channel::Receiver<usize>,
-    report: channel::Sender<Event>,
-}
-
-/// A worker as the watcher sees it.
-struct Worker {
-    number: usize,
-    slot: Arc<Slot>,
-    cores: Vec<usize>,
-    /// When it was told to stop.
-    told: Option<Instant>,
-}
-
-/// Says that a worker has ended, however it did.
-struct Leaving<'a> {
-    number: usize,
-    report: &'a channel::Sender<Event>,
-}
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let error = Error::invalid("a worker thread died outside a run; please report this");
-            let _ = self.report.send(Event::Fatal(error));
-        }
-        // Nobody listens to a worker that was given up.
-        let _ = self.report.send(Event::Gone(self.number));
-    }
-}
-
-/// Executes a batch and returns its records. An error means that records could not be written; all written ones are intact.
-pub fn run_batch(batch: &Batch<'_>, estimator: &mut Estimator, progress: &mut Progress) -> Result<Vec<RunRecord>> {
-    let (queue, next) = channel::unbounded();
+/// Executes a batch and returns its records. Fails when a record cannot be written; all written ones are intact.
+pub fn run_batch(batch: RunBatch, estimator: &mut Estimator, progress: &mut Progress) -> Result<Vec<RunRecord>> {
     let seconds = |run: &RunSpec| estimator.seconds(run, batch.plan.description(run));
-    for index in order(batch.runs, &batch.plan.runs, seconds) {
+    let (queue, next) = channel::unbounded();
+    for index in order(&batch.runs, &batch.plan.runs, seconds) {
         // Cannot fail: the receiver is alive.
         let _ = queue.send(index);
     }
     drop(queue);
     let (report, events) = channel::unbounded();
-    let shared = Arc::new(Shared {
-        runs: batch.runs.to_vec(),
-        facts: batch.runs.iter().map(|run| batch.plan.description(run).clone()).collect(),
-        runner: batch.runner.clone(),
-        store: batch.store.clone(),
-        jobs: batch.jobs,
-        threads: batch.threads,
-        stop: AtomicBool::new(false),
-        drain: AtomicBool::new(false),
-        allocation: batch.allocation.clone(),
-        probing: batch.probing.clone(),
-        gate: Gate::default(),
+    progress.begin(batch.runs.len());
+    let mut scheduler = Scheduler {
+        pending: vec![true; batch.runs.len()],
+        batch: Arc::new(batch),
         next,
         report,
-    });
-    let cores = host::cores();
-    // With more threads than cores nobody has a core of its own, so none is claimed.
-    let enough = batch.jobs * batch.threads <= cores.len();
-    let own = |k: usize| if enough { cores[k * batch.threads..(k + 1) * batch.threads].to_vec() } else { Vec::new() };
-    let mut workers = Vec::new();
-    let mut started = Ok(());
-    for number in 0..batch.jobs {
-        match start(&shared, number, own(number)) {
-            Ok(worker) => workers.push(worker),
-            Err(error) => {
-                shared.stop.store(true, Ordering::Relaxed);
-                started = Err(error);
-                break;
-            }
-        }
-    }
-    let watcher =
-        Watcher { batch, shared: &shared, workers, started: batch.jobs, ledger: Ledger::default(), over: false };
-    let records = watcher.watch(&events, estimator, progress);
-    started.and(records)
-}
-
-fn start(shared: &Arc<Shared>, number: usize, cores: Vec<usize>) -> Result<Worker> {
-    let slot: Arc<Slot> = Arc::default();
-    let (body_shared, body_slot, body_cores) = (shared.clone(), slot.clone(), cores.clone());
-    let body = move || {
-        let _leaving = Leaving { number, report: &body_shared.report };
-        work_loop(&body_shared, &body_slot, body_cores);
+        workers: Vec::new(),
+        started: 0,
+        memory: MemoryWatch::default(),
+        records: Vec::new(),
+        fatal: None,
+        estimator,
+        progress,
     };
-    let spawned = std::thread::Builder::new().name(format!("{}-{number}", worker::THREAD_NAME)).spawn(body);
-    spawned.map_err(|error| Error::invalid(format!("cannot start worker {number}: {error}; use fewer --jobs")))?;
-    Ok(Worker { number, slot, cores, told: None })
+    scheduler.start_workers();
+    scheduler.watch(&events);
+    scheduler.progress.end();
+    scheduler.fatal.map_or(Ok(scheduler.records), Err)
 }
 
 /// The order of a queue, as indices into `runs`: repeat by repeat; within a repeat the solvers of a data set next to
@@ -179,27 +94,274 @@ pub fn order(runs: &[RunSpec], planned: &[RunSpec], seconds: impl Fn(&RunSpec) -
             list.push(&run.settings().solver);
         }
     }
-    let place = |run: &RunSpec| {
+    let mut blocks: BTreeMap<(u64, usize), f64> = BTreeMap::new();
+    for run in runs {
+        *blocks.entry((run.repeat, run.set)).or_default() += seconds(run);
+    }
+    let turn = |run: &RunSpec| {
         let list = &solvers[&run.set];
         let at = list.iter().position(|solver| **solver == run.settings().solver).unwrap_or(0);
         let first = (run.repeat % list.len() as u64) as usize;
         (at + list.len() - first) % list.len()
     };
-    let mut blocks: BTreeMap<(u64, usize), f64> = BTreeMap::new();
-    for run in runs {
-        *blocks.entry((run.repeat, run.set)).or_default() += seconds(run);
-    }
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (&runs[a], &runs[b]);
         let length = |run: &RunSpec| blocks[&(run.repeat, run.set)];
-        let set = length(b).total_cmp(&length(a)).then(a.set.cmp(&b.set));
-        a.repeat.cmp(&b.repeat).then(set).then_with(|| place(a).cmp(&place(b)))
+        let longest_first = length(b).total_cmp(&length(a)).then(a.set.cmp(&b.set));
+        a.repeat.cmp(&b.repeat).then(longest_first).then_with(|| turn(a).cmp(&turn(b)))
     });
     order
 }
 
-/// So many helpers of a worker that has these cores, the first of them its own.
+enum Event {
+    Record(usize, Box<RunRecord>),
+    Fatal(Error),
+    /// The worker of this number has ended.
+    Gone(usize),
+}
+
+/// A worker as the scheduler sees it.
+struct Worker {
+    number: usize,
+    slot: Arc<WorkerSlot>,
+    cores: Vec<usize>,
+    /// When its run was asked to end.
+    asked: Option<Instant>,
+}
+
+/// Until the last worker is gone: collects records, enforces timeouts, abandons what hangs, shows progress.
+struct Scheduler<'a> {
+    batch: Arc<RunBatch>,
+    next: Receiver<usize>,
+    report: Sender<Event>,
+    workers: Vec<Worker>,
+    /// Workers started so far.
+    started: usize,
+    memory: MemoryWatch,
+    /// Runs without a record, by index.
+    pending: Vec<bool>,
+    records: Vec<RunRecord>,
+    fatal: Option<Error>,
+    estimator: &'a mut Estimator,
+    progress: &'a mut Progress,
+}
+
+impl Scheduler<'_> {
+    fn start_workers(&mut self) {
+        let (jobs, threads) = (self.batch.jobs, self.batch.threads);
+        let cores = host::cores();
+        for k in 0..jobs {
+            // With more threads than cores no worker has a core of its own, so none is pinned.
+            let own = cores.get(k * threads..(k + 1) * threads).filter(|_| jobs * threads <= cores.len());
+            if let Err(error) = self.start(self.workers.len(), own.unwrap_or_default().to_vec()) {
+                self.fail(error);
+                return;
+            }
+        }
+    }
+
+    /// Starts a worker on these cores, at this place of the list.
+    fn start(&mut self, at: usize, cores: Vec<usize>) -> Result<()> {
+        let (number, slot) = (self.started, Arc::<WorkerSlot>::default());
+        let thread =
+            WorkerThread { number, batch: self.batch.clone(), next: self.next.clone(), report: self.report.clone() };
+        let (own_slot, own_cores) = (slot.clone(), cores.clone());
+        let builder = std::thread::Builder::new().name(format!("ssvm-worker-{number}"));
+        builder
+            .spawn(move || thread.work(&own_slot, own_cores))
+            .map_err(|error| Error::invalid(format!("cannot start worker {number}: {error}; use fewer --jobs")))?;
+        self.started += 1;
+        self.workers.insert(at, Worker { number, slot, cores, asked: None });
+        Ok(())
+    }
+
+    fn watch(&mut self, events: &Receiver<Event>) {
+        /// What is shown is computed this often: this thread shares a core with a worker.
+        const SHOW: Duration = Duration::from_millis(500);
+        let mut shown = Instant::now();
+        while !self.workers.is_empty() {
+            match events.recv_timeout(self.memory.pause()) {
+                Ok(Event::Record(index, record)) => self.finished(index, *record),
+                Ok(Event::Fatal(error)) => self.fail(error),
+                Ok(Event::Gone(number)) => self.workers.retain(|worker| worker.number != number),
+                Err(_) => {}
+            }
+            if let Err(error) = self.spare_memory().and_then(|()| self.end_overdue()) {
+                self.fail(error);
+            }
+            if shown.elapsed() >= SHOW {
+                shown = Instant::now();
+                self.progress.show(&self.status());
+            }
+        }
+    }
+
+    fn finished(&mut self, index: usize, record: RunRecord) {
+        let run = &self.batch.runs[index];
+        self.pending[index] = false;
+        self.estimator.learn(run, self.batch.plan.description(run), record.measured.totals.total_s);
+        self.progress.finished(&record);
+        self.records.push(record);
+    }
+
+    /// Ends the batch; the first error is the one that is returned.
+    fn fail(&mut self, error: Error) {
+        self.batch.stop.cancel();
+        self.fatal.get_or_insert(error);
+    }
+
+    /// Aborts the run that took the memory when that is nearly exhausted. Where the run does not end while the last of it
+    /// goes, its record is written and the batch ends: the system would kill the process, and all runs in flight with it.
+    fn spare_memory(&mut self) -> Result<()> {
+        let mut running: Vec<(Instant, usize)> =
+            self.workers.iter().filter_map(|worker| worker.slot.run()).map(|(run, started)| (started, run)).collect();
+        running.sort_unstable();
+        let running: Vec<usize> = running.into_iter().map(|(_, run)| run).collect();
+        let left = self.memory.look(&running);
+        let ending = self.workers.iter().position(|worker| worker.slot.is_out_of_memory());
+        match (left, ending) {
+            (MemoryLeft::Enough, _) | (MemoryLeft::Little, Some(_)) => {}
+            (MemoryLeft::Little | MemoryLeft::Nothing, None) => {
+                if let Some(run) = self.memory.suspect(&running) {
+                    for worker in &self.workers {
+                        worker.slot.abort(run, AbortReason::Memory(memory_usage()));
+                    }
+                }
+            }
+            (MemoryLeft::Nothing, Some(at)) => {
+                let workers = std::mem::take(&mut self.workers);
+                if let Some((index, record)) = self.abandon(&workers[at])? {
+                    return Err(Error::invalid(format!(
+                        "{} {}; a call cannot be ended, so everything is: leave it out with --only",
+                        self.batch.runs[index].label(),
+                        record.status.reason()
+                    )));
+                }
+                // The run ended in the meantime.
+                self.workers = workers;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks runs to end whose time is over, and replaces workers whose run does not end within the grace period.
+    fn end_overdue(&mut self) -> Result<()> {
+        let (stopped, grace, mut hung) = (self.batch.stop.is_cancelled(), self.batch.grace, Vec::new());
+        for (at, worker) in self.workers.iter_mut().enumerate() {
+            if let (Some(timeout), Some((run, started))) = (self.batch.timeout, worker.slot.run())
+                && started.elapsed() > timeout
+            {
+                worker.slot.abort(run, AbortReason::Timeout);
+            }
+            if !stopped && !worker.slot.is_aborted() {
+                worker.asked = None;
+            } else if worker.asked.get_or_insert_with(Instant::now).elapsed() >= grace {
+                hung.push(at);
+            }
+        }
+        for at in hung.into_iter().rev() {
+            let worker = self.workers.remove(at);
+            if worker.slot.run().is_none() {
+                self.workers.insert(at, worker);
+                continue;
+            }
+            if let Some((index, record)) = self.abandon(&worker)? {
+                self.finished(index, record);
+            }
+            if !stopped {
+                self.start(at, worker.cores)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Abandons the run of a worker and writes its record, unless it was cancelled.
+    fn abandon(&self, worker: &Worker) -> Result<Option<(usize, RunRecord)>> {
+        let Some((index, Some(status), after)) = worker.slot.abandon() else { return Ok(None) };
+        let (batch, core) = (&*self.batch, worker.cores.first().copied());
+        let context = WorkerContext { batch, slot: &worker.slot, core, helpers: None };
+        let record = context.abandoned(index, status, after);
+        batch.store.write(Folder::Runs, &record)?;
+        Ok(Some((index, record)))
+    }
+
+    fn status(&self) -> BatchStatus {
+        let (mut all_s, mut left_s, mut longest_s) = (0.0, 0.0, 0.0_f64);
+        let mut running = Vec::new();
+        let at_work: BTreeMap<usize, Instant> = self.workers.iter().filter_map(|worker| worker.slot.run()).collect();
+        for (index, run) in self.batch.runs.iter().enumerate().filter(|(index, _)| self.pending[*index]) {
+            let estimate = self.estimator.seconds(run, self.batch.plan.description(run));
+            let mut rest = estimate;
+            if let Some(started) = at_work.get(&index) {
+                running.push(run.label());
+                let elapsed = started.elapsed().as_secs_f64();
+                // A run that takes longer than expected may take longer still.
+                rest = (estimate - elapsed).max(0.1 * elapsed);
+                longest_s = longest_s.max(rest);
+            }
+            all_s += estimate.max(rest);
+            left_s += rest;
+        }
+        all_s += self.records.iter().map(|record| record.measured.totals.total_s).sum::<f64>();
+        BatchStatus {
+            done: self.records.len(),
+            failed: self.records.iter().filter(|record| !record.status.is_done()).count(),
+            share: 1.0 - left_s / all_s.max(f64::MIN_POSITIVE),
+            left_s: longest_s.max(left_s / self.batch.jobs as f64),
+            running,
+        }
+    }
+}
+
+/// What the thread of a worker owns. Dropping it says that the worker has ended, however it did.
+struct WorkerThread {
+    number: usize,
+    batch: Arc<RunBatch>,
+    next: Receiver<usize>,
+    report: Sender<Event>,
+}
+
+impl WorkerThread {
+    fn work(self, slot: &Arc<WorkerSlot>, cores: Vec<usize>) {
+        let batch = &*self.batch;
+        let core = cores.first().copied().filter(|core| host::pin(*core));
+        let helpers = match helpers(batch.threads - 1, cores) {
+            Ok(helpers) => helpers,
+            Err(error) => return self.send(Event::Fatal(error)),
+        };
+        let worker = WorkerContext { batch, slot, core, helpers: helpers.as_ref() };
+        while !batch.stop.is_set()
+            && let Ok(index) = self.next.try_recv()
+        {
+            let Some(record) = worker.execute(index) else { return };
+            if let Err(error) = batch.store.write(Folder::Runs, &record) {
+                batch.stop.cancel();
+                return self.send(Event::Fatal(error));
+            }
+            if let Some(probing) = &batch.probing {
+                probing.after(worker, &batch.runs[index], &record);
+            }
+            self.send(Event::Record(index, Box::new(record)));
+        }
+    }
+
+    /// The scheduler does not listen to a worker that it has abandoned.
+    fn send(&self, event: Event) {
+        let _ = self.report.send(event);
+    }
+}
+
+impl Drop for WorkerThread {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.send(Event::Fatal(Error::invalid("a worker thread died outside a run; please report this")));
+        }
+        self.send(Event::Gone(self.number));
+    }
+}
+
+/// The helpers of a worker on these cores, the first of which is its own.
 fn helpers(count: usize, cores: Vec<usize>) -> Result<Option<Arc<Helpers>>> {
     if count == 0 {
         return Ok(None);
@@ -211,237 +373,4 @@ fn helpers(count: usize, cores: Vec<usize>) -> Result<Option<Arc<Helpers>>> {
         }
     };
     Ok(Some(Arc::new(Helpers::new(count, pin)?)))
-}
-
-fn work_loop(shared: &Shared, slot: &Arc<Slot>, cores: Vec<usize>) {
-    let core = cores.first().copied().filter(|core| host::pin(*core));
-    let helpers = match helpers(shared.threads - 1, cores) {
-        Ok(helpers) => helpers,
-        Err(error) => {
-            shared.stop.store(true, Ordering::Relaxed);
-            let _ = shared.report.send(Event::Fatal(error));
-            return;
-        }
-    };
-    let Shared { jobs, gate, allocation, .. } = shared;
-    let place = Place { jobs: *jobs, core, helpers: helpers.as_ref(), gate, allocation };
-    while let Ok(index) = shared.next.try_recv() {
-        if shared.stop.load(Ordering::Relaxed) || shared.drain.load(Ordering::Relaxed) {
-            return;
-        }
-        let (run, facts) = (&shared.runs[index], &shared.facts[index]);
-        let Some(record) = worker::execute(index, run, facts, &*shared.runner, slot, place) else {
-            return;
-        };
-        let event = match shared.store.write(Folder::Runs, &record) {
-            Ok(()) => {
-                if let Some(probing) = &shared.probing {
-                    probing.after(run, &record, &*shared.runner, slot, place);
-                }
-                Event::Record { index, record: Box::new(record) }
-            }
-            Err(error) => {
-                shared.stop.store(true, Ordering::Relaxed);
-                Event::Fatal(error)
-            }
-        };
-        // The watcher outlives the workers.
-        let _ = shared.report.send(event);
-    }
-}
-
-/// Until the last worker is gone: collect, learn, enforce timeouts, pass on cancellation, give up what hangs, show
-/// progress.
-struct Watcher<'a> {
-    batch: &'a Batch<'a>,
-    shared: &'a Arc<Shared>,
-    workers: Vec<Worker>,
-    /// Workers started so far.
-    started: usize,
-    ledger: Ledger,
-    /// Set when nothing can be waited for any more.
-    over: bool,
-}
-
-impl Watcher<'_> {
-    fn watch(
-        mut self,
-        events: &channel::Receiver<Event>,
-        estimator: &mut Estimator,
-        progress: &mut Progress,
-    ) -> Result<Vec<RunRecord>> {
-        /// What is shown is computed this often: the watcher shares a core with a worker.
-        const SHOW: Duration = Duration::from_millis(500);
-        let batch = self.batch;
-        let models: Vec<f64> =
-            batch.runs.iter().map(|run| Estimator::model(run, batch.plan.description(run))).collect();
-        let mut records: Vec<RunRecord> = Vec::new();
-        let mut pending: Vec<bool> = vec![true; batch.runs.len()];
-        let mut fatal = None;
-        let mut shown = Instant::now();
-        progress.begin(batch.runs.len(), batch.jobs);
-        while !self.workers.is_empty() && !self.over {
-            let mut finished = |index: usize, record: RunRecord| {
-                let run = &batch.runs[index];
-                pending[index] = false;
-                estimator.learn(run, batch.plan.description(run), record.measured.totals.total_s);
-                progress.finished(&run.label(), &record);
-                records.push(record);
-            };
-            match events.recv_timeout(self.ledger.wait()) {
-                Ok(Event::Record { index, record }) => finished(index, *record),
-                Ok(Event::Fatal(error)) => {
-                    fatal.get_or_insert(error);
-                }
-                Ok(Event::Gone(number)) => self.workers.retain(|worker| worker.number != number),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
-            match self.spare_memory().and_then(|()| self.halt()) {
-                Ok(hung) => hung.into_iter().for_each(|(index, record)| finished(index, record)),
-                Err(error) => {
-                    fatal.get_or_insert(error);
-                }
-            }
-            if shown.elapsed() >= SHOW {
-                shown = Instant::now();
-                progress.show(&view(batch, &self.workers, &pending, &models, &records, estimator));
-            }
-        }
-        progress.end();
-        fatal.map_or(Ok(records), Err)
-    }
-
-    /// Ends the run that took the memory, when that is nearly gone. One that does not end while the last of it goes leaves
-    /// its record and an error: the system would end the whole process, and all records in flight with it.
-    fn spare_memory(&mut self) -> Result<()> {
-        let mut at_work: Vec<(Instant, usize)> =
-            self.workers.iter().filter_map(|worker| worker.slot.activity().at_work()).collect();
-        at_work.sort_unstable();
-        let at_work: Vec<usize> = at_work.into_iter().map(|(_, run)| run).collect();
-        let left = self.ledger.look(&at_work);
-        let told = self.workers.iter().position(|worker| worker.slot.spares_memory());
-        match (left, told) {
-            (Left::Enough, _) | (Left::Little, Some(_)) => {}
-            (Left::Little | Left::Nothing, None) => {
-                if let Some(run) = self.ledger.suspect(&at_work) {
-                    let numbers = ledger::numbers();
-                    self.workers.iter().for_each(|worker| worker.slot.spare_memory(run, numbers.clone()));
-                }
-            }
-            (Left::Nothing, Some(at)) => {
-                let (batch, shared, worker) = (self.batch, self.shared, &self.workers[at]);
-                let Some(end) = worker.slot.give_up() else { return Ok(()) };
-                self.over = true;
-                shared.stop.store(true, Ordering::Relaxed);
-                self.workers.iter().for_each(|worker| worker.slot.cancel());
-                if let Some((index, record)) = given_up(batch, shared, worker, end)? {
-                    return Err(Error::invalid(format!(
-                        "{} {}; a call cannot be ended, so everything is: leave it out with --only",
-                        batch.runs[index].label(),
-                        record.status.reason()
-                    )));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells runs to stop whose time is over or that were cancelled; those that were told and hang become records.
-    fn halt(&mut self) -> Result<Vec<(usize, RunRecord)>> {
-        let (batch, shared) = (self.batch, self.shared);
-        if batch.drain.is_some_and(|drain| drain.load(Ordering::Relaxed)) {
-            shared.drain.store(true, Ordering::Relaxed);
-        }
-        // Either side may ask for the end.
-        let stop = batch.cancel.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed);
-        if stop {
-            batch.cancel.store(true, Ordering::Relaxed);
-            shared.stop.store(true, Ordering::Relaxed);
-        }
-        let mut hung = Vec::new();
-        let mut replaced = Vec::new();
-        for worker in &mut self.workers {
-            if stop {
-                worker.slot.cancel();
-            }
-            if let Some(timeout) = batch.timeout {
-                worker.slot.enforce(timeout);
-            }
-            if !worker.slot.halted() {
-                worker.told = None;
-                continue;
-            }
-            if worker.told.get_or_insert_with(Instant::now).elapsed() < batch.grace {
-                continue;
-            }
-            let Some(end) = worker.slot.give_up() else { continue };
-            hung.extend(given_up(batch, shared, worker, end)?);
-            replaced.push(worker.number);
-        }
-        for number in replaced {
-            let Some(at) = self.workers.iter().position(|worker| worker.number == number) else { continue };
-            let Worker { cores, .. } = self.workers.remove(at);
-            if !stop {
-                let worker = start(shared, self.started, cores)?;
-                self.started += 1;
-                self.workers.insert(at, worker);
-            }
-        }
-        Ok(hung)
-    }
-}
-
-/// Writes the record of a run that was given up, unless it was cancelled.
-fn given_up(batch: &Batch<'_>, shared: &Shared, worker: &Worker, end: GivenUp) -> Result<Option<(usize, RunRecord)>> {
-    let GivenUp { index, why: Some(why), after } = end else { return Ok(None) };
-    let core = worker.cores.first().copied();
-    let place = Place { jobs: batch.jobs, core, helpers: None, gate: &shared.gate, allocation: &shared.allocation };
-    let record = worker::given_up(&shared.runs[index], &shared.facts[index], place, why, after);
-    shared.store.write(Folder::Runs, &record)?;
-    Ok(Some((index, record)))
-}
-
-/// How far a worker's run is.
-fn running(run: &RunSpec, activity: &Activity) -> Option<Running> {
-    let started = activity.started?;
-    let Activity { iteration, time_s, oracle_calls, .. } = *activity;
-    let used = remaining::used(&run.settings().budget, iteration, time_s, oracle_calls);
-    let heard = activity.heard.map_or(0.0, |heard| heard.saturating_duration_since(started).as_secs_f64());
-    Some(Running::new(run, (used, iteration), (started.elapsed().as_secs_f64(), heard)))
-}
-
-fn view(
-    batch: &Batch<'_>,
-    workers: &[Worker],
-    pending: &[bool],
-    models: &[f64],
-    records: &[RunRecord],
-    estimator: &Estimator,
-) -> View {
-    let activities: Vec<Activity> = workers.iter().map(|worker| worker.slot.activity()).collect();
-    let item = |index: usize| {
-        let run = &batch.runs[index];
-        let activity = activities.iter().find(|activity| activity.run == Some(index));
-        Item { run, model_s: models[index], running: activity.and_then(|activity| running(run, activity)) }
-    };
-    let items: Vec<Item> = (0..batch.runs.len()).filter(|index| pending[*index]).map(item).collect();
-    let left = remaining::left(&items, estimator, batch.jobs);
-    let done = records.iter().map(|record| record.measured.totals.total_s).sum::<f64>();
-    let work = |activity: &Activity| {
-        let run = &batch.runs[activity.run?];
-        Some(Work {
-            label: run.label(),
-            share: running(run, activity).map_or(0.0, |running| running.share()),
-            iteration: activity.iteration,
-            iterations: run.settings().budget.iterations,
-            gap: activity.gap,
-        })
-    };
-    View {
-        done: records.len(),
-        failed: records.iter().filter(|record| !record.status.is_done()).count(),
-        share: (done + left.done_s) / (done + left.whole_s).max(f64::MIN_POSITIVE),
-        left_s: left.wall_s,
-        workers: activities.iter().map(work).collect(),
-    }
 }

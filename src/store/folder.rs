@@ -5,8 +5,10 @@
 //! One process writes (it holds [`WriteLock`]); any number may read at the same time. Shards have result folders of their
 //! own under `shards/`, each with one writer.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
@@ -76,6 +78,14 @@ pub struct Damage {
     pub path: PathBuf,
     /// What is wrong and what to do.
     pub error: Error,
+}
+
+impl Contents {
+    /// Puts records into the order of data set, solver and repeat.
+    pub fn new(mut records: Vec<RunRecord>, damaged: Vec<Damage>) -> Self {
+        records.sort_by_cached_key(|r| (r.dataset().to_owned(), r.solver().to_owned(), r.repeat, r.run_id()));
+        Self { records, damaged }
+    }
 }
 
 impl Damage {
@@ -164,8 +174,18 @@ impl Store {
                 Err(error) => contents.damaged.push(Damage { path, error }),
             }
         }
-        contents.records.sort_by_cached_key(|r| (r.dataset().to_owned(), r.solver().to_owned(), r.repeat, r.run_id()));
-        Ok(contents)
+        Ok(Contents::new(contents.records, contents.damaged))
+    }
+
+    /// Brings contents that were read before up to date: reads the files that they do not have, and forgets records whose
+    /// file is gone.
+    pub fn refresh(&self, kind: Folder, before: Contents) -> Result<Contents> {
+        let files: BTreeSet<String> = self.files(kind)?.iter().map(|path| stem(path)).collect();
+        let mut known: BTreeMap<String, RunRecord> =
+            before.records.into_iter().map(|record| (record.run_id(), record)).collect();
+        known.retain(|id, _| files.contains(id));
+        let new = self.scan_some(kind, |id| !known.contains_key(id))?;
+        Ok(Contents::new(known.into_values().chain(new.records).collect(), new.damaged))
     }
 
     /// Moves a run from `runs/` to `stale/`.
@@ -238,9 +258,17 @@ pub fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+static RECORDS_READ: AtomicU64 = AtomicU64::new(0);
+
+/// Records that this process has decoded so far: in one command none is decoded twice.
+pub fn records_read() -> u64 {
+    RECORDS_READ.load(Ordering::Relaxed)
+}
+
 /// Reads one file of a run.
 pub fn read_file(path: &Path) -> Result<RunRecord> {
     let record = decoded(path, codec::decode)?;
+    RECORDS_READ.fetch_add(1, Ordering::Relaxed);
     named(path, &record).map(|()| record)
 }
 

@@ -1,12 +1,13 @@
 //! Sessions on configs that are texts: the checked experiment, the options of a quiet session, the session itself.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use ssvm_bench::experiment::Experiment;
 use ssvm_bench::experiment::Plan;
 use ssvm_bench::run::progress::Verbosity;
 use ssvm_bench::run::session::{self, Finished, Options};
+use ssvm_bench::run::worker::StopSignal;
+use ssvm_bench::store::folder::Contents;
 use ssvm_bench::{Catalog, DataDir, Harness, Result};
 
 /// A config that is right.
@@ -26,7 +27,7 @@ pub fn options(out: &Path, jobs: usize) -> Options {
         warn_of_others: true,
         verbosity: Verbosity::Quiet,
         part: None,
-        drain: None,
+        stop: StopSignal::default(),
     }
 }
 
@@ -34,7 +35,7 @@ pub fn options(out: &Path, jobs: usize) -> Options {
 pub fn run_with(text: &str, options: &Options, catalog: &dyn Catalog) -> Result<Finished> {
     let experiment = Experiment::parse(Path::new("test.toml"), text, catalog.solvers())?;
     let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
-    session::run(&experiment, &plan, catalog, options, &AtomicBool::new(false))
+    session::run(&experiment, plan, catalog, options, Contents::default())
 }
 
 /// The same with the standard tables.

@@ -73,7 +73,7 @@ impl<P: Problem<Plane: 'static>> Problem for Broken<'_, P> {
         self.inner.work()
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut P::Work, plane: &mut Self::Plane) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut P::Work, plane: &mut Self::Plane) -> Result<u64, ssvm::Fault> {
         plane.unique = self.fault == Fault::NoDuplicatesCheck;
         self.inner.oracle(i, w, work, &mut plane.plane)
     }

@@ -1,7 +1,6 @@
 //! Plans, the scheduler and sessions: failures become rows, the same bits at any number of workers, nothing done twice.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,13 +10,13 @@ use ssvm::clock::latency_histogram;
 use ssvm_bench::experiment::{Estimator, Plan, RunSpec};
 use ssvm_bench::run::existing::Existing;
 use ssvm_bench::run::progress::{Progress, Verbosity};
-use ssvm_bench::run::scheduler::{Batch, run_batch};
+use ssvm_bench::run::scheduler::{RunBatch, run_batch};
 use ssvm_bench::run::session::{Finished, Options, Report};
-use ssvm_bench::run::worker::Allocation;
+use ssvm_bench::run::worker::StopSignal;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::identity::order_seed;
 use ssvm_bench::store::{Measured, RunRecord, Status};
-use ssvm_bench::{DataDir, Error, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Error, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = r#"name = "test"
 seed = 3
@@ -239,7 +238,7 @@ struct Fake {
     _dir: tempfile::TempDir,
     store: Store,
     runs: Vec<RunSpec>,
-    plan: Plan,
+    plan: Arc<Plan>,
 }
 
 impl Fake {
@@ -255,17 +254,17 @@ impl Fake {
         });
         let mut plans: Vec<Plan> = plans.collect();
         let runs = plans.iter_mut().map(|plan| plan.runs.pop().unwrap()).collect();
-        Self { _dir: dir, store, runs, plan: plans.remove(0) }
+        Self { _dir: dir, store, runs, plan: Arc::new(plans.remove(0)) }
     }
 
     fn run(
         &self,
         jobs: usize,
         timeout: Option<Duration>,
-        cancel: &AtomicBool,
-        runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
+        stop: &StopSignal,
+        runner: impl Fn(&RunSpec, &Execution<'_>, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
     ) -> Result<Vec<RunRecord>> {
-        self.run_within(Duration::from_mins(1), jobs, timeout, cancel, runner)
+        self.run_within(Duration::from_mins(1), jobs, timeout, stop, runner)
     }
 
     /// The same with another time to stop before a run is given up.
@@ -274,25 +273,24 @@ impl Fake {
         grace: Duration,
         jobs: usize,
         timeout: Option<Duration>,
-        cancel: &AtomicBool,
-        runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
+        stop: &StopSignal,
+        runner: impl Fn(&RunSpec, &Execution<'_>, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
     ) -> Result<Vec<RunRecord>> {
-        let (runs, plan, store, runner) = (&self.runs, &self.plan, &self.store, Arc::new(runner));
-        let batch = Batch {
-            runs,
-            plan,
-            runner,
-            store,
+        let batch = RunBatch {
+            runs: self.runs.clone(),
+            plan: self.plan.clone(),
+            execute: Box::new(runner),
+            store: self.store.clone(),
             jobs,
             threads: 1,
             timeout,
             grace,
-            cancel,
-            drain: None,
-            allocation: Allocation::default(),
+            stop: stop.clone(),
+            shard: String::new(),
+            gate: Arc::default(),
             probing: None,
         };
-        run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
+        run_batch(batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
     }
 }
 
@@ -313,9 +311,8 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
 }
 
 /// Runs on until somebody says stop.
-fn endless(observer: &mut dyn Observer) -> Outcome {
-    let cancelled = observer.cancelled();
-    while !cancelled() {
+fn endless(execution: &Execution<'_>) -> Outcome {
+    while !(execution.cancelled)() {
         std::thread::yield_now();
     }
     outcome(StopReason::Cancelled, 1.0)
@@ -325,9 +322,9 @@ fn endless(observer: &mut dyn Observer) -> Outcome {
 fn what_goes_wrong_in_a_run_becomes_its_record_and_the_others_go_on() {
     let fake = Fake::new(&[1; 7]);
     let executed = fake
-        .run(2, Some(Duration::from_millis(20)), &AtomicBool::new(false), |run, observer| match run.repeat {
+        .run(2, Some(Duration::from_millis(20)), &StopSignal::default(), |run, execution, _| match run.repeat {
             1 => panic!("index 7 out of range"),
-            2 => Ok(endless(observer)),
+            2 => Ok(endless(execution)),
             3 => Ok(outcome(StopReason::Iterations, f64::NAN)),
             4 => Err(Error::invalid("bad example 3")),
             _ => Ok(outcome(StopReason::Iterations, 0.5)),
@@ -362,7 +359,7 @@ fn a_run_that_hangs_inside_one_call_is_given_up_and_the_others_go_on() {
     for jobs in [1, 2] {
         let fake = Fake::new(&[1; 5]);
         let executed = fake
-            .run_within(GRACE, jobs, Some(Duration::from_millis(200)), &AtomicBool::new(false), |run, _| {
+            .run_within(GRACE, jobs, Some(Duration::from_millis(200)), &StopSignal::default(), |run, _, _| {
                 if [1, 3].contains(&run.repeat) {
                     loop {
                         std::thread::park();
@@ -377,7 +374,7 @@ fn a_run_that_hangs_inside_one_call_is_given_up_and_the_others_go_on() {
         let hung: Vec<bool> = records.iter().map(|record| record.status.reason().starts_with("hung: ")).collect();
         assert_eq!(hung, [false, true, false, true, false]);
         // The next call tries them again; this time they answer.
-        let again = fake.run(jobs, None, &AtomicBool::new(false), |_, _| Ok(outcome(StopReason::Iterations, 0.5)));
+        let again = fake.run(jobs, None, &StopSignal::default(), |_, _, _| Ok(outcome(StopReason::Iterations, 0.5)));
         assert!(again.unwrap().iter().all(|record| record.status.is_done()));
     }
 }
@@ -385,10 +382,10 @@ fn a_run_that_hangs_inside_one_call_is_given_up_and_the_others_go_on() {
 #[test]
 fn cancelling_does_not_wait_for_a_run_that_hangs() {
     let fake = Fake::new(&[1, 1]);
-    let cancel = Arc::new(AtomicBool::new(false));
+    let cancel = StopSignal::default();
     let stop = cancel.clone();
-    let records = fake.run_within(Duration::from_millis(50), 1, None, &cancel, move |_, _| {
-        stop.store(true, Ordering::Relaxed);
+    let records = fake.run_within(Duration::from_millis(50), 1, None, &cancel, move |_, _, _| {
+        stop.cancel();
         loop {
             std::thread::park();
         }
@@ -402,7 +399,7 @@ fn runs_go_by_repeat_whatever_they_cost() {
     let fake = Fake::new(&[10, 1000, 100]);
     let order = Arc::new(Mutex::new(Vec::new()));
     let noted = order.clone();
-    fake.run(1, None, &AtomicBool::new(false), move |run, _| {
+    fake.run(1, None, &StopSignal::default(), move |run, _, _| {
         noted.lock().unwrap().push(run.repeat);
         Ok(outcome(StopReason::Iterations, 0.5))
     })
@@ -413,12 +410,12 @@ fn runs_go_by_repeat_whatever_they_cost() {
 #[test]
 fn cancelled_runs_leave_no_record() {
     let fake = Fake::new(&[3, 2, 1]);
-    let cancel = Arc::new(AtomicBool::new(false));
+    let cancel = StopSignal::default();
     let stop = cancel.clone();
-    let executed = fake.run(1, None, &cancel, move |run, observer| {
+    let executed = fake.run(1, None, &cancel, move |run, execution, _| {
         if run.repeat == 1 {
-            stop.store(true, Ordering::Relaxed);
-            return Ok(endless(observer));
+            stop.cancel();
+            return Ok(endless(execution));
         }
         Ok(outcome(StopReason::Iterations, 0.5))
     });
@@ -432,7 +429,7 @@ fn a_record_that_cannot_be_written_stops_the_batch() {
     // A folder under the name of the second run: no file can take its place.
     let taken = fake.store.path(Folder::Runs, &fake.runs[1].run_id);
     std::fs::create_dir(&taken).unwrap();
-    let result = fake.run(1, None, &AtomicBool::new(false), |_, _| Ok(outcome(StopReason::Iterations, 0.5)));
+    let result = fake.run(1, None, &StopSignal::default(), |_, _, _| Ok(outcome(StopReason::Iterations, 0.5)));
     let message = result.unwrap_err().to_string();
     assert!(message.starts_with(&format!("cannot write {}", taken.display())), "{message}");
     std::fs::remove_dir(&taken).unwrap();
@@ -471,4 +468,29 @@ fn the_plan_is_printed_before_and_after() {
     let lines: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["kind"], &lines[32]["kind"]), (33, &"run".into(), &"plan".into()));
     assert!(lines[..32].iter().all(|line| line["done"] == true));
+}
+
+/// `reproduce` hands the records of its sessions on to the pages: it decodes none twice, and those it has made not at all.
+#[test]
+fn reproduce_decodes_every_record_at_most_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let decoded = |configs: &[&str]| -> usize {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        command.current_dir(dir.path()).args(["reproduce", "--verbose", "--out", "out", "--jobs", "1"]);
+        for config in configs {
+            command.args(["--config", config]);
+        }
+        let output = command.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
+        let count = errors.lines().find_map(|line| line.strip_suffix(" records were read")?.parse().ok());
+        count.unwrap_or_else(|| panic!("no number of records: {errors}"))
+    };
+    // The second config asks for the paper's oracle cost, which is read from the records of the folder.
+    let paper = "name = \"paper-cost\"\nclock = \"wall\"\noracle_cost = [1, \"paper\"]\nprobes = 0\n[budget]\niterations = 2\n\
+        [[dataset]]\nname = \"usps-synth:n=40\"\n[[solver]]\nname = \"bcfw\"\n";
+    std::fs::write(dir.path().join("paper.toml"), paper).unwrap();
+    assert_eq!(decoded(&["smoke", "paper.toml"]), 0, "what was made just now is in memory");
+    let records = Store::open(dir.path().join("out")).unwrap().files(Folder::Runs).unwrap().len();
+    assert_eq!(decoded(&["smoke", "paper.toml"]), records);
 }

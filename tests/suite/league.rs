@@ -17,8 +17,8 @@ use ssvm_bench::study::frame::export::csv;
 use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::study::league::{League, Measure, Member, Standing, Winner};
 use ssvm_bench::{
-    Budget, Cadence, Catalog, Harness, Iterate, Iteration, Meter, Metered, Params, Problem, Solution, Solver,
-    SolverInfo, SolverRow, TracePoint,
+    Budget, Cadence, Catalog, Harness, Interrupt, Iterate, Iteration, Meter, Metered, Params, Problem, Solution,
+    Solver, SolverInfo, SolverRow, TracePoint,
 };
 
 /// Optimum 1, known by a dual from the start; the relative gap falls a decade in five iterations, down to `least`.
@@ -220,13 +220,11 @@ impl SolverRow for NoDual {
 }
 
 impl<P: Problem> Solver for Silent<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> std::result::Result<Iteration, Interrupt> {
         for i in 0..self.0.problem.terms() {
-            if !self.0.exact_step(i, meter, None) {
-                return Iteration::Interrupted;
-            }
+            self.0.exact_step(i, meter, None)?;
         }
-        Iteration::Complete
+        Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {

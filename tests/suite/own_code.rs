@@ -40,13 +40,11 @@ struct State<'p, P: Problem> {
 }
 
 impl<P: Problem> Solver for State<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> std::result::Result<Iteration, ssvm_bench::Interrupt> {
         for i in (0..self.now.problem.terms()).filter(|i| (i + 1) % self.skip != 0) {
-            if !self.now.exact_step(i, meter, None) {
-                return Iteration::Interrupted;
-            }
+            self.now.exact_step(i, meter, None)?;
         }
-        Iteration::Complete
+        Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {

@@ -77,16 +77,16 @@ fn shares_say_what_the_steps_did() {
             let mut meter = Meter::new(ClockKind::VIRTUAL, Limits::default(), &never);
             for _ in 0..9 {
                 meter.resume();
-                solver.iterate(&mut meter);
+                solver.iterate(&mut meter).unwrap();
                 meter.pause();
             }
             // Before the tenth iteration sums it afresh: w as the steps left it, and as the shares have it.
             let (now, sum) = (solver.iterate_now().solution(), solver.iterate_now().resummed());
             let (mut work, mut plane) = (problem.work(), 0);
             for i in 0..problem.terms() {
-                problem.oracle(i, &now.w, &mut work, &mut plane);
+                problem.oracle(i, &now.w, &mut work, &mut plane).unwrap();
                 let stepped = problem.value(i, &plane, &now.w, &work);
-                problem.oracle(i, &sum.w, &mut work, &mut plane);
+                problem.oracle(i, &sum.w, &mut work, &mut plane).unwrap();
                 let summed = problem.value(i, &plane, &sum.w, &work);
                 assert!((stepped - summed).abs() < 1e-9, "{time:e}, term {i}: {stepped} or {summed}");
             }

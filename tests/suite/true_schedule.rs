@@ -8,15 +8,15 @@ use std::time::Duration;
 use crate::common::sessions::{self, experiment};
 use ssvm::clock::latency_histogram;
 use ssvm_bench::experiment::{Estimator, Plan, RunSpec};
-use ssvm_bench::run::gate::Gate;
 use ssvm_bench::run::interference::{self, Probing};
+use ssvm_bench::run::pause::PauseGate;
 use ssvm_bench::run::progress::{Progress, Verbosity};
-use ssvm_bench::run::scheduler::{self, Batch, run_batch};
-use ssvm_bench::run::worker::{self, Allocation, Place, Slot};
+use ssvm_bench::run::scheduler::{self, RunBatch, run_batch};
+use ssvm_bench::run::worker::{StopSignal, WorkerContext, WorkerSlot};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::Inflation;
-use ssvm_bench::{DataDir, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
     [[dataset]]\nname = \"usps-synth:n=20\"\n[[dataset]]\nname = \"ocr-synth:n=20\"\n\
@@ -130,27 +130,49 @@ fn outcome(stop: StopReason, wall_s: f64) -> Outcome {
     }
 }
 
+/// A batch of the runs of a plan, executed by this.
+fn batch(
+    plan: Plan,
+    store: Store,
+    jobs: usize,
+    execute: impl Fn(&RunSpec, &Execution<'_>, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
+) -> RunBatch {
+    RunBatch {
+        runs: plan.runs.clone(),
+        plan: Arc::new(plan),
+        execute: Box::new(execute),
+        store,
+        jobs,
+        threads: 1,
+        timeout: None,
+        grace: Duration::from_mins(1),
+        stop: StopSignal::default(),
+        shard: String::new(),
+        gate: Arc::default(),
+        probing: None,
+    }
+}
+
 #[test]
 fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
-    let plan = plan(CONFIG);
-    let (gate, end) = (Gate::default(), AtomicBool::new(false));
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create_private(dir.path()).unwrap();
+    let end = AtomicBool::new(false);
+    let gate = Arc::new(PauseGate::default());
     // The work takes a second alone and 1.3 in company; it sees who is there.
-    let runner = |run: &RunSpec, _: &mut dyn Observer| -> Result<Outcome> {
+    let seen = gate.clone();
+    let runner = move |run: &RunSpec, _: &Execution<'_>, _: &mut dyn Observer| -> Result<Outcome> {
         assert!(run.settings().clock.repeatable() && run.settings().budget.iterations.is_some(), "equal work");
-        Ok(outcome(StopReason::Iterations, if gate.running() == 0 { 1.0 } else { 1.3 }))
+        Ok(outcome(StopReason::Iterations, if seen.running() == 0 { 1.0 } else { 1.3 }))
     };
-    let slot = Arc::new(Slot::default());
+    let probed = RunBatch { gate: gate.clone(), ..batch(plan(CONFIG), store.clone(), 2, runner) };
+    let first = batch(plan(CONFIG), store, 2, |_, _, _| Ok(outcome(StopReason::Iterations, 0.1)));
+    let slot = Arc::new(WorkerSlot::default());
+    let worker = |batch| WorkerContext { batch, slot: &slot, core: None, helpers: None };
     let probing = Probing::new(2, 2, &[]);
-    let description = plan.description(&plan.runs[0]);
-    let record = |index: usize| -> RunRecord {
-        let first = |_: &RunSpec, _: &mut dyn Observer| Ok(outcome(StopReason::Iterations, 0.1));
-        let other = Gate::default();
-        let place = Place { jobs: 2, core: None, helpers: None, gate: &other, allocation: &Allocation::default() };
-        worker::execute(index, &plan.runs[index], description, &first, &slot, place).unwrap()
-    };
-    let place = Place { jobs: 2, core: None, helpers: None, gate: &gate, allocation: &Allocation::default() };
+    let record = |index: usize| -> RunRecord { worker(&first).execute(index).unwrap() };
     // Nobody else is at work: no probe.
-    probing.after(&plan.runs[0], &record(0), &runner, &slot, place);
+    probing.after(worker(&probed), &probed.runs[0], &record(0));
     std::thread::scope(|scope| {
         let neighbour = scope.spawn(|| {
             let _inside = gate.enter();
@@ -166,7 +188,7 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
         // none this time.
         for attempt in 0..100 {
             let index = attempt % 4;
-            probing.after(&plan.runs[index], &record(index), &runner, &slot, place);
+            probing.after(worker(&probed), &probed.runs[index], &record(index));
         }
         end.store(true, Ordering::Relaxed);
         neighbour.join().unwrap();
@@ -206,28 +228,14 @@ fn a_run_that_times_out_keeps_its_points() {
     let plan = plan(
         "name = \"x\"\n[budget]\niterations = 9\n[[dataset]]\nname = \"usps-synth:n=10\"\n[[solver]]\nname = \"bcfw\"\n",
     );
-    let runner = |_: &RunSpec, observer: &mut dyn Observer| -> Result<Outcome> {
-        let cancelled = observer.cancelled();
-        while !cancelled() {
+    let runner = |_: &RunSpec, execution: &Execution<'_>, _: &mut dyn Observer| -> Result<Outcome> {
+        while !(execution.cancelled)() {
             std::thread::yield_now();
         }
         Ok(outcome(StopReason::Cancelled, 3.0))
     };
-    let batch = Batch {
-        runs: &plan.runs,
-        plan: &plan,
-        runner: std::sync::Arc::new(runner),
-        store: &store,
-        jobs: 1,
-        threads: 1,
-        timeout: Some(Duration::ZERO),
-        grace: Duration::from_mins(1),
-        cancel: &AtomicBool::new(false),
-        drain: None,
-        allocation: Allocation::default(),
-        probing: None,
-    };
-    run_batch(&batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
+    let batch = RunBatch { timeout: Some(Duration::ZERO), ..batch(plan, store.clone(), 1, runner) };
+    run_batch(batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
     let records = store.scan(Folder::Runs).unwrap().records;
     assert_eq!(records.len(), 1);
     assert!(

@@ -4,7 +4,7 @@
 //! You bring a [`MaxOracle`] (or a whole [`Problem`]), pick a solver by name, and get certified gaps back:
 //!
 //! ```
-//! use ssvm::{MaxOracle, Simple, Solve, SparsePlane};
+//! use ssvm::{Fault, MaxOracle, Simple, Solve, SparsePlane};
 //!
 //! /// H(w) = max(0, 1 − w): one term, one weight.
 //! struct Hinge;
@@ -16,12 +16,12 @@
 //!     fn dim(&self) -> usize {
 //!         1
 //!     }
-//!     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+//!     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
 //!         let violated = w[0] < 1.0;
 //!         plane.entries.clear();
 //!         plane.entries.extend(violated.then_some((0, -1.0)));
 //!         plane.offset = f64::from(u8::from(violated));
-//!         1
+//!         Ok(1)
 //!     }
 //! }
 //!
@@ -57,10 +57,10 @@ pub mod solver;
 pub mod stats;
 mod suggest;
 
-pub use clock::{ClockKind, Meter, OracleCost};
-pub use drive::{Course, Observer, Outcome, Quiet, Solve, StopReason, TracePoint, drive};
+pub use clock::{ClockKind, Interrupt, Meter, OracleCost};
+pub use drive::{Execution, Observer, Outcome, Quiet, RunLimits, Solve, StopReason, TracePoint, drive};
 pub use error::{Error, Result};
-pub use problem::{Direction, Family, MaxOracle, Problem, Simple, Sink, SparsePlane};
+pub use problem::{Direction, Family, Fault, MaxOracle, Problem, Simple, Sink, SparsePlane};
 pub use settings::{Budget, Cadence, Domain, Param, Params, RunSettings, SolverSpec, Until, Value};
 pub use solver::{Iterate, Iteration, Metered, Moment, Solution, Solver, SolverInfo, SolverRow, SolverTable};
 pub use suggest::nearest;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{Split, Which};
+use super::{ShardIndex, Split};
 use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::clock::OracleCost;
@@ -14,7 +14,7 @@ const HEADER: &str = "# ssvm-bench shards";
 
 /// An id file as it was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct List {
+pub struct IdFile {
     path: PathBuf,
     /// [`super::digest`] of the plan that it was made from; absent in a list that somebody wrote by hand.
     pub plan: Option<String>,
@@ -39,7 +39,7 @@ impl Split {
     }
 }
 
-impl List {
+impl IdFile {
     /// Reads an id file: one of `plan --emit lines`, or any text of identities.
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
@@ -98,7 +98,7 @@ impl List {
     }
 
     /// The runs of one shard, or of all.
-    pub fn ids(&self, which: Option<Which>) -> Result<BTreeSet<String>> {
+    pub fn ids(&self, which: Option<ShardIndex>) -> Result<BTreeSet<String>> {
         let Some(which) = which else { return Ok(self.shards.iter().flatten().cloned().collect()) };
         if which.of != self.shards.len() {
             let message = format!("has {} shards, not the {} of --shard {which}", self.shards.len(), which.of);

@@ -117,7 +117,7 @@ impl Split {
 
 /// `3/16`: the third of sixteen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Which {
+pub struct ShardIndex {
     /// From 1.
     pub shard: usize,
     /// Shards in all.
@@ -127,7 +127,7 @@ pub struct Which {
 /// Most shards of a plan.
 pub const MOST_SHARDS: usize = 100_000;
 
-impl std::str::FromStr for Which {
+impl std::str::FromStr for ShardIndex {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -139,7 +139,7 @@ impl std::str::FromStr for Which {
     }
 }
 
-impl std::fmt::Display for Which {
+impl std::fmt::Display for ShardIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.shard, self.of)
     }
@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn which_shard_is_counted_from_one() {
-        assert_eq!("3/16".parse(), Ok(Which { shard: 3, of: 16 }));
+        assert_eq!("3/16".parse(), Ok(ShardIndex { shard: 3, of: 16 }));
         for wrong in ["0/4", "5/4", "4", "a/b", "1/0", "1/100001", "-1/4", ""] {
-            assert!(wrong.parse::<Which>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ShardIndex>().is_err(), "{wrong}");
         }
     }
 }

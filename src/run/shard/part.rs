@@ -10,7 +10,7 @@ use crate::store::folder::{self, Contents, Folder, SHARDS, Store};
 
 /// What a call of `run` does of a plan.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct ShardRuns {
     /// `3-of-16`, or another name for a list of runs.
     pub name: String,
     /// Its runs.
@@ -19,7 +19,7 @@ pub struct Part {
     pub plan: String,
 }
 
-impl Part {
+impl ShardRuns {
     /// A folder for this call alone: whoever runs the same shard again, here or elsewhere, gets another.
     pub fn folder(&self, out: &Path, host: &str) -> PathBuf {
         let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' };

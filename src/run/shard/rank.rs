@@ -1,4 +1,4 @@
-//! Which of two records of one run is kept: an order without ties, so that it does not matter who is merged with whom first.
+//! ShardIndex of two records of one run is kept: an order without ties, so that it does not matter who is merged with whom first.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -44,7 +44,7 @@ impl Rank {
     }
 }
 
-/// When the call began that a folder of a shard is named after; see [`super::part::Part::folder`].
+/// When the call began that a folder of a shard is named after; see [`super::part::ShardRuns::folder`].
 fn attempt(shard: &str) -> u64 {
     shard.rsplit_once('-').and_then(|(_, nanos)| u64::from_str_radix(nanos, 16).ok()).unwrap_or(0)
 }

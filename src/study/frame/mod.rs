@@ -80,7 +80,7 @@ pub struct Series {
 impl Series {
     /// Whether the solver keeps working sets, or at least is not known not to.
     pub fn keeps_planes(&self) -> bool {
-        self.info.as_ref().is_some_and(|info| info.keeps_planes)
+        self.info.as_ref().is_some_and(|info| info.planes.is_some())
     }
 }
 

@@ -14,7 +14,7 @@ mod wall;
 
 pub use batch::{Call, Helpers};
 pub use cost::OracleCost;
-pub use meter::{Counters, Halt, Limits, Meter, SAMPLE_EVERY, latency_histogram, reading_ns};
+pub use meter::{Counters, Halt, Interrupt, Limits, Meter, SAMPLE_EVERY, latency_histogram, reading_ns};
 pub use stopwatch::Stopwatch;
 pub use virtual_time::{STEP_UNITS, UNIT_NS};
 

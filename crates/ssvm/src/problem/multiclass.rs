@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{COPIES, Direction, Family, Paper, Problem, Sink, vectors};
+use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, vectors};
 use crate::data::multiclass::{Features, MulticlassData, Row};
 use crate::linalg::{add_scaled, dot, dot_rows, prefetch, prefetch_near, zeros};
 
@@ -211,7 +211,7 @@ impl Problem for MulticlassProblem {
         MulticlassWork { scores: vec![0.0; self.labels()], needed: Vec::with_capacity(self.labels()) }
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut MulticlassWork, plane: &mut u32) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut MulticlassWork, plane: &mut u32) -> Result<u64, Fault> {
         let length = match self.data.row(i) {
             Row::Dense(x) => {
                 dot_rows(w, x, &mut work.scores);
@@ -235,7 +235,7 @@ impl Problem for MulticlassProblem {
             }
         }
         *plane = best as u32;
-        (length * self.labels()) as u64
+        Ok((length * self.labels()) as u64)
     }
 
     fn load<'a>(

@@ -1,6 +1,6 @@
 //! An oracle that returns sparse planes → a whole [`Problem`]: the short way to add a problem of one's own.
 
-use super::{COPIES, Direction, Problem, Sink, vectors};
+use super::{COPIES, Direction, Fault, Problem, Sink, vectors};
 use crate::linalg::add_scaled;
 
 /// A plane as index–value pairs (each index once) plus φ∘.
@@ -29,8 +29,8 @@ pub trait MaxOracle: Sync {
         1.0 / self.terms() as f64
     }
     /// Overwrites `plane` with a plane that maximises ⟨φ^{iy}, [w 1]⟩ (already divided by n; the truth is exactly 0).
-    /// Returns the operations it took.
-    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64;
+    /// Returns the operations it took. Fails when there is no answer, which ends the run.
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault>;
 }
 
 impl<O: MaxOracle + ?Sized> MaxOracle for &O {
@@ -46,7 +46,7 @@ impl<O: MaxOracle + ?Sized> MaxOracle for &O {
         (**self).lambda()
     }
 
-    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
         (**self).max_plane(i, w, plane)
     }
 }
@@ -106,7 +106,7 @@ impl Problem for Simple<'_> {
         vec![0.0; self.dim()]
     }
 
-    fn oracle(&self, i: usize, w: &[f64], _work: &mut Vec<f64>, plane: &mut SparsePlane) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], _work: &mut Vec<f64>, plane: &mut SparsePlane) -> Result<u64, Fault> {
         self.0.max_plane(i, w, plane)
     }
 

@@ -1,5 +1,5 @@
-//! A gate that running workers pass between iterations: whoever holds it is alone until it lets go. Runs in and out,
-//! pauses while their clocks stand still.
+//! A gate that runs pass between iterations, while their clocks stand still. The holder of the gate runs alone: all
+//! others wait until it is released.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 /// Shared by the workers of a batch.
 #[derive(Debug, Default)]
-pub struct Gate {
-    /// A copy of [`State::held`] that costs one relaxed load to ask.
+pub struct PauseGate {
+    /// A copy of [`GateState::held`] that costs one relaxed load to read.
     held: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<GateState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct GateState {
     /// Workers inside a run and not waiting.
     running: usize,
     held: bool,
@@ -23,13 +23,13 @@ struct State {
 
 /// A worker inside a run; leaves when dropped.
 #[derive(Debug)]
-pub struct Inside<'a>(&'a Gate);
+pub struct Inside<'a>(&'a PauseGate);
 
-/// Everybody else stands still until this is dropped.
+/// All other workers wait until this is dropped.
 #[derive(Debug)]
-pub struct Alone<'a>(&'a Gate);
+pub struct Alone<'a>(&'a PauseGate);
 
-impl Gate {
+impl PauseGate {
     /// A run begins; waits while the gate is held.
     pub fn enter(&self) -> Inside<'_> {
         self.wait(self.lock()).running += 1;
@@ -53,13 +53,13 @@ impl Gate {
         self.lock().running
     }
 
-    /// Waits until so many workers are inside a run, for so long at most; whether they are.
+    /// Waits until this number of workers is inside a run, no longer than `patience`; whether they are.
     pub fn await_running(&self, workers: usize, patience: Duration) -> bool {
         let waited = self.changed.wait_timeout_while(self.lock(), patience, |state| state.running != workers);
         waited.unwrap_or_else(PoisonError::into_inner).0.running == workers
     }
 
-    /// Waits until every run stands still, for so long at most. Not to be called from inside a run.
+    /// Waits until every run stands still, no longer than `patience`. Must not be called from inside a run.
     pub fn hold(&self, patience: Duration) -> Option<Alone<'_>> {
         let mut state = self.lock();
         if state.held {
@@ -83,11 +83,11 @@ impl Gate {
         Some(alone)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, GateState>) -> MutexGuard<'a, GateState> {
         self.changed.wait_while(state, |state| state.held).unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn whoever_holds_the_gate_is_alone() {
-        let gate = Gate::default();
+        let gate = PauseGate::default();
         let (steps, end) = (Mutex::new(0u64), AtomicBool::new(false));
         std::thread::scope(|scope| {
             let run = || {
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_run_that_does_not_come_by_is_not_waited_for() {
-        let gate = Gate::default();
+        let gate = PauseGate::default();
         let inside = gate.enter();
         assert!(gate.hold(Duration::ZERO).is_none());
         // The gate is open again.

@@ -1,0 +1,116 @@
+//! Which run to abort when memory is nearly exhausted.
+//!
+//! The system does not say what a thread has allocated, so growth between two looks is divided among the runs at work.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::dataset::memory::{FreeMemory, available_memory, resident_memory};
+use crate::text::bytes;
+
+/// Below this part of the reserve there is no time to wait for a run that was asked to end.
+const EXHAUSTED: f64 = 0.7;
+/// A run with a smaller part of the reserve is not aborted: memory that others gave back is used again.
+const SMALL: u64 = 8;
+
+/// What is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryLeft {
+    /// Enough.
+    Enough,
+    /// So little that a run should end.
+    Little,
+    /// So little that there is no time to wait for it.
+    Nothing,
+}
+
+/// Watches the memory of the process and which runs may have taken it.
+#[derive(Debug)]
+pub struct MemoryWatch {
+    free: FreeMemory,
+    /// When to look again: a look costs some microseconds of a core that a worker may share.
+    next: Instant,
+    resident: u64,
+    /// Bytes that may belong to a run.
+    shares: BTreeMap<usize, u64>,
+}
+
+impl Default for MemoryWatch {
+    fn default() -> Self {
+        let (next, resident) = (Instant::now(), resident_memory());
+        Self { free: FreeMemory::default(), next, resident, shares: BTreeMap::new() }
+    }
+}
+
+impl MemoryWatch {
+    /// Time until the next look.
+    pub fn pause(&self) -> Duration {
+        self.next.saturating_duration_since(Instant::now())
+    }
+
+    /// Looks, when it is time, and notes what the running runs may have taken.
+    pub fn look(&mut self, running: &[usize]) -> MemoryLeft {
+        if !self.pause().is_zero() {
+            return MemoryLeft::Enough;
+        }
+        self.note(resident_memory(), running);
+        let left = self.free.left();
+        self.next = Instant::now() + FreeMemory::pause(left);
+        match left {
+            left if left < EXHAUSTED => MemoryLeft::Nothing,
+            left if left < 1.0 => MemoryLeft::Little,
+            _ => MemoryLeft::Enough,
+        }
+    }
+
+    fn note(&mut self, resident: u64, running: &[usize]) {
+        let more = resident.saturating_sub(std::mem::replace(&mut self.resident, resident));
+        self.shares.retain(|run, _| running.contains(run));
+        for run in running {
+            *self.shares.entry(*run).or_default() += more / running.len() as u64;
+        }
+    }
+
+    /// The run to abort, of these from the oldest to the youngest: the youngest that may have at least half as much as the
+    /// largest, since there was enough before it came. Counting starts again from here.
+    pub fn suspect(&mut self, running: &[usize]) -> Option<usize> {
+        let share = |run: &usize| self.shares.get(run).copied().unwrap_or(0);
+        let most = running.iter().map(share).max().filter(|most| *most >= self.free.reserve() / SMALL)?;
+        let found = running.iter().rev().copied().find(|run| share(run) >= most / 2);
+        self.shares.clear();
+        found
+    }
+}
+
+/// How much the process holds and how much is left, for messages.
+pub fn memory_usage() -> String {
+    let left = available_memory().map_or_else(String::new, |left| format!(", {} was left", bytes(left)));
+    format!("this process held {}{left}", bytes(resident_memory()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_run_that_grows_is_found() {
+        let mut watch = MemoryWatch { resident: 0, ..MemoryWatch::default() };
+        let step = watch.free.reserve().max(1 << 20);
+        // An old run that grows beside short ones: they come and go, its share stays.
+        for at in 1..=10 {
+            watch.note(at * step, &[0, at as usize]);
+        }
+        assert_eq!(watch.suspect(&[0, 10]), Some(0));
+        // After an abort no run is suspected until memory grows again.
+        assert_eq!(watch.suspect(&[10]), None);
+        // A young one beside an old one that did not grow before.
+        let mut watch = MemoryWatch { resident: 0, ..MemoryWatch::default() };
+        for _ in 0..5 {
+            watch.note(0, &[0]);
+        }
+        for at in 1..=5 {
+            watch.note(at * step, &[0, 1]);
+        }
+        assert_eq!(watch.suspect(&[0, 1]), Some(1));
+    }
+}
