@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::{TextOrJson, note, print};
-use crate::run::cluster::status::Found;
+use crate::run::cluster::status::FoundRuns;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::merge::merge;
 
@@ -57,7 +57,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
         bail!("{} runs contradict each other, such as {first}", merged.contradictions.len());
     }
     if let Some(list) = list {
-        let (found, _) = Found::read(std::slice::from_ref(&args.out), &list.ids(None)?)?;
+        let (found, _) = FoundRuns::read(std::slice::from_ref(&args.out), &list.ids(None)?)?;
         found.complete(list.shards())?;
     }
     Ok(())

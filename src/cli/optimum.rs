@@ -78,7 +78,8 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
         checksum: description.checksum,
         lambda: problem.lambda(),
         pairwise_weight: args.pairwise_weight,
-        bracket: found,
+        lower: found.lower,
+        upper: found.upper,
         solver: "pair steps and conjugate gradients over working sets".into(),
         code: CODE_VERSION.into(),
     };
