@@ -10,7 +10,7 @@ use ssvm::linalg::Half;
 use ssvm_bench::dataset::fetch::unpack;
 use ssvm_bench::dataset::image::Picture;
 use ssvm_bench::dataset::images::ImageSet;
-use ssvm_bench::dataset::memory::Room;
+use ssvm_bench::dataset::memory::Quota;
 use ssvm_bench::dataset::{horseseg, npy, npz};
 
 use super::dice::Dice;
@@ -91,12 +91,12 @@ fn array(dice: &mut Dice) -> Vec<u8> {
 }
 
 fn read_array(_: &Path, bytes: &[u8]) -> bool {
-    let room = || Room::packed(bytes.len() as u64);
+    let quota = || Quota::packed(bytes.len() as u64);
     let read = [
-        npy::read::<f64>(bytes, &mut room()).is_ok(),
-        npy::read::<f32>(bytes, &mut room()).is_ok(),
-        npy::read::<i64>(bytes, &mut room()).is_ok(),
-        npy::read_text(bytes, &mut room()).is_ok(),
+        npy::read::<f64>(bytes, &mut quota()).is_ok(),
+        npy::read::<f32>(bytes, &mut quota()).is_ok(),
+        npy::read::<i64>(bytes, &mut quota()).is_ok(),
+        npy::read_text(bytes, &mut quota()).is_ok(),
     ];
     read.contains(&true)
 }
