@@ -61,9 +61,8 @@ impl OracleCost {
     /// The cost at which the oracle has this share of the time, from times at cost 1.
     pub fn for_share(share: f64, time: f64, oracle: f64) -> Result<Self> {
         let factor = share / (1.0 - share) * (time - oracle) / oracle;
-        Self::new(factor.clamp(1e-6, 1e6)).map_err(|_| {
-            Error::invalid(format!("no oracle cost makes its share {share}: it took {oracle} of {time}"))
-        })
+        Self::new(factor.clamp(1e-6, 1e6))
+            .map_err(|_| Error::invalid(format!("no oracle cost makes its share {share}: it took {oracle} of {time}")))
     }
 
     /// To two significant digits.
