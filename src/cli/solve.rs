@@ -1,5 +1,6 @@
 //! `solve`: one run, printed as it goes, as a table or as JSON lines.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -240,7 +241,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     if let Some(path) = &args.save_weights {
         files::write_atomically(path, |file| {
             npy::write_header(file, "<f8", &[outcome.weights.len()])?;
-            npy::write_values(file, outcome.weights.iter().copied(), f64::to_le_bytes)
+            file.write_all(outcome.weights.iter().map(|w| w.to_le_bytes()).collect::<Vec<_>>().as_flattened())
         })?;
     }
     printer.error.map_or(Ok(()), Err)
