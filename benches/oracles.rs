@@ -14,7 +14,7 @@ mod floor;
 
 /// One call for every term at `w`; the operations of all.
 fn sweep<P: Problem>(problem: &P, w: &[f64], work: &mut P::Work, plane: &mut P::Plane) -> u64 {
-    (0..problem.terms()).map(|i| problem.oracle(i, w, work, plane)).sum()
+    (0..problem.terms()).map(|i| problem.oracle(i, w, work, plane).unwrap()).sum()
 }
 
 /// A tenth of a Frank–Wolfe step away from zero, where no oracle is trivial.
@@ -22,7 +22,7 @@ fn point<P: Problem>(problem: &P, work: &mut P::Work, plane: &mut P::Plane) -> V
     let zero = vec![0.0; problem.dim()];
     let mut w = zero.clone();
     for i in 0..problem.terms() {
-        problem.oracle(i, &zero, work, plane);
+        problem.oracle(i, &zero, work, plane).unwrap();
         problem.add_plane(i, plane, -0.1 / problem.lambda(), &mut w);
     }
     w

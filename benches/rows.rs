@@ -7,8 +7,8 @@ use ssvm::clock::Limits;
 use ssvm::drive::AnyProblem;
 use ssvm::solver::{SolverTable, Standard};
 use ssvm_bench::{
-    Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Iteration, Meter, Metered, Outcome, Params, Problem, Quiet,
-    Request, RunSettings, Solution, Solver, SolverInfo, SolverRow, SolverSpec,
+    Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, Interrupt, Iteration, Meter, Metered, Outcome,
+    Params, Problem, Quiet, Request, RunSettings, Solution, Solver, SolverInfo, SolverRow, SolverSpec,
 };
 
 /// The data set of this name, ready for every standard solver and the rows of this file.
@@ -30,7 +30,7 @@ pub fn run(problem: &dyn AnyProblem, solver: impl Into<SolverSpec>, clock: Clock
         budget,
         evaluate,
     };
-    problem.run(&settings, &mut Quiet).unwrap_or_else(|error| panic!("{error}"))
+    problem.run(&settings, &Execution::default(), &mut Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// `bare`: BCFW without latency readings. Its calls are not counted.
@@ -60,7 +60,7 @@ struct Uninstrumented<'p> {
 }
 
 impl Solver for Uninstrumented<'_> {
-    fn iterate(&mut self, _: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, _: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
         self.meter.resume();
         let ended = self.solver.iterate(&mut self.meter);
         self.meter.pause();

@@ -6,7 +6,7 @@
 //! ```
 
 use ssvm_bench::dataset::Argument;
-use ssvm_bench::{DatasetInfo, DatasetRow, Harness, Loaded, MaxOracle, Request, Result, Simple, SparsePlane};
+use ssvm_bench::{DatasetInfo, DatasetRow, Fault, Harness, Loaded, MaxOracle, Request, Result, Simple, SparsePlane};
 
 struct MultiLabel {
     /// Features, and which labels are on.
@@ -28,7 +28,7 @@ impl MaxOracle for MultiLabel {
         self.lambda
     }
 
-    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
         let (x, truth) = &self.examples[i];
         let (n, p) = (self.terms() as f64, x.len());
         plane.entries.clear();
@@ -43,7 +43,7 @@ impl MaxOracle for MultiLabel {
                 plane.offset += loss / n;
             }
         }
-        (self.labels * p) as u64
+        Ok((self.labels * p) as u64)
     }
 }
 

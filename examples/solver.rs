@@ -4,10 +4,10 @@
 //! cargo run --release --example solver -- reproduce --config examples/solver.toml
 //! ```
 
-use ssvm::solver::order::{Order, Orders};
+use ssvm_bench::solver::order::{Order, Orders};
 use ssvm_bench::{
-    Domain, Harness, Iterate, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver, SolverInfo,
-    SolverRow,
+    Domain, Harness, Interrupt, Iterate, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver,
+    SolverInfo, SolverRow,
 };
 
 /// Everything a reader should know of it.
@@ -19,8 +19,6 @@ impl SolverRow for ZigZag {
             name: "bcfw-zigzag",
             label: "BCFW-zigzag",
             about: "BCFW whose passes go forth and back through one permutation, as in symmetric Gauss–Seidel",
-            color: [0x00, 0x9E, 0x73],
-            dash: &[4.0, 1.5],
             params: &[Param {
                 key: "keep",
                 about: "iterations before a new permutation is drawn",
@@ -34,7 +32,7 @@ impl SolverRow for ZigZag {
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
         Box::new(State {
             now: Iterate::new(problem),
-            orders: Orders::new(Order::Permutation, problem.terms(), seed),
+            orders: Orders::new(Order::PERMUTATION, problem.terms(), seed),
             keep: params.count("keep"),
             iteration: 0,
         })
@@ -49,7 +47,7 @@ struct State<'p, P: Problem> {
 }
 
 impl<P: Problem> Solver for State<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
         if self.iteration.is_multiple_of(self.keep) {
             self.orders.draw();
         }
@@ -57,15 +55,13 @@ impl<P: Problem> Solver for State<'_, P> {
         let n = self.orders.list().len();
         for at in 0..n {
             let at = if self.iteration.is_multiple_of(2) { n - 1 - at } else { at };
-            // The oracle is called, timed and counted in here; a budget that is used up ends the pass.
-            if !self.now.exact_step(self.orders.list()[at] as usize, meter, None) {
-                return Iteration::Interrupted;
-            }
+            // The oracle is called, timed and counted in here; a used-up budget ends the iteration.
+            self.now.exact_step(self.orders.list()[at] as usize, meter, None)?;
         }
         if self.iteration.is_multiple_of(10) {
             self.now.resum();
         }
-        Iteration::Complete
+        Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {

@@ -23,10 +23,10 @@ pub mod text;
 
 pub use ssvm;
 pub use ssvm::{
-    Budget, Cadence, ClockKind, Course, Direction, Domain, Family, Iterate, Iteration, MaxOracle, Meter, Metered,
-    Moment, Observer, OracleCost, Outcome, Param, Params, Problem, Quiet, RunSettings, Simple, Sink, Solution, Solve,
-    Solver, SolverInfo, SolverRow, SolverSpec, SolverTable, SparsePlane, StopReason, TracePoint, Until, Value, drive,
-    solver,
+    Budget, Cadence, ClockKind, Direction, Domain, Execution, Family, Fault, Interrupt, Iterate, Iteration, MaxOracle,
+    Meter, Metered, Moment, Observer, OracleCost, Outcome, Param, Params, Problem, Quiet, RunLimits, RunSettings,
+    Simple, Sink, Solution, Solve, Solver, SolverInfo, SolverRow, SolverSpec, SolverTable, SparsePlane, StopReason,
+    TracePoint, Until, Value, drive, solver,
 };
 
 pub use cli::harness::Harness;

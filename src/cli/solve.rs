@@ -1,5 +1,6 @@
 //! `solve`: one run, printed as it goes, as a table or as JSON lines.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +17,7 @@ use crate::run::host;
 use crate::store::files;
 use crate::table::Format;
 use ssvm::clock::{ClockKind, Helpers, OracleCost};
-use ssvm::drive::{Observer, Outcome, StopReason, TracePoint};
+use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::settings::{Budget, Cadence, RunSettings, Until, time_limit};
 use ssvm::solver::SolverInfo;
 
@@ -125,7 +126,6 @@ struct Printer {
     exact: bool,
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
-    helpers: Option<Arc<Helpers>>,
     error: Option<anyhow::Error>,
 }
 
@@ -162,19 +162,6 @@ impl Observer for Printer {
             }
         };
         self.print(&line);
-    }
-
-    fn parallel_evaluation(&self) -> bool {
-        true
-    }
-
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        self.helpers.clone()
-    }
-
-    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
-        let flag = interrupt::flag();
-        Box::new(|| flag.load(Ordering::Relaxed))
     }
 }
 
@@ -229,7 +216,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     let exact = problem.exact();
     let count = usize::from(args.threads) - 1;
     let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
-    let mut printer = Printer { format: args.format, exact, identity, helpers, error: None };
+    let mut printer = Printer { format: args.format, exact, identity, error: None };
     if args.format == Format::Table {
         let (primal, gap) = if exact { ("primal", "gap") } else { ("primal at most", "certified gap") };
         let more = if exact { String::new() } else { format!(" {:>12} {:>8}", "oracle slack", "proven") };
@@ -238,9 +225,11 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
             "iteration", "time s", "oracle", "passes", primal, "dual", gap, "planes"
         ));
     }
-    let outcome = match problem.run(&settings, &mut printer) {
+    let stopped = || interrupt::flag().load(Ordering::Relaxed);
+    let execution = Execution { parallel_evaluation: true, helpers, cancelled: &stopped };
+    let outcome = match problem.run(&settings, &execution, &mut printer) {
         // Its program may have been ended with it.
-        Err(_) if interrupt::flag().load(Ordering::Relaxed) => anyhow::bail!(STOPPED),
+        Err(_) if stopped() => anyhow::bail!(STOPPED),
         outcome => outcome?,
     };
     if outcome.stop == StopReason::Cancelled {
@@ -254,7 +243,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     if let Some(path) = &args.save_weights {
         files::write_atomically(path, |file| {
             npy::write_header(file, "<f8", &[outcome.weights.len()])?;
-            npy::write_values(file, outcome.weights.iter().copied(), f64::to_le_bytes)
+            file.write_all(outcome.weights.iter().map(|w| w.to_le_bytes()).collect::<Vec<_>>().as_flattened())
         })?;
     }
     printer.error.map_or(Ok(()), Err)

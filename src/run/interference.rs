@@ -6,15 +6,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::worker::WorkerContext;
 use crate::experiment::RunSpec;
 use crate::store::manifest::Inflation;
 use crate::store::{RunRecord, panics};
-use ssvm::clock::{ClockKind, Helpers};
-use ssvm::drive::Observer;
+use ssvm::clock::ClockKind;
+use ssvm::drive::{Execution, Observer};
 use ssvm::settings::{Budget, Cadence};
 use ssvm::solver::Moment;
 use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
@@ -140,9 +140,15 @@ impl Piece {
     fn seconds(&self, worker: WorkerContext<'_>) -> Option<f64> {
         let mut sum = 0.0;
         for _ in 0..self.repetitions {
-            let mut observer = FirstIterations { iterations: self.iterations, reached: Arc::default(), worker };
+            let reached = AtomicBool::new(false);
+            let mut observer = FirstIterations { iterations: self.iterations, reached: &reached };
+            let execution = Execution {
+                parallel_evaluation: false,
+                helpers: worker.helpers.cloned(),
+                cancelled: &|| reached.load(Ordering::Relaxed) || worker.batch.stop.is_cancelled(),
+            };
             // The run itself went well a moment ago; should its beginning panic now, there is just no probe.
-            let outcome = panics::catch(|| (worker.batch.execute)(&self.run, &mut observer)).ok()?.ok()?;
+            let outcome = panics::catch(|| (worker.batch.execute)(&self.run, &execution, &mut observer)).ok()?.ok()?;
             sum += if self.cpu { outcome.cpu_s } else { outcome.wall_s };
             if worker.batch.stop.is_cancelled() {
                 return None;
@@ -155,22 +161,12 @@ impl Piece {
 /// Ends a run after this many iterations without evaluating it.
 struct FirstIterations<'a> {
     iterations: u64,
-    reached: Arc<AtomicBool>,
-    worker: WorkerContext<'a>,
+    reached: &'a AtomicBool,
 }
 
 impl Observer for FirstIterations<'_> {
     fn iteration(&mut self, iteration: u64, _passes: &[Moment]) {
         self.reached.store(iteration >= self.iterations, Ordering::Relaxed);
-    }
-
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        self.worker.helpers.cloned()
-    }
-
-    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
-        let (reached, stop) = (self.reached.clone(), self.worker.batch.stop.clone());
-        Box::new(move || reached.load(Ordering::Relaxed) || stop.is_cancelled())
     }
 }
 

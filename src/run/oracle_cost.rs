@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan};
 use ssvm::clock::{ClockKind, OracleCost};
-use ssvm::drive::{AnyProblem, Quiet};
+use ssvm::drive::{AnyProblem, Execution, Quiet};
 use ssvm::problem::Paper;
 use ssvm::settings::{Budget, Cadence, RunSettings, SolverSpec};
 use ssvm::stats::median;
@@ -53,7 +53,7 @@ fn solve(paper: Paper, problem: &dyn AnyProblem, clock: ClockKind) -> Result<Ora
             budget: Budget::iterations(ITERATIONS),
             evaluate: Cadence::At(vec![ITERATIONS]),
         };
-        let outcome = problem.run(&settings, &mut Quiet)?;
+        let outcome = problem.run(&settings, &Execution::default(), &mut Quiet)?;
         let last = outcome.points.last().ok_or_else(|| Error::invalid("no iteration of BCFW was evaluated"))?;
         let (time, oracle) = probe.project(last.time_s, last.oracle_time_s, OracleCost::ONE);
         shares.push(oracle / time);

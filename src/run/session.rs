@@ -150,8 +150,8 @@ pub fn run(
     let batch = RunBatch {
         runs: todo.runs,
         plan: plan.clone(),
-        execute: Box::new(move |run, observer| match &problems[run.set] {
-            Some(problem) => Ok(problem.run(run.settings(), observer)?),
+        execute: Box::new(move |run, execution, observer| match &problems[run.set] {
+            Some(problem) => Ok(problem.run(run.settings(), execution, observer)?),
             None => Err(Error::invalid("the data set of this run was not loaded")),
         }),
         store: store.clone(),

@@ -14,11 +14,11 @@ use crate::experiment::RunSpec;
 use crate::store::{Environment, Measured, RunRecord, Status, Totals, panics};
 use crate::text::seconds;
 use ssvm::clock::Helpers;
-use ssvm::drive::{Observer, Outcome, StopReason, TracePoint};
+use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::solver::Moment;
 
 /// Executes one run: [`ssvm::drive`] in the program, anything in tests.
-pub type Runner = dyn Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync;
+pub type Runner = dyn Fn(&RunSpec, &Execution<'_>, &mut dyn Observer) -> Result<Outcome> + Send + Sync;
 
 /// Asks the runs of this process to end. Clones share their state.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +153,13 @@ impl WorkerContext<'_> {
         let (started, started_unix_s, steal) = (Instant::now(), host::unix_time(), StealMeter::start(core));
         slot.begin(index);
         let mut observer = RunObserver { worker: self, passes: Vec::new() };
-        let result = panics::catch(|| (batch.execute)(run, &mut observer));
+        let execution = Execution {
+            // With several workers every core is taken.
+            parallel_evaluation: batch.jobs == 1,
+            helpers: self.helpers.cloned(),
+            cancelled: &|| self.slot.is_aborted() || batch.stop.is_cancelled(),
+        };
+        let result = panics::catch(|| (batch.execute)(run, &execution, &mut observer));
         let total_s = started.elapsed().as_secs_f64();
         let passes = observer.passes.iter().map(|moment| (moment.time * 1e-9, moment.dual)).collect();
         let CurrentRun { abort, abandoned, .. } = slot.end();
@@ -252,19 +258,5 @@ impl Observer for RunObserver<'_> {
 
     fn point(&mut self, _point: &TracePoint) {
         self.worker.batch.gate.pass();
-    }
-
-    /// With several workers every core is taken.
-    fn parallel_evaluation(&self) -> bool {
-        self.worker.batch.jobs == 1
-    }
-
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        self.worker.helpers.cloned()
-    }
-
-    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
-        let (slot, stop) = (self.worker.slot.clone(), self.worker.batch.stop.clone());
-        Box::new(move || slot.is_aborted() || stop.is_cancelled())
     }
 }

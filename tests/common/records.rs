@@ -10,8 +10,8 @@ use ssvm_bench::store::manifest::Manifest;
 use ssvm_bench::store::{Environment, Latencies, Measured, RunRecord, Status, Totals};
 use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::{
-    Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec, StopReason,
-    TracePoint,
+    Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, Quiet, Request, RunSettings, SolverSpec,
+    StopReason, TracePoint,
 };
 
 /// An evaluation with 10 oracle calls and 3 approximate passes per iteration.
@@ -82,7 +82,7 @@ pub fn executed(dataset: &str, solver: &str, repeats: u64, budget: &Budget, eval
             settings.clock = ClockKind::VIRTUAL;
             settings.budget = budget.clone();
             settings.evaluate = evaluate.clone();
-            let outcome = opened.problem.run(settings, &mut Quiet).unwrap();
+            let outcome = opened.problem.run(settings, &Execution::default(), &mut Quiet).unwrap();
             dataset.clone_into(&mut record.identity.problem.checksum);
             record.environment.n = opened.problem.terms() as u64;
             record.status = Status::Done(outcome.stop);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ssvm::drive::AnyProblem;
 use ssvm_bench::{
-    Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Outcome, Quiet, Request, RunSettings, SolverSpec,
+    Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, Outcome, Quiet, Request, RunSettings, SolverSpec,
     TracePoint, Value,
 };
 
@@ -29,7 +29,7 @@ pub fn run(problem: &dyn AnyProblem, solver: SolverSpec, budget: Budget, evaluat
         budget,
         evaluate,
     };
-    problem.run(&settings, &mut Quiet).expect("a run")
+    problem.run(&settings, &Execution::default(), &mut Quiet).expect("a run")
 }
 
 /// Compares with all six files `STEM_sequential_passes{0,1,5}_{raw,avg}.csv`.

@@ -4,7 +4,9 @@ use ssvm::solver::{SolverTable, Standard};
 use ssvm_bench::store::identity::Identity;
 use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
-use ssvm_bench::{Budget, Cadence, ClockKind, Course, Problem, Quiet, RunSettings, SolverSpec, StopReason, TracePoint};
+use ssvm_bench::{
+    Budget, Cadence, ClockKind, Problem, Quiet, RunLimits, RunSettings, SolverSpec, StopReason, TracePoint,
+};
 
 /// An evaluation after so many iterations of 10 oracle calls, 3 approximate passes and 30 approximate steps each. What a
 /// test wants different it sets: `TracePoint { planes_max: 9, ..point(1, 0.5, 2.0, 1.0) }`.
@@ -65,10 +67,10 @@ pub fn record(dataset: &str, settings: &RunSettings, repeat: u64, points: Vec<Tr
 
 /// Executes a run and keeps it as a record of `dataset`.
 pub fn executed<P: Problem>(dataset: &str, problem: &P, settings: &RunSettings, repeat: u64) -> RunRecord {
-    let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
-    let mut solver = Standard.build(solver, problem, *seed).expect("a solver");
-    let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
-    let outcome = ssvm::drive(problem, &mut *solver, course, &mut Quiet).expect("a run");
+    let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings.clone();
+    let mut solver = Standard.build(&solver, problem, seed).expect("a solver");
+    let limits = RunLimits { clock, oracle_cost, ..RunLimits::new(budget, evaluate) };
+    let outcome = ssvm::drive(problem, &mut *solver, &limits, &mut Quiet).expect("a run");
     let mut record = record(dataset, settings, repeat, Vec::new());
     record.identity.problem.lambda = problem.lambda();
     record.environment.n = problem.terms() as u64;

@@ -13,15 +13,14 @@ use std::time::{Duration, Instant};
 use common::trials::{self, Skipped};
 use nix::sys::signal::Signal;
 use served::{BAD_HELLOS, FAULTS};
-use ssvm::clock::OracleCost;
 use ssvm::problem::Problem;
 use ssvm::solver::{SolverTable, Standard};
 use ssvm_bench::dataset::program::{Launch, Plane, ProgramProblem, trial};
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::{
-    Budget, Cadence, Catalog, ClockKind, Course, DataDir, Harness, Outcome, Quiet, Request, Solve, SolverSpec, Value,
-    drive,
+    Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Outcome, Quiet, Request, RunLimits, Solve, SolverSpec,
+    Value, drive,
 };
 
 fn own() -> PathBuf {
@@ -97,13 +96,8 @@ fn zombies_stay() -> bool {
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, iterations: u64) -> Outcome {
     let mut solver = Standard.build(spec, problem, 7).expect("a solver");
     let budget = Budget::iterations(iterations);
-    let course = Course {
-        clock: ClockKind::VIRTUAL,
-        oracle_cost: OracleCost::ONE,
-        budget: &budget,
-        evaluate: &Cadence::Every(1),
-    };
-    drive(problem, &mut *solver, course, &mut Quiet).expect("a run")
+    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(budget, Cadence::Every(1)) };
+    drive(problem, &mut *solver, &limits, &mut Quiet).expect("a run")
 }
 
 /// Every solver of the table; where the virtual clock decides on passes their number is fixed, for a plane product of a
@@ -148,8 +142,8 @@ fn w_is_sent_when_it_changes_and_announced_answers_arrive() {
     let (mut other_work, mut label) = (built_in.work(), 0);
     let (zero, one) = (vec![0.0; problem.dim()], vec![1e-3; problem.dim()]);
     let mut check = |i: usize, w: &[f64], work: &mut _| {
-        problem.oracle(i, w, work, &mut plane);
-        built_in.oracle(i, w, &mut other_work, &mut label);
+        problem.oracle(i, w, work, &mut plane).unwrap();
+        built_in.oracle(i, w, &mut other_work, &mut label).unwrap();
         let expected = built_in.value(i, &label, w, &other_work);
         assert!((problem.value(i, &plane, w, work) - expected).abs() < 1e-12);
     };
@@ -157,13 +151,13 @@ fn w_is_sent_when_it_changes_and_announced_answers_arrive() {
         check(i, w, &mut work);
     }
     let terms: Vec<u32> = (0..50).rev().collect();
-    problem.announce(&terms, &one, &mut work);
+    problem.announce(&terms, &one, &mut work).unwrap();
     for i in (20..50).rev() {
         check(i, &one, &mut work);
     }
     // Nobody asks for the rest; somebody asks for something else.
     check(7, &zero, &mut work);
-    problem.announce(&terms[..3], &one, &mut work);
+    problem.announce(&terms[..3], &one, &mut work).unwrap();
     check(49, &zero, &mut work);
 }
 
@@ -183,7 +177,7 @@ fn memory_does_not_grow_and_the_round_trip_is_short() {
         for call in 0..count {
             w[call % d] += 1e-6;
             let began = Instant::now();
-            problem.oracle(call % 4, &w, &mut work, &mut plane);
+            problem.oracle(call % 4, &w, &mut work, &mut plane).unwrap();
             round_trips.push(began.elapsed().as_nanos() as u64);
         }
     };
@@ -220,8 +214,8 @@ fn threads_share_no_more_programs_than_allowed() {
                     for round in 0..50 {
                         let w = vec![1e-4 * (thread * round) as f64; problem.dim()];
                         let i = (7 * round + thread) % 43;
-                        problem.oracle(i, &w, &mut work, &mut plane);
-                        built_in.oracle(i, &w, &mut other_work, &mut label);
+                        problem.oracle(i, &w, &mut work, &mut plane).unwrap();
+                        built_in.oracle(i, &w, &mut other_work, &mut label).unwrap();
                         let expected = built_in.value(i, &label, &w, &other_work);
                         assert!((problem.value(i, &plane, &w, &work) - expected).abs() < 1e-12);
                     }

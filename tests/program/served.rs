@@ -62,15 +62,15 @@ impl<P: Problem> MaxOracle for Served<P> {
         self.problem.lambda()
     }
 
-    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, ssvm_bench::Fault> {
         let (work, hat, calls) = &mut *self.memory.lock().expect("one thread");
-        let operations = self.problem.oracle(i, w, work, hat);
+        let operations = self.problem.oracle(i, w, work, hat)?;
         let mut dense = vec![0.0; self.dim()];
         plane.offset = self.problem.add_plane(i, hat, 1.0, &mut dense);
         plane.entries = dense.into_iter().enumerate().filter(|(_, value)| *value != 0.0).collect();
         *calls += 1;
         (self.spoil)(*calls, plane);
-        operations
+        Ok(operations)
     }
 }
 
@@ -88,12 +88,12 @@ impl MaxOracle for Nothing {
         self.d
     }
 
-    fn max_plane(&self, _i: usize, _w: &[f64], plane: &mut SparsePlane) -> u64 {
+    fn max_plane(&self, _i: usize, _w: &[f64], plane: &mut SparsePlane) -> Result<u64, ssvm_bench::Fault> {
         if plane.entries.is_empty() {
             plane.entries.extend((0..self.d).map(|at| (at, 1e-3)));
         }
         plane.offset = 1.0;
-        1
+        Ok(1)
     }
 }
 

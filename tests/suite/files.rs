@@ -7,7 +7,9 @@ use std::sync::Arc;
 use crate::common;
 use ssvm::data::multiclass::{Features, Row};
 use ssvm_bench::dataset::{Description, libsvm};
-use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, RunSettings, SolverSpec};
+use ssvm_bench::{
+    Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, Quiet, Request, RunSettings, SolverSpec,
+};
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.join(name);
@@ -252,13 +254,13 @@ fn libsvm_optimum_agrees_with_an_independent_solver() {
                 budget: Budget { iterations: Some(3000), gap: Some(1e-5), ..Budget::default() },
                 evaluate: Cadence::Every(5),
             };
-            let outcome = problem.run(&settings, &mut Quiet).unwrap();
+            let outcome = problem.run(&settings, &Execution::default(), &mut Quiet).unwrap();
             for point in &outcome.points {
                 assert!(point.dual <= high + 1e-12 && point.primal >= low - 1e-12, "{}: {point:?}", info.name);
             }
             // Frank–Wolfe steps, one a term and iteration, are slow near the optimum, whoever answers.
             let slow = ["bcfw-cache", "bcfw-gap-cache"].contains(&info.name);
-            if info.keeps_planes && !slow {
+            if info.planes.is_some() && !slow {
                 assert!(outcome.points.last().unwrap().gap <= 1e-5, "{} did not converge", info.name);
             }
         }

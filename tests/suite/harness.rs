@@ -16,7 +16,7 @@ use ssvm_bench::run::worker::StopSignal;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::identity::order_seed;
 use ssvm_bench::store::{Measured, RunRecord, Status};
-use ssvm_bench::{DataDir, Error, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Error, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = r#"name = "test"
 seed = 3
@@ -262,7 +262,7 @@ impl Fake {
         jobs: usize,
         timeout: Option<Duration>,
         stop: &StopSignal,
-        runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
+        runner: impl Fn(&RunSpec, &Execution<'_>, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
     ) -> Result<Vec<RunRecord>> {
         self.run_within(Duration::from_mins(1), jobs, timeout, stop, runner)
     }
@@ -274,7 +274,7 @@ impl Fake {
         jobs: usize,
         timeout: Option<Duration>,
         stop: &StopSignal,
-        runner: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
+        runner: impl Fn(&RunSpec, &Execution<'_>, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
     ) -> Result<Vec<RunRecord>> {
         let batch = RunBatch {
             runs: self.runs.clone(),
@@ -311,9 +311,8 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
 }
 
 /// Runs on until somebody says stop.
-fn endless(observer: &mut dyn Observer) -> Outcome {
-    let cancelled = observer.cancelled();
-    while !cancelled() {
+fn endless(execution: &Execution<'_>) -> Outcome {
+    while !(execution.cancelled)() {
         std::thread::yield_now();
     }
     outcome(StopReason::Cancelled, 1.0)
@@ -323,9 +322,9 @@ fn endless(observer: &mut dyn Observer) -> Outcome {
 fn what_goes_wrong_in_a_run_becomes_its_record_and_the_others_go_on() {
     let fake = Fake::new(&[1; 7]);
     let executed = fake
-        .run(2, Some(Duration::from_millis(20)), &StopSignal::default(), |run, observer| match run.repeat {
+        .run(2, Some(Duration::from_millis(20)), &StopSignal::default(), |run, execution, _| match run.repeat {
             1 => panic!("index 7 out of range"),
-            2 => Ok(endless(observer)),
+            2 => Ok(endless(execution)),
             3 => Ok(outcome(StopReason::Iterations, f64::NAN)),
             4 => Err(Error::invalid("bad example 3")),
             _ => Ok(outcome(StopReason::Iterations, 0.5)),
@@ -360,7 +359,7 @@ fn a_run_that_hangs_inside_one_call_is_given_up_and_the_others_go_on() {
     for jobs in [1, 2] {
         let fake = Fake::new(&[1; 5]);
         let executed = fake
-            .run_within(GRACE, jobs, Some(Duration::from_millis(200)), &StopSignal::default(), |run, _| {
+            .run_within(GRACE, jobs, Some(Duration::from_millis(200)), &StopSignal::default(), |run, _, _| {
                 if [1, 3].contains(&run.repeat) {
                     loop {
                         std::thread::park();
@@ -375,7 +374,7 @@ fn a_run_that_hangs_inside_one_call_is_given_up_and_the_others_go_on() {
         let hung: Vec<bool> = records.iter().map(|record| record.status.reason().starts_with("hung: ")).collect();
         assert_eq!(hung, [false, true, false, true, false]);
         // The next call tries them again; this time they answer.
-        let again = fake.run(jobs, None, &StopSignal::default(), |_, _| Ok(outcome(StopReason::Iterations, 0.5)));
+        let again = fake.run(jobs, None, &StopSignal::default(), |_, _, _| Ok(outcome(StopReason::Iterations, 0.5)));
         assert!(again.unwrap().iter().all(|record| record.status.is_done()));
     }
 }
@@ -385,7 +384,7 @@ fn cancelling_does_not_wait_for_a_run_that_hangs() {
     let fake = Fake::new(&[1, 1]);
     let cancel = StopSignal::default();
     let stop = cancel.clone();
-    let records = fake.run_within(Duration::from_millis(50), 1, None, &cancel, move |_, _| {
+    let records = fake.run_within(Duration::from_millis(50), 1, None, &cancel, move |_, _, _| {
         stop.cancel();
         loop {
             std::thread::park();
@@ -400,7 +399,7 @@ fn runs_go_by_repeat_whatever_they_cost() {
     let fake = Fake::new(&[10, 1000, 100]);
     let order = Arc::new(Mutex::new(Vec::new()));
     let noted = order.clone();
-    fake.run(1, None, &StopSignal::default(), move |run, _| {
+    fake.run(1, None, &StopSignal::default(), move |run, _, _| {
         noted.lock().unwrap().push(run.repeat);
         Ok(outcome(StopReason::Iterations, 0.5))
     })
@@ -413,10 +412,10 @@ fn cancelled_runs_leave_no_record() {
     let fake = Fake::new(&[3, 2, 1]);
     let cancel = StopSignal::default();
     let stop = cancel.clone();
-    let executed = fake.run(1, None, &cancel, move |run, observer| {
+    let executed = fake.run(1, None, &cancel, move |run, execution, _| {
         if run.repeat == 1 {
             stop.cancel();
-            return Ok(endless(observer));
+            return Ok(endless(execution));
         }
         Ok(outcome(StopReason::Iterations, 0.5))
     });
@@ -430,7 +429,7 @@ fn a_record_that_cannot_be_written_stops_the_batch() {
     // A folder under the name of the second run: no file can take its place.
     let taken = fake.store.path(Folder::Runs, &fake.runs[1].run_id);
     std::fs::create_dir(&taken).unwrap();
-    let result = fake.run(1, None, &StopSignal::default(), |_, _| Ok(outcome(StopReason::Iterations, 0.5)));
+    let result = fake.run(1, None, &StopSignal::default(), |_, _, _| Ok(outcome(StopReason::Iterations, 0.5)));
     let message = result.unwrap_err().to_string();
     assert!(message.starts_with(&format!("cannot write {}", taken.display())), "{message}");
     std::fs::remove_dir(&taken).unwrap();

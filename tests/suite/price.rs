@@ -15,7 +15,8 @@ use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
 use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::study::price::BreakEven;
 use ssvm_bench::{
-    Budget, Cadence, Catalog, ClockKind, DataDir, Harness, OracleCost, Quiet, RunSettings, SolverSpec, TracePoint,
+    Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, OracleCost, Quiet, RunSettings, SolverSpec,
+    TracePoint,
 };
 
 fn run(text: &str, out: &Path, jobs: usize) -> Finished {
@@ -43,7 +44,7 @@ fn settings(solver: &str, clock: ClockKind, at: &str, budget: &Budget) -> RunSet
 
 /// A run as a record.
 fn record(problem: &dyn AnyProblem, settings: &RunSettings) -> RunRecord {
-    let outcome = problem.run(settings, &mut Quiet).unwrap();
+    let outcome = problem.run(settings, &Execution::default(), &mut Quiet).unwrap();
     RunRecord {
         identity: Identity {
             problem: ProblemKey {

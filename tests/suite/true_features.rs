@@ -70,23 +70,23 @@ fn shares_say_what_the_steps_did() {
                 t: 10,
                 n: 1000,
                 batching: Batching::NONE,
-                schedule: Schedule { order: Order::Permutation, m: 1000, fixed_passes: Some(3), averaged },
+                schedule: Schedule { order: Order::PERMUTATION, m: 1000, fixed_passes: Some(3), averaged },
             };
             let mut solver = MultiPlane::new(Metered::new(&problem), &params, 1);
             let never = || false;
             let mut meter = Meter::new(ClockKind::VIRTUAL, Limits::default(), &never);
             for _ in 0..9 {
                 meter.resume();
-                solver.iterate(&mut meter);
+                solver.iterate(&mut meter).unwrap();
                 meter.pause();
             }
             // Before the tenth iteration sums it afresh: w as the steps left it, and as the shares have it.
             let (now, sum) = (solver.iterate_now().solution(), solver.iterate_now().resummed());
             let (mut work, mut plane) = (problem.work(), 0);
             for i in 0..problem.terms() {
-                problem.oracle(i, &now.w, &mut work, &mut plane);
+                problem.oracle(i, &now.w, &mut work, &mut plane).unwrap();
                 let stepped = problem.value(i, &plane, &now.w, &work);
-                problem.oracle(i, &sum.w, &mut work, &mut plane);
+                problem.oracle(i, &sum.w, &mut work, &mut plane).unwrap();
                 let summed = problem.value(i, &plane, &sum.w, &work);
                 assert!((stepped - summed).abs() < 1e-9, "{time:e}, term {i}: {stepped} or {summed}");
             }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use ssvm::data::{GraphData, NodeFeatures};
 use ssvm::problem::{GraphProblem, Problem};
 use ssvm_bench::{Budget, RunSettings, SolverSpec, TracePoint};
-use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, Quiet, Request, Solve, StopReason};
+use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Execution, Harness, Quiet, Request, Solve, StopReason};
 
 /// Pictures: grids of `side`² nodes with four neighbours, patches of labels, features that tell them roughly.
 fn pictures(seed: u64, n: usize, side: usize, p: usize, k: usize, weight: f64) -> GraphData {
@@ -84,7 +84,7 @@ fn the_oracle_never_loses_to_the_truth() {
         let w = late_weights(&problem);
         let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
         for i in 0..problem.terms() {
-            problem.oracle(i, &w, &mut work, &mut plane);
+            problem.oracle(i, &w, &mut work, &mut plane).unwrap();
             let value = problem.value(i, &plane, &w, &work);
             assert!(value >= 0.0, "seed {seed}, term {i}: {value}");
             let mut vector = vec![0.0; problem.dim()];
@@ -117,9 +117,9 @@ fn bounds_enclose_the_maximum_over_all_labellings() {
                 })
                 .fold(f64::NEG_INFINITY, f64::max)
                 / problem.terms() as f64;
-            problem.oracle(i, &w, &mut work, &mut plane);
+            problem.oracle(i, &w, &mut work, &mut plane).unwrap();
             let value = problem.value(i, &plane, &w, &work);
-            let bounds = problem.certify(i, &w, &mut work, &mut plane);
+            let bounds = problem.certify(i, &w, &mut work, &mut plane).unwrap();
             let rounding = 1e-12;
             assert!(value <= best + rounding && bounds.lower <= best + rounding, "{value}, {bounds:?}, {best}");
             assert!(bounds.upper >= best - rounding, "{bounds:?} below {best}");
@@ -143,10 +143,10 @@ fn known_planes_are_never_forgotten() {
         let mut known = Vec::new();
         for scale in [0.0, 0.2, 0.5, 0.9, 1.1, 2.0] {
             let elsewhere: Vec<f64> = w.iter().map(|v| v * scale).collect();
-            problem.oracle(i, &elsewhere, &mut work, &mut plane);
+            problem.oracle(i, &elsewhere, &mut work, &mut plane).unwrap();
             known.push(plane.clone());
         }
-        problem.oracle_among(i, &w, known.iter(), &mut work, &mut plane);
+        problem.oracle_among(i, &w, known.iter(), &mut work, &mut plane).unwrap();
         let value = problem.value(i, &plane, &w, &work);
         for other in &known {
             assert!(value >= problem.value(i, other, &w, &work) - 1e-14);
@@ -162,10 +162,10 @@ fn an_evaluation_costs_at_most_three_exact_passes() {
         let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
         for scale in [0.0, 0.3, 1.0] {
             let w: Vec<f64> = w.iter().map(|v| v * scale).collect();
-            let pass: u64 = (0..problem.terms()).map(|i| problem.oracle(i, &w, &mut work, &mut plane)).sum();
-            let evaluation = problem.as_dyn().evaluate(&w, &[], false, &|| false).unwrap();
+            let pass: u64 = (0..problem.terms()).map(|i| problem.oracle(i, &w, &mut work, &mut plane).unwrap()).sum();
+            let evaluation = problem.as_dyn().evaluate(&w, &[], false, &|| false).unwrap().unwrap();
             assert!(evaluation.operations <= 3 * pass, "{} against {pass}", evaluation.operations);
-            let parallel = problem.as_dyn().evaluate(&w, &[], true, &|| false).unwrap();
+            let parallel = problem.as_dyn().evaluate(&w, &[], true, &|| false).unwrap().unwrap();
             assert_eq!(parallel, evaluation, "threads must not change it");
         }
     }
@@ -175,12 +175,12 @@ fn an_evaluation_costs_at_most_three_exact_passes() {
 fn planes_that_a_solver_keeps_lower_the_slack() {
     let (problem, _) = problem(5, 8, 6, 6, 1.0);
     let w = late_weights(&problem);
-    let plain = problem.as_dyn().evaluate(&w, &[], false, &|| false).unwrap();
+    let plain = problem.as_dyn().evaluate(&w, &[], false, &|| false).unwrap().unwrap();
     let nothing = vec![f64::NEG_INFINITY; problem.terms()];
-    assert_eq!(problem.as_dyn().evaluate(&w, &nothing, false, &|| false), Some(plain));
+    assert_eq!(problem.as_dyn().evaluate(&w, &nothing, false, &|| false).unwrap(), Some(plain));
     assert!(plain.slack > 0.0, "nothing is left to lower");
     let above = vec![plain.primal; problem.terms()];
-    let with = problem.as_dyn().evaluate(&w, &above, false, &|| false).unwrap();
+    let with = problem.as_dyn().evaluate(&w, &above, false, &|| false).unwrap().unwrap();
     assert!(with.slack == 0.0 && with.primal > plain.primal, "a plane above a bound raises the bound");
 }
 
@@ -196,7 +196,7 @@ fn run(dataset: &str, solver: &str, budget: Budget, evaluate: Cadence) -> (Vec<T
         budget,
         evaluate,
     };
-    let outcome = problem.run(&settings, &mut Quiet).unwrap();
+    let outcome = problem.run(&settings, &Execution::default(), &mut Quiet).unwrap();
     (outcome.points, outcome.stop, problem.terms() as u64)
 }
 

@@ -16,7 +16,7 @@ use ssvm_bench::run::worker::{StopSignal, WorkerContext, WorkerSlot};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::Inflation;
-use ssvm_bench::{DataDir, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
     [[dataset]]\nname = \"usps-synth:n=20\"\n[[dataset]]\nname = \"ocr-synth:n=20\"\n\
@@ -135,7 +135,7 @@ fn batch(
     plan: Plan,
     store: Store,
     jobs: usize,
-    execute: impl Fn(&RunSpec, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
+    execute: impl Fn(&RunSpec, &Execution<'_>, &mut dyn Observer) -> Result<Outcome> + Send + Sync + 'static,
 ) -> RunBatch {
     RunBatch {
         runs: plan.runs.clone(),
@@ -161,12 +161,12 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let gate = Arc::new(PauseGate::default());
     // The work takes a second alone and 1.3 in company; it sees who is there.
     let seen = gate.clone();
-    let runner = move |run: &RunSpec, _: &mut dyn Observer| -> Result<Outcome> {
+    let runner = move |run: &RunSpec, _: &Execution<'_>, _: &mut dyn Observer| -> Result<Outcome> {
         assert!(run.settings().clock.repeatable() && run.settings().budget.iterations.is_some(), "equal work");
         Ok(outcome(StopReason::Iterations, if seen.running() == 0 { 1.0 } else { 1.3 }))
     };
     let probed = RunBatch { gate: gate.clone(), ..batch(plan(CONFIG), store.clone(), 2, runner) };
-    let first = batch(plan(CONFIG), store, 2, |_, _| Ok(outcome(StopReason::Iterations, 0.1)));
+    let first = batch(plan(CONFIG), store, 2, |_, _, _| Ok(outcome(StopReason::Iterations, 0.1)));
     let slot = Arc::new(WorkerSlot::default());
     let worker = |batch| WorkerContext { batch, slot: &slot, core: None, helpers: None };
     let probing = Probing::new(2, 2, &[]);
@@ -228,9 +228,8 @@ fn a_run_that_times_out_keeps_its_points() {
     let plan = plan(
         "name = \"x\"\n[budget]\niterations = 9\n[[dataset]]\nname = \"usps-synth:n=10\"\n[[solver]]\nname = \"bcfw\"\n",
     );
-    let runner = |_: &RunSpec, observer: &mut dyn Observer| -> Result<Outcome> {
-        let cancelled = observer.cancelled();
-        while !cancelled() {
+    let runner = |_: &RunSpec, execution: &Execution<'_>, _: &mut dyn Observer| -> Result<Outcome> {
+        while !(execution.cancelled)() {
             std::thread::yield_now();
         }
         Ok(outcome(StopReason::Cancelled, 3.0))

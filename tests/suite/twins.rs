@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use ssvm::data::{GraphData, LetterData, MulticlassData, multiclass::Features};
 use ssvm_bench::dataset::twin::{Twin, TwinKind};
 use ssvm_bench::dataset::{DataDir, Request, synth};
-use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, Harness, Quiet, RunSettings, SolverSpec};
+use ssvm_bench::{Budget, Cadence, Catalog, ClockKind, Execution, Harness, Quiet, RunSettings, SolverSpec};
 
 /// What a generator made.
 enum Data {
@@ -225,7 +225,7 @@ fn ocr_is_not_separable() {
         budget: Budget::iterations(40),
         evaluate: Cadence::At(vec![40]),
     };
-    let outcome = opened.problem.run(&settings, &mut Quiet).expect("a run");
+    let outcome = opened.problem.run(&settings, &Execution::default(), &mut Quiet).expect("a run");
     let dual = outcome.points.last().expect("an evaluation").dual;
     assert!(dual > LEAST, "the optimum is only known to be above {dual}");
 }

@@ -13,7 +13,7 @@ use ssvm_bench::dataset::Argument;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::{
-    DatasetInfo, DatasetRow, Harness, Loaded, MaxOracle, Request, Result as Outcome, Simple, SparsePlane,
+    DatasetInfo, DatasetRow, Fault, Harness, Loaded, MaxOracle, Request, Result as Outcome, Simple, SparsePlane,
 };
 
 /// Memory without end: in planes that a working set keeps, or inside one call of the oracle.
@@ -36,7 +36,7 @@ impl MaxOracle for Greedy {
         0.1
     }
 
-    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> std::result::Result<u64, Fault> {
         if self.inside {
             let mut kept = Vec::new();
             loop {
@@ -48,7 +48,7 @@ impl MaxOracle for Greedy {
         plane.entries.clear();
         plane.entries.extend((0..DIM).map(|j| (j, 1e-6 * ((i + j) as f64 + 1e3 * w[j]).sin())));
         plane.offset = 10.0;
-        DIM as u64
+        Ok(DIM as u64)
     }
 }
 

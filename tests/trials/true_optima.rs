@@ -10,7 +10,7 @@ use ssvm::solver::{Bracket, Weighted, step};
 use ssvm_bench::experiment::Experiment;
 use ssvm_bench::store::optimum::{Optimum, Store};
 use ssvm_bench::{
-    Catalog, ClockKind, DataDir, Harness, MaxOracle, Metered, Problem, Request, Simple, Solve, SparsePlane,
+    Catalog, ClockKind, DataDir, Fault, Harness, MaxOracle, Metered, Problem, Request, Simple, Solve, SparsePlane,
     dataset::Described,
 };
 
@@ -107,17 +107,17 @@ impl MaxOracle for Listed {
         self.lambda
     }
 
-    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
+    fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
         let best = self.planes[i].iter().max_by(|a, b| Self::value(a, w).total_cmp(&Self::value(b, w)));
         plane.clone_from(best.unwrap());
-        1
+        Ok(1)
     }
 }
 
 fn found<P: Problem>(problem: &P, gap: f64) -> Bracket {
     // A number of rounds that no test here needs: a solver that never ends must not hang the tests.
     let rounds = std::cell::Cell::new(0);
-    problem.as_dyn().bracket(gap, &|| rounds.get() > 2000, &mut |_| rounds.set(rounds.get() + 1))
+    problem.as_dyn().bracket(gap, &|| rounds.get() > 2000, &mut |_| rounds.set(rounds.get() + 1)).unwrap()
 }
 
 fn one_term_meets_its_closed_form() {
@@ -182,7 +182,7 @@ fn every_family_is_bracketed_and_no_solver_crosses() {
 fn a_bracket_that_is_stopped_is_still_one() {
     let problem = common::multiclass(1, 20);
     let tight = found(&problem, GAP);
-    let loose = problem.as_dyn().bracket(GAP, &|| true, &mut |_| {});
+    let loose = problem.as_dyn().bracket(GAP, &|| true, &mut |_| {}).unwrap();
     assert!(loose.lower <= tight.upper && tight.lower <= loose.upper && loose.width() > tight.width());
 }
 
@@ -255,7 +255,8 @@ fn optimum(checksum: &str, lower: f64, upper: f64) -> Optimum {
         checksum: checksum.into(),
         lambda: 1.0 / 7291.0,
         pairwise_weight: None,
-        bracket: Bracket { lower, upper },
+        lower,
+        upper,
         solver: "test".into(),
         code: "0".into(),
     }
@@ -325,7 +326,7 @@ fn the_command_fills_the_store_and_never_worsens_it() {
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("lower "));
     let first = Store::read(&path).unwrap();
     let [entry] = first.entries() else { panic!("{first:?}") };
-    assert!(entry.bracket.width() <= 1e-9 && entry.dataset == "usps-synth:n=30" && entry.lambda == 1.0 / 30.0);
+    assert!(entry.bracket().width() <= 1e-9 && entry.dataset == "usps-synth:n=30" && entry.lambda == 1.0 / 30.0);
     assert!(command(&path, &["--gap", "0.5"]).status.success());
     assert_eq!(Store::read(&path).unwrap(), first, "a wider bracket changes nothing");
     assert!(command(&path, &["--gap", "0.5", "--lambda", "0.5"]).status.success());

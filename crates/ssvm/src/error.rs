@@ -1,11 +1,57 @@
 //! The error type of the library.
 
+use crate::problem::Fault;
+use crate::solver::Refusal;
+
 /// Result of every fallible call of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What can go wrong when a problem is built or solved.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+///
+/// ```
+/// use ssvm::{Error, Hinge, Simple, Solve};
+///
+/// let ended = Solve::new(&Simple::new(Hinge)).solver("mp-bcwf").run();
+/// assert!(matches!(ended, Err(Error::UnknownSolver { name, .. }) if name == "mp-bcwf"));
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
+    /// The table has no solver of this name.
+    #[error("unknown solver '{name}'; known: {known}")]
+    UnknownSolver {
+        /// The name.
+        name: String,
+        /// The names that there are, and which may be meant.
+        known: String,
+    },
+    /// A parameter of a solver is unknown, outside its domain, or does not go with another.
+    #[error(transparent)]
+    Parameter(#[from] Refusal),
+    /// Nothing would end the run.
+    #[error("a run needs a budget: iterations, time, oracle calls or gap")]
+    NoBudget,
+    /// The problem has no terms.
+    #[error("the data set has no example")]
+    NoTerms,
+    /// No run on the problem can be trusted, see [`crate::Problem::refusal`].
+    #[error("{0}")]
+    RefusedProblem(String),
+    /// The only limit is a gap, and the solver has none.
+    #[error("this solver has no dual, so no gap ends its run; set a budget of iterations, time or oracle calls")]
+    NoDual,
+    /// A value is not finite.
+    #[error("the run diverged in iteration {iteration}: primal {primal}, dual {dual}; look for extreme feature values")]
+    Diverged {
+        /// Completed iterations.
+        iteration: u64,
+        /// P, or what was computed as such.
+        primal: f64,
+        /// F.
+        dual: f64,
+    },
+    /// The oracle cannot answer.
+    #[error("{0}")]
+    OracleFailed(Fault),
     /// An argument or a combination of settings is wrong.
     #[error("{0}")]
     Invalid(String),
@@ -15,5 +61,11 @@ impl Error {
     /// An [`Error::Invalid`].
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::Invalid(message.into())
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::OracleFailed(fault)
     }
 }

@@ -10,15 +10,15 @@ use super::pool::{Launch, Pipe, Pool};
 use super::protocol::{Answer, Question};
 use crate::error::{Error, Result};
 use ssvm::linalg::{add_scaled, dot, norm2};
-use ssvm::problem::{Away, Certificate, Direction, Family, Problem, Sink, give_up};
+use ssvm::problem::{Away, Certificate, Direction, Family, Fault, Problem, Sink};
 
 /// The family.
 pub const PROGRAM: Family =
     Family { name: "program", oracle_seconds: |size| 1e-4 + 1e-8 * size.d as f64, ..Family::OTHER };
 
-/// One exact call in so many is compared with the working set.
+/// One exact call in this many is compared with the working set.
 const COMPARE_EVERY: u64 = 16;
-/// One group of terms in so many is used for an echo and for the same question twice.
+/// One group of terms in this many is followed by an echo and by one question a second time.
 const RECHECK_EVERY: u64 = 8;
 /// Most terms of one announcement.
 const ANNOUNCED: usize = 64;
@@ -88,7 +88,7 @@ impl ProgramProblem {
         Ok(truths)
     }
 
-    /// What the program said of itself.
+    /// The handshake of the program.
     pub fn handshake(&self) -> &Handshake {
         self.pool.handshake()
     }
@@ -98,9 +98,9 @@ impl ProgramProblem {
         self.pool.pipe()
     }
 
-    fn ask(&self, question: Question, i: usize, w: &[f64], work: &mut ProgramWork) -> Plane {
-        work.away = self.pool.ask(question, i, w, &mut work.answer).unwrap_or_else(|fault| give_up(fault));
-        Plane::of(&work.answer, self.dim(), self.truths.get(i))
+    fn ask(&self, question: Question, i: usize, w: &[f64], work: &mut ProgramWork) -> Result<Plane, Fault> {
+        work.away = self.pool.ask(question, i, w, &mut work.answer).map_err(Fault::new)?;
+        Ok(Plane::of(&work.answer, self.dim(), self.truths.get(i)))
     }
 
     /// The bound of H_i(w) in the last answer, if it had one.
@@ -173,9 +173,9 @@ impl ProgramProblem {
     }
 
     /// Off the clock: measures the pipe, and asks the same once more.
-    fn recheck(&self, i: usize, w: &[f64], plane: &Plane, work: &mut ProgramWork) {
-        self.pool.echo().unwrap_or_else(|fault| give_up(fault));
-        let again = self.ask(Question::Certify, i, w, work);
+    fn recheck(&self, i: usize, w: &[f64], plane: &Plane, work: &mut ProgramWork) -> Result<(), Fault> {
+        self.pool.echo().map_err(Fault::new)?;
+        let again = self.ask(Question::Certify, i, w, work)?;
         let ((before, size), (after, _)) = (plane.value_and_size(w), again.value_and_size(w));
         if (before - after).abs() > ROUNDING * size {
             self.note(Note::NotDeterministic, || {
@@ -184,6 +184,7 @@ impl ProgramProblem {
                 )
             });
         }
+        Ok(())
     }
 }
 
@@ -194,6 +195,11 @@ impl Problem for ProgramProblem {
 
     fn family(&self) -> &'static Family {
         &PROGRAM
+    }
+
+    // The same as the default, but here solvers are compiled for this problem once, not in every program.
+    fn as_dyn(&self) -> &dyn ssvm::problem::DynProblem {
+        self
     }
 
     fn terms(&self) -> usize {
@@ -217,12 +223,13 @@ impl Problem for ProgramProblem {
     }
 
     fn work(&self) -> ProgramWork {
-        self.pool.ready().unwrap_or_else(|fault| give_up(fault));
+        // Started before the clock runs. A program that cannot be started fails again, and is reported, at its first call.
+        let _ = self.pool.ready();
         let d = self.dim();
         ProgramWork { delta: vec![0.0; d], zeros: vec![0.0; d], answer: Answer::default(), away: Away::default() }
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut ProgramWork, plane: &mut Plane) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut ProgramWork, plane: &mut Plane) -> Result<u64, Fault> {
         self.oracle_among(i, w, std::iter::empty(), work, plane)
     }
 
@@ -233,19 +240,19 @@ impl Problem for ProgramProblem {
         known: impl Iterator<Item = &'a Plane>,
         work: &mut ProgramWork,
         plane: &mut Plane,
-    ) -> u64 {
-        *plane = self.ask(Question::Call, i, w, work);
+    ) -> Result<u64, Fault> {
+        *plane = self.ask(Question::Call, i, w, work)?;
         if self.exact() && self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(COMPARE_EVERY) {
             let began = std::time::Instant::now();
             self.compare(i, w, known, plane);
             work.away.pipe_ns += began.elapsed().as_nanos() as u64;
         }
-        self.operations(&work.answer)
+        Ok(self.operations(&work.answer))
     }
 
-    fn certify(&self, i: usize, w: &[f64], work: &mut ProgramWork, plane: &mut Plane) -> Certificate {
-        *plane = self.ask(Question::Certify, i, w, work);
-        self.certificate(i, w, plane, work)
+    fn certify(&self, i: usize, w: &[f64], work: &mut ProgramWork, plane: &mut Plane) -> Result<Certificate, Fault> {
+        *plane = self.ask(Question::Certify, i, w, work)?;
+        Ok(self.certificate(i, w, plane, work))
     }
 
     fn certify_all(
@@ -255,24 +262,25 @@ impl Problem for ProgramProblem {
         work: &mut ProgramWork,
         plane: &mut Plane,
         terms: &mut [Certificate],
-    ) {
+    ) -> Result<(), Fault> {
         let numbers: Vec<usize> = (first..first + terms.len()).collect();
-        self.pool.announce(Question::Certify, &numbers, w).unwrap_or_else(|fault| give_up(fault));
+        self.pool.announce(Question::Certify, &numbers, w).map_err(Fault::new)?;
         for (i, term) in numbers.into_iter().zip(terms) {
-            *term = self.certify(i, w, work, plane);
+            *term = self.certify(i, w, work, plane)?;
         }
         if self.groups.fetch_add(1, Ordering::Relaxed).is_multiple_of(RECHECK_EVERY) {
             let last = plane.clone();
-            self.recheck(work.answer.term, w, &last, work);
+            self.recheck(work.answer.term, w, &last, work)?;
         }
+        Ok(())
     }
 
-    fn announce(&self, terms: &[u32], w: &[f64], _work: &mut ProgramWork) {
+    fn announce(&self, terms: &[u32], w: &[f64], _work: &mut ProgramWork) -> Result<(), Fault> {
         if terms.is_empty() {
-            return;
+            return Ok(());
         }
         let terms: Vec<usize> = terms.iter().map(|term| *term as usize).collect();
-        self.pool.announce(Question::Call, &terms, w).unwrap_or_else(|fault| give_up(fault));
+        self.pool.announce(Question::Call, &terms, w).map_err(Fault::new)
     }
 
     #[inline]

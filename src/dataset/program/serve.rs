@@ -12,12 +12,12 @@ use ssvm::problem::{MaxOracle, SparsePlane};
 ///
 /// ```no_run
 /// use ssvm_bench::dataset::program::serve;
-/// # use ssvm_bench::{MaxOracle, SparsePlane};
+/// # use ssvm_bench::{Fault, MaxOracle, SparsePlane};
 /// # struct Mine;
 /// # impl MaxOracle for Mine {
 /// #     fn terms(&self) -> usize { 1 }
 /// #     fn dim(&self) -> usize { 1 }
-/// #     fn max_plane(&self, _: usize, _: &[f64], _: &mut SparsePlane) -> u64 { 1 }
+/// #     fn max_plane(&self, _: usize, _: &[f64], _: &mut SparsePlane) -> Result<u64, Fault> { Ok(1) }
 /// # }
 /// fn main() -> std::io::Result<()> {
 ///     serve(&Mine, "1")
@@ -68,7 +68,8 @@ pub fn serve_on<O: MaxOracle>(
                     let term = word.parse().ok().filter(|term| *term < n);
                     let term = term.ok_or_else(|| wrong(format!("there is no term '{word}'")))?;
                     let began = Instant::now();
-                    let operations = oracle.max_plane(term, &w, &mut plane);
+                    let operations =
+                        oracle.max_plane(term, &w, &mut plane).map_err(|fault| wrong(fault.to_string()))?;
                     answer.ns = Some(began.elapsed().as_nanos() as u64);
                     (answer.term, answer.operations) = (term, Some(operations));
                     fill(&mut answer, &mut plane, d);

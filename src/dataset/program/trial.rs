@@ -1,4 +1,4 @@
-//! A program before a long run: a problem in, findings with their terms and numbers out, and what a call takes.
+//! Checks of a program before a long run: findings with their terms and numbers, and the time of a call.
 //!
 //! Asked are some terms at 0, at points where w may come to be, and between them. H_i is a maximum of planes: it is not
 //! negative, convex, and at no point below a plane that it returned at another.
@@ -13,7 +13,7 @@ use super::pool::Pipe;
 use super::problem::ProgramProblem;
 use crate::error::Result;
 use ssvm::linalg::{add_scaled, norm2};
-use ssvm::problem::{Problem, guarded};
+use ssvm::problem::{Fault, Problem};
 use ssvm::stats::median;
 
 /// Differences below this part of what was summed are rounding.
@@ -21,7 +21,7 @@ const ROUNDING: f64 = 1e-9;
 /// Points besides 0.
 const POINTS: usize = 3;
 
-/// Something that should not be.
+/// A check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Which check.
@@ -32,12 +32,12 @@ pub struct Finding {
     pub text: String,
 }
 
-/// What a trial showed.
+/// The result of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
     /// How often each check was made.
     pub checks: Vec<(&'static str, u64)>,
-    /// What should not be.
+    /// Checks that failed.
     pub findings: Vec<Finding>,
     /// Inside the program, per call, ns: median and most.
     pub call_ns: (f64, f64),
@@ -57,9 +57,9 @@ struct Seen {
     bound: Option<f64>,
 }
 
-/// Checks the oracle on so many terms; an error when the program is at fault with the protocol.
+/// Checks the oracle on this number of terms. Fails when the program breaks the protocol.
 pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial> {
-    Ok(guarded(|| Bench::new(problem, terms, seed).run())?)
+    Ok(Bench::new(problem, terms, seed).run().map_err(ssvm::Error::from)?)
 }
 
 struct Bench<'p> {
@@ -106,16 +106,21 @@ impl<'p> Bench<'p> {
         }
     }
 
-    fn ask(&mut self, i: usize, w: &[f64]) -> Seen {
+    fn ask(&mut self, i: usize, w: &[f64]) -> Result<Seen, Fault> {
         let mut plane = Plane::default();
         let began = Instant::now();
-        self.problem.certify(i, w, &mut self.work, &mut plane);
+        self.problem.certify(i, w, &mut self.work, &mut plane)?;
         self.total.push(began.elapsed().as_nanos() as f64);
         let away = self.problem.away(&self.work);
         self.spent.push(away.spent_ns as f64);
         self.piped.push(away.pipe_ns as f64);
         let (value, size) = plane.value_and_size(w);
-        Seen { plane, value, size, bound: self.problem.bound(i, w, &self.work) }
+        Ok(Seen { plane, value, size, bound: self.problem.bound(i, w, &self.work) })
+    }
+
+    /// The answers of all chosen terms at one point.
+    fn ask_all(&mut self, w: &[f64]) -> Result<Vec<Seen>, Fault> {
+        self.terms.clone().into_iter().map(|i| self.ask(i, w)).collect()
     }
 
     fn signed(&mut self) -> f64 {
@@ -140,27 +145,29 @@ impl<'p> Bench<'p> {
         points.collect()
     }
 
-    fn run(mut self) -> Trial {
+    fn run(mut self) -> Result<Trial, Fault> {
         let d = self.problem.dim();
         let origin = vec![0.0; d];
-        let first: Vec<Seen> = self.terms.clone().into_iter().map(|i| self.ask(i, &origin)).collect();
+        let first = self.ask_all(&origin)?;
         let points = self.points(&first);
         let halfway: Vec<f64> = points[0].iter().zip(&points[1]).map(|(a, b)| 0.5 * (a + b)).collect();
         (self.spent, self.piped, self.total) = Default::default();
         for (i, at_origin) in self.terms.clone().into_iter().zip(first) {
             let mut seen = vec![at_origin];
             // Another w each time: the cost of the pipe is that of a step.
-            seen.extend(points.iter().map(|w| self.ask(i, w)).collect::<Vec<_>>());
-            let middle = self.ask(i, &halfway);
-            let again = self.ask(i, &points[0]);
+            for w in &points {
+                seen.push(self.ask(i, w)?);
+            }
+            let middle = self.ask(i, &halfway)?;
+            let again = self.ask(i, &points[0])?;
             self.judge(i, [&origin, &points[0], &points[1], &points[2]], &seen, &middle, &again);
         }
-        self.together(&points[0]);
+        self.together(&points[0])?;
         let Self { spent, piped, total, mut trial, .. } = self;
         trial.call_ns = (median(&spent), spent.iter().copied().fold(0.0, f64::max));
         (trial.pipe_ns, trial.total_ns) = (median(&piped), median(&total));
         trial.pipe = self.problem.pipe();
-        trial
+        Ok(trial)
     }
 
     fn judge(&mut self, i: usize, at: [&Vec<f64>; POINTS + 1], seen: &[Seen], middle: &Seen, again: &Seen) {
@@ -198,14 +205,14 @@ impl<'p> Bench<'p> {
     }
 
     /// The same answers when all terms are asked at once.
-    fn together(&mut self, w: &[f64]) {
-        let alone: Vec<Seen> = self.terms.clone().into_iter().map(|i| self.ask(i, w)).collect();
+    fn together(&mut self, w: &[f64]) -> Result<(), Fault> {
+        let alone = self.ask_all(w)?;
         let terms: Vec<u32> = self.terms.iter().map(|term| *term as u32).collect();
         for (group, alone) in terms.chunks(64).zip(alone.chunks(64)) {
-            self.problem.announce(group, w, &mut self.work);
+            self.problem.announce(group, w, &mut self.work)?;
             for (term, alone) in group.iter().zip(alone) {
                 let (i, mut plane) = (*term as usize, Plane::default());
-                self.problem.oracle(i, w, &mut self.work, &mut plane);
+                self.problem.oracle(i, w, &mut self.work, &mut plane)?;
                 let value = plane.value_and_size(w).0;
                 let fine = (value - alone.value).abs() <= 2.0 * ROUNDING * alone.size;
                 self.check("the same answers when asked together", i, fine, || {
@@ -213,5 +220,6 @@ impl<'p> Bench<'p> {
                 });
             }
         }
+        Ok(())
     }
 }

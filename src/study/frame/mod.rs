@@ -80,7 +80,7 @@ pub struct Series {
 impl Series {
     /// Whether the solver keeps working sets, or at least is not known not to.
     pub fn keeps_planes(&self) -> bool {
-        self.info.as_ref().is_some_and(|info| info.keeps_planes)
+        self.info.as_ref().is_some_and(|info| info.planes.is_some())
     }
 }
 
@@ -148,7 +148,7 @@ impl Frames {
                     info: catalog.solver(record.solver()).cloned(),
                     clock: record.settings().clock.name(),
                     repeatable: record.settings().clock.repeatable(),
-                    certified: catalog.paper(&dataset) == Some(Paper::Stanford),
+                    certified: false,
                     has_dual: true,
                     reads_clock: reads_clock(record, catalog),
                     dataset,
@@ -164,7 +164,7 @@ impl Frames {
             series[at].censored += usize::from(!record.status.is_done() && !record.points().is_empty());
             // A run that failed before its first evaluation says nothing.
             series[at].has_dual &= record.points().iter().all(TracePoint::has_dual);
-            series[at].certified |= record.points().iter().any(|point| point.oracle_slack > 0.0);
+            series[at].certified |= !record.is_exact();
             of_record[place] = at;
             of_run.push((record, at));
         }

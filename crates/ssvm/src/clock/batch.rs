@@ -10,10 +10,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 use super::Stopwatch;
 use super::stopwatch::thread_cpu_ns;
 use crate::error::{Error, Result};
+use crate::problem::Fault;
 
-/// A helper stays awake for so long after a batch: to be woken would take as long as a cut.
+/// A helper stays awake for this long after a batch: waking it up would take as long as a cut.
 const AWAKE: Duration = Duration::from_micros(200);
-/// A waiting thread gives way to others after so many looks.
+/// A waiting thread yields after this many looks.
 const LOOKS: u32 = 100;
 
 /// Threads that help the solver's own with the calls of a batch.
@@ -25,7 +26,7 @@ impl Helpers {
     /// The threads are called this, plus a number.
     pub const THREAD_NAME: &str = "ssvm-helper";
 
-    /// So many threads beside the solver's own; each is told its number, from 0, when it starts.
+    /// This many threads beside the solver's own; `started` gets the number of each, from 0, when it starts.
     pub fn new(count: usize, started: impl Fn(usize) + Send + Sync + 'static) -> Result<Self> {
         let threads = ThreadPoolBuilder::new().num_threads(count.max(1)).start_handler(started);
         let named = threads.thread_name(|k| format!("{}-{k}", Self::THREAD_NAME));
@@ -47,21 +48,23 @@ pub struct Call<T> {
     pub item: T,
     pub(super) operations: u64,
     pub(super) stamps: u64,
+    pub(super) fault: Option<Fault>,
 }
 
 impl<T> Call<T> {
     /// A call that has not been made.
     pub fn new(item: T) -> Self {
-        Self { item, operations: 0, stamps: 0 }
+        Self { item, operations: 0, stamps: 0, fault: None }
     }
 }
 
-/// Makes all calls; `oracle` says how many operations one took. Returns the CPU time of the helpers, ns.
+/// Makes all calls; `oracle` says how many operations one took, or why it cannot answer, which ends the calls of its
+/// thread. Returns the CPU time of the helpers, ns.
 pub(super) fn make<T: Send>(
     calls: &mut [Call<T>],
     helpers: Option<&Helpers>,
     watch: &Stopwatch,
-    oracle: impl Fn(&mut T) -> u64 + Sync,
+    oracle: impl Fn(&mut T) -> Result<u64, Fault> + Sync,
 ) -> u64 {
     let Some(helpers) = helpers.filter(|_| calls.len() > 1) else {
         make_each(calls.iter_mut(), watch, &oracle);
@@ -93,11 +96,17 @@ pub(super) fn make<T: Send>(
 fn make_each<'c, T: 'c>(
     calls: impl Iterator<Item = &'c mut Call<T>>,
     watch: &Stopwatch,
-    oracle: &impl Fn(&mut T) -> u64,
+    oracle: &impl Fn(&mut T) -> Result<u64, Fault>,
 ) {
     let mut began = watch.stamp();
     for call in calls {
-        call.operations = oracle(&mut call.item);
+        match oracle(&mut call.item) {
+            Ok(operations) => call.operations = operations,
+            Err(fault) => {
+                call.fault = Some(fault);
+                return;
+            }
+        }
         let ended = watch.stamp();
         // The counter may be a little behind on another core: a negative reading is zero.
         call.stamps = ended.saturating_sub(began);
@@ -132,7 +141,7 @@ fn wait(over: impl Fn() -> bool) {
     }
 }
 
-/// How long so many lanes need for tasks of these lengths, each given in order to the lane that is free first.
+/// How long these lanes need for tasks of these lengths, each given in order to the lane that is free first.
 pub(super) fn makespan(lengths: impl Iterator<Item = u64>, lanes: &mut [u64]) -> u64 {
     lanes.fill(0);
     for length in lengths {
@@ -159,7 +168,7 @@ mod tests {
         let helpers = Helpers::new(2, |_| {}).unwrap();
         for bad in 0..8 {
             let mut calls: Vec<Call<u64>> = (0..8).map(Call::new).collect();
-            let broken = |item: &mut u64| if *item == bad { panic!("call {bad}") } else { 1 };
+            let broken = |item: &mut u64| if *item == bad { panic!("call {bad}") } else { Ok(1) };
             let made = || make(&mut calls, Some(&helpers), &Stopwatch::new(), broken);
             assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(made)).is_err());
         }
@@ -173,7 +182,7 @@ mod tests {
                 let mut calls: Vec<Call<u64>> = (0..count).map(Call::new).collect();
                 make(&mut calls, helpers.as_ref(), &Stopwatch::new(), |item| {
                     *item += 100;
-                    *item
+                    Ok(*item)
                 });
                 let made: Vec<u64> = calls.iter().map(|call| call.item).collect();
                 assert_eq!(made, (100..100 + count).collect::<Vec<_>>());

@@ -14,6 +14,7 @@ use super::batch::{self, Call, Helpers};
 use super::stopwatch::thread_cpu_ns;
 use super::{ClockKind, OracleCost, STEP_UNITS, Stopwatch};
 use crate::linalg::dot_rows;
+use crate::problem::{Away, Fault};
 
 /// One in this many approximate steps is timed.
 pub const SAMPLE_EVERY: u64 = 64;
@@ -51,6 +52,21 @@ pub enum Halt {
     OracleCalls,
     /// [`Limits::time_s`].
     Time,
+}
+
+/// Why an iteration ends before its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// The meter says stop: a limit is reached, or the run is cancelled.
+    Limit,
+    /// The oracle cannot answer.
+    Oracle(Fault),
+}
+
+impl From<Fault> for Interrupt {
+    fn from(fault: Fault) -> Self {
+        Self::Oracle(fault)
+    }
 }
 
 /// A histogram of nanoseconds with three digits.
@@ -125,7 +141,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The same meter with a clock that counts so many seconds for each second inside the exact oracle.
+    /// The same meter whose clock multiplies the time inside the exact oracle.
     pub fn with_oracle_cost(mut self, cost: OracleCost) -> Self {
         self.cost = cost;
         self.each_call = self.clock.asks_each_call() && !cost.is_one();
@@ -152,8 +168,8 @@ impl<'a> Meter<'a> {
         self.set_deadline();
     }
 
-    /// Where the time limit cannot have been reached before. A dear oracle brings it nearer than it may be: whoever gets
-    /// there sets the next one.
+    /// Where the time limit cannot have been reached before. With an oracle cost above 1 the deadline is conservative, and
+    /// set again when it is reached.
     fn set_deadline(&mut self) {
         if self.time_limit_ns.is_finite() {
             let left = self.cost.at_least(self.time_limit_ns - self.now_ns());
@@ -179,7 +195,7 @@ impl<'a> Meter<'a> {
         self.cost.charge(self.clock.now_ns(&self.watch), self.clock.charged_ns(&self.watch))
     }
 
-    /// Makes room for the readings of one pass, off the clock.
+    /// Reserves memory for the readings of one pass, off the clock.
     pub fn expect_calls(&mut self, calls: usize) {
         self.pending_oracle.reserve(calls);
         self.pending_approx.reserve(calls / SAMPLE_EVERY as usize + 1);
@@ -190,14 +206,14 @@ impl<'a> Meter<'a> {
         if self.instrument { self.watch.stamp() } else { 0 }
     }
 
-    /// Whether one more exact oracle call is allowed: ask before each.
+    /// Whether one more exact oracle call is allowed.
     #[inline]
-    pub fn may_call(&mut self) -> bool {
+    pub(crate) fn may_call(&mut self) -> bool {
         let due = self.counters.oracle_calls >= self.call_limit || self.due();
         !(due && self.must_stop(true))
     }
 
-    /// How many of so many exact oracle calls are allowed: ask before each batch.
+    /// How many of this many exact oracle calls are allowed: ask before calls are announced.
     pub fn may_call_some(&mut self, calls: usize) -> usize {
         if !self.may_call() {
             return 0;
@@ -207,17 +223,20 @@ impl<'a> Meter<'a> {
     }
 
     /// Exact oracle calls at one w: times and counts each with the operations it reports. On the virtual clock they take
-    /// as long as so many lanes need for them; then come three plane products of the step that follows each.
+    /// as long as these lanes need for them; then come three plane products of the step that follows each.
     pub(crate) fn exact_calls<T: Send>(
         &mut self,
         calls: &mut [Call<T>],
         lanes: usize,
         product_ops: impl Fn(&T) -> u64,
-        oracle: impl Fn(&mut T) -> u64 + Sync,
-    ) {
+        oracle: impl Fn(&mut T) -> Result<u64, Fault> + Sync,
+    ) -> Result<(), Fault> {
         let cpu = self.cpu_before();
         let began = self.watch.stamp();
         self.watch.helped_ns += batch::make(calls, self.helpers.as_deref(), &self.watch, oracle);
+        if let Some(fault) = calls.iter_mut().find_map(|call| call.fault.take()) {
+            return Err(fault);
+        }
         self.last_stamp = self.watch.stamp();
         self.watch.oracle_stamps += self.last_stamp.saturating_sub(began);
         self.cpu_after(cpu);
@@ -230,6 +249,7 @@ impl<'a> Meter<'a> {
         if self.instrument {
             self.pending_oracle.extend(calls.iter().map(|call| call.stamps));
         }
+        Ok(())
     }
 
     #[inline(always)]
@@ -250,13 +270,20 @@ impl<'a> Meter<'a> {
         self.watch.oracle_cpu_ns += thread_cpu_ns().saturating_sub(before);
     }
 
-    /// One exact oracle call: times it and counts it with the operations it reports, and with the two plane products of
-    /// the step that follows.
+    /// One exact oracle call, if one more is allowed: times it and counts it with the operations it reports, and with the
+    /// two plane products of the step that follows.
     #[inline(always)]
-    pub(crate) fn exact_call(&mut self, product_ops: u64, call: impl FnOnce() -> u64) {
+    pub(crate) fn exact_call(
+        &mut self,
+        product_ops: u64,
+        call: impl FnOnce() -> Result<u64, Fault>,
+    ) -> Result<(), Interrupt> {
+        if !self.may_call() {
+            return Err(Interrupt::Limit);
+        }
         let cpu = self.cpu_before();
         let began = self.stamp();
-        let oracle_ops = call();
+        let oracle_ops = call()?;
         let ended = self.stamp();
         self.cpu_after(cpu);
         self.counters.oracle_calls += 1;
@@ -269,27 +296,28 @@ impl<'a> Meter<'a> {
             self.pending_oracle.push(stamps);
         }
         self.last_stamp = ended;
+        Ok(())
     }
 
     /// What the last exact call spent outside this process.
     #[inline(always)]
-    pub(crate) fn was_away(&mut self, (spent_ns, pipe_ns): (u64, u64)) {
-        if spent_ns | pipe_ns != 0 {
-            self.were_away(std::iter::once((spent_ns, pipe_ns)));
+    pub(crate) fn was_away(&mut self, away: Away) {
+        if away.spent_ns | away.pipe_ns != 0 {
+            self.were_away(std::iter::once(away));
         }
     }
 
     /// The same of each call of the last batch. The way to the oracle is solver time, but not the oracle's; what the
     /// oracle spent is time of another process, which the CPU clock counts like that of a helper.
-    pub(crate) fn were_away(&mut self, calls: impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator) {
+    pub(crate) fn were_away(&mut self, calls: impl DoubleEndedIterator<Item = Away> + ExactSizeIterator) {
         let hands = self.helpers.as_ref().map_or(1, |helpers| 1 + helpers.count()).min(calls.len().max(1));
         let mut pipe_ns = 0;
         let mut readings = self.pending_oracle.iter_mut().rev();
-        for (spent, pipe) in calls.rev() {
-            self.watch.helped_ns += spent;
-            pipe_ns += pipe;
+        for away in calls.rev() {
+            self.watch.helped_ns += away.spent_ns;
+            pipe_ns += away.pipe_ns;
             if let Some(reading) = readings.next() {
-                *reading = reading.saturating_sub(self.watch.to_stamps(pipe as f64));
+                *reading = reading.saturating_sub(self.watch.to_stamps(away.pipe_ns as f64));
             }
         }
         pipe_ns /= hands as u64;
@@ -297,10 +325,10 @@ impl<'a> Meter<'a> {
         self.watch.oracle_stamps = self.watch.oracle_stamps.saturating_sub(self.watch.to_stamps(pipe_ns as f64));
     }
 
-    /// One approximate step, which says how many operations it took. One in [`SAMPLE_EVERY`] is timed. False when the run
-    /// must stop.
+    /// One approximate step, which says how many operations it took. One in [`SAMPLE_EVERY`] is timed. Fails when the run
+    /// must stop after it.
     #[inline(always)]
-    pub fn approximate_step(&mut self, step: impl FnOnce() -> u64) -> bool {
+    pub fn approximate_step(&mut self, step: impl FnOnce() -> u64) -> Result<(), Interrupt> {
         let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
         let began = if sampled { self.stamp() } else { 0 };
         let operations = step();
@@ -311,24 +339,28 @@ impl<'a> Meter<'a> {
             if self.instrument {
                 self.pending_approx.push(self.last_stamp.saturating_sub(began));
             }
-            return !(self.due() && self.must_stop(false));
+            if self.due() && self.must_stop(false) {
+                return Err(Interrupt::Limit);
+            }
         }
-        true
+        Ok(())
     }
 
-    /// An approximate step that could not change anything and is not made: counted like one with so many operations, so
-    /// that skipping changes neither counters nor virtual time. False when the run must stop.
+    /// An approximate step that could not change anything and is not made: counted like one with this many operations, so
+    /// that skipping changes neither counters nor virtual time. Fails when the run must stop.
     #[inline(always)]
-    pub fn skipped_step(&mut self, operations: u64) -> bool {
+    pub fn skipped_step(&mut self, operations: u64) -> Result<(), Interrupt> {
         let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
         self.counters.approx_steps += 1;
         self.counters.skipped_steps += 1;
         self.watch.units += operations + STEP_UNITS;
         if sampled {
             self.last_stamp = self.stamp();
-            return !(self.due() && self.must_stop(false));
+            if self.due() && self.must_stop(false) {
+                return Err(Interrupt::Limit);
+            }
         }
-        true
+        Ok(())
     }
 
     /// Counts operations of the solver beyond those of its calls and approximate steps.
@@ -474,14 +506,13 @@ mod tests {
         let limits = Limits { oracle_calls: Some(1), ..Limits::default() };
         let mut meter = Meter::new(ClockKind::VIRTUAL, limits, &never);
         meter.resume();
-        assert!(meter.may_call());
-        meter.exact_call(1, || 1);
+        assert_eq!(meter.exact_call(1, || Ok(1)), Ok(()));
         // Longer than the meter goes without looking at its limits.
         let slow = || {
             std::thread::sleep(std::time::Duration::from_micros(50));
             1
         };
-        assert!((0..3 * SAMPLE_EVERY).all(|_| meter.approximate_step(slow)));
+        assert!((0..3 * SAMPLE_EVERY).all(|_| meter.approximate_step(slow).is_ok()));
         assert!(!meter.may_call() && meter.halt() == Some(Halt::OracleCalls));
     }
 }

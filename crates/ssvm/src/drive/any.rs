@@ -1,11 +1,11 @@
-//! A problem bound to a table of solvers, behind a face that needs no type parameter: what workers, plans and commands
-//! hold. Behind the face every solver is compiled for the problem's own type.
+//! A problem bound to a table of solvers, without a type parameter: what workers, plans and commands hold. Every solver is
+//! compiled for the problem's own type.
 
 use std::sync::Arc;
 
-use super::{Course, Observer, Outcome, drive};
+use super::{Execution, Observer, Outcome, RunLimits, drive};
 use crate::error::Result;
-use crate::problem::{Family, Problem, guarded};
+use crate::problem::{Family, Problem};
 use crate::settings::RunSettings;
 use crate::solver::{Bracket, Progress, SolverTable};
 
@@ -22,7 +22,7 @@ pub trait AnyProblem: Send + Sync {
     /// [`Problem::exact`]: whether P is computed and not bounded.
     fn exact(&self) -> bool;
     /// Builds the solver and runs it until its budget ends.
-    fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome>;
+    fn run(&self, settings: &RunSettings, execution: &Execution<'_>, observer: &mut dyn Observer) -> Result<Outcome>;
     /// Narrows the bracket of the optimum, see [`crate::problem::DynProblem::bracket`].
     fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket>;
 }
@@ -62,16 +62,14 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
         self.problem.exact()
     }
 
-    fn run(&self, settings: &RunSettings, observer: &mut dyn Observer) -> Result<Outcome> {
-        let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings;
-        let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
-        guarded(|| {
-            let mut solver = self.solvers.build(solver, &self.problem, *seed)?;
-            drive(&self.problem, &mut *solver, course, observer)
-        })?
+    fn run(&self, settings: &RunSettings, execution: &Execution<'_>, observer: &mut dyn Observer) -> Result<Outcome> {
+        let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings.clone();
+        let limits = RunLimits { clock, oracle_cost, budget, evaluate, execution: execution.clone() };
+        let mut solver = self.solvers.build(&solver, &self.problem, seed)?;
+        drive(&self.problem, &mut *solver, &limits, observer)
     }
 
     fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket> {
-        guarded(|| self.problem.as_dyn().bracket(gap, stop, watch))
+        Ok(self.problem.as_dyn().bracket(gap, stop, watch)?)
     }
 }

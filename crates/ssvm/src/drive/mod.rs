@@ -1,7 +1,7 @@
 //! Solver + problem → what happened: the one loop with budget, stop reason and evaluation.
 //!
-//! [`drive`] takes any [`Solver`]; [`Solve`] is the short way for one run; [`AnyProblem`] is a problem together with a
-//! table of solvers, behind one face for everybody who does not care which.
+//! [`drive`] takes any [`Solver`]; [`Solve`] is the short way for one run; [`AnyProblem`] is a problem of any type together
+//! with a table of solvers.
 
 mod any;
 mod outcome;
@@ -13,185 +13,146 @@ pub use solve::Solve;
 
 use std::sync::Arc;
 
-use crate::clock::{ClockKind, Helpers, Meter, OracleCost};
+use crate::clock::{ClockKind, Helpers, Interrupt, Meter, OracleCost};
 use crate::error::{Error, Result};
-use crate::problem::{DynProblem, Problem};
+use crate::problem::{DynProblem, Evaluation, Problem};
 use crate::settings::{Budget, Cadence, Until};
-use crate::solver::{Iteration, Moment, Solver};
+use crate::solver::{Iteration, Moment, Solution, Solver};
 
-/// Who watches a run. Called between iterations only, while the clock stands still.
+/// What a run reports while it goes on. Called between iterations only, while the clock stands still.
 pub trait Observer {
     /// After every iteration: its number and (time, F) at its start and after each of its passes.
     fn iteration(&mut self, _iteration: u64, _passes: &[Moment]) {}
     /// After an evaluation.
     fn point(&mut self, _point: &TracePoint) {}
-    /// Whether evaluations may use the current rayon pool.
-    fn parallel_evaluation(&self) -> bool {
-        false
-    }
-    /// Threads that share the oracle calls which a solver makes at one w. No result depends on them.
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        None
-    }
-    /// Asked about every millisecond, inside passes and evaluations too; true ends the run.
-    fn cancelled(&self) -> Box<dyn Fn() -> bool + Sync + Send> {
-        Box::new(|| false)
-    }
 }
 
-/// Nobody watches.
+/// An observer that ignores all events.
 pub struct Quiet;
 
 impl Observer for Quiet {}
 
 /// When a run stops, on which clock, and when it is evaluated.
-#[derive(Clone, Copy, Debug)]
-pub struct Course<'a> {
+///
+/// ```
+/// use ssvm::{Budget, Cadence, ClockKind, RunLimits};
+///
+/// let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(Budget::iterations(5), Cadence::Log) };
+/// assert!(limits.oracle_cost.is_one() && !limits.execution.parallel_evaluation);
+/// ```
+#[derive(Clone)]
+pub struct RunLimits<'a> {
     /// The clock.
     pub clock: ClockKind,
     /// How many seconds of it a second inside the exact oracle counts.
     pub oracle_cost: OracleCost,
     /// When to stop.
-    pub budget: &'a Budget,
+    pub budget: Budget,
     /// When to evaluate.
-    pub evaluate: &'a Cadence,
+    pub evaluate: Cadence,
+    /// Threads, and when to stop early.
+    pub execution: Execution<'a>,
+}
+
+impl RunLimits<'_> {
+    /// On the wall clock, alone, never cancelled.
+    pub fn new(budget: Budget, evaluate: Cadence) -> Self {
+        Self { clock: ClockKind::WALL, oracle_cost: OracleCost::ONE, budget, evaluate, execution: Execution::default() }
+    }
+}
+
+/// How a run is executed: no result depends on it, unless it is cancelled.
+#[derive(Clone)]
+pub struct Execution<'a> {
+    /// Whether evaluations may use the current rayon pool.
+    pub parallel_evaluation: bool,
+    /// Threads that share the oracle calls which a solver makes at one w.
+    pub helpers: Option<Arc<Helpers>>,
+    /// Asked about every millisecond, inside passes and evaluations too; true ends the run.
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Default for Execution<'_> {
+    fn default() -> Self {
+        Self { parallel_evaluation: false, helpers: None, cancelled: &|| false }
+    }
 }
 
 /// Iterates under the meter, pauses it to evaluate, stops for one typed reason.
 ///
 /// ```
-/// use ssvm::{Budget, Cadence, ClockKind, Course, MaxOracle, Metered, OracleCost, Quiet, Simple, SparsePlane, drive};
 /// use ssvm::solver::FrankWolfe;
-///
-/// /// H(w) = max(0, 1 − w): one term, one weight.
-/// struct Hinge;
-/// impl MaxOracle for Hinge {
-///     fn terms(&self) -> usize {
-///         1
-///     }
-///     fn dim(&self) -> usize {
-///         1
-///     }
-///     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
-///         let violated = w[0] < 1.0;
-///         plane.entries.clear();
-///         plane.entries.extend(violated.then_some((0, -1.0)));
-///         plane.offset = f64::from(u8::from(violated));
-///         1
-///     }
-/// }
+/// use ssvm::{Budget, Cadence, Hinge, Metered, Quiet, RunLimits, Simple, drive};
 ///
 /// let problem = Simple::new(Hinge);
 /// let mut solver = FrankWolfe::new(Metered::new(&problem), 1);
-/// let course = Course {
-///     clock: ClockKind::VIRTUAL,
-///     oracle_cost: OracleCost::ONE,
-///     budget: &Budget::iterations(5),
-///     evaluate: &Cadence::Every(1),
-/// };
-/// let outcome = drive(&problem, &mut solver, course, &mut Quiet)?;
+/// let limits = RunLimits::new(Budget::iterations(5), Cadence::Every(1));
+/// let outcome = drive(&problem, &mut solver, &limits, &mut Quiet)?;
 /// assert_eq!(outcome.points.last().map(|point| point.primal), Some(0.5));
 /// # Ok::<(), ssvm::Error>(())
 /// ```
 pub fn drive<P: Problem>(
     problem: &P,
     solver: &mut dyn Solver,
-    course: Course<'_>,
+    limits: &RunLimits<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
-    drive_dyn(problem.as_dyn(), solver, course, observer)
+    drive_dyn(problem.as_dyn(), solver, limits, observer)
 }
 
 fn drive_dyn(
     problem: &dyn DynProblem,
     solver: &mut dyn Solver,
-    course: Course<'_>,
+    limits: &RunLimits<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
-    let Course { clock, oracle_cost, budget, evaluate } = course;
-    if *budget == Budget::default() {
-        return Err(Error::invalid("a run needs a budget: iterations, time, oracle calls or gap"));
-    }
-    if problem.terms() == 0 {
-        return Err(Error::invalid("the data set has no example"));
-    }
-    if let Some(reason) = problem.refusal() {
-        return Err(Error::invalid(reason));
-    }
-    // A subgradient method has none: −∞ at all times.
-    let has_dual = solver.dual() > f64::NEG_INFINITY;
-    if !has_dual && (Budget { gap: None, ..budget.clone() }) == Budget::default() {
-        return Err(Error::invalid(
-            "this solver has no dual, so no gap ends its run; set a budget of iterations, time or oracle calls",
-        ));
-    }
-    let cancelled = observer.cancelled();
-    let mut meter = Meter::new(clock, budget.limits(), &*cancelled).with_oracle_cost(oracle_cost);
-    meter = meter.with_helpers(observer.helpers());
+    check(problem, solver, &limits.budget)?;
+    let RunLimits { clock, oracle_cost, budget, evaluate, execution } = limits;
+    let mut meter = Meter::new(*clock, budget.limits(), execution.cancelled).with_oracle_cost(*oracle_cost);
+    meter = meter.with_helpers(execution.helpers.clone());
     let mut points: Vec<TracePoint> = Vec::new();
     let mut iterations = 0;
     let (stop, solution) = loop {
+        // One iteration, on the clock.
         meter.expect_calls(problem.terms());
         meter.resume();
         let ended = solver.iterate(&mut meter);
         meter.pause();
-        iterations += u64::from(ended == Iteration::Complete);
-        if ended == Iteration::Complete {
+        let complete = match ended {
+            Ok(ended) => ended == Iteration::Complete,
+            Err(Interrupt::Limit) => false,
+            Err(Interrupt::Oracle(fault)) => return Err(fault.into()),
+        };
+        if complete {
+            iterations += 1;
             observer.iteration(iterations, solver.moments());
         }
-        let mut stop = meter.halt().map(StopReason::from);
-        if stop.is_none() {
-            stop = used_up(budget, iterations, meter.now_ns() * 1e-9);
-        }
+        // Does it end the run?
+        let stop = meter.halt().map(StopReason::from);
+        let stop = stop.or_else(|| used_up(budget, iterations, meter.now_ns() * 1e-9));
         if stop == Some(StopReason::Cancelled) {
             break (StopReason::Cancelled, solver.solution());
         }
         if stop.is_none() && !evaluate.due(iterations) {
             continue;
         }
+        // An evaluation, off the clock.
         let solution = solver.solution();
         let known = if problem.exact() { Vec::new() } else { solver.kept_values(&solution.w) };
-        let parallel = observer.parallel_evaluation();
-        let Some(value) = problem.evaluate(&solution.w, &known, parallel, &*cancelled) else {
-            break (StopReason::Cancelled, solution);
-        };
-        let dual_solution = solution.dual(problem.lambda());
-        let dual = dual_solution.max(solver.dual());
-        let counters = meter.counters();
-        let (planes_mean, planes_max) = solver.planes();
+        let value = problem.evaluate(&solution.w, &known, execution.parallel_evaluation, execution.cancelled)?;
+        let Some(value) = value else { break (StopReason::Cancelled, solution) };
         let point = TracePoint {
             iteration: iterations,
-            partial: ended != Iteration::Complete,
-            time_s: meter.now_ns() * 1e-9,
-            cpu_s: meter.cpu_s(),
-            oracle_calls: counters.oracle_calls,
-            approx_steps: counters.approx_steps,
-            skipped_steps: counters.skipped_steps,
-            approx_passes: counters.approx_passes,
-            oracle_time_s: meter.oracle_s(),
-            approx_time_s: meter.approx_s(),
-            primal: value.primal,
-            dual,
-            dual_solution,
-            gap: value.primal - dual,
-            oracle_slack: value.slack,
-            proven: value.proven,
-            planes_mean,
-            planes_max,
-            cached_bytes: solver.cached_bytes(),
+            partial: !complete,
+            ..trace_point(&meter, solver, &solution, &value, problem.lambda())
         };
-        if !point.is_sound() || (has_dual && !point.has_dual()) {
-            return Err(Error::invalid(format!(
-                "the run diverged in iteration {iterations}: primal {}, dual {dual}; look for extreme feature values",
-                value.primal
-            )));
+        if !point.is_sound() || (has_dual(solver) && !point.has_dual()) {
+            return Err(Error::Diverged { iteration: iterations, primal: value.primal, dual: point.dual });
         }
         observer.point(&point);
-        if budget.gap.is_some_and(|gap| point.gap <= gap) {
-            stop = Some(StopReason::Gap);
-        }
+        let reached = budget.gap.is_some_and(|gap| point.gap <= gap);
         points.push(point);
-        if let Some(stop) = stop {
+        if let Some(stop) = if reached { Some(StopReason::Gap) } else { stop } {
             break (stop, solution);
         }
     };
@@ -209,6 +170,63 @@ fn drive_dyn(
         notes: problem.notes(),
         weights: problem.weights(&solution.w),
     })
+}
+
+/// A subgradient method has none: −∞ at all times.
+fn has_dual(solver: &dyn Solver) -> bool {
+    solver.dual() > f64::NEG_INFINITY
+}
+
+/// Whether a run of this solver would end and can be trusted.
+fn check(problem: &dyn DynProblem, solver: &dyn Solver, budget: &Budget) -> Result<()> {
+    if *budget == Budget::default() {
+        return Err(Error::NoBudget);
+    }
+    if problem.terms() == 0 {
+        return Err(Error::NoTerms);
+    }
+    if let Some(reason) = problem.refusal() {
+        return Err(Error::RefusedProblem(reason));
+    }
+    if !has_dual(solver) && (Budget { gap: None, ..budget.clone() }) == Budget::default() {
+        return Err(Error::NoDual);
+    }
+    Ok(())
+}
+
+/// What is known at an evaluation, its iteration apart.
+fn trace_point(
+    meter: &Meter<'_>,
+    solver: &dyn Solver,
+    solution: &Solution,
+    value: &Evaluation,
+    lambda: f64,
+) -> TracePoint {
+    let counters = meter.counters();
+    let (planes_mean, planes_max) = solver.planes();
+    let dual_solution = solution.dual(lambda);
+    let dual = dual_solution.max(solver.dual());
+    TracePoint {
+        iteration: 0,
+        partial: false,
+        time_s: meter.now_ns() * 1e-9,
+        cpu_s: meter.cpu_s(),
+        oracle_calls: counters.oracle_calls,
+        approx_steps: counters.approx_steps,
+        skipped_steps: counters.skipped_steps,
+        approx_passes: counters.approx_passes,
+        oracle_time_s: meter.oracle_s(),
+        approx_time_s: meter.approx_s(),
+        primal: value.primal,
+        dual,
+        dual_solution,
+        gap: value.primal - dual,
+        oracle_slack: value.slack,
+        proven: value.proven,
+        planes_mean,
+        planes_max,
+        cached_bytes: solver.cached_bytes(),
+    }
 }
 
 /// Whether whole iterations have used up the budget. Where iterations and time must both be reached, a run ends after

@@ -1,29 +1,18 @@
 //! One run from code, the short way: a problem in, an [`Outcome`] out.
 
-use super::{Course, Observer, Outcome, Quiet, drive};
+use super::{Observer, Outcome, Quiet, RunLimits, drive};
 use crate::clock::{ClockKind, OracleCost};
 use crate::error::Result;
-use crate::problem::{Problem, guarded};
+use crate::problem::Problem;
 use crate::settings::{Budget, Cadence, SolverSpec};
 use crate::solver::{SolverTable, Standard};
 
-/// One run: MP-BCFW with seed 1 on the wall clock until told otherwise.
+/// One run: MP-BCFW with seed 1 on the wall clock unless you set something else.
 ///
 /// ```
-/// # use ssvm::{ClockKind, MaxOracle, Simple, Solve, SparsePlane};
-/// # struct Hinge;
-/// # impl MaxOracle for Hinge {
-/// #     fn terms(&self) -> usize { 1 }
-/// #     fn dim(&self) -> usize { 1 }
-/// #     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> u64 {
-/// #         let violated = w[0] < 1.0;
-/// #         plane.entries.clear();
-/// #         plane.entries.extend(violated.then_some((0, -1.0)));
-/// #         plane.offset = f64::from(u8::from(violated));
-/// #         1
-/// #     }
-/// # }
-/// # let problem = Simple::new(Hinge);
+/// use ssvm::{ClockKind, Hinge, Simple, Solve};
+///
+/// let problem = Simple::new(Hinge);
 /// let outcome = Solve::new(&problem).solver("bcfw").gap(1e-4).clock(ClockKind::VIRTUAL).run()?;
 /// assert!(outcome.points.last().is_some_and(|point| point.gap <= 1e-4));
 /// # Ok::<(), ssvm::Error>(())
@@ -39,7 +28,7 @@ pub struct Solve<'p, P> {
     evaluate: Cadence,
 }
 
-/// A run that is only told a gap ends here at the latest.
+/// A run with no other limit than a gap ends here at the latest.
 const MOST_ITERATIONS: u64 = 100_000;
 
 impl<'p, P: Problem> Solve<'p, P> {
@@ -74,7 +63,7 @@ impl<'p, P: Problem> Solve<'p, P> {
         self
     }
 
-    /// The clock counts so many seconds for each second inside the exact oracle.
+    /// The seconds that the clock counts for each second inside the exact oracle.
     pub fn oracle_cost(mut self, cost: OracleCost) -> Self {
         self.oracle_cost = cost;
         self
@@ -86,25 +75,25 @@ impl<'p, P: Problem> Solve<'p, P> {
         self
     }
 
-    /// Stop after so many iterations.
+    /// Stop after this many iterations.
     pub fn iterations(mut self, iterations: u64) -> Self {
         self.budget.iterations = Some(iterations);
         self
     }
 
-    /// Stop after so much solver time in seconds.
+    /// Stop after this much solver time in seconds.
     pub fn time(mut self, seconds: f64) -> Self {
         self.budget.time_s = Some(seconds);
         self
     }
 
-    /// Stop after so many exact oracle calls.
+    /// Stop after this many exact oracle calls.
     pub fn oracle_calls(mut self, calls: u64) -> Self {
         self.budget.oracle_calls = Some(calls);
         self
     }
 
-    /// When to evaluate: about ten times per decade of iterations unless told otherwise.
+    /// When to evaluate: about ten times per decade of iterations by default.
     pub fn evaluate(mut self, evaluate: Cadence) -> Self {
         self.evaluate = evaluate;
         self
@@ -115,17 +104,15 @@ impl<'p, P: Problem> Solve<'p, P> {
         self.run_watched(&mut Quiet)
     }
 
-    /// Runs it and tells somebody about every evaluation.
+    /// Runs it and reports every evaluation to an observer.
     pub fn run_watched(mut self, observer: &mut dyn Observer) -> Result<Outcome> {
         let Budget { iterations, time_s, oracle_calls, .. } = &self.budget;
         if iterations.is_none() && time_s.is_none() && oracle_calls.is_none() {
             self.budget.iterations = Some(MOST_ITERATIONS);
         }
-        let Self { clock, oracle_cost, budget, evaluate, .. } = &self;
-        let course = Course { clock: *clock, oracle_cost: *oracle_cost, budget, evaluate };
-        guarded(|| {
-            let mut solver = Standard.build(&self.solver, self.problem, self.seed)?;
-            drive(self.problem, &mut *solver, course, observer)
-        })?
+        let Self { problem, solver, seed, clock, oracle_cost, budget, evaluate } = self;
+        let limits = RunLimits { clock, oracle_cost, ..RunLimits::new(budget, evaluate) };
+        let mut solver = Standard.build(&solver, problem, seed)?;
+        drive(problem, &mut *solver, &limits, observer)
     }
 }

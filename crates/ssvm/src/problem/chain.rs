@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{COPIES, Direction, Family, Paper, Problem, Sink, vectors};
+use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, vectors};
 use crate::data::letters::{LETTERS, LetterData, PIXELS, WEIGHTS};
 use crate::linalg::{accumulate_rows, chain_advance, chain_direction, chain_maxima, prefetch, scatter_rows};
 
@@ -33,6 +33,16 @@ pub const CHAIN: Family = Family {
 };
 
 /// Linear chain with normalised Hamming loss, no bias.
+///
+/// ```
+/// use ssvm::{Solve, data::LetterData, problem::ChainProblem};
+///
+/// // The words "ab" and "b"; a has pixel 0, b has pixel 1.
+/// let data = LetterData { pixels: vec![1, 2, 2], labels: vec![0, 1, 1], offsets: vec![0, 2, 3] };
+/// let outcome = Solve::new(&ChainProblem::new(data.into(), 0.1)).gap(1e-4).run()?;
+/// assert_eq!(outcome.weights.len(), 26 * 128 + 26 * 26);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub struct ChainProblem {
     data: Arc<LetterData>,
     lambda: f64,
@@ -184,7 +194,7 @@ impl Problem for ChainProblem {
     }
 
     /// Viterbi. Ties: lowest last letter, then lowest previous letter at each step back.
-    fn oracle(&self, i: usize, w: &[f64], work: &mut ChainWork, plane: &mut Labelling) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut ChainWork, plane: &mut Labelling) -> Result<u64, Fault> {
         work.letters[..self.data.range(i).len()].fill(ALL);
         self.score(i, w, work);
         let transitions = &w[TRANSITIONS..];
@@ -217,7 +227,7 @@ impl Problem for ChainProblem {
             letter = from;
             plane[l - 1] = letter as u8;
         }
-        u64::from(self.on[i]) * LETTERS as u64 + (length * LETTERS * LETTERS) as u64
+        Ok(u64::from(self.on[i]) * LETTERS as u64 + (length * LETTERS * LETTERS) as u64)
     }
 
     fn load<'a>(

@@ -1,11 +1,19 @@
 //! A problem behind a dynamic call: what a run, its evaluations and the search for the optimum need, whatever the types of
 //! planes and blocks are.
 
-use super::{Evaluation, Family, Problem, evaluate};
+use super::{Evaluation, Family, Fault, Problem, evaluate};
 use crate::settings::Params;
 use crate::solver::{self, Bracket, Metered, Progress, Solver};
 
 /// A problem of a type that is not known. Every [`Problem`] is one.
+///
+/// ```
+/// use ssvm::{Hinge, Problem, Simple};
+///
+/// let optimum = Simple::new(Hinge).as_dyn().bracket(1e-9, &|| false, &mut |_| {})?;
+/// assert!(optimum.lower <= 0.5 && 0.5 <= optimum.upper && optimum.width() <= 1e-9);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 ///
 /// Solvers, evaluation and bracket are generic over the problem, and large. They are compiled where the dynamic calls are:
 /// problems of this crate override [`Problem::as_dyn`], so that all their code is compiled in this crate, at its level of
@@ -37,9 +45,9 @@ pub trait DynProblem: Sync {
         known: &[f64],
         parallel: bool,
         cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Option<Evaluation>;
+    ) -> Result<Option<Evaluation>, Fault>;
     /// Narrows the bracket of the optimum until it is at most `gap` wide, nothing more can be gained, or `stop` says so.
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket;
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket, Fault>;
 }
 
 impl<P: Problem> DynProblem for P {
@@ -85,11 +93,11 @@ impl<P: Problem> DynProblem for P {
         known: &[f64],
         parallel: bool,
         cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Option<Evaluation> {
+    ) -> Result<Option<Evaluation>, Fault> {
         evaluate::evaluate(self, w, known, parallel, cancelled)
     }
 
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Bracket {
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket, Fault> {
         solver::bracket::bracket(self, gap, stop, watch)
     }
 }

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::{Certificate, Problem};
+use super::{Certificate, Fault, Problem};
 use crate::linalg::norm2;
 
 /// What is certain about P(w).
@@ -26,41 +26,37 @@ pub(super) fn evaluate<P: Problem>(
     known: &[f64],
     parallel: bool,
     cancelled: &(dyn Fn() -> bool + Sync),
-) -> Option<Evaluation> {
+) -> Result<Option<Evaluation>, Fault> {
     const CHUNK: usize = 64;
-    let certify = |work: &mut P::Work, plane: &mut P::Plane, chunk: usize, terms: &mut [Certificate]| {
-        problem.certify_all(chunk * CHUNK, w, work, plane, terms);
-    };
     let mut terms = vec![Certificate::default(); problem.terms()];
-    if parallel {
-        terms.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
-            || (problem.work(), P::Plane::default()),
-            |(work, plane), (chunk, terms)| {
-                if cancelled() {
-                    return None;
-                }
-                certify(work, plane, chunk, terms);
-                Some(())
-            },
-        )?;
-    } else {
-        let (mut work, mut plane) = (problem.work(), P::Plane::default());
-        for (chunk, terms) in terms.chunks_mut(CHUNK).enumerate() {
-            if cancelled() {
-                return None;
-            }
-            certify(&mut work, &mut plane, chunk, terms);
+    let memory = || (problem.work(), P::Plane::default());
+    // The error is a fault, or nothing when the run is cancelled.
+    let certify = |(work, plane): &mut (P::Work, P::Plane), (chunk, terms): (usize, &mut [Certificate])| {
+        if cancelled() {
+            return Err(None);
         }
+        problem.certify_all(chunk * CHUNK, w, work, plane, terms).map_err(Some)
+    };
+    let ended = if parallel {
+        terms.par_chunks_mut(CHUNK).enumerate().try_for_each_init(memory, certify)
+    } else {
+        let mut memory = memory();
+        terms.chunks_mut(CHUNK).enumerate().try_for_each(|chunk| certify(&mut memory, chunk))
+    };
+    match ended {
+        Ok(()) => {}
+        Err(None) => return Ok(None),
+        Err(Some(fault)) => return Err(fault),
     }
     for (term, known) in terms.iter_mut().zip(known) {
         term.lower = term.lower.max(*known);
         // A plane's value and a bound round differently.
         term.upper = term.upper.max(term.lower);
     }
-    Some(Evaluation {
+    Ok(Some(Evaluation {
         primal: 0.5 * problem.lambda() * norm2(w) + terms.iter().map(|term| term.upper).sum::<f64>(),
         slack: terms.iter().map(|term| term.upper - term.lower).sum(),
         proven: terms.iter().filter(|term| term.proven).count() as u64,
         operations: terms.iter().map(|term| term.operations).sum(),
-    })
+    }))
 }

@@ -1,29 +1,42 @@
-//! Oracles that cannot go on: a message in, the end of the run that asked out, as an error and not as a crash.
+//! Why an oracle cannot answer.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+/// An oracle cannot answer: its process died, its data is gone. The run that asked ends with
+/// [`crate::Error::OracleFailed`]. Any error becomes one with `?`.
+///
+/// ```
+/// use ssvm::Fault;
+///
+/// fn answer(text: &str) -> Result<u64, Fault> {
+///     if text.is_empty() {
+///         return Err(Fault::new("no answer"));
+///     }
+///     Ok(text.parse()?)
+/// }
+/// assert_eq!(answer("12"), Ok(12));
+/// assert_eq!(answer("").unwrap_err().to_string(), "no answer");
+/// assert!(answer("twelve").is_err());
+/// ```
+// One pointer and a length: the result of a call that works comes back in registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault(Box<str>);
 
-use crate::error::{Error, Result};
-
-/// Why an oracle cannot answer any more.
-struct Fault(String);
-
-/// Ends the run whose oracle cannot answer any more: for oracles outside this process, which may die. Unwinds to
-/// [`guarded`] from any thread, without the message of a panic.
-pub fn give_up(message: impl Into<String>) -> ! {
-    resume_unwind(Box::new(Fault(message.into())))
+impl Fault {
+    /// With this message.
+    #[cold]
+    pub fn new(message: impl Into<Box<str>>) -> Self {
+        Self(message.into())
+    }
 }
 
-/// Makes an error of an oracle that gave up; every other panic goes on.
-///
-/// ```
-/// use ssvm::problem::{give_up, guarded};
-///
-/// assert_eq!(guarded(|| 3).unwrap(), 3);
-/// assert_eq!(guarded(|| give_up("no answer")).unwrap_err().to_string(), "no answer");
-/// ```
-pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<Fault>() {
-        Ok(fault) => Error::invalid(fault.0),
-        Err(other) => resume_unwind(other),
-    })
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+// `Fault` is no `Error` itself, so that every error can be turned into one.
+impl<E: std::error::Error> From<E> for Fault {
+    fn from(error: E) -> Self {
+        Self::new(error.to_string())
+    }
 }

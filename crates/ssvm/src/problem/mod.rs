@@ -16,10 +16,10 @@ pub use chain::{CHAIN, ChainProblem};
 pub use dynamic::DynProblem;
 pub use evaluate::Evaluation;
 pub use family::{Family, Paper, Size};
-pub use fault::{give_up, guarded};
+pub use fault::Fault;
 pub use graph::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
 pub use multiclass::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
-pub use simple::{MaxOracle, Simple, SparsePlane};
+pub use simple::{Hinge, MaxOracle, Simple, SparsePlane};
 
 /// Products of the direction φ̂ − φ^i that a step needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -84,8 +84,19 @@ pub struct Away {
 
 /// A structural SVM training problem: n terms, each the maximum of planes.
 ///
-/// Coordinates of w are the problem's own (any isometric image of the joint feature space will do);
-/// [`Problem::weights`] translates them for people.
+/// [`Simple`] makes one of a [`MaxOracle`]. Implement it yourself where planes have a form that makes products fast.
+/// Coordinates of w are the problem's own (any isometric image of the joint feature space will do); [`Problem::weights`]
+/// translates them for people.
+///
+/// ```
+/// use ssvm::{Hinge, Problem, Simple, SparsePlane};
+///
+/// let problem = Simple::new(Hinge);
+/// let (mut work, mut plane) = (problem.work(), SparsePlane::default());
+/// problem.oracle(0, &[0.25], &mut work, &mut plane)?;
+/// assert_eq!(problem.value(0, &plane, &[0.25], &work), 0.75);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub trait Problem: Sync {
     /// One plane φ^{iy}. Equal planes compare equal; `Default` is only a slot for the oracle to write into.
     type Plane: Clone + Default + PartialEq + Send + Sync;
@@ -123,8 +134,9 @@ pub trait Problem: Sync {
     fn work(&self) -> Self::Work;
 
     /// The max-oracle: writes a plane that maximises ⟨φ^{iy}, [w 1]⟩ and returns the operations it took. Leaves in
-    /// `work` what [`Problem::value`] and [`Problem::direction`] need for term i at w.
-    fn oracle(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> u64;
+    /// `work` what [`Problem::value`] and [`Problem::direction`] need for term i at w. Fails when the oracle cannot answer,
+    /// which ends the run.
+    fn oracle(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> Result<u64, Fault>;
     /// [`Problem::oracle`] with planes of term i that are known already: an oracle that is not exact may start from them.
     #[inline(always)]
     fn oracle_among<'a>(
@@ -134,16 +146,22 @@ pub trait Problem: Sync {
         _known: impl Iterator<Item = &'a Self::Plane>,
         work: &mut Self::Work,
         plane: &mut Self::Plane,
-    ) -> u64
+    ) -> Result<u64, Fault>
     where
         Self::Plane: 'a,
     {
         self.oracle(i, w, work, plane)
     }
     /// Bounds H_i(w) from both sides, off the clock. An exact oracle has nothing to add.
-    fn certify(&self, i: usize, w: &[f64], work: &mut Self::Work, plane: &mut Self::Plane) -> Certificate {
-        let operations = self.oracle(i, w, work, plane);
-        Certificate::exact(self.value(i, plane, w, work), operations)
+    fn certify(
+        &self,
+        i: usize,
+        w: &[f64],
+        work: &mut Self::Work,
+        plane: &mut Self::Plane,
+    ) -> Result<Certificate, Fault> {
+        let operations = self.oracle(i, w, work, plane)?;
+        Ok(Certificate::exact(self.value(i, plane, w, work), operations))
     }
     /// [`Problem::certify`] of the terms from `first` on. Overridden where several questions at once cost less.
     fn certify_all(
@@ -153,13 +171,16 @@ pub trait Problem: Sync {
         work: &mut Self::Work,
         plane: &mut Self::Plane,
         terms: &mut [Certificate],
-    ) {
+    ) -> Result<(), Fault> {
         for (at, term) in terms.iter_mut().enumerate() {
-            *term = self.certify(first + at, w, work, plane);
+            *term = self.certify(first + at, w, work, plane)?;
         }
+        Ok(())
     }
     /// Hint that the oracle is asked for these terms next, in this order, all at this w.
-    fn announce(&self, _terms: &[u32], _w: &[f64], _work: &mut Self::Work) {}
+    fn announce(&self, _terms: &[u32], _w: &[f64], _work: &mut Self::Work) -> Result<(), Fault> {
+        Ok(())
+    }
     /// What of the last oracle call with this `work` was spent outside this process.
     #[inline(always)]
     fn away(&self, _work: &Self::Work) -> Away {
@@ -276,7 +297,7 @@ pub trait Problem: Sync {
 /// what is exported.
 pub(crate) const COPIES: usize = 6;
 
-/// Bytes of so many vectors of this length.
+/// Bytes of this many vectors of this length.
 pub(crate) fn vectors(count: usize, length: usize) -> u64 {
     (count as u64).saturating_mul(length as u64).saturating_mul(8)
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{COPIES, Direction, Family, Paper, Problem, Sink, vectors};
+use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, vectors};
 use crate::data::multiclass::{Features, MulticlassData, Row};
 use crate::linalg::{add_scaled, dot, dot_rows, prefetch, prefetch_near, zeros};
 
@@ -29,6 +29,23 @@ pub const MULTICLASS: Family = Family {
 };
 
 /// Multiclass SVM in the Crammer–Singer form with 0/1 loss, no bias.
+///
+/// ```
+/// use ssvm::data::{MulticlassData, multiclass::Features};
+/// use ssvm::{Solve, problem::MulticlassProblem};
+///
+/// // Two points on a line.
+/// let data = MulticlassData {
+///     num_labels: 2,
+///     dim: 1,
+///     labels: vec![0, 1],
+///     label_names: vec!["left".into(), "right".into()],
+///     features: Features::Dense(vec![-1.0, 1.0]),
+/// };
+/// let outcome = Solve::new(&MulticlassProblem::new(data.into(), 0.5)).gap(1e-6).run()?;
+/// assert!(outcome.weights[0] < 0.0 && outcome.weights[1] > 0.0);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub struct MulticlassProblem {
     data: Arc<MulticlassData>,
     lambda: f64,
@@ -211,7 +228,7 @@ impl Problem for MulticlassProblem {
         MulticlassWork { scores: vec![0.0; self.labels()], needed: Vec::with_capacity(self.labels()) }
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut MulticlassWork, plane: &mut u32) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut MulticlassWork, plane: &mut u32) -> Result<u64, Fault> {
         let length = match self.data.row(i) {
             Row::Dense(x) => {
                 dot_rows(w, x, &mut work.scores);
@@ -235,7 +252,7 @@ impl Problem for MulticlassProblem {
             }
         }
         *plane = best as u32;
-        (length * self.labels()) as u64
+        Ok((length * self.labels()) as u64)
     }
 
     fn load<'a>(

@@ -82,7 +82,7 @@ impl Domain {
         }
     }
 
-    /// Understands a value.
+    /// Parses a value; `None` if it is outside the domain.
     pub fn parse(self, text: &str) -> Option<Value> {
         let word = |words: &[&str]| words.contains(&text).then(|| Value::Word(text.to_owned()));
         let count = |low, high| text.parse().ok().filter(|c| (low..=high).contains(c)).map(Value::Count);
@@ -99,9 +99,30 @@ impl Domain {
 }
 
 impl Param {
-    /// Understands a value given for this parameter.
+    /// Parses a value given for this parameter; the error says what is allowed.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
-        self.domain.parse(text).ok_or_else(|| format!("{} must be {}, not '{text}'", self.key, self.domain.words()))
+        self.domain.parse(text).ok_or_else(|| self.refused(&text))
+    }
+
+    /// The value in the form of this parameter (a whole number is a number, too); the error says what is allowed.
+    pub fn check(&self, value: &Value) -> Result<Value, String> {
+        let value = match (self.domain, value) {
+            (Domain::Real(..), Value::Count(count)) => Value::Real(*count as f64),
+            _ => value.clone(),
+        };
+        let allowed = match (self.domain, &value) {
+            (Domain::Count(low, high) | Domain::CountOr(low, high, _), Value::Count(count)) => {
+                (low..=high).contains(count)
+            }
+            (Domain::Real(low, high), Value::Real(number)) => number.is_finite() && (low..=high).contains(number),
+            (Domain::Words(words) | Domain::CountOr(_, _, words), Value::Word(word)) => words.contains(&word.as_str()),
+            _ => false,
+        };
+        if allowed { Ok(value) } else { Err(self.refused(&value)) }
+    }
+
+    fn refused(&self, value: &dyn std::fmt::Display) -> String {
+        format!("{} must be {}, not '{value}'", self.key, self.domain.words())
     }
 
     /// Its default. Every row of the tables is tested to have one that parses.

@@ -1,6 +1,6 @@
 //! τ exact oracle calls at one w, then their steps one after another: the parameters, and the memory of the calls.
 
-use super::{Meter, Metered, Refusal};
+use super::{Interrupt, Meter, Metered, Refusal};
 use crate::clock::Call;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params, Value};
@@ -102,7 +102,8 @@ impl<P: Problem> Batch<P> {
         w: &[f64],
         terms: &[u32],
         known: impl Fn(usize) -> I + Sync,
-    ) where
+    ) -> Result<(), Interrupt>
+    where
         I: Iterator<Item = &'a P::Plane>,
         P::Plane: 'a,
     {
@@ -110,7 +111,7 @@ impl<P: Problem> Batch<P> {
         for (call, term) in calls.iter_mut().zip(terms) {
             call.item.term = *term as usize;
         }
-        problem.oracles_among(meter, self.lanes, w, known, calls);
+        problem.oracles_among(meter, self.lanes, w, known, calls)
     }
 
     /// The plane that the oracle returned at this place of the last batch.

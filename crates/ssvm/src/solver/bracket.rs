@@ -14,7 +14,7 @@ use super::state::State as _;
 use super::weighted::Weighted;
 use super::weights::{Stop, Weights};
 use crate::linalg::{add_scaled, norm2};
-use crate::problem::Problem;
+use crate::problem::{Fault, Problem};
 
 /// The allowance for rounding, relative to the sizes of the numbers that are summed. A sum of m products is off by at most
 /// m units of 2⁻⁵³ of the sum of their sizes (Higham). No number here goes through more than 2048 additions: products and
@@ -22,10 +22,10 @@ use crate::problem::Problem;
 /// shown, and |φ∘|.
 const ROUNDING: f64 = 1024.0 * f64::EPSILON;
 
-/// Planes of weight 0 leave W_i after so many rounds without being the best one.
+/// Planes of weight 0 leave W_i after this many rounds without being the best one.
 const AGE: u64 = 10;
 
-/// Most planes of one term, if so many have weight 0.
+/// Most planes of one term, unless more have weight.
 const MOST: usize = 200;
 
 /// Part of the certified gap that may be left over the known planes when a round ends.
@@ -34,7 +34,7 @@ const LEFT: f64 = 0.1;
 /// Without new planes, the search ends when the bracket is not narrowed by this part…
 const GAIN: f64 = 0.01;
 
-/// …in so many rounds.
+/// …in this many rounds.
 const PATIENCE: u64 = 30;
 
 /// Approximate passes of a sweep.
@@ -95,7 +95,7 @@ impl Bracket {
     }
 }
 
-/// What somebody who waits may want to know after a certificate.
+/// The state of the search after a certificate.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// The best so far.
@@ -114,13 +114,13 @@ pub(crate) fn bracket<P: Problem>(
     gap: f64,
     stop: &dyn Fn() -> bool,
     watch: &mut dyn FnMut(&Progress),
-) -> Bracket {
+) -> Result<Bracket, Fault> {
     let mut state = State::new(problem);
     let mut best = Bracket::OPEN;
     let mut mark = (0, f64::INFINITY);
     loop {
         state.round += 1;
-        let (now, news) = state.certificate();
+        let (now, news) = state.certificate()?;
         let before = best;
         best = best.and(now);
         let planes = state.now.sets.iter().map(Weights::len).sum::<usize>() as f64 / problem.terms() as f64;
@@ -131,9 +131,9 @@ pub(crate) fn bracket<P: Problem>(
         let nothing = before == best || state.round - mark.0 >= PATIENCE;
         let stuck = news.is_empty() && nothing;
         if best.width() <= gap || stuck || stop() {
-            return best;
+            return Ok(best);
         }
-        state.exact_steps(&news, stop);
+        state.exact_steps(&news, stop)?;
         state.approximate(LEFT * now.width().max(gap), sweeps(news.len(), problem.terms()), stop);
     }
 }
@@ -186,7 +186,7 @@ impl<'p, P: Problem> State<'p, P> {
             reach: vec![0.0; n],
             round: 0,
             rest: vec![(0, 0); n],
-            orders: Orders::new(Order::Permutation, n, 1),
+            orders: Orders::new(Order::PERMUTATION, n, 1),
             search: Search { wait: 0, waited: 0, steps: 8 },
         }
     }
@@ -236,7 +236,7 @@ impl<'p, P: Problem> State<'p, P> {
     }
 
     /// All oracles at one w: the bracket there, and the terms that got a new plane.
-    fn certificate(&mut self) -> (Bracket, Vec<usize>) {
+    fn certificate(&mut self) -> Result<(Bracket, Vec<usize>), Fault> {
         let loss = self.resum();
         let half = 0.5 * self.problem.lambda() * norm2(&self.now.w);
         let lower = self.now.offset - half - loss;
@@ -248,10 +248,10 @@ impl<'p, P: Problem> State<'p, P> {
                 || problem.work(),
                 |work, i| {
                     let mut plane = P::Plane::default();
-                    (problem.certify(i, w, work, &mut plane).upper, plane)
+                    problem.certify(i, w, work, &mut plane).map(|certificate| (certificate.upper, plane))
                 },
             )
-            .collect();
+            .collect::<Result<_, _>>()?;
         let mut news = Vec::new();
         let length = norm2(&self.now.w).sqrt();
         let (mut upper, mut size) = (Sum::new(found.len()), half);
@@ -264,11 +264,11 @@ impl<'p, P: Problem> State<'p, P> {
                 + self.reach[i] * length
                 + self.now.sets[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         }
-        (Bracket { lower, upper: half + upper.total() + ROUNDING * size }, news)
+        Ok((Bracket { lower, upper: half + upper.total() + ROUNDING * size }, news))
     }
 
     /// One oracle call and a visit for each of these terms.
-    fn exact_steps(&mut self, terms: &[usize], stop: &dyn Fn() -> bool) {
+    fn exact_steps(&mut self, terms: &[usize], stop: &dyn Fn() -> bool) -> Result<(), Fault> {
         let mut plane = P::Plane::default();
         self.orders.draw();
         for at in 0..self.now.sets.len() {
@@ -277,14 +277,15 @@ impl<'p, P: Problem> State<'p, P> {
                 continue;
             }
             self.visit(i);
-            self.problem.oracle(i, &self.now.w, &mut self.now.work, &mut plane);
+            self.problem.oracle(i, &self.now.w, &mut self.now.work, &mut plane)?;
             if self.insert(i, &plane) {
                 self.visit(i);
             }
             if stop() {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 
     /// Approximate passes and searches over faces until the gap over the known planes is at most `target`.

@@ -1,7 +1,7 @@
 //! Frank–Wolfe: n oracle calls at one w, then one step of the whole plane.
 
 use super::order::{Order, Orders};
-use super::{ANNOUNCED, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, step};
+use super::{ANNOUNCED, Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, step};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::{Direction, Problem};
 use crate::settings::Params;
@@ -15,8 +15,6 @@ impl SolverRow for Fw {
             name: "fw",
             label: "FW",
             about: "Frank–Wolfe on the whole plane: n oracle calls at one w, then one step",
-            color: [0x77, 0x77, 0x77],
-            dash: &[0.8, 2.4],
             in_paper: true,
             reads_clock: |_| false,
             ..SolverInfo::PLAIN
@@ -50,26 +48,23 @@ impl<'p, P: Problem> FrankWolfe<'p, P> {
             hat: vec![0.0; problem.dim()],
             work: problem.work(),
             plane: P::Plane::default(),
-            orders: Orders::new(Order::Permutation, problem.terms(), seed),
+            orders: Orders::new(Order::PERMUTATION, problem.terms(), seed),
         }
     }
 }
 
 impl<P: Problem> Solver for FrankWolfe<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
         self.orders.draw();
         let lambda = self.problem.lambda();
         self.hat.fill(0.0);
         let mut offset = 0.0;
         for group in self.orders.list().chunks(ANNOUNCED) {
             let allowed = meter.may_call_some(group.len());
-            self.problem.announce(&group[..allowed], &self.w, &mut self.work);
+            self.problem.announce(&group[..allowed], &self.w, &mut self.work)?;
             for i in group {
-                if !meter.may_call() {
-                    return Iteration::Interrupted;
-                }
                 let i = *i as usize;
-                self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane);
+                self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane)?;
                 offset += self.problem.add_plane(i, &self.plane, -1.0 / lambda, &mut self.hat);
             }
         }
@@ -82,7 +77,7 @@ impl<P: Problem> Solver for FrankWolfe<'_, P> {
         let gamma = step::gamma(&direction, lambda);
         add_scaled(&mut self.w, gamma, &self.hat);
         self.offset += gamma * direction.offset;
-        Iteration::Complete
+        Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {

@@ -5,8 +5,10 @@
 use super::gaps::{Gaps, KEEP, REFRESH};
 use super::gram::{MEMORY, most_products};
 use super::order::{ORDER, Order, Orders};
-use super::sampled::{Cache, Mixes, Pairs, Plan, Sampled};
-use super::{Metered, Solver, SolverInfo, SolverRow};
+use super::sampled::{Blocks, Cache, Sampled};
+use super::state::PlaneCache;
+use super::weights::WITH_WEIGHT;
+use super::{Metered, Solver, SolverInfo, SolverRow, Weighted};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
@@ -36,8 +38,6 @@ pub struct GapPairCache {
     name: &'static str,
     label: &'static str,
     about: &'static str,
-    color: [u8; 3],
-    dash: &'static [f64],
     params: &'static [Param],
     gap: bool,
     pair: bool,
@@ -49,8 +49,6 @@ pub const GAP: GapPairCache = GapPairCache {
     name: "bcfw-gap",
     label: "BCFW-gap",
     about: "BCFW that draws terms by their gaps",
-    color: [0xCC, 0x79, 0xA7],
-    dash: &[5.0, 2.0],
     params: &[REFRESH],
     gap: true,
     pair: false,
@@ -62,8 +60,6 @@ pub const PAIR: GapPairCache = GapPairCache {
     name: "bcfw-pair",
     label: "BCFW-pair",
     about: "BCFW with pairwise steps",
-    color: [0x8C, 0x6B, 0xB1],
-    dash: &[2.0, 1.4],
     params: &[ORDER, MEMORY],
     gap: false,
     pair: true,
@@ -75,8 +71,6 @@ pub const CACHED: GapPairCache = GapPairCache {
     name: "bcfw-cache",
     label: "BCFW-cache",
     about: "BCFW that asks a cache of planes before the oracle",
-    color: [0xA6, 0x76, 0x1D],
-    dash: &[8.0, 2.0],
     params: &[ORDER, CACHE, F, NU, REFRESH, KEEP],
     gap: false,
     pair: false,
@@ -88,8 +82,6 @@ pub const GAP_PAIR: GapPairCache = GapPairCache {
     name: "bcfw-gap-pair",
     label: "BCFW-gap-pair",
     about: "BCFW with gap sampling and pairwise steps",
-    color: [0x5E, 0x3C, 0x99],
-    dash: &[5.0, 2.0],
     params: &[REFRESH, MEMORY],
     gap: true,
     pair: true,
@@ -101,8 +93,6 @@ pub const GAP_CACHE: GapPairCache = GapPairCache {
     name: "bcfw-gap-cache",
     label: "BCFW-gap-cache",
     about: "BCFW with gap sampling and a cache",
-    color: [0xE7, 0x29, 0x8A],
-    dash: &[8.0, 2.0],
     params: &[CACHE, F, NU, REFRESH, KEEP],
     gap: true,
     pair: false,
@@ -114,8 +104,6 @@ pub const PAIR_CACHE: GapPairCache = GapPairCache {
     name: "bcfw-pair-cache",
     label: "BCFW-pair-cache",
     about: "BCFW with pairwise steps and a cache",
-    color: [0x1F, 0x78, 0xB4],
-    dash: &[8.0, 2.0, 1.2, 2.0],
     params: &[ORDER, CACHE, F, NU, REFRESH, KEEP, MEMORY],
     gap: false,
     pair: true,
@@ -127,8 +115,6 @@ pub const GAP_PAIR_CACHE: GapPairCache = GapPairCache {
     name: "bcfw-gap-pair-cache",
     label: "BCFW-gap-pair-cache",
     about: "BCFW with gap sampling, pairwise steps and a cache",
-    color: [0x33, 0x33, 0x99],
-    dash: &[],
     params: &[CACHE, F, NU, REFRESH, KEEP, MEMORY],
     gap: true,
     pair: true,
@@ -137,14 +123,17 @@ pub const GAP_PAIR_CACHE: GapPairCache = GapPairCache {
 
 impl SolverRow for GapPairCache {
     fn info(&self) -> SolverInfo {
+        let Self { name, label, about, params, .. } = *self;
         SolverInfo {
-            name: self.name,
-            label: self.label,
-            about: self.about,
-            color: self.color,
-            dash: self.dash,
-            params: self.params,
-            keeps_planes: self.cache || self.pair,
+            name,
+            label,
+            about,
+            params,
+            planes: match (self.pair, self.cache) {
+                (_, true) => Some(|params| params.count(CACHE.key)),
+                (true, false) => Some(|_| WITH_WEIGHT),
+                (false, false) => None,
+            },
             reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
@@ -159,19 +148,19 @@ impl SolverRow for GapPairCache {
             total: f64::INFINITY,
             keep: params.word(KEEP.key) == "yes",
         });
-        let most = cache.as_ref().map_or(0, |cache| cache.most);
-        let plan = Plan {
+        let blocks = if self.pair {
+            Blocks::Pairs(Weighted::new(problem, most_products(params)))
+        } else {
+            Blocks::Mixes(PlaneCache::new(problem))
+        };
+        Box::new(Sampled {
             by_gap: self.gap,
             refresh: (self.gap || self.cache).then(|| params.count(REFRESH.key)),
             cache,
             gaps: Gaps::new(n, seed),
-            orders: Orders::new(if self.gap { Order::Permutation } else { Order::of(params) }, n, seed),
+            orders: Orders::new(if self.gap { Order::PERMUTATION } else { Order::of(params) }, n, seed),
             iteration: 0,
-        };
-        if self.pair {
-            Box::new(Sampled { plan, blocks: Pairs::new(problem, most_products(params), most) })
-        } else {
-            Box::new(Sampled { plan, blocks: Mixes::new(problem, most) })
-        }
+            blocks,
+        })
     }
 }

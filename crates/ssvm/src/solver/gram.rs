@@ -4,12 +4,11 @@
 //! oracle call, takes up to `steps` pair steps; planes with weight never leave; terms where nothing was to be gained sit
 //! out some approximate passes. `mp-bcfw-gap` also draws the terms of its exact passes by their gaps.
 
-use super::average::Average;
 use super::gaps::{Gaps, REFRESH};
 use super::order::ORDER;
-use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule};
+use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, kept_planes, passes_rule};
 use super::weights::Stop;
-use super::{Meter, Metered, Solver, SolverInfo, SolverRow, Weighted};
+use super::{Interrupt, Meter, Metered, Solver, SolverInfo, SolverRow, Weighted};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
@@ -19,7 +18,7 @@ const LEFT: f64 = 0.1;
 /// A term whose gap over its planes is below this part of the mean sits out passes…
 const SMALL: f64 = 0.3;
 
-/// …once, then twice, four times, at most so many in a row; an oracle call brings it back.
+/// …once, then twice, four times, at most this many in a row; an oracle call brings it back.
 const LONGEST_REST: u8 = 8;
 
 const N: Param = Param {
@@ -44,27 +43,61 @@ pub const MEMORY: Param = Param {
     domain: Domain::Count(0, 1 << 30),
 };
 
-const GRAM: &[Param] = &[T, N, M, ORDER, PASSES, STEPS, MEMORY];
-const GAP: &[Param] = &[T, N, M, PASSES, STEPS, MEMORY, REFRESH];
-
 /// Products that fit into [`MEMORY`].
 pub fn most_products(params: &Params) -> usize {
     params.count(MEMORY.key) as usize * (1 << 20) / size_of::<f64>()
 }
 
-/// The row of `mp-bcfw-gram`.
-pub struct MpBcfwGram;
+/// One of the solvers of this file, as a row.
+pub struct GramRow {
+    name: &'static str,
+    label: &'static str,
+    about: &'static str,
+    params: &'static [Param],
+    averaged: bool,
+    /// Whether exact passes draw terms by their gaps.
+    by_gap: bool,
+}
 
-impl SolverRow for MpBcfwGram {
+/// `mp-bcfw-gram`.
+pub const MP_BCFW_GRAM: GramRow = GramRow {
+    name: "mp-bcfw-gram",
+    label: "MP-BCFW-gram",
+    about: "MP-BCFW with weights over planes: many pair steps after one scoring of a working set",
+    params: &[T, N, M, ORDER, PASSES, STEPS, MEMORY],
+    averaged: false,
+    by_gap: false,
+};
+
+/// `mp-bcfw-gram-avg`.
+pub const MP_BCFW_GRAM_AVG: GramRow = GramRow {
+    name: "mp-bcfw-gram-avg",
+    label: "MP-BCFW-gram-avg",
+    about: "MP-BCFW-gram, read out at the best interpolation of its two averages",
+    averaged: true,
+    ..MP_BCFW_GRAM
+};
+
+/// `mp-bcfw-gap`.
+pub const MP_BCFW_GAP: GramRow = GramRow {
+    name: "mp-bcfw-gap",
+    label: "MP-BCFW-gap",
+    about: "MP-BCFW-gram whose exact passes draw terms by their gaps",
+    params: &[T, N, M, PASSES, STEPS, MEMORY, REFRESH],
+    by_gap: true,
+    ..MP_BCFW_GRAM
+};
+
+impl SolverRow for GramRow {
     fn info(&self) -> SolverInfo {
+        let Self { name, label, about, params, .. } = *self;
         SolverInfo {
-            name: "mp-bcfw-gram",
-            label: "MP-BCFW-gram",
-            about: "MP-BCFW with weights over planes: many pair steps after one scoring of a working set",
-            color: [0x00, 0x9E, 0x73],
-            params: GRAM,
+            name,
+            label,
+            about,
+            params,
             rule: passes_rule,
-            keeps_planes: true,
+            planes: Some(|params| kept_planes(params.count(N.key), params)),
             pass_factor: 4.0,
             reads_clock: by_slope,
             ..SolverInfo::PLAIN
@@ -72,49 +105,18 @@ impl SolverRow for MpBcfwGram {
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(GramSets::solver(problem, params, Schedule::of(params), None, seed))
-    }
-}
-
-/// The row of `mp-bcfw-gram-avg`.
-pub struct MpBcfwGramAvg;
-
-impl SolverRow for MpBcfwGramAvg {
-    fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "mp-bcfw-gram-avg",
-            label: "MP-BCFW-gram-avg",
-            about: "MP-BCFW-gram, read out at the best interpolation of its two averages",
-            color: [0x66, 0xC2, 0xA5],
-            dash: &[6.0, 1.6, 1.2, 1.6],
-            ..MpBcfwGram.info()
-        }
-    }
-
-    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        let schedule = Schedule { averaged: true, ..Schedule::of(params) };
-        Box::new(GramSets::solver(problem, params, schedule, None, seed))
-    }
-}
-
-/// The row of `mp-bcfw-gap`.
-pub struct MpBcfwGap;
-
-impl SolverRow for MpBcfwGap {
-    fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "mp-bcfw-gap",
-            label: "MP-BCFW-gap",
-            about: "MP-BCFW-gram whose exact passes draw terms by their gaps",
-            color: [0xCC, 0x33, 0x66],
-            params: GAP,
-            ..MpBcfwGram.info()
-        }
-    }
-
-    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        let sampling = Sampling { gaps: Gaps::new(problem.terms(), seed), refresh: params.count(REFRESH.key) };
-        Box::new(GramSets::solver(problem, params, Schedule::of(params), Some(sampling), seed))
+        let n = problem.terms();
+        let sampling = self.by_gap.then(|| Sampling { gaps: Gaps::new(n, seed), refresh: params.count(REFRESH.key) });
+        let body = GramSets {
+            t: params.count(T.key),
+            n: params.count(N.key) as usize,
+            stop: Stop { steps: params.count(STEPS.key), share: LEFT },
+            sampling,
+            rest: vec![(0, 0); n],
+            mean: 0.0,
+        };
+        let schedule = Schedule { averaged: self.averaged, ..Schedule::of(params) };
+        Box::new(Passes::over(Weighted::new(problem, most_products(params)), body, n, schedule, seed))
     }
 }
 
@@ -124,9 +126,8 @@ struct Sampling {
     refresh: u64,
 }
 
-/// State of these solvers inside their passes.
-pub struct GramSets<'p, P: Problem> {
-    now: Weighted<'p, P>,
+/// What these solvers do inside their passes.
+pub struct GramSets {
     t: u64,
     n: usize,
     stop: Stop,
@@ -137,78 +138,39 @@ pub struct GramSets<'p, P: Problem> {
     mean: f64,
 }
 
-impl<'p, P: Problem> GramSets<'p, P> {
-    fn solver(
-        problem: Metered<'p, P>,
-        params: &Params,
-        schedule: Schedule,
-        sampling: Option<Sampling>,
-        seed: u64,
-    ) -> Passes<Self> {
-        let body = Self {
-            now: Weighted::new(problem, most_products(params)),
-            t: params.count("T"),
-            n: params.count("N") as usize,
-            stop: Stop { steps: params.count("steps"), share: LEFT },
-            sampling,
-            rest: vec![(0, 0); problem.terms()],
-            mean: 0.0,
-        };
-        Passes::over(body, problem.terms(), schedule, seed)
-    }
-
-    fn exact_visit(&mut self, i: usize, iteration: u64, meter: &mut Meter<'_>, average: Option<&mut Average>) -> bool {
-        let Some(visit) = self.now.exact_visit(i, self.stop, iteration, meter, average) else { return false };
-        self.now.expire(i, iteration, self.t, self.n);
-        self.rest[i] = (0, 0);
-        if let Some(sampling) = &mut self.sampling {
-            sampling.gaps.set(i, visit.gap);
-        }
-        true
-    }
-
+impl GramSets {
     /// One oracle call per term and no step: all gaps are exact, and the planes are kept.
-    fn refresh(&mut self, pass: &Pass<'_>, meter: &mut Meter<'_>) -> bool {
+    fn refresh<P: Problem>(
+        now: &mut Weighted<'_, P>,
+        gaps: &mut Gaps,
+        pass: &Pass<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), Interrupt> {
         for i in pass.order {
             let i = *i as usize;
-            if !self.now.call(i, meter) {
-                return false;
-            }
-            let gap = self.now.hat_gap(i);
-            let (_, _, operations) = self.now.insert_hat(i, pass.iteration);
-            meter.work(operations + self.now.sets[i].len() as u64 * self.now.problem.product_ops(i));
-            if let Some(sampling) = &mut self.sampling {
-                sampling.gaps.set(i, gap);
-            }
+            now.call(i, meter)?;
+            let gap = now.hat_gap(i);
+            let (_, _, operations) = now.insert_hat(i, pass.iteration);
+            meter.work(operations + now.sets[i].len() as u64 * now.problem.product_ops(i));
+            gaps.set(i, gap);
         }
-        true
+        Ok(())
     }
 }
 
-impl<'p, P: Problem> Body for GramSets<'p, P> {
-    type State = Weighted<'p, P>;
-
-    fn state(&self) -> &Self::State {
-        &self.now
-    }
-
-    fn state_mut(&mut self) -> &mut Self::State {
-        &mut self.now
-    }
-
-    fn exact_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
-        let by_gap = match &mut self.sampling {
-            // The first pass visits everybody: nothing is known of the gaps.
-            Some(sampling) if pass.iteration > 1 => {
-                let due = pass.iteration.is_multiple_of(sampling.refresh);
-                if due && !self.refresh(&pass, meter) {
-                    return false;
-                }
-                true
-            }
-            _ => false,
-        };
+impl<'p, P: Problem> Body<Weighted<'p, P>> for GramSets {
+    fn exact_pass(
+        &mut self,
+        now: &mut Weighted<'p, P>,
+        mut pass: Pass<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), Interrupt> {
+        // The first pass visits all terms: nothing is known of the gaps.
+        let by_gap = pass.iteration > 1;
         if let Some(sampling) = &mut self.sampling {
+            if by_gap && pass.iteration.is_multiple_of(sampling.refresh) {
+                Self::refresh(now, &mut sampling.gaps, &pass, meter)?;
+            }
             sampling.gaps.rebuild();
         }
         for at in 0..pass.order.len() {
@@ -216,18 +178,26 @@ impl<'p, P: Problem> Body for GramSets<'p, P> {
                 Some(sampling) if by_gap => sampling.gaps.draw(),
                 _ => pass.order[at] as usize,
             };
-            if !self.exact_visit(i, pass.iteration, meter, pass.average.as_deref_mut()) {
-                return false;
+            let visit = now.exact_visit(i, self.stop, pass.iteration, meter, pass.average.as_deref_mut())?;
+            now.expire(i, pass.iteration, self.t, self.n);
+            self.rest[i] = (0, 0);
+            if let Some(sampling) = &mut self.sampling {
+                sampling.gaps.set(i, visit.gap);
             }
         }
-        true
+        Ok(())
     }
 
-    fn approximate_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+    fn approximate_pass(
+        &mut self,
+        now: &mut Weighted<'p, P>,
+        mut pass: Pass<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), Interrupt> {
         let (mut sum, mut visited) = (0.0, 0u32);
         for i in pass.order {
             let i = *i as usize;
-            if self.now.sets[i].is_empty() {
+            if now.sets[i].is_empty() {
                 continue;
             }
             let (left, last) = self.rest[i];
@@ -237,8 +207,8 @@ impl<'p, P: Problem> Body for GramSets<'p, P> {
             }
             let average = pass.average.as_deref_mut();
             let mut gap = 0.0;
-            let go_on = meter.approximate_step(|| {
-                let visit = self.now.visit(i, self.stop, pass.iteration, average);
+            let stepped = meter.approximate_step(|| {
+                let visit = now.visit(i, self.stop, pass.iteration, average);
                 gap = visit.gap;
                 visit.operations
             });
@@ -250,11 +220,9 @@ impl<'p, P: Problem> Body for GramSets<'p, P> {
             self.rest[i] = (long, long);
             sum += gap;
             visited += 1;
-            if !go_on {
-                return false;
-            }
+            stepped?;
         }
         self.mean = sum / f64::from(visited.max(1));
-        true
+        Ok(())
     }
 }

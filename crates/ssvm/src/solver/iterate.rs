@@ -1,7 +1,7 @@
 //! The iterate of a block-coordinate solver: φ as w and φ∘, all φ^i, and the one step that moves them.
 
 use super::average::{Average, Solution};
-use super::{Meter, Metered, step};
+use super::{Interrupt, Meter, Metered, step};
 use crate::linalg::norm2;
 use crate::problem::{Direction, Problem};
 
@@ -34,10 +34,15 @@ impl<'p, P: Problem> Iterate<'p, P> {
         }
     }
 
-    /// The exact step on term i: one oracle call, then [`Iterate::step`] towards [`Iterate::hat`]. False, and nothing
-    /// done, when the run must stop.
+    /// The exact step on term i: one oracle call, then [`Iterate::step`] towards [`Iterate::hat`]. Returns the gap of the
+    /// block before the step. Fails, and nothing is done, when the run must stop.
     #[inline(always)]
-    pub fn exact_step(&mut self, i: usize, meter: &mut Meter<'_>, average: Option<&mut Average>) -> bool {
+    pub fn exact_step(
+        &mut self,
+        i: usize,
+        meter: &mut Meter<'_>,
+        average: Option<&mut Average>,
+    ) -> Result<f64, Interrupt> {
         self.exact_step_among(i, std::iter::empty(), meter, average)
     }
 
@@ -49,53 +54,26 @@ impl<'p, P: Problem> Iterate<'p, P> {
         known: impl Iterator<Item = &'a P::Plane>,
         meter: &mut Meter<'_>,
         average: Option<&mut Average>,
-    ) -> bool
+    ) -> Result<f64, Interrupt>
     where
         P::Plane: 'a,
     {
-        self.exact_gap_step(i, known, meter, average).is_some()
+        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat)?;
+        Ok(self.step_towards(i, None, average).gain)
     }
 
-    /// [`Iterate::exact_step_among`] that returns the gap of the block before the step.
-    #[inline(always)]
-    pub fn exact_gap_step<'a>(
-        &mut self,
-        i: usize,
-        known: impl Iterator<Item = &'a P::Plane>,
-        meter: &mut Meter<'_>,
-        average: Option<&mut Average>,
-    ) -> Option<f64>
-    where
-        P::Plane: 'a,
-    {
-        self.call(i, known, meter).then(|| self.step_towards(i, None, average).gain)
-    }
-
-    /// One oracle call on term i into [`Iterate::hat`]; false, and nothing done, when the run must stop.
-    #[inline(always)]
-    fn call<'a>(&mut self, i: usize, known: impl Iterator<Item = &'a P::Plane>, meter: &mut Meter<'_>) -> bool
-    where
-        P::Plane: 'a,
-    {
-        let allowed = meter.may_call();
-        if allowed {
-            self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
-        }
-        allowed
-    }
-
-    /// The gap of the block by one oracle call, and no step.
+    /// The gap of the block by one oracle call, and no step. Fails like [`Iterate::exact_step`].
     pub fn exact_gap<'a>(
         &mut self,
         i: usize,
         known: impl Iterator<Item = &'a P::Plane>,
         meter: &mut Meter<'_>,
-    ) -> Option<f64>
+    ) -> Result<f64, Interrupt>
     where
         P::Plane: 'a,
     {
-        let called = self.call(i, known, meter);
-        called.then(|| self.problem.direction(i, &self.blocks, &self.hat, &self.w, &mut self.work).gain)
+        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat)?;
+        Ok(self.problem.direction(i, &self.blocks, &self.hat, &self.w, &mut self.work).gain)
     }
 
     /// [`Iterate::step`] towards a plane that an oracle found at an earlier w.

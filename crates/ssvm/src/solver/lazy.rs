@@ -4,8 +4,8 @@
 use super::gram::{MEMORY, most_products};
 use super::order::{ORDER, Order, Orders};
 use super::passes::RESUM_EVERY;
-use super::weights::{End, Stop};
-use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, State, Weighted};
+use super::weights::{End, Stop, WITH_WEIGHT};
+use super::{Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, State, Weighted};
 use crate::problem::Problem;
 use crate::settings::Params;
 
@@ -22,10 +22,8 @@ impl SolverRow for BcfwLazy {
             name: "bcfw-lazy",
             label: "BCFW-lazy",
             about: "BCFW with lazy blended pairwise steps: the oracle is called when the known planes promise too little",
-            color: [0x66, 0x8B, 0x22],
-            dash: &[3.0, 1.4],
             params: &[ORDER, MEMORY],
-            keeps_planes: true,
+            planes: Some(|_| WITH_WEIGHT),
             reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
@@ -52,8 +50,8 @@ struct Lazy<'p, P: Problem> {
 }
 
 impl<P: Problem> Lazy<'_, P> {
-    /// A step on term i; false when the run must stop.
-    fn visit(&mut self, i: usize, least: f64, meter: &mut Meter<'_>) -> bool {
+    /// A step on term i.
+    fn visit(&mut self, i: usize, least: f64, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
         let known = self.promise[i].is_finite();
         if known {
             let (set, values) = self.now.scored(i);
@@ -62,14 +60,12 @@ impl<P: Problem> Lazy<'_, P> {
             meter.work(set.known() as u64 * self.now.problem.product_ops(i));
             if spread > 0.0 && spread >= (0.5 * self.promise[i]).max(least) {
                 let one = Stop { steps: 1, share: 0.0 };
-                let go_on = meter.approximate_step(|| self.now.step(i, one, self.iteration, None).operations);
+                let stepped = meter.approximate_step(|| self.now.step(i, one, self.iteration, None).operations);
                 self.now.evict(i, 0);
-                return go_on;
+                return stepped;
             }
         }
-        if !self.now.call(i, meter) {
-            return false;
-        }
+        self.now.call(i, meter)?;
         let (place, _, mut operations) = self.now.insert_hat(i, self.iteration);
         let gap = self.now.gap_towards(i, place);
         if !known || gap >= 0.5 * self.promise[i] {
@@ -80,26 +76,24 @@ impl<P: Problem> Lazy<'_, P> {
         }
         self.now.evict(i, 0);
         meter.work(operations + self.now.sets[i].known() as u64 * self.now.problem.product_ops(i));
-        true
+        Ok(())
     }
 }
 
 impl<P: Problem> Solver for Lazy<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
         self.iteration += 1;
         self.orders.draw();
         let n = self.promise.len();
         let sum: f64 = self.promise.iter().filter(|promise| promise.is_finite()).sum();
         let least = LEAST * sum / n as f64;
         for at in 0..n {
-            if !self.visit(self.orders.list()[at] as usize, least, meter) {
-                return Iteration::Interrupted;
-            }
+            self.visit(self.orders.list()[at] as usize, least, meter)?;
         }
         if self.iteration.is_multiple_of(RESUM_EVERY) {
             self.now.resum();
         }
-        Iteration::Complete
+        Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {

@@ -1,19 +1,14 @@
-//! A problem as a solver sees it: everything but the oracle as it is, the oracle only through the meter. A solver cannot
-//! forget to time or to count a call.
+//! A problem as a solver sees it: the oracle only through the meter, everything else as it is. A solver cannot forget to
+//! time or to count a call.
 
 use super::Meter;
 use super::batch::Place;
-use crate::clock::Call;
-use crate::problem::{Away, Direction, Family, Problem, Sink};
+use crate::clock::{Call, Interrupt};
+use crate::problem::Problem;
 
-/// A problem whose oracle is metered.
+/// A problem whose oracle is metered. It dereferences to the problem; its own `oracle` and `oracle_among` hide those of the
+/// problem.
 pub struct Metered<'p, P>(&'p P);
-
-/// As the meter, which knows no problems, takes it.
-#[inline(always)]
-fn pair(away: Away) -> (u64, u64) {
-    (away.spent_ns, away.pipe_ns)
-}
 
 impl<P> Clone for Metered<'_, P> {
     fn clone(&self) -> Self {
@@ -22,6 +17,15 @@ impl<P> Clone for Metered<'_, P> {
 }
 
 impl<P> Copy for Metered<'_, P> {}
+
+impl<P> std::ops::Deref for Metered<'_, P> {
+    type Target = P;
+
+    #[inline(always)]
+    fn deref(&self) -> &P {
+        self.0
+    }
+}
 
 impl<'p, P: Problem> Metered<'p, P> {
     /// Puts the problem behind the meter.
@@ -34,11 +38,19 @@ impl<'p, P: Problem> Metered<'p, P> {
         self.0
     }
 
-    /// The max-oracle of term i at w, see [`Problem::oracle`]. Ask [`Meter::may_call`] first.
+    /// The max-oracle of term i at w, see [`Problem::oracle`]. Fails, and nothing is done, when the run must stop.
     #[inline(always)]
-    pub fn oracle(self, meter: &mut Meter<'_>, i: usize, w: &[f64], work: &mut P::Work, plane: &mut P::Plane) {
-        meter.exact_call(self.0.product_ops(i), || self.0.oracle(i, w, work, plane));
-        meter.was_away(pair(self.0.away(work)));
+    pub fn oracle(
+        self,
+        meter: &mut Meter<'_>,
+        i: usize,
+        w: &[f64],
+        work: &mut P::Work,
+        plane: &mut P::Plane,
+    ) -> Result<(), Interrupt> {
+        meter.exact_call(self.product_ops(i), || self.0.oracle(i, w, work, plane))?;
+        meter.was_away(self.away(work));
+        Ok(())
     }
 
     /// [`Metered::oracle`] with planes of term i that are known, see [`Problem::oracle_among`].
@@ -51,91 +63,33 @@ impl<'p, P: Problem> Metered<'p, P> {
         known: impl Iterator<Item = &'a P::Plane>,
         work: &mut P::Work,
         plane: &mut P::Plane,
-    ) where
+    ) -> Result<(), Interrupt>
+    where
         P::Plane: 'a,
     {
-        meter.exact_call(self.0.product_ops(i), || self.0.oracle_among(i, w, known, work, plane));
-        meter.was_away(pair(self.0.away(work)));
+        meter.exact_call(self.product_ops(i), || self.0.oracle_among(i, w, known, work, plane))?;
+        meter.was_away(self.away(work));
+        Ok(())
     }
 
-    /// [`Metered::oracle_among`] of several terms at one w, on so many lanes of the virtual clock. Ask
-    /// [`Meter::may_call_some`] first.
-    pub fn oracles_among<'a, I>(
+    /// [`Metered::oracle_among`] of several terms at one w, on this many lanes of the virtual clock, as many as
+    /// [`Meter::may_call_some`] allows.
+    pub(super) fn oracles_among<'a, I>(
         self,
         meter: &mut Meter<'_>,
         lanes: usize,
         w: &[f64],
         known: impl Fn(usize) -> I + Sync,
         calls: &mut [Call<Place<P>>],
-    ) where
+    ) -> Result<(), Interrupt>
+    where
         I: Iterator<Item = &'a P::Plane>,
         P::Plane: 'a,
     {
         let oracle = |Place { term, work, hat }: &mut Place<P>| self.0.oracle_among(*term, w, known(*term), work, hat);
-        meter.exact_calls(calls, lanes, |place| self.0.product_ops(place.term), oracle);
-        meter.were_away(calls.iter().map(|call| pair(self.0.away(&call.item.work))));
-    }
-
-    /// [`Problem::announce`].
-    pub fn announce(self, terms: &[u32], w: &[f64], work: &mut P::Work) {
-        self.0.announce(terms, w, work);
-    }
-
-    /// [`Problem::exact`].
-    pub fn exact(self) -> bool {
-        self.0.exact()
-    }
-
-    /// [`Problem::family`].
-    pub fn family(self) -> &'static Family {
-        self.0.family()
-    }
-
-    /// [`Problem::terms`].
-    pub fn terms(self) -> usize {
-        self.0.terms()
-    }
-
-    /// [`Problem::dim`].
-    pub fn dim(self) -> usize {
-        self.0.dim()
-    }
-
-    /// [`Problem::lambda`].
-    #[inline(always)]
-    pub fn lambda(self) -> f64 {
-        self.0.lambda()
-    }
-
-    /// [`Problem::blocks`].
-    pub fn blocks(self) -> P::Blocks {
-        self.0.blocks()
-    }
-
-    /// [`Problem::work`].
-    pub fn work(self) -> P::Work {
-        self.0.work()
-    }
-
-    /// [`Problem::load`].
-    #[inline(always)]
-    pub fn load<'a>(
-        self,
-        i: usize,
-        w: &[f64],
-        blocks: &P::Blocks,
-        planes: impl Iterator<Item = &'a P::Plane>,
-        work: &mut P::Work,
-    ) where
-        P::Plane: 'a,
-    {
-        self.0.load(i, w, blocks, planes, work);
-    }
-
-    /// [`Problem::value`].
-    #[inline(always)]
-    pub fn value(self, i: usize, plane: &P::Plane, w: &[f64], work: &P::Work) -> f64 {
-        self.0.value(i, plane, w, work)
+        meter.exact_calls(calls, lanes, |place| self.product_ops(place.term), oracle)?;
+        meter.were_away(calls.iter().map(|call| self.away(&call.item.work)));
+        Ok(())
     }
 
     /// Which of these planes of term i is the highest at w, the last of equals. Needs what [`Problem::value`] needs.
@@ -146,106 +100,11 @@ impl<'p, P: Problem> Metered<'p, P> {
     {
         let (mut best, mut best_value) = (0, f64::NEG_INFINITY);
         for (at, plane) in planes.enumerate() {
-            let value = self.0.value(i, plane, w, work);
+            let value = self.value(i, plane, w, work);
             if value >= best_value {
                 (best, best_value) = (at, value);
             }
         }
         best
-    }
-
-    /// [`Problem::direction`].
-    #[inline(always)]
-    pub fn direction(self, i: usize, blocks: &P::Blocks, plane: &P::Plane, w: &[f64], work: &mut P::Work) -> Direction {
-        self.0.direction(i, blocks, plane, w, work)
-    }
-
-    /// [`Problem::advance`].
-    #[inline(always)]
-    pub fn advance(
-        self,
-        i: usize,
-        blocks: &mut P::Blocks,
-        plane: &P::Plane,
-        gamma: f64,
-        work: &mut P::Work,
-        sink: &mut Sink<'_>,
-    ) {
-        self.0.advance(i, blocks, plane, gamma, work, sink);
-    }
-
-    /// [`Problem::add_block`].
-    pub fn add_block(self, i: usize, blocks: &P::Blocks, scale: f64, out: &mut [f64]) -> f64 {
-        self.0.add_block(i, blocks, scale, out)
-    }
-
-    /// [`Problem::add_plane`].
-    #[inline(always)]
-    pub fn add_plane(self, i: usize, plane: &P::Plane, scale: f64, out: &mut [f64]) -> f64 {
-        self.0.add_plane(i, plane, scale, out)
-    }
-
-    /// [`Problem::product_ops`].
-    #[inline(always)]
-    pub fn product_ops(self, i: usize) -> u64 {
-        self.0.product_ops(i)
-    }
-
-    /// [`Problem::offset`].
-    pub fn offset(self, i: usize, plane: &P::Plane) -> f64 {
-        self.0.offset(i, plane)
-    }
-
-    /// [`Problem::product`].
-    #[inline(always)]
-    pub fn product(self, i: usize, p: &P::Plane, q: &P::Plane, work: &mut P::Work) -> f64 {
-        self.0.product(i, p, q, work)
-    }
-
-    /// [`Problem::gram_ops`].
-    pub fn gram_ops(self, i: usize) -> u64 {
-        self.0.gram_ops(i)
-    }
-
-    /// [`Problem::values`].
-    #[inline(always)]
-    pub fn values<'a>(
-        self,
-        i: usize,
-        w: &[f64],
-        planes: impl Iterator<Item = &'a P::Plane> + Clone,
-        work: &mut P::Work,
-        values: &mut Vec<f64>,
-    ) where
-        P::Plane: 'a,
-    {
-        self.0.values(i, w, planes, work, values);
-    }
-
-    /// [`Problem::add_planes`].
-    #[inline(always)]
-    pub fn add_planes<'a>(
-        self,
-        i: usize,
-        planes: impl Iterator<Item = (f64, &'a P::Plane)>,
-        work: &mut P::Work,
-        sink: &mut Sink<'_>,
-    ) -> f64
-    where
-        P::Plane: 'a,
-    {
-        self.0.add_planes(i, planes, work, sink)
-    }
-
-    /// [`Problem::approach`].
-    #[inline(always)]
-    pub fn approach(self, i: usize, blocks: &P::Blocks) {
-        self.0.approach(i, blocks);
-    }
-
-    /// [`Problem::prefetch`].
-    #[inline(always)]
-    pub fn prefetch(self, i: usize, blocks: &P::Blocks, work: &mut P::Work) {
-        self.0.prefetch(i, blocks, work);
     }
 }

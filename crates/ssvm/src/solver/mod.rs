@@ -39,7 +39,7 @@ pub(crate) use table::standard_solver;
 pub use table::{Added, Refusal, SolverInfo, SolverRow, SolverTable, Standard};
 pub use weighted::{Visit, Weighted};
 
-pub use crate::clock::Meter;
+pub use crate::clock::{Interrupt, Meter};
 
 /// Terms whose calls at one w are announced together.
 const ANNOUNCED: usize = 64;
@@ -51,26 +51,22 @@ pub enum Iteration {
     Complete,
     /// The meter said stop during an approximate pass: the exact pass is complete.
     Shortened,
-    /// The meter said stop during the exact pass.
-    Interrupted,
 }
 
 /// A solver: steps on demand, readable between iterations.
 ///
 /// ```
-/// use ssvm::{Iterate, Iteration, Meter, Problem, Solution, Solver};
+/// use ssvm::{Interrupt, Iterate, Iteration, Meter, Problem, Solution, Solver};
 ///
 /// /// BCFW in file order.
 /// struct Cyclic<'p, P: Problem>(Iterate<'p, P>);
 ///
 /// impl<P: Problem> Solver for Cyclic<'_, P> {
-///     fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+///     fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
 ///         for i in 0..self.0.problem.terms() {
-///             if !self.0.exact_step(i, meter, None) {
-///                 return Iteration::Interrupted;
-///             }
+///             self.0.exact_step(i, meter, None)?;
 ///         }
-///         Iteration::Complete
+///         Ok(Iteration::Complete)
 ///     }
 ///     fn solution(&self) -> Solution {
 ///         self.0.solution()
@@ -81,8 +77,9 @@ pub enum Iteration {
 /// }
 /// ```
 pub trait Solver {
-    /// One iteration under a running meter.
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration;
+    /// One iteration under a running meter. Fails when its exact pass cannot be completed: the meter says stop, or the
+    /// oracle cannot answer.
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt>;
     /// The returned vector: the averaged one for averaged solvers.
     fn solution(&self) -> Solution;
     /// F of the current iterate.

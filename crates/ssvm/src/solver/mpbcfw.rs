@@ -3,10 +3,11 @@
 use super::average::Average;
 use super::batch::{Batch, Batching, LANES, TAU, lanes_rule, tau_fits};
 use super::order::ORDER;
-use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, passes_rule};
-use super::state::Kept;
+use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, kept_planes, passes_rule};
+use super::state::PlaneCache;
+use super::table::Rule;
 use super::working_set::WorkingSet;
-use super::{Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
+use super::{Interrupt, Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
 use crate::linalg::prefetch;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
@@ -14,121 +15,95 @@ use crate::settings::{Domain, Param, Params};
 /// So many terms ahead of an approximate step it is known which of them are settled.
 const FAR: usize = 32;
 
+const N: Param =
+    Param { key: "N", about: "most planes kept per term", default: "1000", domain: Domain::Count(0, u32::MAX as u64) };
+
 /// The parameters of MP-BCFW, named as in the paper.
-const MULTI_PLANE: &[Param] = &[
-    T,
-    Param { key: "N", about: "most planes kept per term", default: "1000", domain: Domain::Count(0, u32::MAX as u64) },
-    M,
-    ORDER,
-    PASSES,
-    TAU,
-    LANES,
-];
+const MULTI_PLANE: &[Param] = &[T, N, M, ORDER, PASSES, TAU, LANES];
 
 fn multi_plane_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), Refusal> {
     passes_rule(params, given)?;
     lanes_rule(params)?;
-    if params.count("N") == 0 && Schedule::of(params).most() > 0 {
+    if params.count(N.key) == 0 && Schedule::of(params).most() > 0 {
         let message = "N = 0 leaves approximate passes nothing to choose from; set M = 0 as well";
-        return Err(Refusal::new("N", message));
+        return Err(Refusal::new(N.key, message));
     }
     Ok(())
 }
 
-/// The row of `bcfw`.
-pub struct Bcfw;
-
-impl SolverRow for Bcfw {
-    fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "bcfw",
-            label: "BCFW",
-            about: "block-coordinate Frank–Wolfe: one exact step per term",
-            color: [0x00, 0x72, 0xB2],
-            dash: &[5.0, 2.0],
-            params: &[ORDER, TAU, LANES],
-            rule: |params, _| lanes_rule(params),
-            fits: tau_fits,
-            reads_clock: |_| false,
-            in_paper: true,
-            ..SolverInfo::PLAIN
-        }
-    }
-
-    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(MultiPlane::new(problem, &MultiPlaneParams::single(params), seed))
-    }
+/// One of the solvers of the paper, as a row.
+pub struct PaperRow {
+    name: &'static str,
+    label: &'static str,
+    about: &'static str,
+    /// Whether it keeps planes.
+    multi: bool,
+    averaged: bool,
 }
 
-/// The row of `bcfw-avg`.
-pub struct BcfwAvg;
+/// `bcfw`.
+pub const BCFW: PaperRow = PaperRow {
+    name: "bcfw",
+    label: "BCFW",
+    about: "block-coordinate Frank–Wolfe: one exact step per term",
+    multi: false,
+    averaged: false,
+};
 
-impl SolverRow for BcfwAvg {
+/// `bcfw-avg`.
+pub const BCFW_AVG: PaperRow = PaperRow {
+    name: "bcfw-avg",
+    label: "BCFW-avg",
+    about: "BCFW, read out at the weighted average of its iterates",
+    multi: false,
+    averaged: true,
+};
+
+/// `mp-bcfw`.
+pub const MP_BCFW: PaperRow = PaperRow {
+    name: "mp-bcfw",
+    label: "MP-BCFW",
+    about: "multi-plane BCFW: an exact pass, then approximate passes over the working sets",
+    multi: true,
+    averaged: false,
+};
+
+/// `mp-bcfw-avg`.
+pub const MP_BCFW_AVG: PaperRow = PaperRow {
+    name: "mp-bcfw-avg",
+    label: "MP-BCFW-avg",
+    about: "MP-BCFW, read out at the best interpolation of its two averages",
+    multi: true,
+    averaged: true,
+};
+
+impl SolverRow for PaperRow {
     fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "bcfw-avg",
-            label: "BCFW-avg",
-            about: "BCFW, read out at the weighted average of its iterates",
-            color: [0x56, 0xB4, 0xE9],
-            dash: &[2.0, 1.4],
-            ..Bcfw.info()
+        let Self { name, label, about, .. } = *self;
+        let single = SolverInfo { name, label, about, fits: tau_fits, in_paper: true, ..SolverInfo::PLAIN };
+        if !self.multi {
+            let rule: Rule = |params, _| lanes_rule(params);
+            return SolverInfo { params: &[ORDER, TAU, LANES], rule, reads_clock: |_| false, ..single };
         }
-    }
-
-    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(MultiPlane::new(problem, &MultiPlaneParams::single(params).averaged(), seed))
-    }
-}
-
-/// The row of `mp-bcfw`.
-pub struct MpBcfw;
-
-impl SolverRow for MpBcfw {
-    fn info(&self) -> SolverInfo {
         SolverInfo {
-            name: "mp-bcfw",
-            label: "MP-BCFW",
-            about: "multi-plane BCFW: an exact pass, then approximate passes over the working sets",
-            color: [0xD5, 0x5E, 0x00],
-            dash: &[],
             params: MULTI_PLANE,
             rule: multi_plane_rule,
-            fits: tau_fits,
-            keeps_planes: true,
-            partner: Some("bcfw"),
+            planes: Some(|params| kept_planes(params.count(N.key), params)),
+            partner: Some(if self.averaged { BCFW_AVG.name } else { BCFW.name }),
             reads_clock: by_slope,
-            in_paper: true,
             pass_factor: 5.0,
+            ..single
         }
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(MultiPlane::new(problem, &MultiPlaneParams::of(params), seed))
+        let mut settings = if self.multi { MultiPlaneParams::of(params) } else { MultiPlaneParams::single(params) };
+        settings.schedule.averaged = self.averaged;
+        Box::new(MultiPlane::new(problem, &settings, seed))
     }
 }
 
-/// The row of `mp-bcfw-avg`.
-pub struct MpBcfwAvg;
-
-impl SolverRow for MpBcfwAvg {
-    fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "mp-bcfw-avg",
-            label: "MP-BCFW-avg",
-            about: "MP-BCFW, read out at the best interpolation of its two averages",
-            color: [0xE6, 0x9F, 0x00],
-            dash: &[6.0, 1.6, 1.2, 1.6],
-            partner: Some("bcfw-avg"),
-            ..MpBcfw.info()
-        }
-    }
-
-    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(MultiPlane::new(problem, &MultiPlaneParams::of(params).averaged(), seed))
-    }
-}
-
-/// What [`MultiPlane`] can be told.
+/// The settings of [`MultiPlane`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MultiPlaneParams {
     /// T.
@@ -144,7 +119,7 @@ pub struct MultiPlaneParams {
 impl MultiPlaneParams {
     /// Of the multi-plane solvers.
     pub fn of(params: &Params) -> Self {
-        let (t, n) = (params.count("T"), params.count("N") as usize);
+        let (t, n) = (params.count(T.key), params.count(N.key) as usize);
         Self { t, n, batching: Batching::of(params), schedule: Schedule::of(params) }
     }
 
@@ -152,37 +127,33 @@ impl MultiPlaneParams {
     pub fn single(params: &Params) -> Self {
         Self { t: 0, n: 0, batching: Batching::of(params), schedule: Schedule::exact(params) }
     }
-
-    /// Read out at the averages.
-    pub fn averaged(mut self) -> Self {
-        self.schedule.averaged = true;
-        self
-    }
 }
 
 /// BCFW and MP-BCFW.
-pub type MultiPlane<'p, P> = Passes<PlaneSets<'p, P>>;
+pub type MultiPlane<'p, P> = Passes<PlaneCache<'p, P>, PlaneSets<P>>;
 
 impl<'p, P: Problem> MultiPlane<'p, P> {
     /// The solver at φ^i = 0 with empty working sets.
     pub fn new(problem: Metered<'p, P>, params: &MultiPlaneParams, seed: u64) -> Self {
-        Self::over(PlaneSets::new(problem, params), problem.terms(), params.schedule.clone(), seed)
+        let n = problem.terms();
+        let sets =
+            PlaneSets { t: params.t, n: params.n, settled: vec![0; n], batch: Batch::new(problem, params.batching) };
+        Self::over(PlaneCache::new(problem), sets, n, params.schedule.clone(), seed)
     }
 
     /// The working sets, for inspection.
     pub fn working_sets(&self) -> &[WorkingSet<P::Plane>] {
-        &self.body.kept.sets
+        &self.state.sets
     }
 
     /// The current iterate.
     pub fn iterate_now(&self) -> &Iterate<'p, P> {
-        &self.body.kept.now
+        &self.state.now
     }
 }
 
-/// State of BCFW and MP-BCFW inside their passes: the iterate, and the W_i.
-pub struct PlaneSets<'p, P: Problem> {
-    kept: Kept<'p, P>,
+/// What BCFW and MP-BCFW do inside their passes.
+pub struct PlaneSets<P: Problem> {
     t: u64,
     n: usize,
     /// Where W_i has one plane and φ^i is that plane, the iteration of the last visit, else 0: approximate steps change
@@ -191,52 +162,47 @@ pub struct PlaneSets<'p, P: Problem> {
     batch: Batch<P>,
 }
 
-impl<'p, P: Problem> PlaneSets<'p, P> {
-    fn new(problem: Metered<'p, P>, params: &MultiPlaneParams) -> Self {
-        Self {
-            kept: Kept::new(problem),
-            t: params.t,
-            n: params.n,
-            settled: vec![0; problem.terms()],
-            batch: Batch::new(problem, params.batching),
-        }
-    }
-
+impl<P: Problem> PlaneSets<P> {
     /// An exact pass of batches: τ calls at one w, then τ steps, each at the w that the one before it left.
-    fn exact_batches(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+    fn exact_batches(
+        &mut self,
+        cache: &mut PlaneCache<'_, P>,
+        mut pass: Pass<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), Interrupt> {
+        let PlaneCache { now, sets, spare } = cache;
         for terms in pass.order.chunks(self.batch.most()) {
             let allowed = meter.may_call_some(terms.len());
-            let (now, sets) = (&mut self.kept.now, &mut self.kept.sets);
-            self.batch.call(now.problem, meter, &now.w, &terms[..allowed], |i| sets[i].planes());
+            self.batch.call(now.problem, meter, &now.w, &terms[..allowed], |i| sets[i].planes())?;
             for (at, i) in terms[..allowed].iter().map(|i| *i as usize).enumerate() {
                 let hat = self.batch.hat(at);
                 now.late_step(i, hat, pass.average.as_deref_mut());
                 if self.n > 0 {
-                    keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, &mut self.kept.spare);
+                    keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, spare);
                 }
             }
             if allowed < terms.len() {
-                return false;
+                return Err(Interrupt::Limit);
             }
         }
-        true
+        Ok(())
     }
 
     /// Asks for the memory of the term that is worked on next and of the one after it.
     #[inline(always)]
-    fn look_ahead(&mut self, next: Option<&u32>, far: Option<&u32>) {
-        let (now, kept) = (&mut self.kept.now, self.n > 0);
+    fn look_ahead(&self, cache: &mut PlaneCache<'_, P>, next: Option<&u32>, far: Option<&u32>) {
+        let PlaneCache { now, sets, .. } = cache;
         if let Some(far) = far.map(|far| *far as usize) {
             now.problem.approach(far, &now.blocks);
-            if kept {
-                prefetch(&self.kept.sets[far..=far]);
+            if self.n > 0 {
+                prefetch(&sets[far..=far]);
                 prefetch(&self.settled[far..=far]);
             }
         }
         if let Some(next) = next.map(|next| *next as usize) {
             now.problem.prefetch(next, &now.blocks, &mut now.work);
-            if kept {
-                self.kept.sets[next].prefetch();
+            if self.n > 0 {
+                sets[next].prefetch();
             }
         }
     }
@@ -250,17 +216,23 @@ impl<'p, P: Problem> PlaneSets<'p, P> {
 
     /// One step towards the best plane of W_i; returns |W_i| as it was.
     #[inline]
-    fn approximate_step(&mut self, i: usize, iteration: u64, average: Option<&mut Average>) -> usize {
-        let set = &self.kept.sets[i];
+    fn approximate_step(
+        &mut self,
+        cache: &mut PlaneCache<'_, P>,
+        i: usize,
+        iteration: u64,
+        average: Option<&mut Average>,
+    ) -> usize {
+        let PlaneCache { now, sets, spare } = cache;
+        let set = &mut sets[i];
         let count = set.len();
-        let now = &mut self.kept.now;
         now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
         let best = if count > 1 { now.problem.highest(i, set.planes(), &now.w, &now.work) } else { 0 };
         if now.step(i, set.plane(best), average) && count == 1 {
             self.settled[i] = iteration;
         }
-        self.kept.sets[i].activate(best, iteration);
-        self.kept.sets[i].expire(iteration, self.t, &mut self.kept.spare);
+        set.activate(best, iteration);
+        set.expire(iteration, self.t, spare);
         count
     }
 }
@@ -285,37 +257,34 @@ fn keep<P: Clone + PartialEq + Default>(
     }
 }
 
-impl<'p, P: Problem> Body for PlaneSets<'p, P> {
-    type State = Kept<'p, P>;
-
-    fn state(&self) -> &Self::State {
-        &self.kept
-    }
-
-    fn state_mut(&mut self) -> &mut Self::State {
-        &mut self.kept
-    }
-
-    fn exact_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+impl<'p, P: Problem> Body<PlaneCache<'p, P>> for PlaneSets<P> {
+    fn exact_pass(
+        &mut self,
+        cache: &mut PlaneCache<'p, P>,
+        mut pass: Pass<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), Interrupt> {
         if self.batch.most() > 0 {
-            return self.exact_batches(pass, meter);
+            return self.exact_batches(cache, pass, meter);
         }
-        let n = pass.order.len();
-        for at in 0..n {
+        for at in 0..pass.order.len() {
             let i = pass.order[at] as usize;
-            self.look_ahead(pass.order.get(at + 1), pass.order.get(at + 2));
-            if !self.kept.now.exact_step_among(i, self.kept.sets[i].planes(), meter, pass.average.as_deref_mut()) {
-                return false;
-            }
+            self.look_ahead(cache, pass.order.get(at + 1), pass.order.get(at + 2));
+            let PlaneCache { now, sets, spare } = cache;
+            now.exact_step_among(i, sets[i].planes(), meter, pass.average.as_deref_mut())?;
             if self.n > 0 {
-                let (set, settled) = (&mut self.kept.sets[i], &mut self.settled[i]);
-                keep(set, settled, &self.kept.now.hat, pass.iteration, self.n, &mut self.kept.spare);
+                keep(&mut sets[i], &mut self.settled[i], &now.hat, pass.iteration, self.n, spare);
             }
         }
-        true
+        Ok(())
     }
 
-    fn approximate_pass(&mut self, mut pass: Pass<'_>, meter: &mut Meter<'_>) -> bool {
+    fn approximate_pass(
+        &mut self,
+        cache: &mut PlaneCache<'p, P>,
+        mut pass: Pass<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), Interrupt> {
         let order = pass.order;
         let mut next = 0;
         for at in 0..order.len() {
@@ -323,33 +292,28 @@ impl<'p, P: Problem> Body for PlaneSets<'p, P> {
             if let Some(far) = order.get(at + FAR).map(|far| *far as usize) {
                 prefetch(&self.settled[far..=far]);
             }
-            let ops = self.kept.now.problem.product_ops(i);
+            let ops = cache.now.problem.product_ops(i);
             let average = pass.average.as_deref_mut();
             if self.settled[i] > 0 {
                 self.settled[i] = pass.iteration;
                 if let Some(average) = average {
                     average.count(0.0);
                 }
-                if !meter.skipped_step(3 * ops) {
-                    return false;
-                }
+                meter.skipped_step(3 * ops)?;
                 continue;
             }
             next = next.max(at + 1);
             let far = self.unsettled(order, next + 1);
-            self.look_ahead(order.get(next), order.get(far));
+            self.look_ahead(cache, order.get(next), order.get(far));
             next = far;
-            if self.kept.sets[i].is_empty() {
+            if cache.sets[i].is_empty() {
                 continue;
             }
-            let step = || {
-                let planes = self.approximate_step(i, pass.iteration, average);
+            meter.approximate_step(|| {
+                let planes = self.approximate_step(cache, i, pass.iteration, average);
                 (planes as u64 + 2) * ops
-            };
-            if !meter.approximate_step(step) {
-                return false;
-            }
+            })?;
         }
-        true
+        Ok(())
     }
 }

@@ -8,12 +8,12 @@ use super::order::{Order, Orders};
 use super::state::sizes;
 use super::weights::{Stop, Weights};
 use super::working_set::{WorkingSet, best_values};
-use super::{ANNOUNCED, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
+use super::{ANNOUNCED, Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
-/// Sums without weight leave after so many rounds.
+/// Sums without weight leave after this many rounds.
 const AGE: u64 = 20;
 
 /// The small problem is solved to this gap, or to this part of the large one's.
@@ -47,8 +47,6 @@ impl SolverRow for OneSlack {
             name: "one-slack",
             label: "one-slack",
             about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
-            color: [0x00, 0x00, 0x00],
-            dash: &[4.0, 1.4, 1.0, 1.4],
             reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
@@ -68,9 +66,8 @@ impl SolverRow for OneSlackCache {
             name: "one-slack-cache",
             label: "one-slack-cache",
             about: "one-slack cutting plane with cheap rounds over cached planes",
-            color: [0x4D, 0x4D, 0x4D],
             params: &[CACHE],
-            keeps_planes: true,
+            planes: Some(|params| params.count(CACHE.key)),
             pass_factor: 4.0,
             ..OneSlack.info()
         }
@@ -117,45 +114,42 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
             sum: vec![0.0; dim],
             work: problem.work(),
             plane: P::Plane::default(),
-            orders: Orders::new(Order::Permutation, n, seed),
+            orders: Orders::new(Order::PERMUTATION, n, seed),
             iteration: 0,
             round: 0,
         }
     }
 
-    /// The oracles' planes at w into `sum`; their offset, or None when the run must stop.
-    fn exact_round(&mut self, meter: &mut Meter<'_>) -> Option<f64> {
+    /// The oracles' planes at w into `sum`; their offset.
+    fn exact_round(&mut self, meter: &mut Meter<'_>) -> Result<f64, Interrupt> {
         self.sum.fill(0.0);
         let mut offset = 0.0;
         for at in 0..self.orders.list().len() {
             if at % ANNOUNCED == 0 {
                 let group = &self.orders.list()[at..];
                 let allowed = meter.may_call_some(group.len().min(ANNOUNCED));
-                self.problem.announce(&group[..allowed], &self.w, &mut self.work);
-            }
-            if !meter.may_call() {
-                return None;
+                self.problem.announce(&group[..allowed], &self.w, &mut self.work)?;
             }
             let i = self.orders.list()[at] as usize;
             if let Some(set) = self.sets.get_mut(i) {
-                self.problem.oracle_among(meter, i, &self.w, set.planes(), &mut self.work, &mut self.plane);
+                self.problem.oracle_among(meter, i, &self.w, set.planes(), &mut self.work, &mut self.plane)?;
                 set.insert(&self.plane, self.iteration, self.cache, &mut self.spare);
             } else {
-                self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane);
+                self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane)?;
             }
             offset += self.problem.add_plane(i, &self.plane, 1.0, &mut self.sum);
         }
-        Some(offset)
+        Ok(offset)
     }
 
-    /// The best kept planes at w into `sum`; their offset, and whether the run may go on.
-    fn cached_round(&mut self, meter: &mut Meter<'_>) -> (f64, bool) {
+    /// The best kept planes at w into `sum`; their offset.
+    fn cached_round(&mut self, meter: &mut Meter<'_>) -> Result<f64, Interrupt> {
         self.sum.fill(0.0);
         let mut offset = 0.0;
         for at in 0..self.orders.list().len() {
             let i = self.orders.list()[at] as usize;
             let set = &mut self.sets[i];
-            let go_on = meter.approximate_step(|| {
+            meter.approximate_step(|| {
                 self.values.clear();
                 self.problem.values(i, &self.w, set.planes(), &mut self.work, &mut self.values);
                 let best = (0..set.len()).max_by(|a, b| self.values[*a].total_cmp(&self.values[*b]));
@@ -165,12 +159,9 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
                     set.activate(best, self.iteration);
                 }
                 (set.len() as u64 + 1) * self.problem.product_ops(i)
-            });
-            if !go_on {
-                return (offset, false);
-            }
+            })?;
         }
-        (offset, true)
+        Ok(offset)
     }
 
     /// The gap of the sum at w.
@@ -241,28 +232,29 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
 }
 
 impl<P: Problem> Solver for CuttingPlane<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
         self.iteration += 1;
         self.orders.draw();
-        let Some(offset) = self.exact_round(meter) else { return Iteration::Interrupted };
+        let offset = self.exact_round(meter)?;
         let gap = self.gap(offset);
         self.cut(offset, meter);
         if self.cache == 0 {
-            return Iteration::Complete;
+            return Ok(Iteration::Complete);
         }
         for _ in 0..MOST_ROUNDS {
             meter.begin_approx_pass();
-            let (offset, complete) = self.cached_round(meter);
-            let enough = complete && self.gap(offset) >= QUARTER * gap && self.cut(offset, meter);
-            meter.end_approx_pass(complete);
-            if !complete {
-                return Iteration::Shortened;
+            let round = self.cached_round(meter);
+            let enough =
+                round.as_ref().is_ok_and(|offset| self.gap(*offset) >= QUARTER * gap && self.cut(*offset, meter));
+            meter.end_approx_pass(round.is_ok());
+            if round.is_err() {
+                return Ok(Iteration::Shortened);
             }
             if !enough {
                 break;
             }
         }
-        Iteration::Complete
+        Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {

@@ -1,10 +1,10 @@
-//! An iteration of a multi-plane solver: an exact pass, then approximate passes while they pay. In go the passes of one
-//! solver ([`Body`]), out comes a [`Solver`], raw or averaged.
+//! An iteration of a multi-plane solver: an exact pass, then approximate passes while they pay. φ in some form ([`State`])
+//! and the passes of one solver over it ([`Body`]) make a [`Solver`], raw or averaged.
 
 use super::average::{Average, Solution};
 use super::order::{ORDER, Order, Orders};
 use super::slope::{Moment, another_pass};
-use super::{Iteration, Meter, Refusal, Solver, State};
+use super::{Interrupt, Iteration, Meter, Refusal, Solver, State};
 use crate::settings::{Domain, Param, Params, Value};
 
 /// φ is summed afresh from the φ^i after this many iterations, against drift.
@@ -43,6 +43,12 @@ pub fn passes_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), 
     Ok(())
 }
 
+/// Planes of a term that a solver keeps that drops those inactive for more than [`T`] iterations, and keeps at most this many,
+/// roughly: an iteration brings one from the oracle, and old ones become active again about as often.
+pub fn kept_planes(most: u64, params: &Params) -> u64 {
+    most.min(2 * params.count(T.key).saturating_add(1))
+}
+
 /// Whether the slope rule decides, which reads the clock.
 pub fn by_slope(params: &Params) -> bool {
     let schedule = Schedule::of(params);
@@ -56,7 +62,7 @@ pub struct Schedule {
     pub order: Order,
     /// M.
     pub m: u32,
-    /// Exactly so many approximate passes; the slope rule when absent.
+    /// Exactly this many approximate passes; the slope rule when absent.
     pub fixed_passes: Option<u32>,
     /// Whether the solution is read from the averages.
     pub averaged: bool,
@@ -98,18 +104,12 @@ pub struct Pass<'a> {
     pub average: Option<&'a mut Average>,
 }
 
-/// What a solver does inside its passes.
-pub trait Body {
-    /// How it keeps φ.
-    type State: State;
-    /// φ.
-    fn state(&self) -> &Self::State;
-    /// φ, to sum it afresh.
-    fn state_mut(&mut self) -> &mut Self::State;
-    /// One exact pass; false when the run must stop.
-    fn exact_pass(&mut self, pass: Pass<'_>, meter: &mut Meter<'_>) -> bool;
-    /// One approximate pass; false when the run must stop.
-    fn approximate_pass(&mut self, pass: Pass<'_>, meter: &mut Meter<'_>) -> bool;
+/// What a solver does inside its passes, with φ kept as `S`. A pass fails when the run must stop.
+pub trait Body<S> {
+    /// One exact pass.
+    fn exact_pass(&mut self, state: &mut S, pass: Pass<'_>, meter: &mut Meter<'_>) -> Result<(), Interrupt>;
+    /// One approximate pass.
+    fn approximate_pass(&mut self, state: &mut S, pass: Pass<'_>, meter: &mut Meter<'_>) -> Result<(), Interrupt>;
 }
 
 /// Which average follows the steps of a pass.
@@ -120,8 +120,9 @@ enum Kind {
 }
 
 /// A multi-plane solver.
-pub struct Passes<B> {
-    pub(super) body: B,
+pub struct Passes<S, B> {
+    pub(super) state: S,
+    body: B,
     schedule: Schedule,
     orders: Orders,
     iteration: u64,
@@ -131,11 +132,12 @@ pub struct Passes<B> {
     moments: Vec<Moment>,
 }
 
-impl<B: Body> Passes<B> {
-    /// The solver at its start, of a body at its start.
-    pub fn over(body: B, terms: usize, schedule: Schedule, seed: u64) -> Self {
-        let dim = body.state().phi().0.len();
+impl<S: State, B: Body<S>> Passes<S, B> {
+    /// The solver at its start, of φ and a body at their start.
+    pub fn over(state: S, body: B, terms: usize, schedule: Schedule, seed: u64) -> Self {
+        let dim = state.phi().0.len();
         Self {
+            state,
             body,
             orders: Orders::new(schedule.order, terms, seed),
             iteration: 0,
@@ -150,86 +152,84 @@ impl<B: Body> Passes<B> {
         Moment { time: meter.now_ns(), dual: self.dual() }
     }
 
-    fn pass(&mut self, kind: Kind, meter: &mut Meter<'_>) -> bool {
+    fn pass(&mut self, kind: Kind, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
         let average = self.averages.as_mut().map(|averages| &mut averages[kind as usize]);
         let pass = Pass { order: self.orders.list(), iteration: self.iteration, average };
         match kind {
-            Kind::Exact => self.body.exact_pass(pass, meter),
-            Kind::Approximate => self.body.approximate_pass(pass, meter),
+            Kind::Exact => self.body.exact_pass(&mut self.state, pass, meter),
+            Kind::Approximate => self.body.approximate_pass(&mut self.state, pass, meter),
         }
     }
 
     /// Lets the average that did not count the steps since the last call take them in.
     fn share_steps(&mut self, counted: Kind) {
         if let Some(averages) = &mut self.averages {
-            let (w, offset) = self.body.state().phi();
+            let (w, offset) = self.state.phi();
             averages[1 - counted as usize].shift(w, &self.before.0, offset - self.before.1);
             self.before.0.copy_from_slice(w);
             self.before.1 = offset;
         }
     }
 
-    fn approximate_passes(&mut self, meter: &mut Meter<'_>) -> bool {
+    /// How the iteration ends with them.
+    fn approximate_passes(&mut self, meter: &mut Meter<'_>) -> Iteration {
         for _ in 0..self.schedule.most() {
             meter.begin_approx_pass();
-            let complete = self.pass(Kind::Approximate, meter);
+            let complete = self.pass(Kind::Approximate, meter).is_ok();
             meter.end_approx_pass(complete);
             let now = self.moment(meter);
             self.moments.push(now);
             if !complete {
-                return false;
+                return Iteration::Shortened;
             }
             let by_slope = self.schedule.fixed_passes.is_none();
             if by_slope && !another_pass(self.moments[0], self.moments[self.moments.len() - 2], now) {
                 break;
             }
         }
-        true
+        Iteration::Complete
     }
 }
 
-impl<B: Body> Solver for Passes<B> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+impl<S: State, B: Body<S>> Solver for Passes<S, B> {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
         self.iteration += 1;
         self.orders.draw();
         self.moments.clear();
         self.moments.push(self.moment(meter));
-        let complete = self.pass(Kind::Exact, meter);
+        let exact = self.pass(Kind::Exact, meter);
         self.share_steps(Kind::Exact);
         self.moments.push(self.moment(meter));
-        if !complete {
-            return Iteration::Interrupted;
-        }
-        let complete = self.approximate_passes(meter);
+        exact?;
+        let ended = self.approximate_passes(meter);
         self.share_steps(Kind::Approximate);
         if self.iteration.is_multiple_of(RESUM_EVERY) {
-            self.body.state_mut().resum();
+            self.state.resum();
         }
-        if complete { Iteration::Complete } else { Iteration::Shortened }
+        Ok(ended)
     }
 
     fn solution(&self) -> Solution {
-        let (w, offset) = self.body.state().phi();
-        let now = || Solution { w: w.to_vec(), offset };
-        let Some([exact, approximate]) = &self.averages else { return now() };
+        let (w, offset) = self.state.phi();
+        let Some([exact, approximate]) = &self.averages else { return self.state.solution() };
         match (exact.read(w, offset), approximate.read(w, offset)) {
-            (Some(exact), Some(approximate)) => exact.best_between(&approximate, self.body.state().lambda()),
+            (Some(exact), Some(approximate)) => exact.best_between(&approximate, self.state.lambda()),
             (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => now(),
+            (None, None) => self.state.solution(),
         }
     }
 
     fn dual(&self) -> f64 {
-        self.body.state().dual()
+        self.state.dual()
     }
 
     fn state(&self) -> Option<&dyn State> {
-        Some(self.body.state())
+        Some(&self.state)
     }
 
     fn resummed(&self) -> Option<Solution> {
         // The averages have no φ^i of their own.
-        self.averages.is_none().then(|| self.body.state().resummed())
+        self.averages.is_none().then(|| self.state.resummed())
     }
 
     fn moments(&self) -> &[Moment] {

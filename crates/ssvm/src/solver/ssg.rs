@@ -5,7 +5,7 @@
 //! that take one plane a step are enough. There is no feasible φ behind it, hence no dual.
 
 use super::order::{Order, Orders};
-use super::{Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
+use super::{Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
 use crate::problem::Problem;
 use crate::settings::Params;
 
@@ -18,8 +18,6 @@ impl SolverRow for SsgAvg {
             name: "ssg-avg",
             label: "SSG-avg",
             about: "stochastic subgradient, read out at its weighted average; no dual",
-            color: [0xB2, 0x22, 0x22],
-            dash: &[1.0, 1.6],
             reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
@@ -35,7 +33,7 @@ impl SolverRow for SsgAvg {
             steps: 0,
             work: problem.work(),
             plane: P::Plane::default(),
-            orders: Orders::new(Order::Uniform, problem.terms(), seed),
+            orders: Orders::new(Order::UNIFORM, problem.terms(), seed),
         })
     }
 }
@@ -55,15 +53,12 @@ struct Ssg<'p, P: Problem> {
 }
 
 impl<P: Problem> Solver for Ssg<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
         self.orders.draw();
         let factor = -(self.orders.list().len() as f64) / self.problem.lambda();
         for i in self.orders.list() {
-            if !meter.may_call() {
-                return Iteration::Interrupted;
-            }
             let i = *i as usize;
-            self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane);
+            self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane)?;
             self.steps += 1;
             self.problem.add_plane(i, &self.plane, factor, &mut self.sum);
             self.problem.add_plane(i, &self.plane, factor * self.steps as f64, &mut self.ranked);
@@ -73,7 +68,7 @@ impl<P: Problem> Solver for Ssg<'_, P> {
             }
             meter.work(self.w.len() as u64);
         }
-        Iteration::Complete
+        Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {

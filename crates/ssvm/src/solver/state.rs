@@ -42,7 +42,7 @@ pub trait State {
 }
 
 /// φ^i as one vector each, and the W_i.
-pub struct Kept<'p, P: Problem> {
+pub struct PlaneCache<'p, P: Problem> {
     /// φ.
     pub now: Iterate<'p, P>,
     /// The planes of the terms.
@@ -51,7 +51,7 @@ pub struct Kept<'p, P: Problem> {
     pub spare: Vec<P::Plane>,
 }
 
-impl<'p, P: Problem> Kept<'p, P> {
+impl<'p, P: Problem> PlaneCache<'p, P> {
     /// φ^i = 0, and no planes.
     pub fn new(problem: Metered<'p, P>) -> Self {
         let sets = (0..problem.terms()).map(|_| WorkingSet::default()).collect();
@@ -59,7 +59,7 @@ impl<'p, P: Problem> Kept<'p, P> {
     }
 }
 
-impl<P: Problem> State for Kept<'_, P> {
+impl<P: Problem> State for PlaneCache<'_, P> {
     fn phi(&self) -> (&[f64], f64) {
         (&self.now.w, self.now.offset)
     }

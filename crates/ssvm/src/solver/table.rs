@@ -11,6 +11,9 @@ use crate::nearest;
 use crate::problem::Problem;
 use crate::settings::{Param, Params, SolverSpec};
 
+/// Gets all values and whether a key was given.
+pub type Rule = fn(&Params, &dyn Fn(&str) -> bool) -> Result<(), Refusal>;
+
 /// What a reader should know of a solver.
 #[derive(Clone, Debug)]
 pub struct SolverInfo {
@@ -20,22 +23,19 @@ pub struct SolverInfo {
     pub label: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
-    /// Colour of its lines; every solver has its own.
-    pub color: [u8; 3],
-    /// On and off lengths of its lines in points; empty for a solid line.
-    pub dash: &'static [f64],
     /// Its parameters.
     pub params: &'static [Param],
-    /// What must hold between parameters: gets all values and whether a key was given; names the key that is wrong.
-    pub rule: fn(&Params, &dyn Fn(&str) -> bool) -> Result<(), Refusal>,
+    /// What must hold between parameters; names the key that is wrong.
+    pub rule: Rule,
     /// What must hold between parameters and n; names the key that is wrong.
     pub fits: fn(&Params, u64) -> Result<(), Refusal>,
-    /// Whether it keeps working sets, which the figure of parameter dynamics shows.
-    pub keeps_planes: bool,
+    /// How many planes per term it keeps with these parameters, roughly, for estimates of memory; nothing for a solver
+    /// without working sets.
+    pub planes: Option<fn(&Params) -> u64>,
     /// The solver that the paper compares it with: its single-plane partner.
     pub partner: Option<&'static str>,
-    /// Whether it asks what time it is: then it does other steps where the oracle has another price, and must be run again
-    /// for each. One that does not is run once.
+    /// Whether it reads the clock: then its steps depend on the oracle cost, and it must be run again for each. One that does
+    /// not is run once.
     pub reads_clock: fn(&Params) -> bool,
     /// Whether the paper has it: where there are many solvers, the figures of the paper show only these.
     pub in_paper: bool,
@@ -44,7 +44,8 @@ pub struct SolverInfo {
 }
 
 /// Why a parameter is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Refusal {
     /// The key.
     pub key: String,
@@ -59,13 +60,28 @@ impl Refusal {
     }
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        Self::invalid(refusal.message)
-    }
-}
-
 /// One row of the table: a solver that can be built for any problem.
+///
+/// ```
+/// use ssvm::solver::{Added, FrankWolfe, SolverTable, Standard};
+/// use ssvm::{Hinge, Metered, Params, Problem, Simple, Solver, SolverInfo, SolverRow};
+///
+/// struct Mine;
+///
+/// impl SolverRow for Mine {
+///     fn info(&self) -> SolverInfo {
+///         SolverInfo { name: "mine", label: "Mine", about: "a solver of my own", ..SolverInfo::PLAIN }
+///     }
+///     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+///         Box::new(FrankWolfe::new(problem, seed))
+///     }
+/// }
+///
+/// let problem = Simple::new(Hinge);
+/// let solver = Added::new(Standard, Mine).build(&"mine".into(), &problem, 1)?;
+/// assert_eq!(solver.dual(), 0.0);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub trait SolverRow: Send + Sync + 'static {
     /// Everything about it.
     fn info(&self) -> SolverInfo;
@@ -105,7 +121,7 @@ pub trait SolverTable: Send + Sync + 'static {
         let params = info.resolve(spec, infos)?;
         (info.fits)(&params, problem.terms() as u64)?;
         self.build_row(&spec.name, Metered::new(problem), &params, seed)
-            .ok_or_else(|| Error::invalid(format!("solver '{}' is in the list but not in the table", spec.name)))
+            .ok_or_else(|| Error::UnknownSolver { name: spec.name.clone(), known: "no such row".to_owned() })
     }
 }
 
@@ -135,13 +151,13 @@ pub struct Standard;
 
 standard![
     fw::Fw,
-    mpbcfw::Bcfw,
-    mpbcfw::BcfwAvg,
-    mpbcfw::MpBcfw,
-    mpbcfw::MpBcfwAvg,
-    gram::MpBcfwGram,
-    gram::MpBcfwGramAvg,
-    gram::MpBcfwGap,
+    mpbcfw::BCFW,
+    mpbcfw::BCFW_AVG,
+    mpbcfw::MP_BCFW,
+    mpbcfw::MP_BCFW_AVG,
+    gram::MP_BCFW_GRAM,
+    gram::MP_BCFW_GRAM_AVG,
+    gram::MP_BCFW_GAP,
     gap::GAP,
     gap::PAIR,
     gap::CACHED,
@@ -209,17 +225,15 @@ impl<T: SolverTable, R: SolverRow> SolverTable for Added<T, R> {
 }
 
 impl SolverInfo {
-    /// A solver without parameters, in black; rows say what is different.
+    /// A solver without parameters; rows say what is different.
     pub const PLAIN: Self = Self {
         name: "",
         label: "",
         about: "",
-        color: [0, 0, 0],
-        dash: &[],
         params: &[],
         rule: |_, _| Ok(()),
         fits: |_, _| Ok(()),
-        keeps_planes: false,
+        planes: None,
         partner: None,
         reads_clock: |_| true,
         in_paper: false,
@@ -231,7 +245,7 @@ impl SolverInfo {
         infos.iter().find(|info| info.name == name).ok_or_else(|| {
             let names: Vec<&str> = infos.iter().map(|info| info.name).collect();
             let near = nearest(name, names.iter().copied());
-            Error::invalid(format!("unknown solver '{name}'; known: {}{near}", names.join(", ")))
+            Error::UnknownSolver { name: name.to_owned(), known: format!("{}{near}", names.join(", ")) }
         })
     }
 
@@ -251,21 +265,18 @@ impl SolverInfo {
         Ok(spec)
     }
 
-    /// All parameters of a specification.
+    /// All parameters of a specification, checked.
     pub fn resolve(&self, spec: &SolverSpec, all: &[Self]) -> Result<Params, Refusal> {
-        let given: Vec<(&str, String)> =
-            spec.params.iter().map(|(key, value)| (key.as_str(), value.to_string())).collect();
-        let checked = self.spec(&given, all)?;
         let mut params = Params::defaults(self.params);
-        for row in self.params {
-            if let Some(value) = checked.params.get(row.key) {
-                params.set(row.key, value.clone());
-            }
+        for (key, value) in &spec.params {
+            let row = self.param(key, all)?;
+            params.set(row.key, row.check(value).map_err(|message| Refusal::new(key, message))?);
         }
+        (self.rule)(&params, &|key| spec.params.contains_key(key))?;
         Ok(params)
     }
 
-    /// The row of a parameter; a key that only other solvers have is told from one that nobody has.
+    /// The row of a parameter. The message differs for a key that only other solvers have and for one that no solver has.
     fn param(&self, key: &str, all: &[Self]) -> Result<&'static Param, Refusal> {
         if let Some(row) = self.params.iter().find(|row| row.key == key) {
             return Ok(row);
@@ -296,7 +307,7 @@ mod tests {
         for (at, info) in infos.iter().enumerate() {
             assert!(!info.name.is_empty() && !info.label.is_empty() && !info.about.is_empty(), "{}", info.name);
             for other in &infos[..at] {
-                assert!(other.name != info.name && other.label != info.label && other.color != info.color);
+                assert!(other.name != info.name && other.label != info.label);
             }
             for row in info.params {
                 assert!(row.domain.parse(row.default).is_some(), "{} {}: the default is refused", info.name, row.key);

@@ -5,7 +5,7 @@ use super::average::{Average, Solution};
 use super::state::{State, sizes};
 use super::step::gamma_within;
 use super::weights::{End, Stop, Weights};
-use super::{Meter, Metered};
+use super::{Interrupt, Meter, Metered};
 use crate::problem::Problem;
 
 /// What a visit met and what it took.
@@ -77,7 +77,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         self.values.extend(values);
     }
 
-    /// Puts a plane of term i in, with weight 0; a plane that is there is only marked active. Returns its place, whether
+    /// Puts a plane of term i in, with weight 0; a known plane is only marked active. Returns its place, whether
     /// it is new, and the operations.
     pub fn insert(&mut self, i: usize, plane: &P::Plane, now: u64) -> (usize, bool, u64) {
         let set = &mut self.sets[i];
@@ -115,8 +115,8 @@ impl<'p, P: Problem> Weighted<'p, P> {
         inserted
     }
 
-    /// One oracle call on term i; its plane goes into W_i, then steps are made. None, and nothing done, when the run must
-    /// stop.
+    /// One oracle call on term i; its plane goes into W_i, then steps are made. Fails, and nothing is done, when the run
+    /// must stop.
     #[inline]
     pub fn exact_visit(
         &mut self,
@@ -125,28 +125,22 @@ impl<'p, P: Problem> Weighted<'p, P> {
         now: u64,
         meter: &mut Meter<'_>,
         average: Option<&mut Average>,
-    ) -> Option<Visit> {
-        if !self.call(i, meter) {
-            return None;
-        }
+    ) -> Result<Visit, Interrupt> {
+        self.call(i, meter)?;
         let (_, _, inserted) = self.insert_hat(i, now);
         self.score_after_call(i);
         let visit = self.step(i, stop, now, average);
         // The oracle left its products: a value costs what is summed of them.
         let scored = self.sets[i].known() as u64 * self.problem.gram_ops(i);
         meter.work(inserted + scored + visit.operations);
-        Some(visit)
+        Ok(visit)
     }
 
-    /// One oracle call on term i at w into [`Weighted::hat`]; false, and nothing done, when the run must stop.
+    /// One oracle call on term i at w into [`Weighted::hat`]. Fails, and nothing is done, when the run must stop.
     #[inline]
-    pub fn call(&mut self, i: usize, meter: &mut Meter<'_>) -> bool {
-        if !meter.may_call() {
-            return false;
-        }
+    pub fn call(&mut self, i: usize, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
         let known = self.sets[i].planes.iter();
-        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat);
-        true
+        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat)
     }
 
     /// The value of the oracle's plane less that of φ^i, right after [`Weighted::call`].

@@ -12,6 +12,9 @@ const DUST: f64 = 1e-12;
 /// Values that differ by less than this part of the largest offset are the same.
 const TIE: f64 = 1e-13;
 
+/// Planes of a term that have weight, roughly: an estimate for solvers that keep no others.
+pub const WITH_WEIGHT: u64 = 10;
+
 /// Where a step takes weight from, and where it puts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -36,7 +39,7 @@ pub struct Weights<P> {
 /// When the pair steps of a visit end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stop {
-    /// After so many steps,
+    /// After this many steps,
     pub steps: u64,
     /// or when at most this part of the gap over the planes is left.
     pub share: f64,

@@ -9,7 +9,7 @@ use ssvm::clock::Limits;
 use ssvm::data::multiclass::Features;
 use ssvm::data::{GraphData, LetterData, MulticlassData, NodeFeatures};
 use ssvm::problem::{ChainProblem, GraphProblem, MulticlassProblem};
-use ssvm::{ClockKind, Iteration, Meter, Solver};
+use ssvm::{ClockKind, Interrupt, Iteration, Meter, Solver};
 
 /// Seeded numbers.
 pub struct Dice(Pcg64);
@@ -121,11 +121,11 @@ pub fn graph(seed: u64, n: usize, k: usize) -> GraphProblem {
 
 /// One iteration under a virtual clock that never stops it.
 pub fn iterate(solver: &mut dyn Solver) -> Iteration {
-    iterate_until(solver, None)
+    iterate_until(solver, None).expect("nothing stops it")
 }
 
 /// One iteration, interrupted after this many oracle calls.
-pub fn iterate_until(solver: &mut dyn Solver, oracle_calls: Option<u64>) -> Iteration {
+pub fn iterate_until(solver: &mut dyn Solver, oracle_calls: Option<u64>) -> Result<Iteration, Interrupt> {
     let never = || false;
     let limits = Limits { oracle_calls, ..Limits::default() };
     let mut meter = Meter::new(ClockKind::VIRTUAL, limits, &never);

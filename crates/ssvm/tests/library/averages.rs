@@ -10,15 +10,20 @@ const MULTI: MultiPlaneParams = MultiPlaneParams {
     t: 10,
     n: 1000,
     batching: Batching::NONE,
-    schedule: Schedule { order: Order::Sequential, m: 1000, fixed_passes: Some(1), averaged: false },
+    schedule: Schedule { order: Order::SEQUENTIAL, m: 1000, fixed_passes: Some(1), averaged: false },
 };
 /// The exact pass alone.
 const SINGLE: MultiPlaneParams = MultiPlaneParams {
     t: 0,
     n: 0,
     batching: Batching::NONE,
-    schedule: Schedule { order: Order::Sequential, m: 0, fixed_passes: None, averaged: false },
+    schedule: Schedule { order: Order::SEQUENTIAL, m: 0, fixed_passes: None, averaged: false },
 };
+
+fn averaged(mut params: MultiPlaneParams) -> MultiPlaneParams {
+    params.schedule.averaged = true;
+    params
+}
 
 /// The lazy averages against their definition, step by step on one term.
 #[test]
@@ -26,17 +31,17 @@ fn averages_equal_their_definition() {
     fn check<P: Problem>(problem: &P) {
         let new = |params: &MultiPlaneParams| MultiPlane::new(Metered::new(problem), params, 1);
         let mut plain = new(&MULTI);
-        let mut averaged = new(&MULTI.averaged());
+        let mut multi_averaged = new(&averaged(MULTI));
         let mut single_plain = new(&SINGLE);
-        let mut single_averaged = new(&SINGLE.averaged());
+        let mut single_averaged = new(&averaged(SINGLE));
         let (mut exact, mut approximate, mut single_average) = (None, None, None);
         for k in 1..=9u64 {
             exact = Some(weighted(exact, &exact_step(problem, &plain.iterate_now().solution()), k));
             iterate(&mut plain);
             approximate = Some(weighted(approximate, &plain.iterate_now().solution(), k));
-            iterate(&mut averaged);
+            iterate(&mut multi_averaged);
             let expected = best_on_segment(exact.as_ref().unwrap(), approximate.as_ref().unwrap(), problem.lambda());
-            close(&averaged.solution(), &expected);
+            close(&multi_averaged.solution(), &expected);
             iterate(&mut single_plain);
             iterate(&mut single_averaged);
             single_average = Some(weighted(single_average, &single_plain.iterate_now().solution(), k));
@@ -46,7 +51,7 @@ fn averages_equal_their_definition() {
     /// φ after an exact step on the only term, by the formula: φ^0 is φ.
     fn exact_step<P: Problem>(problem: &P, now: &Solution) -> Solution {
         let mut plane = P::Plane::default();
-        problem.oracle(0, &now.w, &mut problem.work(), &mut plane);
+        problem.oracle(0, &now.w, &mut problem.work(), &mut plane).unwrap();
         let lambda = problem.lambda();
         let mut hat = vec![0.0; problem.dim()];
         let offset = problem.add_plane(0, &plane, -1.0 / lambda, &mut hat);

@@ -7,7 +7,8 @@ use crate::common::{chain, graph, multiclass};
 use ssvm::clock::Helpers;
 use ssvm::solver::{SolverTable, Standard};
 use ssvm::{
-    Budget, Cadence, ClockKind, Course, Observer, Outcome, Problem, SolverInfo, SolverSpec, TracePoint, Value, drive,
+    Budget, Cadence, ClockKind, Execution, Outcome, Problem, Quiet, RunLimits, SolverInfo, SolverSpec, TracePoint,
+    Value, drive,
 };
 
 const SOLVERS: [&str; 4] = ["bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
@@ -21,25 +22,15 @@ impl With {
     }
 }
 
-impl Observer for With {
-    fn helpers(&self) -> Option<Arc<Helpers>> {
-        self.0.clone()
-    }
-}
-
 fn batched(solver: &str, tau: u64) -> SolverSpec {
     SolverSpec::new(solver).with("tau", Value::Count(tau))
 }
 
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, clock: ClockKind, budget: &Budget, with: &mut With) -> Outcome {
     let mut solver = Standard.build(spec, problem, 7).unwrap();
-    drive(
-        problem,
-        &mut *solver,
-        Course { clock, oracle_cost: ssvm::OracleCost::ONE, budget, evaluate: &Cadence::Every(1) },
-        with,
-    )
-    .unwrap()
+    let execution = Execution { helpers: with.0.clone(), ..Execution::default() };
+    let limits = RunLimits { clock, execution, ..RunLimits::new(budget.clone(), Cadence::Every(1)) };
+    drive(problem, &mut *solver, &limits, &mut Quiet).unwrap()
 }
 
 fn virtual_points<P: Problem>(problem: &P, spec: &SolverSpec, with: &mut With) -> (Vec<TracePoint>, Vec<u64>) {

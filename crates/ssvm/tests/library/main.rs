@@ -7,6 +7,7 @@ mod averages;
 mod batches;
 mod certified;
 mod expansion;
+mod faults;
 mod maxflow;
 mod oracles;
 mod planes;

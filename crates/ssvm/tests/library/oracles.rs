@@ -31,7 +31,7 @@ fn multiclass_argmax_and_its_planes() {
         let (mut work, mut plane) = (problem.work(), 0);
         for i in 0..8 {
             let w = random_weights(&mut dice, problem.dim(), 1.0);
-            problem.oracle(i, &w, &mut work, &mut plane);
+            problem.oracle(i, &w, &mut work, &mut plane).unwrap();
             let value = problem.value(i, &plane, &w, &work);
             for y in 0..5u32 {
                 let mut phi = vec![0.0; problem.dim()];
@@ -44,7 +44,7 @@ fn multiclass_argmax_and_its_planes() {
         // At w = 0 all wrong labels tie: the lowest wins.
         let zero = vec![0.0; problem.dim()];
         for i in 0..8 {
-            problem.oracle(i, &zero, &mut work, &mut plane);
+            problem.oracle(i, &zero, &mut work, &mut plane).unwrap();
             assert_eq!(plane, u32::from(data.labels[i] == 0));
         }
     }
@@ -68,7 +68,7 @@ fn viterbi_finds_the_best_labelling() {
                 row[26] = 0.0;
                 row[27] = 0.0;
             }
-            problem.oracle(i, &w, &mut work, &mut plane);
+            problem.oracle(i, &w, &mut work, &mut plane).unwrap();
             let value = problem.value(i, &plane, &w, &work);
             let full = problem.weights(&w);
             let truth: Vec<usize> = data.labels[data.range(i)].iter().map(|k| usize::from(*k)).collect();
@@ -136,7 +136,7 @@ fn graph_oracles_against_enumeration() {
             let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
             for i in 0..5 {
                 let w = random_weights(&mut dice, problem.dim(), 0.5);
-                problem.oracle(i, &w, &mut work, &mut plane);
+                problem.oracle(i, &w, &mut work, &mut plane).unwrap();
                 let value = problem.value(i, &plane, &w, &work) * data.len() as f64;
                 let full = problem.weights(&w);
                 let best = labellings(data.labels_of(i).len(), k)
@@ -168,7 +168,7 @@ fn features_in_half_precision_give_the_planes_of_their_values() {
             let w = random_weights(&mut dice, half.dim(), 0.5);
             let [a, b] = [&half, &single].map(|problem| {
                 let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
-                let operations = problem.oracle(i, &w, &mut work, &mut plane);
+                let operations = problem.oracle(i, &w, &mut work, &mut plane).unwrap();
                 let mut vector = vec![0.0; problem.dim()];
                 let offset = problem.add_plane(i, &plane, 1.0, &mut vector);
                 vector.push(offset);
@@ -195,7 +195,7 @@ fn graph_ties_take_the_lowest_label() {
     };
     let problem = GraphProblem::new(Arc::new(data), 1.0, 1.0).unwrap();
     let (mut work, mut plane) = (problem.work(), <GraphProblem as Problem>::Plane::default());
-    problem.oracle(0, &[0.0], &mut work, &mut plane);
+    problem.oracle(0, &[0.0], &mut work, &mut plane).unwrap();
     let mut phi = [0.0];
     let offset = problem.add_plane(0, &plane, 1.0, &mut phi);
     // All nodes 0: three nodes wrong, one cut edge less than the truth.

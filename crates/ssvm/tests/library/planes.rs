@@ -22,7 +22,7 @@ fn check<P: Problem>(problem: &P, seed: u64) {
         for size in [0.0, 0.3, 1.0, 3.0, 10.0, 30.0] {
             let w: Vec<f64> = (0..dim).map(|_| size * dice.signed()).collect();
             let mut plane = P::Plane::default();
-            problem.oracle(i, &w, &mut work, &mut plane);
+            problem.oracle(i, &w, &mut work, &mut plane).unwrap();
             if !planes.contains(&plane) {
                 planes.push(plane);
             }

@@ -37,12 +37,12 @@ impl<'p, P: Problem> EveryStep<'p, P> {
         self.orders.draw();
         let order: Vec<usize> = self.orders.list().iter().map(|i| *i as usize).collect();
         for &i in &order {
-            assert!(self.now.exact_step_among(i, self.sets[i].planes(), meter, None));
+            assert!(self.now.exact_step_among(i, self.sets[i].planes(), meter, None).is_ok());
             self.sets[i].insert(&self.now.hat, self.iteration, params.n, &mut self.spare);
         }
         for _ in 0..PASSES {
             for &i in order.iter().filter(|i| !self.sets[**i].is_empty()).collect::<Vec<_>>() {
-                meter.approximate_step(|| self.approximate_step(i, params.t));
+                meter.approximate_step(|| self.approximate_step(i, params.t)).unwrap();
             }
         }
         if self.iteration.is_multiple_of(10) {
@@ -75,7 +75,7 @@ fn check<P: Problem>(problem: &P, order: Order) -> u64 {
         all.iterate(&params, &mut all_meter);
         all_meter.pause();
         our_meter.resume();
-        ours.iterate(&mut our_meter);
+        ours.iterate(&mut our_meter).unwrap();
         our_meter.pause();
         let bits = |w: &[f64]| w.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&ours.solution().w), bits(&all.now.w), "iteration {iteration}");
@@ -92,7 +92,7 @@ fn check<P: Problem>(problem: &P, order: Order) -> u64 {
 
 #[test]
 fn skipped_steps_change_no_bit() {
-    for order in [Order::Permutation, Order::Sequential, Order::Uniform] {
+    for order in [Order::PERMUTATION, Order::SEQUENTIAL, Order::UNIFORM] {
         let mut skipped = [0; 3];
         for seed in 0..5 {
             skipped[0] += check(&multiclass(seed, 40), order);

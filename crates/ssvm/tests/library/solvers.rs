@@ -9,8 +9,8 @@ use ssvm::problem::MulticlassProblem;
 use ssvm::solver::order::Order;
 use ssvm::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule, Standard};
 use ssvm::{
-    Budget, Cadence, ClockKind, Course, Iteration, Metered, Outcome, Problem, Quiet, Solver, SolverInfo, SolverSpec,
-    SolverTable, StopReason, TracePoint, Value, drive,
+    Budget, Cadence, ClockKind, Interrupt, Iteration, Metered, Outcome, Problem, Quiet, RunLimits, Solver, SolverInfo,
+    SolverSpec, SolverTable, StopReason, TracePoint, Value, drive,
 };
 
 /// Rounding of sums of about a hundred terms of size one.
@@ -52,9 +52,8 @@ fn build<'p, P: Problem>(spec: &SolverSpec, problem: &'p P, seed: u64) -> Box<dy
 }
 
 fn run<P: Problem>(problem: &P, spec: &SolverSpec, seed: u64, budget: &Budget) -> Outcome {
-    let course =
-        Course { clock: ClockKind::VIRTUAL, oracle_cost: ssvm::OracleCost::ONE, budget, evaluate: &Cadence::Every(1) };
-    drive(problem, &mut *build(spec, problem, seed), course, &mut Quiet).unwrap()
+    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(budget.clone(), Cadence::Every(1)) };
+    drive(problem, &mut *build(spec, problem, seed), &limits, &mut Quiet).unwrap()
 }
 
 fn last(outcome: &Outcome) -> &TracePoint {
@@ -69,7 +68,7 @@ fn has_dual(solver: &dyn Solver) -> bool {
 /// F never falls from pass to pass or from iteration to iteration, F ≤ P, working sets obey N.
 fn check_invariants<P: Problem>(problem: &P) {
     for info in Standard.infos() {
-        let most = match (has(&info, "N"), info.keeps_planes) {
+        let most = match (has(&info, "N"), info.planes.is_some()) {
             // Planes with weight stay.
             (true, _) if has(&info, "memory") => u64::MAX,
             (true, _) => MOST_PLANES,
@@ -90,7 +89,7 @@ fn check_invariants<P: Problem>(problem: &P) {
                 before = now;
                 let solution = solver.solution();
                 let value = problem.as_dyn().evaluate(&solution.w, &[], false, &|| false);
-                best_primal = best_primal.min(value.expect("nobody cancels").primal);
+                best_primal = best_primal.min(value.expect("an oracle").expect("nobody cancels").primal);
                 best_dual = best_dual.max(now).max(solution.dual(problem.lambda()));
                 assert!(best_dual <= best_primal + ROUNDING, "{spec:?}: F {best_dual} above P {best_primal}");
                 let (mean, largest) = solver.planes();
@@ -200,7 +199,7 @@ fn working_sets_forget_after_t_iterations() {
     let problem = multiclass(3, 30);
     let mut largest = Vec::new();
     for t in [0, 1, 5, 1000] {
-        let params = MultiPlaneParams { t, ..params(Order::Permutation, Some(2), false) };
+        let params = MultiPlaneParams { t, ..params(Order::PERMUTATION, Some(2), false) };
         let mut solver = MultiPlane::new(Metered::new(&problem), &params, 1);
         for _ in 0..40 {
             iterate(&mut solver);
@@ -256,9 +255,14 @@ fn a_budget_of_n_calls_completes_an_iteration() {
                 let moved = last.dual > 0.0 || last.dual == f64::NEG_INFINITY;
                 assert!(complete == 0 || moved, "{}: {calls} calls left F at {}", info.name, last.dual);
             }
-            assert_eq!(iterate_until(&mut *build(&spec, problem, 1), Some(n)), Iteration::Complete, "{}", info.name);
+            assert_eq!(
+                iterate_until(&mut *build(&spec, problem, 1), Some(n)),
+                Ok(Iteration::Complete),
+                "{}",
+                info.name
+            );
             let short = iterate_until(&mut *build(&spec, problem, 1), Some(n - 1));
-            assert_eq!(short, Iteration::Interrupted, "{}", info.name);
+            assert_eq!(short, Err(Interrupt::Limit), "{}", info.name);
         }
     }
     check(&multiclass(2, 9));
@@ -305,7 +309,7 @@ fn gap_budgets_stop_at_the_first_evaluation_that_is_small_enough() {
 #[test]
 fn every_row_brackets_the_certified_optimum() {
     fn check<P: Problem>(problem: &P) {
-        let optimum = problem.as_dyn().bracket(1e-8, &|| false, &mut |_| {});
+        let optimum = problem.as_dyn().bracket(1e-8, &|| false, &mut |_| {}).unwrap();
         for info in Standard.infos() {
             let spec = spec(&info, &[("passes", Value::Count(3))]);
             let outcome = run(problem, &spec, 3, &Budget::iterations(60));
@@ -328,7 +332,7 @@ fn every_row_brackets_the_certified_optimum() {
 #[test]
 fn pair_steps_reach_the_optimum() {
     let problem = multiclass(7, 30);
-    let optimum = problem.as_dyn().bracket(1e-12, &|| false, &mut |_| {});
+    let optimum = problem.as_dyn().bracket(1e-12, &|| false, &mut |_| {}).unwrap();
     for name in ["mp-bcfw-gram", "mp-bcfw-gap", "bcfw-pair", "bcfw-gap-pair-cache", "bcfw-lazy", "one-slack"] {
         let outcome = run(&problem, &SolverSpec::new(name), 1, &Budget::iterations(3000));
         let short = (optimum.lower - last(&outcome).dual) / optimum.lower;
@@ -385,13 +389,8 @@ fn a_gap_alone_ends_no_run_without_a_dual() {
     let problem = multiclass(1, 10);
     let spec = SolverSpec::new("ssg-avg");
     let budget = Budget { gap: Some(1e-3), ..Budget::default() };
-    let course = Course {
-        clock: ClockKind::VIRTUAL,
-        oracle_cost: ssvm::OracleCost::ONE,
-        budget: &budget,
-        evaluate: &Cadence::Every(1),
-    };
-    let error = drive(&problem, &mut *build(&spec, &problem, 1), course, &mut Quiet).unwrap_err().to_string();
+    let limits = RunLimits { clock: ClockKind::VIRTUAL, ..RunLimits::new(budget, Cadence::Every(1)) };
+    let error = drive(&problem, &mut *build(&spec, &problem, 1), &limits, &mut Quiet).unwrap_err().to_string();
     assert!(error.contains("no dual"), "{error}");
 }
 

@@ -13,7 +13,7 @@ mod search;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{COPIES, Certificate, Direction, Family, Paper, Problem, Sink, Size, vectors};
+use super::{COPIES, Certificate, Direction, Family, Fault, Paper, Problem, Sink, Size, vectors};
 use crate::data::GraphData;
 use crate::error::{Error, Result};
 use crate::linalg::{add_scaled, dot, mix_advance, mix_products, norm2, prefetch};
@@ -55,6 +55,25 @@ pub const POTTS_GRAPH: Family = Family {
 };
 
 /// Binary or Potts graph labelling with normalised Hamming loss and a fixed pairwise weight.
+///
+/// ```
+/// use ssvm::{Solve, data::GraphData, problem::GraphProblem};
+///
+/// // Two nodes, one edge, one feature.
+/// let data = GraphData {
+///     num_labels: 2,
+///     features_per_node: 1,
+///     features: vec![-1.0f32, 1.0].into(),
+///     labels: vec![0, 1],
+///     node_offsets: vec![0, 2],
+///     edges: vec![[0, 1]],
+///     edge_offsets: vec![0, 1],
+///     pairwise_weight: 0.1,
+/// };
+/// let outcome = Solve::new(&GraphProblem::new(data.into(), 0.5, 0.1)?).gap(1e-6).run()?;
+/// assert_eq!(outcome.weights.len(), 2);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub struct GraphProblem {
     data: Arc<GraphData>,
     topologies: Vec<Topology>,
@@ -198,7 +217,7 @@ impl Problem for GraphProblem {
         self.blocks == 1
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> u64 {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> Result<u64, Fault> {
         self.oracle_among(i, w, std::iter::empty(), work, plane)
     }
 
@@ -209,7 +228,7 @@ impl Problem for GraphProblem {
         known: impl Iterator<Item = &'a GraphPlane>,
         work: &mut GraphWork,
         plane: &mut GraphPlane,
-    ) -> u64 {
+    ) -> Result<u64, Fault> {
         let topology = &self.topologies[i];
         let nodes = topology.num_nodes();
         let scores = &mut work.scores[..nodes * self.blocks];
@@ -233,13 +252,13 @@ impl Problem for GraphProblem {
             }
             operations
         };
-        score_ops + FLOW_UNITS * operations
+        Ok(score_ops + FLOW_UNITS * operations)
     }
 
-    fn certify(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> Certificate {
-        let operations = self.oracle(i, w, work, plane);
+    fn certify(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> Result<Certificate, Fault> {
+        let operations = self.oracle(i, w, work, plane)?;
         if self.exact() {
-            return Certificate::exact(self.value(i, plane, w, work), operations);
+            return Ok(Certificate::exact(self.value(i, plane, w, work), operations));
         }
         let energy = self.potts(i, &work.scores);
         // Sweeps for half as long again as the call: with what follows them a term takes less than three calls.
@@ -254,7 +273,7 @@ impl Problem for GraphProblem {
         let lower = self.value(i, plane, w, work).max(0.0);
         let upper = (above_truth / truth.len() as f64 * self.inverse_n()).max(lower);
         let operations = operations + FLOW_UNITS * report.operations;
-        Certificate { lower, upper, proven: report.exact, operations }
+        Ok(Certificate { lower, upper, proven: report.exact, operations })
     }
 
     fn load<'a>(
