@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::records::{executed, point, results, run};
 use crate::common::sessions;
 use ssvm_bench::gate::baseline::Provenance;
-use ssvm_bench::gate::{Baseline, gate, measure};
+use ssvm_bench::gate::{Baseline, counters, measure};
 use ssvm_bench::render::figure;
 use ssvm_bench::render::report::{self, Input};
 use ssvm_bench::render::tables::league::{Part, sections};
@@ -291,7 +291,7 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     let cells = measure::cells(&results.records).unwrap();
     let baseline = Baseline::of(&cells, &[], Provenance::default()).unwrap();
     let baseline = Baseline::parse(Path::new("baseline.toml"), &baseline.text()).unwrap();
-    let findings = gate::judge(&baseline, &cells);
+    let findings = counters::judge(&baseline, &cells);
     assert!(findings.iter().all(|finding| !finding.judgement.fails()), "{findings:?}");
     let asked = |metric: &str| {
         findings.iter().any(|finding| finding.cell.solver == "no-dual" && finding.metric.contains(metric))
