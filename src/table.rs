@@ -176,10 +176,10 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 }
 
 /// A row of anything that is a [`Cell`].
-#[macro_export]
 macro_rules! cells {
     ($($value:expr),* $(,)?) => { vec![$($crate::table::Cell::from($value)),*] };
 }
+pub(crate) use cells;
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -13,7 +13,7 @@ use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::gate::baseline::{self, Counts, Provenance};
 use crate::gate::measure::{self, Runs};
-use crate::gate::{Baseline, Cell, Finding, Judgement, gate, instructions, output, workload};
+use crate::gate::{Baseline, Cell, Finding, Judgement, counters, instructions, output, workload};
 use crate::render::tables::findings as words;
 use crate::run::host;
 use crate::store::RunRecord;
@@ -62,13 +62,11 @@ pub struct OutputArgs {
     bencher: Option<PathBuf>,
 }
 
-/// The files to write: a wrong path must not cost the measurement, so their folders are tried before it.
-pub(super) struct Outputs {
-    files: Vec<(PathBuf, fn(&str, &[Finding]) -> String)>,
-}
+/// The files to write, each with its format.
+pub(super) struct Outputs(Vec<(PathBuf, fn(&str, &[Finding]) -> String)>);
 
 impl OutputArgs {
-    /// Opens every file that was asked for.
+    /// Tries the folder of every file: a wrong path must not cost the measurement.
     pub(super) fn open(&self) -> anyhow::Result<Outputs> {
         type Writer = fn(&str, &[Finding]) -> String;
         let wanted: [(&Option<PathBuf>, Writer); 3] = [
@@ -77,18 +75,20 @@ impl OutputArgs {
             (&self.bencher, |_, findings| output::bencher(findings)),
         ];
         let mut outputs = Vec::new();
-        for (path, format) in wanted.into_iter().filter_map(|(path, format)| Some((path.as_ref()?, format))) {
-            files::try_folder(path)?;
-            outputs.push((path.clone(), format));
+        for (path, format) in wanted {
+            if let Some(path) = path {
+                files::try_folder(path)?;
+                outputs.push((path.clone(), format));
+            }
         }
-        Ok(Outputs { files: outputs })
+        Ok(Outputs(outputs))
     }
 }
 
 impl Outputs {
     /// Writes the files and the step summary, prints the table, gives the verdict.
     pub(super) fn write(self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
-        for (path, format) in self.files {
+        for (path, format) in self.0 {
             files::write_bytes(&path, format(title, findings).as_bytes())?;
         }
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) {
@@ -131,11 +131,11 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     let provenance = Provenance::of_results(&manifest);
     if let Some(path) = &args.save {
         let mut baseline = Baseline::of(&cells, &wanted, provenance)?;
-        baseline.instructions = match counts(args)? {
-            Some(counts) => Some(counts),
+        baseline.instructions = match instructions(args, None)? {
+            Some(Ok(counts)) => Some(counts),
             // Counters and instruction counts are saved apart: the one does not forget the other.
-            None if path.exists() => Baseline::load(path)?.instructions,
-            None => None,
+            _ if path.exists() => Baseline::load(path)?.instructions,
+            _ => None,
         };
         baseline.save(path)?;
         note(&format!("saved {} cells of {} to {}", cells.len(), args.results.display(), path.display()));
@@ -143,28 +143,21 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     }
 
     let mut baseline = Baseline::load(&args.baseline)?;
-    let refused = instructions_gap(args, &baseline);
-    let counts = match &refused {
-        Some(reason) => {
-            note(&format!("instruction counts skipped: {reason}"));
-            None
-        }
-        None => counts(args)?,
-    };
+    let counted = instructions(args, Some(&baseline))?;
     if !args.update.is_empty() {
+        let counts = counted.as_ref().and_then(|counted| counted.as_ref().ok());
         for name in &args.update {
-            accept(&mut baseline, &cells, &wanted, counts.as_ref(), name)?;
+            accept(&mut baseline, &cells, &wanted, counts, name)?;
         }
         baseline.provenance = provenance;
         baseline.save(&args.baseline)?;
         note(&format!("updated {}", args.baseline.display()));
     }
-    let mut findings = gate::judge(&baseline, &cells);
-    if let (Some(old), Some(new)) = (&baseline.instructions, &counts) {
-        findings.extend(instructions::judge(&old.counts, &new.counts));
-    }
-    if let Some(reason) = refused {
-        findings.extend(instructions::not_judged(baseline.instructions.as_ref(), &reason));
+    let mut findings = counters::judge(&baseline, &cells);
+    match (counted, &baseline.instructions) {
+        (Some(Ok(new)), Some(old)) => findings.extend(instructions::judge(&old.counts, &new.counts)),
+        (Some(Err(reason)), old) => findings.extend(instructions::not_judged(old.as_ref(), &reason)),
+        _ => {}
     }
     let verdict = outputs.write("Regression gate", &findings)?;
     advise(args, &baseline, &findings);
@@ -207,44 +200,33 @@ fn check_versions(results: &Path, records: &[RunRecord], catalog: &dyn Catalog) 
 
 /// The gaps that the config of a result folder wants to be measured at.
 fn gap_targets(manifest: &Manifest, catalog: &dyn Catalog) -> Vec<f64> {
-    let config = baseline::last_config(manifest);
-    let experiment = config.and_then(|config| {
-        let path = Path::new(&config.name);
-        Experiment::parse(path, &config.text, catalog.solvers()).ok()
-    });
+    let Some(config) = baseline::last_config(manifest) else { return Vec::new() };
+    let experiment = Experiment::parse(Path::new(&config.name), &config.text, catalog.solvers());
     experiment.map_or(Vec::new(), |experiment| experiment.gap_targets)
 }
 
-/// Why instructions are not counted although asked for.
-fn instructions_gap(args: &CheckArgs, baseline: &Baseline) -> Option<String> {
-    if !args.instructions {
-        return None;
-    }
-    if !instructions::available() {
-        return Some("valgrind is not installed".to_owned());
-    }
-    instructions::unlike(baseline.instructions.as_ref(), &here())
-}
-
-fn here() -> Provenance {
-    let valgrind = instructions::version().unwrap_or_default();
-    Provenance { cpu: host::cpu_features(), valgrind, ..Provenance::new("solve", &host::code()) }
-}
-
-/// Instruction counts of this program, when asked for and possible.
-fn counts(args: &CheckArgs) -> anyhow::Result<Option<Counts>> {
+/// Instruction counts of this program, if asked for, or why they cannot be counted or compared with the baseline.
+fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result<Option<Result<Counts, String>>> {
     if !args.instructions {
         return Ok(None);
     }
-    if !instructions::available() {
-        note("instruction counts skipped: valgrind is not installed");
-        return Ok(None);
+    let valgrind = instructions::version();
+    let mut provenance = Provenance::new("solve", &host::code());
+    provenance.cpu = host::cpu_features();
+    provenance.valgrind = valgrind.clone().unwrap_or_default();
+    let refused = match (valgrind, baseline) {
+        (None, _) => Some("valgrind is not installed".to_owned()),
+        (_, Some(baseline)) => instructions::unlike(baseline.instructions.as_ref(), &provenance),
+        (_, None) => None,
+    };
+    if let Some(reason) = refused {
+        note(&format!("instruction counts skipped: {reason}"));
+        return Ok(Some(Err(reason)));
     }
     let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let counts = instructions::count(&program, &workload::standard(), |cell| {
-        note(&format!("counting instructions: {cell}"));
-    })?;
-    Ok(Some(Counts { provenance: here(), counts }))
+    let say = |cell: &Cell| note(&format!("counting instructions: {cell}"));
+    let counts = instructions::count(&program, &workload::standard(), say)?;
+    Ok(Some(Ok(Counts { provenance, counts })))
 }
 
 /// Takes what `name` names into the baseline; a cell that is not in the results any more leaves it.
@@ -255,14 +237,12 @@ fn accept(
     counts: Option<&Counts>,
     name: &str,
 ) -> anyhow::Result<()> {
-    let mut known: Vec<Cell> = baseline.cells.keys().chain(cells.keys()).cloned().collect();
+    let mut known: BTreeSet<Cell> = baseline.cells.keys().chain(cells.keys()).cloned().collect();
     if let (Some(old), Some(new)) = (&mut baseline.instructions, counts) {
         known.extend(new.counts.keys().cloned());
         let counted = new.counts.iter().filter(|(cell, _)| cell.is_named(name));
         old.counts.extend(counted.map(|(cell, count)| (cell.clone(), *count)));
     }
-    known.sort();
-    known.dedup();
     let named: Vec<&Cell> = known.iter().filter(|cell| cell.is_named(name)).collect();
     if named.is_empty() {
         let known: Vec<String> = known.iter().map(Cell::to_string).collect();
@@ -277,36 +257,28 @@ fn accept(
     Ok(())
 }
 
-/// Says what to do next: the exact command that accepts what was found.
+/// Tells the exact command that accepts what was found.
 fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
-    let cells = |wanted: &dyn Fn(Judgement) -> bool| {
-        let mut cells: Vec<&Cell> = findings.iter().filter(|f| wanted(f.judgement)).map(|f| &f.cell).collect();
-        cells.sort();
-        cells.dedup();
-        cells
-    };
-    let (failed, better) = (cells(&|j| j.fails()), cells(&|j| j == Judgement::Better));
-    if failed.is_empty() && better.is_empty() {
+    let failed = findings.iter().filter(|finding| finding.judgement.fails()).count();
+    let worth = |finding: &&Finding| finding.judgement.fails() || finding.judgement == Judgement::Better;
+    let accepted: BTreeSet<&Cell> = findings.iter().filter(worth).map(|finding| &finding.cell).collect();
+    if accepted.is_empty() {
         return;
     }
-    let count = findings.iter().filter(|finding| finding.judgement.fails()).count();
-    if failed.is_empty() {
+    if failed == 0 {
         note("Better than the baseline. Accept it with:");
     } else {
         let Provenance { code, commit, .. } = &baseline.provenance;
-        let metrics = if count == 1 { "metric" } else { "metrics" };
-        note(&format!("The gate failed: {count} {metrics} against the baseline of commit {commit} (code {code})."));
+        let metrics = if failed == 1 { "metric" } else { "metrics" };
+        note(&format!("The gate failed: {failed} {metrics} against the baseline of commit {commit} (code {code})."));
         note("If the change is meant, accept it with:");
     }
-    let mut accepted = [failed, better].concat();
-    accepted.sort();
-    accepted.dedup();
     let (results, file) = (args.results.display(), args.baseline.display());
     let counting = if args.instructions { " --instructions" } else { "" };
     if accepted.len() > 5 {
         note(&format!("  ssvm-bench check {results}{counting} --save {file}"));
     } else {
-        let updates: Vec<String> = accepted.iter().map(|cell| format!(" --update '{cell}'")).collect();
-        note(&format!("  ssvm-bench check {results} --baseline {file}{counting}{}", updates.concat()));
+        let updates: String = accepted.iter().map(|cell| format!(" --update '{cell}'")).collect();
+        note(&format!("  ssvm-bench check {results} --baseline {file}{counting}{updates}"));
     }
 }

@@ -129,7 +129,7 @@ fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Findin
             note(&format!("round {round} of {}", design.rounds));
         }
     })?;
-    if args.versus.is_none() && instructions::available() {
+    if args.versus.is_none() && instructions::version().is_some() {
         for (finding, workload) in findings.iter_mut().zip(&workloads).filter(|(f, _)| f.judgement.fails()) {
             explain(finding, workload, [&other, &this])?;
         }

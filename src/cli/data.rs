@@ -1,4 +1,4 @@
-//! `data`: the known sets, where they are, their checksums; fetching, preparing and looking at them.
+//! `data`: list, check, fetch, prepare and show the public data sets.
 
 use std::path::PathBuf;
 
@@ -9,18 +9,17 @@ use serde_json::json;
 
 use super::format::table_or_json;
 use super::{note, print};
-use crate::cells;
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
 use crate::dataset::images::ImageSet;
 use crate::dataset::known::{Checked, DataDir, KnownSet};
-use crate::dataset::memory::Room;
+use crate::dataset::memory::Quota;
 use crate::dataset::npy;
 use crate::dataset::prepare::{self, Recipe};
 use crate::experiment::catalog::Catalog;
 use crate::table::Kind::{Text, Values};
-use crate::table::{Format, Table};
+use crate::table::{Format, Table, cells};
 use crate::text::nearest;
 use ssvm::oracle::predict::predict;
 
@@ -43,7 +42,7 @@ enum DataCommand {
         #[arg(long, value_parser = table_or_json(), default_value = "table")]
         format: Format,
     },
-    /// Compare the files that are there with their known or recorded checksums.
+    /// Compare the files of data sets with their known or recorded checksums.
     #[command(after_help = "Example: ssvm-bench data check usps ocr")]
     Check {
         /// Sets; all that are found if none is named.
@@ -158,7 +157,7 @@ fn public(catalog: &dyn Catalog) -> impl Iterator<Item = (&DatasetInfo, &'static
     catalog.datasets().iter().filter_map(|info| Some((info, info.known?)))
 }
 
-/// The public set of this name, or an error that names those there are.
+/// The public set of this name; fails with the names of those that exist.
 fn find(catalog: &dyn Catalog, name: &str) -> anyhow::Result<&'static KnownSet> {
     if let Some((_, set)) = public(catalog).find(|(info, _)| info.name == name) {
         return Ok(set);
@@ -222,8 +221,8 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
             let text = match checked {
                 Checked::Known => "right: the content is the known one".into(),
                 Checked::Recorded => "as at the first download, which was trusted: no checksum is known".into(),
-                Checked::Unrecorded(found) => format!("there; nothing to compare with, sha256 {found}"),
-                Checked::Missing => "not there; training does not need it".into(),
+                Checked::Unrecorded(found) => format!("found; nothing to compare with, sha256 {found}"),
+                Checked::Missing => "missing; training does not need it".into(),
                 Checked::Different(expected, found) => {
                     wrong += 1;
                     format!("WRONG: sha256 {found}, expected {expected}; move it away and fetch {} again", set.name)
@@ -295,8 +294,8 @@ fn show(
     let predicted = match weights {
         Some(path) => {
             let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let w = npy::read::<f64>(std::io::BufReader::new(file), &mut Room::of(path)?);
-            let w = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?.values;
+            let w = npy::read::<f64>(std::io::BufReader::new(file), &mut Quota::of(path)?);
+            let w = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?.1;
             let expected = FEATURES * images.num_labels();
             if w.len() != expected {
                 bail!(

@@ -1,11 +1,11 @@
-//! What `plan --emit` and `slurm submit` share: options of the engines that run shards, and the job they are told of.
+//! What `plan --emit` and `slurm submit` share: options of the engines that run shards, and the job they describe.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::run::SelectArgs;
 use crate::dataset::DataDir;
 use crate::experiment::Experiment;
-use crate::run::cluster::{Job, TimeLimit, sbatch, shell};
+use crate::run::cluster::{ClusterJob, TimeLimit, script_path, script_word};
 
 /// Options of engines.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,20 +16,15 @@ pub struct EngineArgs {
     /// Time limit of a task, as sbatch reads it: MINUTES, HOURS:MINUTES:SECONDS, DAYS-HOURS; no run starts shortly before it
     #[arg(long, value_name = "TIME")]
     pub time: Option<TimeLimit>,
-    /// Whole nodes, for timings that nobody else disturbs
+    /// Whole nodes, for timings that no other job disturbs
     #[arg(long)]
     pub exclusive: bool,
-    /// Tasks that may run at the same time; with GNU parallel on each machine [default: as many as there is room for]
+    /// Tasks that may run at the same time; with GNU parallel on each machine [default: as many as fit]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
 }
 
-/// The id file of a result folder.
-pub fn ids(out: &Path) -> PathBuf {
-    out.join("shards.txt")
-}
-
-/// A job of so many shards; its longest run is not known yet.
+/// A job of this many shards; its longest run is not known yet.
 pub fn job(
     args: &EngineArgs,
     experiment: &Experiment,
@@ -37,23 +32,27 @@ pub fn job(
     out: &Path,
     data: &DataDir,
     shards: usize,
-) -> anyhow::Result<Job> {
-    let out = shell::path(out)?;
-    sbatch::check_folder(&out)?;
-    let program = std::env::current_exe()?;
-    let word = |text: &String, what: &str| shell::checked(text, what);
-    Ok(Job {
-        name: word(&experiment.name, "the name")?,
-        program: shell::path(&program)?,
-        config: config(&experiment.path)?,
-        ids: shell::path(&ids(Path::new(&out)))?,
+) -> anyhow::Result<ClusterJob> {
+    let out = script_path(out)?;
+    if out.contains('\\') {
+        anyhow::bail!("{out}: sbatch takes no output path with a backslash; choose another --out");
+    }
+    // A config that is built in has a name and no file.
+    let config = match experiment.path.exists() {
+        true => script_path(&experiment.path)?,
+        false => script_word(&experiment.path.to_string_lossy(), "the config")?,
+    };
+    Ok(ClusterJob {
+        name: script_word(&experiment.name, "the name")?,
+        program: script_path(&std::env::current_exe()?)?,
+        config,
         out,
-        data_dir: Some(shell::path(&data.path)?),
-        only: experiment.only.iter().map(|pattern| word(&pattern.to_string(), "--only")).collect::<Result<_, _>>()?,
-        folder: shell::path(&std::env::current_dir()?)?,
+        data_dir: Some(script_path(&data.path)?),
+        only: select.only.iter().map(|pattern| script_word(pattern, "--only")).collect::<Result<_, _>>()?,
+        folder: script_path(&std::env::current_dir()?)?,
         shards,
-        longest: 0.0,
-        partition: args.partition.as_ref().map(|name| word(name, "--partition")).transpose()?,
+        longest_s: 0.0,
+        partition: args.partition.as_ref().map(|name| script_word(name, "--partition")).transpose()?,
         time: args.time.clone(),
         exclusive: args.exclusive,
         at_once: args.at_once.map(|count| count as usize),
@@ -63,12 +62,4 @@ pub fn job(
         isolated: select.isolated,
         more: Vec::new(),
     })
-}
-
-/// A config file by its whole path; one that is built in by its name.
-fn config(path: &Path) -> anyhow::Result<String> {
-    if path.exists() {
-        return Ok(shell::path(path)?);
-    }
-    Ok(shell::checked(&path.to_string_lossy(), "the config")?)
 }

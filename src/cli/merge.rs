@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::format::table_or_json;
 use super::{note, print};
-use crate::run::cluster::status::Found;
+use crate::run::cluster::status::FoundRuns;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::merge::merge;
 use crate::table::Format;
@@ -59,7 +59,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
         bail!("{} runs contradict each other, such as {first}", merged.contradictions.len());
     }
     if let Some(list) = list {
-        let (found, _) = Found::read(std::slice::from_ref(&args.out), &list.ids(None)?)?;
+        let (found, _) = FoundRuns::read(std::slice::from_ref(&args.out), &list.ids(None)?)?;
         found.complete(list.shards())?;
     }
     Ok(())

@@ -20,7 +20,7 @@ pub struct OracleArgs {
 
 #[derive(Subcommand)]
 enum What {
-    /// Asks some terms at several w and checks the answers. Exit code 2 when something should not be.
+    /// Ask some terms at several w and check the answers. Exit code 2 when a check fails.
     Test(TestArgs),
 }
 
@@ -87,8 +87,12 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
     );
     for (check, count) in &trial.checks {
         let findings: Vec<_> = trial.findings.iter().filter(|finding| finding.check == *check).collect();
-        let verdict = if findings.is_empty() { "fine".into() } else { format!("{} times not so", findings.len()) };
-        text += &format!("{check}: {verdict}, {count} times looked\n");
+        let verdict = if findings.is_empty() {
+            format!("fine ({count} checks)")
+        } else {
+            format!("{} of {count} checks failed", findings.len())
+        };
+        text += &format!("{check}: {verdict}\n");
         for finding in findings.iter().take(SHOWN) {
             text += &format!("  term {}: {}\n", finding.term, finding.text);
         }

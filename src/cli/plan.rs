@@ -6,18 +6,17 @@ use super::engines::{self, EngineArgs};
 use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
 use super::{note, print};
-use crate::cells;
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Estimator, Experiment, Plan, RunSpec, plan_memory};
-use crate::run::cluster::{Job, hyperqueue, parallel, sbatch};
+use crate::run::cluster::{ClusterJob, scripts};
 use crate::run::existing::Existing;
 use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
 use crate::store::folder::Contents;
 use crate::table::Kind::{Count, Text, Values};
-use crate::table::{Format, Table};
+use crate::table::{Format, Table, cells};
 use crate::text::{bytes, duration};
 
 /// Arguments of `plan`.
@@ -133,18 +132,18 @@ fn sharded(
     args: &PlanArgs,
     outlook: &Outlook,
     shards: usize,
-    job: impl Fn() -> anyhow::Result<Job>,
+    job: impl Fn() -> anyhow::Result<ClusterJob>,
 ) -> anyhow::Result<String> {
     let wanted = |run: &RunSpec| !args.missing || !outlook.existing.has(run);
     let split = shard::split(&outlook.plan, shards, wanted, |run| outlook.seconds(run));
-    let job = || job().map(|job| Job { longest: split.longest(), ..job });
+    let job = || job().map(|job| ClusterJob { longest_s: split.longest(), ..job });
     Ok(match args.emit {
         None => shard_table(&split, &outlook.summary),
         Some(Emit::Lines) => split.lines(),
         Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
-        Some(Emit::Sbatch) => sbatch::text(&job()?),
-        Some(Emit::Hq) => hyperqueue::text(&job()?),
-        Some(Emit::Parallel) => parallel::text(&job()?),
+        Some(Emit::Sbatch) => scripts::slurm_array(&job()?),
+        Some(Emit::Hq) => scripts::hyperqueue(&job()?),
+        Some(Emit::Parallel) => scripts::parallel(&job()?),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use toml::Spanned;
@@ -35,11 +36,8 @@ const PAPER: &str = "paper";
 /// Most repeats: the runs of a plan are held in memory.
 const MOST_REPEATS: u64 = 10_000;
 
-/// Whether a name can be that of one folder here, and of nothing else.
-fn is_plain(name: &str) -> bool {
-    let strange = |c: char| c.is_control() || c == '/' || c == '\\';
-    name.chars().count() <= 100 && !name.starts_with('.') && !name.contains(strange)
-}
+/// Most workers, and most threads of each.
+const MOST_THREADS: u64 = 1024;
 
 /// A checked config: data sets × solvers × repeats.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,42 +127,22 @@ impl Experiment {
     pub fn parse(path: &Path, text: &str, solvers: &[SolverInfo]) -> Result<Self> {
         let source = Source { path, text };
         let file = source.parse()?;
-        let clock = match &file.clock {
-            Some(word) => word.get_ref().parse().map_err(|e: ssvm::Error| source.error(word, e.to_string()))?,
-            None => ClockKind::WALL,
-        };
-        let evaluate = match &file.evaluate {
-            Some(word) => word.get_ref().parse().map_err(|e: ssvm::Error| source.error(word, e.to_string()))?,
-            None => Cadence::Log,
-        };
-        if file.name.get_ref().trim().is_empty() {
-            return Err(source.error(&file.name, "the name is empty"));
-        }
-        if !is_plain(file.name.get_ref()) {
-            let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ \
-                or a control character, no dot at the beginning";
-            return Err(source.error(&file.name, message));
-        }
-        let repeats = source.at_least_one(file.repeats.as_ref(), "repeats")?.unwrap_or(1);
-        if let Some(given) = file.repeats.as_ref().filter(|_| repeats > MOST_REPEATS) {
-            return Err(source.error(given, format!("repeats must be at most {MOST_REPEATS}")));
-        }
-        let jobs = source.few(file.jobs.as_ref(), "jobs")?;
-        let threads = source.few(file.threads.as_ref(), "threads")?;
+        let clock: ClockKind = source.word(file.clock.as_ref())?.unwrap_or(ClockKind::WALL);
+        source.name(&file.name)?;
         Ok(Self {
             name: file.name.get_ref().clone(),
             path: path.to_owned(),
             text: text.to_owned(),
             seed: file.seed.unwrap_or(0),
-            repeats,
+            repeats: source.count(file.repeats.as_ref(), "repeats", MOST_REPEATS)?.unwrap_or(1),
             clock,
-            evaluate,
-            jobs,
-            threads: threads.unwrap_or(1),
+            evaluate: source.word(file.evaluate.as_ref())?.unwrap_or(Cadence::Log),
+            jobs: source.count(file.jobs.as_ref(), "jobs", MOST_THREADS)?.map(|count| count as usize),
+            threads: source.count(file.threads.as_ref(), "threads", MOST_THREADS)?.unwrap_or(1) as usize,
             timeout: source.limit(file.timeout_s.as_ref(), "timeout_s")?,
             // A repeatable clock cannot be disturbed.
             probes: file.probes.unwrap_or(if clock.repeatable() { 0 } else { 3 }),
-            gap_targets: source.falling(file.gap_targets.as_ref())?,
+            gap_targets: source.gap_targets(file.gap_targets.as_ref())?,
             datasets: source.datasets(&file)?,
             solvers: source.solvers(&file, solvers)?,
             only: Vec::new(),
@@ -172,7 +150,7 @@ impl Experiment {
         })
     }
 
-    /// Where its results go unless told otherwise.
+    /// The default folder of its results.
     pub fn folder(&self) -> PathBuf {
         PathBuf::from("results").join(&self.name)
     }
@@ -200,40 +178,47 @@ impl Experiment {
 }
 
 impl Source<'_> {
+    /// An error when a name cannot be that of one folder in `results`.
+    fn name(&self, name: &Spanned<String>) -> Result<()> {
+        let text = name.get_ref();
+        if text.trim().is_empty() {
+            return Err(self.error(name, "the name is empty"));
+        }
+        let strange = |c: char| c.is_control() || c == '/' || c == '\\';
+        if text.chars().count() > 100 || text.starts_with('.') || text.contains(strange) {
+            let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ \
+                or a control character, no dot at the beginning";
+            return Err(self.error(name, message));
+        }
+        Ok(())
+    }
+
     fn datasets(&self, file: &wire::File) -> Result<Vec<DatasetSpec>> {
         if file.dataset.is_empty() {
             return Err(Error::file(self.path, "no data set; add `[[dataset]]` with `name = \"usps-synth\"`"));
         }
         let mut datasets: Vec<DatasetSpec> = Vec::new();
+        // Both names of an entry, and the line it is on.
+        let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
         for entry in &file.dataset {
-            let line = self.line(entry.get_ref().name.span().start);
             let entry = entry.get_ref();
-            let name = entry.name.get_ref().clone();
-            let otherwise = entry.otherwise.as_ref().map(|name| name.get_ref().clone());
-            let names = [Some(&name), otherwise.as_ref()];
-            let taken = |other: &DatasetSpec| {
-                names.into_iter().flatten().find(|name| **name == other.name || Some(*name) == other.otherwise.as_ref())
-            };
-            if let Some((other, name)) = datasets.iter().find_map(|other| Some((other, taken(other)?))) {
-                return Err(self.error(
-                    &entry.name,
-                    format!(
-                        "data set '{name}' is already on line {}; results are told apart by name: use two configs",
-                        other.line
-                    ),
-                ));
-            }
-            let pairwise_weight = entry.pairwise_weight.as_ref().map(|weight| match *weight.get_ref() {
-                value if value.is_finite() && value >= 0.0 => Ok(value),
-                value => {
-                    Err(self.error(weight, format!("pairwise_weight must be finite and not negative, not {value}")))
+            let line = self.line(entry.name.span().start);
+            let otherwise = entry.otherwise.as_ref().map(Spanned::get_ref);
+            for name in [Some(entry.name.get_ref()), otherwise].into_iter().flatten() {
+                if let Some(other) = taken.get(name.as_str()).filter(|other| **other != line) {
+                    let message = format!(
+                        "data set '{name}' is already on line {other}; results are distinguished by name: use two configs"
+                    );
+                    return Err(self.error(&entry.name, message));
                 }
-            });
+                taken.insert(name, line);
+            }
+            let weight = entry.pairwise_weight.as_ref();
             datasets.push(DatasetSpec {
-                otherwise,
-                name,
+                otherwise: otherwise.cloned(),
+                name: entry.name.get_ref().clone(),
                 lambda: self.positive(entry.lambda.as_ref(), "lambda")?,
-                pairwise_weight: pairwise_weight.transpose()?,
+                pairwise_weight: self.real(weight, "pairwise_weight", "not negative", |weight| weight >= 0.0)?,
                 oracle_costs: self.oracle_costs(entry.oracle_cost.as_ref().or(file.oracle_cost.as_ref()))?,
                 budget: self.budget(file.budget.as_ref(), entry.budget.as_ref(), line)?,
                 line,
@@ -252,14 +237,15 @@ impl Source<'_> {
         let mut costs = Vec::new();
         for value in list {
             let text = as_text(value);
-            let cost = match text.as_str() {
-                PAPER => CostSetting::Paper,
-                text => CostSetting::Factor(text.parse().map_err(|_| {
+            let cost = match text.parse() {
+                _ if text == PAPER => CostSetting::Paper,
+                Ok(cost) => CostSetting::Factor(cost),
+                Err(_) => {
                     let message = format!(
                         "oracle_cost must lie between 1e-6 and 1e6, such as 16 or \"1/16\", or \"{PAPER}\", not {value}"
                     );
-                    self.error(given, message)
-                })?),
+                    return Err(self.error(given, message));
+                }
             };
             if costs.contains(&cost) {
                 return Err(self.error(given, format!("oracle_cost has {text} twice")));
@@ -279,25 +265,25 @@ impl Source<'_> {
         own: Option<&Spanned<wire::Budget>>,
         line: usize,
     ) -> Result<Budget> {
-        let none = wire::Budget::default();
-        let common = common.map_or(&none, Spanned::get_ref);
-        let own = own.map_or(&none, Spanned::get_ref);
-        let until = own.until.as_ref().or(common.until.as_ref());
-        let time = own.time_s.as_ref().or(common.time_s.as_ref());
+        let mut keys = common.map_or_else(wire::Budget::default, |budget| budget.get_ref().clone());
+        if let Some(own) = own.map(|budget| budget.get_ref().clone()) {
+            keys.iterations = own.iterations.or(keys.iterations);
+            keys.time_s = own.time_s.or(keys.time_s);
+            keys.oracle_calls = own.oracle_calls.or(keys.oracle_calls);
+            keys.gap = own.gap.or(keys.gap);
+            keys.until = own.until.or(keys.until);
+        }
+        let time = keys.time_s.as_ref();
         let budget = Budget {
-            iterations: self.at_least_one(own.iterations.as_ref().or(common.iterations.as_ref()), "iterations")?,
+            iterations: self.count(keys.iterations.as_ref(), "iterations", u64::MAX)?,
             // As written: nanoseconds would be another number, and another identity.
             time_s: self.limit(time, "time_s")?.and(time.map(|seconds| *seconds.get_ref())),
-            oracle_calls: self
-                .at_least_one(own.oracle_calls.as_ref().or(common.oracle_calls.as_ref()), "oracle_calls")?,
-            gap: self.positive(own.gap.as_ref().or(common.gap.as_ref()), "gap")?,
-            until: match until {
-                Some(word) => word.get_ref().parse().map_err(|e: ssvm::Error| self.error(word, e.to_string()))?,
-                None => Until::First,
-            },
+            oracle_calls: self.count(keys.oracle_calls.as_ref(), "oracle_calls", u64::MAX)?,
+            gap: self.positive(keys.gap.as_ref(), "gap")?,
+            until: self.word(keys.until.as_ref())?.unwrap_or(Until::First),
         };
-        if let Some(word) = until.filter(|_| budget.lacks_one_of_both()) {
-            return Err(self.error(word, "until = \"all\" needs iterations and time_s: it ends when both are reached"));
+        if let Some(word) = keys.until.filter(|_| budget.lacks_one_of_both()) {
+            return Err(self.error(&word, "until = \"all\" needs iterations and time_s: it ends when both are reached"));
         }
         if budget.iterations.is_none() && budget.time_s.is_none() && budget.oracle_calls.is_none() {
             let message = if budget.gap.is_some() {
@@ -314,12 +300,11 @@ impl Source<'_> {
         if file.solver.is_empty() {
             return Err(Error::file(self.path, "no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
         }
-        let names = file.solver.iter().filter_map(|entry| entry.get_ref().0.get("name")?.get_ref().as_str());
-        let named: Vec<&str> = names.collect();
-        let stars = |entry: &&Spanned<wire::Solver>| {
-            entry.get_ref().0.get("name").is_some_and(|name| name.get_ref().as_str() == Some(ALL))
+        let name_of = |entry: &Spanned<wire::Solver>| -> Option<String> {
+            Some(entry.get_ref().0.get("name")?.get_ref().as_str()?.to_owned())
         };
-        if let Some(twice) = file.solver.iter().filter(stars).nth(1) {
+        let named: Vec<String> = file.solver.iter().filter_map(name_of).collect();
+        if let Some(twice) = file.solver.iter().filter(|entry| name_of(entry).as_deref() == Some(ALL)).nth(1) {
             return Err(self.error(twice, "'*' stands for all solvers already: once is enough"));
         }
         let mut solvers: Vec<SolverSpec> = Vec::new();
@@ -331,28 +316,23 @@ impl Source<'_> {
             let toml::Value::String(word) = name.get_ref() else {
                 return Err(self.error(name, "wrong value of `name`: it must be text"));
             };
+            let params = || keys.iter().filter(|(key, _)| *key != "name");
             if word == ALL {
-                if let Some((_, value)) = keys.iter().find(|(key, _)| *key != "name") {
-                    return Err(
-                        self.error(value, "'*' stands for solvers with their defaults; name one to set a parameter")
-                    );
+                if let Some((_, value)) = params().next() {
+                    let message = "'*' stands for solvers with their defaults; name one to set a parameter";
+                    return Err(self.error(value, message));
                 }
-                let unnamed = known.iter().filter(|info| !named.contains(&info.name));
-                for spec in unnamed.map(|info| info.spec(&[], known)) {
-                    solvers.push(spec.map_err(|refusal| self.error(name, refusal.message))?);
+                for info in known.iter().filter(|info| !named.iter().any(|name| name == info.name)) {
+                    solvers.push(info.spec(&[], known).map_err(|refusal| self.error(name, refusal.message))?);
                 }
                 continue;
             }
             let info = SolverInfo::find(known, word).map_err(|e| self.error(name, e.to_string()))?;
-            let given: Vec<(&str, String)> = keys
-                .iter()
-                .filter(|(key, _)| *key != "name")
-                .map(|(key, value)| (key.as_str(), as_text(value.get_ref())))
-                .collect();
-            let spec = info.spec(&given, known).map_err(|refusal| match keys.get(&refusal.key) {
-                Some(value) => self.error(value, refusal.message),
-                None => self.error(name, refusal.message),
-            })?;
+            let given: Vec<(&str, String)> =
+                params().map(|(key, value)| (key.as_str(), as_text(value.get_ref()))).collect();
+            let spec = info
+                .spec(&given, known)
+                .map_err(|refusal| self.error(keys.get(&refusal.key).unwrap_or(name), refusal.message))?;
             if solvers.contains(&spec) {
                 return Err(self.error(name, format!("solver '{word}' is listed twice with the same parameters")));
             }
@@ -361,7 +341,7 @@ impl Source<'_> {
         Ok(solvers)
     }
 
-    fn falling(&self, targets: Option<&Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
+    fn gap_targets(&self, targets: Option<&Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
         let Some(spanned) = targets else { return Ok(Vec::new()) };
         let list = spanned.get_ref();
         if list.iter().any(|gap| !gap.is_finite() || *gap <= 0.0) || list.windows(2).any(|pair| pair[0] <= pair[1]) {
@@ -370,21 +350,19 @@ impl Source<'_> {
         Ok(list.clone())
     }
 
-    fn at_least_one(&self, value: Option<&Spanned<u64>>, key: &str) -> Result<Option<u64>> {
-        match value {
-            Some(spanned) if *spanned.get_ref() == 0 => Err(self.error(spanned, format!("{key} must be at least 1"))),
-            _ => Ok(value.map(|spanned| *spanned.get_ref())),
-        }
+    /// A word that a type of the library parses.
+    fn word<T: FromStr<Err = ssvm::Error>>(&self, value: Option<&Spanned<String>>) -> Result<Option<T>> {
+        let Some(word) = value else { return Ok(None) };
+        word.get_ref().parse().map(Some).map_err(|error: ssvm::Error| self.error(word, error.to_string()))
     }
 
-    /// A number of workers or threads.
-    fn few(&self, value: Option<&Spanned<u64>>, key: &str) -> Result<Option<usize>> {
-        let count = self.at_least_one(value, key)?;
-        match value {
-            Some(spanned) if *spanned.get_ref() > 1024 => {
-                Err(self.error(spanned, format!("{key} must be at most 1024")))
-            }
-            _ => Ok(count.map(|count| count as usize)),
+    /// A number from 1.
+    fn count(&self, value: Option<&Spanned<u64>>, key: &str, most: u64) -> Result<Option<u64>> {
+        let Some(count) = value else { return Ok(None) };
+        match *count.get_ref() {
+            0 => Err(self.error(count, format!("{key} must be at least 1"))),
+            large if large > most => Err(self.error(count, format!("{key} must be at most {most}"))),
+            fine => Ok(Some(fine)),
         }
     }
 
@@ -395,11 +373,20 @@ impl Source<'_> {
     }
 
     fn positive(&self, value: Option<&Spanned<f64>>, key: &str) -> Result<Option<f64>> {
-        match value.map(|spanned| (spanned, *spanned.get_ref())) {
-            Some((spanned, number)) if !number.is_finite() || number <= 0.0 => {
-                Err(self.error(spanned, format!("{key} must be finite and above 0, not {number}")))
-            }
-            other => Ok(other.map(|(_, number)| number)),
+        self.real(value, key, "above 0", |number| number > 0.0)
+    }
+
+    fn real(
+        &self,
+        value: Option<&Spanned<f64>>,
+        key: &str,
+        range: &str,
+        in_range: fn(f64) -> bool,
+    ) -> Result<Option<f64>> {
+        let Some(given) = value else { return Ok(None) };
+        match *given.get_ref() {
+            number if number.is_finite() && in_range(number) => Ok(Some(number)),
+            number => Err(self.error(given, format!("{key} must be finite and {range}, not {number}"))),
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::measure::{self, Runs, Values};
-use super::{Cell, Metric, Place};
+use super::{Cell, Metric, Place, Quantity};
 use crate::error::{Error, Result};
 use crate::store::files;
 use crate::store::manifest::{Code, ConfigText, Manifest};
@@ -21,8 +21,8 @@ const HEADER: &str = "\
 # Make it anew:                 ssvm-bench check RESULTS --save FILE
 ";
 
-/// Who made the numbers.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// Which program made the numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
     /// Name of the config.
@@ -36,24 +36,18 @@ pub struct Provenance {
     /// Target and flags.
     pub flags: String,
     /// Features of the CPU, for instruction counts: the program and its libraries choose code by them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cpu: String,
     /// Version of valgrind, for instruction counts.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub valgrind: String,
 }
 
 impl Provenance {
     /// Of a build, for a config.
     pub fn new(config: &str, code: &Code) -> Self {
-        Self {
-            config: config.to_owned(),
-            code: code.version.clone(),
-            commit: code.commit.clone(),
-            rustc: code.rustc.clone(),
-            flags: code.flags.clone(),
-            ..Self::default()
-        }
+        let Code { version, commit, rustc, flags } = code.clone();
+        Self { config: config.to_owned(), code: version, commit, rustc, flags, ..Self::default() }
     }
 
     /// Of a result folder: its last session.
@@ -63,11 +57,7 @@ impl Provenance {
     }
 
     fn text(&self) -> String {
-        let Self { config, code, commit, rustc, flags, cpu, valgrind } = self;
-        let always = [("config", config), ("code", code), ("commit", commit), ("rustc", rustc), ("flags", flags)];
-        let counted = [("cpu", cpu), ("valgrind", valgrind)].into_iter().filter(|(_, value)| !value.is_empty());
-        let lines = always.into_iter().chain(counted).map(|(key, value)| format!("{key} = {}\n", quoted(value)));
-        lines.collect::<Vec<_>>().concat()
+        toml::to_string(self).unwrap_or_default()
     }
 }
 
@@ -80,7 +70,7 @@ pub fn last_config(manifest: &Manifest) -> Option<&ConfigText> {
 /// Instruction counts and what they hold for: one compiler, one kind of CPU, one valgrind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// Who made them.
+    /// Which program made them.
     pub provenance: Provenance,
     /// Instructions of solver work.
     pub counts: BTreeMap<Cell, u64>,
@@ -89,7 +79,7 @@ pub struct Counts {
 /// What a baseline file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baseline {
-    /// Who made the numbers.
+    /// Which program made the numbers.
     pub provenance: Provenance,
     /// The metrics of every cell; no value is missing.
     pub cells: BTreeMap<Cell, Values>,
@@ -97,6 +87,7 @@ pub struct Baseline {
     pub instructions: Option<Counts>,
 }
 
+/// The file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -124,7 +115,7 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// Takes the numbers of one cell from its runs; gap targets are chosen anew.
+    /// Takes the numbers of one cell from its runs; gap targets are chosen again.
     pub fn set(&mut self, cell: &Cell, runs: &Runs<'_>, wanted: &[f64]) -> Result<()> {
         let values = measure::values(runs, &measure::targets(runs, wanted));
         for (metric, per_repeat) in &values.metrics {
@@ -140,18 +131,17 @@ impl Baseline {
 
     /// The gap targets of a cell, widest first.
     pub fn targets(&self, cell: &Cell) -> Vec<f64> {
-        let places = self.cells.get(cell).into_iter().flat_map(|values| values.metrics.keys());
-        let mut gaps: Vec<f64> = places
-            .filter_map(|metric| match metric.place {
-                Place::Gap(gap) => Some(gap),
-                Place::End => None,
-            })
-            .collect();
+        let mut gaps = Vec::new();
+        for metric in self.cells.get(cell).into_iter().flat_map(|values| values.metrics.keys()) {
+            if let Place::Gap(gap) = metric.place {
+                gaps.push(gap);
+            }
+        }
         gaps.dedup();
         gaps
     }
 
-    /// The text of the file.
+    /// The text of the file: numbers as they are read back exactly.
     pub fn text(&self) -> String {
         let mut text = format!("{HEADER}format = {FORMAT}\n\n[provenance]\n{}", self.provenance.text());
         text +=
@@ -159,13 +149,13 @@ impl Baseline {
         text += "[inputs]\n";
         for (cell, values) in &self.cells {
             let inputs: Vec<String> = values.inputs.iter().map(|input| quoted(input)).collect();
-            text += &format!("{} = [{}]\n", quoted(&key(cell)), inputs.join(", "));
+            text += &format!("{} = [{}]\n", quoted(&cell_key(cell)), inputs.join(", "));
         }
         text += "\n[values]\n";
         for (cell, values) in &self.cells {
             for (metric, per_repeat) in &values.metrics {
                 let numbers: Vec<String> = per_repeat.iter().flatten().map(|value| number(*value)).collect();
-                let name = format!("{} {}", key(cell), metric.key());
+                let name = format!("{} {}", cell_key(cell), metric_key(*metric));
                 text += &format!("{} = [{}]\n", quoted(&name), numbers.join(", "));
             }
         }
@@ -173,7 +163,7 @@ impl Baseline {
             text += "\n# Instructions of solver work; compared only under the same compiler, flags, CPU features and valgrind.\n";
             text += &format!("[instructions.provenance]\n{}\n[instructions.counts]\n", provenance.text());
             for (cell, count) in counts {
-                text += &format!("{} = {count}\n", quoted(&key(cell)));
+                text += &format!("{} = {count}\n", quoted(&cell_key(cell)));
             }
         }
         text
@@ -186,7 +176,7 @@ impl Baseline {
         Self::parse(path, &text)
     }
 
-    /// Understands the text of a file; `path` is for messages.
+    /// Parses the text of a file; `path` is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let wire: Wire = toml::from_str(text).map_err(|error| {
             let line = 1 + text.bytes().take(error.span().map_or(0, |span| span.start)).filter(|b| *b == b'\n').count();
@@ -194,7 +184,7 @@ impl Baseline {
         })?;
         if wire.format != FORMAT {
             let message =
-                format!("baseline layout {}, this program reads {FORMAT}; make it anew with --save", wire.format);
+                format!("baseline layout {}, this program reads {FORMAT}; make it again with --save", wire.format);
             return Err(Error::file(path, message));
         }
         let at = |name: &str, what: String| {
@@ -209,12 +199,7 @@ impl Baseline {
             baseline.cells.insert(cell(&name)?, Values { inputs, metrics: BTreeMap::new() });
         }
         for (name, numbers) in wire.values {
-            let parsed = name
-                .match_indices(' ')
-                .rev()
-                .nth(1)
-                .and_then(|(split, _)| Some((Cell::parse(&name[..split])?, Metric::parse(&name[split + 1..])?)));
-            let Some((cell, metric)) = parsed else {
+            let Some((cell, metric)) = metric_of(&name) else {
                 return Err(at(&name, format!("'{name}' is not \"DATASET SOLVER GAP QUANTITY\"")));
             };
             let Some(values) = baseline.cells.get_mut(&cell) else {
@@ -239,9 +224,29 @@ impl Baseline {
     }
 }
 
-/// The cell as a key: names may hold slashes, so a space stands before the solver.
-fn key(cell: &Cell) -> String {
+/// `DATASET SOLVER`, as the file names a cell: names may hold slashes, so a space stands before the solver.
+fn cell_key(cell: &Cell) -> String {
     format!("{} {}", cell.dataset, cell.solver)
+}
+
+/// `0.03 oracle_calls` or `end primal`, as the file names a metric.
+fn metric_key(metric: Metric) -> String {
+    match metric.place {
+        Place::Gap(gap) => format!("{gap} {}", metric.quantity.name()),
+        Place::End => format!("end {}", metric.quantity.name()),
+    }
+}
+
+/// The cell and metric of a line of `[values]`.
+fn metric_of(line: &str) -> Option<(Cell, Metric)> {
+    let (rest, name) = line.rsplit_once(' ')?;
+    let (cell, place) = rest.rsplit_once(' ')?;
+    let place = match place {
+        "end" => Place::End,
+        gap => Place::Gap(gap.parse().ok().filter(|gap: &f64| gap.is_finite())?),
+    };
+    let quantity = Quantity::COSTS.into_iter().chain(Quantity::OBJECTIVES).find(|quantity| quantity.name() == name)?;
+    Some((Cell::parse(cell)?, Metric { place, quantity }))
 }
 
 /// A TOML basic string.

@@ -1,7 +1,7 @@
 //! Instructions of solver work, counted by callgrind: workloads in, counts and findings out. No noise, no clock; the
-//! price is that the numbers hold for one compiler with its flags, one kind of CPU and one version of valgrind only.
+//! numbers hold for one compiler with its flags, one kind of CPU and one version of valgrind only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -17,11 +17,6 @@ const METRIC: &str = "instructions of solver work";
 
 /// Counting is on inside the iterations of a solver only: not for loading, evaluating and printing.
 const SOLVER_WORK: &str = "*as ssvm::solver::Solver>::iterate*";
-
-/// Whether callgrind can be used here.
-pub fn available() -> bool {
-    version().is_some()
-}
 
 /// The version of valgrind, such as `valgrind-3.19.0`; `None` where it is not installed.
 pub fn version() -> Option<String> {
@@ -71,16 +66,18 @@ pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
                 .into(),
         );
     }
-    let facts = |p: &Provenance| {
-        [("compiler", &p.rustc), ("flags", &p.flags), ("CPU", &p.cpu), ("valgrind", &p.valgrind)]
-            .map(|(what, value)| (what, value.clone()))
-    };
-    let unlike: Vec<String> = facts(provenance)
-        .into_iter()
-        .zip(facts(here))
-        .filter(|(there, here)| there != here)
-        .map(|((what, there), (_, here))| format!("{what}: baseline '{there}', here '{here}'"))
-        .collect();
+    let facts = [
+        ("compiler", &provenance.rustc, &here.rustc),
+        ("flags", &provenance.flags, &here.flags),
+        ("CPU", &provenance.cpu, &here.cpu),
+        ("valgrind", &provenance.valgrind, &here.valgrind),
+    ];
+    let mut unlike = Vec::new();
+    for (what, there, here) in facts {
+        if there != here {
+            unlike.push(format!("{what}: baseline '{there}', here '{here}'"));
+        }
+    }
     (!unlike.is_empty()).then(|| format!("the counts hold for something else ({})", unlike.join("; ")))
 }
 
@@ -92,34 +89,20 @@ pub fn not_judged(baseline: Option<&Counts>, reason: &str) -> Vec<Finding> {
 
 /// Compares counts with those of the baseline, within [`TOLERANCE`]. What is on one side only fails.
 pub fn judge(baseline: &BTreeMap<Cell, u64>, counts: &BTreeMap<Cell, u64>) -> Vec<Finding> {
-    let mut cells: Vec<&Cell> = baseline.keys().chain(counts.keys()).collect();
-    cells.sort();
-    cells.dedup();
-    let finding = |cell: &Cell| {
-        let (old, new) = (baseline.get(cell), counts.get(cell));
+    let cells: BTreeSet<&Cell> = baseline.keys().chain(counts.keys()).collect();
+    let mut findings = Vec::new();
+    for cell in cells {
+        let (old, new) = (baseline.get(cell).map(|n| *n as f64), counts.get(cell).map(|n| *n as f64));
         let (judgement, note) = match (old, new) {
-            (Some(&old), Some(&new)) => {
-                let ratio = new as f64 / (old as f64).max(1.0);
-                let judgement = if ratio > 1.0 + TOLERANCE {
-                    Judgement::Worse
-                } else if ratio < 1.0 - TOLERANCE {
-                    Judgement::Better
-                } else {
-                    Judgement::Same
-                };
-                (judgement, String::new())
-            }
-            (None, _) => (Judgement::Missing, "not in the baseline".to_owned()),
-            (_, None) => (Judgement::Missing, "not counted".to_owned()),
+            (Some(old), Some(new)) if new > old.max(1.0) * (1.0 + TOLERANCE) => (Judgement::Worse, ""),
+            (Some(old), Some(new)) if new < old.max(1.0) * (1.0 - TOLERANCE) => (Judgement::Better, ""),
+            (Some(_), Some(_)) => (Judgement::Same, ""),
+            (None, _) => (Judgement::Missing, "not in the baseline"),
+            (_, None) => (Judgement::Missing, "not counted"),
         };
-        Finding {
-            unit: "instructions",
-            old: old.map(|count| *count as f64),
-            new: new.map(|count| *count as f64),
-            ..Finding::bare(cell, METRIC, judgement, note)
-        }
-    };
-    cells.into_iter().map(finding).collect()
+        findings.push(Finding { unit: "instructions", old, new, ..Finding::bare(cell, METRIC, judgement, note) });
+    }
+    findings
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What is measured where: the names of cells and metrics, as they stand in baselines and messages.
 
-use std::cmp::Ordering;
 use std::fmt;
+
+use ssvm::ordered_by_key;
+use ssvm::settings::total_order;
 
 /// A data set and one setting of a solver.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,23 +15,23 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Understands `DATASET SOLVER` and `DATASET/SOLVER`, the solver perhaps with parameters in brackets.
+    /// Parses `DATASET SOLVER` or `DATASET/SOLVER`. What follows the name of the solver is its parameters, in brackets, and
+    /// the oracle cost. `None` when a name is missing.
     pub fn parse(text: &str) -> Option<Self> {
-        // What stands behind the name of the solver: its parameters, the price of the oracle.
-        let unpriced = text.rsplit_once(" k=").map_or(text, |(cell, _)| cell);
-        let at = unpriced.rfind(" (").filter(|_| unpriced.ends_with(')')).unwrap_or(unpriced.len());
-        let (head, params) = text.split_at(at);
-        let (dataset, solver) = head.rsplit_once([' ', '/'])?;
-        let named = !dataset.is_empty() && !solver.is_empty();
-        named.then(|| Self { dataset: dataset.to_owned(), solver: format!("{solver}{params}") })
+        let at_cost = text.rsplit_once(" k=").map_or(text, |(cell, _)| cell);
+        let params = at_cost.rfind(" (").filter(|_| at_cost.ends_with(')')).unwrap_or(at_cost.len());
+        let at = text[..params].rfind([' ', '/']).filter(|at| *at > 0 && at + 1 < params)?;
+        Some(Self { dataset: text[..at].to_owned(), solver: text[at + 1..].to_owned() })
     }
 
-    /// Whether `text` names this cell: `DATASET/SOLVER`, the data set perhaps without its parameters.
+    /// Whether an argument names this cell: `DATASET/SOLVER`, the data set perhaps without its parameters.
     pub fn is_named(&self, text: &str) -> bool {
         let head = self.dataset.split(':').next().unwrap_or_default();
-        Self::parse(text).is_some_and(|other| {
-            other.solver == self.solver && (other.dataset == self.dataset || other.dataset == head)
-        })
+        let names = |dataset: &str| {
+            let solver = text.strip_prefix(dataset).and_then(|rest| rest.strip_prefix(['/', ' ']));
+            solver == Some(self.solver.as_str())
+        };
+        names(&self.dataset) || names(head)
     }
 }
 
@@ -39,8 +41,8 @@ impl fmt::Display for Cell {
     }
 }
 
-/// When a quantity is read.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// When a quantity is read. In the order of a run: wide gaps first, the end last.
+#[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// At the first evaluation with a gap at or below this.
     Gap(f64),
@@ -48,22 +50,13 @@ pub enum Place {
     End,
 }
 
-impl Eq for Place {}
+ordered_by_key!(Place);
 
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// In the order of a run: wide gaps first, the end last.
-impl Ord for Place {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Gap(a), Self::Gap(b)) => b.total_cmp(a),
-            (Self::Gap(_), Self::End) => Ordering::Less,
-            (Self::End, Self::Gap(_)) => Ordering::Greater,
-            (Self::End, Self::End) => Ordering::Equal,
+impl Place {
+    fn key(self) -> i64 {
+        match self {
+            Self::Gap(gap) => -total_order(gap),
+            Self::End => i64::MAX,
         }
     }
 }
@@ -135,27 +128,6 @@ pub struct Metric {
     pub place: Place,
     /// What.
     pub quantity: Quantity,
-}
-
-impl Metric {
-    /// Understands `0.03 oracle_calls` and `end primal`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (place, quantity) = text.split_once(' ')?;
-        let place = match place {
-            "end" => Place::End,
-            gap => Place::Gap(gap.parse().ok().filter(|gap: &f64| gap.is_finite())?),
-        };
-        let quantity = Quantity::COSTS.into_iter().chain(Quantity::OBJECTIVES).find(|q| q.name() == quantity)?;
-        Some(Self { place, quantity })
-    }
-
-    /// The inverse of [`Metric::parse`].
-    pub fn key(self) -> String {
-        match self.place {
-            Place::Gap(gap) => format!("{gap} {}", self.quantity.name()),
-            Place::End => format!("end {}", self.quantity.name()),
-        }
-    }
 }
 
 impl fmt::Display for Metric {

@@ -18,11 +18,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use serde::{Deserialize, Serialize};
 
-use super::record::{Environment, Latencies, Measured, RunRecord, SCHEMA_VERSION, Status, Totals};
+use super::record::{Latencies, RunRecord, SCHEMA_VERSION, Status};
 use crate::store::files::sha256_hex;
-use crate::store::identity::Identity;
 use ssvm::drive::TracePoint;
 
 /// Where the values of a column come from, and where they go when a file is read.
@@ -43,6 +41,20 @@ enum Content {
 }
 use Content::{Count, Dual, Real, Text, Value, Whole};
 
+/// The column of a field of an evaluation that is a count.
+macro_rules! count {
+    ($field:ident) => {
+        (stringify!($field), Count(|point| point.$field, |point, value| point.$field = value))
+    };
+}
+
+/// The column of a field of an evaluation that is any other number.
+macro_rules! value {
+    ($field:ident) => {
+        (stringify!($field), Value(|point| point.$field, |point, value| point.$field = value))
+    };
+}
+
 /// The columns in file order, as every reader of a result folder may rely on them.
 const COLUMNS: &[(&str, Content)] = &[
     ("run_id", Text(|r| r.run_id())),
@@ -50,28 +62,28 @@ const COLUMNS: &[(&str, Content)] = &[
     ("solver", Text(|r| r.solver().to_owned())),
     ("seed", Whole(|r| r.settings().seed as i64)),
     ("repeat", Whole(|r| r.repeat as i64)),
-    ("iteration", Count(|p| p.iteration, |p, v| p.iteration = v)),
+    count!(iteration),
     ("clock", Text(|r| r.settings().clock.name().to_owned())),
-    ("time_s", Value(|p| p.time_s, |p, v| p.time_s = v)),
-    ("cpu_s", Value(|p| p.cpu_s, |p, v| p.cpu_s = v)),
-    ("oracle_calls", Count(|p| p.oracle_calls, |p, v| p.oracle_calls = v)),
-    ("approx_steps", Count(|p| p.approx_steps, |p, v| p.approx_steps = v)),
-    ("approx_passes", Count(|p| p.approx_passes, |p, v| p.approx_passes = v)),
-    ("oracle_time_s", Value(|p| p.oracle_time_s, |p, v| p.oracle_time_s = v)),
-    ("approx_time_s", Value(|p| p.approx_time_s, |p, v| p.approx_time_s = v)),
-    ("primal", Value(|p| p.primal, |p, v| p.primal = v)),
+    value!(time_s),
+    value!(cpu_s),
+    count!(oracle_calls),
+    count!(approx_steps),
+    count!(approx_passes),
+    value!(oracle_time_s),
+    value!(approx_time_s),
+    value!(primal),
     ("dual", Dual(|p| p.dual, |p, v| p.dual = v, f64::NEG_INFINITY)),
     ("dual_solution", Dual(|p| p.dual_solution, |p, v| p.dual_solution = v, f64::NEG_INFINITY)),
     ("gap", Dual(|p| p.gap, |p, v| p.gap = v, f64::INFINITY)),
-    ("planes_mean", Value(|p| p.planes_mean, |p, v| p.planes_mean = v)),
-    ("planes_max", Count(|p| p.planes_max, |p, v| p.planes_max = v)),
+    value!(planes_mean),
+    count!(planes_max),
     ("jobs", Whole(|r| r.environment.jobs as i64)),
     ("core", Whole(|r| r.environment.core)),
     ("status", Text(|r| r.status.text())),
-    ("oracle_slack", Value(|p| p.oracle_slack, |p, v| p.oracle_slack = v)),
+    value!(oracle_slack),
     ("partial", Count(|p| u64::from(p.partial), |p, v| p.partial = v != 0)),
-    ("proven", Count(|p| p.proven, |p, v| p.proven = v)),
-    ("cached_bytes", Count(|p| p.cached_bytes, |p, v| p.cached_bytes = v)),
+    count!(proven),
+    count!(cached_bytes),
     ("n", Whole(|r| r.environment.n as i64)),
     ("d", Whole(|r| r.environment.d as i64)),
     ("lambda", Real(|r| r.problem().lambda)),
@@ -81,7 +93,7 @@ const COLUMNS: &[(&str, Content)] = &[
     ("steal", Real(|r| r.environment.steal)),
     ("load", Real(|r| r.environment.load)),
     ("host_class", Text(|r| r.environment.host_class.clone())),
-    ("skipped_steps", Count(|p| p.skipped_steps, |p, v| p.skipped_steps = v)),
+    count!(skipped_steps),
     ("threads", Whole(|r| r.environment.threads as i64)),
     ("oracle_cost", Real(|r| r.settings().oracle_cost.factor())),
 ];
@@ -98,18 +110,6 @@ const ORACLE_KEY: &str = "ssvm.oracle_ns";
 const APPROX_KEY: &str = "ssvm.approx_ns";
 const NO_DIGEST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// What is true of the whole run, as JSON beside the rows.
-#[derive(Serialize, Deserialize)]
-struct Facts {
-    identity: Identity,
-    repeat: u64,
-    // Its name in the files since the first program.
-    #[serde(rename = "circumstances")]
-    environment: Environment,
-    status: Status,
-    totals: Totals,
-}
-
 /// What is wrong with the bytes of a run file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
@@ -122,16 +122,9 @@ pub enum Fault {
 /// The bytes of the file of one run. Fails only on values that no run has, such as a seed above 2^63.
 pub fn encode(record: &RunRecord) -> Result<Vec<u8>, String> {
     let batch = rows(record)?;
-    let facts = Facts {
-        identity: record.identity.clone(),
-        repeat: record.repeat,
-        environment: record.environment.clone(),
-        status: record.status.clone(),
-        totals: record.measured.totals.clone(),
-    };
     let metadata = [
         (VERSION_KEY, SCHEMA_VERSION.to_string()),
-        (FACTS_KEY, serde_json::to_string(&facts).map_err(|e| e.to_string())?),
+        (FACTS_KEY, serde_json::to_string(record).map_err(|e| e.to_string())?),
         (ORACLE_KEY, STANDARD.encode(&record.measured.oracle_ns.0)),
         (APPROX_KEY, STANDARD.encode(&record.measured.approx_ns.0)),
         (DIGEST_KEY, NO_DIGEST.to_owned()),
@@ -177,10 +170,8 @@ fn facts(version: &str, facts: &str) -> Result<RunRecord, Fault> {
     if version != SCHEMA_VERSION.to_string() {
         return Err(Fault::Version(version.to_owned()));
     }
-    let facts: Facts = serde_json::from_str(facts).map_err(|e| Fault::Damaged(e.to_string()))?;
-    let Facts { identity, repeat, environment, status, totals } = facts;
-    let measured = Measured { totals, ..Measured::default() };
-    Ok(RunRecord { identity, repeat, environment, status: typed(status), measured })
+    let record: RunRecord = serde_json::from_str(facts).map_err(|e| Fault::Damaged(e.to_string()))?;
+    Ok(RunRecord { status: typed(record.status), ..record })
 }
 
 /// A status as it is today: version 0.1.0 stored a timeout as a failure with the message `timed out after 2.50 s`.
@@ -218,7 +209,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<RunRecord, Fault> {
     Ok(record)
 }
 
-/// The same without evaluations and histograms, for who reads many files: no Parquet is parsed, the texts are looked up.
+/// The same without evaluations and histograms: no Parquet is parsed, the texts are looked up, which many files need.
 pub fn decode_head(bytes: Vec<u8>) -> Result<Head, Fault> {
     let (bytes, digest) = intact(bytes)?;
     let text = |key: &str| text_of(&bytes, key).ok_or_else(|| Fault::Damaged(format!("'{key}' is missing")));
@@ -318,7 +309,9 @@ fn digest_place(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::identity::Identity;
     use crate::store::keys::ProblemKey;
+    use crate::store::{Environment, Measured, Totals};
     use ssvm::clock::{ClockKind, OracleCost, latency_histogram};
     use ssvm::drive::StopReason;
     use ssvm::settings::{Budget, Cadence, RunSettings, SolverSpec};

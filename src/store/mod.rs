@@ -8,7 +8,6 @@ pub mod keys;
 pub mod manifest;
 pub mod optimum;
 pub mod panics;
-mod project;
 mod record;
 
 pub use record::*;

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::solver::Bracket;
 
-/// Where a store is looked for, and written unless told otherwise.
+/// The store of the working folder: read if it exists, and the default to write to.
 pub const LOCAL: &str = "results/optima.toml";
 
 const SHIPPED: &str = include_str!("../../results/optima.toml");
@@ -24,8 +24,9 @@ const HEADER: &str = "\
 # A bracket is only ever narrowed.
 ";
 
-/// The optimum of one problem, as far as it is known.
-#[derive(Clone, Debug, PartialEq)]
+/// The optimum of one problem, as far as it is known: one `[[optimum]]` of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Optimum {
     /// Name of the data set, for people.
     pub dataset: String,
@@ -34,9 +35,12 @@ pub struct Optimum {
     /// λ.
     pub lambda: f64,
     /// Weight of the pairwise term, where it is not the data set's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairwise_weight: Option<f64>,
-    /// Where the optimum lies.
-    pub bracket: Bracket,
+    /// The optimum is at least this.
+    pub lower: f64,
+    /// The optimum is at most this.
+    pub upper: f64,
     /// What found it.
     pub solver: String,
     /// Version of the code that did.
@@ -44,31 +48,21 @@ pub struct Optimum {
 }
 
 impl Optimum {
+    /// Where the optimum lies.
+    pub fn bracket(&self) -> Bracket {
+        Bracket { lower: self.lower, upper: self.upper }
+    }
+
     fn is_of(&self, checksum: &str, lambda: f64, pairwise_weight: Option<f64>) -> bool {
         self.checksum == checksum && self.lambda == lambda && self.pairwise_weight == pairwise_weight
     }
-}
-
-/// One `[[optimum]]` as written.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    dataset: String,
-    checksum: String,
-    lambda: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pairwise_weight: Option<f64>,
-    lower: f64,
-    upper: f64,
-    solver: String,
-    code: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    optimum: Vec<Spanned<Entry>>,
+    optimum: Vec<Spanned<Optimum>>,
 }
 
 /// Certified optima.
@@ -116,15 +110,14 @@ impl Store {
         let mut store = Self::default();
         for spanned in file.optimum {
             let offset = spanned.span().start;
-            let Entry { dataset, checksum, lambda, pairwise_weight, lower, upper, solver, code } = spanned.into_inner();
-            if !(lambda.is_finite() && lambda > 0.0) {
+            let new = spanned.into_inner();
+            let Optimum { dataset, lambda, lower, upper, .. } = &new;
+            if !(lambda.is_finite() && *lambda > 0.0) {
                 return Err(wrong(offset, format!("lambda must be positive and finite, not {lambda}")));
             }
             if !(lower.is_finite() && upper.is_finite() && lower <= upper) {
                 return Err(wrong(offset, format!("no optimum of '{dataset}' lies between {lower} and {upper}")));
             }
-            let bracket = Bracket { lower, upper };
-            let new = Optimum { dataset, checksum, lambda, pairwise_weight, bracket, solver, code };
             store.add(new).map_err(|error| wrong(offset, error.to_string()))?;
         }
         Ok(store)
@@ -138,26 +131,26 @@ impl Store {
     /// The bracket of a problem: checksum of its data, λ, and the weight of the pairwise term if it is not the data
     /// set's own.
     pub fn find(&self, checksum: &str, lambda: f64, pairwise_weight: Option<f64>) -> Option<Bracket> {
-        self.entries.iter().find(|entry| entry.is_of(checksum, lambda, pairwise_weight)).map(|entry| entry.bracket)
+        self.entries.iter().find(|entry| entry.is_of(checksum, lambda, pairwise_weight)).map(Optimum::bracket)
     }
 
     /// Adds what is certain about a problem; returns what is certain now. An error if both cannot be true.
     pub fn add(&mut self, new: Optimum) -> Result<Bracket> {
         let known = self.entries.iter_mut().find(|known| known.is_of(&new.checksum, new.lambda, new.pairwise_weight));
         let Some(known) = known else {
-            let bracket = new.bracket;
+            let bracket = new.bracket();
             self.entries.push(new);
             return Ok(bracket);
         };
-        let both = known.bracket.and(new.bracket);
+        let both = known.bracket().and(new.bracket());
         if both.lower > both.upper {
             return Err(Error::invalid(format!(
                 "two brackets of '{}' exclude each other: {} to {} and {} to {}; one of them is wrong",
-                new.dataset, known.bracket.lower, known.bracket.upper, new.bracket.lower, new.bracket.upper
+                new.dataset, known.lower, known.upper, new.lower, new.upper
             )));
         }
-        if both != known.bracket {
-            *known = Optimum { bracket: both, ..new };
+        if both != known.bracket() {
+            *known = Optimum { lower: both.lower, upper: both.upper, ..new };
         }
         Ok(both)
     }
@@ -165,12 +158,8 @@ impl Store {
     /// The text of the store.
     pub fn text(&self) -> Result<String> {
         let mut text = HEADER.to_owned();
-        for Optimum { dataset, checksum, lambda, pairwise_weight, bracket, solver, code } in
-            self.entries.iter().cloned()
-        {
-            let Bracket { lower, upper } = bracket;
-            let entry = Entry { dataset, checksum, lambda, pairwise_weight, lower, upper, solver, code };
-            let body = toml::to_string(&entry).map_err(|error| Error::invalid(error.to_string()))?;
+        for entry in &self.entries {
+            let body = toml::to_string(entry).map_err(|error| Error::invalid(error.to_string()))?;
             text += &format!("\n[[optimum]]\n{body}");
         }
         Ok(text)

@@ -65,17 +65,19 @@ impl Status {
 }
 
 /// One run: what it was, where it ran, how it ended, what it measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Everything the result depends on.
     pub identity: Identity,
     /// Repeat number from 0.
     pub repeat: u64,
     /// Where it ran.
+    #[serde(rename = "circumstances")]
     pub environment: Environment,
     /// How it ended.
     pub status: Status,
     /// What it measured; empty when it failed early.
+    #[serde(flatten)]
     pub measured: Measured,
 }
 
@@ -105,7 +107,7 @@ impl RunRecord {
         &self.measured.points
     }
 
-    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`, and the price of the oracle where that is
+    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`, and the oracle cost where that is
     /// not its own.
     pub fn cell(&self) -> String {
         format!("{}/{}", self.dataset(), self.settings().cell())
@@ -114,6 +116,29 @@ impl RunRecord {
     /// Whether a pattern of `--only` matches it.
     pub fn matches(&self, pattern: &CellPattern) -> bool {
         pattern.matches(self.dataset(), &self.settings().solver, Some(self.settings().oracle_cost))
+    }
+
+    /// Whether the oracle proved every maximiser: gaps then need no bound for an inexact oracle.
+    pub fn is_exact(&self) -> bool {
+        let exact = |point: &TracePoint| point.oracle_slack <= 0.0 && point.proven >= self.environment.n;
+        self.points().iter().all(exact)
+    }
+
+    /// What a run of this identity, which is this one's but for the oracle cost, would have left: the steps of a solver that
+    /// never reads the clock are the same, only their times differ. A run that a limit of time ends is not projected.
+    pub fn projected(&self, identity: Identity) -> Self {
+        let (from, to) = (self.settings().oracle_cost, identity.settings.oracle_cost);
+        let at_cost = |point: &TracePoint| {
+            let (time_s, oracle_time_s) = from.project(point.time_s, point.oracle_time_s, to);
+            TracePoint { time_s, oracle_time_s, ..point.clone() }
+        };
+        let mut record = self.clone();
+        record.environment.projected_from = Some(self.run_id());
+        record.measured.points = self.points().iter().map(at_cost).collect();
+        // Times of single passes are those of the cost they were made at.
+        record.measured.totals.passes.clear();
+        record.identity = identity;
+        record
     }
 
     /// `usps-synth mp-bcfw #3`.
@@ -151,7 +176,7 @@ pub struct Environment {
     pub build: String,
     /// Commit of the program.
     pub commit: String,
-    /// The run it was not run beside but computed from: the same steps at another price of the oracle.
+    /// The run it was computed from: the same steps at another oracle cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub projected_from: Option<String>,
     /// Unix time at the start.
@@ -162,14 +187,17 @@ pub struct Environment {
     pub load: f64,
 }
 
-/// What was measured in one run.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What was measured in one run. Only the totals are text: a file has columns for evaluations and bytes for histograms.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Evaluations, in order.
+    #[serde(skip)]
     pub points: Vec<TracePoint>,
     /// Latency of every exact oracle call, ns.
+    #[serde(skip)]
     pub oracle_ns: Latencies,
     /// Latency of sampled approximate steps, ns.
+    #[serde(skip)]
     pub approx_ns: Latencies,
     /// Totals of the run.
     pub totals: Totals,

@@ -7,7 +7,7 @@ use crate::common::hand;
 use crate::common::records::{executed, point, results, run};
 use crate::common::sessions;
 use ssvm_bench::gate::baseline::Provenance;
-use ssvm_bench::gate::{Baseline, gate, measure};
+use ssvm_bench::gate::{Baseline, counters, measure};
 use ssvm_bench::render::figure;
 use ssvm_bench::render::tables::league::{Part, sections};
 use ssvm_bench::render::tables::long::tables;
@@ -16,8 +16,8 @@ use ssvm_bench::study::Study;
 use ssvm_bench::study::export::csv;
 use ssvm_bench::study::league::{League, Measure, Member, Standing, Winner};
 use ssvm_bench::{
-    Budget, Cadence, Catalog, Harness, Iterate, Iteration, Meter, Metered, Params, Problem, Solution, Solver,
-    SolverInfo, SolverRow, TracePoint,
+    Budget, Cadence, Catalog, Harness, Interrupt, Iterate, Iteration, Meter, Metered, Params, Problem, Solution,
+    Solver, SolverInfo, SolverRow, TracePoint,
 };
 
 /// Optimum 1, known by a dual from the start; the relative gap falls a decade in five iterations, down to `least`.
@@ -212,13 +212,11 @@ impl SolverRow for NoDual {
 }
 
 impl<P: Problem> Solver for Silent<'_, P> {
-    fn iterate(&mut self, meter: &mut Meter<'_>) -> Iteration {
+    fn iterate(&mut self, meter: &mut Meter<'_>) -> std::result::Result<Iteration, Interrupt> {
         for i in 0..self.0.problem.terms() {
-            if !self.0.exact_step(i, meter, None) {
-                return Iteration::Interrupted;
-            }
+            self.0.exact_step(i, meter, None)?;
         }
-        Iteration::Complete
+        Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {
@@ -276,7 +274,7 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     let cells = measure::cells(results.frames.records()).unwrap();
     let baseline = Baseline::of(&cells, &[], Provenance::default()).unwrap();
     let baseline = Baseline::parse(Path::new("baseline.toml"), &baseline.text()).unwrap();
-    let findings = gate::judge(&baseline, &cells);
+    let findings = counters::judge(&baseline, &cells);
     assert!(findings.iter().all(|finding| !finding.judgement.fails()), "{findings:?}");
     let asked = |metric: &str| {
         findings.iter().any(|finding| finding.cell.solver == "no-dual" && finding.metric.contains(metric))

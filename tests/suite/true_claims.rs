@@ -51,12 +51,12 @@ fn the_cadence_of_evaluation_moves_no_verdict() {
     let mut every = Vec::new();
     for dataset in ["usps-synth:n=80", "horseseg-synth:n=6"] {
         for solver in ["bcfw", "mp-bcfw", "bcfw-avg", "mp-bcfw-avg"] {
-            every.extend(executed(dataset, solver, 5, &Budget::iterations(40), &Cadence::Every(1)));
+            every.extend(executed(dataset, solver, 5, &Budget::iterations(160), &Cadence::Every(1)));
         }
     }
     let dense = check(every.clone());
     // Other marks than those of the log cadence see other noise: an interval may then just clear its threshold.
-    let other = Cadence::At(vec![1, 2, 3, 5, 7, 9, 12, 15, 18, 22, 28, 35]);
+    let other = Cadence::At(vec![1, 2, 3, 5, 7, 9, 12, 15, 18, 22, 28, 35, 45, 60, 80, 110, 140]);
     for (cadence, tolerance) in [(Cadence::Log, 0.02), (other, 0.2)] {
         let sparse = check(thinned(&every, &cadence));
         assert_eq!(dense.len(), sparse.len());

@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 
 use crate::common::trials::{self, Skipped};
 use ssvm_bench::run::cluster::jobs::{Jobs, Submission, Submitted};
-use ssvm_bench::run::cluster::squeue::{self, Phase, Task};
-use ssvm_bench::run::cluster::status::{self, Found, State};
-use ssvm_bench::run::cluster::{Job, hyperqueue, parallel, sbatch};
+use ssvm_bench::run::cluster::slurm::{self, Phase, QueueTask};
+use ssvm_bench::run::cluster::status::{self, FoundRuns, ShardState};
+use ssvm_bench::run::cluster::{ClusterJob, scripts};
 
 const CONFIG: &str = r#"name = "cluster"
 repeats = 2
@@ -128,37 +128,35 @@ fn said(command: &mut Command) -> (i32, String, String) {
 }
 
 /// A job with plain names, as docs/cluster.md shows it.
-fn example() -> Job {
-    Job {
+fn example() -> ClusterJob {
+    ClusterJob {
         name: "quick".into(),
         program: "/home/me/bin/ssvm-bench".into(),
         config: "/scratch/quick/slurm/config.toml".into(),
         out: "/scratch/quick".into(),
         data_dir: Some("/scratch/data".into()),
         folder: "/home/me".into(),
-        ids: "/scratch/quick/shards.txt".into(),
         shards: 16,
-        longest: 40.0,
+        longest_s: 40.0,
         partition: Some("batch".into()),
         time: Some("1:00:00".parse().unwrap()),
         exclusive: true,
         at_once: Some(8),
         threads: 1,
         more: vec!["--account=mine".into()],
-        ..Job::default()
+        ..ClusterJob::default()
     }
 }
 
 /// A job whose names mean something to a shell.
-fn hostile() -> Job {
+fn hostile() -> ClusterJob {
     let name = r#"it's "a" $(touch x) `y` #1 100% ;&|*?~ {} {#}"#;
-    Job {
+    ClusterJob {
         name: name.into(),
         program: format!("/tmp/{name}/ssvm-bench"),
         config: format!("/tmp/{name}/c.toml"),
         out: format!("/tmp/{name}"),
         folder: format!("/tmp/{name}"),
-        ids: format!("/tmp/{name}/shards.txt"),
         shards: 3,
         only: vec!["usps*/mp-bcfw (T=5)".into()],
         partition: Some(name.into()),
@@ -168,20 +166,25 @@ fn hostile() -> Job {
 
 fn the_page_shows_what_is_emitted() {
     let page = fs::read_to_string("docs/cluster.md").unwrap();
-    let parallel_job = Job { time: None, exclusive: false, jobs: Some(2), at_once: None, ..example() };
+    let parallel_job = ClusterJob { time: None, exclusive: false, jobs: Some(2), at_once: None, ..example() };
     for text in [
-        sbatch::text(&example()),
-        sbatch::gather(&example()),
-        hyperqueue::text(&Job { data_dir: None, ..example() }),
-        parallel::text(&Job { data_dir: None, ..parallel_job }),
+        scripts::slurm_array(&example()),
+        scripts::slurm_gather(&example()),
+        scripts::hyperqueue(&ClusterJob { data_dir: None, ..example() }),
+        scripts::parallel(&ClusterJob { data_dir: None, ..parallel_job }),
     ] {
         assert!(page.contains(&format!("```bash\n{text}```\n")), "docs/cluster.md does not have:\n{text}");
     }
 }
 
 fn every_script_is_one_that_bash_reads() {
-    for job in [example(), hostile(), Job { time: None, exclusive: false, isolated: true, ..example() }] {
-        for text in [sbatch::text(&job), sbatch::gather(&job), hyperqueue::text(&job), parallel::text(&job)] {
+    for job in [example(), hostile(), ClusterJob { time: None, exclusive: false, isolated: true, ..example() }] {
+        for text in [
+            scripts::slurm_array(&job),
+            scripts::slurm_gather(&job),
+            scripts::hyperqueue(&job),
+            scripts::parallel(&job),
+        ] {
             let (code, _, error) = said(Command::new("bash").args(["-n", "-c", &text]));
             assert_eq!((code, error.as_str()), (0, ""), "{text}");
             let options = text.lines().filter(|line| line.starts_with("#SBATCH"));
@@ -189,14 +192,14 @@ fn every_script_is_one_that_bash_reads() {
         }
     }
     // A path that ends in a percent sign and a letter is no pattern.
-    let text = sbatch::text(&Job { out: "/tmp/100%j".into(), ..example() });
+    let text = scripts::slurm_array(&ClusterJob { out: "/tmp/100%j".into(), ..example() });
     assert!(text.contains("#SBATCH --output=/tmp/100%%j/slurm/%A_%a.log\n"), "{text}");
 }
 
 /// The words that bash makes of the last command of the array's script are those of the job.
 fn hostile_names_stay_words() {
     let job = hostile();
-    let text = sbatch::text(&job).replace("exec ", "printf '%s\\n' ").replace("cd ", ": ");
+    let text = scripts::slurm_array(&job).replace("exec ", "printf '%s\\n' ").replace("cd ", ": ");
     let (code, printed, error) =
         said(Command::new("bash").args(["-c", &text, "array", "4"]).env("SLURM_ARRAY_TASK_ID", "2"));
     assert_eq!((code, error.as_str()), (0, ""));
@@ -210,7 +213,7 @@ fn hostile_names_stay_words() {
         "--out",
         &job.out,
         "--ids",
-        &job.ids,
+        &format!("{}/shards.txt", job.out),
         "--only",
         "usps*/mp-bcfw (T=5)",
         "--shard",
@@ -258,7 +261,7 @@ fn every_version_of_squeue_says_the_same() {
     let plain = |word: &str| format!("\"{word}\"");
     let list = |word: &str| format!("[\"{word}\"]");
     let unset = old.replace("null", "4294967294");
-    let expected = squeue::parse(old).unwrap();
+    let expected = slurm::parse_queue(old).unwrap();
     assert_eq!(expected.len(), 4);
     assert_eq!(expected[0].indices, Some(vec![1]));
     assert_eq!(
@@ -270,20 +273,20 @@ fn every_version_of_squeue_says_the_same() {
     assert_eq!((expected[2].phase, expected[2].state.as_str()), (Phase::Ended, "TIMEOUT"));
     assert_eq!((expected[3].job, expected[3].indices.clone()), (9, None));
     for text in [unset, new(&plain), new(&list)] {
-        assert_eq!(squeue::parse(&text).unwrap(), expected, "{text}");
+        assert_eq!(slurm::parse_queue(&text).unwrap(), expected, "{text}");
     }
     let both = r#"{"jobs": [{"job_id": 1, "job_state": ["CANCELLED", "COMPLETING"]}, {"job_id": 2, "job_state": ["PENDING",
         "REQUEUED"]}, {"job_id": 3, "job_state": "SOMETHING_NEW"}, {"job_id": 4}, 7]}"#;
-    let phases: Vec<Phase> = squeue::parse(both).unwrap().iter().map(|task| task.phase).collect();
+    let phases: Vec<Phase> = slurm::parse_queue(both).unwrap().iter().map(|task| task.phase).collect();
     assert_eq!(phases, [Phase::Ended, Phase::Pending, Phase::Running]);
     for wrong in ["", "slurm_load_jobs error", "{}", "{\"jobs\": 3}", "{\"jobs\": [", "[]"] {
-        assert!(squeue::parse(wrong).unwrap_err().to_string().contains("squeue --json"), "{wrong}");
+        assert!(slurm::parse_queue(wrong).unwrap_err().to_string().contains("squeue --json"), "{wrong}");
     }
 }
 
-fn task(job: u64, indices: Option<Vec<usize>>, phase: Phase, state: &str) -> Task {
+fn task(job: u64, indices: Option<Vec<usize>>, phase: Phase, state: &str) -> QueueTask {
     let (reason, nodes) = (String::new(), "n1".to_owned());
-    Task { job, indices, phase, state: state.to_owned(), reason, nodes, ends_unix_s: Some(1600) }
+    QueueTask { job, indices, phase, state: state.to_owned(), reason, nodes, ends_unix_s: Some(1600) }
 }
 
 fn every_shard_has_one_state() {
@@ -299,7 +302,7 @@ fn every_shard_has_one_state() {
         ],
         ..Jobs::default()
     };
-    let found = Found {
+    let found = FoundRuns {
         done: ["a0", "b0", "a1", "a4"].map(str::to_owned).into(),
         failed: BTreeMap::from([("b2".to_owned(), "diverged".to_owned())]),
     };
@@ -314,8 +317,8 @@ fn every_shard_has_one_state() {
     ];
     let log = |job, index| Some(format!("words of {job}_{index}"));
     let shards = status::shards(&lists, &found, &jobs, Some(&queue), log, 1000);
-    let states: Vec<State> = shards.iter().map(|shard| shard.state).collect();
-    use State::{Done, Failed, Open, Pending, Running};
+    let states: Vec<ShardState> = shards.iter().map(|shard| shard.state).collect();
+    use ShardState::{Done, Failed, Open, Pending, Running};
     assert_eq!(states, [Done, Pending, Failed, Failed, Running, Pending, Pending, Open]);
     assert_eq!(shards[2].reason, "FAILED: run b2 failed: diverged");
     assert_eq!(shards[3].reason, "TIMEOUT: words of 10_4");
@@ -328,7 +331,7 @@ fn every_shard_has_one_state() {
     assert!(table.contains("\n2,6-7  pending   1/6"), "{table}");
     // Nobody there to ask: what failed is known, what runs is not.
     let shards = status::shards(&lists, &found, &jobs, None, |_, _| None, 1000);
-    let states: Vec<State> = shards.iter().map(|shard| shard.state).collect();
+    let states: Vec<ShardState> = shards.iter().map(|shard| shard.state).collect();
     assert_eq!(states, [Done, Open, Failed, Open, Open, Open, Open, Open]);
     assert_eq!(found.complete(&lists[..1]).ok(), Some(()));
     let missing = found.complete(&lists[..4]).unwrap_err().to_string();

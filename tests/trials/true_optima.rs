@@ -255,7 +255,8 @@ fn optimum(checksum: &str, lower: f64, upper: f64) -> Optimum {
         checksum: checksum.into(),
         lambda: 1.0 / 7291.0,
         pairwise_weight: None,
-        bracket: Bracket { lower, upper },
+        lower,
+        upper,
         solver: "test".into(),
         code: "0".into(),
     }
@@ -325,7 +326,7 @@ fn the_command_fills_the_store_and_never_worsens_it() {
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("lower "));
     let first = Store::read(&path).unwrap();
     let [entry] = first.entries() else { panic!("{first:?}") };
-    assert!(entry.bracket.width() <= 1e-9 && entry.dataset == "usps-synth:n=30" && entry.lambda == 1.0 / 30.0);
+    assert!(entry.bracket().width() <= 1e-9 && entry.dataset == "usps-synth:n=30" && entry.lambda == 1.0 / 30.0);
     assert!(command(&path, &["--gap", "0.5"]).status.success());
     assert_eq!(Store::read(&path).unwrap(), first, "a wider bracket changes nothing");
     assert!(command(&path, &["--gap", "0.5", "--lambda", "0.5"]).status.success());

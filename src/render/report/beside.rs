@@ -6,7 +6,6 @@ use maud::{Markup, PreEscaped, html};
 
 use super::sections::{reached, summary};
 use super::{Page, Section, caption, index, shell};
-use crate::cells;
 use crate::error::Result;
 use crate::gate::{Finding, Judgement};
 use crate::render::figure::{FIGURES, Figure};
@@ -15,7 +14,7 @@ use crate::study::claims::Claim;
 use crate::study::profile::ProfileRow;
 use crate::study::targets;
 use crate::table::Kind::{Percent, Seconds, Text, Values};
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, cells};
 
 /// What the page shows.
 pub struct Beside<'a> {

@@ -3,7 +3,6 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::{Page, Section, caption, index};
-use crate::cells;
 use crate::error::Result;
 use crate::render::tables;
 use crate::render::tables::league::{Part, sections};
@@ -13,7 +12,7 @@ use crate::study::Study;
 use crate::study::claims::{CLAIMS, Claim};
 use crate::study::{View, targets};
 use crate::table::Kind::{Count, Number, Percent, Seconds, Text, Values};
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, cells};
 use crate::text::{number, percent};
 use ssvm::stats::Spread;
 

@@ -1,10 +1,9 @@
 //! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
-use crate::cells;
 use crate::study::estimate::Estimate;
 use crate::study::price::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
 use crate::table::Kind::{Text, Values};
-use crate::table::Table;
+use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
 use ssvm::stats::FEWEST_PAIRS;
 

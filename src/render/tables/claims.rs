@@ -1,8 +1,7 @@
 //! The claims of the paper: every row with its evidence, and the verdicts at a glance.
 
-use crate::cells;
 use crate::study::claims::{CLAIMS, Claim, Verdict};
-use crate::table::{Cell, Kind, Table};
+use crate::table::{Cell, Kind, Table, cells};
 use crate::text::number;
 
 /// A verdict; pages show it in its colour.

@@ -1,12 +1,11 @@
 //! The league as titled tables, the same for the terminal, Markdown, LaTeX and the report.
 
-use crate::cells;
 use crate::study::league::profile::WORST;
 use crate::study::league::{
     Cell as TargetCell, League, Matrix, Measure, Member, Profile, ProfileLine, REFERENCE, Score, Speedup, Standing,
     Winner,
 };
-use crate::table::{Cell, Column, Kind, Table};
+use crate::table::{Cell, Column, Kind, Table, cells};
 use crate::text::{number, seconds};
 
 /// What a table is about.

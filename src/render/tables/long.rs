@@ -11,11 +11,10 @@
 
 use polars::prelude::{Column, DataFrame};
 
-use crate::cells;
 use crate::error::{Error, Result};
 use crate::study::export::Named;
 use crate::study::league::{League, Matrix, Measure, Member, Profile, Score, Speedup, Standing};
-use crate::table::{Cell, Kind, Table};
+use crate::table::{Cell, Kind, Table, cells};
 use Kind::{Count, Number, Text};
 
 /// All tables that have a row.

@@ -1,8 +1,7 @@
 //! Where the time goes: oracle shares and latencies.
 
-use crate::cells;
 use crate::study::profile::{Latency, ProfileRow};
-use crate::table::{Cell, Kind, Table};
+use crate::table::{Cell, Kind, Table, cells};
 
 /// A row per data set and solver.
 pub fn table(rows: &[ProfileRow]) -> Table {

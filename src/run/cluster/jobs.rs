@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ranges, sbatch};
+use super::SLURM_FOLDER;
 use crate::error::{Error, Result};
 use crate::store::files;
 
@@ -18,7 +18,7 @@ pub struct Jobs {
     pub config: String,
     /// The id file.
     pub ids: String,
-    /// Shards in it.
+    /// Number of shards in it.
     pub shards: usize,
     /// Estimated seconds of each.
     pub seconds: Vec<f64>,
@@ -49,29 +49,30 @@ pub struct Submitted {
 }
 
 impl Submitted {
-    /// Its shards.
-    pub fn shards(&self) -> Vec<usize> {
-        ranges::numbers(&self.indices).unwrap_or_default().into_iter().map(|index| self.offset + index).collect()
+    /// Its indices.
+    pub fn indices(&self) -> Vec<usize> {
+        numbers(&self.indices).unwrap_or_default()
     }
 }
 
 impl Jobs {
-    fn path(out: &Path) -> PathBuf {
-        out.join(sbatch::FOLDER).join("jobs.json")
+    /// The file of a result folder.
+    pub fn path(out: &Path) -> PathBuf {
+        out.join(SLURM_FOLDER).join("jobs.json")
     }
 
-    /// Those of a result folder; `None` when nothing was submitted from it.
+    /// Reads the file of a result folder; `None` when nothing was submitted from it.
     pub fn read(out: &Path) -> Result<Option<Self>> {
         let path = Self::path(out);
         files::plain(&path)?;
         let Some(text) = files::read_text_if_there(&path)? else { return Ok(None) };
-        let broken = |e: serde_json::Error| {
-            Error::line(&path, e.line(), format!("{e}; the file is damaged: delete it, the results stay valid"))
-        };
-        serde_json::from_str(&text).map(Some).map_err(broken)
+        serde_json::from_str(&text).map(Some).map_err(|error| {
+            let message = format!("{error}; the file is damaged: delete it, the results stay valid");
+            Error::line(&path, error.line(), message)
+        })
     }
 
-    /// Writes them into a result folder.
+    /// Writes the file of a result folder.
     pub fn write(&self, out: &Path) -> Result<()> {
         let path = Self::path(out);
         let text = serde_json::to_string_pretty(self).map_err(|e| Error::file(&path, e.to_string()))?;
@@ -79,7 +80,7 @@ impl Jobs {
     }
 
     /// All arrays, the last one last.
-    pub fn arrays(&self) -> impl DoubleEndedIterator<Item = &Submitted> {
+    pub fn arrays(&self) -> impl Iterator<Item = &Submitted> {
         self.submissions.iter().flat_map(|submission| &submission.arrays)
     }
 
@@ -87,5 +88,57 @@ impl Jobs {
     pub fn ids(&self) -> BTreeSet<u64> {
         let gathers = self.submissions.iter().filter_map(|submission| submission.gather);
         self.arrays().map(|array| array.job).chain(gathers).collect()
+    }
+}
+
+/// Numbers in rising order as ranges, such as `1-3,7`, the form of the indices of an array.
+pub fn ranges(numbers: &[usize]) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for &number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let one =
+        |(first, last): &(usize, usize)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    runs.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+/// Most numbers of a text; no queue has as many indices.
+const MOST: usize = 5_000_000;
+
+/// The numbers of a text such as `1-3,7,10-20:5%4`; `None` when it was cut (`…`) or is something else.
+pub fn numbers(text: &str) -> Option<Vec<usize>> {
+    let text = text.split('%').next()?.trim().trim_start_matches('[').trim_end_matches(']');
+    let mut all = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (range, step) = part.split_once(':').unwrap_or((part, "1"));
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| text.parse::<usize>().ok();
+        let (first, last, step) = (number(first)?, number(last)?, number(step)?);
+        if step == 0 || last < first || (last - first) / step >= MOST - all.len() {
+            return None;
+        }
+        all.extend((first..=last).step_by(step));
+    }
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_there_and_back() {
+        assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1-3,7,9-10");
+        assert_eq!(ranges(&[]), "");
+        assert_eq!(numbers("1-3,7,9-10"), Some(vec![1, 2, 3, 7, 9, 10]));
+        assert_eq!(numbers("[4-6%2]"), Some(vec![4, 5, 6]));
+        assert_eq!(numbers("0-10:5"), Some(vec![0, 5, 10]));
+        assert_eq!(numbers(""), Some(vec![]));
+        for cut in ["1,3,5,...", "1-", "a", "5-1", "1-9:0", "0-99999999999"] {
+            assert_eq!(numbers(cut), None, "{cut}");
+        }
     }
 }

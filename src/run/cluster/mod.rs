@@ -1,43 +1,47 @@
-//! A plan in shards → scripts and calls for the engines that run it on many machines: SLURM ([`sbatch`], [`squeue`],
-//! [`status`]), HyperQueue, GNU parallel. One file per engine, each with `text(&Job)`; nothing here schedules anything.
+//! A plan in shards on many machines: one [`ClusterJob`] rendered as [`scripts`] of SLURM, HyperQueue and GNU parallel;
+//! for SLURM also the calls of its programs ([`slurm`]), what was submitted ([`jobs`]) and how far it is ([`status`]).
+//! Nothing here schedules anything.
 
 pub mod cost;
-pub mod hyperqueue;
 pub mod jobs;
-pub mod parallel;
-pub mod programs;
-pub mod ranges;
-pub mod sbatch;
-pub mod shell;
-pub mod squeue;
+pub mod scripts;
+pub mod slurm;
 pub mod status;
+
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// What every engine is told. Paths are absolute, and no word has a control character ([`shell::path`],
-/// [`shell::checked`]).
+/// Folder of scripts, logs and job ids of SLURM below the result folder.
+pub const SLURM_FOLDER: &str = "slurm";
+
+/// The id file of a result folder.
+pub fn id_file(out: &Path) -> PathBuf {
+    out.join("shards.txt")
+}
+
+/// What to run, where, and with which resources. Paths are absolute, and no word has a control character
+/// ([`script_path`], [`script_word`]).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Job {
+pub struct ClusterJob {
     /// Name of the experiment.
     pub name: String,
     /// This program.
     pub program: String,
     /// Config file, or the name of one that is built in.
     pub config: String,
-    /// Result folder.
+    /// Result folder; its id file lists the shards.
     pub out: String,
     /// Folder of the data files, where it is not the default.
     pub data_dir: Option<String>,
     /// Patterns that narrow the plan.
     pub only: Vec<String>,
-    /// Folder that everything runs in: data sets may be named relative to it.
+    /// Working directory: data sets may be named relative to it.
     pub folder: String,
-    /// The id file.
-    pub ids: String,
-    /// Shards in it.
+    /// Number of shards.
     pub shards: usize,
     /// Estimated seconds of the longest run.
-    pub longest: f64,
+    pub longest_s: f64,
     /// Partition of the cluster.
     pub partition: Option<String>,
     /// Time limit of a task.
@@ -46,7 +50,7 @@ pub struct Job {
     pub exclusive: bool,
     /// Tasks that may run at the same time.
     pub at_once: Option<usize>,
-    /// Concurrent runs of a task; as many as its node has cores where it is not said.
+    /// Concurrent runs of a task; `None` for as many as its node has cores.
     pub jobs: Option<usize>,
     /// Threads of a run.
     pub threads: usize,
@@ -56,35 +60,21 @@ pub struct Job {
     pub more: Vec<String>,
 }
 
-impl Job {
-    /// The call that does a shard, up to `--shard`.
-    fn run(&self) -> Vec<String> {
-        let mut words = self.call(&["run", "--config", &self.config, "--out", &self.out, "--ids", &self.ids]);
-        if let Some(jobs) = self.jobs {
-            words.extend(["--jobs".to_owned(), jobs.to_string()]);
-        }
-        words.extend(self.only.iter().flat_map(|pattern| ["--only".to_owned(), pattern.clone()]));
-        words.extend(self.isolated.then(|| "--isolated".to_owned()));
-        words
-    }
-
-    /// The call that joins the shards, and fails when a run of the id file is not done.
-    fn merge(&self) -> Vec<String> {
-        self.call(&["merge", &self.out, "--out", &self.out, "--ids", &self.ids])
-    }
-
-    fn call(&self, words: &[&str]) -> Vec<String> {
-        let mut all = vec![self.program.clone()];
-        if let Some(dir) = &self.data_dir {
-            all.extend(["--data-dir".to_owned(), dir.clone()]);
-        }
-        all.extend(words.iter().map(|word| (*word).to_owned()));
-        all
-    }
-
+impl ClusterJob {
     /// Cores of a task that does not have the node to itself.
     pub fn cores(&self) -> usize {
         self.jobs.unwrap_or(1) * self.threads.max(1)
+    }
+
+    /// Seconds before the time limit at which no new run is started: time for the longest one to end. At most half the
+    /// limit, since a task that is signalled when it begins does nothing.
+    pub fn lead_s(&self) -> u64 {
+        /// SLURM sends a signal up to a minute early, so that a shorter lead is a matter of luck.
+        const SHORTEST: f64 = 60.0;
+        /// The longest that `--signal` takes.
+        const LONGEST: f64 = 65535.0;
+        let half = self.time.as_ref().map_or(LONGEST, |limit| limit.seconds / 2.0);
+        (1.5 * self.longest_s + 30.0).clamp(SHORTEST, LONGEST).min(half).ceil() as u64
     }
 }
 
@@ -105,21 +95,42 @@ impl std::str::FromStr for TimeLimit {
             let forms = "MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES";
             Error::invalid(format!("'{text}' is not a time limit: {forms}"))
         };
-        let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
         let number = |part: &str| part.parse::<u32>().map(f64::from).map_err(|_| wrong());
+        let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
+        let days = days.map(number).transpose()?;
         let parts: Vec<f64> = rest.split(':').map(number).collect::<Result<_>>()?;
         let seconds = match (days, &parts[..]) {
             (None, [minutes]) => 60.0 * minutes,
             (None, [minutes, seconds]) => 60.0 * minutes + seconds,
-            (None, [hours, minutes, seconds]) => 3600.0 * hours + 60.0 * minutes + seconds,
-            (Some(days), [hours, rest @ ..]) if rest.len() <= 2 => {
-                let small = rest.iter().zip([60.0, 1.0]).map(|(part, unit)| part * unit).sum::<f64>();
-                86400.0 * number(days)? + 3600.0 * hours + small
+            (_, [hours, rest @ ..]) if rest.len() <= 2 => {
+                let small: f64 = rest.iter().zip([60.0, 1.0]).map(|(part, unit)| part * unit).sum();
+                86400.0 * days.unwrap_or(0.0) + 3600.0 * hours + small
             }
             _ => return Err(wrong()),
         };
         if seconds > 0.0 { Ok(Self { text: text.to_owned(), seconds }) } else { Err(wrong()) }
     }
+}
+
+/// A word that can stand in a script; fails for line breaks and other control characters.
+pub fn script_word(word: &str, what: &str) -> Result<String> {
+    if word.chars().any(char::is_control) {
+        let message = format!("{what} {word:?} has a line break or another control character: no script can hold it");
+        return Err(Error::invalid(message));
+    }
+    Ok(word.to_owned())
+}
+
+/// An absolute path that can stand in a script.
+pub fn script_path(path: &Path) -> Result<String> {
+    let whole = std::path::absolute(path).map_err(Error::io("find", path))?;
+    let Some(text) = whole.to_str() else {
+        return Err(Error::file(path, "the name is not UTF-8: no script can hold it; choose another"));
+    };
+    if text.contains("%{") {
+        return Err(Error::file(path, "engines replace '%{…}' in names; choose another"));
+    }
+    script_word(text, "the path")
 }
 
 #[cfg(test)]
@@ -141,5 +152,24 @@ mod tests {
         for wrong in ["", "0", "x", "1:2:3:4", "-5", "1-", "1h", "1-2:3:4:5", "+ 3", "99999999999"] {
             assert!(wrong.parse::<TimeLimit>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_signal_comes_when_something_can_still_be_done() {
+        let lead =
+            |longest_s, time: &str| ClusterJob { longest_s, time: time.parse().ok(), ..ClusterJob::default() }.lead_s();
+        assert_eq!(lead(0.0, ""), 60);
+        assert_eq!(lead(100.0, "1:00:00"), 180);
+        assert_eq!(lead(1e6, ""), 65535);
+        assert_eq!(lead(1e6, "10"), 300);
+        assert_eq!(lead(0.0, "1"), 30);
+    }
+
+    #[test]
+    fn what_no_script_can_hold_is_refused() {
+        assert!(script_word("a\nb", "the name").unwrap_err().to_string().contains("line break"));
+        assert!(script_path(Path::new("a\rb")).is_err());
+        assert!(script_path(Path::new("a%{b}")).is_err());
+        assert!(script_path(Path::new("a b")).unwrap().ends_with("/a b"));
     }
 }

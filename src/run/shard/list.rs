@@ -16,7 +16,7 @@ const HEADER: &str = "# ssvm-bench shards";
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdFile {
     path: PathBuf,
-    /// [`super::digest`] of the plan that it was made from; absent in a list that somebody wrote by hand.
+    /// [`super::digest`] of the plan that it was made from; absent in a list written by hand.
     pub plan: Option<String>,
     /// The paper's prices of that plan.
     pub prices: BTreeMap<String, OracleCost>,
@@ -44,50 +44,47 @@ impl IdFile {
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
         let mut list = Self { path: path.to_owned(), plan: None, prices: BTreeMap::new(), shards: Vec::new() };
-        let (mut declared, mut runs) = (None, None);
+        let (mut declared_shards, mut declared_runs) = (None, None);
         for (number, line) in text.lines().enumerate() {
             let wrong = |message: String| Error::line(path, number + 1, message);
             if let Some(header) = line.strip_prefix(HEADER) {
                 for field in header.split('\t').filter(|field| !field.is_empty()) {
-                    let broken = || {
-                        wrong(format!("'{field}' is not part of a header; make the file anew with plan --emit lines"))
-                    };
-                    let (key, value) = field.rsplit_once('=').ok_or_else(broken)?;
-                    match (key, key.strip_prefix("price:")) {
-                        ("plan", _) => list.plan = Some(value.to_owned()),
-                        ("runs", _) => runs = Some(value.parse::<usize>().map_err(|_| broken())?),
-                        ("shards", _) => declared = Some(value.parse::<usize>().map_err(|_| broken())?),
-                        (_, Some(set)) => {
-                            let factor = value.parse().map_err(|_| broken())?;
-                            list.prices.insert(set.to_owned(), OracleCost::new(factor).map_err(|_| broken())?);
+                    let parsed = match field.rsplit_once('=') {
+                        Some(("plan", value)) => {
+                            list.plan = Some(value.to_owned());
+                            Some(())
                         }
-                        _ => return Err(broken()),
-                    }
+                        Some(("runs", value)) => value.parse().ok().map(|count: usize| declared_runs = Some(count)),
+                        Some(("shards", value)) => value.parse().ok().map(|count: usize| declared_shards = Some(count)),
+                        Some((key, value)) => key.strip_prefix("price:").and_then(|set| {
+                            let cost = OracleCost::new(value.parse().ok()?).ok()?;
+                            list.prices.insert(set.to_owned(), cost);
+                            Some(())
+                        }),
+                        None => None,
+                    };
+                    parsed.ok_or_else(|| {
+                        wrong(format!("'{field}' is not part of a header; make the file again with plan --emit lines"))
+                    })?;
                 }
-                continue;
+            } else if !line.starts_with('#') {
+                let is_id = |word: &&str| word.len() == 20 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+                if let Some(word) = line.split_whitespace().find(|word| !is_id(word)) {
+                    let word: String = word.chars().take(40).collect();
+                    return Err(wrong(format!("'{word}' is not the identity of a run; plan --verbose lists them")));
+                }
+                list.shards.push(line.split_whitespace().map(str::to_owned).collect());
             }
-            if line.starts_with('#') {
-                continue;
+        }
+        let (shards, runs) = (list.shards.len(), list.shards.iter().map(Vec::len).sum::<usize>());
+        for (declared, count, what) in [(declared_shards, shards, "shards"), (declared_runs, runs, "runs")] {
+            if let Some(declared) = declared.filter(|declared| *declared != count) {
+                let message = format!("has {count} of its {declared} {what}; make it again with plan --emit lines");
+                return Err(Error::file(path, message));
             }
-            let is_id = |word: &&str| word.len() == 20 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if let Some(word) = line.split_whitespace().find(|word| !is_id(word)) {
-                let word: String = word.chars().take(40).collect();
-                return Err(wrong(format!("'{word}' is not the identity of a run; plan --verbose lists them")));
-            }
-            list.shards.push(line.split_whitespace().map(str::to_owned).collect());
         }
-        if let Some(declared) = declared.filter(|declared| *declared != list.shards.len()) {
-            let message =
-                format!("has {} of its {declared} shards; make it anew with plan --emit lines", list.shards.len());
-            return Err(Error::file(path, message));
-        }
-        let count = list.shards.iter().map(Vec::len).sum::<usize>();
-        if let Some(runs) = runs.filter(|runs| *runs != count) {
-            let message = format!("has {count} of its {runs} runs; make it anew with plan --emit lines");
-            return Err(Error::file(path, message));
-        }
-        if declared.is_none() && count == 0 {
-            return Err(Error::file(path, "holds no run; make it anew with plan --shards N --emit lines"));
+        if declared_shards.is_none() && runs == 0 {
+            return Err(Error::file(path, "holds no run; make it again with plan --shards N --emit lines"));
         }
         Ok(list)
     }
@@ -113,7 +110,7 @@ impl IdFile {
             Some(other) if other != plan => Err(Error::file(
                 &self.path,
                 "was made from another plan: the config, the program, the data or --only is not the same here; make it \
-                 anew with plan --shards N --emit lines",
+                 again with plan --shards N --emit lines",
             )),
             _ => Ok(()),
         }

@@ -3,6 +3,7 @@
 //! The order and the grouping of folders make no difference, and merging again changes nothing. Folders that come from
 //! different plans are refused before anything is written; inputs are only read.
 
+use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,12 +11,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::part;
-use super::rank::{self, Rank};
 use crate::error::{Error, Result};
 use crate::store::codec::Head;
 use crate::store::files::{self, sha256_hex};
-use crate::store::folder::{Folder, Store, read_head, stem};
+use crate::store::folder::{Folder, Store, read_file, read_head, stem};
 use crate::store::manifest::Manifest;
+use crate::store::{RunRecord, Status};
+use ssvm::drive::TracePoint;
 
 /// What a merge did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -24,7 +26,7 @@ pub struct Merged {
     pub folders: u64,
     /// Runs in the result.
     pub runs: u64,
-    /// Of these, failed ones.
+    /// Failed ones among them.
     pub failed: u64,
     /// Records that a better one of the same run replaces.
     pub doubles: u64,
@@ -32,43 +34,32 @@ pub struct Merged {
     pub damaged: Vec<String>,
     /// Names of its configs.
     pub plans: Vec<String>,
-    /// Data sets and seeds that were timed on several machines, in words.
+    /// A line for every data set and seed that was timed on several machines.
     pub across: Vec<String>,
     /// Runs of a repeatable clock of which two records differ.
     pub contradictions: Vec<String>,
 }
 
-/// What will be in the result.
-#[derive(Default)]
-struct Chosen {
-    best: BTreeMap<String, Candidate>,
-    /// Damaged files, and what a copy of them is called.
-    unusable: Vec<(PathBuf, String)>,
-    merged: Merged,
-}
-
-impl Chosen {
-    fn cannot_use(&mut self, store: &Store, path: &Path, error: &Error) {
-        self.merged.damaged.push(error.to_string());
-        // What the system refuses to read stays where it is.
-        if !matches!(error, Error::Io { .. }) {
-            let names = [store.dir(), path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
-            self.unusable.push((path.to_owned(), names.join(".")));
+/// Joins result folders into `out`, which may be one of them or exist already.
+pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
+    // Most of the time is spent waiting for files.
+    let threads = 4 * std::thread::available_parallelism().map_or(1, Into::into);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| Error::invalid(format!("cannot start threads: {error}")))?;
+    pool.install(|| {
+        let mut tops: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        if Store::open(out).is_ok() || part::folders(out).is_ok_and(|folders| !folders.is_empty()) {
+            tops.push(out);
         }
-    }
-}
-
-/// One file of a run.
-struct Candidate {
-    path: PathBuf,
-    rank: Rank,
-    repeatable: bool,
-    experiment: String,
-    failed: bool,
-    label: String,
-    code: String,
-    /// Data set and seed of a timed run, and its machine.
-    block: Option<(String, String)>,
+        let mut merge = Merge::default();
+        let (stores, manifest) = merge.open(&tops)?;
+        for store in &stores {
+            merge.add_store(store)?;
+        }
+        merge.check()?;
+        merge.write(&manifest, out)?;
+        Ok(merge.merged)
+    })
 }
 
 /// The plans of a folder: configs with their names, hashes of plans where they are known.
@@ -95,184 +86,229 @@ impl Plans {
     }
 }
 
-/// Joins result folders into `out`, which may be one of them or be there already.
-pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
-    // Most of the time is spent waiting for files.
-    let threads = 4 * std::thread::available_parallelism().map_or(1, Into::into);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Error::invalid(format!("cannot start threads: {error}")))?;
-    pool.install(|| join(inputs, out))
+/// The best file of a run so far.
+struct Candidate {
+    path: PathBuf,
+    record: RunRecord,
+    rank: Rank,
 }
 
-fn join(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
-    let mut tops: Vec<PathBuf> = inputs.to_vec();
-    if Store::open(out).is_ok() || part::folders(out).is_ok_and(|folders| !folders.is_empty()) {
-        tops.push(out.to_owned());
-    }
-    let mut seen = BTreeSet::new();
-    let (mut stores, mut manifest, mut chosen) = (Vec::new(), Manifest::default(), Chosen::default());
-    let mut first: Option<(&Path, Plans)> = None;
-    for top in &tops {
-        let mut plans = Plans::default();
-        let (own, shards) = (part::store_of(top)?, part::folders(top)?);
-        if own.is_none() && shards.is_empty() {
-            Store::open(top).map_err(|error| Error::invalid(error.to_string()))?;
-        }
-        let shards = shards.iter().map(|shard| part::store_of(shard)).collect::<Result<Vec<_>>>()?;
-        for store in own.into_iter().chain(shards.into_iter().flatten()) {
-            let folder = std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?;
-            if seen.insert(folder) {
-                let other = match store.manifest() {
-                    Err(error @ Error::Invalid(_)) => return Err(error),
-                    Err(error) => {
-                        chosen.cannot_use(&store, &store.manifest_path(), &error);
-                        Manifest::default()
-                    }
-                    Ok(other) => other,
-                };
-                plans.add(&other);
-                manifest.join(other).map_err(|message| Error::file(store.dir(), message))?;
-                stores.push(store);
+#[derive(Default)]
+struct Merge {
+    best: BTreeMap<String, Candidate>,
+    /// Numbers of the files seen: a file that was merged before has a second name.
+    seen: BTreeSet<(u64, u64)>,
+    /// Damaged files, and the names of their copies.
+    unusable: Vec<(PathBuf, String)>,
+    merged: Merged,
+}
+
+impl Merge {
+    /// The result folders below these, shards included, and their manifests as one. Fails when their plans differ.
+    fn open(&mut self, tops: &[&Path]) -> Result<(Vec<Store>, Manifest)> {
+        let (mut stores, mut manifest, mut seen) = (Vec::new(), Manifest::default(), BTreeSet::new());
+        let mut first: Option<(&Path, Plans)> = None;
+        for top in tops {
+            let mut plans = Plans::default();
+            let below = part::stores(top)?;
+            if below.is_empty() && part::folders(top)?.is_empty() {
+                Store::open(top).map_err(|error| Error::invalid(error.to_string()))?;
             }
-        }
-        if plans.configs.is_empty() {
-            continue;
-        }
-        let (folder, expected) = first.get_or_insert_with(|| (top, plans.clone()));
-        if !expected.same(&plans) {
-            let (here, there) = (plans.names(), expected.names());
-            let message = format!(
-                "holds runs of another plan, {here}, than {}, {there}; merge only folders of the same configs",
-                folder.display()
-            );
-            return Err(Error::file(top, message));
-        }
-    }
-    choose(&stores, &mut chosen)?;
-    chosen.merged.plans = first.iter().flat_map(|(_, plans)| plans.configs.values().cloned()).collect();
-    write(&mut chosen, &manifest, out)?;
-    Ok(chosen.merged)
-}
-
-/// The best file of every run.
-fn choose(stores: &[Store], chosen: &mut Chosen) -> Result<()> {
-    chosen.merged.folders = stores.len() as u64;
-    let mut seen = BTreeSet::new();
-    for store in stores {
-        let mut paths = store.files(Folder::Runs)?;
-        // A file that was merged before has a second name.
-        paths.retain(|path| files::number(path).is_none_or(|number| seen.insert(number)));
-        let read: Vec<Result<(String, Candidate)>> =
-            paths.par_iter().map(|path| read_head(path).map(|head| candidate(path, &head))).collect();
-        for (path, read) in paths.iter().zip(read) {
-            let (run_id, new) = match read {
-                Ok(read) => read,
-                Err(error @ Error::Invalid(_)) => return Err(error),
-                Err(error) => {
-                    chosen.cannot_use(store, path, &error);
+            for store in below {
+                let folder = std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?;
+                if !seen.insert(folder) {
                     continue;
                 }
-            };
-            let merged = &mut chosen.merged;
-            match chosen.best.entry(run_id) {
-                Entry::Vacant(entry) => drop(entry.insert(new)),
-                Entry::Occupied(mut entry) => {
-                    let old = entry.get_mut();
-                    // A copy.
-                    if new.rank == old.rank {
-                        continue;
-                    }
-                    merged.doubles += 1;
-                    if old.repeatable && new.repeatable {
-                        match (rank::bits(&old.path), rank::bits(&new.path)) {
-                            (Ok(a), Ok(b)) if a != b => merged.contradictions.push(format!(
-                                "{}: {} and {} differ, though its clock is the same everywhere",
-                                new.label,
-                                old.path.display(),
-                                new.path.display()
-                            )),
-                            (Ok(_), Ok(_)) => {}
-                            // A head without readable rows: the other one is kept.
-                            (old_bits, new_bits) => {
-                                let unread = [&old_bits, &new_bits].into_iter().filter_map(|bits| bits.as_ref().err());
-                                merged.damaged.extend(unread.map(ToString::to_string));
-                                if new_bits.is_ok() {
-                                    *old = new;
-                                }
-                                continue;
-                            }
-                        }
-                    }
-                    if new.rank > old.rank {
-                        *old = new;
-                    }
+                let other = store.manifest();
+                if let Some(other) = self.usable(&store, &store.manifest_path(), other)? {
+                    plans.add(&other);
+                    manifest.join(other).map_err(|message| Error::file(store.dir(), message))?;
+                }
+                stores.push(store);
+            }
+            if plans.configs.is_empty() {
+                continue;
+            }
+            let (folder, expected) = first.get_or_insert_with(|| (top, plans.clone()));
+            if !expected.same(&plans) {
+                let message = format!(
+                    "holds runs of another plan, {}, than {}, {}; merge only folders of the same configs",
+                    plans.names(),
+                    folder.display(),
+                    expected.names()
+                );
+                return Err(Error::file(top, message));
+            }
+        }
+        self.merged.folders = stores.len() as u64;
+        self.merged.plans = first.iter().flat_map(|(_, plans)| plans.configs.values().cloned()).collect();
+        Ok((stores, manifest))
+    }
+
+    /// The content of a file; `None` when it is damaged. A file of another layout is an error.
+    fn usable<T>(&mut self, store: &Store, path: &Path, read: Result<T>) -> Result<Option<T>> {
+        match read {
+            Ok(content) => return Ok(Some(content)),
+            Err(error @ Error::Invalid(_)) => return Err(error),
+            Err(error) => {
+                self.merged.damaged.push(error.to_string());
+                // What the system refuses to read stays where it is.
+                if !matches!(error, Error::Io { .. }) {
+                    let names = [store.dir(), path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
+                    self.unusable.push((path.to_owned(), names.join(".")));
                 }
             }
         }
+        Ok(None)
     }
-    let Chosen { best, merged, .. } = chosen;
-    let mut experiments: BTreeMap<&str, &Candidate> = BTreeMap::new();
-    let mut blocks: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for candidate in best.values() {
-        if let Some((block, host)) = &candidate.block {
-            blocks.entry(block).or_default().insert(host);
+
+    /// Keeps the best file of every run of a folder and those before it.
+    fn add_store(&mut self, store: &Store) -> Result<()> {
+        let mut paths = store.files(Folder::Runs)?;
+        paths.retain(|path| files::number(path).is_none_or(|number| self.seen.insert(number)));
+        let heads: Vec<Result<Head>> = paths.par_iter().map(|path| read_head(path)).collect();
+        for (path, head) in paths.into_iter().zip(heads) {
+            if let Some(Head { record, digest }) = self.usable(store, &path, head)? {
+                let rank = Rank::of(&record, digest);
+                self.add(Candidate { path, record, rank });
+            }
         }
-        if let Some(other) = experiments.insert(&candidate.experiment, candidate) {
-            return Err(Error::file(
-                &candidate.path,
-                format!(
-                    "{} was made by other code or from other data ({}) than {} ({}); run all shards with one program on \
-                     the same data",
-                    candidate.label,
-                    candidate.code,
-                    other.path.display(),
-                    other.code
-                ),
-            ));
+        Ok(())
+    }
+
+    fn add(&mut self, new: Candidate) {
+        let old = match self.best.entry(new.record.run_id()) {
+            Entry::Vacant(entry) => {
+                entry.insert(new);
+                return;
+            }
+            Entry::Occupied(entry) => entry.into_mut(),
+        };
+        // A copy.
+        if new.rank == old.rank {
+            return;
+        }
+        self.merged.doubles += 1;
+        let mut replace = new.rank > old.rank;
+        if [&*old, &new].iter().all(|one| one.record.settings().clock.repeatable() && one.record.status.is_done()) {
+            let bits = [repeatable_bits(&old.path), repeatable_bits(&new.path)];
+            if let [Ok(a), Ok(b)] = &bits {
+                if a != b {
+                    self.merged.contradictions.push(format!(
+                        "{}: {} and {} differ, though its clock is the same everywhere",
+                        new.record.label(),
+                        old.path.display(),
+                        new.path.display()
+                    ));
+                }
+            } else {
+                // A head without readable rows: the other one is kept.
+                replace = bits[1].is_ok();
+                self.merged.damaged.extend(bits.iter().filter_map(|bits| bits.as_ref().err()).map(ToString::to_string));
+            }
+        }
+        if replace {
+            *old = new;
         }
     }
-    merged.runs = best.len() as u64;
-    merged.failed = best.values().filter(|candidate| candidate.failed).count() as u64;
-    let several = blocks.iter().filter(|(_, hosts)| hosts.len() > 1);
-    merged.across = several
-        .map(|(block, hosts)| {
-            let hosts: Vec<&str> = hosts.iter().copied().collect();
-            format!("{block} was timed on {}: ratios of its solvers are not those of one machine", hosts.join(" and "))
-        })
-        .collect();
-    Ok(())
+
+    /// Fails when one run was made by different code or from different data; notes what was timed on several machines.
+    fn check(&mut self) -> Result<()> {
+        let mut experiments: BTreeMap<String, &Candidate> = BTreeMap::new();
+        let mut blocks: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for candidate in self.best.values() {
+            let record = &candidate.record;
+            if !record.settings().clock.repeatable() {
+                let block = format!("{} #{}", record.dataset(), record.repeat);
+                blocks.entry(block).or_default().insert(&record.environment.host);
+            }
+            let Some(other) = experiments.insert(record.identity.experiment(), candidate) else { continue };
+            let code = |candidate: &Candidate| {
+                let identity = &candidate.record.identity;
+                format!("{}, data {}", identity.code(), identity.problem.checksum.chars().take(8).collect::<String>())
+            };
+            let message = format!(
+                "{} was made by other code or from other data ({}) than {} ({}); run all shards with one program on the \
+                 same data",
+                record.label(),
+                code(candidate),
+                other.path.display(),
+                code(other)
+            );
+            return Err(Error::file(&candidate.path, message));
+        }
+        for (block, hosts) in blocks.into_iter().filter(|(_, hosts)| hosts.len() > 1) {
+            let hosts: Vec<&str> = hosts.into_iter().collect();
+            let hosts = hosts.join(" and ");
+            let line = format!("{block} was timed on {hosts}: ratios of its solvers are not those of one machine");
+            self.merged.across.push(line);
+        }
+        self.merged.runs = self.best.len() as u64;
+        self.merged.failed = self.best.values().filter(|one| !one.record.status.is_done()).count() as u64;
+        Ok(())
+    }
+
+    fn write(&mut self, manifest: &Manifest, out: &Path) -> Result<()> {
+        let (store, _lock) = Store::create(out)?;
+        for (path, name) in &self.unusable {
+            match files::copy(path, &out.join("damaged").join(name)) {
+                Ok(()) if *path == store.path(Folder::Runs, &stem(path)) => files::remove(path)?,
+                Ok(()) => {}
+                Err(error) => self.merged.damaged.push(format!("{error}: no copy in damaged/")),
+            }
+        }
+        self.best.par_iter().try_for_each(|(run_id, candidate)| {
+            let target = store.path(Folder::Runs, run_id);
+            if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
+        })?;
+        files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
+        store.write_manifest(manifest)
+    }
 }
 
-fn candidate(path: &Path, head: &Head) -> (String, Candidate) {
-    let record = &head.record;
-    let identity = &record.identity;
-    let candidate = Candidate {
-        path: path.to_owned(),
-        rank: Rank::of(head),
-        repeatable: record.settings().clock.repeatable() && record.status.is_done(),
-        experiment: sha256_hex(identity.experiment().as_bytes()),
-        failed: !record.status.is_done(),
-        label: record.label(),
-        block: (!record.settings().clock.repeatable())
-            .then(|| (format!("{} #{}", record.dataset(), record.repeat), record.environment.host.clone())),
-        code: format!("{}, data {}", identity.code(), identity.problem.checksum.chars().take(8).collect::<String>()),
-    };
-    (record.run_id(), candidate)
+/// Which of two records of one run is kept: an order without ties, so that the order of merging does not matter. Larger is
+/// better.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// A record that ended, then one that was stopped and keeps what it measured, then one that failed.
+    ended: u8,
+    /// The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one.
+    attempt: u64,
+    /// Not beside others, on a core that nothing was stolen from.
+    alone: Reverse<u64>,
+    steal: Reverse<u64>,
+    /// The first; then anything, as long as it is always the same.
+    started: Reverse<u64>,
+    content: String,
 }
 
-fn write(chosen: &mut Chosen, manifest: &Manifest, out: &Path) -> Result<()> {
-    let (store, _lock) = Store::create(out)?;
-    for (path, name) in &chosen.unusable {
-        match files::copy(path, &out.join("damaged").join(name)) {
-            Ok(()) if *path == store.path(Folder::Runs, &stem(path)) => files::remove(path)?,
-            Ok(()) => {}
-            Err(error) => chosen.merged.damaged.push(format!("{error}: no copy in damaged/")),
+impl Rank {
+    fn of(record: &RunRecord, digest: String) -> Self {
+        let environment = &record.environment;
+        // The folder of a shard ends with the time of the attempt, see `ShardRuns::folder`.
+        let attempt = environment.shard.rsplit_once('-').and_then(|(_, nanos)| u64::from_str_radix(nanos, 16).ok());
+        Self {
+            ended: match &record.status {
+                Status::Done(_) => 2,
+                Status::TimedOut { .. } => 1,
+                Status::OutOfMemory { .. } | Status::Failed(_) => 0,
+            },
+            attempt: attempt.filter(|_| !record.settings().clock.repeatable()).unwrap_or(0),
+            alone: Reverse(environment.jobs),
+            // Non-negative numbers are ordered as their bits are.
+            steal: Reverse(environment.steal.max(0.0).to_bits()),
+            started: Reverse(environment.started_unix_s),
+            content: digest,
         }
     }
-    chosen.best.par_iter().try_for_each(|(run_id, candidate)| {
-        let target = store.path(Folder::Runs, run_id);
-        if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
-    })?;
-    files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
-    store.write_manifest(manifest)
+}
+
+/// Hash of what a repeatable clock makes the same on every machine: everything but seconds of the CPU.
+fn repeatable_bits(path: &Path) -> Result<String> {
+    let record = read_file(path)?;
+    let mut text = record.status.text();
+    for point in record.points() {
+        text += &format!("{:?}", TracePoint { cpu_s: 0.0, ..point.clone() });
+    }
+    Ok(sha256_hex(text.as_bytes()))
 }

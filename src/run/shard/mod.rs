@@ -1,13 +1,12 @@
 //! A plan → shards of equal estimated cost, and the folders of shards → one result folder.
 //!
-//! No file has two writers. A shard is run into a folder of its own below the result folder ([`part`]), whoever runs it
-//! and how often; [`merge`] joins such folders, or those of other machines. Nothing here needs a lock that two nodes
-//! share, and a shard that is run twice, or by two nodes at once, is merged twice.
+//! No file has two writers. Every call runs a shard into a folder of its own below the result folder ([`part`]);
+//! [`merge`] joins such folders, or those of other machines. Nothing here needs a lock that two nodes share, and a shard
+//! that is run twice, or by two nodes at once, is merged once.
 
 pub mod list;
 pub mod merge;
 pub mod part;
-mod rank;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

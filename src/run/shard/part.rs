@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use crate::experiment::Plan;
 use crate::store::files;
-use crate::store::folder::{self, Contents, Folder, SHARDS, Store};
+use crate::store::folder::{Contents, Folder, SHARDS, Store, stem};
 
-/// What a call of `run` does of a plan.
+/// The runs of a plan that one call of `run` executes.
 #[derive(Clone, Debug)]
 pub struct ShardRuns {
     /// `3-of-16`, or another name for a list of runs.
     pub name: String,
-    /// Its runs.
+    /// Identities of its runs.
     pub ids: BTreeSet<String>,
     /// [`super::digest`] of the plan that it is a part of.
     pub plan: String,
 }
 
 impl ShardRuns {
-    /// A folder for this call alone: whoever runs the same shard again, here or elsewhere, gets another.
+    /// A folder for this call alone: another call for the same shard, here or elsewhere, gets another one.
     pub fn folder(&self, out: &Path, host: &str) -> PathBuf {
         let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' };
         let host: String = host.chars().map(safe).take(40).collect();
@@ -29,10 +29,10 @@ impl ShardRuns {
         out.join(SHARDS).join(format!("{}.{host}-{pid}-{nanos:x}", self.name))
     }
 
-    /// Takes out of a plan what is not part of this; what a run follows from comes with it.
+    /// Removes all other runs from a plan; a run that one of these follows from stays with it.
     pub fn narrow(&mut self, plan: &mut Plan) {
-        let of = |run: &&crate::experiment::RunSpec| self.ids.contains(&run.run_id);
-        let sources: Vec<String> = plan.runs.iter().filter(of).filter_map(|run| run.projected_from.clone()).collect();
+        let own = plan.runs.iter().filter(|run| self.ids.contains(&run.run_id));
+        let sources: Vec<String> = own.filter_map(|run| run.projected_from.clone()).collect();
         self.ids.extend(sources);
         plan.runs.retain(|run| self.ids.contains(&run.run_id));
     }
@@ -46,11 +46,25 @@ pub fn folders(out: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// These runs as far as they are in a result folder or in its shards. Nobody is asked to stop writing: a file is there when it is whole.
+/// The result folder and those of its shards, as far as they hold results: a shard that was killed at once does not.
+pub fn stores(out: &Path) -> Result<Vec<Store>> {
+    let mut stores = Vec::new();
+    for folder in std::iter::once(out.to_owned()).chain(folders(out)?) {
+        match Store::open(&folder) {
+            Ok(store) => stores.push(store),
+            // A folder that may not be read is not an empty one.
+            Err(_) if folder.is_dir() => drop(files::list(&folder)?),
+            Err(_) => {}
+        }
+    }
+    Ok(stores)
+}
+
+/// The wanted runs that are in a result folder or in its shards. Writers may go on meanwhile: a file appears when it is
+/// whole.
 pub fn scan(out: &Path, wanted: impl Fn(&str) -> bool + Sync) -> Result<Contents> {
     let mut found = Contents::default();
-    for folder in std::iter::once(out.to_owned()).chain(folders(out)?) {
-        let Some(store) = store_of(&folder)? else { continue };
+    for store in stores(out)? {
         let Contents { records, damaged } = store.scan_some(Folder::Runs, &wanted)?;
         found.records.extend(records);
         found.damaged.extend(damaged);
@@ -58,23 +72,12 @@ pub fn scan(out: &Path, wanted: impl Fn(&str) -> bool + Sync) -> Result<Contents
     Ok(found)
 }
 
-/// A result folder; `None` where there is none yet, such as that of a shard that was killed at once.
-pub fn store_of(folder: &Path) -> Result<Option<Store>> {
-    let store = Store::open(folder).ok();
-    if store.is_none() && folder.is_dir() {
-        // One that may not be looked into is not an empty one.
-        files::list(folder)?;
-    }
-    Ok(store)
-}
-
 /// Runs in the shards of a result folder that it does not have itself.
 pub fn not_merged(out: &Path) -> Result<usize> {
-    let mut missing = BTreeSet::new();
-    let there = |folder: &Path| Store::open(folder).map_or_else(|_| Ok(Vec::new()), |store| store.files(Folder::Runs));
-    for folder in folders(out)? {
-        missing.extend(there(&folder)?.iter().map(|path| folder::stem(path)));
+    let (mut own, mut shards) = (BTreeSet::new(), BTreeSet::new());
+    for store in stores(out)? {
+        let ids = store.files(Folder::Runs)?.into_iter().map(|path| stem(&path));
+        if store.dir() == out { own.extend(ids) } else { shards.extend(ids) }
     }
-    let own: BTreeSet<String> = there(out)?.iter().map(|path| folder::stem(path)).collect();
-    Ok(missing.difference(&own).count())
+    Ok(shards.difference(&own).count())
 }

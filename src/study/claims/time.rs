@@ -3,10 +3,10 @@
 
 use super::verdict::{Range, basis};
 use super::{Claim, ClaimRow, MULTI, SINGLE, Subject, Verdict};
+use crate::study::Series;
 use crate::study::estimate::estimates;
 use crate::study::paired::{LogBounds, Measure, Paired, Target};
 use crate::study::targets;
-use crate::study::{Series, View};
 use crate::text::{number, percent, seconds};
 use ssvm::problem::Paper;
 use ssvm::stats::median;
@@ -21,9 +21,6 @@ const QUARTER: f64 = 0.25;
 const NOT_SLOWER: f64 = 1.1;
 /// "Substantially faster": at least this factor.
 const SUBSTANTIALLY: f64 = 1.5;
-
-/// A gap counts as reached by both for sure when both get below it by this factor.
-const CLEARLY_BELOW: f64 = 2.0;
 
 pub(super) const ORACLE_SHARE: ClaimRow = ClaimRow {
     title: "Share of the time spent in the max-oracle",
@@ -136,7 +133,8 @@ fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) 
         let compared = view.compare(b, a, Target::Gap(gap), Measure::Time);
         gaps.extend(compared.filter(|paired| paired.least.or(paired.most).is_some()).map(|paired| (gap, paired)));
     }
-    let decisive = decisive(view, pair, &gaps);
+    let reached: Vec<f64> = gaps.iter().filter(|(_, paired)| paired.exact().is_some()).map(|(gap, _)| *gap).collect();
+    let decisive = if reached.is_empty() { gaps.iter().map(|(gap, _)| *gap).collect() } else { reached };
     let only = |label: &str, which: fn(&Paired) -> bool| {
         let alone: Vec<String> = gaps.iter().filter(|(_, p)| which(p)).map(|(gap, _)| format!("{gap:e}")).collect();
         if alone.is_empty() { String::new() } else { format!("; only {label} reached {}", alone.join(", ")) }
@@ -154,7 +152,7 @@ fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) 
         gaps.iter().map(|(gap, p)| format!("{gap:e}: {}", p.value_text().trim_end_matches('×'))).collect();
     let mut evidence = format!(
         "time of {} / time of {} to each gap, crossings interpolated ({}), medians over pairs on the {} clock, geometric mean \
-         over the gaps that both passed; where one did not its whole time is a bound (≥, ≤); {}; holds from {bar:.2}×{alone}\
+         over the gaps that both reached; where one did not its whole time is a bound (≥, ≤); {}; holds from {bar:.2}×{alone}\
          {}{}{}",
         series.label,
         other.label,
@@ -188,16 +186,6 @@ fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) 
     };
     let measured = format!("{sign}{}× as fast{}", estimate.text(number), model(series));
     Claim { measured, verdict, evidence, estimate: Some(estimate), ..row }
-}
-
-/// The gaps that decide: those that both solvers pass clearly, else those that both reach, else all that are bounded. A gap
-/// that is reached in the last moment is missed by chance when runs are evaluated at other iterations.
-fn decisive(view: &View, [a, b]: [usize; 2], gaps: &[(f64, Paired)]) -> Vec<f64> {
-    let all: Vec<f64> = gaps.iter().map(|(gap, _)| *gap).collect();
-    let reached: Vec<f64> = gaps.iter().filter(|(_, paired)| paired.exact().is_some()).map(|(gap, _)| *gap).collect();
-    let below = |gap: &f64| view.compare(b, a, Target::Gap(gap / CLEARLY_BELOW), Measure::Time)?.exact();
-    let clear: Vec<f64> = reached.iter().copied().filter(|gap| below(gap).is_some()).collect();
-    [clear, reached, all].into_iter().find(|gaps| !gaps.is_empty()).unwrap_or_default()
 }
 
 /// The geometric mean over gaps of each pair, and the median over pairs of that.

@@ -1,0 +1,253 @@
+//! SLURM's own programs: calls of `sbatch`, `squeue` and `scontrol`, and what they print.
+//!
+//! Versions of `squeue --json` differ in how they write numbers (`5`, or `{"set": true, "number": 5}`) and states
+//! (`"RUNNING"`, or `["RUNNING", "COMPLETING"]`); all of them are read.
+
+use std::io::ErrorKind;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::jobs::{Jobs, numbers, ranges};
+use crate::error::{Error, Result};
+
+/// MaxArraySize of SLURM where a site does not change it.
+pub const DEFAULT_ARRAY_SIZE: usize = 1001;
+/// Longest list of indices of one array: the system passes no longer word to a program than 128 KiB.
+const LONGEST_LIST: usize = 60_000;
+
+/// Calls a program and returns what it prints; fails with its own message.
+fn call(program: &str, arguments: &[String]) -> Result<String> {
+    let mut command = Command::new(program);
+    // The list of the indices of an array is cut after 64 characters otherwise.
+    command.args(arguments).env("SLURM_BITSTR_LEN", "0").stdin(Stdio::null());
+    let output = command.output().map_err(|reason| match reason.kind() {
+        ErrorKind::NotFound => Error::invalid(format!(
+            "{program} is not installed here: call this on a login node of the cluster; `plan --emit hq` and `--emit \
+             parallel` make scripts for other engines"
+        )),
+        _ => Error::invalid(format!("cannot start {program}: {reason}")),
+    })?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+        let reason = if reason.is_empty() { "it gave no reason".to_owned() } else { reason };
+        return Err(Error::invalid(format!("{program} failed ({}): {reason}", output.status)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Submits a script and returns the job id.
+pub fn submit(mut arguments: Vec<String>) -> Result<u64> {
+    arguments.insert(0, "--parsable".to_owned());
+    job_id(&call("sbatch", &arguments)?)
+}
+
+/// The limit of array indices; fails when the cluster cannot be asked.
+pub fn max_array_size() -> Result<usize> {
+    let config = call("scontrol", &["show".to_owned(), "config".to_owned()])?;
+    Ok(array_size_in(&config).unwrap_or(DEFAULT_ARRAY_SIZE))
+}
+
+/// The tasks of these jobs that the queue knows of.
+pub fn queue(jobs: &Jobs) -> Result<Vec<QueueTask>> {
+    let printed = call("squeue", &["--json", "--me", "--states=all"].map(str::to_owned))?;
+    let ours = jobs.ids();
+    Ok(parse_queue(&printed)?.into_iter().filter(|task| ours.contains(&task.job)).collect())
+}
+
+/// The job id that `sbatch --parsable` prints: `123`, or `123;cluster`. Lines of a site's own filters may precede it.
+fn job_id(printed: &str) -> Result<u64> {
+    let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    last.split(';').next().and_then(|id| id.parse().ok()).ok_or_else(|| {
+        Error::invalid(format!("sbatch printed no job id but '{last}'; `squeue --me` shows whether it was submitted"))
+    })
+}
+
+/// MaxArraySize in what `scontrol show config` prints.
+fn array_size_in(config: &str) -> Option<usize> {
+    let line = config.lines().find_map(|line| line.trim().strip_prefix("MaxArraySize"))?;
+    line.trim_start().strip_prefix('=')?.trim().parse().ok()
+}
+
+/// One call of `sbatch` for some of the shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayCall {
+    /// Shard of an index minus the index.
+    pub offset: usize,
+    /// Its indices, rising, from 1.
+    pub indices: Vec<usize>,
+}
+
+impl ArrayCall {
+    /// Indices as `--array` takes them.
+    pub fn list(&self, at_once: Option<usize>) -> String {
+        ranges(&self.indices) + &at_once.map_or(String::new(), |count| format!("%{count}"))
+    }
+}
+
+/// Shards (rising, from 1) as arrays whose indices are below `max_array_size`. An index is its shard where it can be.
+pub fn array_calls(shards: &[usize], max_array_size: usize) -> Result<Vec<ArrayCall>> {
+    // Index 0 is not used.
+    let most = max_array_size.saturating_sub(1);
+    if most == 0 {
+        return Err(Error::invalid(format!(
+            "MaxArraySize = {max_array_size}: this cluster has no job arrays; `plan --emit hq` and `--emit parallel` need none"
+        )));
+    }
+    let mut calls: Vec<ArrayCall> = Vec::new();
+    // As if no two indices made a range.
+    let mut length = 0;
+    for &shard in shards {
+        let offset = (shard - 1) / most * most;
+        let digits = (shard - offset).to_string().len() + 1;
+        match calls.last_mut() {
+            Some(call) if call.offset == offset && length + digits <= LONGEST_LIST => call.indices.push(shard - offset),
+            _ => {
+                length = 0;
+                calls.push(ArrayCall { offset, indices: vec![shard - offset] });
+            }
+        }
+        length += digits;
+    }
+    Ok(calls)
+}
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// It is over.
+    Ended,
+    /// It waits.
+    Pending,
+    /// It has a node.
+    Running,
+}
+
+/// A job, a task of an array, or those of its tasks that wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueTask {
+    /// Id of the job, the same for all tasks of an array.
+    pub job: u64,
+    /// Indices in the array; `None` where the queue does not list them.
+    pub indices: Option<Vec<usize>>,
+    /// How far it is.
+    pub phase: Phase,
+    /// The same in SLURM's word.
+    pub state: String,
+    /// The reason, in SLURM's word; empty for none.
+    pub reason: String,
+    /// Its nodes.
+    pub nodes: String,
+    /// Unix time at which its time limit ends it.
+    pub ends_unix_s: Option<u64>,
+}
+
+/// Reads what `squeue --json` prints. Messages of plugins may precede it.
+pub fn parse_queue(text: &str) -> Result<Vec<QueueTask>> {
+    let json = text.find('{').map_or(text, |at| &text[at..]);
+    let odd = |why: &str| Error::invalid(format!("squeue --json printed something else than JSON with jobs ({why})"));
+    let document: Value = serde_json::from_str(json).map_err(|error| odd(&error.to_string()))?;
+    let jobs = document.get("jobs").and_then(Value::as_array).ok_or_else(|| odd("no list of jobs"))?;
+    Ok(jobs.iter().filter_map(queue_task).collect())
+}
+
+fn queue_task(job: &Value) -> Option<QueueTask> {
+    let number = |key: &str| number(job.get(key)?);
+    let word = |key: &str| match job.get(key).and_then(|value| words(value).into_iter().next()).unwrap_or_default() {
+        "None" | "(null)" => String::new(),
+        // One line of a table.
+        text => text.replace(char::is_control, " "),
+    };
+    // No array has the number 0.
+    let array = number("array_job_id").filter(|id| *id > 0);
+    let indices = match number("array_task_id").filter(|_| array.is_some()) {
+        Some(index) => Some(vec![index as usize]),
+        None => Some(word("array_task_string")).filter(|list| !list.is_empty()).and_then(|list| numbers(&list)),
+    };
+    let states = words(job.get("job_state")?);
+    let state = *states.iter().find(|word| phase(word).is_some()).or(states.first())?;
+    Some(QueueTask {
+        job: array.or(number("job_id"))?,
+        indices,
+        // A state that is not known here is not taken for the end.
+        phase: phase(state).unwrap_or(Phase::Running),
+        state: state.to_owned(),
+        reason: word("state_reason"),
+        nodes: word("nodes"),
+        ends_unix_s: number("end_time").filter(|time| *time > 0),
+    })
+}
+
+/// A number in any of its forms; `None` where it is not set.
+fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Object(fields) => {
+            let is = |key: &str, wanted: bool| fields.get(key).and_then(Value::as_bool) == Some(wanted);
+            fields.get("number").filter(|_| !is("set", false) && !is("infinite", true)).and_then(number)
+        }
+        Value::String(text) => text.trim().parse().ok(),
+        // SLURM's own marks for "none" and "infinite".
+        other => other.as_u64().filter(|n| ![0xffff_fffe, 0xffff_ffff].contains(n)),
+    }
+}
+
+fn words(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(word) => vec![word],
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn phase(state: &str) -> Option<Phase> {
+    Some(match state {
+        "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => Phase::Pending,
+        "RUNNING" | "SUSPENDED" | "CONFIGURING" | "COMPLETING" | "SIGNALING" | "STAGE_OUT" | "STOPPED" | "RESIZING" => {
+            Phase::Running
+        }
+        "COMPLETED" | "FAILED" | "TIMEOUT" | "CANCELLED" | "NODE_FAIL" | "OUT_OF_MEMORY" | "PREEMPTED"
+        | "BOOT_FAIL" | "DEADLINE" | "REVOKED" | "LAUNCH_FAILED" | "RECONFIG_FAIL" => Phase::Ended,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_stay_below_the_largest() {
+        let all: Vec<usize> = (1..=25).collect();
+        let lists = |shards: &[usize], size| -> Vec<(usize, String)> {
+            array_calls(shards, size).unwrap().iter().map(|array| (array.offset, array.list(Some(4)))).collect()
+        };
+        assert_eq!(lists(&all, 1001), [(0, "1-25%4".to_owned())]);
+        assert_eq!(lists(&all, 26), [(0, "1-25%4".to_owned())]);
+        assert_eq!(lists(&all, 25), [(0, "1-24%4".to_owned()), (24, "1%4".to_owned())]);
+        assert_eq!(lists(&all, 11), [(0, "1-10%4".into()), (10, "1-10%4".into()), (20, "1-5%4".into())]);
+        // What is missing, and nothing else.
+        assert_eq!(lists(&[3, 4, 11, 23], 11), [(0, "3-4%4".into()), (10, "1%4".into()), (20, "3%4".into())]);
+        assert!(array_calls(&all, 0).is_err() && array_calls(&all, 1).is_err());
+        assert_eq!(array_calls(&[], 11).unwrap(), []);
+    }
+
+    #[test]
+    fn no_list_is_longer_than_a_word_may_be() {
+        let odd: Vec<usize> = (1..=100_000).step_by(2).collect();
+        let arrays = array_calls(&odd, 4_000_001).unwrap();
+        assert!(arrays.len() > 1);
+        assert!(arrays.iter().all(|array| array.list(None).len() <= LONGEST_LIST));
+        let back: Vec<usize> = arrays.iter().flat_map(|a| a.indices.iter().map(|index| a.offset + index)).collect();
+        assert_eq!(back, odd);
+    }
+
+    #[test]
+    fn answers_of_the_cluster() {
+        assert_eq!(job_id("123\n").ok(), Some(123));
+        assert_eq!(job_id("note: welcome\n123;main\n").ok(), Some(123));
+        assert!(job_id("").is_err() && job_id("Submitted batch job 5").is_err());
+        assert_eq!(array_size_in("A = 1\nMaxArraySize            = 1001\nMaxB = 2\n"), Some(1001));
+        assert_eq!(array_size_in("MaxArraySize = (null)"), None);
+        assert_eq!(array_size_in(""), None);
+    }
+}
