@@ -59,8 +59,8 @@ pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         Some(other) => {
             let names = [&args.results, other].map(|folder| folder.display().to_string());
             let other = Side::open(other, catalog, &args.only)?;
-            let findings = by_cell(side.results.frames.records()).and_then(|old| {
-                let new = by_cell(other.results.frames.records())?;
+            let findings = by_cell(side.results.own.records()).and_then(|old| {
+                let new = by_cell(other.results.own.records())?;
                 folders::compare(&old, &new, &Design::default())
             });
             let sides = [side.page(&names[0]), other.page(&names[1])];

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::store::files;
 use crate::study::Study;
+use crate::study::break_even::BreakEven;
 use crate::study::claims::{self, Claim};
 use crate::study::league::League;
-use crate::study::price::BreakEven;
 use crate::study::profile::ProfileRow;
 use crate::study::regime::Regime;
 
@@ -48,7 +48,7 @@ impl Summary {
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
             claims: claims::check(results)?,
             profile: results.profile.clone(),
-            league: League::of(&results.frames),
+            league: League::of(&results.own),
             regimes: results.regimes.clone(),
             breakeven: BreakEven::of(results),
         })

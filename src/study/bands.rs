@@ -7,6 +7,7 @@
 //! and calls only.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use polars::prelude::*;
 
@@ -198,6 +199,7 @@ impl Aligned {
 
 impl View {
     pub(super) fn make_bands(&self, axis: Axis) -> Result<Made> {
+        self.points.bands_made.fetch_add(1, Ordering::Relaxed);
         let columns = Quantity::ALL.map(|quantity| self.points.f64s(quantity.name()));
         let columns: Vec<&[f64]> = columns.into_iter().collect::<Result<_>>()?;
         let positions: Vec<f64> = match axis {

@@ -12,11 +12,12 @@
 //! | [`estimate`] | a statistic over repeats → a number with its interval |
 //! | [`targets`] | a data set → time and iterations to a list of gaps |
 //! | [`profile`], [`regime`] | where the time goes, and what the oracle costs in the paper |
-//! | [`claims`], [`league`], [`price`] | the statements of the paper; all solvers against each other; over the oracle cost |
+//! | [`claims`], [`league`], [`break_even`] | the statements of the paper; all solvers against each other; over the oracle cost |
 //! | [`export`] | tables → Parquet and CSV |
 
 pub mod align;
 pub mod bands;
+pub mod break_even;
 pub mod claims;
 pub mod curve;
 pub mod estimate;
@@ -25,7 +26,6 @@ pub mod league;
 pub mod names;
 pub mod paired;
 pub mod points;
-pub mod price;
 pub mod profile;
 pub mod regime;
 pub mod targets;
@@ -59,7 +59,7 @@ pub struct Study {
     /// Files that could not be used, each with what is wrong.
     pub damaged: Vec<Damage>,
     /// Each data set at one oracle cost: its own, or the lowest when it was not run at that.
-    pub frames: View,
+    pub own: View,
     /// Where the time of these went.
     pub profile: Vec<ProfileRow>,
     /// What the oracle costs in the paper.
@@ -67,7 +67,7 @@ pub struct Study {
     /// The runs in the paper's regime, when there are any.
     pub regime: Option<View>,
     /// The runs at all oracle costs, when one of them is not 1.
-    pub at_all_prices: Option<View>,
+    pub all_costs: Option<View>,
 }
 
 impl Study {
@@ -137,14 +137,14 @@ impl Study {
             })
         };
         let several = points.repeats.iter().any(|of| !of.key.oracle_cost.is_one());
-        let frames = view(&|of| costs.get(&of.key.problem.dataset) == Some(&of.key.oracle_cost));
+        let own = view(&|of| costs.get(&of.key.problem.dataset) == Some(&of.key.oracle_cost));
         Ok(Self {
             manifest: Manifest::default(),
             damaged: Vec::new(),
-            profile: profile::profile(&frames)?,
-            frames,
+            profile: profile::profile(&own)?,
+            own,
             regime: points.repeats.iter().any(in_regime).then(|| view(&in_regime)),
-            at_all_prices: several.then(|| view(&|_| true)),
+            all_costs: several.then(|| view(&|_| true)),
             regimes,
         })
     }
@@ -152,7 +152,7 @@ impl Study {
     /// Lines for stderr: damaged files and failed runs, so that no output hides them.
     pub fn warnings(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.damaged.iter().map(|d| format!("left out: {}", d.error)).collect();
-        let view = self.at_all_prices.as_ref().unwrap_or(&self.frames);
+        let view = self.all_costs.as_ref().unwrap_or(&self.own);
         for series in view.series.iter().filter(|s| s.failed > 0) {
             let all = series.failed + series.completed;
             lines.push(format!("{} of {all} runs failed: {} on {}", series.failed, series.label, series.dataset));

@@ -4,6 +4,7 @@
 //! runs are rows of the table of runs; what they measured before they failed is in the curves, and in no bound.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
 
 use polars::prelude::*;
 
@@ -55,6 +56,8 @@ pub struct Points {
     pub repeats: Vec<Repeats>,
     /// One row per evaluation; rows of a run are contiguous. `series` is the position in `repeats`.
     pub table: DataFrame,
+    /// How often bands were made, for a test: once for each view and axis that is asked for.
+    pub bands_made: AtomicUsize,
 }
 
 impl Points {
@@ -72,7 +75,7 @@ impl Points {
             }
         }
         let table = evaluations(&records, &mut repeats, known)?;
-        let mut points = Self { records, repeats: Vec::new(), table };
+        let mut points = Self { records, repeats: Vec::new(), table, bands_made: AtomicUsize::new(0) };
         for mut series in repeats {
             if let Some(row) = series.runs.first().map(|run| run.rows.start) {
                 let bounds = (points.f64s("best_dual")?[row], points.f64s("best_primal")?[row]);

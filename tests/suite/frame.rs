@@ -7,7 +7,7 @@ use ssvm_bench::study::{Axis, Quantity, Study, View, profile, targets};
 use ssvm_bench::{Harness, SolverSpec, StopReason, Value};
 
 fn tables(records: &[RunRecord]) -> View {
-    Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap().frames
+    Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap().own
 }
 
 /// Equal but for rounding.
@@ -227,6 +227,17 @@ fn exported_tables_come_back() {
     let points = std::fs::read_to_string(dir.path().join("points.csv")).unwrap();
     assert!(points.starts_with("dataset,solver,label,repeat,iteration"), "{points}");
     assert_eq!(points.lines().count(), 1 + 8);
+}
+
+#[test]
+fn bands_are_made_once_for_a_view_and_an_axis() {
+    let frames = tables(&records());
+    for _ in 0..2 {
+        assert_eq!(Axis::ALL.map(|axis| frames.bands(axis).unwrap().len()), [2; 3]);
+        export::tables(&frames).unwrap();
+    }
+    let made = frames.points.bands_made.load(std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(made, Axis::ALL.len());
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn repeats(solver: &str, second: f64, least: f64) -> Vec<RunRecord> {
 }
 
 fn standing(records: Vec<RunRecord>) -> Standing {
-    League::of(&results(records).frames).standings.remove(0)
+    League::of(&results(records).own).standings.remove(0)
 }
 
 fn member<'a>(standing: &'a Standing, label: &str) -> &'a Member {
@@ -127,7 +127,7 @@ fn what_is_not_known_of_the_optimum_is_not_compared() {
 fn every_statistic_is_a_table() {
     let mut records = repeats("mp-bcfw", 0.1, 1e-8);
     records.extend(repeats("bcfw", 0.2, 1e-8));
-    let league = League::of(&results(records).frames);
+    let league = League::of(&results(records).own);
     let tables = tables(&league).unwrap();
     let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
     let expected = ["ecdf", "targets", "anytime", "performance_profile", "performance_score", "speedups"];
@@ -241,10 +241,10 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     // From the disk, as everybody reads it.
     let results = Study::open(folder.path(), &harness, &[]).unwrap();
     let silent = |record: &&RunRecord| record.solver() == "no-dual";
-    for point in results.frames.records().filter(silent).flat_map(|record| record.points()) {
+    for point in results.own.records().filter(silent).flat_map(|record| record.points()) {
         assert!(point.is_sound() && !point.has_dual() && point.gap == f64::INFINITY, "{point:?}");
     }
-    let frames = &results.frames;
+    let frames = &results.own;
     let series = frames.series.iter().position(|series| series.solver == "no-dual").unwrap();
     assert!(!frames.series[series].has_dual && frames.series.iter().filter(|s| s.has_dual).count() == 2);
     let (low, high) = frames.bounds_of("usps-synth:n=50").unwrap();
@@ -271,7 +271,7 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     let back: League = serde_json::from_str(&text).unwrap();
     assert_eq!(sections(&back, &[]), sections(&league, &[]));
     // Gates: saved, read back and passed; nothing is asked of a dual that is not there.
-    let cells = measure::cells(results.frames.records()).unwrap();
+    let cells = measure::cells(results.own.records()).unwrap();
     let baseline = Baseline::of(&cells, &[], Provenance::default()).unwrap();
     let baseline = Baseline::parse(Path::new("baseline.toml"), &baseline.text()).unwrap();
     let findings = counters::judge(&baseline, &cells);
@@ -289,7 +289,7 @@ fn alone_a_solver_without_a_dual_has_no_optimum_to_be_compared_with() {
         (point.dual, point.dual_solution, point.gap) = (f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY);
     }
     let results = results(vec![record]);
-    let standing = League::of(&results.frames).standings.remove(0);
+    let standing = League::of(&results.own).standings.remove(0);
     assert_eq!((standing.optimum, standing.targets.len()), (None, 0));
     let (figures, left_out) = hand::figures(&results, &[]).unwrap();
     assert!(left_out.iter().any(|row| row.name == "league") && figures.len() >= 5);
@@ -304,8 +304,8 @@ fn many_solvers_leave_the_figures_of_the_paper_to_the_paper() {
     }
     let results = results(records);
     let names = |patterns: &[String]| {
-        let shown = results.frames.shown(patterns);
-        let series = results.frames.series.iter().zip(shown).filter(|(_, shown)| *shown);
+        let shown = results.own.shown(patterns);
+        let series = results.own.series.iter().zip(shown).filter(|(_, shown)| *shown);
         series.map(|(series, _)| series.solver.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(&[]), ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"]);

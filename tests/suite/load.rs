@@ -78,7 +78,7 @@ fn many_rows_into_bands() {
             })
             .collect();
         let bands = measured("rows into bands", rows, || {
-            let frames = Study::from_records(records, &Harness::standard(), &|_| None).unwrap().frames;
+            let frames = Study::from_records(records, &Harness::standard(), &|_| None).unwrap().own;
             Axis::ALL.map(|axis| frames.bands(axis).unwrap().len())
         });
         assert_eq!(bands, [3; Axis::ALL.len()]);

@@ -14,7 +14,7 @@ use ssvm_bench::store::identity::Identity;
 use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
 use ssvm_bench::study::Study;
-use ssvm_bench::study::price::{Bound, BreakEven, PricedRow};
+use ssvm_bench::study::break_even::{Bound, BreakEven, BreakEvenRow};
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, OracleCost, Quiet, RunSettings, SolverSpec,
     TracePoint,
@@ -227,7 +227,7 @@ fn ratios_of_a_solver_that_never_reads_the_clock_follow_from_its_times() {
     let dir = tempfile::tempdir().unwrap();
     run(&CONFIG.replace("iterations = 30", "iterations = 400"), dir.path(), 2);
     let results = Study::open(dir.path(), &Harness::standard(), &[]).unwrap();
-    assert!(results.frames.records().all(|record| record.settings().oracle_cost == OracleCost::ONE));
+    assert!(results.own.records().all(|record| record.settings().oracle_cost == OracleCost::ONE));
     let table = BreakEven::of(&results);
     let row = table.sets[0].rows.iter().find(|row| row.solver == "bcfw-gap").unwrap();
     // As the oracle becomes all that counts, the ratio of times becomes that of calls: it must level off.
@@ -364,7 +364,7 @@ fn no_row_of_the_built_in_table_says_faster_from_a_lower_bound() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary/breakeven.json"));
     let summary: ssvm_bench::render::Summary = serde_json::from_str(&text.unwrap()).unwrap();
     let rows: Vec<_> = summary.breakeven.sets.iter().flat_map(|set| &set.rows).collect();
-    let bounded = |row: &&&PricedRow| row.ratios.iter().flatten().any(|ratio| ratio.bound == Bound::AtLeast);
+    let bounded = |row: &&&BreakEvenRow| row.ratios.iter().flatten().any(|ratio| ratio.bound == Bound::AtLeast);
     assert!(rows.iter().filter(bounded).count() >= 8);
     for row in rows.iter().filter(bounded) {
         let words = ssvm_bench::render::tables::breakeven::crossings(row);
@@ -375,7 +375,7 @@ fn no_row_of_the_built_in_table_says_faster_from_a_lower_bound() {
 #[test]
 fn advice_ranks_solvers_that_ended_before_the_gap_after_the_others_and_says_so() {
     use ssvm_bench::render::tables::breakeven;
-    use ssvm_bench::study::price::{Place, advise};
+    use ssvm_bench::study::break_even::{Place, advise};
     let advice = advise(&never_reached().sets[0], Place::Price(16.0));
     let choice = advice.targets.iter().find(|choice| choice.target == 1e-3).unwrap();
     let names: Vec<&str> = choice.solvers.iter().map(|one| one.solver.as_str()).collect();

@@ -423,7 +423,7 @@ fn times_of_different_machines_are_not_put_together() {
     merge(&[a, b], &out).unwrap();
     let results = Study::open(&out, &Harness::standard(), &[]).unwrap();
     let mut lines: Vec<(String, usize)> =
-        results.frames.series.iter().map(|series| (series.label.clone(), series.completed)).collect();
+        results.own.series.iter().map(|series| (series.label.clone(), series.completed)).collect();
     lines.sort();
     assert_eq!(lines, [("bcfw (host=new)".to_owned(), 1), ("bcfw (host=old)".to_owned(), 2)]);
 }

@@ -7,7 +7,7 @@ use ssvm_bench::study::{Axis, Quantity, Study, View, targets};
 use ssvm_bench::{Harness, StopReason, TracePoint};
 
 fn frames(records: &[RunRecord]) -> View {
-    Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap().frames
+    Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap().own
 }
 
 /// Gap `scale / k` after k iterations of a second each.
@@ -156,13 +156,13 @@ fn bounds_known_before_are_used_and_never_cross() {
         let study = Study::from_records(records.to_vec(), &Harness::standard(), &|problem| {
             (problem.checksum == "abc" && problem.lambda == 0.1).then_some(known)
         });
-        let frames = study.unwrap().frames;
+        let frames = study.unwrap().own;
         (frames.bounds_of("usps").unwrap(), frames.floor("usps"))
     };
     assert_eq!(with((1.01, 1.02)), ((1.01, 1.02), 1.02 - 1.01));
     assert_eq!(with((0.0, 9.0)).0, (1.0, 1.1), "runs may know better");
     assert_eq!(with((1.5, 9.0)).0, (1.1, 1.5), "bounds that exclude each other leave a floor");
-    let primal = Study::from_records(records.to_vec(), &Harness::standard(), &|_| Some((1.01, 1.02))).unwrap().frames;
+    let primal = Study::from_records(records.to_vec(), &Harness::standard(), &|_| Some((1.01, 1.02))).unwrap().own;
     let last = *primal.points.f64s("primal_suboptimality").unwrap().last().unwrap();
     assert!((last - 0.09).abs() < 1e-12);
 }

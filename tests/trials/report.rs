@@ -126,7 +126,7 @@ fn two_folders_stand_side_by_side() {
         let sides = [side(0, "results/<before>", &old), side(1, "results/after", &new)];
         report::side_by_side(&Beside { sides, findings }).unwrap()
     };
-    let [a, b] = [&old, &new].map(|results| measure::by_cell(results.frames.records()).unwrap());
+    let [a, b] = [&old, &new].map(|results| measure::by_cell(results.own.records()).unwrap());
     let findings = folders::compare(&a, &b, &Design::default());
     let html = page(findings.map_err(|error| error.to_string()));
     assert!(html.contains("results/&lt;before&gt;") && !html.contains("<img src=x"), "names are text");

@@ -15,7 +15,7 @@ const GAP: f64 = 8.0;
 
 /// Draws the figure of these data sets; `None` when no two solvers can be compared.
 pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    let frames = &scene.results.frames;
+    let frames = &scene.results.own;
     let standings = compared(&scene.summary.league, datasets);
     if standings.is_empty() {
         return Ok(None);

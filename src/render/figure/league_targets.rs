@@ -67,7 +67,7 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
     ];
     let legend = Legend::of_notes(&notes);
     let body: f64 = blocks.iter().map(Block::height).sum();
-    let title = format!("speed-ups to gaps: {}", titles(&scene.results.frames, datasets));
+    let title = format!("speed-ups to gaps: {}", titles(&scene.results.own, datasets));
     let svg = canvas::svg(&title, body + legend.height(), [], |root| {
         let mut top = 0.0;
         for block in &blocks {

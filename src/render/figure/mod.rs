@@ -79,7 +79,7 @@ pub struct Scene<'a> {
 impl Scene<'_> {
     /// Draws a figure of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
     fn in_regime(&self, kind: convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
-        let regime = self.results.regime.as_ref().filter(|_| self.results.at_all_prices.is_some());
+        let regime = self.results.regime.as_ref().filter(|_| self.results.all_costs.is_some());
         let Some(frames) = regime else { return Ok(None) };
         let run = frames.datasets();
         let both: Vec<&str> = datasets.iter().copied().filter(|dataset| run.contains(dataset)).collect();
@@ -114,7 +114,7 @@ pub fn draw(
     solvers: &[String],
     per_dataset: bool,
 ) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
-    let frames = &results.frames;
+    let frames = &results.own;
     let scene = Scene { results, summary, shown: frames.shown(solvers), solvers };
     if !scene.shown.contains(&true) && !solvers.is_empty() {
         let mut known: Vec<&str> = frames.series.iter().map(|series| series.solver.as_str()).collect();

@@ -24,7 +24,7 @@ const FACTOR: f64 = 100.0;
 
 /// Draws the figure of these data sets; `None` when no two solvers can be compared.
 pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    let (frames, league) = (&scene.results.frames, &scene.summary.league);
+    let (frames, league) = (&scene.results.own, &scene.summary.league);
     let standings = compared(league, datasets);
     // Of the data set when there is one, over all of them otherwise.
     let (profiles, matrices) = match standings[..] {

@@ -75,7 +75,7 @@ fn head(letter: &str, page: &Page) -> Markup {
 
 /// The data sets that stand beside each other with one heading for both, in the order of the first folder.
 fn pairs<'a>(beside: &'a Beside<'_>) -> Vec<(&'a str, &'a str, String)> {
-    let [a, b] = beside.sides.each_ref().map(|page| &page.results.frames);
+    let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let (own, others) = (a.datasets(), b.datasets());
     let mut pairs = Vec::new();
     for dataset in &own {
@@ -144,7 +144,7 @@ fn ratios(beside: &Beside<'_>) -> Markup {
 
 /// Time to gap of the solvers that both have, a table per pair of data sets.
 fn targets(beside: &Beside<'_>) -> Result<Markup> {
-    let [a, b] = beside.sides.each_ref().map(|page| &page.results.frames);
+    let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let shown = a.shown(&[]);
     let mut out = Vec::new();
     for (left, right, heading) in pairs(beside) {

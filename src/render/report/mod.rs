@@ -48,7 +48,7 @@ struct Section {
 /// The page about one folder.
 pub fn html(page: &Page) -> Result<String> {
     // Inside a script element only `<` can end it or open a comment.
-    let json = data::json(&page.results.frames)?.replace('<', "\\u003c");
+    let json = data::json(&page.results.own)?.replace('<', "\\u003c");
     let header = sections::summary(page);
     Ok(shell(page.name, &header, &sections::all(page)?, Some(&json)))
 }

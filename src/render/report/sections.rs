@@ -37,7 +37,7 @@ pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
             "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; a repeat \
              that did not reach it counts as infinite. In brackets the repeats that reached it. Where a data set has many \
              solvers these are the paper's; the league has all of them.",
-            targets(&results.frames)?,
+            targets(&results.own)?,
         ),
         section("league", "League", "", league(page)),
         section("price", "Oracle cost", "", oracle_cost(page)),
@@ -64,14 +64,14 @@ pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
 pub(super) fn summary(page: &Page) -> Markup {
     let count =
         |frames: &View| frames.series.iter().fold((0, 0), |(done, failed), s| (done + s.completed, failed + s.failed));
-    let frames = &page.results.frames;
+    let frames = &page.results.own;
     let (done, failed) = count(frames);
     let titles: Vec<&str> = frames.datasets().into_iter().map(|dataset| frames.title(dataset)).collect();
     let damaged = page.results.damaged.len();
     html! {
         p {
             (done) " runs on " (titles.join(", "))
-            @if let Some((more, lost)) = page.results.at_all_prices.as_ref().map(|all| count(all)) {
+            @if let Some((more, lost)) = page.results.all_costs.as_ref().map(|all| count(all)) {
                 ", " (more - done) " more at " a href="#price" { "other oracle costs" }
                 @if lost > failed { ", " (lost - failed) " failed" }
             }
@@ -243,7 +243,7 @@ fn certified(results: &Study) -> Table {
     );
     table.widen(Number, ["slack", "certified gap"]);
     for of in records(results).chunk_by(|a, b| a.0 == b.0) {
-        let series = &results.frames.series[of[0].0];
+        let series = &results.own.series[of[0].0];
         let last = || of.iter().filter_map(|(_, record)| Some((record, record.points().last()?)));
         let oracle = if series.certified { "bounded" } else { "exact" };
         let mut row = cells![&series.title, &series.display, oracle];
@@ -262,13 +262,13 @@ fn spread(values: impl IntoIterator<Item = f64>, show: fn(f64) -> String) -> Cel
 
 /// All runs with the places of their series, in order.
 fn records(results: &Study) -> Vec<(usize, &RunRecord)> {
-    let of = |at: usize| results.frames.records_of(at).iter().map(move |record| (at, record));
-    (0..results.frames.series.len()).flat_map(of).collect()
+    let of = |at: usize| results.own.records_of(at).iter().map(move |record| (at, record));
+    (0..results.own.series.len()).flat_map(of).collect()
 }
 
 /// Failures in full, then every run.
 fn runs(results: &Study) -> Markup {
-    let frames = &results.frames;
+    let frames = &results.own;
     let mut failures =
         Table::new("Failed runs", ["data set", "solver", "repeat", "error", "run"].map(|name| (name, Text)));
     let mut all = Table::new("All runs", [("data set", Text), ("solver", Text), ("repeat", Count), ("seed", Count)]);
@@ -316,7 +316,7 @@ fn environment(results: &Study) -> Markup {
     parallel.widen(Count, ["probes"]);
     for one in interference {
         let (ratio, interval) = (format!("{:.3}×", one.ratio), format!("{:.3}–{:.3}", one.low, one.high));
-        let title = results.frames.title(&one.dataset);
+        let title = results.own.title(&one.dataset);
         parallel.push(cells![title, &one.solver, one.jobs, ratio, interval, one.probes]);
     }
     html! {

@@ -1,7 +1,7 @@
 //! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
+use crate::study::break_even::{Advice, Bound, BreakEven, BreakEvenRow, BreakEvenSet, Crossing, Ratio, Sense};
 use crate::study::estimate::Estimate;
-use crate::study::price::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
 use crate::table::Kind::{Text, Values};
 use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
@@ -18,7 +18,7 @@ pub fn price(k: f64) -> String {
 }
 
 /// Where a solver crosses BCFW, in words. It is called faster only where the whole interval and every bound say so.
-pub fn crossings(row: &PricedRow) -> String {
+pub fn crossings(row: &BreakEvenRow) -> String {
     let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
     let reached = known.iter().all(|ratio| ratio.bound != Bound::AtLeast);
     let mut parts = Vec::new();
@@ -69,7 +69,7 @@ pub fn heads(table: &BreakEven) -> Vec<String> {
     table.sets.iter().map(head).collect()
 }
 
-fn head(set: &PricedSet) -> String {
+fn head(set: &BreakEvenSet) -> String {
     let paper = match (set.paper_share, set.paper_price()) {
         (Some(share), Some(k)) => format!("; {} as in the paper at k = {}", percent(share), number(k)),
         _ => String::new(),

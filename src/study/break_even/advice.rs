@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, PricedSet, REFERENCE, Ratio};
+use super::{Bound, BreakEvenSet, REFERENCE, Ratio};
 use crate::study::estimate::Estimate;
 use ssvm::settings::total_order;
 use ssvm::stats::portable::{exp, ln};
@@ -70,7 +70,7 @@ impl Candidate {
 }
 
 /// The advice for a data set of the table.
-pub fn advise(set: &PricedSet, place: Place) -> Advice {
+pub fn advise(set: &BreakEvenSet, place: Place) -> Advice {
     let price = match place {
         Place::Call(seconds) => seconds / set.call_s,
         Place::Share(share) => set.price_of_share(share),
@@ -91,7 +91,7 @@ pub fn advise(set: &PricedSet, place: Place) -> Advice {
     }
 }
 
-fn choice(set: &PricedSet, target: f64, price: f64) -> Choice {
+fn choice(set: &BreakEvenSet, target: f64, price: f64) -> Choice {
     let own = Ratio { time: Estimate { value: 1.0, low: Some(1.0), high: Some(1.0) }, bound: Bound::None };
     let mut solvers = vec![Candidate { solver: REFERENCE.to_owned(), display: "BCFW".to_owned(), ratio: own }];
     for row in set.rows.iter().filter(|row| row.target == target) {
@@ -126,14 +126,14 @@ fn between(prices: &[f64], ratios: &[Option<Ratio>], price: f64) -> Option<Ratio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::price::PricedRow;
+    use crate::study::break_even::BreakEvenRow;
 
-    fn set() -> PricedSet {
+    fn set() -> BreakEvenSet {
         let estimate = |value: f64| {
             let time = Estimate { value, low: Some(0.9 * value), high: Some(1.1 * value) };
             Some(Ratio { time, bound: Bound::None })
         };
-        let row = |solver: &str, values: [f64; 3]| PricedRow {
+        let row = |solver: &str, values: [f64; 3]| BreakEvenRow {
             solver: solver.to_owned(),
             display: solver.to_owned(),
             target: 0.01,
@@ -141,7 +141,7 @@ mod tests {
             ratios: values.map(estimate).to_vec(),
             crossings: Vec::new(),
         };
-        PricedSet {
+        BreakEvenSet {
             dataset: "d".to_owned(),
             title: "D".to_owned(),
             clock: "virtual".to_owned(),

@@ -34,12 +34,12 @@ const MOST_TARGETS: usize = 3;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakEven {
     /// Per data set with runs of BCFW at two oracle costs or more.
-    pub sets: Vec<PricedSet>,
+    pub sets: Vec<BreakEvenSet>,
 }
 
 /// One data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PricedSet {
+pub struct BreakEvenSet {
     /// Its name.
     pub dataset: String,
     /// Its heading.
@@ -59,12 +59,12 @@ pub struct PricedSet {
     /// The relative gaps, falling.
     pub targets: Vec<f64>,
     /// Per solver and gap.
-    pub rows: Vec<PricedRow>,
+    pub rows: Vec<BreakEvenRow>,
 }
 
 /// One solver at one gap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PricedRow {
+pub struct BreakEvenRow {
     /// The solver with its parameters.
     pub solver: String,
     /// The same as figures print it.
@@ -79,7 +79,7 @@ pub struct PricedRow {
     pub crossings: Vec<Crossing>,
 }
 
-impl PricedSet {
+impl BreakEvenSet {
     /// The oracle cost at which BCFW spends this share of its time in the oracle.
     pub fn price_of_share(&self, share: f64) -> f64 {
         share / (1.0 - share) * (1.0 - self.share) / self.share
@@ -94,7 +94,7 @@ impl PricedSet {
 impl BreakEven {
     /// Of a study.
     pub fn of(study: &Study) -> Self {
-        let Some(view) = &study.at_all_prices else { return Self::default() };
+        let Some(view) = &study.all_costs else { return Self::default() };
         let mut sets = Vec::new();
         for dataset in view.datasets() {
             // Times that were taken in different environments are not comparable.
@@ -121,7 +121,7 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    fn priced(&self) -> Option<PricedSet> {
+    fn priced(&self) -> Option<BreakEvenSet> {
         let reference = SolverSpec::new(REFERENCE);
         let costs: BTreeSet<OracleCost> =
             self.of_solver(&reference).map(|at| self.view.series[at].key.oracle_cost).collect();
@@ -142,7 +142,7 @@ impl Group<'_> {
                 let (ratios, crossings) = crossing::ratios(&prices, &pairs);
                 if ratios.iter().any(Option::is_some) {
                     let (display, pairs) = (self.display(solver), pairs.len());
-                    rows.push(PricedRow {
+                    rows.push(BreakEvenRow {
                         solver: solver.to_string(),
                         display,
                         target: *target,
@@ -154,7 +154,7 @@ impl Group<'_> {
             }
         }
         let least = |c: &super::curve::Curve| c.relative.last().copied().unwrap_or(f64::INFINITY);
-        Some(PricedSet {
+        Some(BreakEvenSet {
             dataset: first.dataset.clone(),
             title: first.title.clone(),
             clock: first.key.clock.name().to_owned(),

@@ -264,7 +264,7 @@ impl Subject<'_> {
 
 /// All claims, ordered by number and data set: on this machine, and in the paper's regime where there are runs in it.
 pub fn check(study: &Study) -> Result<Vec<Claim>> {
-    let view = &study.frames;
+    let view = &study.own;
     // A data set that was only run at other oracle costs tells nothing about the machine as it is.
     let own = |dataset: &str| view.series_of(dataset).all(|s| view.series[s].key.oracle_cost.is_one());
     let has = |view: &View, paper| view.series.iter().any(|series| series.paper == Some(paper));
