@@ -128,7 +128,7 @@ impl Plan {
         let (mut sets, mut pending) = (Vec::new(), Vec::new());
         for spec in &experiment.datasets {
             match plan_set(experiment, spec, catalog, data, may_work).map_err(|e| at_line(experiment, spec, &e))? {
-                Some(Entry::Planned(set)) => sets.push(set),
+                Some(Entry::Planned(set)) => sets.push(*set),
                 Some(Entry::Pending(set)) => pending.push(set),
                 None => {}
             }
@@ -323,7 +323,7 @@ fn problem_key(set: &PlannedSet) -> ProblemKey {
 
 /// An entry of a config.
 enum Entry {
-    Planned(PlannedSet),
+    Planned(Box<PlannedSet>),
     Pending(PendingSet),
 }
 
@@ -358,7 +358,8 @@ fn plan_set(
     };
     let key = paper_cost_key(&spec.name, experiment.clock);
     let paper_cost = experiment.paper_costs.get(&key).copied().filter(|_| asks);
-    Ok(Some(Entry::Planned(PlannedSet { spec, instead_of, description, paper_cost, problem })))
+    let set = PlannedSet { spec, instead_of, description, paper_cost, problem };
+    Ok(Some(Entry::Planned(Box::new(set))))
 }
 
 /// The data set of an entry, or the one that takes its place when its files are missing, and for which.

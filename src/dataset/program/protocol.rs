@@ -8,7 +8,7 @@
 //! | `plane I dense\|sparse COUNT [key=…] [bound] [operations=…] [ns=…]` | program | offset, bound if announced, COUNT coordinates if sparse, COUNT values |
 //! | `error TEXT` | program | none; the program gives up |
 
-use super::handshake::shorten;
+use crate::dataset::text::shorten;
 
 /// Version of the protocol.
 pub const VERSION: u32 = 1;
