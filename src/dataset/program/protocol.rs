@@ -275,7 +275,7 @@ mod tests {
             let values = numbers.len() - coordinates.len().min(numbers.len());
             let (first, rest) = numbers.split_at(if coordinates.is_empty() { numbers.len() } else { values });
             write_doubles(first, &mut bytes);
-            coordinates.iter().for_each(|at: &u32| bytes.extend(at.to_le_bytes()));
+            bytes.extend(coordinates.iter().flat_map(|at: &u32| at.to_le_bytes()));
             write_doubles(rest, &mut bytes);
             let error = read(&bytes, 3).unwrap_err();
             assert!(error.contains(expected), "{line:?}: {error}");
