@@ -147,6 +147,7 @@ impl Problem for ChainProblem {
         &CHAIN
     }
 
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn super::DynProblem {
         self
     }

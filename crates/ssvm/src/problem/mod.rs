@@ -283,8 +283,9 @@ pub trait Problem: Sync {
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
     }
-    /// The problem behind dynamic calls. Solvers are compiled for a problem where this method is: override it with the same
-    /// body, `self`, in a crate of its own, and only that crate compiles them.
+    /// The problem behind dynamic calls. Solvers are compiled for a problem where this method is compiled: override it with
+    /// the same body, `self`, and `#[inline(never)]`, and only the crate of the problem compiles them. Where the method is
+    /// inlined into another crate, that crate compiles all solvers once more, at its own level of optimisation.
     fn as_dyn(&self) -> &dyn DynProblem
     where
         Self: Sized,

@@ -179,6 +179,7 @@ impl Problem for MulticlassProblem {
         &MULTICLASS
     }
 
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn super::DynProblem {
         self
     }

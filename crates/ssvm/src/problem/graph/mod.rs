@@ -172,6 +172,7 @@ impl Problem for GraphProblem {
         if self.blocks == 1 { &BINARY_GRAPH } else { &POTTS_GRAPH }
     }
 
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn super::DynProblem {
         self
     }
