@@ -120,7 +120,7 @@ fn graph(dice: &mut Dice) -> Vec<u8> {
     let half = dice.once_in(3);
     let feature = |at| {
         let value = if dice.once_in(40) { f32::NAN } else { at as f32 };
-        if half { Half::nearest(value).to_bits().to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
+        if half { Half::from_f32(value).to_bits().to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
     };
     let features = (0..nodes * p).flat_map(feature).collect();
     add(dice, "features", if half { "<f2" } else { "<f4" }, &[nodes, p], features);

@@ -198,6 +198,7 @@ impl Problem for ProgramProblem {
     }
 
     // The same as the default, but here solvers are compiled for this problem once, not in every program.
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn ssvm::problem::DynProblem {
         self
     }
