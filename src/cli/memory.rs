@@ -1,8 +1,8 @@
-//! The last guard of the memory: ends the program with a message before the system ends it without one. A plan's runs are
-//! ended one by one before that (`exec`).
+//! The last guard of the memory: ends the program with a message before the system ends it without one. Runs of a batch
+//! are aborted one by one before that (`run::memory`).
 
 use super::{interrupt, note};
-use crate::dataset::memory::{Lookout, available_memory, resident_memory};
+use crate::dataset::memory::{MemoryReserve, available_memory, resident_memory};
 use crate::text::bytes;
 
 /// The part of the reserve that is left when the program ends.
@@ -10,10 +10,10 @@ const LAST: f64 = 0.25;
 
 /// Watches from here on.
 pub fn watch() {
-    let lookout = Lookout::default();
+    let reserve = MemoryReserve::default();
     let body = move || {
         loop {
-            let left = lookout.left();
+            let left = reserve.left();
             if left < LAST {
                 note(&format!(
                     "error: memory runs out: this program holds {}, and {} is left; use a smaller data set, fewer --jobs or \
@@ -23,7 +23,7 @@ pub fn watch() {
                 ));
                 interrupt::stop_at_once();
             }
-            std::thread::sleep(Lookout::pause(left));
+            std::thread::sleep(MemoryReserve::pause(left));
         }
     };
     // Without it the system is the last guard.

@@ -97,15 +97,15 @@ fn in_group(folder: &Path, names: &Names) -> Option<u64> {
 /// From so many reserves down the end is near, and looks are frequent.
 const NEAR: f64 = 4.0;
 
-/// Sees the memory of this process run out before the system does.
+/// Memory that must stay free: this process ends something before the system ends the process.
 #[derive(Clone, Copy, Debug)]
-pub struct Lookout {
+pub struct MemoryReserve {
     reserve: u64,
     /// What this process held at first.
     first: u64,
 }
 
-impl Default for Lookout {
+impl Default for MemoryReserve {
     fn default() -> Self {
         // Enough for what is taken between two looks, and little where there is little.
         let reserve = (available_memory().unwrap_or(0) / 8).min(512 << 20);
@@ -113,9 +113,9 @@ impl Default for Lookout {
     }
 }
 
-impl Lookout {
+impl MemoryReserve {
     /// What must stay free, bytes.
-    pub fn reserve(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.reserve
     }
 
@@ -256,9 +256,9 @@ mod tests {
 
     #[test]
     fn what_others_take_is_not_this_process() {
-        let all = Lookout { reserve: u64::MAX, first: 0 };
+        let all = MemoryReserve { reserve: u64::MAX, first: 0 };
         assert_eq!(all.left(), f64::INFINITY);
-        assert!(Lookout { reserve: 1, first: 0 }.left() > 1.0);
+        assert!(MemoryReserve { reserve: 1, first: 0 }.left() > 1.0);
     }
 
     #[test]
