@@ -1,5 +1,5 @@
-//! A [`ClusterJob`] as a script of each engine. Every script ends with `merge --ids`: whatever the engine returns, the exit
-//! code says whether every run is in the folder.
+//! A [`ClusterJob`] as a script of each engine. Every script ends with `merge --ids`: the exit code does not depend on the
+//! engine, but on whether every run is in the folder.
 
 use std::path::Path;
 
