@@ -13,7 +13,7 @@ const SOURCES: [&str; 2] = ["crates/ssvm/src", "src/dataset"];
 /// Sources, by the digest of their tokens, that make the numbers of an older version: its records stay valid.
 ///
 /// A line is right when the gate finds every counter of `configs/ci.toml` equal to the last digit and the stored trajectories
-/// hold. It is void after the next change of the sources, until somebody checks again and replaces the digest.
+/// hold. The next change of the sources voids it, until the check is repeated and the digest replaced.
 /// `cargo test --test suite code_version -- --nocapture` prints the digest of the sources as they are.
 const SAME_NUMBERS: [(&str, &str); 1] = [("0000000000000000", "0.1.0+7dc61b28c0dda8e3")];
 

@@ -2,6 +2,8 @@
 //!
 //! `build.rs` makes the code version of a run's identity from it; `tests/suite/code_version.rs` tests it.
 
+use std::path::Path;
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits.
@@ -16,7 +18,11 @@ impl Digest {
     /// Adds a file by its name and content. What is not Rust is hashed by its bytes.
     pub fn add(&mut self, name: &str, content: &str) {
         self.word(name);
-        let tokens: Option<TokenStream> = if name.ends_with(".rs") { content.parse().ok() } else { None };
+        let tokens: Option<TokenStream> = if Path::new(name).extension().is_some_and(|extension| extension == "rs") {
+            content.parse().ok()
+        } else {
+            None
+        };
         match tokens {
             Some(tokens) => self.tokens(tokens),
             None => self.word(&content.replace('\r', "")),

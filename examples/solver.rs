@@ -32,7 +32,7 @@ impl SolverRow for ZigZag {
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
         Box::new(State {
             now: Iterate::new(problem),
-            orders: Orders::new(Order::Permutation, problem.terms(), seed),
+            orders: Orders::new(Order::PERMUTATION, problem.terms(), seed),
             keep: params.count("keep"),
             iteration: 0,
         })

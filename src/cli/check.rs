@@ -13,7 +13,7 @@ use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::gate::baseline::{self, Counts, Provenance};
 use crate::gate::measure::{self, Runs};
-use crate::gate::{Baseline, Cell, Finding, Judgement, gate, instructions, output, workload};
+use crate::gate::{Baseline, Cell, Finding, Judgement, counters, instructions, output, workload};
 use crate::render::tables::findings as words;
 use crate::run::host;
 use crate::store::RunRecord;
@@ -96,7 +96,7 @@ impl Outputs {
             file.and_then(|mut file| writeln!(file, "{}", words::markdown(title, findings)))
                 .with_context(|| cannot_write(&path))?;
         }
-        print(&words::table(findings))?;
+        print(&words::text(findings))?;
         let failed = findings.iter().any(|finding| finding.judgement.fails());
         Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
     }
@@ -153,7 +153,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
         baseline.save(&args.baseline)?;
         note(&format!("updated {}", args.baseline.display()));
     }
-    let mut findings = gate::judge(&baseline, &cells);
+    let mut findings = counters::judge(&baseline, &cells);
     match (counted, &baseline.instructions) {
         (Some(Ok(new)), Some(old)) => findings.extend(instructions::judge(&old.counts, &new.counts)),
         (Some(Err(reason)), old) => findings.extend(instructions::not_judged(old.as_ref(), &reason)),

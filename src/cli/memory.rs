@@ -2,7 +2,7 @@
 //! are aborted one by one before that (`run::memory`).
 
 use super::{interrupt, note};
-use crate::dataset::memory::{MemoryReserve, available_memory, resident_memory};
+use crate::dataset::memory::{FreeMemory, available_memory, resident_memory};
 use crate::text::bytes;
 
 /// The part of the reserve that is left when the program ends.
@@ -10,10 +10,10 @@ const LAST: f64 = 0.25;
 
 /// Watches from here on.
 pub fn watch() {
-    let reserve = MemoryReserve::default();
+    let free = FreeMemory::default();
     let body = move || {
         loop {
-            let left = reserve.left();
+            let left = free.left();
             if left < LAST {
                 note(&format!(
                     "error: memory runs out: this program holds {}, and {} is left; use a smaller data set, fewer --jobs or \
@@ -23,7 +23,7 @@ pub fn watch() {
                 ));
                 interrupt::stop_at_once();
             }
-            std::thread::sleep(MemoryReserve::pause(left));
+            std::thread::sleep(FreeMemory::pause(left));
         }
     };
     // Without it the system is the last guard.

@@ -20,7 +20,7 @@ use ssvm::solver::{Bracket, Progress};
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench optimum usps --gap 1e-9\n  \
     ssvm-bench optimum horseseg-synth:n=200 --pairwise-weight 0.5 --time 60 --store my-optima.toml\n\n\
-    Exit code 2 means that the bracket is wider than --gap; what is certain is in the store all the same.")]
+    Exit code 2 means that the bracket is wider than --gap; what is certain is stored nevertheless.")]
 pub struct OptimumArgs {
     /// Data set, such as usps, libsvm:PATH or horseseg-synth:n=300.
     #[arg(value_name = "DATASET")]
@@ -34,7 +34,7 @@ pub struct OptimumArgs {
     /// Weight of the pairwise term of graphs (1, or as in the file, unless given).
     #[arg(long, value_name = "THETA")]
     pairwise_weight: Option<f64>,
-    /// Stop after so many seconds (600 unless given) and keep what is certain then.
+    /// Stop after this many seconds and keep what is certain then.
     #[arg(long, default_value_t = 600.0, value_name = "T", value_parser = positive)]
     time: f64,
     /// The store.
@@ -83,7 +83,7 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
         solver: "pair steps and conjugate gradients over working sets".into(),
         code: CODE_VERSION.into(),
     };
-    // Read again: somebody else may have written while this one worked.
+    // Read again: another process may have written in the meantime.
     let mut store = Store::read(&args.store)?;
     let Bracket { lower, upper } = store.add(new)?;
     store.write(&args.store)?;

@@ -3,9 +3,10 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{TextOrJson, Verdict, note, print};
+use super::{Verdict, note, print};
 use crate::dataset::program::{ProgramProblem, Trial, trial};
 use crate::dataset::{DataDir, Loaded, Request, program};
+use crate::table::Format;
 use crate::text::seconds;
 use ssvm::problem::Problem;
 
@@ -19,7 +20,7 @@ pub struct OracleArgs {
 
 #[derive(Subcommand)]
 enum What {
-    /// Asks some terms at several w and checks the answers. Exit code 2 when something should not be.
+    /// Ask some terms at several w and check the answers. Exit code 2 when a check fails.
     Test(TestArgs),
 }
 
@@ -38,7 +39,7 @@ struct TestArgs {
     seed: u64,
     /// table or json.
     #[arg(long, default_value = "table")]
-    format: TextOrJson,
+    format: Format,
 }
 
 /// Most findings of a check that are printed.
@@ -54,8 +55,8 @@ pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
     let Loaded { problem, .. } = program::open(&request)?;
     let found = trial(&problem, args.terms as usize, args.seed)?;
     print(&match args.format {
-        TextOrJson::Table => text(&problem, &found),
-        TextOrJson::Json => json_text(&problem, &found),
+        Format::Table => text(&problem, &found),
+        _ => json_text(&problem, &found),
     })?;
     problem.notes().iter().for_each(|text| note(&format!("warning: {text}")));
     Ok(if found.findings.is_empty() { Verdict::Fine } else { Verdict::GateFailed })
@@ -86,8 +87,12 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
     );
     for (check, count) in &trial.checks {
         let findings: Vec<_> = trial.findings.iter().filter(|finding| finding.check == *check).collect();
-        let verdict = if findings.is_empty() { "fine".into() } else { format!("{} times not so", findings.len()) };
-        text += &format!("{check}: {verdict}, {count} times looked\n");
+        let verdict = if findings.is_empty() {
+            format!("fine ({count} checks)")
+        } else {
+            format!("{} of {count} checks failed", findings.len())
+        };
+        text += &format!("{check}: {verdict}\n");
         for finding in findings.iter().take(SHOWN) {
             text += &format!("  term {}: {}\n", finding.term, finding.text);
         }

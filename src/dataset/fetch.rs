@@ -1,4 +1,4 @@
-//! Official addresses → verified files: resumable downloads, checksums before use, archives unpacked safely.
+//! Fetches official files: resumable downloads, checksums before use, archives unpacked safely.
 //!
 //! A download grows in `NAME.part` and becomes `NAME` only after its content was compared with what is known of it. Where
 //! nothing is known the first download is trusted and its checksum recorded in `NAME.sha256` for the later ones.
@@ -8,6 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use ureq::Body;
 use ureq::http::{Response, StatusCode, header};
 
 use super::archive;
@@ -15,7 +16,7 @@ use super::known::{self, Checked, DataDir, Expected, KnownFile, KnownSet};
 use crate::store::files::{self, with_suffix};
 use crate::{Error, Result};
 
-/// Called with the bytes there are and, if known, the total.
+/// Called with the bytes so far and, if known, the total.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
 
 /// Waits before another attempt; `std::thread::sleep` outside of tests.
@@ -27,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Attempts in a row that may bring nothing before a transfer is given up.
 const ATTEMPTS: u32 = 3;
 
-/// Most bytes of a download, whatever the server says.
+/// Most bytes of a download, whatever the server announces.
 pub const MAX_DOWNLOAD: u64 = 1 << 35;
 
 /// Most bytes an archive may unpack to.
@@ -36,9 +37,9 @@ const MAX_UNPACKED: u64 = 1 << 36;
 /// What happened to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was there and is not another file, as far as can be told; how it was verified.
+    /// It existed and is not known to be another file; how it was verified.
     AlreadyThere(Checked),
-    /// The set is there in another form, such as an unpacked folder.
+    /// The set exists in another form, such as an unpacked folder.
     Elsewhere(PathBuf),
     /// It was downloaded; how it was verified.
     Downloaded(Checked),
@@ -70,8 +71,8 @@ pub fn fetch(
     Ok(outcome)
 }
 
-/// Downloads `url` to `target` unless it is there, and verifies it before it gets its name. A file of more than `most`
-/// bytes is refused.
+/// Downloads `url` to `target` unless it exists, and verifies it before it gets its name. A file of more than `most` bytes
+/// is refused.
 pub fn download<'e>(
     url: &str,
     target: &Path,
@@ -81,7 +82,6 @@ pub fn download<'e>(
     pause: Pause<'_>,
 ) -> Result<Outcome> {
     let expected = expected.into();
-    let known = expected != Expected::Nothing;
     if target.is_file() {
         return match known::check_file(target, expected)? {
             Checked::Different(expected, found) => Err(Error::file(
@@ -93,9 +93,10 @@ pub fn download<'e>(
     }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     files::make_folder(folder)?;
-    let part = Part::new(target);
-    transfer(url, target, &part, Trust { checksum: known, most }, progress, pause)?;
-    let checked = verify(url, target, &part.data, expected).inspect_err(|_| part.discard())?;
+    let (data, validator) = (with_suffix(target, ".part"), with_suffix(target, ".part.etag"));
+    let part = PartialFile { url, target, data, validator, expected, most };
+    part.transfer(progress, pause)?;
+    let checked = part.verify().inspect_err(|_| part.discard())?;
     if let Checked::Unrecorded(sha256) = &checked {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         files::write_atomically(&files::record_path(target), |file| writeln!(file, "{sha256}  {name}"))?;
@@ -106,84 +107,16 @@ pub fn download<'e>(
     Ok(Outcome::Downloaded(checked))
 }
 
-/// An unfinished download: the bytes so far and the server's name for this version of the file.
-struct Part {
+/// An unfinished download.
+struct PartialFile<'a> {
+    url: &'a str,
+    target: &'a Path,
+    /// The bytes so far.
     data: PathBuf,
+    /// The server's name for this version of the file.
     validator: PathBuf,
-}
-
-impl Part {
-    fn new(target: &Path) -> Self {
-        Self { data: with_suffix(target, ".part"), validator: with_suffix(target, ".part.etag") }
-    }
-
-    fn len(&self) -> u64 {
-        fs::metadata(&self.data).map_or(0, |m| m.len())
-    }
-
-    fn discard(&self) {
-        // Leftovers are harmless: the next download starts over or resumes.
-        let _ = fs::remove_file(&self.data);
-        let _ = fs::remove_file(&self.validator);
-    }
-}
-
-/// What is known of a file before it comes.
-#[derive(Clone, Copy)]
-struct Trust {
-    /// Whether its checksum is known.
-    checksum: bool,
-    /// Most bytes it may have.
+    expected: Expected<'a>,
     most: u64,
-}
-
-/// Brings the part to its full length, going on where it stopped. Without a known checksum a transfer goes on only if
-/// the server can promise, by `If-Range`, that the file is still the same.
-fn transfer(
-    url: &str,
-    target: &Path,
-    part: &Part,
-    trust: Trust,
-    progress: Progress<'_>,
-    pause: Pause<'_>,
-) -> Result<()> {
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_connect(Some(Duration::from_secs(30)))
-        .timeout_recv_response(Some(Duration::from_mins(1)))
-        .timeout_per_read(Some(Duration::from_mins(1)))
-        // No redirect leads from a safe address to one that is not.
-        .https_only(url.starts_with("https:"))
-        .build()
-        .into();
-    let unreachable = |reason: String| {
-        let kept = match part.len() {
-            0 => "",
-            _ => "What arrived is kept and the next call goes on from there. ",
-        };
-        Error::file(
-            target,
-            format!(
-                "cannot be fetched from {url}: {reason}. {kept}\
-                 Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`"
-            ),
-        )
-    };
-    let mut fruitless = 0u32;
-    loop {
-        let before = part.len();
-        let error = match attempt(&agent, url, part, trust, &mut *progress) {
-            Ok(()) => return Ok(()),
-            Err(Stop::Final(message)) => return Err(unreachable(message)),
-            Err(Stop::Local(error)) => return Err(error),
-            Err(Stop::Broken(message)) => message,
-        };
-        fruitless = if part.len() > before { 0 } else { fruitless + 1 };
-        if fruitless >= ATTEMPTS {
-            return Err(unreachable(error));
-        }
-        pause(PAUSE * 2u32.pow(fruitless));
-    }
 }
 
 /// Why an attempt ended early.
@@ -196,85 +129,175 @@ enum Stop {
     Local(Error),
 }
 
-fn attempt(agent: &ureq::Agent, url: &str, part: &Part, trust: Trust, progress: Progress<'_>) -> Result<(), Stop> {
-    let validator = files::read_text(&part.validator).ok().filter(|v| !v.is_empty());
-    let have = if trust.checksum || validator.is_some() { part.len() } else { 0 };
-    let mut request = agent.get(url).header(header::ACCEPT_ENCODING.as_str(), "identity");
-    if have > 0 {
-        request = request.header(header::RANGE.as_str(), format!("bytes={have}-"));
-        if let Some(validator) = validator {
-            request = request.header(header::IF_RANGE.as_str(), validator);
+impl PartialFile<'_> {
+    fn len(&self) -> u64 {
+        fs::metadata(&self.data).map_or(0, |m| m.len())
+    }
+
+    fn discard(&self) {
+        // Leftovers are harmless: the next download starts over or resumes.
+        let _ = fs::remove_file(&self.data);
+        let _ = fs::remove_file(&self.validator);
+    }
+
+    /// Brings the part to its full length, continuing where it stopped.
+    fn transfer(&self, progress: Progress<'_>, pause: Pause<'_>) -> Result<()> {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(Duration::from_secs(30)))
+            .timeout_recv_response(Some(Duration::from_mins(1)))
+            .timeout_per_read(Some(Duration::from_mins(1)))
+            // No redirect leads from a safe address to one that is not.
+            .https_only(self.url.starts_with("https:"))
+            .build()
+            .into();
+        let mut fruitless = 0u32;
+        loop {
+            let before = self.len();
+            let reason = match self.attempt(&agent, &mut *progress) {
+                Ok(()) => return Ok(()),
+                Err(Stop::Final(reason)) => return Err(self.unreachable(&reason)),
+                Err(Stop::Local(error)) => return Err(error),
+                Err(Stop::Broken(reason)) => reason,
+            };
+            fruitless = if self.len() > before { 0 } else { fruitless + 1 };
+            if fruitless >= ATTEMPTS {
+                return Err(self.unreachable(&reason));
+            }
+            pause(PAUSE * 2u32.pow(fruitless));
         }
     }
-    let response = request.call().map_err(|e| match e {
-        ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects => Stop::Final(e.to_string()),
-        _ => Stop::Broken(e.to_string()),
-    })?;
-    let length = text(&response, header::CONTENT_LENGTH).and_then(|v| v.parse::<u64>().ok());
-    let (start, total) = match response.status() {
-        StatusCode::OK => (0, length),
-        StatusCode::PARTIAL_CONTENT => match content_range(&response) {
-            Some((start, total)) if start == have => (start, total),
-            _ => {
-                part.discard();
-                return Err(Stop::Broken("the server sent another part than asked for".into()));
+
+    fn unreachable(&self, reason: &str) -> Error {
+        let kept = match self.len() {
+            0 => "",
+            _ => "What arrived is kept, and the next call continues from there. ",
+        };
+        let message = format!(
+            "cannot be fetched from {}: {reason}. {kept}\
+             Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`",
+            self.url
+        );
+        Error::file(self.target, message)
+    }
+
+    /// One request. Without a known checksum a transfer continues only if the server can promise, by `If-Range`, that the
+    /// file is still the same.
+    fn attempt(&self, agent: &ureq::Agent, progress: Progress<'_>) -> Result<(), Stop> {
+        let validator = files::read_text(&self.validator).ok().filter(|v| !v.is_empty());
+        let have = if self.expected != Expected::Nothing || validator.is_some() { self.len() } else { 0 };
+        let mut request = agent.get(self.url).header(header::ACCEPT_ENCODING.as_str(), "identity");
+        if have > 0 {
+            request = request.header(header::RANGE.as_str(), format!("bytes={have}-"));
+            if let Some(validator) = validator {
+                request = request.header(header::IF_RANGE.as_str(), validator);
             }
-        },
-        StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => {
-            // Either everything is here already, which the checksum tells, or the file has become shorter.
-            if content_range(&response).is_some_and(|(_, total)| total == Some(have)) {
+        }
+        let response = request.call().map_err(|e| match e {
+            ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects => Stop::Final(e.to_string()),
+            _ => Stop::Broken(e.to_string()),
+        })?;
+        let length = text(&response, header::CONTENT_LENGTH).and_then(|v| v.parse::<u64>().ok());
+        let (start, total) = match response.status() {
+            StatusCode::OK => (0, length),
+            StatusCode::PARTIAL_CONTENT => match content_range(&response) {
+                Some((start, total)) if start == have => (start, total),
+                _ => {
+                    self.discard();
+                    return Err(Stop::Broken("the server sent another part than asked for".into()));
+                }
+            },
+            StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => {
+                // Either everything is here already, which the checksum decides, or the file has become shorter.
+                if content_range(&response).is_some_and(|(_, total)| total == Some(have)) {
+                    return Ok(());
+                }
+                self.discard();
+                return Err(Stop::Broken("the file on the server has changed".into()));
+            }
+            status if status.is_server_error() => return Err(Stop::Broken(format!("the server answered {status}"))),
+            status => return Err(Stop::Final(format!("the server answered {status}"))),
+        };
+        self.receive(response, start, total, progress)
+    }
+
+    /// Appends the body of an answer that begins at byte `start` of `total`.
+    fn receive(
+        &self,
+        response: Response<Body>,
+        start: u64,
+        total: Option<u64>,
+        progress: Progress<'_>,
+    ) -> Result<(), Stop> {
+        let local = |e| Stop::Local(files::write_error(&self.data)(e));
+        let check_size = |size: u64| {
+            if size <= self.most {
                 return Ok(());
             }
-            part.discard();
-            return Err(Stop::Broken("the file on the server has changed".into()));
-        }
-        status if status.is_server_error() => return Err(Stop::Broken(format!("the server answered {status}"))),
-        status => return Err(Stop::Final(format!("the server answered {status}"))),
-    };
-    let local = |e| Stop::Local(files::write_error(&part.data)(e));
-    let too_large = || {
-        part.discard();
-        Stop::Final(format!("the server sends more than {} bytes: not the file", trust.most))
-    };
-    if total.is_some_and(|total| total > trust.most) {
-        return Err(too_large());
-    }
-    if start == 0 {
-        // Weak validators do not promise the same bytes.
-        let validator = text(&response, header::ETAG)
-            .filter(|tag| !tag.starts_with("W/"))
-            .or_else(|| text(&response, header::LAST_MODIFIED))
-            .unwrap_or_default();
-        fs::write(&part.validator, validator).map_err(local)?;
-    }
-    let mut file = OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(start == 0)
-        .append(start > 0)
-        .open(&part.data)
-        .map_err(local)?;
-    let mut body = response.into_body().into_with_config().limit(u64::MAX).reader();
-    let mut block = vec![0; 1 << 16];
-    let mut at = start;
-    progress(at, total);
-    loop {
-        let n = match body.read(&mut block) {
-            Ok(0) => break,
-            Ok(n) => n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(Stop::Broken(format!("the transfer broke off after {at} bytes ({e})"))),
+            self.discard();
+            Err(Stop::Final(format!("the server sends more than {} bytes: not the file", self.most)))
         };
-        at += n as u64;
-        if at > trust.most {
-            return Err(too_large());
+        check_size(total.unwrap_or(0))?;
+        if start == 0 {
+            // Weak validators do not promise the same bytes.
+            let tag = text(&response, header::ETAG).filter(|tag| !tag.starts_with("W/"));
+            let validator = tag.or_else(|| text(&response, header::LAST_MODIFIED)).unwrap_or_default();
+            fs::write(&self.validator, validator).map_err(local)?;
         }
-        file.write_all(&block[..n]).map_err(local)?;
+        let mut options = OpenOptions::new();
+        options.create(true).write(true).truncate(start == 0).append(start > 0);
+        let mut file = options.open(&self.data).map_err(local)?;
+        let mut body = response.into_body().into_with_config().limit(u64::MAX).reader();
+        let mut block = vec![0; 1 << 16];
+        let mut at = start;
         progress(at, total);
+        loop {
+            let n = match body.read(&mut block) {
+                Ok(0) => break,
+                Ok(n) => n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(Stop::Broken(format!("the transfer broke off after {at} bytes ({e})"))),
+            };
+            at += n as u64;
+            check_size(at)?;
+            file.write_all(&block[..n]).map_err(local)?;
+            progress(at, total);
+        }
+        match total {
+            Some(total) if at != total => {
+                Err(Stop::Broken(format!("the transfer broke off after {at} of {total} bytes")))
+            }
+            _ => Ok(()),
+        }
     }
-    match total {
-        Some(total) if at != total => Err(Stop::Broken(format!("the transfer broke off after {at} of {total} bytes"))),
-        _ => Ok(()),
+
+    /// Compares a finished download with what is known of it. A new archive must at least be readable to its end.
+    fn verify(&self) -> Result<Checked> {
+        let damaged = |e: &dyn std::fmt::Display| {
+            let message = format!("what came from {} is damaged or not an archive ({e}); it was not kept", self.url);
+            Error::file(self.target, message)
+        };
+        let compare = |expected: String, found: &str, same: Checked| {
+            if found == expected {
+                return Ok(same);
+            }
+            let message = format!(
+                "the file from {} has the checksum {found}, but should have {expected}; it was not kept",
+                self.url
+            );
+            Err(Error::file(self.target, message))
+        };
+        if let Some((expected, found)) = self.expected.compare(&self.data).map_err(|e| damaged(&e))? {
+            return compare(expected, &found, Checked::Known);
+        }
+        let found = files::sha256_file(&self.data)?;
+        if let Some(expected) = files::recorded_sha256(self.target)? {
+            return compare(expected, &found, Checked::Recorded);
+        }
+        match archive::each_entry(&self.data, |entry| entry.content(|_| Ok(()))).map_err(|e| damaged(&e))? {
+            0 => Err(damaged(&"no file in it")),
+            _ => Ok(Checked::Unrecorded(found)),
+        }
     }
 }
 
@@ -290,39 +313,13 @@ fn content_range<T>(response: &Response<T>) -> Option<(u64, Option<u64>)> {
     Some((start, total.parse().ok()))
 }
 
-/// Compares a finished download with what is known about it. A new archive must at least be readable to its end.
-fn verify(url: &str, target: &Path, part: &Path, expected: Expected<'_>) -> Result<Checked> {
-    let differs = |expected: &str, found: &str| {
-        Error::file(
-            target,
-            format!("the file from {url} has the checksum {found}, but should have {expected}; it was not kept"),
-        )
-    };
-    let damaged = |e: &dyn std::fmt::Display| {
-        Error::file(target, format!("what came from {url} is damaged or not an archive ({e}); it was not kept"))
-    };
-    if let Some((expected, found)) = expected.compare(part).map_err(|e| damaged(&e))? {
-        return if found == expected { Ok(Checked::Known) } else { Err(differs(&expected, &found)) };
-    }
-    let found = files::sha256_file(part)?;
-    match files::recorded_sha256(target)? {
-        Some(expected) if expected == found => Ok(Checked::Recorded),
-        Some(expected) => Err(differs(&expected, &found)),
-        None => {
-            let read = archive::each_entry(part, |entry| entry.content(|_| Ok(())));
-            let entries = read.map_err(|e| damaged(&e))?;
-            if entries == 0 { Err(damaged(&"no file in it")) } else { Ok(Checked::Unrecorded(found)) }
-        }
-    }
-}
-
 /// Unpacks a tar archive (gzip or plain) into a folder. Only plain files and folders whose path stays inside are
 /// accepted, existing files are never overwritten, and nothing is left behind if any entry is refused.
 pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
     files::make_folder(folder)?;
     let staging = tempfile::Builder::new().prefix(".unpack-").tempdir_in(folder);
     let staging = staging.map_err(Error::io("create a folder in", folder))?;
-    let mut room = MAX_UNPACKED;
+    let mut left = MAX_UNPACKED;
     archive::each_entry(source, |entry| {
         let name = entry.path.display().to_string();
         let refuse = |why: &str| Error::file(source, format!("is refused: its entry {name:?} {why}"));
@@ -340,7 +337,7 @@ pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
         if !entry.kind.is_file() {
             return Err(refuse("is neither a file nor a folder"));
         }
-        room = room.checked_sub(entry.size).ok_or_else(|| refuse("makes it too large"))?;
+        left = left.checked_sub(entry.size).ok_or_else(|| refuse("makes it too large"))?;
         files::make_folder(path.parent().unwrap_or(staging.path()))?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let mut file = file.map_err(|e| match e.kind() {

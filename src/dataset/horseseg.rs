@@ -6,14 +6,14 @@
 
 use std::path::Path;
 
-use hdf5_reader::{Dataset, Hdf5File};
+use hdf5_reader::{Dataset, H5Type, Hdf5File};
 
 use super::known::{Expected, KnownFile, KnownSet};
+use super::memory::Quota;
 use super::npz::RawGraph;
 use super::{DatasetInfo, DatasetRow, Loaded, Request, graph};
-use crate::dataset::memory::Room;
 use crate::store::files;
-use crate::store::panics::{self};
+use crate::store::panics;
 use crate::{Error, Result};
 use ssvm::problem::{BINARY_GRAPH, GraphProblem};
 
@@ -62,18 +62,17 @@ impl DatasetRow for HorseSeg {
 
 /// Reads all examples, in the order of their index. Unknown nodes are dropped by [`RawGraph::into_known`].
 pub fn read(path: &Path) -> Result<RawGraph> {
-    let room = Room::of(path)?;
-    let decoded = panics::catch(|| decode(path, room));
+    let quota = Quota::of(path)?;
+    let decoded = panics::catch(|| decode(path, quota));
     decoded.unwrap_or_else(|panic| {
         Err(Error::file(path, format!("cannot be read as HDF5: its decoder panicked: {panic}")))
     })
 }
 
-fn decode(path: &Path, mut room: Room) -> Result<RawGraph> {
+fn decode(path: &Path, mut quota: Quota) -> Result<RawGraph> {
     let damaged = |e: hdf5_reader::error::Error| Error::file(path, format!("cannot be read as HDF5: {e}"));
     let file = Hdf5File::open(path).map_err(damaged)?;
-    let root = file.root_group().map_err(damaged)?;
-    let (_, names) = root.member_names().map_err(damaged)?;
+    let (_, names) = file.root_group().and_then(|root| root.member_names()).map_err(damaged)?;
     let mut indices: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix("features_")).collect();
     indices.sort_unstable();
     if indices.is_empty() {
@@ -81,81 +80,103 @@ fn decode(path: &Path, mut room: Room) -> Result<RawGraph> {
     }
     let mut graph = RawGraph { num_labels: 2, node_offsets: vec![0], edge_offsets: vec![0], ..RawGraph::default() };
     for index in indices {
-        let wrong = |name: &str, message: String| Error::file(path, format!("dataset {name}_{index} {message}"));
-        let open = |name: &str| -> Result<Dataset> {
-            root.dataset(&format!("{name}_{index}")).map_err(|e| wrong(name, format!("cannot be read: {e}")))
+        let mut example = Example { file: &file, index, quota: &mut quota };
+        example
+            .read(&mut graph)
+            .map_err(|(name, message)| Error::file(path, format!("dataset {name}_{index} {message}")))?;
+    }
+    Ok(graph)
+}
+
+/// One example of a file.
+struct Example<'f> {
+    file: &'f Hdf5File,
+    index: &'f str,
+    quota: &'f mut Quota,
+}
+
+/// The dataset that is wrong, and what is wrong with it.
+type Wrong = (&'static str, String);
+
+impl Example<'_> {
+    fn open(&self, name: &'static str) -> Result<Dataset, Wrong> {
+        let dataset = self.file.dataset(&format!("/{name}_{}", self.index));
+        dataset.map_err(|e| (name, format!("cannot be read: {e}")))
+    }
+
+    fn numbers(&mut self, name: &'static str, dataset: &Dataset) -> Result<Vec<f64>, Wrong> {
+        numbers(dataset, self.quota).map_err(|message| (name, message))
+    }
+
+    /// Appends this example to the graphs read before.
+    fn read(&mut self, graph: &mut RawGraph) -> Result<(), Wrong> {
+        let name = "features";
+        let features = self.open(name)?;
+        let Some([nodes, p]) = shape(&features) else {
+            return Err((name, format!("has shape {:?}, expected nodes × p", features.shape())));
         };
-        let features = open("features")?;
-        let [nodes, p] = shape(&features)
-            .ok_or_else(|| wrong("features", format!("has shape {:?}, expected nodes × p", features.shape())))?;
         if graph.features_per_node == 0 {
             graph.features_per_node = p;
         }
         if p != graph.features_per_node || nodes == 0 || p == 0 {
-            return Err(wrong(
-                "features",
-                format!("is {nodes} × {p}; expected 1 or more rows of {}", graph.features_per_node),
-            ));
+            let expected = graph.features_per_node;
+            return Err((name, format!("is {nodes} × {p}; expected 1 or more rows of {expected}")));
         }
-        graph
-            .features
-            .extend(numbers(&features, &mut room).map_err(|e| wrong("features", e))?.into_iter().map(|v| v as f32));
-
-        let labels = numbers(&open("labels")?, &mut room).map_err(|e| wrong("labels", e))?;
+        graph.features.extend(self.numbers(name, &features)?.into_iter().map(|v| v as f32));
+        let name = "labels";
+        let labels = self.open(name)?;
+        let labels = self.numbers(name, &labels)?;
         if labels.len() != nodes {
-            return Err(wrong("labels", format!("has {} entries for {nodes} superpixels", labels.len())));
+            return Err((name, format!("has {} entries for {nodes} superpixels", labels.len())));
         }
         for label in labels {
             graph.labels.push(match label {
                 0.0 => 0,
                 1.0 => 1,
                 l if l < 0.0 => -1,
-                l => return Err(wrong("labels", format!("holds {l}; expected 0, 1 or a negative number"))),
+                l => return Err((name, format!("holds {l}; expected 0, 1 or a negative number"))),
             });
         }
-
-        let edges = open("edge_structure")?;
-        let count = match shape(&edges) {
-            Some([count, 2]) => count,
-            _ if edges.shape().contains(&0) => 0,
-            _ => return Err(wrong("edge_structure", format!("has shape {:?}, expected E × 2", edges.shape()))),
-        };
-        if count > 0 {
-            let ids = numbers(&edges, &mut room).map_err(|e| wrong("edge_structure", e))?;
-            let id = |v: f64| (v >= 0.0 && v < nodes as f64 && v.fract() == 0.0).then_some(v as u32);
-            for pair in ids.chunks_exact(2) {
-                match (id(pair[0]), id(pair[1])) {
-                    (Some(k), Some(l)) if k != l => graph.edges.push([k.min(l), k.max(l)]),
-                    // A superpixel has no border with itself.
-                    (Some(_), Some(_)) => {}
-                    _ => {
-                        return Err(wrong(
-                            "edge_structure",
-                            format!("has the edge {pair:?} among {nodes} superpixels"),
-                        ));
-                    }
-                }
-            }
-        }
-        // Some lists hold every border in both directions; Θ counts a pair once.
-        let from = graph.edge_offsets.last().copied().unwrap_or(0);
-        graph.edges[from..].sort_unstable();
-        let mut unique = graph.edges.split_off(from);
-        unique.dedup();
-        graph.edges.append(&mut unique);
-
-        for (name, found) in [("superpixel_count", nodes), ("edge_count", count)] {
-            if let Ok(stated) = root.dataset(&format!("{name}_{index}")) {
-                let stated = numbers(&stated, &mut room).map_err(|e| wrong(name, e))?;
-                if stated.first() != Some(&(found as f64)) {
-                    return Err(wrong(name, format!("says {stated:?}, but there are {found}")));
-                }
+        let edges = self.edges(nodes, graph)?;
+        for (name, found) in [("superpixel_count", nodes), ("edge_count", edges)] {
+            let Ok(stated) = self.open(name) else { continue };
+            let stated = self.numbers(name, &stated)?;
+            if stated.first() != Some(&(found as f64)) {
+                return Err((name, format!("says {stated:?}, but there are {found}")));
             }
         }
         graph.node_offsets.push(graph.labels.len());
         graph.edge_offsets.push(graph.edges.len());
+        Ok(())
     }
-    Ok(graph)
+
+    /// Appends the edges, each once; returns how many the file lists.
+    fn edges(&mut self, nodes: usize, graph: &mut RawGraph) -> Result<usize, Wrong> {
+        let name = "edge_structure";
+        let listed = self.open(name)?;
+        let count = match shape(&listed) {
+            Some([count, 2]) => count,
+            _ if listed.shape().contains(&0) => 0,
+            _ => return Err((name, format!("has shape {:?}, expected E × 2", listed.shape()))),
+        };
+        let ids = if count > 0 { self.numbers(name, &listed)? } else { Vec::new() };
+        let id = |v: f64| (v >= 0.0 && v < nodes as f64 && v.fract() == 0.0).then_some(v as u32);
+        let mut edges = Vec::with_capacity(count);
+        for pair in ids.as_chunks::<2>().0 {
+            let (Some(k), Some(l)) = (id(pair[0]), id(pair[1])) else {
+                return Err((name, format!("has the edge {pair:?} among {nodes} superpixels")));
+            };
+            // A superpixel has no border with itself.
+            if k != l {
+                edges.push([k.min(l), k.max(l)]);
+            }
+        }
+        // Some lists hold every border in both directions; Θ counts a pair once.
+        edges.sort_unstable();
+        edges.dedup();
+        graph.edges.extend(edges);
+        Ok(count)
+    }
 }
 
 fn shape(dataset: &Dataset) -> Option<[usize; 2]> {
@@ -164,13 +185,13 @@ fn shape(dataset: &Dataset) -> Option<[usize; 2]> {
 }
 
 /// The values of a dataset of any plain number type, row-major.
-fn numbers(dataset: &Dataset, room: &mut Room) -> Result<Vec<f64>, String> {
-    // Twice: as they are in the file, and as f64.
-    let count = dataset.shape().iter().try_fold(16u64, |bytes, n| bytes.checked_mul(*n));
-    room.take(count.ok_or("is too large for this machine")?)?;
-    fn values<T: hdf5_reader::H5Type + Copy>(dataset: &Dataset, to: impl Fn(T) -> f64) -> Option<Vec<f64>> {
+fn numbers(dataset: &Dataset, quota: &mut Quota) -> Result<Vec<f64>, String> {
+    fn values<T: H5Type + Copy>(dataset: &Dataset, to: impl Fn(T) -> f64) -> Option<Vec<f64>> {
         Some(dataset.read_array::<T>().ok()?.iter().map(|&v| to(v)).collect())
     }
+    // Twice: as they are in the file, and as f64.
+    let bytes = dataset.shape().iter().try_fold(16u64, |bytes, n| bytes.checked_mul(*n));
+    quota.take(bytes.ok_or("is too large for this machine")?)?;
     values::<f32>(dataset, f64::from)
         .or_else(|| values::<f64>(dataset, |v| v))
         .or_else(|| values::<i32>(dataset, f64::from))
@@ -181,8 +202,5 @@ fn numbers(dataset: &Dataset, room: &mut Room) -> Result<Vec<f64>, String> {
         .or_else(|| values::<u16>(dataset, f64::from))
         .or_else(|| values::<i8>(dataset, f64::from))
         .or_else(|| values::<u8>(dataset, f64::from))
-        .ok_or_else(|| match dataset.read_array::<f32>() {
-            Err(e) => format!("cannot be read as numbers: {e}"),
-            Ok(_) => "cannot be read".into(),
-        })
+        .ok_or_else(|| "cannot be read as numbers".to_owned())
 }

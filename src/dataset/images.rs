@@ -45,7 +45,7 @@ const STANFORD: KnownSet = KnownSet {
     page: "http://dags.stanford.edu/projects/scenedataset.html",
     files: &[KnownFile {
         path: "stanford_background/iccv09Data.tar.gz",
-        // No other address is known; the list of files below tells whether a download is right.
+        // No other address is known; the list of files below shows whether a download is right.
         url: "http://dags.stanford.edu/data/iccv09Data.tar.gz",
         // More is in it (horizons.txt, *.surfaces.txt, *.layers.txt); training needs the pictures and the regions.
         expected: Expected::Files(FileList {

@@ -1,6 +1,5 @@
 //! LIBSVM text (`label index:value …`, plain, gz or bz2) → multiclass data, dense when that is no waste.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, multiclass, text};
@@ -42,76 +41,31 @@ impl DatasetRow for Libsvm {
 
 /// Reads a file; labels are numbered in ascending order.
 pub fn read(path: &Path) -> Result<MulticlassData> {
-    let (mut raw_labels, mut offsets, mut indices, mut values) = (Vec::new(), vec![0], Vec::new(), Vec::<f64>::new());
+    let mut raw_labels = Vec::new();
+    let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     text::lines(path, |_, line| {
-        let line = line.split('#').next().unwrap_or("");
-        let mut fields = line.split_ascii_whitespace();
+        let mut fields = line.split('#').next().unwrap_or("").split_ascii_whitespace();
         let Some(label) = fields.next() else { return Ok(()) };
         if label.contains(':') {
             return Err(format!("starts with '{}', expected a label", text::shorten(label)));
         }
-        let label = text::number(label, "label")?;
+        raw_labels.push(text::number(label, "label")? + 0.0);
         let mut previous = 0;
         for field in fields {
-            let Some((index, value)) = field.split_once(':') else {
-                return Err(format!("'{}' is not index:value", text::shorten(field)));
-            };
-            let index: u32 =
-                index.parse().map_err(|_| format!("feature index '{}' is not a whole number", text::shorten(index)))?;
-            if index == 0 || index > LARGEST_INDEX {
-                return Err(format!("feature index {index}, expected 1..{LARGEST_INDEX}"));
-            }
-            if index <= previous {
-                return Err(format!("feature index {index} after {previous}: indices must increase"));
-            }
+            let (index, value) = entry(field, previous)?;
             previous = index;
-            let value = text::number(value, &format!("value of feature {index}"))?;
-            if value.abs() > LARGEST_FEATURE {
-                return Err(format!(
-                    "value {value:e} of feature {index} is too large to compute with (at most {LARGEST_FEATURE:e}); scale \
-                     the features, for example to [−1, 1]"
-                ));
-            }
             if value != 0.0 {
                 indices.push(index - 1);
                 values.push(value);
             }
         }
-        raw_labels.push(label + 0.0);
         offsets.push(indices.len());
         Ok(())
     })?;
-    if raw_labels.is_empty() {
-        return Err(Error::file(path, "no example in the file, expected lines like '3 1:0.5 7:1'"));
-    }
-    // Bits of a float order like the float once the sign is taken care of.
-    let key = |label: f64| {
-        let bits = label.to_bits() as i64;
-        bits ^ ((bits >> 63) as u64 >> 1) as i64
-    };
-    let mut numbers: BTreeMap<i64, (f64, u32)> = raw_labels.iter().map(|label| (key(*label), (*label, 0))).collect();
-    if numbers.len() < 2 {
-        return Err(Error::file(path, "all examples have the same label: nothing to learn"));
-    }
-    if let Some(target) = regression_target(&raw_labels, numbers.len()) {
-        return Err(Error::file(
-            path,
-            format!(
-                "{} different labels in {} examples, such as {target}: these look like the targets of a regression, and \
-                 this program learns classes; put them into a few classes first, for example by rounding",
-                numbers.len(),
-                raw_labels.len()
-            ),
-        ));
-    }
-    for (at, (_, number)) in numbers.values_mut().enumerate() {
-        *number = at as u32;
-    }
-    let labels = raw_labels.iter().map(|label| numbers[&key(*label)].1).collect::<Vec<_>>();
+    let (labels, label_names) = number_labels(&raw_labels).map_err(|message| Error::file(path, message))?;
     let dim = indices.iter().max().map_or(1, |largest| *largest as usize + 1);
     let n = labels.len();
-    let dense = values.len() as f64 >= DENSE_FROM * n as f64 * dim as f64;
-    let features = if dense {
+    let features = if values.len() as f64 >= DENSE_FROM * n as f64 * dim as f64 {
         let mut table = zeros(n * dim);
         for i in 0..n {
             for at in offsets[i]..offsets[i + 1] {
@@ -122,11 +76,56 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
     } else {
         Features::Sparse { offsets, indices, values }
     };
-    let label_names = numbers.values().map(|(label, _)| label.to_string()).collect();
-    Ok(MulticlassData { num_labels: numbers.len(), dim, labels, label_names, features })
+    Ok(MulticlassData { num_labels: label_names.len(), dim, labels, label_names, features })
 }
 
-/// An example of a label that is no class: there are many labels, and fewer than two examples of each, or fewer than ten
+/// One `index:value` after the index `previous`.
+fn entry(field: &str, previous: u32) -> Result<(u32, f64), String> {
+    let Some((index, value)) = field.split_once(':') else {
+        return Err(format!("'{}' is not index:value", text::shorten(field)));
+    };
+    let index: u32 =
+        index.parse().map_err(|_| format!("feature index '{}' is not a whole number", text::shorten(index)))?;
+    if index == 0 || index > LARGEST_INDEX {
+        return Err(format!("feature index {index}, expected 1..{LARGEST_INDEX}"));
+    }
+    if index <= previous {
+        return Err(format!("feature index {index} after {previous}: indices must increase"));
+    }
+    let value = text::number(value, &format!("value of feature {index}"))?;
+    if value.abs() > LARGEST_FEATURE {
+        return Err(format!(
+            "value {value:e} of feature {index} is too large to compute with (at most {LARGEST_FEATURE:e}); scale the \
+             features, for example to [−1, 1]"
+        ));
+    }
+    Ok((index, value))
+}
+
+/// The number of each label in ascending order, and the names of the labels.
+fn number_labels(raw: &[f64]) -> Result<(Vec<u32>, Vec<String>), String> {
+    if raw.is_empty() {
+        return Err("no example in the file, expected lines like '3 1:0.5 7:1'".into());
+    }
+    let mut different = raw.to_vec();
+    different.sort_unstable_by(f64::total_cmp);
+    different.dedup();
+    if different.len() < 2 {
+        return Err("all examples have the same label: nothing to learn".into());
+    }
+    if let Some(target) = regression_target(raw, different.len()) {
+        return Err(format!(
+            "{} different labels in {} examples, such as {target}: these look like the targets of a regression, and this \
+             program learns classes; put them into a few classes first, for example by rounding",
+            different.len(),
+            raw.len()
+        ));
+    }
+    let number = |label: &f64| different.partition_point(|other| other < label) as u32;
+    Ok((raw.iter().map(number).collect(), different.iter().map(f64::to_string).collect()))
+}
+
+/// An example of a label that is no class, when labels are many and have fewer than two examples each, or fewer than ten
 /// when labels are not whole numbers.
 fn regression_target(labels: &[f64], different: usize) -> Option<f64> {
     let fraction = labels.iter().copied().find(|label| label.fract() != 0.0);

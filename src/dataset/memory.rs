@@ -1,5 +1,5 @@
-//! Bytes that somebody is about to ask for in, a refusal with the numbers out when they are not there. What is there is
-//! the least of what the machine, the control groups and the limits of this process (`ulimit -v`, `-d`) leave.
+//! Memory that is free, and refusals before it runs out. Free is the least of what the machine, the control groups and the
+//! limits of this process (`ulimit -v`, `-d`) leave.
 
 use std::fs;
 use std::path::Path;
@@ -80,7 +80,7 @@ fn groups(root: &Path) -> Option<u64> {
             _ => return None,
         };
         let top = root.join(names.folder);
-        // In a container the path may be one outside of it: then only the top is there.
+        // In a container the path may be one outside of it: then only the top exists.
         let here = top.join(path.trim_start_matches('/'));
         here.ancestors()
             .take_while(|folder| folder.starts_with(&top))
@@ -90,7 +90,7 @@ fn groups(root: &Path) -> Option<u64> {
     list.lines().filter_map(group).min()
 }
 
-/// What one group leaves. The cache of files makes room when it is asked to.
+/// What one group leaves. The cache of files counts as free.
 fn in_group(folder: &Path, names: &Names) -> Option<u64> {
     let limit = number(&read(&folder.join(names.limit)), "")?;
     let used = number(&read(&folder.join(names.used)), "").unwrap_or(0);
@@ -99,32 +99,32 @@ fn in_group(folder: &Path, names: &Names) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
-/// From so many reserves down the end is near, and looks are frequent.
+/// Below this multiple of the reserve memory is checked often.
 const NEAR: f64 = 4.0;
 
-/// Memory that must stay free: this process ends something before the system ends the process.
+/// Notices that the memory of this process runs out before the system does.
 #[derive(Clone, Copy, Debug)]
-pub struct MemoryReserve {
+pub struct FreeMemory {
     reserve: u64,
     /// What this process held at first.
     first: u64,
 }
 
-impl Default for MemoryReserve {
+impl Default for FreeMemory {
     fn default() -> Self {
-        // Enough for what is taken between two looks, and little where there is little.
+        // Enough for what a run takes between two checks, and little on a small machine.
         let reserve = (available_memory().unwrap_or(0) / 8).min(512 << 20);
         Self { reserve, first: resident_memory() }
     }
 }
 
-impl MemoryReserve {
+impl FreeMemory {
     /// What must stay free, bytes.
-    pub fn bytes(&self) -> u64 {
+    pub fn reserve(&self) -> u64 {
         self.reserve
     }
 
-    /// What is left over what must stay free: below 1 something should end. Infinite when unknown, and while it is not
+    /// Free memory over what must stay free: below 1 something should end. Infinite when unknown, and while it is not
     /// this process that took the rest.
     pub fn left(&self) -> f64 {
         let left = available_memory().map_or(f64::INFINITY, |left| left as f64 / self.reserve.max(1) as f64);
@@ -132,13 +132,13 @@ impl MemoryReserve {
         if left < NEAR && !ours() { f64::INFINITY } else { left }
     }
 
-    /// Time until the next look, after one that saw this.
+    /// Time until the next check, after one that returned this.
     pub fn pause(left: f64) -> Duration {
         Duration::from_millis(if left < NEAR { 10 } else { 100 })
     }
 }
 
-/// An error that begins with `what` when so many bytes are not there.
+/// Fails when fewer than `needed` bytes are free; the message begins with `what`.
 pub fn require_memory(needed: u64, what: &str) -> Result<()> {
     match available_memory().filter(|there| needed > *there) {
         Some(there) => Err(Error::invalid(format!(
@@ -154,29 +154,29 @@ pub fn require_memory(needed: u64, what: &str) -> Result<()> {
 const LARGEST_RATIO: u64 = 100;
 /// Content below this is never refused for being packed too well.
 const SMALL: u64 = 64 << 20;
-/// Less than this is not worth a look at the system.
+/// Less than this is not worth asking the system.
 const LOOK: u64 = 1 << 20;
 
-/// How much the content of one file may still take. What a file says of its own size is not to be trusted.
+/// Memory that the content of one file may still take. The sizes in a file are not trusted.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct Quota {
     left: u64,
     packed: u64,
 }
 
-impl Room {
+impl Quota {
     /// For the content of a file.
     pub fn of(path: &Path) -> Result<Self> {
         let packed = fs::metadata(path).map_err(Error::io("read", path))?.len();
         Ok(Self::packed(packed))
     }
 
-    /// For the content of so many bytes.
+    /// For the content of a file of this many bytes.
     pub fn packed(packed: u64) -> Self {
         Self { left: packed.saturating_mul(LARGEST_RATIO).max(SMALL), packed }
     }
 
-    /// Takes so many bytes; the message says what is wrong when they are not there.
+    /// Takes bytes; fails with a message about the file when they are not free.
     pub fn take(&mut self, needed: u64) -> Result<(), String> {
         let there = if needed < LOOK { None } else { available_memory() };
         let most = there.map_or(self.left, |there| there.min(self.left));
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(limits("4096000", "unlimited"), Some(3000 << 10));
         assert_eq!(limits("4096000", "1024000"), Some(400 << 10));
         assert_eq!(limits("1000", "unlimited"), Some(0));
-        // Groups: the one around it may be the narrower one, and cached files make room.
+        // Groups: the one around it may be the narrower one, and cached files count as free.
         let two = |own: &str, around: &str| {
             system(&[
                 MACHINE,
@@ -261,16 +261,16 @@ mod tests {
 
     #[test]
     fn what_others_take_is_not_this_process() {
-        let all = MemoryReserve { reserve: u64::MAX, first: 0 };
+        let all = FreeMemory { reserve: u64::MAX, first: 0 };
         assert_eq!(all.left(), f64::INFINITY);
-        assert!(MemoryReserve { reserve: 1, first: 0 }.left() > 1.0);
+        assert!(FreeMemory { reserve: 1, first: 0 }.left() > 1.0);
     }
 
     #[test]
     fn a_small_file_has_little_room() {
-        let mut room = Room::packed(1000);
-        room.take(60 << 20).unwrap();
-        assert!(room.take(5 << 20).unwrap_err().contains("a file of 1 KiB"));
-        assert!(Room::packed(u64::MAX).take(u64::MAX).is_err() || available_memory().is_none());
+        let mut quota = Quota::packed(1000);
+        quota.take(60 << 20).unwrap();
+        assert!(quota.take(5 << 20).unwrap_err().contains("a file of 1 KiB"));
+        assert!(Quota::packed(u64::MAX).take(u64::MAX).is_err() || available_memory().is_none());
     }
 }

@@ -1,4 +1,5 @@
-//! Names and files → problems. One file and one row of [`table`] per data set; [`known`] says where official files are.
+//! From a name or a file to a problem: [`table`] has the types on the way and a row per data set, [`known`] finds official
+//! files, [`fetch`] downloads them, [`prepare`] turns images into graph files, [`program`] runs oracles that are programs.
 
 pub mod archive;
 pub mod fetch;

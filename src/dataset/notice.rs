@@ -1,5 +1,4 @@
-//! Images done so far → stderr: that a set is being prepared, and once that takes longer than a second how far it is, as
-//! a bar on a terminal and as plain lines elsewhere.
+//! Progress of a preparation on stderr: a line when it begins, and after a second a bar on a terminal, plain lines elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -13,7 +12,7 @@ const SILENT: Duration = Duration::from_secs(1);
 /// Plain lines come at most this often.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Tells people about one preparation; may be called from any thread.
+/// The progress of one preparation; may be called from any thread.
 pub struct Notice {
     set: String,
     began: Instant,
@@ -60,7 +59,7 @@ impl Drop for Notice {
     }
 }
 
-/// Nobody there to read is no reason to fail.
+/// A closed stderr is no reason to fail.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -93,6 +92,6 @@ mod tests {
         assert_eq!(at(2000, 20).as_deref(), Some("20/100 images, 8s left"));
         assert_eq!(at(6900, 60), None);
         assert_eq!(at(7000, 50).as_deref(), Some("50/100 images, 7s left"));
-        assert_eq!(at(60_000, 100), None, "nothing is left to tell");
+        assert_eq!(at(60_000, 100), None, "nothing is left to do");
     }
 }

@@ -1,5 +1,5 @@
-//! The header of a `.npy` file: bytes in; element type, order and shape out. The text is a Python dictionary of three
-//! keys; nothing nested is followed, so that no header can exhaust the stack.
+//! The header of a `.npy` file: element type, order and shape. The text is a Python dictionary of three keys; nothing nested
+//! is followed, so that no header can exhaust the stack.
 
 use std::io::Read;
 
@@ -69,7 +69,7 @@ impl Header {
         Self::parse(std::str::from_utf8(&text).map_err(|_| not("its header is not text"))?)
     }
 
-    /// Understands `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+    /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
     fn parse(text: &str) -> Result<Self, String> {
         let odd = || not(&format!("its header is {:?}", text.trim().chars().take(80).collect::<String>()));
         let mut rest = text.trim().strip_prefix('{').ok_or_else(odd)?.trim_start();
@@ -151,8 +151,8 @@ fn element(descr: &str) -> Option<(Kind, usize, bool)> {
     let size = if kind == Kind::Text { 4 * size } else { size };
     let big_endian = order == '>' || order == '=' && cfg!(target_endian = "big");
     // More than a byte must say in which order; text and what is not read here need not.
-    let told = order != '|' || size <= 1 || matches!(kind, Kind::Bytes | Kind::Text | Kind::Other);
-    told.then_some((kind, size, big_endian))
+    let clear = order != '|' || size <= 1 || matches!(kind, Kind::Bytes | Kind::Text | Kind::Other);
+    clear.then_some((kind, size, big_endian))
 }
 
 #[cfg(test)]

@@ -15,17 +15,19 @@
 //! Other integer and float widths, big-endian and Fortran-order arrays are read as well.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::io::{self, BufReader, Cursor, Write};
 use std::path::Path;
 
+use zip::read::ZipFile;
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use super::npy::{self, Array, Element};
+use super::memory::Quota;
+use super::npy::{self, Element};
 use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, graph};
-use crate::dataset::memory::Room;
 use crate::store::files;
-use crate::store::panics::{self};
+use crate::store::panics;
 use crate::{Error, Result};
 use ssvm::data::{GraphData, NodeFeatures};
 use ssvm::problem::GraphProblem;
@@ -93,106 +95,61 @@ pub fn read_graph(path: &Path) -> Result<GraphData> {
     Ok(RawGraph::read(path)?.into_known(path)?.0)
 }
 
-/// Writes a graph file atomically. The bytes depend on the contents only.
+/// Writes a graph file, whole or not at all. The bytes depend on the contents only.
 pub fn write_graph(path: &Path, graph: &RawGraph) -> Result<()> {
-    files::write_atomically(path, |draft| {
-        let mut target = Target { draft, error: None, at: 0, end: 0 };
-        let mut zip = ZipWriter::new(BufWriter::with_capacity(1 << 20, &mut target));
-        let written = graph.write_arrays(&mut zip);
-        let ended = zip.finish().map_err(io::Error::other).and_then(|mut buffer| buffer.flush());
-        target.error.map_or(written.and(ended), Err)
-    })
-}
-
-/// Keeps the first error to itself and only counts from there on: a zip writer that meets one prints a line of its own.
-struct Target<'a> {
-    draft: &'a mut files::Draft,
-    error: Option<io::Error>,
-    at: u64,
-    end: u64,
-}
-
-impl Target<'_> {
-    fn unless_failed(&mut self, act: impl FnOnce(&mut files::Draft) -> io::Result<()>) {
-        if self.error.is_none() {
-            self.error = act(self.draft).err();
-        }
-    }
-}
-
-impl Write for Target<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.unless_failed(|draft| draft.write_all(bytes));
-        self.at += bytes.len() as u64;
-        self.end = self.end.max(self.at);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.unless_failed(Write::flush);
-        Ok(())
-    }
-}
-
-impl Seek for Target<'_> {
-    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        let from = |start: u64, by: i64| start.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput);
-        let at = match to {
-            io::SeekFrom::Start(at) => at,
-            io::SeekFrom::Current(by) => from(self.at, by)?,
-            io::SeekFrom::End(by) => from(self.end, by)?,
-        };
-        self.unless_failed(|draft| draft.seek(io::SeekFrom::Start(at)).map(drop));
-        self.at = at;
-        Ok(at)
-    }
+    // In memory first: a zip writer that meets an error of a disk prints a line of its own when it is dropped.
+    let bytes = graph.archive().map_err(files::write_error(path))?;
+    files::write_atomically(path, |file| file.write_all(&bytes))
 }
 
 /// Reads the `meta` text of a graph file alone, without its arrays.
 pub fn read_meta(path: &Path) -> Result<Option<String>> {
-    let mut zip = open(path)?;
-    optional(path, &mut zip, "meta", |entry, room| npy::read_text(entry, room))
+    Archive::open(path)?.optional("meta", |entry, quota| npy::read_text(entry, quota))
 }
 
 impl RawGraph {
     /// Reads a graph file as it is stored; shapes, types and ranges are checked.
     pub fn read(path: &Path) -> Result<Self> {
-        let mut zip = open(path)?;
-        let (shape, features) = features(path, &mut zip)?;
-        let [nodes, features_per_node] = shape;
-        let edges: Array<i64> = array(path, &mut zip, "edges", 2)?;
-        if edges.shape[1] != 2 {
-            return Err(bad(path, "edges", format!("has {} columns, but must have 2", edges.shape[1])));
+        let mut file = Archive::open(path)?;
+        let (shape, features) = file.array("features", 2, |entry, quota| npy::read_features(entry, quota))?;
+        let (nodes, features_per_node) = (shape[0], shape[1]);
+        let (shape, ids) = file.integers("edges", 2)?;
+        if shape[1] != 2 {
+            return Err(file.wrong("edges", format!("has {} columns, but must have 2", shape[1])));
         }
-        let labels: Array<i64> = array(path, &mut zip, "labels", 1)?;
-        if labels.values.len() != nodes {
-            let l = labels.values.len();
-            return Err(bad(path, "labels", format!("has {l} entries, but features has {nodes} rows")));
+        let edges = ids
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&[k, l]| Ok([u32::try_from(k).map_err(|_| k)?, u32::try_from(l).map_err(|_| l)?]));
+        let edges = edges.collect::<Result<Vec<_>, i64>>();
+        let edges = edges.map_err(|id| file.wrong("edges", format!("holds the node id {id}")))?;
+        let raw_labels = file.integers("labels", 1)?.1;
+        if raw_labels.len() != nodes {
+            let l = raw_labels.len();
+            return Err(file.wrong("labels", format!("has {l} entries, but features has {nodes} rows")));
         }
-        let num_labels = scalar::<i64>(path, &mut zip, "num_labels")?
-            .ok_or_else(|| bad(path, "num_labels", "is missing: store the number of labels K as an integer scalar"))?;
+        let num_labels = file
+            .scalar::<i64>("num_labels")?
+            .ok_or_else(|| file.wrong("num_labels", "is missing: store the number of labels K as an integer scalar"))?;
         let num_labels = usize::try_from(num_labels)
-            .map_err(|_| bad(path, "num_labels", format!("must be 2 or more, not {num_labels}")))?;
+            .map_err(|_| file.wrong("num_labels", format!("must be 2 or more, not {num_labels}")))?;
         let label = |&l: &i64| i32::try_from(l).ok().filter(|_| l >= -1 && l < num_labels as i64).ok_or(l);
-        let labels = labels.values.iter().map(label).collect::<Result<_, _>>();
-        let labels = labels
-            .map_err(|l| bad(path, "labels", format!("holds {l}, but must be −1 or 0..{num_labels} (excluded)")))?;
+        let labels =
+            raw_labels.iter().map(label).collect::<Result<_, _>>().map_err(|l| {
+                file.wrong("labels", format!("holds {l}, but must be −1 or 0..{num_labels} (excluded)"))
+            })?;
         let graph = Self {
             num_labels,
             features_per_node,
-            labels,
-            node_offsets: offsets(path, &mut zip, "node_offsets", nodes)?,
-            edge_offsets: offsets(path, &mut zip, "edge_offsets", edges.shape[0])?,
             features,
-            edges: edges
-                .values
-                .chunks_exact(2)
-                .map(|e| Ok([u32::try_from(e[0]).map_err(|_| e[0])?, u32::try_from(e[1]).map_err(|_| e[1])?]))
-                .collect::<Result<_, i64>>()
-                .map_err(|id| bad(path, "edges", format!("holds the node id {id}")))?,
-            pairwise_weight: scalar(path, &mut zip, "pairwise_weight")?,
-            label_pixels: label_pixels(path, &mut zip, nodes, num_labels)?,
-            meta: optional(path, &mut zip, "meta", |entry, room| npy::read_text(entry, room))?,
+            labels,
+            node_offsets: file.offsets("node_offsets", nodes)?,
+            edge_offsets: file.offsets("edge_offsets", edges.len())?,
+            edges,
+            pairwise_weight: file.scalar("pairwise_weight")?,
+            label_pixels: file.label_pixels(nodes, num_labels)?,
+            meta: file.optional("meta", |entry, quota| npy::read_text(entry, quota))?,
         };
         graph.check_edges().map_err(|message| Error::file(path, message))?;
         Ok(graph)
@@ -203,7 +160,7 @@ impl RawGraph {
         self.node_offsets.len().saturating_sub(1)
     }
 
-    /// Whether there is no example.
+    /// Whether it has no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -259,7 +216,7 @@ impl RawGraph {
         Ok((data, dropped))
     }
 
-    /// Features of known nodes are finite; examples and nodes are told as the file counts them.
+    /// Fails when a feature of a known node is not finite; the message counts examples and nodes as the file does.
     fn check_features(&self) -> Result<(), String> {
         let p = self.features_per_node;
         for i in 0..self.len() {
@@ -293,145 +250,143 @@ impl RawGraph {
         Ok(())
     }
 
-    fn write_arrays<W: Write + Seek>(&self, zip: &mut ZipWriter<W>) -> io::Result<()> {
+    /// The bytes of the file. Arrays are stored, because the bytes of a compressor may change with its version.
+    fn archive(&self) -> io::Result<Vec<u8>> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         let nodes = self.labels.len();
-        let (shape, bytes) = ([nodes, self.features_per_node], self.features.bytes());
+        let shape = [nodes, self.features_per_node];
         match &self.features {
-            NodeFeatures::Single(values) => {
-                start(zip, "features", "<f4", &shape, bytes)?;
-                npy::write_values(zip, values.iter().copied(), f32::to_le_bytes)?;
-            }
+            NodeFeatures::Single(values) => put(&mut zip, "features", "<f4", &shape, values, |v| v.to_le_bytes())?,
             NodeFeatures::Half(values) => {
-                start(zip, "features", "<f2", &shape, bytes)?;
-                npy::write_values(zip, values.iter().map(|value| value.to_bits()), u16::to_le_bytes)?;
+                put(&mut zip, "features", "<f2", &shape, values, |v| v.to_bits().to_le_bytes())?
             }
         }
-        start(zip, "labels", "<i4", &[nodes], nodes * 4)?;
-        npy::write_values(zip, self.labels.iter().copied(), i32::to_le_bytes)?;
-        start(zip, "node_offsets", "<i8", &[self.node_offsets.len()], self.node_offsets.len() * 8)?;
-        npy::write_values(zip, self.node_offsets.iter().map(|&o| o as i64), i64::to_le_bytes)?;
-        start(zip, "edges", "<i4", &[self.edges.len(), 2], self.edges.len() * 8)?;
-        npy::write_values(zip, self.edges.iter().flatten().copied(), u32::to_le_bytes)?;
-        start(zip, "edge_offsets", "<i8", &[self.edge_offsets.len()], self.edge_offsets.len() * 8)?;
-        npy::write_values(zip, self.edge_offsets.iter().map(|&o| o as i64), i64::to_le_bytes)?;
-        start(zip, "num_labels", "<i8", &[], 8)?;
-        npy::write_values(zip, [self.num_labels as i64], i64::to_le_bytes)?;
+        put(&mut zip, "labels", "<i4", &[nodes], &self.labels, |l| l.to_le_bytes())?;
+        let offset = |o: &usize| (*o as i64).to_le_bytes();
+        put(&mut zip, "node_offsets", "<i8", &[self.node_offsets.len()], &self.node_offsets, offset)?;
+        put(&mut zip, "edges", "<i4", &[self.edges.len(), 2], self.edges.as_flattened(), |id| id.to_le_bytes())?;
+        put(&mut zip, "edge_offsets", "<i8", &[self.edge_offsets.len()], &self.edge_offsets, offset)?;
+        put(&mut zip, "num_labels", "<i8", &[], &[self.num_labels], offset)?;
         if let Some(weight) = self.pairwise_weight {
-            start(zip, "pairwise_weight", "<f8", &[], 8)?;
-            npy::write_values(zip, [weight], f64::to_le_bytes)?;
+            put(&mut zip, "pairwise_weight", "<f8", &[], &[weight], |w| w.to_le_bytes())?;
         }
         if let Some(pixels) = &self.label_pixels {
-            start(zip, "label_pixels", "<i4", &[nodes, self.num_labels], pixels.len() * 4)?;
-            npy::write_values(zip, pixels.iter().copied(), u32::to_le_bytes)?;
+            put(&mut zip, "label_pixels", "<i4", &[nodes, self.num_labels], pixels, |count| count.to_le_bytes())?;
         }
         if let Some(meta) = &self.meta {
-            let length = meta.chars().count();
-            start(zip, "meta", &format!("<U{length}"), &[], length * 4)?;
-            npy::write_values(zip, meta.chars(), |c| u32::from(c).to_le_bytes())?;
+            let letters: Vec<char> = meta.chars().collect();
+            put(&mut zip, "meta", &format!("<U{}", letters.len()), &[], &letters, |c| u32::from(*c).to_le_bytes())?;
         }
-        Ok(())
+        Ok(zip.finish().map_err(io::Error::other)?.into_inner())
     }
 }
 
-/// Starts the entry of an array: stored, because the bytes of a compressor may change with its version.
-fn start<W: Write + Seek>(
-    zip: &mut ZipWriter<W>,
+/// Writes one array.
+fn put<T, const N: usize>(
+    zip: &mut ZipWriter<Cursor<Vec<u8>>>,
     name: &str,
     descr: &str,
     shape: &[usize],
-    size: usize,
+    values: &[T],
+    encode: impl Fn(&T) -> [u8; N],
 ) -> io::Result<()> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::DEFAULT)
         .unix_permissions(0o644)
-        .large_file(size > 0xf000_0000);
+        .large_file(values.len() * N > 0xf000_0000);
     zip.start_file(format!("{name}.npy"), options).map_err(io::Error::other)?;
-    npy::write_header(zip, descr, shape)
+    npy::write_header(zip, descr, shape)?;
+    for block in values.chunks(1 << 14) {
+        zip.write_all(block.iter().map(&encode).collect::<Vec<_>>().as_flattened())?;
+    }
+    Ok(())
 }
 
-/// An open file, and the room for what it holds.
-struct Archive {
+/// An open graph file, and the memory that its contents may take.
+struct Archive<'p> {
+    path: &'p Path,
     zip: ZipArchive<BufReader<File>>,
-    room: Room,
+    quota: Quota,
 }
 
-fn open(path: &Path) -> Result<Archive> {
-    let file = File::open(path).map_err(Error::io("read", path))?;
-    let wrong = |e: &dyn std::fmt::Display| {
-        Error::file(path, format!("is not a graph file: it must be a NumPy .npz archive ({e})"))
-    };
-    let zip = panics::catch(|| ZipArchive::new(BufReader::with_capacity(1 << 18, file)));
-    let zip = zip.map_err(|panic| wrong(&panic))?.map_err(|e| wrong(&e))?;
-    Ok(Archive { zip, room: Room::of(path)? })
-}
+/// One array of it.
+type Entry<'a> = ZipFile<'a, BufReader<File>>;
 
-fn bad(path: &Path, name: &str, message: impl std::fmt::Display) -> Error {
-    Error::file(path, format!("array {name} {message}"))
-}
-
-/// Reads an array with `read` if the archive has it.
-fn optional<T>(
-    path: &Path,
-    zip: &mut Archive,
-    name: &str,
-    read: impl FnOnce(zip::read::ZipFile<'_, BufReader<File>>, &mut Room) -> Result<T, String>,
-) -> Result<Option<T>> {
-    match zip.zip.by_name(&format!("{name}.npy")) {
-        Ok(entry) => read(entry, &mut zip.room).map(Some).map_err(|message| bad(path, name, message)),
-        Err(zip::result::ZipError::FileNotFound) => Ok(None),
-        Err(e) => Err(bad(path, name, format!("cannot be read ({e})"))),
+impl<'p> Archive<'p> {
+    fn open(path: &'p Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io("read", path))?;
+        let zip = panics::catch(|| ZipArchive::new(BufReader::with_capacity(1 << 18, file)));
+        let zip = zip.map_err(|panic| panic.to_string()).and_then(|zip| zip.map_err(|e| e.to_string()));
+        let zip =
+            zip.map_err(|e| Error::file(path, format!("is not a graph file: it must be a NumPy .npz archive ({e})")))?;
+        Ok(Self { path, zip, quota: Quota::of(path)? })
     }
-}
 
-fn missing(path: &Path, name: &str) -> Error {
-    bad(path, name, "is missing; a graph file holds features, labels, node_offsets, edges, edge_offsets and num_labels")
-}
-
-fn wrong_axes(path: &Path, name: &str, shape: &[usize], axes: usize) -> Error {
-    bad(path, name, format!("has shape {shape:?}, but must have {axes} axes"))
-}
-
-fn array<T: Element>(path: &Path, zip: &mut Archive, name: &str, axes: usize) -> Result<Array<T>> {
-    let array = optional(path, zip, name, |entry, room| npy::read::<T>(entry, room))?;
-    let array = array.ok_or_else(|| missing(path, name))?;
-    if array.shape.len() == axes { Ok(array) } else { Err(wrong_axes(path, name, &array.shape, axes)) }
-}
-
-/// Nodes, p, and the values in the precision of the file.
-fn features(path: &Path, zip: &mut Archive) -> Result<([usize; 2], NodeFeatures)> {
-    let name = "features";
-    let found = optional(path, zip, name, |entry, room| npy::read_features(entry, room))?;
-    let (shape, values) = found.ok_or_else(|| missing(path, name))?;
-    let shape = <[usize; 2]>::try_from(shape).map_err(|shape| wrong_axes(path, name, &shape, 2))?;
-    Ok((shape, values))
-}
-
-fn scalar<T: Element>(path: &Path, zip: &mut Archive, name: &str) -> Result<Option<T>> {
-    match optional(path, zip, name, |entry, room| npy::read::<T>(entry, room))? {
-        None => Ok(None),
-        Some(Array { values, .. }) if values.len() == 1 => Ok(Some(values[0])),
-        Some(Array { shape, .. }) => Err(bad(path, name, format!("has shape {shape:?}, but must be a scalar"))),
+    fn wrong(&self, name: &str, message: impl std::fmt::Display) -> Error {
+        Error::file(self.path, format!("array {name} {message}"))
     }
-}
 
-fn offsets(path: &Path, zip: &mut Archive, name: &str, end: usize) -> Result<Vec<usize>> {
-    let raw = array::<i64>(path, zip, name, 1)?.values;
-    let rising = raw.first() == Some(&0) && raw.last() == Some(&(end as i64)) && raw.windows(2).all(|o| o[0] <= o[1]);
-    if !rising {
-        return Err(bad(path, name, format!("must rise from 0 to {end}")));
+    /// An array, if the file has it.
+    fn optional<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Entry<'_>, &mut Quota) -> Result<T, String>,
+    ) -> Result<Option<T>> {
+        let read = match self.zip.by_name(&format!("{name}.npy")) {
+            Ok(entry) => read(entry, &mut self.quota).map(Some),
+            Err(ZipError::FileNotFound) => Ok(None),
+            Err(e) => Err(format!("cannot be read ({e})")),
+        };
+        read.map_err(|message| self.wrong(name, message))
     }
-    Ok(raw.into_iter().map(|o| o as usize).collect())
-}
 
-fn label_pixels(path: &Path, zip: &mut Archive, nodes: usize, num_labels: usize) -> Result<Option<Vec<u32>>> {
-    let Some(counts) = optional(path, zip, "label_pixels", |entry, room| npy::read::<i64>(entry, room))? else {
-        return Ok(None);
-    };
-    if counts.shape != [nodes, num_labels] {
-        let shape = counts.shape;
-        return Err(bad(path, "label_pixels", format!("has shape {shape:?}, but must be [{nodes}, {num_labels}]")));
+    /// An array that the file must have, with this number of axes.
+    fn array<V>(
+        &mut self,
+        name: &str,
+        axes: usize,
+        read: impl FnOnce(Entry<'_>, &mut Quota) -> Result<(Vec<usize>, V), String>,
+    ) -> Result<(Vec<usize>, V)> {
+        match self.optional(name, read)? {
+            Some((shape, values)) if shape.len() == axes => Ok((shape, values)),
+            Some((shape, _)) => Err(self.wrong(name, format!("has shape {shape:?}, but must have {axes} axes"))),
+            None => Err(self.wrong(
+                name,
+                "is missing; a graph file holds features, labels, node_offsets, edges, edge_offsets and num_labels",
+            )),
+        }
     }
-    let counts = counts.values.into_iter().map(|c| u32::try_from(c).map_err(|_| c)).collect::<Result<_, _>>();
-    counts.map(Some).map_err(|c| bad(path, "label_pixels", format!("holds {c}")))
+
+    fn integers(&mut self, name: &str, axes: usize) -> Result<(Vec<usize>, Vec<i64>)> {
+        self.array(name, axes, |entry, quota| npy::read(entry, quota))
+    }
+
+    fn scalar<T: Element>(&mut self, name: &str) -> Result<Option<T>> {
+        match self.optional(name, |entry, quota| npy::read::<T>(entry, quota))? {
+            None => Ok(None),
+            Some((_, values)) if values.len() == 1 => Ok(Some(values[0])),
+            Some((shape, _)) => Err(self.wrong(name, format!("has shape {shape:?}, but must be a scalar"))),
+        }
+    }
+
+    fn offsets(&mut self, name: &str, end: usize) -> Result<Vec<usize>> {
+        let raw = self.integers(name, 1)?.1;
+        if raw.first() != Some(&0) || raw.last() != Some(&(end as i64)) || !raw.is_sorted() {
+            return Err(self.wrong(name, format!("must rise from 0 to {end}")));
+        }
+        Ok(raw.into_iter().map(|o| o as usize).collect())
+    }
+
+    fn label_pixels(&mut self, nodes: usize, num_labels: usize) -> Result<Option<Vec<u32>>> {
+        let name = "label_pixels";
+        let Some((shape, counts)) = self.optional(name, |entry, quota| npy::read::<i64>(entry, quota))? else {
+            return Ok(None);
+        };
+        if shape != [nodes, num_labels] {
+            return Err(self.wrong(name, format!("has shape {shape:?}, but must be [{nodes}, {num_labels}]")));
+        }
+        let counts = counts.into_iter().map(|c| u32::try_from(c).map_err(|_| c)).collect::<Result<_, _>>();
+        counts.map(Some).map_err(|c| self.wrong(name, format!("holds {c}")))
+    }
 }

@@ -234,7 +234,7 @@ pub enum Described {
     Pending {
         /// The work, for people: `prepare 327 images into PATH`.
         work: String,
-        /// An estimate of its size, when there is one.
+        /// An estimate of its size, if known.
         size: Option<Size>,
     },
 }

@@ -1,5 +1,4 @@
-//! What the program knows: the tables of solvers and data sets, as everybody sees them who does not build any. Names in,
-//! rows and opened data sets out.
+//! The tables of solvers and data sets of a program, for modules that build neither: names → rows and opened data sets.
 
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ fn head(dataset: &str) -> &str {
 }
 
 impl dyn Catalog + '_ {
-    /// The row of a solver; `None` for one that this program does not have (results of somebody else's).
+    /// The row of a solver; `None` for one that this program does not have (results of another program).
     pub fn solver(&self, name: &str) -> Option<&SolverInfo> {
         self.solvers().iter().find(|info| info.name == name)
     }

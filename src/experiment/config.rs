@@ -150,7 +150,7 @@ impl Experiment {
         })
     }
 
-    /// Where its results go unless told otherwise.
+    /// The default folder of its results.
     pub fn folder(&self) -> PathBuf {
         PathBuf::from("results").join(&self.name)
     }
@@ -207,7 +207,7 @@ impl Source<'_> {
             for name in [Some(entry.name.get_ref()), otherwise].into_iter().flatten() {
                 if let Some(other) = taken.get(name.as_str()).filter(|other| **other != line) {
                     let message = format!(
-                        "data set '{name}' is already on line {other}; results are told apart by name: use two configs"
+                        "data set '{name}' is already on line {other}; results are distinguished by name: use two configs"
                     );
                     return Err(self.error(&entry.name, message));
                 }

@@ -73,9 +73,9 @@ fn model_seconds(run: &RunSpec, facts: &Description) -> f64 {
     let by_calls = budget.oracle_calls.map(|calls| calls as f64 / terms);
     // What an iteration takes, and what the clock counts for it. A slope rule makes passes as long as they pay, which they do
     // in proportion to what the clock says of the oracle.
-    let price = if settings.clock.repeatable() { 1.0 } else { settings.oracle_cost.factor() };
-    let rest = pass * (run.pass_factor - 1.0) * if run.reads_clock { price } else { 1.0 };
-    let (iteration, counted) = (pass + rest, price * pass + rest);
+    let cost = if settings.clock.repeatable() { 1.0 } else { settings.oracle_cost.factor() };
+    let rest = pass * (run.pass_factor - 1.0) * if run.reads_clock { cost } else { 1.0 };
+    let (iteration, counted) = (pass + rest, cost * pass + rest);
     let by_time = budget.time_s.map(|time| time / counted);
     let longest = match (budget.until, by_iterations, by_time) {
         (Until::All, Some(iterations), Some(time)) => [Some(iterations.max(time)), by_calls, None],

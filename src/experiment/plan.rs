@@ -97,7 +97,7 @@ pub struct PendingSet {
 }
 
 /// Everything that would happen.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Plan {
     /// Data sets, in the order of the config.
     pub sets: Vec<PlannedSet>,
@@ -125,15 +125,12 @@ impl Plan {
     }
 
     fn make(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir, may_work: bool) -> Result<Self> {
-        let (mut sets, mut pending) = (Vec::new(), Vec::new());
+        let mut plan = Self::default();
         for spec in &experiment.datasets {
-            match plan_set(experiment, spec, catalog, data, may_work).map_err(|e| at_line(experiment, spec, &e))? {
-                Some(Entry::Planned(set)) => sets.push(set),
-                Some(Entry::Pending(set)) => pending.push(set),
-                None => {}
-            }
+            let added = plan.add_set(experiment, spec, catalog, data, may_work);
+            added.map_err(|error| at_line(experiment, spec, &error))?;
         }
-        if sets.is_empty() && pending.is_empty() {
+        if plan.sets.is_empty() && plan.pending.is_empty() {
             let cells: Vec<String> = experiment.only.iter().map(ToString::to_string).collect();
             let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
             return Err(Error::file(
@@ -145,9 +142,45 @@ impl Plan {
                 ),
             ));
         }
-        let mut plan = Self { sets, pending, runs: Vec::new(), undetermined: Vec::new(), paper_costs: BTreeMap::new() };
         plan.list_runs(experiment, catalog)?;
         Ok(plan)
+    }
+
+    /// Adds the data set of an entry, unless `--only` leaves nothing of it.
+    fn add_set(
+        &mut self,
+        experiment: &Experiment,
+        spec: &DatasetSpec,
+        catalog: &dyn Catalog,
+        data: &DataDir,
+        may_work: bool,
+    ) -> Result<()> {
+        let (spec, instead_of) = available(spec, catalog, data)?;
+        let solvers = experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)).count();
+        if solvers == 0 {
+            return Ok(());
+        }
+        let asks = spec.oracle_costs.contains(&CostSetting::Paper);
+        if asks && catalog.paper(&spec.name).is_none() {
+            let message = format!("the paper has no oracle cost for {}: give oracle_cost as a number", spec.name);
+            return Err(Error::invalid(message));
+        }
+        let (description, problem) = match catalog.describe(&request(&spec, data))? {
+            Described::Known(description) => (description, OnceLock::new()),
+            Described::Pending { work, size } if !may_work => {
+                let runs = (solvers * spec.oracle_costs.len().max(1)) as u64 * experiment.repeats;
+                self.pending.push(PendingSet { dataset: spec.name, work, size, runs });
+                return Ok(());
+            }
+            Described::Unread | Described::Pending { .. } => {
+                let opened = catalog.open(&request(&spec, data))?;
+                (opened.description, OnceLock::from(opened.problem))
+            }
+        };
+        let key = paper_cost_key(&spec.name, experiment.clock);
+        let paper_cost = experiment.paper_costs.get(&key).copied().filter(|_| asks);
+        self.sets.push(PlannedSet { spec, instead_of, description, paper_cost, problem });
+        Ok(())
     }
 
     /// The same plan with the paper's oracle cost of one data set known.
@@ -319,46 +352,6 @@ fn problem_key(set: &PlannedSet) -> ProblemKey {
         lambda: set.spec.lambda.unwrap_or_else(default_lambda),
         pairwise_weight: set.spec.pairwise_weight,
     }
-}
-
-/// An entry of a config.
-enum Entry {
-    Planned(PlannedSet),
-    Pending(PendingSet),
-}
-
-/// The data set of an entry; `None` when `--only` leaves nothing of it.
-fn plan_set(
-    experiment: &Experiment,
-    spec: &DatasetSpec,
-    catalog: &dyn Catalog,
-    data: &DataDir,
-    may_work: bool,
-) -> Result<Option<Entry>> {
-    let (spec, instead_of) = available(spec, catalog, data)?;
-    let solvers = experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)).count();
-    if solvers == 0 {
-        return Ok(None);
-    }
-    let asks = spec.oracle_costs.contains(&CostSetting::Paper);
-    if asks && catalog.paper(&spec.name).is_none() {
-        let message = format!("the paper has no oracle cost for {}: give oracle_cost as a number", spec.name);
-        return Err(Error::invalid(message));
-    }
-    let (description, problem) = match catalog.describe(&request(&spec, data))? {
-        Described::Known(description) => (description, OnceLock::new()),
-        Described::Pending { work, size } if !may_work => {
-            let runs = (solvers * spec.oracle_costs.len().max(1)) as u64 * experiment.repeats;
-            return Ok(Some(Entry::Pending(PendingSet { dataset: spec.name, work, size, runs })));
-        }
-        Described::Unread | Described::Pending { .. } => {
-            let opened = catalog.open(&request(&spec, data))?;
-            (opened.description, OnceLock::from(opened.problem))
-        }
-    };
-    let key = paper_cost_key(&spec.name, experiment.clock);
-    let paper_cost = experiment.paper_costs.get(&key).copied().filter(|_| asks);
-    Ok(Some(Entry::Planned(PlannedSet { spec, instead_of, description, paper_cost, problem })))
 }
 
 /// The data set of an entry, or the one that takes its place when its files are missing, and for which.

@@ -2,16 +2,16 @@
 //!
 //! | gate | compares | noise |
 //! |---|---|---|
-//! | counters ([`gate`]) | runs under the virtual clock with a [`baseline`] file, exactly | none |
+//! | counters ([`counters`]) | runs under the virtual clock with a [`baseline`] file, exactly | none |
 //! | time ([`rounds`], [`folders`]) | paired CPU times of two builds or two result folders, by interval | judged by its bootstrap interval |
 //! | instructions ([`instructions`]) | callgrind counts of the same work with the baseline file | below 1 % |
 //!
 //! Every gate ends in [`Finding`]s; [`output`] turns them into tables and into files that CI systems read.
 
 pub mod baseline;
+pub mod counters;
 mod finding;
 pub mod folders;
-pub mod gate;
 pub mod instructions;
 pub mod measure;
 mod metric;

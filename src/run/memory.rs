@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::dataset::memory::{MemoryReserve, available_memory, resident_memory};
+use crate::dataset::memory::{FreeMemory, available_memory, resident_memory};
 use crate::text::bytes;
 
 /// Below this part of the reserve there is no time to wait for a run that was asked to end.
@@ -27,7 +27,7 @@ pub enum MemoryLeft {
 /// Watches the memory of the process and which runs may have taken it.
 #[derive(Debug)]
 pub struct MemoryWatch {
-    reserve: MemoryReserve,
+    free: FreeMemory,
     /// When to look again: a look costs some microseconds of a core that a worker may share.
     next: Instant,
     resident: u64,
@@ -38,7 +38,7 @@ pub struct MemoryWatch {
 impl Default for MemoryWatch {
     fn default() -> Self {
         let (next, resident) = (Instant::now(), resident_memory());
-        Self { reserve: MemoryReserve::default(), next, resident, shares: BTreeMap::new() }
+        Self { free: FreeMemory::default(), next, resident, shares: BTreeMap::new() }
     }
 }
 
@@ -54,8 +54,8 @@ impl MemoryWatch {
             return MemoryLeft::Enough;
         }
         self.note(resident_memory(), running);
-        let left = self.reserve.left();
-        self.next = Instant::now() + MemoryReserve::pause(left);
+        let left = self.free.left();
+        self.next = Instant::now() + FreeMemory::pause(left);
         match left {
             left if left < EXHAUSTED => MemoryLeft::Nothing,
             left if left < 1.0 => MemoryLeft::Little,
@@ -75,7 +75,7 @@ impl MemoryWatch {
     /// largest, since there was enough before it came. Counting starts again from here.
     pub fn suspect(&mut self, running: &[usize]) -> Option<usize> {
         let share = |run: &usize| self.shares.get(run).copied().unwrap_or(0);
-        let most = running.iter().map(share).max().filter(|most| *most >= self.reserve.bytes() / SMALL)?;
+        let most = running.iter().map(share).max().filter(|most| *most >= self.free.reserve() / SMALL)?;
         let found = running.iter().rev().copied().find(|run| share(run) >= most / 2);
         self.shares.clear();
         found
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_run_that_grows_is_found() {
         let mut watch = MemoryWatch { resident: 0, ..MemoryWatch::default() };
-        let step = watch.reserve.bytes().max(1 << 20);
+        let step = watch.free.reserve().max(1 << 20);
         // An old run that grows beside short ones: they come and go, its share stays.
         for at in 1..=10 {
             watch.note(at * step, &[0, at as usize]);

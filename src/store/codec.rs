@@ -209,7 +209,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<RunRecord, Fault> {
     Ok(record)
 }
 
-/// The same without evaluations and histograms, for who reads many files: no Parquet is parsed, the texts are looked up.
+/// The same without evaluations and histograms: no Parquet is parsed, the texts are looked up, which many files need.
 pub fn decode_head(bytes: Vec<u8>) -> Result<Head, Fault> {
     let (bytes, digest) = intact(bytes)?;
     let text = |key: &str| text_of(&bytes, key).ok_or_else(|| Fault::Damaged(format!("'{key}' is missing")));

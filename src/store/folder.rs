@@ -90,7 +90,7 @@ impl Contents {
 
 impl Damage {
     /// Whether the system refused to read the file (permissions, a failing disk): its content may well be sound, so
-    /// nobody may move or replace it.
+    /// it must not be moved or replaced.
     pub fn is_unread(&self) -> bool {
         matches!(self.error, Error::Io { .. })
     }
@@ -108,7 +108,7 @@ impl Store {
         Ok((store, lock))
     }
 
-    /// A folder that nobody else writes into, because nobody else knows its name: no lock, which a network may not have.
+    /// A folder with one writer by construction, because its name is unique: no lock, which a network file system may lack.
     pub fn create_private(dir: impl AsRef<Path>) -> Result<Self> {
         let store = Self { dir: dir.as_ref().to_owned() };
         files::make_folder(&store.folder(Folder::Runs))?;
@@ -272,7 +272,7 @@ pub fn read_file(path: &Path) -> Result<RunRecord> {
     named(path, &record).map(|()| record)
 }
 
-/// Reads what a file says of its run before its evaluations: a fraction of the work for who reads many.
+/// Reads what a file says of its run without the evaluations, at a fraction of the cost.
 pub fn read_head(path: &Path) -> Result<Head> {
     let head = decoded(path, codec::decode_head)?;
     named(path, &head.record).map(|()| head)

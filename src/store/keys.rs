@@ -152,8 +152,8 @@ impl CellPattern {
 
     /// Whether the pattern selects a data set and solver, at this oracle cost or at some.
     pub fn matches(&self, dataset: &str, solver: &SolverSpec, cost: Option<OracleCost>) -> bool {
-        let priced = |pattern: &Pattern| cost.is_none_or(|cost| pattern.matches(&cost.to_string()));
-        self.cell.matches(&format!("{dataset}/{solver}")) && self.cost.as_ref().is_none_or(priced)
+        let at_cost = |pattern: &Pattern| cost.is_none_or(|cost| pattern.matches(&cost.to_string()));
+        self.cell.matches(&format!("{dataset}/{solver}")) && self.cost.as_ref().is_none_or(at_cost)
     }
 }
 

@@ -74,7 +74,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// What sessions are told apart by, in the order of time.
+    /// What identifies a session, in the order of time.
     fn key(&self) -> (u64, &str, &str, &str, u64) {
         (self.started_unix_s, &self.shard, &self.host.name, &self.config, self.jobs)
     }

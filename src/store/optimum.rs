@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::solver::Bracket;
 
-/// Where a store is looked for, and written unless told otherwise.
+/// The store of the working folder: read if it exists, and the default to write to.
 pub const LOCAL: &str = "results/optima.toml";
 
 const SHIPPED: &str = include_str!("../../results/optima.toml");

@@ -107,7 +107,7 @@ impl RunRecord {
         &self.measured.points
     }
 
-    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`, and the price of the oracle where that is
+    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`, and the oracle cost where that is
     /// not its own.
     pub fn cell(&self) -> String {
         format!("{}/{}", self.dataset(), self.settings().cell())
@@ -176,7 +176,7 @@ pub struct Environment {
     pub build: String,
     /// Commit of the program.
     pub commit: String,
-    /// The run it was not run beside but computed from: the same steps at another price of the oracle.
+    /// The run it was computed from: the same steps at another oracle cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub projected_from: Option<String>,
     /// Unix time at the start.

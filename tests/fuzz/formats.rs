@@ -10,7 +10,7 @@ use ssvm::linalg::Half;
 use ssvm_bench::dataset::fetch::unpack;
 use ssvm_bench::dataset::image::Picture;
 use ssvm_bench::dataset::images::ImageSet;
-use ssvm_bench::dataset::memory::Room;
+use ssvm_bench::dataset::memory::Quota;
 use ssvm_bench::dataset::{horseseg, npy, npz};
 
 use super::dice::Dice;
@@ -91,12 +91,12 @@ fn array(dice: &mut Dice) -> Vec<u8> {
 }
 
 fn read_array(_: &Path, bytes: &[u8]) -> bool {
-    let room = || Room::packed(bytes.len() as u64);
+    let quota = || Quota::packed(bytes.len() as u64);
     let read = [
-        npy::read::<f64>(bytes, &mut room()).is_ok(),
-        npy::read::<f32>(bytes, &mut room()).is_ok(),
-        npy::read::<i64>(bytes, &mut room()).is_ok(),
-        npy::read_text(bytes, &mut room()).is_ok(),
+        npy::read::<f64>(bytes, &mut quota()).is_ok(),
+        npy::read::<f32>(bytes, &mut quota()).is_ok(),
+        npy::read::<i64>(bytes, &mut quota()).is_ok(),
+        npy::read_text(bytes, &mut quota()).is_ok(),
     ];
     read.contains(&true)
 }
@@ -120,7 +120,7 @@ fn graph(dice: &mut Dice) -> Vec<u8> {
     let half = dice.once_in(3);
     let feature = |at| {
         let value = if dice.once_in(40) { f32::NAN } else { at as f32 };
-        if half { Half::nearest(value).to_bits().to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
+        if half { Half::from_f32(value).to_bits().to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
     };
     let features = (0..nodes * p).flat_map(feature).collect();
     add(dice, "features", if half { "<f2" } else { "<f4" }, &[nodes, p], features);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::common;
 use crate::common::runs;
 use ssvm_bench::gate::baseline::Provenance;
-use ssvm_bench::gate::{Baseline, Finding, Judgement, gate, measure};
+use ssvm_bench::gate::{Baseline, Finding, Judgement, counters, measure};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::{Direction, Problem, Sink, SolverSpec, Value};
 
@@ -166,7 +166,7 @@ fn judged(fault: Fault) -> Vec<Finding> {
     // Through its text, as in life.
     let baseline = Baseline::parse("baseline.toml".as_ref(), &baseline.text()).unwrap();
     let broken = results(fault);
-    gate::judge(&baseline, &measure::cells(&broken).unwrap())
+    counters::judge(&baseline, &measure::cells(&broken).unwrap())
 }
 
 /// The messages of a fault's failures.

@@ -6,7 +6,7 @@ use crate::common::runs;
 use assert_cmd::Command;
 use serde_json::Value;
 use ssvm_bench::gate::baseline::Provenance;
-use ssvm_bench::gate::{Baseline, Cell, Finding, Judgement, gate, measure, output};
+use ssvm_bench::gate::{Baseline, Cell, Finding, Judgement, counters, measure, output};
 use ssvm_bench::render::tables::findings;
 use ssvm_bench::store::{RunRecord, Status};
 
@@ -23,7 +23,7 @@ fn baseline(records: &[RunRecord]) -> Baseline {
 }
 
 fn judge(baseline: &Baseline, records: &[RunRecord]) -> Vec<Finding> {
-    gate::judge(baseline, &measure::cells(records).unwrap())
+    counters::judge(baseline, &measure::cells(records).unwrap())
 }
 
 /// The verdicts that are not "same", as (metric, verdict).

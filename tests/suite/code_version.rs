@@ -1,5 +1,10 @@
 //! The code version of a run: it changes with the tokens of the sources and with nothing else.
 
+use std::path::Path;
+
+use ssvm_bench::experiment::{Experiment, Plan};
+use ssvm_bench::{Catalog, DataDir, Harness};
+
 #[path = "../../build/tokens.rs"]
 mod tokens;
 
@@ -35,4 +40,23 @@ fn a_constant_a_name_and_what_is_compiled_change_the_digest() {
     let mut other = tokens::Digest::new();
     other.add("other.rs", SOURCE);
     assert_ne!(other.0, before);
+}
+
+/// The files that commit 793f25d wrote for this config. A program that makes the same numbers takes its code version
+/// (`SAME_NUMBERS` in build.rs), and so finds these files by their names.
+#[test]
+fn a_folder_of_the_first_layout_is_found_by_its_run_ids() {
+    let text = "name = \"tiny\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\niterations = 3\n[[dataset]]\n\
+        name = \"usps-synth:n=20\"\n[[solver]]\nname = \"bcfw\"\n";
+    let harness = Harness::standard();
+    let experiment = Experiment::parse(Path::new("tiny.toml"), text, harness.solvers()).unwrap();
+    let plan = Plan::new(&experiment, &harness, &DataDir::resolve(None)).unwrap();
+    let mut ids = Vec::new();
+    for run in plan.runs {
+        let mut identity = run.identity;
+        identity.code_version = "0.1.0+7dc61b28c0dda8e3".to_owned();
+        ids.push(identity.run_id());
+    }
+    ids.sort();
+    assert_eq!(ids, ["6674f5e5cc9efd1b1f1c", "8cc3c51742bb43e95086"]);
 }

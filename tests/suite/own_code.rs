@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::sessions::{options, run_with};
 use ssvm_bench::experiment::{Experiment, Plan};
 use ssvm_bench::gate::baseline::Provenance;
-use ssvm_bench::gate::{Baseline, gate, measure};
+use ssvm_bench::gate::{Baseline, counters, measure};
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::identity::program_version;
 use ssvm_bench::{
@@ -69,7 +69,7 @@ fn edited(first: Cyclic, second: Cyclic) -> (u64, bool) {
     let finished = run_with(CONFIG, &options(dir.path(), 1), &Harness::standard().solver(second)).unwrap();
     let after = records();
     assert_eq!(after.len(), 4);
-    let findings = gate::judge(&baseline, &measure::cells(&after).unwrap());
+    let findings = counters::judge(&baseline, &measure::cells(&after).unwrap());
     (finished.report.finished, findings.iter().any(|finding| finding.judgement.fails()))
 }
 

@@ -70,7 +70,7 @@ fn shares_say_what_the_steps_did() {
                 t: 10,
                 n: 1000,
                 batching: Batching::NONE,
-                schedule: Schedule { order: Order::Permutation, m: 1000, fixed_passes: Some(3), averaged },
+                schedule: Schedule { order: Order::PERMUTATION, m: 1000, fixed_passes: Some(3), averaged },
             };
             let mut solver = MultiPlane::new(Metered::new(&problem), &params, 1);
             let never = || false;

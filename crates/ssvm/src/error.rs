@@ -7,6 +7,13 @@ use crate::solver::Refusal;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What can go wrong when a problem is built or solved.
+///
+/// ```
+/// use ssvm::{Error, Hinge, Simple, Solve};
+///
+/// let ended = Solve::new(&Simple::new(Hinge)).solver("mp-bcwf").run();
+/// assert!(matches!(ended, Err(Error::UnknownSolver { name, .. }) if name == "mp-bcwf"));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The table has no solver of this name.

@@ -1,34 +1,6 @@
-//! Train structural SVMs with Frank-Wolfe methods.
+#![doc = include_str!("../README.md")]
 //!
-//! The problem is min_w λ/2 ‖w‖² + Σ_i H_i(w), where each H_i is the maximum of planes that a max-oracle finds.
-//! You bring a [`MaxOracle`] (or a whole [`Problem`]), pick a solver by name, and get certified gaps back:
-//!
-//! ```
-//! use ssvm::{Fault, MaxOracle, Simple, Solve, SparsePlane};
-//!
-//! /// H(w) = max(0, 1 − w): one term, one weight.
-//! struct Hinge;
-//!
-//! impl MaxOracle for Hinge {
-//!     fn terms(&self) -> usize {
-//!         1
-//!     }
-//!     fn dim(&self) -> usize {
-//!         1
-//!     }
-//!     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
-//!         let violated = w[0] < 1.0;
-//!         plane.entries.clear();
-//!         plane.entries.extend(violated.then_some((0, -1.0)));
-//!         plane.offset = f64::from(u8::from(violated));
-//!         Ok(1)
-//!     }
-//! }
-//!
-//! let outcome = Solve::new(&Simple::new(Hinge)).solver("mp-bcfw").gap(1e-9).run()?;
-//! assert!((outcome.weights[0] - 1.0).abs() < 1e-6);
-//! # Ok::<(), ssvm::Error>(())
-//! ```
+//! ## Modules
 //!
 //! | module | what it has |
 //! |---|---|
@@ -60,7 +32,7 @@ mod suggest;
 pub use clock::{ClockKind, Interrupt, Meter, OracleCost};
 pub use drive::{Execution, Observer, Outcome, Quiet, RunLimits, Solve, StopReason, TracePoint, drive};
 pub use error::{Error, Result};
-pub use problem::{Direction, Family, Fault, MaxOracle, Problem, Simple, Sink, SparsePlane};
+pub use problem::{Direction, Family, Fault, Hinge, MaxOracle, Problem, Simple, Sink, SparsePlane};
 pub use settings::{Budget, Cadence, Domain, Param, Params, RunSettings, SolverSpec, Until, Value};
 pub use solver::{Iterate, Iteration, Metered, Moment, Solution, Solver, SolverInfo, SolverRow, SolverTable};
 pub use suggest::nearest;

@@ -28,7 +28,7 @@ impl Picture {
         decoded.unwrap_or_else(|panic| Err(wrong(format!("its decoder panicked: {panic}"))))
     }
 
-    /// Whether a picture may have so many columns and rows.
+    /// Whether a picture of this size is accepted.
     pub(in crate::dataset) fn can_have(width: usize, height: usize) -> bool {
         width > 0 && height > 0 && width.saturating_mul(height) <= MAX_PIXELS
     }

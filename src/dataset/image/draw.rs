@@ -2,7 +2,7 @@
 
 use super::{LabelMap, Picture, Superpixels};
 
-/// Colours of labels, told apart by colour-blind readers too (Okabe and Ito).
+/// Colours of labels that colour-blind readers can distinguish (Okabe and Ito).
 const COLOURS: [[u8; 3]; 8] = [
     [0, 114, 178],
     [230, 159, 0],
@@ -25,7 +25,7 @@ pub fn colour_name(label: usize) -> &'static str {
     ["blue", "orange", "light blue", "green", "yellow", "vermilion", "pink", "white"][label % COLOURS.len()]
 }
 
-/// Panels from left to right: picture, superpixel borders, truth and, if there is one, the prediction per superpixel.
+/// Panels from left to right: picture, superpixel borders, truth and, if given, the prediction per superpixel.
 /// Truth and prediction are tints of the picture; unknown pixels are black.
 pub fn panels(picture: &Picture, superpixels: &Superpixels, truth: &LabelMap, predicted: Option<&[u16]>) -> Picture {
     let border = |at: usize| {

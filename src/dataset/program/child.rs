@@ -1,5 +1,5 @@
-//! One running program: bytes in, bytes out, each within a limit. What it writes to standard error is passed on and
-//! remembered as its last words. It and everything it started end with it.
+//! One running program: bytes in and out, each within a time limit. Its standard error is passed on, and the end of it is
+//! part of every error. Processes that it started are killed with it.
 
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
@@ -26,14 +26,14 @@ const REMEMBERED: usize = 2048;
 const PASSED_ON: usize = 200;
 /// Pipes are asked to hold this much, so that w and planes of ordinary size go through in one piece.
 const PIPE_BYTES: i32 = 1 << 20;
-/// What it may write while it is still being written to.
+/// Most bytes it may write while it is still being written to.
 const UNASKED: usize = 1 << 26;
 /// How long a program may take to end when its input ends.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// A program that does nothing is looked at this often.
+/// A silent program is checked this often for having ended.
 const LOOK: Duration = Duration::from_millis(500);
-/// How long the last words of a program that died may take.
-const LAST_WORDS: Duration = Duration::from_millis(10);
+/// Time to read the rest of the standard error of a program that died.
+const REST_OF_ERRORS: Duration = Duration::from_millis(10);
 
 /// Process groups of the programs that run.
 static ALIVE: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -56,7 +56,7 @@ pub(super) struct Child {
     input: Option<ChildStdin>,
     output: ChildStdout,
     errors: Option<ChildStderr>,
-    /// What it wrote and nobody has read yet: `inbox[read..filled]`.
+    /// Its output that has not been read yet: `inbox[read..filled]`.
     inbox: Vec<u8>,
     read: usize,
     filled: usize,
@@ -70,7 +70,7 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts it. Errors say what and why.
+    /// Starts it.
     pub fn start(program: &str, arguments: &[String]) -> Result<Self, String> {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -115,9 +115,9 @@ impl Child {
         Ok(())
     }
 
-    /// What went wrong, with the program's name and last words.
+    /// An error message with the program's name and the end of its standard error.
     pub fn fault(&mut self, what: &str) -> String {
-        let deadline = Instant::now() + LAST_WORDS;
+        let deadline = Instant::now() + REST_OF_ERRORS;
         while self.errors.is_some()
             && self.wait_for(false, false, deadline) == Ok(Ready { errors: true, ..Ready::default() })
         {
@@ -129,11 +129,8 @@ impl Child {
         let words = printable(&words);
         let last: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = last[last.len().saturating_sub(4)..].join(" | ");
-        let words = if last.is_empty() {
-            "; it said nothing on standard error".into()
-        } else {
-            format!("; its last words: {last}")
-        };
+        let words =
+            if last.is_empty() { "; nothing on standard error".into() } else { format!("; standard error: {last}") };
         format!("oracle program '{}' {what}{words}", self.name)
     }
 
@@ -142,12 +139,12 @@ impl Child {
         self.flood = 0;
     }
 
-    /// Bytes that were read and not asked for.
+    /// Output that has arrived and was not read.
     pub fn unread(&self) -> &[u8] {
         &self.inbox[self.read..self.filled]
     }
 
-    /// Writes all of this.
+    /// Writes all bytes.
     pub fn send(&mut self, mut bytes: &[u8], deadline: Instant, doing: &str) -> Result<(), String> {
         while !bytes.is_empty() {
             let Some(input) = &mut self.input else { return Err(self.died(doing)) };
@@ -170,7 +167,7 @@ impl Child {
         Ok(())
     }
 
-    /// The next line without its end, at most so long.
+    /// The next line without its end; fails when it has more than `longest` bytes.
     pub fn line(&mut self, longest: usize, deadline: Instant, doing: &str) -> Result<String, String> {
         let mut searched = 0;
         loop {
@@ -189,7 +186,7 @@ impl Child {
         }
     }
 
-    /// The next so many bytes.
+    /// The next `count` bytes.
     pub fn bytes(&mut self, count: usize, deadline: Instant, doing: &str) -> Result<&[u8], String> {
         if self.inbox.len() - self.read < count {
             self.inbox.copy_within(self.read..self.filled, 0);
@@ -213,7 +210,7 @@ impl Child {
         }
     }
 
-    /// Reads what is there; whether there was something.
+    /// Reads what has arrived; returns whether there was any.
     fn receive(&mut self, doing: &str) -> Result<bool, String> {
         if self.read == self.filled {
             (self.read, self.filled) = (0, 0);
@@ -249,7 +246,7 @@ impl Child {
             if ready.input || ready.output {
                 return Ok(ready);
             }
-            // Somebody whom it started may keep its pipes open.
+            // A process that it started may keep its pipes open.
             if self.ended_within(Duration::ZERO).is_some() {
                 return Err(self.died(doing));
             }
@@ -282,7 +279,7 @@ impl Child {
         Ok(Ready { errors: e && errors.is_some(), output: o && output.is_some(), input: i && input.is_some() })
     }
 
-    /// Takes in standard error; an error when it is a flood.
+    /// Takes in standard error; fails when it is a flood.
     fn listen(&mut self) -> Result<(), ()> {
         let mut block = [0; 4096];
         let Some(errors) = &mut self.errors else { return Ok(()) };
@@ -302,7 +299,7 @@ impl Child {
         if self.flood > FLOOD { Err(()) } else { Ok(()) }
     }
 
-    /// Whole lines go to our own standard error, as long as there are few.
+    /// Writes whole lines to our own standard error, up to a number of lines.
     fn pass_on(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if self.passed_on > PASSED_ON {
@@ -314,11 +311,11 @@ impl Child {
             }
             self.passed_on += 1;
             let text = if self.passed_on > PASSED_ON {
-                "says more; its further lines are not shown".into()
+                "(further lines are not shown)".into()
             } else {
                 printable(String::from_utf8_lossy(&self.line).trim_end()).into_owned()
             };
-            // Nobody there to read it is no error.
+            // A closed stderr is no error.
             let _ = writeln!(std::io::stderr(), "[{}] {text}", self.name);
             self.line.clear();
         }
@@ -348,7 +345,7 @@ impl Child {
         }
     }
 
-    /// Ends it at once, without a chance to end by itself.
+    /// Kills it at once.
     pub fn kill(mut self) {
         self.end();
     }
@@ -367,7 +364,7 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if alive().contains(&(self.process.id() as i32)) {
-            // The end of its input is its sign to end.
+            // A program ends when its input ends.
             self.input = None;
             self.ended_within(FAREWELL);
             self.end();
@@ -375,7 +372,7 @@ impl Drop for Child {
     }
 }
 
-/// Where something can be done.
+/// The pipes that can be read or written now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ready {
     errors: bool,

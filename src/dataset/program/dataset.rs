@@ -1,5 +1,5 @@
 //! `oracle:PROGRAM`: a command line → a problem whose oracle is that program. Its identity is the program's file, the
-//! files among its arguments, what it says of itself, and a version that the user may give.
+//! files among its arguments, its handshake, and a version that the user may give.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl DatasetRow for Oracle {
         open(request)
     }
 
-    /// A program tells n, d and λ only when it runs, and a plan must not run what a config names.
+    /// A program states n, d and λ only when it runs, and a plan must not run what a config names.
     fn describe(&self, request: &Request<'_>) -> Result<Described> {
         let asked = Asked::of(request)?;
         asked.identity()?;
@@ -52,7 +52,7 @@ pub fn open(request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
     Ok(Loaded::new(problem, 0, files::sha256_hex(text.as_bytes())))
 }
 
-/// The program file of an `oracle:` data set, if it is there.
+/// The program file of an `oracle:` data set, if it exists.
 pub fn program_file(argument: &str) -> Option<PathBuf> {
     Asked::read(argument).ok()?.file()
 }

@@ -3,7 +3,7 @@
 use super::protocol::{MOST_OPERATIONS, VERSION};
 use crate::text::nearest;
 
-/// What a program says of its oracle before the first call.
+/// The facts of an oracle that a program sends before the first call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handshake {
     /// n.

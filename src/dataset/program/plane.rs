@@ -1,4 +1,4 @@
-//! A plane as a program gives it: sparse or dense, whichever is smaller, shared by everybody who keeps it.
+//! A plane of a program: sparse or dense, whichever is smaller, shared by all working sets that keep it.
 
 use std::sync::Arc;
 

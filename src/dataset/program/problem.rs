@@ -16,9 +16,9 @@ use ssvm::problem::{Away, Certificate, Direction, Family, Fault, Problem, Sink};
 pub const PROGRAM: Family =
     Family { name: "program", oracle_seconds: |size| 1e-4 + 1e-8 * size.d as f64, ..Family::OTHER };
 
-/// One exact call in so many is compared with the working set.
+/// One exact call in this many is compared with the working set.
 const COMPARE_EVERY: u64 = 16;
-/// One group of terms in so many is used for an echo and for the same question twice.
+/// One group of terms in this many is followed by an echo and by one question a second time.
 const RECHECK_EVERY: u64 = 8;
 /// Most terms of one announcement.
 const ANNOUNCED: usize = 64;
@@ -88,7 +88,7 @@ impl ProgramProblem {
         Ok(truths)
     }
 
-    /// What the program said of itself.
+    /// The handshake of the program.
     pub fn handshake(&self) -> &Handshake {
         self.pool.handshake()
     }
@@ -198,6 +198,7 @@ impl Problem for ProgramProblem {
     }
 
     // The same as the default, but here solvers are compiled for this problem once, not in every program.
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn ssvm::problem::DynProblem {
         self
     }

@@ -1,4 +1,4 @@
-//! A program before a long run: a problem in, findings with their terms and numbers out, and what a call takes.
+//! Checks of a program before a long run: findings with their terms and numbers, and the time of a call.
 //!
 //! Asked are some terms at 0, at points where w may come to be, and between them. H_i is a maximum of planes: it is not
 //! negative, convex, and at no point below a plane that it returned at another.
@@ -21,7 +21,7 @@ const ROUNDING: f64 = 1e-9;
 /// Points besides 0.
 const POINTS: usize = 3;
 
-/// Something that should not be.
+/// A check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Which check.
@@ -32,12 +32,12 @@ pub struct Finding {
     pub text: String,
 }
 
-/// What a trial showed.
+/// The result of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
     /// How often each check was made.
     pub checks: Vec<(&'static str, u64)>,
-    /// What should not be.
+    /// Checks that failed.
     pub findings: Vec<Finding>,
     /// Inside the program, per call, ns: median and most.
     pub call_ns: (f64, f64),
@@ -57,7 +57,7 @@ struct Seen {
     bound: Option<f64>,
 }
 
-/// Checks the oracle on so many terms; an error when the program is at fault with the protocol.
+/// Checks the oracle on this number of terms. Fails when the program breaks the protocol.
 pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial> {
     Ok(Bench::new(problem, terms, seed).run().map_err(ssvm::Error::from)?)
 }

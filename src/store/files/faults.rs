@@ -1,27 +1,26 @@
-//! Calls to the operating system that fail on purpose, for tests: the n-th call of this room, or every write once a disk
-//! of so many bytes is full. Outside of tests this is one load of a flag per call.
+//! Calls to the operating system that fail on purpose, for tests: the n-th call of this module, or every write once a disk
+//! of a given size is full. Outside of tests this is one load of a flag per call.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static ARMED: AtomicBool = AtomicBool::new(false);
-static PLAN: Mutex<Plan> = Mutex::new(Plan { calls: 0, written: 0, fails_at: None, room: None });
+static PLAN: Mutex<Plan> = Mutex::new(Plan { calls: 0, written: 0, fails_at: None, capacity: None });
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 struct Plan {
     calls: u64,
     written: u64,
     fails_at: Option<u64>,
-    room: Option<u64>,
+    capacity: Option<u64>,
 }
 
 fn plan() -> MutexGuard<'static, Plan> {
     PLAN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What goes wrong; calls are counted while it is there, and everything works again when it is dropped. One at a time in
-/// a process.
+/// What goes wrong while this value lives; calls are counted. One at a time in a process.
 pub struct Faults {
     _turn: MutexGuard<'static, ()>,
 }
@@ -37,14 +36,14 @@ impl Faults {
         Self::plan(Some(n), None)
     }
 
-    /// The disk is full after so many bytes, and stays full.
+    /// The disk is full after this many bytes, and stays full.
     pub fn full_after(bytes: u64) -> Self {
         Self::plan(None, Some(bytes))
     }
 
-    fn plan(fails_at: Option<u64>, room: Option<u64>) -> Self {
+    fn plan(fails_at: Option<u64>, capacity: Option<u64>) -> Self {
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        *plan() = Plan { calls: 0, written: 0, fails_at, room };
+        *plan() = Plan { calls: 0, written: 0, fails_at, capacity };
         ARMED.store(true, Ordering::SeqCst);
         Self { _turn: turn }
     }
@@ -76,14 +75,14 @@ pub(super) fn call() -> io::Result<()> {
     if plan.fails_at == Some(plan.calls) { Err(io::Error::other("a fault on purpose")) } else { Ok(()) }
 }
 
-/// Before a write of so many bytes: how many of them may be written.
+/// Before a write: how many of its bytes may be written.
 pub(super) fn write(bytes: usize) -> io::Result<usize> {
     call()?;
     if !ARMED.load(Ordering::Relaxed) {
         return Ok(bytes);
     }
     let mut plan = plan();
-    let left = plan.room.map_or(bytes as u64, |room| room - plan.written).min(bytes as u64);
+    let left = plan.capacity.map_or(bytes as u64, |capacity| capacity - plan.written).min(bytes as u64);
     plan.written += left;
     if left == 0 && bytes > 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(left as usize) }
 }

@@ -1,4 +1,4 @@
-//! Files written whole or not at all, texts read up to a size, and their SHA-256. Nobody else creates outputs.
+//! Files written whole or not at all, texts read up to a size, and their SHA-256. No other module creates outputs.
 
 pub mod faults;
 
@@ -122,14 +122,14 @@ pub fn place(from: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// What a file is, whatever its names: device and number. `None` where that cannot be told.
+/// What a file is, whatever its names: device and number. `None` where the system has no such number.
 #[cfg(unix)]
 pub fn number(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
 }
 
-/// What a file is, whatever its names. `None` where that cannot be told.
+/// What a file is, whatever its names. `None`: this system has no such number.
 #[cfg(not(unix))]
 pub fn number(_: &Path) -> Option<(u64, u64)> {
     None
@@ -146,7 +146,7 @@ pub fn plain(path: &Path) -> Result<()> {
     }
 }
 
-/// Copies a plain file, whole or not at all; what a link points to is somebody else's.
+/// Copies a plain file, whole or not at all; a link is refused.
 pub fn copy(from: &Path, to: &Path) -> Result<()> {
     plain(from)?;
     if from.is_symlink() {
@@ -217,7 +217,7 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Most bytes of a text that people or this program wrote: configs, baselines, stores, manifests.
 const LONGEST_TEXT: u64 = 64 << 20;
 
-/// The bytes of a file that has at most so many.
+/// The bytes of a file; an error when it has more than `most`.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = faults::call().and_then(|()| File::open(path));

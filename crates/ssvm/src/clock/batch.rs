@@ -12,9 +12,9 @@ use super::stopwatch::thread_cpu_ns;
 use crate::error::{Error, Result};
 use crate::problem::Fault;
 
-/// A helper stays awake for so long after a batch: to be woken would take as long as a cut.
+/// A helper stays awake for this long after a batch: waking it up would take as long as a cut.
 const AWAKE: Duration = Duration::from_micros(200);
-/// A waiting thread gives way to others after so many looks.
+/// A waiting thread yields after this many looks.
 const LOOKS: u32 = 100;
 
 /// Threads that help the solver's own with the calls of a batch.
@@ -26,7 +26,7 @@ impl Helpers {
     /// The threads are called this, plus a number.
     pub const THREAD_NAME: &str = "ssvm-helper";
 
-    /// So many threads beside the solver's own; each is told its number, from 0, when it starts.
+    /// This many threads beside the solver's own; `started` gets the number of each, from 0, when it starts.
     pub fn new(count: usize, started: impl Fn(usize) + Send + Sync + 'static) -> Result<Self> {
         let threads = ThreadPoolBuilder::new().num_threads(count.max(1)).start_handler(started);
         let named = threads.thread_name(|k| format!("{}-{k}", Self::THREAD_NAME));
@@ -141,7 +141,7 @@ fn wait(over: impl Fn() -> bool) {
     }
 }
 
-/// How long so many lanes need for tasks of these lengths, each given in order to the lane that is free first.
+/// How long these lanes need for tasks of these lengths, each given in order to the lane that is free first.
 pub(super) fn makespan(lengths: impl Iterator<Item = u64>, lanes: &mut [u64]) -> u64 {
     lanes.fill(0);
     for length in lengths {

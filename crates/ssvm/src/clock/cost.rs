@@ -1,4 +1,4 @@
-//! The price of the oracle: the run's clock counts k seconds for each second inside the exact oracle.
+//! The oracle cost: the run's clock counts k seconds for each second inside the exact oracle.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -48,22 +48,21 @@ impl OracleCost {
         self.0 == 1.0
     }
 
-    /// A time in which the oracle took `oracle_ns` at its own price.
+    /// A time in which the oracle took `oracle_ns` at cost 1.
     pub(super) fn charge(self, ns: f64, oracle_ns: f64) -> f64 {
         if self.is_one() { ns } else { ns + (self.0 - 1.0) * oracle_ns }
     }
 
-    /// At least this much time at the oracle's own price has passed when `ns` have passed at this one.
+    /// At least this much time at cost 1 has passed when `ns` have passed at this cost.
     pub(super) fn at_least(self, ns: f64) -> f64 {
         ns / self.0.max(1.0)
     }
 
-    /// The price at which the oracle has this share of the time, from times at its own price.
+    /// The cost at which the oracle has this share of the time, from times at cost 1.
     pub fn for_share(share: f64, time: f64, oracle: f64) -> Result<Self> {
         let factor = share / (1.0 - share) * (time - oracle) / oracle;
-        Self::new(factor.clamp(1e-6, 1e6)).map_err(|_| {
-            Error::invalid(format!("no price of the oracle makes its share {share}: it took {oracle} of {time}"))
-        })
+        Self::new(factor.clamp(1e-6, 1e6))
+            .map_err(|_| Error::invalid(format!("no oracle cost makes its share {share}: it took {oracle} of {time}")))
     }
 
     /// To two significant digits.
@@ -71,7 +70,7 @@ impl OracleCost {
         format!("{:.1e}", self.0).parse()
     }
 
-    /// Times of a run at this price (all of it, and inside the oracle; seconds), as they are at another. Exact on a clock
+    /// Times of a run at this cost (all of it, and inside the oracle; seconds), as they are at another. Exact on a clock
     /// that counts quarters of a nanosecond, as the virtual one does.
     pub fn project(self, time_s: f64, oracle_s: f64, to: Self) -> (f64, f64) {
         let quarters = |seconds: f64| (seconds * 4e9).round() / 4.0;

@@ -141,7 +141,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The same meter with a clock that counts so many seconds for each second inside the exact oracle.
+    /// The same meter whose clock multiplies the time inside the exact oracle.
     pub fn with_oracle_cost(mut self, cost: OracleCost) -> Self {
         self.cost = cost;
         self.each_call = self.clock.asks_each_call() && !cost.is_one();
@@ -195,7 +195,7 @@ impl<'a> Meter<'a> {
         self.cost.charge(self.clock.now_ns(&self.watch), self.clock.charged_ns(&self.watch))
     }
 
-    /// Makes room for the readings of one pass, off the clock.
+    /// Reserves memory for the readings of one pass, off the clock.
     pub fn expect_calls(&mut self, calls: usize) {
         self.pending_oracle.reserve(calls);
         self.pending_approx.reserve(calls / SAMPLE_EVERY as usize + 1);
@@ -223,7 +223,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Exact oracle calls at one w: times and counts each with the operations it reports. On the virtual clock they take
-    /// as long as so many lanes need for them; then come three plane products of the step that follows each.
+    /// as long as these lanes need for them; then come three plane products of the step that follows each.
     pub(crate) fn exact_calls<T: Send>(
         &mut self,
         calls: &mut [Call<T>],
@@ -346,7 +346,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// An approximate step that could not change anything and is not made: counted like one with so many operations, so
+    /// An approximate step that could not change anything and is not made: counted like one with this many operations, so
     /// that skipping changes neither counters nor virtual time. Fails when the run must stop.
     #[inline(always)]
     pub fn skipped_step(&mut self, operations: u64) -> Result<(), Interrupt> {

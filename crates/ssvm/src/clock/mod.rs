@@ -37,11 +37,11 @@ pub trait Clock: Sync {
     fn now_ns(&self, watch: &Stopwatch) -> f64;
     /// Time inside exact oracle calls so far, ns.
     fn oracle_ns(&self, watch: &Stopwatch) -> f64;
-    /// The same, but never less than it was: what a dearer or cheaper oracle is charged for.
+    /// The same, but never less than it was: what an oracle cost other than 1 multiplies.
     fn charged_ns(&self, watch: &Stopwatch) -> f64 {
         self.oracle_ns(watch)
     }
-    /// Whether the CPU clock must be read before and after each exact call where the oracle has another price.
+    /// Whether the CPU clock must be read before and after each exact call when the oracle cost is not 1.
     fn asks_each_call(&self) -> bool {
         false
     }

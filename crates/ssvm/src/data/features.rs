@@ -23,6 +23,16 @@ pub enum FeatureRows<'a> {
     Half(&'a [Half]),
 }
 
+/// The same expression for both precisions.
+macro_rules! either {
+    ($features:expr, $values:ident => $value:expr) => {
+        match $features {
+            Self::Single($values) => $value,
+            Self::Half($values) => $value,
+        }
+    };
+}
+
 impl Default for NodeFeatures {
     fn default() -> Self {
         Self::Single(Vec::new())
@@ -46,7 +56,7 @@ impl Extend<f32> for NodeFeatures {
     fn extend<I: IntoIterator<Item = f32>>(&mut self, values: I) {
         match self {
             Self::Single(all) => all.extend(values),
-            Self::Half(all) => all.extend(values.into_iter().map(Half::nearest)),
+            Self::Half(all) => all.extend(values.into_iter().map(Half::from_f32)),
         }
     }
 }
@@ -61,10 +71,7 @@ impl NodeFeatures {
 
     /// Number of values.
     pub fn len(&self) -> usize {
-        match self {
-            Self::Single(all) => all.len(),
-            Self::Half(all) => all.len(),
-        }
+        either!(self, all => all.len())
     }
 
     /// Whether there is none.
@@ -74,10 +81,7 @@ impl NodeFeatures {
 
     /// Bytes of the values.
     pub fn bytes(&self) -> usize {
-        match self {
-            Self::Single(all) => size_of_val(all.as_slice()),
-            Self::Half(all) => size_of_val(all.as_slice()),
-        }
+        either!(self, all => size_of_val(all.as_slice()))
     }
 
     /// The values at these places.
@@ -114,20 +118,14 @@ impl NodeFeatures {
             all.truncate(end);
             all.shrink_to_fit();
         }
-        match self {
-            Self::Single(all) => keep(all, ranges),
-            Self::Half(all) => keep(all, ranges),
-        }
+        either!(self, all => keep(all, ranges));
     }
 }
 
 impl<'a> FeatureRows<'a> {
     /// Number of values.
     pub fn len(self) -> usize {
-        match self {
-            Self::Single(rows) => rows.len(),
-            Self::Half(rows) => rows.len(),
-        }
+        either!(self, rows => rows.len())
     }
 
     /// Whether there is none.
@@ -154,10 +152,7 @@ impl<'a> FeatureRows<'a> {
 
     /// The first place of a value that is not finite.
     pub fn not_finite(self) -> Option<usize> {
-        match self {
-            Self::Single(rows) => rows.iter().position(|value| !value.is_finite()),
-            Self::Half(rows) => rows.iter().position(|value| !value.is_finite()),
-        }
+        either!(self, rows => rows.iter().position(|value| !value.is_finite()))
     }
 
     /// What to do about the value there, which is not finite.
@@ -190,9 +185,6 @@ impl<'a> FeatureRows<'a> {
     /// Asks the memory system for rows that are needed later.
     #[inline(always)]
     pub fn prefetch_near(self) {
-        match self {
-            Self::Single(rows) => prefetch_near(rows),
-            Self::Half(rows) => prefetch_near(rows),
-        }
+        either!(self, rows => prefetch_near(rows));
     }
 }

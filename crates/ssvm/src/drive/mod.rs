@@ -82,25 +82,7 @@ impl Default for Execution<'_> {
 ///
 /// ```
 /// use ssvm::solver::FrankWolfe;
-/// use ssvm::{Budget, Cadence, Fault, MaxOracle, Metered, Quiet, RunLimits, Simple, SparsePlane, drive};
-///
-/// /// H(w) = max(0, 1 − w): one term, one weight.
-/// struct Hinge;
-/// impl MaxOracle for Hinge {
-///     fn terms(&self) -> usize {
-///         1
-///     }
-///     fn dim(&self) -> usize {
-///         1
-///     }
-///     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
-///         let violated = w[0] < 1.0;
-///         plane.entries.clear();
-///         plane.entries.extend(violated.then_some((0, -1.0)));
-///         plane.offset = f64::from(u8::from(violated));
-///         Ok(1)
-///     }
-/// }
+/// use ssvm::{Budget, Cadence, Hinge, Metered, Quiet, RunLimits, Simple, drive};
 ///
 /// let problem = Simple::new(Hinge);
 /// let mut solver = FrankWolfe::new(Metered::new(&problem), 1);

@@ -49,7 +49,7 @@ pub struct TracePoint {
 }
 
 impl TracePoint {
-    /// Whether the solver has a dual: one without says −∞, and its gap is endless.
+    /// Whether the solver has a dual: one without has −∞, and an infinite gap.
     pub fn has_dual(&self) -> bool {
         self.dual != f64::NEG_INFINITY
     }

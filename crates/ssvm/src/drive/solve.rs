@@ -10,20 +10,9 @@ use crate::solver::{SolverTable, Standard};
 /// One run: MP-BCFW with seed 1 on the wall clock unless you set something else.
 ///
 /// ```
-/// # use ssvm::{ClockKind, Fault, MaxOracle, Simple, Solve, SparsePlane};
-/// # struct Hinge;
-/// # impl MaxOracle for Hinge {
-/// #     fn terms(&self) -> usize { 1 }
-/// #     fn dim(&self) -> usize { 1 }
-/// #     fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
-/// #         let violated = w[0] < 1.0;
-/// #         plane.entries.clear();
-/// #         plane.entries.extend(violated.then_some((0, -1.0)));
-/// #         plane.offset = f64::from(u8::from(violated));
-/// #         Ok(1)
-/// #     }
-/// # }
-/// # let problem = Simple::new(Hinge);
+/// use ssvm::{ClockKind, Hinge, Simple, Solve};
+///
+/// let problem = Simple::new(Hinge);
 /// let outcome = Solve::new(&problem).solver("bcfw").gap(1e-4).clock(ClockKind::VIRTUAL).run()?;
 /// assert!(outcome.points.last().is_some_and(|point| point.gap <= 1e-4));
 /// # Ok::<(), ssvm::Error>(())
@@ -74,7 +63,7 @@ impl<'p, P: Problem> Solve<'p, P> {
         self
     }
 
-    /// The clock counts so many seconds for each second inside the exact oracle.
+    /// The seconds that the clock counts for each second inside the exact oracle.
     pub fn oracle_cost(mut self, cost: OracleCost) -> Self {
         self.oracle_cost = cost;
         self
@@ -86,19 +75,19 @@ impl<'p, P: Problem> Solve<'p, P> {
         self
     }
 
-    /// Stop after so many iterations.
+    /// Stop after this many iterations.
     pub fn iterations(mut self, iterations: u64) -> Self {
         self.budget.iterations = Some(iterations);
         self
     }
 
-    /// Stop after so much solver time in seconds.
+    /// Stop after this much solver time in seconds.
     pub fn time(mut self, seconds: f64) -> Self {
         self.budget.time_s = Some(seconds);
         self
     }
 
-    /// Stop after so many exact oracle calls.
+    /// Stop after this many exact oracle calls.
     pub fn oracle_calls(mut self, calls: u64) -> Self {
         self.budget.oracle_calls = Some(calls);
         self

@@ -1,6 +1,6 @@
 //! Kernels over whole vectors: slices in, sums and updated slices out.
 
-use super::half::Half;
+use super::Half;
 use super::simd::{Lanes, Stored, kernel, padded, prefetch_line};
 
 kernel! {
@@ -363,7 +363,7 @@ pub(super) mod tests {
             dot_stored_rows::<[f64; 4], _>(&single, &a, len, &mut plain);
             assert_eq!(fast, plain);
             // Half precision: the bits of the same values in single precision, in both compilations.
-            let half: Vec<Half> = single.iter().map(|v| Half::nearest(*v)).collect();
+            let half: Vec<Half> = single.iter().map(|v| Half::from_f32(*v)).collect();
             let widened: Vec<f32> = half.iter().map(|v| v.to_f32()).collect();
             let mut wide = Vec::new();
             for vectors in [a.clone(), [a.as_slice(), &b, &w].concat()] {
@@ -405,7 +405,7 @@ pub(super) mod tests {
             both(&|y, fast| {
                 if fast { add_scaled_f32(y, 0.3, single) } else { add_scaled_body::<[f64; 4], _>(y, 0.3, single) }
             });
-            let half: Vec<Half> = single.iter().map(|v| Half::nearest(*v)).collect();
+            let half: Vec<Half> = single.iter().map(|v| Half::from_f32(*v)).collect();
             both(&|y, fast| {
                 if fast { add_scaled_f16(y, 0.3, &half) } else { add_scaled_body::<[f64; 4], _>(y, 0.3, &half) }
             });

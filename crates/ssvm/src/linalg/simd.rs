@@ -8,7 +8,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::half::Half;
+use super::Half;
 
 /// Four lanes of f64.
 pub(super) trait Lanes: Copy {
@@ -255,8 +255,8 @@ pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     on_huge_pages(vec![T::default(); count])
 }
 
-/// Asks for huge pages under the room of a vector, where the system has some and the room fills at least one. Terms are
-/// visited in random order: without, each of them misses the page table as well as the caches. Best before the room is
+/// Asks for huge pages under the memory of a vector, where the system has some and the memory fills at least one. Terms are
+/// visited in random order: without, each of them misses the page table as well as the caches. Best before the memory is
 /// written to.
 pub fn on_huge_pages<T>(vector: Vec<T>) -> Vec<T> {
     #[cfg(target_os = "linux")]

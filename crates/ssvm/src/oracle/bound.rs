@@ -22,7 +22,7 @@ pub struct BoundBudget {
     pub sweeps: u32,
     /// A sweep that closes a smaller part of the gap than this is the last.
     pub progress: f64,
-    /// No sweep begins after so many operations.
+    /// No sweep begins after this many operations.
     pub operations: u64,
 }
 

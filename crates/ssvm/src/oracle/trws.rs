@@ -37,7 +37,7 @@ impl Trws {
         self.row.resize(width, [0.0; LANES]);
     }
 
-    /// Operations of a pass: every message is read with its node, every second one written anew. One set of lanes takes
+    /// Operations of a pass: every message is read with its node, every second one written again. One set of lanes takes
     /// about the time of one arc in a flow.
     pub(super) fn operations(&self) -> u64 {
         (self.unary.len() + self.messages.len() * 3 / 2) as u64
@@ -87,7 +87,7 @@ impl Trws {
         bound
     }
 
-    /// Labels in node order: the lowest of unary, what the labels of earlier nodes cost and what later nodes said.
+    /// Labels in node order: the lowest of unary, what the labels of earlier nodes cost and the messages of later nodes.
     pub(super) fn decode(&mut self, topology: &Topology, pairwise: f64, labels: &mut Vec<u16>) {
         labels.clear();
         for l in 0..topology.num_nodes() as u32 {

@@ -33,6 +33,16 @@ pub const CHAIN: Family = Family {
 };
 
 /// Linear chain with normalised Hamming loss, no bias.
+///
+/// ```
+/// use ssvm::{Solve, data::LetterData, problem::ChainProblem};
+///
+/// // The words "ab" and "b"; a has pixel 0, b has pixel 1.
+/// let data = LetterData { pixels: vec![1, 2, 2], labels: vec![0, 1, 1], offsets: vec![0, 2, 3] };
+/// let outcome = Solve::new(&ChainProblem::new(data.into(), 0.1)).gap(1e-4).run()?;
+/// assert_eq!(outcome.weights.len(), 26 * 128 + 26 * 26);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub struct ChainProblem {
     data: Arc<LetterData>,
     lambda: f64,
@@ -137,6 +147,7 @@ impl Problem for ChainProblem {
         &CHAIN
     }
 
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn super::DynProblem {
         self
     }

@@ -7,6 +7,14 @@ use crate::solver::{self, Bracket, Metered, Progress, Solver};
 
 /// A problem of a type that is not known. Every [`Problem`] is one.
 ///
+/// ```
+/// use ssvm::{Hinge, Problem, Simple};
+///
+/// let optimum = Simple::new(Hinge).as_dyn().bracket(1e-9, &|| false, &mut |_| {})?;
+/// assert!(optimum.lower <= 0.5 && 0.5 <= optimum.upper && optimum.width() <= 1e-9);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
+///
 /// Solvers, evaluation and bracket are generic over the problem, and large. They are compiled where the dynamic calls are:
 /// problems of this crate override [`Problem::as_dyn`], so that all their code is compiled in this crate, at its level of
 /// optimisation, and only linked elsewhere.

@@ -19,7 +19,7 @@ pub use family::{Family, Paper, Size};
 pub use fault::Fault;
 pub use graph::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH};
 pub use multiclass::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
-pub use simple::{MaxOracle, Simple, SparsePlane};
+pub use simple::{Hinge, MaxOracle, Simple, SparsePlane};
 
 /// Products of the direction φ̂ − φ^i that a step needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -84,8 +84,19 @@ pub struct Away {
 
 /// A structural SVM training problem: n terms, each the maximum of planes.
 ///
-/// Coordinates of w are the problem's own (any isometric image of the joint feature space will do);
-/// [`Problem::weights`] translates them for people.
+/// [`Simple`] makes one of a [`MaxOracle`]. Implement it yourself where planes have a form that makes products fast.
+/// Coordinates of w are the problem's own (any isometric image of the joint feature space will do); [`Problem::weights`]
+/// translates them for people.
+///
+/// ```
+/// use ssvm::{Hinge, Problem, Simple, SparsePlane};
+///
+/// let problem = Simple::new(Hinge);
+/// let (mut work, mut plane) = (problem.work(), SparsePlane::default());
+/// problem.oracle(0, &[0.25], &mut work, &mut plane)?;
+/// assert_eq!(problem.value(0, &plane, &[0.25], &work), 0.75);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub trait Problem: Sync {
     /// One plane φ^{iy}. Equal planes compare equal; `Default` is only a slot for the oracle to write into.
     type Plane: Clone + Default + PartialEq + Send + Sync;
@@ -272,8 +283,9 @@ pub trait Problem: Sync {
     fn weights(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
     }
-    /// The problem behind dynamic calls. Solvers are compiled for a problem where this method is: override it with the same
-    /// body, `self`, in a crate of its own, and only that crate compiles them.
+    /// The problem behind dynamic calls. Solvers are compiled for a problem where this method is compiled: override it with
+    /// the same body, `self`, and `#[inline(never)]`, and only the crate of the problem compiles them. Where the method is
+    /// inlined into another crate, that crate compiles all solvers once more, at its own level of optimisation.
     fn as_dyn(&self) -> &dyn DynProblem
     where
         Self: Sized,
@@ -286,7 +298,7 @@ pub trait Problem: Sync {
 /// what is exported.
 pub(crate) const COPIES: usize = 6;
 
-/// Bytes of so many vectors of this length.
+/// Bytes of this many vectors of this length.
 pub(crate) fn vectors(count: usize, length: usize) -> u64 {
     (count as u64).saturating_mul(length as u64).saturating_mul(8)
 }

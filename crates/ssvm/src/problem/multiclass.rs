@@ -29,6 +29,23 @@ pub const MULTICLASS: Family = Family {
 };
 
 /// Multiclass SVM in the Crammer–Singer form with 0/1 loss, no bias.
+///
+/// ```
+/// use ssvm::data::{MulticlassData, multiclass::Features};
+/// use ssvm::{Solve, problem::MulticlassProblem};
+///
+/// // Two points on a line.
+/// let data = MulticlassData {
+///     num_labels: 2,
+///     dim: 1,
+///     labels: vec![0, 1],
+///     label_names: vec!["left".into(), "right".into()],
+///     features: Features::Dense(vec![-1.0, 1.0]),
+/// };
+/// let outcome = Solve::new(&MulticlassProblem::new(data.into(), 0.5)).gap(1e-6).run()?;
+/// assert!(outcome.weights[0] < 0.0 && outcome.weights[1] > 0.0);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub struct MulticlassProblem {
     data: Arc<MulticlassData>,
     lambda: f64,
@@ -162,6 +179,7 @@ impl Problem for MulticlassProblem {
         &MULTICLASS
     }
 
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn super::DynProblem {
         self
     }

@@ -18,7 +18,7 @@ impl SparsePlane {
     }
 }
 
-/// What a user writes: how many terms, how many weights, and the max-oracle.
+/// What you write: how many terms, how many weights, and the max-oracle. [`Hinge`] is a whole example.
 pub trait MaxOracle: Sync {
     /// n.
     fn terms(&self) -> usize;
@@ -31,6 +31,37 @@ pub trait MaxOracle: Sync {
     /// Overwrites `plane` with a plane that maximises ⟨φ^{iy}, [w 1]⟩ (already divided by n; the truth is exactly 0).
     /// Returns the operations it took. Fails when there is no answer, which ends the run.
     fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault>;
+}
+
+/// H(w) = max(0, 1 − w) with λ = 1: one term, one weight; the smallest problem there is, for examples and tests.
+///
+/// ```
+/// use ssvm::{Hinge, MaxOracle, SparsePlane};
+///
+/// let mut plane = SparsePlane::default();
+/// Hinge.max_plane(0, &[0.25], &mut plane)?;
+/// assert_eq!(plane, SparsePlane { entries: vec![(0, -1.0)], offset: 1.0 });
+/// # Ok::<(), ssvm::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Hinge;
+
+impl MaxOracle for Hinge {
+    fn terms(&self) -> usize {
+        1
+    }
+
+    fn dim(&self) -> usize {
+        1
+    }
+
+    fn max_plane(&self, _i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault> {
+        let violated = w[0] < 1.0;
+        plane.entries.clear();
+        plane.entries.extend(violated.then_some((0, -1.0)));
+        plane.offset = f64::from(u8::from(violated));
+        Ok(1)
+    }
 }
 
 impl<O: MaxOracle + ?Sized> MaxOracle for &O {
@@ -78,6 +109,7 @@ impl Problem for Simple<'_> {
     /// φ̂ − φ^i.
     type Work = Vec<f64>;
 
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn super::DynProblem {
         self
     }

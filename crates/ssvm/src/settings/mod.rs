@@ -51,7 +51,14 @@ impl std::str::FromStr for Until {
     }
 }
 
-/// When to stop: the first limit that is reached, unless `until` says otherwise. Independent knobs.
+/// When to stop: the first limit that is reached, unless `until` says otherwise.
+///
+/// ```
+/// use ssvm::Budget;
+///
+/// let budget = Budget { gap: Some(1e-3), ..Budget::iterations(100) };
+/// assert_eq!(budget.iterations, Some(100));
+/// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Budget {
     /// Most iterations.
@@ -106,6 +113,14 @@ pub fn time_limit(seconds: f64) -> Result<Duration> {
 const TENTHS: [u64; 10] = [10, 13, 16, 20, 25, 32, 40, 50, 63, 80];
 
 /// After which iterations the primal is evaluated (off the clock). The last iteration always is.
+///
+/// ```
+/// use ssvm::Cadence;
+///
+/// let due: Vec<u64> = (1..=20).filter(|iteration| Cadence::Log.due(*iteration)).collect();
+/// assert_eq!(due, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16, 20]);
+/// assert_eq!("at:1,5".parse(), Ok(Cadence::At(vec![1, 5])));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cadence {
@@ -133,7 +148,7 @@ impl Cadence {
         }
     }
 
-    /// How often a run of so many iterations is evaluated, its end not counted unless it is due.
+    /// How often a run of this many iterations is evaluated, its end not counted unless it is due.
     pub fn count(&self, iterations: u64) -> u64 {
         match self {
             Self::Every(k) => iterations / k,
@@ -213,7 +228,7 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
-    /// The solver with its parameters, and the price of the oracle where that is not its own: `mp-bcfw (T=5) k=16`.
+    /// The solver with its parameters, and the oracle cost unless it is 1: `mp-bcfw (T=5) k=16`.
     pub fn cell(&self) -> String {
         if self.oracle_cost.is_one() {
             return self.solver.to_string();

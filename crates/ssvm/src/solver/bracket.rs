@@ -22,10 +22,10 @@ use crate::problem::{Fault, Problem};
 /// shown, and |φ∘|.
 const ROUNDING: f64 = 1024.0 * f64::EPSILON;
 
-/// Planes of weight 0 leave W_i after so many rounds without being the best one.
+/// Planes of weight 0 leave W_i after this many rounds without being the best one.
 const AGE: u64 = 10;
 
-/// Most planes of one term, if so many have weight 0.
+/// Most planes of one term, unless more have weight.
 const MOST: usize = 200;
 
 /// Part of the certified gap that may be left over the known planes when a round ends.
@@ -34,7 +34,7 @@ const LEFT: f64 = 0.1;
 /// Without new planes, the search ends when the bracket is not narrowed by this part…
 const GAIN: f64 = 0.01;
 
-/// …in so many rounds.
+/// …in this many rounds.
 const PATIENCE: u64 = 30;
 
 /// Approximate passes of a sweep.
@@ -95,7 +95,7 @@ impl Bracket {
     }
 }
 
-/// What somebody who waits may want to know after a certificate.
+/// The state of the search after a certificate.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// The best so far.
@@ -186,7 +186,7 @@ impl<'p, P: Problem> State<'p, P> {
             reach: vec![0.0; n],
             round: 0,
             rest: vec![(0, 0); n],
-            orders: Orders::new(Order::Permutation, n, 1),
+            orders: Orders::new(Order::PERMUTATION, n, 1),
             search: Search { wait: 0, waited: 0, steps: 8 },
         }
     }

@@ -2,7 +2,7 @@
 //! same with a higher F.
 //!
 //! On the face where the other weights stay 0, F is a quadratic without walls until some weight meets 0. That weight then
-//! stays there and the search begins anew on the smaller face. Values are taken at the new w each time, never carried
+//! stays there and the search starts again on the smaller face. Values are taken at the new w each time, never carried
 //! along, so rounding does not pile up.
 
 use super::weighted::Weighted;

@@ -48,7 +48,7 @@ impl<'p, P: Problem> FrankWolfe<'p, P> {
             hat: vec![0.0; problem.dim()],
             work: problem.work(),
             plane: P::Plane::default(),
-            orders: Orders::new(Order::Permutation, problem.terms(), seed),
+            orders: Orders::new(Order::PERMUTATION, problem.terms(), seed),
         }
     }
 }

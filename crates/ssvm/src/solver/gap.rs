@@ -158,7 +158,7 @@ impl SolverRow for GapPairCache {
             refresh: (self.gap || self.cache).then(|| params.count(REFRESH.key)),
             cache,
             gaps: Gaps::new(n, seed),
-            orders: Orders::new(if self.gap { Order::Permutation } else { Order::of(params) }, n, seed),
+            orders: Orders::new(if self.gap { Order::PERMUTATION } else { Order::of(params) }, n, seed),
             iteration: 0,
             blocks,
         })

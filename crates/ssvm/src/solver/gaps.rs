@@ -1,15 +1,12 @@
 //! Estimates of the block gaps g_i, and draws of terms with probability proportional to them.
 
-use rand::{Rng, SeedableRng};
-use rand_pcg::Pcg64;
-
-use super::order::below;
+use super::order::Dice;
 use crate::settings::{Domain, Param};
 
 /// How often all gaps are made exact.
 pub const REFRESH: Param = Param {
     key: "refresh",
-    about: "one oracle call per term without a step every so many passes, to make all gap estimates exact",
+    about: "one oracle call per term without a step every this many passes, to make all gap estimates exact",
     default: "10",
     domain: Domain::Count(1, u32::MAX as u64),
 };
@@ -37,15 +34,15 @@ pub struct Gaps {
     estimates: Vec<f64>,
     /// Fenwick tree of the finite estimates: tree[k] is the sum of the 2^(trailing zeros of k) estimates before k.
     tree: Vec<f64>,
-    rng: Pcg64,
+    dice: Dice,
 }
 
 impl Gaps {
     /// Nothing is known: all estimates are ∞.
     pub fn new(n: usize, seed: u64) -> Self {
         // Another stream than that of the orders.
-        let rng = Pcg64::seed_from_u64(seed ^ 0x6761_7073);
-        Self { estimates: vec![f64::INFINITY; n], tree: vec![0.0; n + 1], rng }
+        let dice = Dice::new(seed ^ 0x6761_7073);
+        Self { estimates: vec![f64::INFINITY; n], tree: vec![0.0; n + 1], dice }
     }
 
     /// The estimate of g_i.
@@ -101,8 +98,7 @@ impl Gaps {
             at -= at & at.wrapping_neg();
         }
         if sum > 0.0 {
-            // 53 random bits, as a number in [0, sum).
-            let mut left = (self.rng.next_u64() >> 11) as f64 * 2f64.powi(-53) * sum;
+            let mut left = self.dice.unit() * sum;
             let (mut place, mut step) = (0, top);
             while step > 0 {
                 if place + step <= n && self.tree[place + step] <= left {
@@ -116,7 +112,7 @@ impl Gaps {
             }
         }
         // Nothing to choose by, or rounding at the end of the sum.
-        below(&mut self.rng, n as u64) as usize
+        self.dice.below(n as u64) as usize
     }
 }
 

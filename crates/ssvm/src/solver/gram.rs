@@ -18,7 +18,7 @@ const LEFT: f64 = 0.1;
 /// A term whose gap over its planes is below this part of the mean sits out passes…
 const SMALL: f64 = 0.3;
 
-/// …once, then twice, four times, at most so many in a row; an oracle call brings it back.
+/// …once, then twice, four times, at most this many in a row; an oracle call brings it back.
 const LONGEST_REST: u8 = 8;
 
 const N: Param = Param {

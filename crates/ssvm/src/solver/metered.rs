@@ -72,7 +72,7 @@ impl<'p, P: Problem> Metered<'p, P> {
         Ok(())
     }
 
-    /// [`Metered::oracle_among`] of several terms at one w, on so many lanes of the virtual clock, as many as
+    /// [`Metered::oracle_among`] of several terms at one w, on this many lanes of the virtual clock, as many as
     /// [`Meter::may_call_some`] allows.
     pub(super) fn oracles_among<'a, I>(
         self,

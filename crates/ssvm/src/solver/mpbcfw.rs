@@ -103,7 +103,7 @@ impl SolverRow for PaperRow {
     }
 }
 
-/// What [`MultiPlane`] can be told.
+/// The settings of [`MultiPlane`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MultiPlaneParams {
     /// T.

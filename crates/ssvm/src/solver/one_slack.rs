@@ -13,7 +13,7 @@ use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
-/// Sums without weight leave after so many rounds.
+/// Sums without weight leave after this many rounds.
 const AGE: u64 = 20;
 
 /// The small problem is solved to this gap, or to this part of the large one's.
@@ -114,7 +114,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
             sum: vec![0.0; dim],
             work: problem.work(),
             plane: P::Plane::default(),
-            orders: Orders::new(Order::Permutation, n, seed),
+            orders: Orders::new(Order::PERMUTATION, n, seed),
             iteration: 0,
             round: 0,
         }

@@ -62,7 +62,7 @@ pub struct Schedule {
     pub order: Order,
     /// M.
     pub m: u32,
-    /// Exactly so many approximate passes; the slope rule when absent.
+    /// Exactly this many approximate passes; the slope rule when absent.
     pub fixed_passes: Option<u32>,
     /// Whether the solution is read from the averages.
     pub averaged: bool,

@@ -33,7 +33,7 @@ impl SolverRow for SsgAvg {
             steps: 0,
             work: problem.work(),
             plane: P::Plane::default(),
-            orders: Orders::new(Order::Uniform, problem.terms(), seed),
+            orders: Orders::new(Order::UNIFORM, problem.terms(), seed),
         })
     }
 }

@@ -61,6 +61,27 @@ impl Refusal {
 }
 
 /// One row of the table: a solver that can be built for any problem.
+///
+/// ```
+/// use ssvm::solver::{Added, FrankWolfe, SolverTable, Standard};
+/// use ssvm::{Hinge, Metered, Params, Problem, Simple, Solver, SolverInfo, SolverRow};
+///
+/// struct Mine;
+///
+/// impl SolverRow for Mine {
+///     fn info(&self) -> SolverInfo {
+///         SolverInfo { name: "mine", label: "Mine", about: "a solver of my own", ..SolverInfo::PLAIN }
+///     }
+///     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+///         Box::new(FrankWolfe::new(problem, seed))
+///     }
+/// }
+///
+/// let problem = Simple::new(Hinge);
+/// let solver = Added::new(Standard, Mine).build(&"mine".into(), &problem, 1)?;
+/// assert_eq!(solver.dual(), 0.0);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub trait SolverRow: Send + Sync + 'static {
     /// Everything about it.
     fn info(&self) -> SolverInfo;

@@ -77,7 +77,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         self.values.extend(values);
     }
 
-    /// Puts a plane of term i in, with weight 0; a plane that is there is only marked active. Returns its place, whether
+    /// Puts a plane of term i in, with weight 0; a known plane is only marked active. Returns its place, whether
     /// it is new, and the operations.
     pub fn insert(&mut self, i: usize, plane: &P::Plane, now: u64) -> (usize, bool, u64) {
         let set = &mut self.sets[i];

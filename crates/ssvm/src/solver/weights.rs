@@ -39,7 +39,7 @@ pub struct Weights<P> {
 /// When the pair steps of a visit end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stop {
-    /// After so many steps,
+    /// After this many steps,
     pub steps: u64,
     /// or when at most this part of the gap over the planes is left.
     pub share: f64,

@@ -1,4 +1,4 @@
-//! Numbers → what is said about them: median, spread, bootstrap intervals. One definition for the whole house.
+//! Median, spread and bootstrap intervals, defined once for all tables.
 
 pub mod portable;
 

@@ -10,14 +10,14 @@ const MULTI: MultiPlaneParams = MultiPlaneParams {
     t: 10,
     n: 1000,
     batching: Batching::NONE,
-    schedule: Schedule { order: Order::Sequential, m: 1000, fixed_passes: Some(1), averaged: false },
+    schedule: Schedule { order: Order::SEQUENTIAL, m: 1000, fixed_passes: Some(1), averaged: false },
 };
 /// The exact pass alone.
 const SINGLE: MultiPlaneParams = MultiPlaneParams {
     t: 0,
     n: 0,
     batching: Batching::NONE,
-    schedule: Schedule { order: Order::Sequential, m: 0, fixed_passes: None, averaged: false },
+    schedule: Schedule { order: Order::SEQUENTIAL, m: 0, fixed_passes: None, averaged: false },
 };
 
 fn averaged(mut params: MultiPlaneParams) -> MultiPlaneParams {

@@ -92,7 +92,7 @@ fn check<P: Problem>(problem: &P, order: Order) -> u64 {
 
 #[test]
 fn skipped_steps_change_no_bit() {
-    for order in [Order::Permutation, Order::Sequential, Order::Uniform] {
+    for order in [Order::PERMUTATION, Order::SEQUENTIAL, Order::UNIFORM] {
         let mut skipped = [0; 3];
         for seed in 0..5 {
             skipped[0] += check(&multiclass(seed, 40), order);

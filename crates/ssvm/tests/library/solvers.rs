@@ -199,7 +199,7 @@ fn working_sets_forget_after_t_iterations() {
     let problem = multiclass(3, 30);
     let mut largest = Vec::new();
     for t in [0, 1, 5, 1000] {
-        let params = MultiPlaneParams { t, ..params(Order::Permutation, Some(2), false) };
+        let params = MultiPlaneParams { t, ..params(Order::PERMUTATION, Some(2), false) };
         let mut solver = MultiPlane::new(Metered::new(&problem), &params, 1);
         for _ in 0..40 {
             iterate(&mut solver);

@@ -55,6 +55,25 @@ pub const POTTS_GRAPH: Family = Family {
 };
 
 /// Binary or Potts graph labelling with normalised Hamming loss and a fixed pairwise weight.
+///
+/// ```
+/// use ssvm::{Solve, data::GraphData, problem::GraphProblem};
+///
+/// // Two nodes, one edge, one feature.
+/// let data = GraphData {
+///     num_labels: 2,
+///     features_per_node: 1,
+///     features: vec![-1.0f32, 1.0].into(),
+///     labels: vec![0, 1],
+///     node_offsets: vec![0, 2],
+///     edges: vec![[0, 1]],
+///     edge_offsets: vec![0, 1],
+///     pairwise_weight: 0.1,
+/// };
+/// let outcome = Solve::new(&GraphProblem::new(data.into(), 0.5, 0.1)?).gap(1e-6).run()?;
+/// assert_eq!(outcome.weights.len(), 2);
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub struct GraphProblem {
     data: Arc<GraphData>,
     topologies: Vec<Topology>,
@@ -153,6 +172,7 @@ impl Problem for GraphProblem {
         if self.blocks == 1 { &BINARY_GRAPH } else { &POTTS_GRAPH }
     }
 
+    #[inline(never)]
     fn as_dyn(&self) -> &dyn super::DynProblem {
         self
     }

@@ -71,7 +71,7 @@ fn judge_metric(cell: &Cell, metric: Metric, old: &Values, new: &Values) -> Find
     let found: Vec<f64> = (0..new.inputs.len()).filter_map(|repeat| get(new, repeat)).collect();
     let note = match (judgement, old_value, new_value) {
         (Judgement::Same, ..) => String::new(),
-        (Judgement::Missing, Some(_), None) => format!("repeat {repeat} does not get there any more"),
+        (Judgement::Missing, Some(_), None) => format!("repeat {repeat} no longer reaches it"),
         (Judgement::Missing, ..) => "not in the baseline".to_owned(),
         (Judgement::Changed, ..) => {
             format!("repeat {repeat}; beyond the tolerance of {OBJECTIVE_TOLERANCE:e}: the iterates are not the same")
