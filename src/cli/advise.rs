@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::pages::Summary;
-use super::{TextOrJson, positive, print};
+use super::format::{self, table_or_json};
+use super::{pages, positive, print};
 use crate::experiment::catalog::Catalog;
+use crate::render::Summary;
 use crate::render::tables::breakeven as text;
 use crate::study::price::{BreakEven, Place, PricedSet, advise};
+use crate::table::Format;
 use crate::text::nearest;
 
 /// The summary of the table that comes with the program.
@@ -27,9 +29,9 @@ pub struct AdviseArgs {
     /// Result folder with runs at several prices, or the summary.json of one [default: a table that comes with the program]
     #[arg(long, value_name = "RESULTS")]
     results: Option<PathBuf>,
-    /// table or json
-    #[arg(long, value_enum, default_value_t)]
-    format: TextOrJson,
+    /// How to print it
+    #[arg(long, value_parser = table_or_json(), default_value = "table")]
+    format: Format,
 }
 
 /// What is known of the oracle: one of these.
@@ -54,7 +56,7 @@ fn share(text: &str) -> Result<f64, String> {
 /// Runs the command.
 pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let table: BreakEven = match &args.results {
-        Some(path) => Summary::open(path, catalog, &[])?.breakeven,
+        Some(path) => pages::summary(path, catalog, &[])?.breakeven,
         None => serde_json::from_str::<Summary>(BUILT_IN).context("the built-in table cannot be read")?.breakeven,
     };
     let set = find(&table, &args.dataset)?;
@@ -72,8 +74,8 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     }
     let advice = advise(set, place);
     print(&match args.format {
-        TextOrJson::Json => serde_json::to_string_pretty(&advice)? + "\n",
-        TextOrJson::Table => format!("{}\nIt rests on\n{}", text::advice(&advice), basis(&table, set)),
+        Format::Json => format::json(&advice)?,
+        _ => format!("{}\nIt rests on\n{}", text::advice(&advice), basis(&table, set)),
     })
 }
 

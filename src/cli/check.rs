@@ -96,7 +96,7 @@ impl Outputs {
             file.and_then(|mut file| writeln!(file, "{}", words::markdown(title, findings)))
                 .with_context(|| cannot_write(&path))?;
         }
-        print(&words::table(findings))?;
+        print(&words::text(findings))?;
         let failed = findings.iter().any(|finding| finding.judgement.fails());
         Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
     }

@@ -1,11 +1,14 @@
-//! `claims RESULTS`: a result folder in, the paper's claims with verdicts out. Succeeds whatever the verdicts are.
+//! `claims RESULTS`: the paper's claims with verdicts. Succeeds whatever the verdicts are.
 
 use std::path::PathBuf;
 
-use super::pages::Summary;
-use super::print;
+use clap::ValueEnum as _;
+
+use super::{format, pages, print};
 use crate::experiment::catalog::Catalog;
+use crate::render::Summary;
 use crate::render::tables::claims;
+use crate::table::Format;
 
 /// Check the claims of the paper against a result folder
 #[derive(Clone, Debug, clap::Args)]
@@ -13,39 +16,34 @@ use crate::render::tables::claims;
 pub struct ClaimsArgs {
     /// Result folder, or the summary.json of one
     results: PathBuf,
-    /// How to print them
-    #[arg(long, value_enum, default_value_t)]
-    format: ClaimsFormat,
-    /// Only runs whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    /// How to print them: table, json, csv, markdown, latex; matrix for the verdicts alone, claims × data sets, as Markdown
+    #[arg(long, default_value = "table", value_parser = layout)]
+    format: Layout,
+    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
     #[arg(long, value_name = "GLOB")]
     only: Vec<String>,
 }
 
-/// How the claims are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum ClaimsFormat {
-    /// For the terminal.
-    #[default]
-    Text,
-    /// For programs.
-    Json,
-    /// Every row with its evidence, as Markdown.
-    Markdown,
-    /// For a paper (booktabs).
-    Latex,
-    /// The verdicts only, claims × data sets, as Markdown.
+/// Which table, and how it is printed.
+#[derive(Clone, Copy, Debug)]
+enum Layout {
     Matrix,
+    Rows(Format),
+}
+
+fn layout(word: &str) -> Result<Layout, String> {
+    if word == "matrix" { Ok(Layout::Matrix) } else { Format::from_str(word, false).map(Layout::Rows) }
 }
 
 /// Runs the command; prints the claims.
 pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let Summary { claims, regimes, .. } = Summary::open(&args.results, catalog, &args.only)?;
-    let regimes: Vec<String> = regimes.iter().map(|regime| format!("{}\n", regime.text())).collect();
+    let Summary { claims, regimes, .. } = pages::summary(&args.results, catalog, &args.only)?;
     print(&match args.format {
-        ClaimsFormat::Text => claims::text(&claims) + "\n" + &regimes.concat(),
-        ClaimsFormat::Json => serde_json::to_string_pretty(&claims)? + "\n",
-        ClaimsFormat::Markdown => claims::grid(&claims).markdown(),
-        ClaimsFormat::Latex => claims::grid(&claims).latex(),
-        ClaimsFormat::Matrix => claims::matrix(&claims).markdown(),
+        Layout::Matrix => claims::matrix(&claims).markdown(),
+        Layout::Rows(Format::Table) => {
+            let regimes: String = regimes.iter().map(|regime| format!("{}\n", regime.text())).collect();
+            format!("{}\n{regimes}", claims::text(&claims))
+        }
+        Layout::Rows(format) => format::shown(format, &claims, &claims::table(&claims))?,
     })
 }

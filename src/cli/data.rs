@@ -7,7 +7,8 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::{TextOrJson, note, print};
+use super::format::table_or_json;
+use super::{note, print};
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
@@ -17,7 +18,8 @@ use crate::dataset::memory::Quota;
 use crate::dataset::npy;
 use crate::dataset::prepare::{self, Recipe};
 use crate::experiment::catalog::Catalog;
-use crate::table::Grid;
+use crate::table::Kind::{Text, Values};
+use crate::table::{Format, Table, cells};
 use crate::text::nearest;
 use ssvm::oracle::predict::predict;
 
@@ -37,8 +39,8 @@ enum DataCommand {
     #[command(after_help = "Example: ssvm-bench data list")]
     List {
         /// Table for people or one JSON object per set.
-        #[arg(long, value_enum, default_value_t)]
-        format: TextOrJson,
+        #[arg(long, value_parser = table_or_json(), default_value = "table")]
+        format: Format,
     },
     /// Compare the files of data sets with their known or recorded checksums.
     #[command(after_help = "Example: ssvm-bench data check usps ocr")]
@@ -165,7 +167,7 @@ fn find(catalog: &dyn Catalog, name: &str) -> anyhow::Result<&'static KnownSet> 
     bail!("there is no data set {name:?} with files of its own{near}; known: {}", names.join(", "))
 }
 
-fn list(catalog: &dyn Catalog, data: &DataDir, format: TextOrJson) -> anyhow::Result<()> {
+fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result<()> {
     let rows: Vec<_> = public(catalog)
         .map(|(info, set)| {
             let found = data.locate(set);
@@ -173,7 +175,7 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: TextOrJson) -> anyhow::Re
             (info, set, found, prepared)
         })
         .collect();
-    if format == TextOrJson::Json {
+    if format == Format::Json {
         for (info, set, found, prepared) in rows {
             print(&format!(
                 "{}\n",
@@ -183,18 +185,19 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: TextOrJson) -> anyhow::Re
         }
         return Ok(());
     }
-    let mut grid = Grid::new(&["name", ">examples", ">size", "what", "prepared", "found"]);
+    let mut table = Table::new("", [("name", Text), ("examples", Values), ("size", Values)]);
+    table.widen(Text, ["what", "prepared", "found"]);
     for (info, set, found, prepared) in &rows {
-        grid.rows.push(vec![
-            info.name.to_owned(),
-            if set.examples == 0 { "?".into() } else { set.examples.to_string() },
-            set.size.to_owned(),
-            info.about.to_owned(),
-            prepared.map_or("-", |yes| if yes { "yes" } else { "no" }).to_owned(),
-            found.as_ref().map_or_else(|| "no".into(), |path| path.display().to_string()),
+        table.push(cells![
+            info.name,
+            if set.examples == 0 { "?".to_owned() } else { set.examples.to_string() },
+            set.size,
+            info.about,
+            prepared.map_or("-", |yes| if yes { "yes" } else { "no" }),
+            found.as_ref().map_or_else(|| "no".to_owned(), |path| path.display().to_string()),
         ]);
     }
-    print(&format!("{}\n", grid.text()))?;
+    print(&format!("{}\n", table.text()))?;
     for (info, set, ..) in &rows {
         print(&format!("{:<9} {}; {}\n", info.name, set.terms, set.page))?;
     }

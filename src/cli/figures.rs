@@ -1,11 +1,11 @@
-//! `figures RESULTS`: a result folder in, figure files out (and tables for people who plot elsewhere).
+//! `figures RESULTS`: a result folder → figure files, and tables for other plotters.
 
 use std::path::PathBuf;
 
 use super::{pages, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::figure::{self, FileFormat};
-use crate::study::league::League;
+use crate::render::{self, Summary};
 
 /// Draw the figures of the paper from a result folder
 #[derive(Clone, Debug, clap::Args)]
@@ -21,7 +21,7 @@ pub struct FiguresArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// File formats
-    #[arg(long, value_delimiter = ',', default_value = "svg,png")]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "svg,png")]
     format: Vec<FileFormat>,
     /// Also write the tables behind the figures as Parquet and CSV into RESULTS/tables
     #[arg(long)]
@@ -30,7 +30,7 @@ pub struct FiguresArgs {
     /// are more than eight]
     #[arg(long, value_name = "GLOB")]
     solvers: Vec<String>,
-    /// Only runs whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
     #[arg(long, value_name = "GLOB")]
     only: Vec<String>,
 }
@@ -41,10 +41,13 @@ pub fn run(args: &FiguresArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         return print(&figure::index::page(&args.results)?);
     }
     let results = pages::open(&args.results, catalog, &args.only)?;
+    let summary = Summary::of(&results, &args.results)?;
+    let (figures, left_out) = figure::draw(&results, &summary, &args.solvers, true)?;
+    pages::note_left_out(&left_out);
     let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
-    let mut files = pages::figures(&results, &out, &args.format, &args.solvers)?;
+    let mut files = figure::write(&figures, &out, &args.format)?;
     if args.tables {
-        files.extend(pages::tables(&results, &League::of(&results.frames)?, &args.results.join("tables"))?);
+        files.extend(render::write_tables(&results, &summary, &args.results.join("tables"))?);
     }
     for file in files {
         print(&format!("{}\n", file.display()))?;

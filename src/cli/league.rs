@@ -1,31 +1,34 @@
-//! `league RESULTS`: a result folder in, every solver against every other out, on the terminal or as files. Succeeds
-//! whatever the verdicts are.
+//! `league RESULTS`: every solver against every other, on the terminal or as files. Succeeds whatever the verdicts are.
 
 use std::path::{Path, PathBuf};
 
-use super::pages::Summary;
-use super::print;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use super::{format, pages, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::league::{Part, Section, sections, text};
-use crate::render::tables::long::tables;
+use crate::render::tables::long;
 use crate::store::files;
 use crate::study::frame::export;
 use crate::study::league::League;
+use crate::table::Format;
 
 /// Compare all solvers of a result folder with each other
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench league results/league\n  ssvm-bench league results/league --dataset usps --part winners --format markdown\n  \
     ssvm-bench league results/league --tables tables --format csv,tex\n\n\
-    CSV and Parquet hold one long table per statistic, Markdown and LaTeX the tables that are printed, a file for each \
-    part. LaTeX needs booktabs and graphicx."
+    CSV comes with Parquet and holds one long table per statistic; Markdown and LaTeX hold the tables that are printed, a file \
+    for each part. LaTeX needs booktabs and graphicx."
 )]
 pub struct LeagueArgs {
     /// Result folder, or the summary.json of one
     results: PathBuf,
-    /// How to print it, or the formats of --tables [default: text; with --tables all that are for files]
-    #[arg(long, value_enum, value_delimiter = ',')]
-    format: Vec<LeagueFormat>,
+    /// How to print it, or the formats of --tables: table, json, csv, markdown, latex [default: table; with --tables csv,
+    /// markdown and latex]
+    #[arg(long, value_delimiter = ',', value_parser = format_of_files)]
+    format: Vec<Format>,
     /// Write the tables into this folder instead of printing them
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
@@ -35,38 +38,37 @@ pub struct LeagueArgs {
     /// Only these data sets; repeatable [default: all]
     #[arg(long, value_name = "D")]
     dataset: Vec<String>,
-    /// Only runs whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
     #[arg(long, value_name = "GLOB")]
     only: Vec<String>,
 }
 
-/// How the league is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum LeagueFormat {
-    /// For the terminal.
-    Text,
-    /// For programs.
-    Json,
-    /// For a page.
-    #[value(alias = "md")]
-    Markdown,
-    /// For a paper (booktabs, graphicx).
-    #[value(alias = "tex")]
-    Latex,
-    /// For other plotters; needs --tables.
-    Csv,
-    /// For other plotters; needs --tables.
-    Parquet,
+impl ValueEnum for Part {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (word, help) = match self {
+            Self::Winners => ("winners", "Who wins at which gap"),
+            Self::Targets => ("targets", "Time and oracle calls to each gap, with speed-ups over the reference"),
+            Self::Ert => ("ert", "Expected running time"),
+            Self::Anytime => ("anytime", "Distribution over gaps and area over the convergence curve"),
+            Self::Profile => ("profile", "Performance profile over all gaps"),
+            Self::Matrix => ("matrix", "Pairwise speed-ups"),
+        };
+        Some(PossibleValue::new(word).help(help))
+    }
 }
 
-impl LeagueFormat {
-    /// Those of files.
-    const FILES: [Self; 4] = [Self::Csv, Self::Parquet, Self::Markdown, Self::Latex];
+/// CSV and Parquet are written together.
+fn format_of_files(word: &str) -> Result<Format, String> {
+    Format::from_str(if word == "parquet" { "csv" } else { word }, false)
 }
 
 /// Runs the command; prints the tables.
 pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let league = Summary::open(&args.results, catalog, &args.only)?.league;
+    let league = pages::summary(&args.results, catalog, &args.only)?.league;
     let known: Vec<String> = league.standings.iter().map(|standing| standing.dataset.clone()).collect();
     let league = league.only(&args.dataset);
     if league.standings.is_empty() {
@@ -77,60 +79,51 @@ pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
             known.join(", ")
         );
     }
+    let sections = sections(&league, &args.part);
     if let Some(dir) = &args.tables {
-        let formats = if args.format.is_empty() { &LeagueFormat::FILES[..] } else { &args.format[..] };
-        for name in write(&league, &args.part, dir, formats)? {
+        let all = [Format::Csv, Format::Markdown, Format::Latex];
+        let mut formats = if args.format.is_empty() { all.to_vec() } else { args.format.clone() };
+        formats.dedup();
+        for name in write(&league, &sections, dir, &formats)? {
             print(&format!("{}\n", dir.join(name).display()))?;
         }
         return Ok(());
     }
-    let sections = || sections(&league, &args.part);
-    let each = |show: fn(&Section) -> String| sections().iter().map(show).collect::<Vec<_>>().join("\n");
     print(&match args.format[..] {
-        [] | [LeagueFormat::Text] => text(&sections()),
-        [LeagueFormat::Markdown] => each(Section::markdown),
-        [LeagueFormat::Latex] => each(Section::latex),
-        [LeagueFormat::Json] => serde_json::to_string_pretty(&league)? + "\n",
-        [LeagueFormat::Csv | LeagueFormat::Parquet] => {
-            anyhow::bail!("csv and parquet are several files: name their folder with --tables DIR")
-        }
+        [] | [Format::Table] => text(&sections),
+        [Format::Json] => format::json(&league)?,
+        [Format::Csv] => anyhow::bail!("csv and parquet are several files: name their folder with --tables DIR"),
+        [format] => sections.iter().map(|section| section.table.render(format)).collect::<Vec<_>>().join("\n"),
         _ => anyhow::bail!("only one format can be printed; --tables DIR writes several"),
     })
 }
 
 /// Writes the tables in these formats; returns the names of the files.
-fn write(league: &League, parts: &[Part], dir: &Path, formats: &[LeagueFormat]) -> anyhow::Result<Vec<String>> {
+fn write(league: &League, sections: &[Section], dir: &Path, formats: &[Format]) -> anyhow::Result<Vec<String>> {
     let mut written = Vec::new();
     for format in formats {
-        match format {
-            LeagueFormat::Csv => written.extend(export::write_csv(&tables(league)?, dir)?),
-            LeagueFormat::Parquet => written.extend(export::write_parquet(&tables(league)?, dir)?),
-            LeagueFormat::Markdown => written.extend(pages(league, parts, dir, "md", Section::markdown)?),
-            LeagueFormat::Latex => written.extend(pages(league, parts, dir, "tex", Section::latex)?),
-            LeagueFormat::Text | LeagueFormat::Json => {
+        let extension = match format {
+            Format::Csv => {
+                let tables = long::tables(league)?;
+                written.extend(export::write_csv(&tables, dir)?);
+                written.extend(export::write_parquet(&tables, dir)?);
+                continue;
+            }
+            Format::Markdown => "md",
+            Format::Latex => "tex",
+            Format::Table | Format::Json => {
                 anyhow::bail!("text and json are printed; --tables DIR writes csv, parquet, markdown and latex")
             }
-        }
-    }
-    Ok(written)
-}
-
-/// A file for each part that has a table.
-fn pages(
-    league: &League,
-    parts: &[Part],
-    dir: &Path,
-    extension: &str,
-    show: fn(&Section) -> String,
-) -> anyhow::Result<Vec<String>> {
-    let sections = sections(league, parts);
-    let mut written = Vec::new();
-    for part in Part::ALL {
-        let own: Vec<String> = sections.iter().filter(|section| section.part == part).map(show).collect();
-        if !own.is_empty() {
-            let name = format!("{}.{extension}", part.name());
-            files::write_bytes(&dir.join(&name), own.join("\n").as_bytes())?;
-            written.push(name);
+        };
+        // A file for each part that has a table.
+        for part in Part::ALL {
+            let own = sections.iter().filter(|section| section.part == part);
+            let own: Vec<String> = own.map(|section| section.table.render(*format)).collect();
+            if !own.is_empty() {
+                let name = format!("{}.{extension}", part.name());
+                files::write_bytes(&dir.join(&name), own.join("\n").as_bytes())?;
+                written.push(name);
+            }
         }
     }
     Ok(written)

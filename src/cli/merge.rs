@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
-use super::{TextOrJson, note, print};
+use super::format::table_or_json;
+use super::{note, print};
 use crate::run::cluster::status::FoundRuns;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::merge::merge;
+use crate::table::Format;
 
 /// Arguments of `merge`.
 #[derive(Clone, Debug, clap::Args)]
@@ -28,8 +30,8 @@ pub struct MergeArgs {
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
     /// Output: a line for people, or one JSON object
-    #[arg(long, value_enum, default_value_t)]
-    format: TextOrJson,
+    #[arg(long, value_parser = table_or_json(), default_value = "table")]
+    format: Format,
 }
 
 /// Runs the command; an error when two records contradict each other.
@@ -39,10 +41,10 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     let merged = merge(&args.inputs, &args.out)?;
     let (folders, runs, out) = (merged.folders, merged.runs, args.out.display());
     print(&match args.format {
-        TextOrJson::Table => {
+        Format::Table => {
             format!("{runs} runs from {folders} folders, {} failed, {} doubles: {out}\n", merged.failed, merged.doubles)
         }
-        TextOrJson::Json => serde_json::to_string(&merged)? + "\n",
+        _ => serde_json::to_string(&merged)? + "\n",
     })?;
     for line in &merged.damaged {
         note(&format!("warning: left out: {line}"));

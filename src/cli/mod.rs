@@ -8,6 +8,7 @@ mod compare;
 mod data;
 mod engines;
 mod figures;
+mod format;
 pub mod harness;
 mod init;
 mod interrupt;
@@ -105,17 +106,6 @@ pub enum Verdict {
     Fine,
     /// Exit code 2: a gate failed, or what was asked for was not reached.
     GateFailed,
-}
-
-/// Text for people or JSON for programs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum TextOrJson {
-    /// For people.
-    #[default]
-    #[value(alias = "text")]
-    Table,
-    /// For programs.
-    Json,
 }
 
 /// The command line with what the tables of this program add to it; examples call the program by its own name.

@@ -3,9 +3,10 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{TextOrJson, Verdict, note, print};
+use super::{Verdict, note, print};
 use crate::dataset::program::{ProgramProblem, Trial, trial};
 use crate::dataset::{DataDir, Loaded, Request, program};
+use crate::table::Format;
 use crate::text::seconds;
 use ssvm::problem::Problem;
 
@@ -38,7 +39,7 @@ struct TestArgs {
     seed: u64,
     /// table or json.
     #[arg(long, default_value = "table")]
-    format: TextOrJson,
+    format: Format,
 }
 
 /// Most findings of a check that are printed.
@@ -54,8 +55,8 @@ pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
     let Loaded { problem, .. } = program::open(&request)?;
     let found = trial(&problem, args.terms as usize, args.seed)?;
     print(&match args.format {
-        TextOrJson::Table => text(&problem, &found),
-        TextOrJson::Json => json_text(&problem, &found),
+        Format::Table => text(&problem, &found),
+        _ => json_text(&problem, &found),
     })?;
     problem.notes().iter().for_each(|text| note(&format!("warning: {text}")));
     Ok(if found.findings.is_empty() { Verdict::Fine } else { Verdict::GateFailed })

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::engines::{self, EngineArgs};
+use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
-use super::{TextOrJson, note, print};
+use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Estimator, Experiment, Plan, RunSpec, plan_memory};
@@ -14,7 +15,8 @@ use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
 use crate::store::folder::Contents;
-use crate::table::Grid;
+use crate::table::Kind::{Count, Text, Values};
+use crate::table::{Format, Table, cells};
 use crate::text::{bytes, duration};
 
 /// Arguments of `plan`.
@@ -27,8 +29,8 @@ pub struct PlanArgs {
     #[command(flatten)]
     config: ConfigArgs,
     /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
-    #[arg(long, value_enum, default_value_t)]
-    pub format: TextOrJson,
+    #[arg(long, value_parser = table_or_json(), default_value = "table")]
+    pub format: Format,
     /// List every run with its identity
     #[arg(long, short)]
     pub verbose: bool,
@@ -105,8 +107,8 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         return print(&sharded(args, &outlook, shards, job)?);
     }
     print(&match args.format {
-        TextOrJson::Table => outlook.table(args.verbose),
-        TextOrJson::Json => outlook.json()?,
+        Format::Table => outlook.table(args.verbose),
+        _ => outlook.json()?,
     })?;
     let Outlook { plan, existing, summary, .. } = &outlook;
     plan.replacements().iter().for_each(|line| note(line));
@@ -147,18 +149,15 @@ fn sharded(
 
 fn shard_table(split: &Split, summary: &PlanSummary) -> String {
     let shards = split.shards.len();
-    let mut grid = Grid::new(&[">shard", ">runs", ">estimate", ">longest run"]);
+    let mut table = Table::new("", [("shard", Values), ("runs", Count), ("estimate", Values), ("longest run", Values)]);
     for (k, shard) in split.shards.iter().enumerate() {
-        grid.rows.push(vec![
-            format!("{}/{shards}", k + 1),
-            shard.runs.len().to_string(),
-            duration(shard.seconds / summary.jobs as f64),
-            duration(shard.longest),
-        ]);
+        let seconds = shard.seconds / summary.jobs as f64;
+        let name = format!("{}/{shards}", k + 1);
+        table.push(cells![name, shard.runs.len(), duration(seconds), duration(shard.longest)]);
     }
     let mut text = format!(
         "{}\n{}: {} runs in {shards} shards, the longest {:.0} % above the average, {} workers each\n",
-        grid.text(),
+        table.text(),
         summary.name,
         split.runs(),
         100.0 * split.imbalance(),
@@ -230,7 +229,10 @@ impl Outlook {
     /// A row per data set, solver and oracle cost; every run when verbose.
     fn table(&self, verbose: bool) -> String {
         let Self { existing, summary, .. } = self;
-        let mut grid = Grid::new(&["data set", ">n", ">d", ">data", "solver", ">runs", ">done", ">each", ">left"]);
+        let mut table =
+            Table::new("", [("data set", Text), ("n", Count), ("d", Count), ("data", Values), ("solver", Text)]);
+        table.widen(Count, ["runs", "done"]);
+        table.widen(Values, ["each", "left"]);
         let runs: Vec<(&RunSpec, bool)> = self.runs().collect();
         for cell in runs.chunk_by(|(a, x), (b, y)| (a.set, a.settings().cell(), x) == (b.set, b.settings().cell(), y)) {
             let (first, determined) = cell[0];
@@ -238,14 +240,14 @@ impl Outlook {
             let left = cell.iter().filter(|(run, determined)| !determined || !existing.has(run)).count();
             let each = self.seconds(first);
             let about = if determined && self.estimator.knows(first) { "" } else { "~" };
-            grid.rows.push(vec![
-                first.identity.problem.dataset.clone(),
-                size.n.to_string(),
-                size.d.to_string(),
+            table.push(cells![
+                &first.identity.problem.dataset,
+                size.n,
+                size.d,
                 bytes(size.bytes),
                 if determined { first.settings().cell() } else { format!("{} k=paper", first.settings().solver) },
-                cell.len().to_string(),
-                (cell.len() - left).to_string(),
+                cell.len(),
+                cell.len() - left,
                 match first.projected_from {
                     Some(_) => "projected".to_owned(),
                     None => format!("{about}{}", duration(each)),
@@ -253,7 +255,7 @@ impl Outlook {
                 format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
             ]);
         }
-        let mut text = grid.text();
+        let mut text = table.text();
         if verbose {
             text.push('\n');
             for run in &self.plan.runs {

@@ -1,7 +1,7 @@
 //! `readme`: refreshes the parts of README.md, docs/ and results/figures/ that the program made, and checks that none is stale.
 //!
 //! A made part stands between `<!-- made by: COMMAND -->` and `<!-- end -->`; COMMAND is a call of this program that reads
-//! committed files only, so that everybody gets the same text from it.
+//! committed files only, so that its output is the same everywhere.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -96,41 +96,23 @@ fn shell_commands(text: &str) -> Vec<&str> {
         if let Some(language) = line.strip_prefix("```") {
             inside = !inside && matches!(language, "sh" | "bash" | "console");
         } else if inside {
-            let line = line.split(" #").next().unwrap_or(line).trim();
             commands.push(line);
         }
     }
     commands
 }
 
-/// The words of a command; what stands between single quotes is one.
-fn words(command: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut open = false;
-    for (at, part) in command.split('\'').enumerate() {
-        if at % 2 == 1 {
-            match words.last_mut().filter(|_| open) {
-                Some(word) => word.push_str(part),
-                None => words.push(part.to_owned()),
-            }
-            open = true;
-            continue;
-        }
-        let starts = part.starts_with(char::is_whitespace);
-        for (k, piece) in part.split_whitespace().enumerate() {
-            match words.last_mut().filter(|_| k == 0 && open && !starts) {
-                Some(word) => word.push_str(piece),
-                None => words.push(piece.to_owned()),
-            }
-        }
-        open = !part.is_empty() && !part.ends_with(char::is_whitespace);
-    }
-    words
+/// The words of a command, split as a shell does.
+fn words(command: &str) -> anyhow::Result<Vec<String>> {
+    shlex::split(command).with_context(|| format!("'{command}' has a quote without its end"))
 }
 
 /// Why a command does not parse, if it does not.
 fn parse_error(command: &str, catalog: &dyn Catalog) -> Option<String> {
-    let words = words(command);
+    let words = match words(command) {
+        Ok(words) => words,
+        Err(error) => return Some(error.to_string()),
+    };
     // What follows belongs to the shell.
     let words = words.iter().map(String::as_str).take_while(|word| ![">", "|", "&&"].contains(word));
     let words: Vec<&str> = words.skip_while(|word| word.contains('=')).collect();
@@ -172,7 +154,7 @@ fn refresh(text: &str) -> anyhow::Result<String> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut fresh = text.to_owned();
     for (command, content) in made_parts(text)? {
-        let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+        let arguments: Vec<String> = words(command)?.into_iter().skip(1).collect();
         let output =
             Command::new(&program).args(&arguments).output().with_context(|| format!("cannot run {command}"))?;
         if !output.status.success() {
@@ -180,9 +162,8 @@ fn refresh(text: &str) -> anyhow::Result<String> {
         }
         let printed = String::from_utf8_lossy(&output.stdout);
         // Markdown output goes in as it is, everything else as a block.
-        let body = if arguments.windows(2).any(|two| two == ["--format", "markdown"] || two == ["--format", "matrix"])
-            || arguments.contains(&"--index")
-        {
+        let markdown = |word: &String| ["markdown", "matrix", "--index"].contains(&word.as_str());
+        let body = if arguments.iter().any(markdown) {
             format!("\n\n{}\n\n", printed.trim())
         } else {
             format!("\n```text\n{}\n```\n", printed.trim_end())
@@ -199,7 +180,7 @@ mod tests {
 
     #[test]
     fn quotes_hold_words_together() {
-        let split = |text: &str| words(text).join("|");
+        let split = |text: &str| words(text).expect("quotes are closed").join("|");
         assert_eq!(split("a 'b c' d"), "a|b c|d");
         assert_eq!(split("--only 'usps*' --dataset 'oracle:x y',limit=3"), "--only|usps*|--dataset|oracle:x y,limit=3");
         assert_eq!(split("x='a b'c d"), "x=a bc|d");

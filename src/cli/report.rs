@@ -1,10 +1,17 @@
-//! `report RESULTS`: a result folder in, one HTML page out; two result folders in, one page with both side by side out.
+//! `report RESULTS`: a result folder → one HTML page; two result folders → one page with both side by side.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::pages::{self, Summary};
-use super::print;
+use super::{pages, print};
 use crate::experiment::catalog::Catalog;
+use crate::gate::folders;
+use crate::gate::measure::by_cell;
+use crate::gate::rounds::Design;
+use crate::render::Summary;
+use crate::render::figure::{self, Figure};
+use crate::render::report::{self, Beside, Page};
+use crate::store::files;
+use crate::study::frame::load::Results;
 
 /// Write one self-contained HTML page about a result folder, or about two side by side
 #[derive(Clone, Debug, clap::Args)]
@@ -18,31 +25,49 @@ pub struct ReportArgs {
     /// The page [default: RESULTS/report.html; needed for two folders]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Only runs whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-*'; repeatable
+    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
     #[arg(long, value_name = "GLOB")]
     only: Vec<String>,
 }
 
+/// A folder with all that a page shows of it.
+struct Side {
+    results: Results,
+    summary: Summary,
+    figures: Vec<Figure>,
+}
+
+impl Side {
+    fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Self> {
+        let results = pages::open(folder, catalog, only)?;
+        let summary = Summary::of(&results, folder)?;
+        let (figures, _) = figure::draw(&results, &summary, &[], false)?;
+        Ok(Self { results, summary, figures })
+    }
+
+    fn page<'a>(&'a self, name: &'a str) -> Page<'a> {
+        Page { name, results: &self.results, summary: &self.summary, figures: &self.figures }
+    }
+}
+
 /// Runs the command; prints the file it wrote.
 pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let results = pages::open(&args.results, catalog, &args.only)?;
-    let summary = Summary::of(&results, &args.results)?;
-    let out = match (&args.other, &args.out) {
-        (None, out) => {
-            let out = out.clone().unwrap_or_else(|| args.results.join("report.html"));
-            pages::report(&results, &summary, &out)?;
-            out
-        }
-        (Some(_), None) => {
-            anyhow::bail!("where to? A page about two folders belongs to neither: name it with --out FILE")
-        }
-        (Some(other), Some(out)) => {
-            let others = pages::open(other, catalog, &args.only)?;
+    anyhow::ensure!(args.other.is_none() || args.out.is_some(), "comparing two folders requires --out FILE");
+    let side = Side::open(&args.results, catalog, &args.only)?;
+    let html = match &args.other {
+        None => report::html(&side.page(&side.summary.name))?,
+        Some(other) => {
             let names = [&args.results, other].map(|folder| folder.display().to_string());
-            let second = Summary::of(&others, other)?;
-            pages::report_of_two(names, [&results, &others], [&summary, &second], out)?;
-            out.clone()
+            let other = Side::open(other, catalog, &args.only)?;
+            let findings = by_cell(&side.results.records).and_then(|old| {
+                let new = by_cell(&other.results.records)?;
+                folders::compare(&old, &new, &Design::default())
+            });
+            let sides = [side.page(&names[0]), other.page(&names[1])];
+            report::side_by_side(&Beside { sides, findings: findings.map_err(|error| error.to_string()) })?
         }
     };
+    let out = args.out.clone().unwrap_or_else(|| args.results.join("report.html"));
+    files::write_bytes(&out, html.as_bytes())?;
     print(&format!("{}\n", out.display()))
 }

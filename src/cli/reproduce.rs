@@ -9,8 +9,8 @@ use super::{data as data_command, interrupt, note, pages, print};
 use crate::dataset::{DataDir, Request};
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan};
-use crate::render::figure::FileFormat;
 use crate::render::tables::claims;
+use crate::render::{self, Summary};
 use crate::run::session::{self, Finished, Report};
 use crate::store::folder::{self, Contents};
 use crate::store::manifest::Manifest;
@@ -140,26 +140,20 @@ fn execute(
     }
     Ok((folder, reports))
 }
-/// Figures, tables, report and summary; prints the claims. The page, and how many figure files there are.
+
+/// Figures, tables, report and summary; prints the claims. The report, and how many files of figures and tables were written.
 fn write_pages(results: &Results, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
-    let go_on = || {
-        let stopped = interrupt::flag().load(Ordering::Relaxed);
-        anyhow::ensure!(!stopped, "stopped; all runs are done, the same command makes the pages");
+    let begin = |step: &str| {
+        if interrupt::flag().load(Ordering::Relaxed) {
+            return Err(crate::Error::invalid("stopped; all runs are done, the same command makes the pages"));
+        }
+        say(step);
         Ok(())
     };
-    let summary = pages::Summary::of(results, out)?;
-    go_on()?;
-    say("drawing figures");
-    let formats = [FileFormat::Svg, FileFormat::Png, FileFormat::Pdf];
-    let mut drawn = pages::figures(results, &out.join("figures"), &formats, &[])?;
-    drawn.extend(pages::tables(results, &summary.league, &out.join("tables"))?);
-    go_on()?;
-    say("writing the report");
-    let page = out.join("report.html");
-    pages::report(results, &summary, &page)?;
-    pages::summary(&summary, out)?;
-    go_on()?;
+    let summary = Summary::of(results, out)?;
+    let made = render::write_pages(results, &summary, out, &begin)?;
+    pages::note_left_out(&made.left_out);
     print(&claims::text(&summary.claims))?;
     summary.regimes.iter().try_for_each(|regime| print(&format!("{}\n", regime.text())))?;
-    Ok((page, drawn.len()))
+    Ok((made.report, made.files.len()))
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use super::engines::{self, EngineArgs};
+use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
-use super::{TextOrJson, note, print};
+use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
@@ -23,6 +24,7 @@ use crate::run::shard::list::IdFile;
 use crate::run::shard::{self, MOST_SHARDS, part};
 use crate::run::{host, oracle_cost};
 use crate::store::files;
+use crate::table::Format;
 
 /// The shards of a config on a SLURM cluster
 #[derive(Clone, Debug, clap::Args)]
@@ -74,8 +76,8 @@ struct StatusArgs {
     /// Result folder
     results: PathBuf,
     /// Output: a table, or one JSON object
-    #[arg(long, value_enum, default_value_t)]
-    format: TextOrJson,
+    #[arg(long, value_parser = table_or_json(), default_value = "table")]
+    format: Format,
     /// A row for every shard
     #[arg(long, short)]
     verbose: bool,
@@ -336,11 +338,11 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
     let shards = status::shards(list.shards(), &found, &jobs, queue.as_deref(), log, host::unix_time());
     match args.format {
-        TextOrJson::Json => {
+        Format::Json => {
             let whole = serde_json::json!({"name": jobs.name, "queue": queue.is_some(), "shards": shards});
             print(&format!("{whole}\n"))?;
         }
-        TextOrJson::Table => {
+        _ => {
             print(&status::table(&shards, args.verbose))?;
             print(&format!("\n{}: {}\n", jobs.name, status::summary(&shards)))?;
             if !status::due(&shards).is_empty() && queue.is_some() {

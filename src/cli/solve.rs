@@ -9,11 +9,13 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
 
-use super::{TextOrJson, interrupt, note, positive, print};
+use super::format::table_or_json;
+use super::{interrupt, note, positive, print};
 use crate::dataset::{DataDir, DatasetInfo, Loaded, Request, npy};
 use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
+use crate::table::Format;
 use ssvm::clock::{ClockKind, Helpers, OracleCost};
 use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::settings::{Budget, Cadence, RunSettings, Until, time_limit};
@@ -70,8 +72,8 @@ pub struct SolveArgs {
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
     /// table or json (one object per evaluation, then a summary).
-    #[arg(long, default_value = "table")]
-    format: TextOrJson,
+    #[arg(long, value_parser = table_or_json(), default_value = "table")]
+    format: Format,
 }
 
 /// A number of seconds that a clock can count.
@@ -119,7 +121,7 @@ pub(super) fn given(matches: &clap::ArgMatches, catalog: &dyn Catalog) -> Vec<(S
 }
 
 struct Printer {
-    format: TextOrJson,
+    format: Format,
     /// Whether gaps are exact, or bounded by a relaxation.
     exact: bool,
     /// The trace columns that are the same in every point.
@@ -138,7 +140,7 @@ impl Printer {
 impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
         let line = match self.format {
-            TextOrJson::Table => format!(
+            Format::Table => format!(
                 "{:>9} {:>11.5} {:>11} {:>9} {:>17.12} {:>17.12} {:>13.5e} {:>8.2}{}{}",
                 point.iteration,
                 point.time_s,
@@ -151,7 +153,7 @@ impl Observer for Printer {
                 if self.exact { String::new() } else { format!(" {:>12.5e} {:>8}", point.oracle_slack, point.proven) },
                 if point.partial { " inside the next iteration" } else { "" }
             ),
-            TextOrJson::Json => {
+            _ => {
                 let mut value = serde_json::to_value(point).unwrap_or_default();
                 if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
                     value.extend(identity.clone());
@@ -215,7 +217,7 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     let count = usize::from(args.threads) - 1;
     let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
     let mut printer = Printer { format: args.format, exact, identity, error: None };
-    if args.format == TextOrJson::Table {
+    if args.format == Format::Table {
         let (primal, gap) = if exact { ("primal", "gap") } else { ("primal at most", "certified gap") };
         let more = if exact { String::new() } else { format!(" {:>12} {:>8}", "oracle slack", "proven") };
         printer.print(&format!(
@@ -234,8 +236,8 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
         anyhow::bail!(STOPPED);
     }
     printer.print(&match args.format {
-        TextOrJson::Table => summary_text(&outcome, exact, n),
-        TextOrJson::Json => summary_json(args, &outcome).to_string(),
+        Format::Table => summary_text(&outcome, exact, n),
+        _ => summary_json(args, &outcome).to_string(),
     });
     outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
     if let Some(path) = &args.save_weights {

@@ -1,6 +1,59 @@
 //! Typed tables and curves → text, Markdown, LaTeX, CSV, HTML, SVG, PNG and PDF.
+//!
+//! In the order of a run of `reproduce`: [`Summary`] holds what was found in a result folder, [`figure`] draws every figure once,
+//! [`tables`] turns findings into tables and text, [`report`] puts all of it into one HTML page. [`style`] is how lines look.
 
 pub mod figure;
 pub mod report;
 pub mod style;
+mod summary;
 pub mod tables;
+
+pub use summary::Summary;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::store::files;
+use crate::study::frame::export;
+use crate::study::frame::load::Results;
+use figure::{FigureRow, FileFormat};
+use report::Page;
+
+/// What [`write_pages`] wrote.
+pub struct Pages {
+    /// Files of figures and tables.
+    pub files: Vec<PathBuf>,
+    /// The report.
+    pub report: PathBuf,
+    /// Figures that the folder has nothing for.
+    pub left_out: Vec<&'static FigureRow>,
+}
+
+/// Writes everything that people look at into a result folder: figures, tables, report and summary. `begin` is called with the
+/// name of each step before it; its error ends the work.
+pub fn write_pages(
+    results: &Results,
+    summary: &Summary,
+    out: &Path,
+    begin: &dyn Fn(&str) -> Result<()>,
+) -> Result<Pages> {
+    begin("drawing figures")?;
+    let (figures, left_out) = figure::draw(results, summary, &[], true)?;
+    let mut files = figure::write(&figures, &out.join("figures"), &FileFormat::ALL)?;
+    files.extend(write_tables(results, summary, &out.join("tables"))?);
+    begin("writing the report")?;
+    let report = out.join("report.html");
+    let page = report::html(&Page { name: &summary.name, results, summary, figures: &figures })?;
+    files::write_bytes(&report, page.as_bytes())?;
+    summary.write(&out.join("summary.json"))?;
+    Ok(Pages { files, report, left_out })
+}
+
+/// Writes the tables behind figures and league as Parquet and CSV; returns the files.
+pub fn write_tables(results: &Results, summary: &Summary, dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut tables = export::tables(&results.frames)?;
+    tables.extend(tables::long::tables(&summary.league)?);
+    let names = [export::write_parquet(&tables, dir)?, export::write_csv(&tables, dir)?].concat();
+    Ok(names.into_iter().map(|name| dir.join(name)).collect())
+}

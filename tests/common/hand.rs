@@ -1,6 +1,11 @@
 //! Hand-made runs: small ones with known answers, and a folder's worth shaped like real ones.
 
+use std::path::Path;
+
 use hdrhistogram::Histogram;
+use ssvm_bench::render::Summary;
+use ssvm_bench::render::figure::{self, Figure, FigureRow};
+use ssvm_bench::render::report::{self, Page};
 use ssvm_bench::store::manifest::Manifest;
 use ssvm_bench::store::{Latencies, RunRecord, Status};
 use ssvm_bench::study::frame::load::Results;
@@ -27,6 +32,18 @@ pub fn results(records: &[RunRecord]) -> Results {
         regime: None,
         at_all_prices: None,
     }
+}
+
+/// Every figure of these results, and the rows of those that they have nothing for.
+pub fn figures(results: &Results, solvers: &[String]) -> ssvm_bench::Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
+    figure::draw(results, &Summary::of(results, Path::new("results"))?, solvers, true)
+}
+
+/// The page about these results.
+pub fn page(name: &str, results: &Results) -> ssvm_bench::Result<String> {
+    let summary = &Summary::of(results, Path::new("results"))?;
+    let (figures, _) = figure::draw(results, summary, &[], false)?;
+    report::html(&Page { name, results, summary, figures: &figures })
 }
 
 /// A run that ended at its iteration budget.

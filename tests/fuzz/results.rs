@@ -4,16 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use ssvm_bench::render::report::{self, Input};
 use ssvm_bench::store::codec;
 use ssvm_bench::store::files;
 use ssvm_bench::store::folder::{Contents, Folder, Store};
 use ssvm_bench::store::manifest::Manifest;
 use ssvm_bench::store::{RunRecord, Status};
-use ssvm_bench::study::claims;
 use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::league::League;
-use ssvm_bench::study::price::BreakEven;
 
 use super::dice::Dice;
 use super::texts::HARNESS;
@@ -124,15 +120,7 @@ fn read_page(_: &Path, bytes: &[u8]) -> bool {
     let contents = Contents { records, damaged: Vec::new() };
     let page = || -> ssvm_bench::Result<String> {
         let results = Results::of(Path::new("here"), Manifest::default(), contents, &*HARNESS, &[])?;
-        let (claims, league) = (claims::check(&results)?, League::of(&results.frames)?);
-        let breakeven = BreakEven::of(&results)?;
-        report::html(&Input {
-            name: "fuzz",
-            results: &results,
-            claims: &claims,
-            league: &league,
-            breakeven: &breakeven,
-        })
+        hand::page("fuzz", &results)
     };
     page().is_ok()
 }

@@ -216,7 +216,7 @@ fn one_failed_repeat_is_named_in_the_evidence() {
     let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
     assert!(row.evidence.contains("over 5 paired repeats; "), "{}", row.evidence);
     assert!(row.evidence.ends_with("; 1 failed"), "{}", row.evidence);
-    let text = tables::claims::grid(&claims).text();
+    let text = tables::claims::table(&claims).text();
     assert_eq!(text.lines().count(), claims.len() + 1);
 }
 

@@ -8,15 +8,11 @@ use std::time::Instant;
 
 use crate::common::hand;
 use ssvm_bench::Harness;
-use ssvm_bench::render::report::{self, Input};
 use ssvm_bench::store::codec;
 use ssvm_bench::store::folder::{Contents, Folder, Store};
 use ssvm_bench::store::manifest::Manifest;
-use ssvm_bench::study::claims;
 use ssvm_bench::study::frame::load::Results;
 use ssvm_bench::study::frame::{Axis, Frames};
-use ssvm_bench::study::league::League;
-use ssvm_bench::study::price::BreakEven;
 
 fn full() -> bool {
     std::env::var_os("SSVM_LOAD").is_some()
@@ -101,10 +97,7 @@ fn many_records_on_a_page() {
         let catalog = Harness::standard();
         let page = measured("records to the page", count, || {
             let results = Results::of(Path::new("here"), Manifest::default(), contents, &catalog, &[]).unwrap();
-            let (claims, league) = (claims::check(&results).unwrap(), League::of(&results.frames).unwrap());
-            let breakeven = BreakEven::of(&results).unwrap();
-            let (name, results) = ("load", &results);
-            report::html(&Input { name, results, claims: &claims, league: &league, breakeven: &breakeven }).unwrap()
+            hand::page("load", &results).unwrap()
         });
         assert!(page.contains("</html>"));
     }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use crate::common::hand;
 use crate::common::records::{executed, point, results, run};
 use ssvm_bench::experiment::{BUILTIN, Experiment};
 use ssvm_bench::render::figure::convergence::{axis_end, drawn_length};
-use ssvm_bench::render::figure::{FIGURES, Source};
 use ssvm_bench::store::Status;
 use ssvm_bench::study::frame::Axis;
 use ssvm_bench::{Budget, Cadence, Catalog, Harness, StopReason, TracePoint, Until};
@@ -80,9 +80,9 @@ fn the_time_axis_ends_where_the_first_solver_ends() {
         let last = band.x[drawn_length(band, end) - 1];
         assert!((last / end - 1.0).abs() < 1e-9, "drawn to {last} of {end}");
     }
-    let row = FIGURES.iter().find(|row| row.name == "runtime_convergence").unwrap();
-    let svg = (row.draw)(&Source::new(&results, &[]), &["usps"]).unwrap().unwrap();
-    assert!(svg.contains("ends where its first solver ends"));
+    let figures = hand::figures(&results, &[]).unwrap().0;
+    let figure = figures.iter().find(|figure| figure.name == "runtime_convergence").unwrap();
+    assert!(figure.svg.contains("x-axes are cut at the shortest run"));
 }
 
 #[test]

@@ -11,14 +11,12 @@ use sha2::{Digest, Sha256};
 use ssvm_bench::Error;
 use ssvm_bench::gate::rounds::Design;
 use ssvm_bench::gate::{folders, measure};
-use ssvm_bench::render::report::{self, Beside, Input};
+use ssvm_bench::render::report::{self, Beside, Page};
+use ssvm_bench::render::{Summary, figure};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::Damage;
 use ssvm_bench::store::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
-use ssvm_bench::study::claims;
 use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::league::League;
-use ssvm_bench::study::price::BreakEven;
 
 const HOSTILE: &str = "libsvm:</script><img src=x onerror=alert(1)>\u{2028}{{data}}";
 
@@ -57,17 +55,7 @@ fn page(records: &[RunRecord]) -> String {
     let path = PathBuf::from("runs/x.parquet");
     let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
     let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
-    let claims = claims::check(&results).unwrap();
-    let breakeven = BreakEven::of(&results).unwrap();
-    let league = League::of(&results.frames).unwrap();
-    report::html(&Input {
-        name: "results <quick>",
-        results: &results,
-        claims: &claims,
-        league: &league,
-        breakeven: &breakeven,
-    })
-    .unwrap()
+    hand::page("results <quick>", &results).unwrap()
 }
 
 fn one_page_with_everything_and_nothing_from_outside() {
@@ -125,14 +113,14 @@ fn two_folders_stand_side_by_side() {
         (point.time_s, point.cpu_s) = (0.8 * point.time_s, 0.8 * point.cpu_s);
     }
     let [old, new] = [folder(&hand::demo(&["usps-synth", "ocr", HOSTILE], 6)), folder(&faster)];
-    let summaries =
-        [&old, &new].map(|r| (claims::check(r).unwrap(), League::of(&r.frames).unwrap(), BreakEven::of(r).unwrap()));
-    let side = |at: usize, name: &'static str, results| Input {
-        name,
-        results,
-        claims: &summaries[at].0,
-        league: &summaries[at].1,
-        breakeven: &summaries[at].2,
+    let made = [&old, &new].map(|results| {
+        let summary = Summary::of(results, Path::new("results")).unwrap();
+        let figures = figure::draw(results, &summary, &[], false).unwrap().0;
+        (summary, figures)
+    });
+    let side = |at: usize, name: &'static str, results| {
+        let (summary, figures) = &made[at];
+        Page { name, results, summary, figures }
     };
     let page = |findings| {
         let sides = [side(0, "results/<before>", &old), side(1, "results/after", &new)];

@@ -1,15 +1,16 @@
-//! From drawing commands to files: a closure that draws in; SVG text, PNG and PDF bytes out.
+//! From drawing commands to files: a closure that draws → SVG text → PNG and PDF bytes.
 
-use std::fmt::Write as _;
+use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
 use plotters::coord::Shift;
 use plotters::drawing::DrawingAreaErrorKind;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use super::theme::{UNIT, pt};
+use super::theme::{self, UNIT, WIDTH, pt};
 use crate::error::{Error, Result};
 use crate::render::style::Style;
 use crate::text::escape;
@@ -22,47 +23,100 @@ pub type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 /// Pixels per point in PNG files: about 220 dots per inch at the width of a page.
 const PNG_SCALE: f32 = 3.0;
 
-/// Draws on a white canvas of this size in points. `title` is read by screen readers; `styles` are those in use.
+thread_local! {
+    static DRAWN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Figures that this thread has drawn so far. A test compares it with the number of figures of a folder.
+pub fn drawn() -> usize {
+    DRAWN.get()
+}
+
+/// Draws a figure of this height in points on white. `title` is read by screen readers; `styles` are those in use.
 pub fn svg<'s>(
     title: &str,
-    (width, height): (f64, f64),
+    height: f64,
     styles: impl IntoIterator<Item = &'s Style>,
     paint: impl FnOnce(&Area) -> Drawn,
 ) -> Result<String> {
+    DRAWN.set(DRAWN.get() + 1);
+    let (w, h) = (pt(WIDTH), pt(height));
     let mut text = String::new();
     {
-        let root = SVGBackend::with_string(&mut text, (pt(width) as u32, pt(height) as u32)).into_drawing_area();
+        let root = SVGBackend::with_string(&mut text, (w as u32, h as u32)).into_drawing_area();
         let drawn = root.fill(&WHITE).and_then(|()| paint(&root)).and_then(|()| root.present());
         drawn.map_err(|e| Error::invalid(format!("figure '{title}' cannot be drawn: {e}")))?;
     }
     let text = dashed(text, styles);
     // The canvas is UNIT times finer than the page: keep the view box, shrink the page.
-    let head_end = text.find('>').map_or(0, |at| at + 1);
-    let mut out = String::with_capacity(text.len() + 200);
-    let (w, h) = (pt(width), pt(height));
-    let _ = write!(
-        out,
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n<title>{}</title>",
+    let body = text.split_once('>').map_or("", |(_, body)| body);
+    Ok(format!(
+        "<svg width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n<title>{}</title>{body}",
         escape(title)
-    );
-    out.push_str(&text[head_end..]);
-    Ok(out)
+    ))
 }
 
-/// Plotters has no dash attribute; every series has a colour of its own, so the colour of a polyline tells its dashes.
+/// Plotters has no dash attribute; every series has a colour of its own, so the colour of a polyline decides its dashes.
 fn dashed<'s>(mut text: String, styles: impl IntoIterator<Item = &'s Style>) -> String {
-    for style in styles {
-        if style.dash.is_empty() {
-            continue;
-        }
+    for style in styles.into_iter().filter(|style| !style.dash.is_empty()) {
         let lengths: Vec<String> = style.dash.iter().map(|d| format!("{}", d * UNIT)).collect();
-        let RGBColor(r, g, b) = style.color;
-        let plain = format!("<polyline fill=\"none\" opacity=\"1\" stroke=\"#{r:02X}{g:02X}{b:02X}\"");
+        let plain = format!("<polyline fill=\"none\" opacity=\"1\" stroke=\"{}\"", style.css().to_uppercase());
         let dashed = format!("{plain} stroke-dasharray=\"{}\"", lengths.join(" "));
         text = text.replace(&plain, &dashed);
     }
     text
+}
+
+/// Drawing in points, from the upper left corner of an area.
+pub trait Draw {
+    /// Text at a place.
+    fn words(&self, words: impl Into<String>, at: (f64, f64), style: TextStyle<'static>) -> Drawn;
+    /// A line through these places.
+    fn line(&self, places: &[(f64, f64)], style: ShapeStyle) -> Drawn;
+    /// A rectangle between two corners.
+    fn rectangle(&self, corners: [(f64, f64); 2], style: ShapeStyle) -> Drawn;
+    /// The part of a whole figure from `top` on, of this height.
+    fn below(&self, top: f64, height: f64) -> Self;
+    /// The heading of a block that begins at `top`, centred at `middle`.
+    fn heading(&self, title: &str, middle: f64) -> Drawn;
+    /// Width in points.
+    fn width(&self) -> f64;
+    /// A title, and in place of a panel why it shows nothing.
+    fn nothing(&self, title: &str, why: &str) -> Drawn;
+}
+
+impl Draw for Area<'_> {
+    fn words(&self, words: impl Into<String>, (x, y): (f64, f64), style: TextStyle<'static>) -> Drawn {
+        self.draw(&Text::new(words.into(), (pt(x), pt(y)), style))
+    }
+
+    fn line(&self, places: &[(f64, f64)], style: ShapeStyle) -> Drawn {
+        self.draw(&PathElement::new(places.iter().map(|(x, y)| (pt(*x), pt(*y))).collect::<Vec<_>>(), style))
+    }
+
+    fn rectangle(&self, corners: [(f64, f64); 2], style: ShapeStyle) -> Drawn {
+        self.draw(&Rectangle::new(corners.map(|(x, y)| (pt(x), pt(y))), style))
+    }
+
+    fn below(&self, top: f64, height: f64) -> Self {
+        self.clone().shrink((0, pt(top)), (pt(WIDTH), pt(height)))
+    }
+
+    fn heading(&self, title: &str, middle: f64) -> Drawn {
+        let words = theme::clip(title, 11.0, WIDTH - 8.0);
+        self.words(words, (4.0, middle), theme::bold(10.0, HPos::Left, VPos::Center))
+    }
+
+    fn width(&self) -> f64 {
+        self.dim_in_pixel().0 as f64 / UNIT
+    }
+
+    fn nothing(&self, title: &str, why: &str) -> Drawn {
+        let (middle, height) = (self.width() / 2.0, self.dim_in_pixel().1 as f64 / UNIT);
+        self.words(title, (middle, 1.5), theme::text(theme::TEXT, HPos::Center, VPos::Top))?;
+        self.words(why, (middle, height / 2.0), theme::text(theme::SMALL, HPos::Center, VPos::Center))
+    }
 }
 
 /// The bundled fonts, and no other.
@@ -79,11 +133,6 @@ fn fonts() -> Arc<fontdb::Database> {
         .clone()
 }
 
-fn tree(svg: &str) -> Result<Tree> {
-    let options = Options { fontdb: fonts(), font_family: "DejaVu Sans".to_owned(), ..Options::default() };
-    Tree::from_str(svg, &options).map_err(|e| Error::invalid(format!("the figure is not valid SVG: {e}")))
-}
-
 /// An SVG and what is needed to turn it into other formats; text is laid out once for all of them.
 pub struct Rendering {
     tree: Tree,
@@ -92,7 +141,9 @@ pub struct Rendering {
 impl Rendering {
     /// Reads the SVG.
     pub fn new(svg: &str) -> Result<Self> {
-        Ok(Self { tree: tree(svg)? })
+        let options = Options { fontdb: fonts(), font_family: "DejaVu Sans".to_owned(), ..Options::default() };
+        let tree = Tree::from_str(svg, &options);
+        Ok(Self { tree: tree.map_err(|e| Error::invalid(format!("the figure is not valid SVG: {e}")))? })
     }
 
     /// PNG bytes.

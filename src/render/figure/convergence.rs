@@ -1,20 +1,17 @@
-//! Oracle convergence, runtime convergence and parameter dynamics: bands in, a row of panels per data set out.
+//! Oracle convergence, runtime convergence and parameter dynamics: bands → a row of panels per data set.
 
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, VPos};
-
-use super::Source;
-use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
-use super::panel::{Line, Panel, Scale};
-use super::theme::{self, INK, WIDTH, pt};
+use super::panel::{self, Line, Panel, Row, Scale};
+use super::{hidden, titles};
 use crate::error::Result;
-use crate::render::style::{self, Style};
-use crate::study::frame::{Axis, Bands, Frames, Quantity};
+use crate::render::style;
+use crate::study::frame::{Axis, Bands, Frames, Quantity, Series};
 use crate::text::seconds;
 
 const HEADING: f64 = 15.0;
 const PANEL: f64 = 122.0;
+/// Most solvers whose bands lose repeats that a legend names.
+const MOST_CHANGES: usize = 4;
 
 /// A figure made of rows of band panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +26,7 @@ pub enum Kind {
 
 impl Kind {
     fn title(self) -> &'static str {
-        match self {
-            Self::Oracle => "oracle convergence",
-            Self::Runtime => "runtime convergence",
-            Self::Dynamics => "parameter dynamics",
-        }
+        ["oracle convergence", "runtime convergence", "parameter dynamics"][self as usize]
     }
 
     fn axis(self) -> Axis {
@@ -45,10 +38,6 @@ impl Kind {
             Self::Dynamics => &[Quantity::Planes, Quantity::Passes],
             _ => &Quantity::CONVERGENCE,
         }
-    }
-
-    fn shows(self, source: &Source<'_>, series: usize) -> bool {
-        source.shown[series] && (self != Self::Dynamics || source.results.frames.series[series].keeps_planes())
     }
 }
 
@@ -72,141 +61,118 @@ pub fn drawn_length(bands: &Bands, end: f64) -> usize {
     inside.min(counted(bands))
 }
 
-/// "n = 9 from iteration 72", "n = 9 from 310 ms": where repeats fall out of a band before its last tenth.
-fn changes(axis: Axis, bands: &Bands, length: usize) -> Vec<String> {
-    let Some(end) = bands.x[..length].last() else { return Vec::new() };
-    let fall = |at: &usize| bands.count[*at] < bands.count[*at - 1] && bands.x[*at] < 0.9 * end;
-    let place = |x: f64| match axis {
-        Axis::Iteration => format!("iteration {x}"),
-        Axis::Time => seconds(x),
-        Axis::OracleCalls => format!("call {x}"),
-    };
-    (1..length).filter(fall).map(|at| format!("n = {} from {}", bands.count[at], place(bands.x[at]))).collect()
+/// A line of the figure.
+struct Curve<'a> {
+    series: &'a Series,
+    bands: &'a Bands,
+    /// Leading positions that are drawn.
+    length: usize,
 }
 
-/// What a legend says about bands: "line = median, band = min–max of 10 repeats", where n changes, what is cut, failures.
-fn notes(kind: Kind, frames: &Frames, bands: &[Bands], shown: &[(usize, usize)]) -> Vec<String> {
-    let series = || shown.iter().map(|(s, _)| &frames.series[*s]);
-    let drawn = || series().map(|s| s.completed + s.censored);
-    let (least, most) = (drawn().min(), drawn().max());
-    let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
-    let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
-    let plural = if most == 1 { "" } else { "s" };
-    let mut notes = vec![format!("line = median, band = min–max of {count} repeat{plural}")];
-    if shown.iter().any(|(s, length)| *length < bands[*s].x.len()) {
-        let axis = if kind == Kind::Runtime { "time" } else { "iteration" };
-        notes.push(format!("the {axis} axis of a data set ends where its first solver ends"));
+/// Draws the figure of these data sets with the series that are shown.
+pub fn draw(kind: Kind, frames: &Frames, shown: &[bool], datasets: &[&str]) -> Result<String> {
+    let (all, styles) = (frames.bands(kind.axis())?, style::styles(frames));
+    let mut sets: Vec<Vec<Curve>> = Vec::new();
+    for dataset in datasets {
+        let drawn = |s: &usize| shown[*s] && (kind != Kind::Dynamics || frames.series[*s].keeps_planes());
+        let series: Vec<usize> = frames.series_of(dataset).filter(drawn).collect();
+        let end = axis_end(series.iter().map(|s| &all[*s]));
+        let curve = |s: usize| Curve { series: &frames.series[s], bands: &all[s], length: drawn_length(&all[s], end) };
+        sets.push(series.into_iter().map(curve).collect());
     }
-    if kind != Kind::Dynamics && shown.iter().any(|(s, length)| bands[*s].carried(*length)) {
-        notes.push("a run that reached its gap stays at its last value".to_owned());
-    }
-    let told: Vec<String> = shown
-        .iter()
-        .map(|(s, length)| (&frames.series[*s], changes(kind.axis(), &bands[*s], *length)))
-        .filter(|(_, changes)| !changes.is_empty())
-        .map(|(series, changes)| format!("{} on {}: {}", series.display, series.title, changes.join(", ")))
-        .collect();
-    if !told.is_empty() {
-        let more = if told.len() > 4 { format!("; and {} more", told.len() - 4) } else { String::new() };
-        notes.push(format!("{}{more}", told[..told.len().min(4)].join("; ")));
-    }
-    let failed: usize = series().map(|s| s.failed).sum();
-    if failed > 0 {
-        let (all, censored) =
-            (failed + series().map(|s| s.completed).sum::<usize>(), series().map(|s| s.censored).sum::<usize>());
-        let counted =
-            if censored > 0 { format!("; {censored} of them count as far as they went") } else { String::new() };
-        notes.push(format!("{failed} of {all} runs failed{counted}"));
-    }
-    notes
-}
-
-/// Draws the figure of these data sets.
-pub fn draw(kind: Kind, source: &Source<'_>, datasets: &[&str]) -> Result<String> {
-    let (frames, bands) = (&source.results.frames, source.bands(kind.axis())?);
-    let styles = style::styles(frames);
-    let mut entries: Vec<(String, Style)> = Vec::new();
-    for series in datasets.iter().flat_map(|dataset| shown_of(kind, source, dataset)).map(|s| &frames.series[s]) {
-        let entry = (series.display.clone(), styles[&series.label]);
-        if !entries.contains(&entry) {
-            entries.push(entry);
-        }
-    }
-    let ends: Vec<f64> = datasets.iter().map(|d| axis_end(shown_of(kind, source, d).map(|s| &bands[s]))).collect();
-    let lengths = |(dataset, end): (&&str, &f64)| -> Vec<(usize, usize)> {
-        shown_of(kind, source, dataset).map(|s| (s, drawn_length(&bands[s], *end))).collect()
-    };
-    let drawn: Vec<(usize, usize)> = datasets.iter().zip(&ends).flat_map(lengths).collect();
-    let mut notes = notes(kind, frames, bands, &drawn);
-    if kind != Kind::Dynamics && datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {
-        notes.push("shaded: not known of the optimum, nothing is compared below".to_owned());
-    }
-    if kind != Kind::Dynamics {
-        notes.push("P primal, D dual, B_lo and B_up the best bounds of the optimum".to_owned());
-    }
-    let no_dual: Vec<&str> = entries_without_dual(frames, &drawn);
-    if kind != Kind::Dynamics && !no_dual.is_empty() {
-        notes.push(format!("without a dual, in the first panel only: {}", no_dual.join(", ")));
-    }
-    notes.extend(source.hidden(datasets));
-    let legend = Legend::new(entries, &notes);
-    let row = HEADING + PANEL;
-    let height = row * datasets.len() as f64 + legend.height();
-    let title = format!("{}: {}", kind.title(), source.titles(datasets));
-    canvas::svg(&title, (WIDTH, height), styles.values(), |root| {
-        for (at, dataset) in datasets.iter().enumerate() {
-            let top = row * at as f64;
-            let heading = theme::bold(10.0, INK, HPos::Left, VPos::Center);
-            root.draw(&Text::new(
-                theme::clip(frames.title(dataset), 11.0, WIDTH - 8.0),
-                (pt(4.0), pt(top + HEADING / 2.0)),
-                heading,
-            ))?;
-            let area = root.clone().shrink((0, pt(top + HEADING)), (pt(WIDTH), pt(PANEL)));
-            draw_row(kind, source, bands, (dataset, ends[at]), &area)?;
-        }
-        legend.draw(root, row * datasets.len() as f64)
-    })
-}
-
-/// Names of the drawn solvers that have no dual.
-fn entries_without_dual<'a>(frames: &'a Frames, drawn: &[(usize, usize)]) -> Vec<&'a str> {
-    let mut names: Vec<&str> =
-        drawn.iter().map(|(s, _)| &frames.series[*s]).filter(|s| !s.has_dual).map(|s| s.display.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-fn shown_of<'a>(kind: Kind, source: &'a Source<'_>, dataset: &'a str) -> impl Iterator<Item = usize> + 'a {
-    source.results.frames.series_of(dataset).filter(move |s| kind.shows(source, *s))
-}
-
-fn draw_row(kind: Kind, source: &Source<'_>, bands: &[Bands], (dataset, end): (&str, f64), area: &Area) -> Drawn {
-    let frames = &source.results.frames;
-    let styles = style::styles(frames);
-    let quantities = kind.quantities();
-    for (cell, quantity) in area.split_evenly((1, quantities.len())).iter().zip(quantities) {
-        let lines = shown_of(kind, source, dataset).map(|s| {
-            let (band, length) = (bands[s].of(*quantity), drawn_length(&bands[s], end));
-            Line {
-                style: styles[&frames.series[s].label],
-                x: &bands[s].x[..length],
-                y: [&band.min[..length], &band.median[..length], &band.max[..length]],
-            }
-        });
-        let panel = Panel {
+    let mut rows = Vec::new();
+    for (dataset, curves) in datasets.iter().zip(&sets) {
+        let panel = |quantity: &Quantity| Panel {
             title: frames.panel_title(*quantity, dataset),
-            x_title: if kind == Kind::Runtime { "solver time (s)" } else { "iteration" }.to_owned(),
-            y_title: quantity.unit().to_owned(),
+            x_title: if kind == Kind::Runtime { "solver time (s)" } else { "iteration" },
+            y_title: quantity.unit(),
             x: Scale::Log,
             y: if kind == Kind::Dynamics { Scale::Linear } else { Scale::Log },
-            lines: lines.collect(),
+            lines: curves.iter().map(|curve| curve.line(*quantity, styles[&curve.series.label])).collect(),
             floor: quantity.is_suboptimality().then(|| frames.floor(dataset)),
             level: None,
             marks: Vec::new(),
         };
-        panel.draw(cell)?;
+        let panels = kind.quantities().iter().map(panel).collect();
+        rows.push(Row { heading: frames.title(dataset).to_owned(), panels });
     }
-    Ok(())
+    let curves: Vec<&Curve> = sets.iter().flatten().collect();
+    let mut notes = notes(kind, &curves);
+    if kind != Kind::Dynamics {
+        notes.extend(notes_on_bounds(frames, datasets, &curves));
+    }
+    notes.extend(hidden(frames, shown, datasets));
+    let entries = curves.iter().map(|curve| (curve.series.display.clone(), styles[&curve.series.label]));
+    let legend = Legend::new(entries, &notes);
+    let title = format!("{}: {}", kind.title(), titles(frames, datasets));
+    panel::rows(&title, styles.values(), &rows, (HEADING, PANEL), &legend)
+}
+
+impl Curve<'_> {
+    fn line(&self, quantity: Quantity, style: style::Style) -> Line {
+        let (band, length) = (self.bands.of(quantity), self.length);
+        let y = [&band.min, &band.median, &band.max].map(|column| column[..length].to_vec());
+        Line { style, x: self.bands.x[..length].to_vec(), y }
+    }
+
+    /// "BCFW on USPS: n = 9 from iteration 72": where repeats leave the band before its last tenth.
+    fn changes(&self, axis: Axis) -> Option<String> {
+        let Bands { x, count, .. } = self.bands;
+        let end = x[..self.length].last()?;
+        let place = |x: f64| match axis {
+            Axis::Iteration => format!("iteration {x}"),
+            Axis::Time => seconds(x),
+            Axis::OracleCalls => format!("call {x}"),
+        };
+        let falls = (1..self.length).filter(|at| count[*at] < count[*at - 1] && x[*at] < 0.9 * end);
+        let falls: Vec<String> = falls.map(|at| format!("n = {} from {}", count[at], place(x[at]))).collect();
+        let series = self.series;
+        (!falls.is_empty()).then(|| format!("{} on {}: {}", series.display, series.title, falls.join(", ")))
+    }
+}
+
+/// What a legend says about bands: repeats, where their number changes, what is cut, failures.
+fn notes(kind: Kind, curves: &[&Curve]) -> Vec<String> {
+    let repeats = || curves.iter().map(|curve| curve.series.completed + curve.series.censored);
+    let (least, most) = (repeats().min().unwrap_or(0), repeats().max().unwrap_or(0));
+    let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+    let plural = if most == 1 { "" } else { "s" };
+    let mut notes = vec![format!("line = median, band = min–max of {count} repeat{plural}")];
+    if curves.iter().any(|curve| curve.length < curve.bands.x.len()) {
+        notes.push("x-axes are cut at the shortest run of a data set".to_owned());
+    }
+    if kind != Kind::Dynamics && curves.iter().any(|curve| curve.bands.carried(curve.length)) {
+        notes.push("a run that reached its gap stays at its last value".to_owned());
+    }
+    let mut changes: Vec<String> = curves.iter().filter_map(|curve| curve.changes(kind.axis())).collect();
+    if changes.len() > MOST_CHANGES {
+        let more = format!("and {} more", changes.len() - MOST_CHANGES);
+        changes.splice(MOST_CHANGES.., [more]);
+    }
+    notes.extend((!changes.is_empty()).then(|| changes.join("; ")));
+    let sum = |of: fn(&Series) -> usize| curves.iter().map(|curve| of(curve.series)).sum::<usize>();
+    let (failed, censored) = (sum(|s| s.failed), sum(|s| s.censored));
+    if failed > 0 {
+        let counted =
+            if censored > 0 { format!("; {censored} of them count as far as they went") } else { String::new() };
+        notes.push(format!("{failed} of {} runs failed{counted}", failed + sum(|s| s.completed)));
+    }
+    notes
+}
+
+/// What a legend says about the optimum and its bounds.
+fn notes_on_bounds(frames: &Frames, datasets: &[&str], curves: &[&Curve]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {
+        notes.push("shaded: uncertainty of the optimum".to_owned());
+    }
+    notes.push("P primal, D dual, B_lo and B_up the best bounds of the optimum".to_owned());
+    let no_dual = curves.iter().filter(|curve| !curve.series.has_dual);
+    let mut no_dual: Vec<&str> = no_dual.map(|curve| curve.series.display.as_str()).collect();
+    no_dual.sort_unstable();
+    no_dual.dedup();
+    if !no_dual.is_empty() {
+        notes.push(format!("without a dual, in the first panel only: {}", no_dual.join(", ")));
+    }
+    notes
 }

@@ -1,13 +1,13 @@
-//! The paper's two explanatory figures from real computations: the Frank–Wolfe step on a one-dimensional H(w), and
-//! the slope rule on the recorded passes of one iteration.
+//! The paper's two explanatory figures from real computations: the Frank–Wolfe step on a one-dimensional H(w), and the slope
+//! rule on the recorded passes of one iteration.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{self, Area, Drawn};
+use super::canvas::{self, Area, Draw, Drawn};
 use super::legend::Legend;
 use super::panel::{Ticks, Titles, axes, linear_ticks};
-use super::theme::{self, INK, SMALL, WIDTH, pt};
+use super::theme::{self, INK, SMALL, pt, stroke};
 use crate::error::{Error, Result};
 use crate::render::style::Style;
 use crate::store::RunRecord;
@@ -122,10 +122,8 @@ pub fn fw_step() -> Result<String> {
         number(after)
     );
     let legend = Legend::new(entries, &[note]).without_bands();
-    let size = (WIDTH, PANEL + legend.height());
-    canvas::svg("Frank–Wolfe step on a one-dimensional H(w)", size, &COLORS, |root| {
-        let area = root.clone().shrink((0, 0), (pt(WIDTH), pt(PANEL)));
-        let cells = area.split_evenly((1, 2));
+    canvas::svg("Frank–Wolfe step on a one-dimensional H(w)", PANEL + legend.height(), &COLORS, |root| {
+        let cells = root.below(0.0, PANEL).split_evenly((1, 2));
         let square = |w: f64| 0.5 * toy.lambda() * w * w;
         let planes = [step.phi, step.hat, step.new];
         for (cell, with_square) in cells.iter().zip([false, true]) {
@@ -155,15 +153,15 @@ fn fw_panel(
     let titles = Titles { above: title, below: "w", beside: "value at w" };
     let mut chart = axes(cell, &titles, (span(-1.2, 3.0), span(low, high)), 24.0)?;
     let drop = vec![(w, low), (w, high)];
-    chart.draw_series(std::iter::once(PathElement::new(drop, INK.mix(0.45).stroke_width(pt(0.6) as u32))))?;
+    chart.draw_series(std::iter::once(PathElement::new(drop, stroke(INK.mix(0.45), 0.6))))?;
     for (curve, style) in curves.iter().zip(COLORS) {
         let inside = curve.iter().copied().filter(|(_, y)| (low..=high).contains(y));
-        chart.draw_series(LineSeries::new(inside, style.color.stroke_width(pt(1.2) as u32)))?;
+        chart.draw_series(LineSeries::new(inside, stroke(style.color, 1.2)))?;
     }
     for (x, y, style) in dots {
         chart.draw_series(std::iter::once(Circle::new((*x, *y), pt(2.2), style.color.filled())))?;
     }
-    let note = theme::text(SMALL, INK, HPos::Left, VPos::Top);
+    let note = theme::text(SMALL, HPos::Left, VPos::Top);
     chart.draw_series(std::iter::once(Text::new("w", (w + 0.06, high), note)))?;
     Ok(())
 }
@@ -197,9 +195,8 @@ pub fn slope_rule(trace: &PassTrace) -> Result<String> {
     let legend = Legend::new(names.into_iter().zip(styles), &[note]).without_bands();
     // Halfway through the passes that were followed by another; without one, the first pass is the last.
     let middle = trace.exact_end + (approximate / 2).max(1);
-    canvas::svg("The slope rule on a recorded iteration", (WIDTH, PANEL + legend.height()), &styles, |root| {
-        let area = root.clone().shrink((0, 0), (pt(WIDTH), pt(PANEL)));
-        for (cell, at) in area.split_evenly((1, 2)).iter().zip([middle, last]) {
+    canvas::svg("The slope rule on a recorded iteration", PANEL + legend.height(), &styles, |root| {
+        for (cell, at) in root.below(0.0, PANEL).split_evenly((1, 2)).iter().zip([middle, last]) {
             slope_panel(cell, trace, at, &styles)?;
         }
         legend.draw(root, PANEL)
@@ -218,17 +215,16 @@ fn slope_panel(cell: &Area, trace: &PassTrace, at: usize, styles: &[Style; 3]) -
     let top = if y1 > 0.0 { 1.12 * y1 } else { 1.0 };
     let titles = Titles { above: &title, below: "time since the iteration began (ms)", beside: "gain of F" };
     let mut chart = axes(cell, &titles, (span(0.0, 1.04 * x1), span(0.0, top)), 34.0)?;
-    let stroke = |style: Style| style.color.stroke_width(pt(1.2) as u32);
-    let dashed = PathElement::new(vec![path[0], path[at]], stroke(styles[2]));
+    let dashed = PathElement::new(vec![path[0], path[at]], stroke(styles[2].color, 1.2));
     chart.draw_series(std::iter::once(dashed))?;
-    chart.draw_series(LineSeries::new(path[..=trace.exact_end].to_vec(), stroke(styles[0])))?;
-    chart.draw_series(LineSeries::new(path[trace.exact_end..].to_vec(), stroke(styles[1])))?;
+    chart.draw_series(LineSeries::new(path[..=trace.exact_end].to_vec(), stroke(styles[0].color, 1.2)))?;
+    chart.draw_series(LineSeries::new(path[trace.exact_end..].to_vec(), stroke(styles[1].color, 1.2)))?;
     let bold = vec![path[at - 1], path[at]];
-    chart.draw_series(LineSeries::new(bold, styles[1].color.stroke_width(pt(2.4) as u32)))?;
+    chart.draw_series(LineSeries::new(bold, stroke(styles[1].color, 2.4)))?;
     chart.draw_series(path.iter().map(|p| Circle::new(*p, pt(1.5), styles[1].color.filled())))?;
     let sign = if last >= whole { '≥' } else { '<' };
     // F rises from the lower left: the upper left corner is free.
-    let note = theme::text(SMALL, INK, HPos::Left, VPos::Bottom);
+    let note = theme::text(SMALL, HPos::Left, VPos::Bottom);
     let lines = [format!("last pass {} /s", number(last)), format!("{sign} whole {} /s", number(whole))];
     for (k, line) in lines.into_iter().enumerate() {
         let y = top * (0.91 - 0.09 * k as f64);

@@ -1,55 +1,50 @@
-//! The league: standings in; the distribution over gaps of solver time and oracle calls with a name at the end of every
-//! line, and of solver time with a dearer oracle, out.
+//! The league: standings → the distribution over gaps of solver time and of oracle calls, a name at the end of every line.
 
-use super::Source;
-use super::canvas;
+use std::collections::BTreeMap;
+
+use super::canvas::{self, Draw};
 use super::legend::Legend;
 use super::panel::Titles;
 use super::steps::{self, LINE, Steps};
-use super::theme::{WIDTH, pt};
+use super::{Scene, titles};
 use crate::error::Result;
 use crate::render::style::{self, Style};
 use crate::study::league::{League, Measure, Standing};
 
 const GAP: f64 = 8.0;
-/// Height of a panel without names.
-const SMALL_PANEL: f64 = 112.0;
-const DEAR: [Measure; 3] = [Measure::Dear10, Measure::Dear100, Measure::Dear1000];
 
-/// Draws the figure of these data sets; `None` when nobody can be compared.
-pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    let (frames, league) = (&source.results.frames, source.league()?);
-    let standings = compared(league, datasets);
+/// Draws the figure of these data sets; `None` when no two solvers can be compared.
+pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
+    let frames = &scene.results.frames;
+    let standings = compared(&scene.summary.league, datasets);
     if standings.is_empty() {
         return Ok(None);
     }
     let styles = style::styles(frames);
-    let named = Measure::MEASURED.map(|measure| lines(&standings, measure, &styles));
-    let tall = (LINE * named[0].len() as f64 + 44.0).max(120.0);
-    let dear = DEAR.map(|measure| (measure, lines(&standings, measure, &styles)));
-    let top = named.len() as f64 * (tall + GAP);
-    let body = top + SMALL_PANEL + GAP;
-    let legend = Legend::new([], &notes(&standings)).without_bands();
-    let title = format!("league: {}", source.titles(datasets));
-    let svg = canvas::svg(&title, (WIDTH, body + legend.height()), styles.values(), |root| {
-        for (at, (measure, lines)) in Measure::MEASURED.into_iter().zip(&named).enumerate() {
-            let area = root.clone().shrink((0, pt(at as f64 * (tall + GAP))), (pt(WIDTH), pt(tall)));
-            let x = if measure == Measure::Calls { "oracle calls per term" } else { "solver time (s)" };
-            let titles = Titles { above: "share of gaps reached", below: x, beside: "share" };
-            steps::draw(&area, &titles, lines, None, true)?;
-        }
-        let row = root.clone().shrink((0, pt(top)), (pt(WIDTH), pt(SMALL_PANEL)));
-        for (cell, (measure, lines)) in row.split_evenly((1, DEAR.len())).iter().zip(&dear) {
-            let above = format!("oracle {}× as dear", measure.price().unwrap_or(1.0));
-            let titles = Titles { above: &above, below: "solver time (s)", beside: "share" };
-            steps::draw(cell, &titles, lines, None, false)?;
+    let panels = Measure::MEASURED.map(|measure| (measure, lines(&standings, measure, &styles)));
+    let tall = (LINE * panels[0].1.len() as f64 + 44.0).max(120.0);
+    let body = panels.len() as f64 * (tall + GAP);
+    let smallest = |s: &&Standing| s.targets.last().map_or(String::new(), |t| format!("{} to {}", s.title, gap(*t)));
+    let targets: Vec<String> = standings.iter().map(smallest).collect();
+    let mut notes = vec![format!(
+        "over seeds and relative gaps to the certified optimum, two a decade from 1 as far as it is known: {}",
+        targets.join(", ")
+    )];
+    notes.extend(absent(&standings));
+    let legend = Legend::of_notes(&notes);
+    let title = format!("league: {}", titles(frames, datasets));
+    let svg = canvas::svg(&title, body + legend.height(), styles.values(), |root| {
+        for (at, (measure, lines)) in panels.iter().enumerate() {
+            let below = if *measure == Measure::Calls { "oracle calls per term" } else { "solver time (s)" };
+            let titles = Titles { above: "share of gaps reached", below, beside: "share" };
+            steps::draw(&root.below(at as f64 * (tall + GAP), tall), &titles, lines, None)?;
         }
         legend.draw(root, body)
     })?;
     Ok(Some(svg))
 }
 
-/// The standings of these data sets in which somebody can be compared; none when nobody has a rival.
+/// The standings of these data sets that compare solvers at a gap; none when every solver is alone.
 pub(super) fn compared<'a>(league: &'a League, datasets: &[&str]) -> Vec<&'a Standing> {
     let wanted = |s: &&Standing| datasets.contains(&s.dataset.as_str()) && !s.targets.is_empty();
     let standings: Vec<&Standing> = league.standings.iter().filter(wanted).collect();
@@ -57,34 +52,18 @@ pub(super) fn compared<'a>(league: &'a League, datasets: &[&str]) -> Vec<&'a Sta
     if alone { Vec::new() } else { standings }
 }
 
+/// The fewest pairs behind a speed-up of these standings.
+pub(super) fn fewest_pairs<'a>(standings: impl Iterator<Item = &'a Standing>) -> Option<usize> {
+    let scores = standings.flat_map(|standing| &standing.members).flat_map(|member| &member.scores);
+    scores.flat_map(|score| &score.cells).filter_map(|cell| Some(cell.speedup?.pairs)).min()
+}
+
 /// A relative gap as axes write it.
 pub(super) fn gap(target: f64) -> String {
     if target >= 1e-3 { format!("{target}") } else { format!("{target:e}") }
 }
 
-fn notes(standings: &[&Standing]) -> Vec<String> {
-    let smallest = |s: &&Standing| s.targets.last().map_or(String::new(), |t| format!("{} to {}", s.title, gap(*t)));
-    let targets: Vec<String> = standings.iter().map(smallest).collect();
-    let mut notes = vec![format!(
-        "over seeds and relative gaps to the certified optimum, two a decade from 1 as far as it is known: {}",
-        targets.join(", ")
-    )];
-    let mut projected: Vec<&str> = Vec::new();
-    for member in standings.iter().flat_map(|standing| &standing.members) {
-        if member.reads_clock && !projected.contains(&member.display.as_str()) {
-            projected.push(&member.display);
-        }
-    }
-    let mut dear = "dearer oracle: the same runs, each second inside it counted so many times".to_owned();
-    if !projected.is_empty() {
-        dear += &format!("; a projection for solvers that read the clock: {}", projected.join(", "));
-    }
-    notes.push(dear);
-    notes.extend(absent(standings));
-    notes
-}
-
-/// Who was not run on every data set.
+/// The solvers that were not run on every data set.
 pub(super) fn absent(standings: &[&Standing]) -> Option<String> {
     let mut absent: Vec<&str> = Vec::new();
     for member in standings.iter().flat_map(|standing| &standing.members) {
@@ -97,7 +76,7 @@ pub(super) fn absent(standings: &[&Standing]) -> Option<String> {
 }
 
 /// The lines of a measure, solvers of one label put together over data sets.
-fn lines(standings: &[&Standing], measure: Measure, styles: &std::collections::BTreeMap<String, Style>) -> Vec<Steps> {
+fn lines(standings: &[&Standing], measure: Measure, styles: &BTreeMap<String, Style>) -> Vec<Steps> {
     let mut lines: Vec<(&str, Steps)> = Vec::new();
     for member in standings.iter().flat_map(|standing| &standing.members) {
         let score = &member.scores[measure as usize];

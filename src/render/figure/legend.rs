@@ -1,10 +1,10 @@
-//! The legend below a figure: labels with their styles and a note in, wrapped rows of samples out.
+//! The legend below a figure: wrapped rows of samples, then notes.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Area, Drawn};
-use super::theme::{self, BAND_ALPHA, INK, SMALL, TEXT, WIDTH, pt};
+use super::canvas::{Area, Draw, Drawn};
+use super::theme::{self, BAND_ALPHA, SMALL, TEXT, WIDTH, stroke};
 use crate::render::style::Style;
 
 const ROW: f64 = 13.0;
@@ -23,34 +23,30 @@ fn width(label: &str) -> f64 {
 }
 
 impl Legend {
-    /// Wraps the entries and notes into the width of a figure.
+    /// Wraps entries and notes into the width of a figure; an entry that comes again is left out.
     pub fn new(entries: impl IntoIterator<Item = (String, Style)>, notes: &[String]) -> Self {
         let mut rows: Vec<Vec<(String, Style)>> = Vec::new();
-        let mut used = 0.0;
-        for (label, style) in entries {
-            let wide = width(&label);
-            if rows.is_empty() || used + wide > WIDTH {
+        let mut used = f64::INFINITY;
+        for entry in entries {
+            if rows.iter().flatten().any(|known| *known == entry) {
+                continue;
+            }
+            let wide = width(&entry.0);
+            if used + wide > WIDTH {
                 rows.push(Vec::new());
                 used = 0.0;
             }
             used += wide;
             if let Some(row) = rows.last_mut() {
-                row.push((label, style));
+                row.push(entry);
             }
         }
-        let mut lines: Vec<String> = Vec::new();
-        for note in notes {
-            let mut open = String::new();
-            for word in note.split(' ') {
-                if !open.is_empty() && theme::text_width(&open, SMALL) + theme::text_width(word, SMALL) > WIDTH - 16.0 {
-                    lines.push(std::mem::take(&mut open));
-                }
-                open.push_str(if open.is_empty() { "" } else { " " });
-                open.push_str(word);
-            }
-            lines.push(open);
-        }
-        Self { bands: true, rows, notes: lines }
+        Self { bands: true, rows, notes: notes.iter().flat_map(|note| wrapped(note)).collect() }
+    }
+
+    /// Notes alone.
+    pub fn of_notes(notes: &[String]) -> Self {
+        Self::new([], notes)
     }
 
     /// Samples of bare lines.
@@ -70,23 +66,34 @@ impl Legend {
             let total: f64 = row.iter().map(|(label, _)| width(label)).sum::<f64>() - SPACE;
             let mut x = (WIDTH - total) / 2.0;
             for (label, style) in row {
-                let (from, to) = ((pt(x), pt(y)), (pt(x + SAMPLE), pt(y)));
-                let band = [(pt(x), pt(y - 3.0)), (pt(x + SAMPLE), pt(y + 3.0))];
                 if self.bands {
-                    area.draw(&Rectangle::new(band, style.color.mix(BAND_ALPHA).filled()))?;
+                    let band = [(x, y - 3.0), (x + SAMPLE, y + 3.0)];
+                    area.rectangle(band, style.color.mix(BAND_ALPHA).filled())?;
                 }
-                area.draw(&PathElement::new(vec![from, to], style.color.stroke_width(pt(1.2) as u32)))?;
-                let text = theme::text(TEXT, INK, HPos::Left, VPos::Center);
-                area.draw(&Text::new(label.clone(), (pt(x + SAMPLE + 4.0), pt(y)), text))?;
+                area.line(&[(x, y), (x + SAMPLE, y)], stroke(style.color, 1.2))?;
+                area.words(label, (x + SAMPLE + 4.0, y), theme::text(TEXT, HPos::Left, VPos::Center))?;
                 x += width(label);
             }
             y += ROW;
         }
         for note in &self.notes {
-            let text = theme::text(SMALL, INK, HPos::Center, VPos::Center);
-            area.draw(&Text::new(note.clone(), (pt(WIDTH / 2.0), pt(y)), text))?;
+            area.words(note, (WIDTH / 2.0, y), theme::text(SMALL, HPos::Center, VPos::Center))?;
             y += ROW;
         }
         Ok(())
     }
+}
+
+/// A note in lines.
+fn wrapped(note: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in note.split(' ') {
+        let open = lines.last().map_or("", String::as_str);
+        let fits = theme::text_width(open, SMALL) + theme::text_width(word, SMALL) <= WIDTH - 16.0;
+        match lines.last_mut().filter(|open| open.is_empty() || fits) {
+            Some(open) => open.push_str(&format!("{}{word}", if open.is_empty() { "" } else { " " })),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }

@@ -1,5 +1,7 @@
-//! Result tables → SVG, PNG and PDF figures. One file per figure; [`theme`] is how they look, [`panel`] how bands are
-//! drawn, [`canvas`] how drawings become files.
+//! Results → SVG, PNG and PDF figures.
+//!
+//! [`FIGURES`] is the list of them, one file per figure draws it. [`theme`] is how they look, [`panel`], [`steps`] and [`legend`]
+//! are their parts, [`canvas`] makes files of drawings.
 
 mod breakeven;
 pub mod canvas;
@@ -8,31 +10,28 @@ pub mod explain;
 pub mod index;
 mod league;
 mod league_targets;
-pub mod legend;
-pub mod oracle_time;
-pub mod panel;
+mod legend;
+mod oracle_time;
+mod panel;
 mod performance;
 mod steps;
 mod table;
-pub mod theme;
+mod theme;
 
 pub use table::{FIGURES, FigureRow, Quote};
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use super::Summary;
 use crate::error::{Error, Result};
 use crate::store::files;
 use crate::study::frame::load::Results;
-use crate::study::frame::{Axis, Bands, names};
-use crate::study::league::League;
-use crate::study::price::BreakEven;
-use convergence::Kind;
+use crate::study::frame::{Frames, names};
 
 /// File formats of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
     /// For the web and for editing.
     Svg,
@@ -42,127 +41,105 @@ pub enum FileFormat {
     Pdf,
 }
 
+impl FileFormat {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
+
+    /// Extension of its files.
+    pub fn name(self) -> &'static str {
+        ["svg", "png", "pdf"][self as usize]
+    }
+}
+
 /// A drawn figure.
 #[derive(Clone, Debug)]
 pub struct Figure {
+    /// What it shows.
+    pub row: &'static FigureRow,
     /// File name without extension.
     pub name: String,
+    /// Whether it is about all data sets together.
+    pub overall: bool,
     /// SVG text.
     pub svg: String,
 }
 
-/// What figures are drawn from; bands are made once, when the first figure asks for them.
-pub struct Source<'a> {
-    /// Records and tables.
+/// What figures are drawn from.
+pub struct Scene<'a> {
+    /// Curves and profile.
     pub results: &'a Results,
-    /// Which series the figures of the paper show.
+    /// League and break-even table.
+    pub summary: &'a Summary,
+    /// The series that the figures of the paper show.
     pub shown: Vec<bool>,
-    iteration: OnceLock<Vec<Bands>>,
-    time: OnceLock<Vec<Bands>>,
-    league: OnceLock<League>,
-    breakeven: OnceLock<BreakEven>,
-    /// The same in the paper's regime.
-    regime: Option<Box<Source<'a>>>,
+    /// Patterns of solvers that they were chosen by.
+    solvers: &'a [String],
 }
 
-impl<'a> Source<'a> {
-    /// Of a result folder; the figures of the paper show solvers that fit one of the patterns, see [`crate::study::frame::Frames::shown`].
-    pub fn new(results: &'a Results, solvers: &[String]) -> Self {
-        Self {
-            results,
-            shown: results.frames.shown(solvers),
-            iteration: OnceLock::new(),
-            time: OnceLock::new(),
-            league: OnceLock::new(),
-            breakeven: OnceLock::new(),
-            regime: results.regime.as_deref().map(|regime| Box::new(Source::new(regime, solvers))),
-        }
-    }
-
-    /// Solvers over the price of the oracle.
-    pub fn breakeven(&self) -> Result<&BreakEven> {
-        if let Some(breakeven) = self.breakeven.get() {
-            return Ok(breakeven);
-        }
-        let breakeven = BreakEven::of(self.results)?;
-        Ok(self.breakeven.get_or_init(|| breakeven))
-    }
-
-    /// Draws a figure of what was run in the paper's regime; `None` when nothing was, or when that is all there is.
-    fn in_regime(&self, kind: Kind, datasets: &[&str]) -> Result<Option<String>> {
-        let Some(regime) = self.regime.as_deref().filter(|_| self.results.at_all_prices.is_some()) else {
-            return Ok(None);
-        };
-        let run = regime.results.frames.datasets();
+impl Scene<'_> {
+    /// Draws a figure of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
+    fn in_regime(&self, kind: convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
+        let regime = self.results.regime.as_deref().filter(|_| self.results.at_all_prices.is_some());
+        let Some(frames) = regime.map(|regime| &regime.frames) else { return Ok(None) };
+        let run = frames.datasets();
         let both: Vec<&str> = datasets.iter().copied().filter(|dataset| run.contains(dataset)).collect();
-        if both.is_empty() { Ok(None) } else { convergence::draw(kind, regime, &both).map(Some) }
-    }
-
-    /// With tables that are made already.
-    #[must_use]
-    pub fn knowing(self, league: &League, breakeven: &BreakEven) -> Self {
-        Self { league: OnceLock::from(league.clone()), breakeven: OnceLock::from(breakeven.clone()), ..self }
-    }
-
-    /// The headings of some data sets.
-    pub fn titles(&self, datasets: &[&str]) -> String {
-        datasets.iter().map(|dataset| self.results.frames.title(dataset)).collect::<Vec<_>>().join(", ")
-    }
-
-    /// The league of the results.
-    pub fn league(&self) -> Result<&League> {
-        if let Some(league) = self.league.get() {
-            return Ok(league);
+        if both.is_empty() {
+            return Ok(None);
         }
-        let league = League::of(&self.results.frames)?;
-        Ok(self.league.get_or_init(|| league))
-    }
-
-    /// What is not shown of some data sets, for a legend.
-    pub fn hidden(&self, datasets: &[&str]) -> Option<String> {
-        let frames = &self.results.frames;
-        let hidden = datasets.iter().flat_map(|dataset| frames.series_of(dataset)).filter(|s| !self.shown[*s]);
-        let mut labels: Vec<&str> = hidden.map(|s| frames.series[s].label.as_str()).collect();
-        labels.sort_unstable();
-        labels.dedup();
-        let plural = if labels.len() == 1 { "solver is" } else { "solvers are" };
-        (!labels.is_empty()).then(|| format!("{} more {plural} in the figure of the league", labels.len()))
-    }
-
-    /// The bands of every series against iterations or solver time.
-    pub fn bands(&self, axis: Axis) -> Result<&[Bands]> {
-        let cell = if axis == Axis::Time { &self.time } else { &self.iteration };
-        if let Some(bands) = cell.get() {
-            return Ok(bands);
-        }
-        let bands = self.results.frames.bands(axis)?;
-        Ok(cell.get_or_init(|| bands))
+        convergence::draw(kind, frames, &frames.shown(self.solvers), &both).map(Some)
     }
 }
 
-/// All figures of a result folder, and the rows of those that it has nothing for. The figures of the paper show solvers
-/// that fit one of the patterns, see [`crate::study::frame::Frames::shown`].
-pub fn all(results: &Results, solvers: &[String]) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
-    let source = Source::new(results, solvers);
-    if !source.shown.contains(&true) && !solvers.is_empty() {
-        let mut known: Vec<&str> = results.frames.series.iter().map(|series| series.solver.as_str()).collect();
+/// The headings of some data sets.
+fn titles(frames: &Frames, datasets: &[&str]) -> String {
+    datasets.iter().map(|dataset| frames.title(dataset)).collect::<Vec<_>>().join(", ")
+}
+
+/// How many solvers are not shown, for a legend.
+fn hidden(frames: &Frames, shown: &[bool], datasets: &[&str]) -> Option<String> {
+    let hidden = datasets.iter().flat_map(|dataset| frames.series_of(dataset)).filter(|s| !shown[*s]);
+    let mut labels: Vec<&str> = hidden.map(|s| frames.series[s].label.as_str()).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let plural = if labels.len() == 1 { "solver is" } else { "solvers are" };
+    (!labels.is_empty()).then(|| format!("{} more {plural} in the figure of the league", labels.len()))
+}
+
+/// Draws every figure of a result folder once: those over all data sets and, if wanted, one for each data set. Returns also
+/// the rows of figures that the folder has nothing for. The figures of the paper show solvers that match one of the
+/// patterns, see [`Frames::shown`]; patterns that match none are an error.
+pub fn draw(
+    results: &Results,
+    summary: &Summary,
+    solvers: &[String],
+    per_dataset: bool,
+) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
+    let frames = &results.frames;
+    let scene = Scene { results, summary, shown: frames.shown(solvers), solvers };
+    if !scene.shown.contains(&true) && !solvers.is_empty() {
+        let mut known: Vec<&str> = frames.series.iter().map(|series| series.solver.as_str()).collect();
         known.sort_unstable();
         known.dedup();
-        let message = format!("--solvers {} fits no solver; there are: {}", solvers.join(", "), known.join(", "));
-        return Err(Error::invalid(message));
+        let (solvers, known) = (solvers.join(", "), known.join(", "));
+        return Err(Error::invalid(format!("--solvers {solvers} matches no solver; the folder has: {known}")));
     }
-    let datasets = results.frames.datasets();
+    let datasets = frames.datasets();
     let stems = names::file_stems(&datasets);
     let (mut figures, mut left_out) = (Vec::new(), Vec::new());
     for row in FIGURES {
-        match (row.draw)(&source, &datasets)? {
-            Some(svg) => figures.push(Figure { name: row.name.to_owned(), svg }),
+        match (row.draw)(&scene, &datasets)? {
+            Some(svg) => figures.push(Figure { row, name: row.name.to_owned(), overall: true, svg }),
             None => left_out.push(row),
         }
-        for (dataset, stem) in datasets.iter().zip(&stems).filter(|_| row.per_dataset) {
-            if let Some(svg) = (row.draw)(&source, &[dataset])? {
-                figures.push(Figure { name: format!("{}_{stem}", row.name), svg });
-            }
+        for (dataset, stem) in datasets.iter().zip(&stems).filter(|_| per_dataset && row.per_dataset) {
+            let svg = match figures.last() {
+                // The only data set is all of them.
+                Some(Figure { row: last, svg, .. }) if datasets.len() == 1 && last.name == row.name => {
+                    Some(svg.clone())
+                }
+                _ => (row.draw)(&scene, &[dataset])?,
+            };
+            figures.extend(svg.map(|svg| Figure { row, name: format!("{}_{stem}", row.name), overall: false, svg }));
         }
     }
     Ok((figures, left_out))
@@ -175,19 +152,16 @@ pub fn write(figures: &[Figure], dir: &Path, formats: &[FileFormat]) -> Result<V
 }
 
 fn write_one(figure: &Figure, dir: &Path, formats: &[FileFormat]) -> Result<Vec<PathBuf>> {
-    let rendering = if formats.iter().any(|format| *format != FileFormat::Svg) {
-        Some(canvas::Rendering::new(&figure.svg)?)
-    } else {
-        None
-    };
+    let needed = formats.iter().any(|format| *format != FileFormat::Svg);
+    let rendering = needed.then(|| canvas::Rendering::new(&figure.svg)).transpose()?;
     let mut files = Vec::new();
     for format in formats {
-        let (extension, bytes) = match (format, &rendering) {
-            (FileFormat::Png, Some(rendering)) => ("png", rendering.png()?),
-            (FileFormat::Pdf, Some(rendering)) => ("pdf", rendering.pdf()?),
-            _ => ("svg", figure.svg.clone().into_bytes()),
+        let bytes = match (format, &rendering) {
+            (FileFormat::Png, Some(rendering)) => rendering.png()?,
+            (FileFormat::Pdf, Some(rendering)) => rendering.pdf()?,
+            _ => figure.svg.clone().into_bytes(),
         };
-        let path = dir.join(format!("{}.{extension}", figure.name));
+        let path = dir.join(format!("{}.{}", figure.name, format.name()));
         files::write_bytes(&path, &bytes)?;
         files.push(path);
     }

@@ -1,14 +1,14 @@
-//! Oracle time: profile rows in; per data set and solver a bar of the oracle share and the latency distributions out.
+//! Oracle time: per data set and solver a bar of the oracle share and the latency distributions.
 
 use hdrhistogram::Histogram;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::Source;
-use super::canvas::{self, Area, Drawn};
+use super::canvas::{self, Area, Draw, Drawn};
 use super::legend::Legend;
-use super::panel::log_ticks;
-use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt};
+use super::panel::{Ticks, log_ticks};
+use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt, stroke};
+use super::{Scene, hidden, titles};
 use crate::error::Result;
 use crate::render::style::{self, Style};
 use crate::study::frame::profile::ProfileRow;
@@ -20,97 +20,91 @@ const AXIS: f64 = 16.0;
 /// Width of a latency bin, decades.
 const BIN: f64 = 0.05;
 
-/// Left and right edge of the two panels, points.
+/// The two panels: left and right edge in points, and the axis of latencies (log10 of ns), absent without a latency.
 struct Columns {
     share: [f64; 2],
     latency: [f64; 2],
+    ticks: Option<Ticks>,
 }
 
 impl Columns {
-    /// Beside labels of this width; right of the share is room for a number, right of the latency for half a label.
-    fn beside(labels: f64) -> Self {
+    /// Beside the names of the rows. Right of the share stands a number, right of the latency half a label.
+    fn new(rows: &[&ProfileRow]) -> Self {
+        let labels = rows.iter().map(|row| theme::text_width(&row.display, SMALL)).fold(0.0, f64::max);
         let left = (labels + 10.0).clamp(70.0, 170.0);
         let right = WIDTH - 14.0;
         let share = left + 0.37 * (right - left - 42.0);
-        Self { share: [left, share], latency: [share + 42.0, right] }
+        let all = rows.iter().flat_map(|row| [&row.oracle_histogram, &row.approx_histogram]);
+        let range = all.filter(|h| !h.is_empty()).fold(None, |range: Option<(f64, f64)>, h| {
+            let (low, high) = ((h.min().max(1) as f64).log10(), (h.value_at_quantile(0.9999).max(1) as f64).log10());
+            Some(range.map_or((low, high), |(a, b)| (a.min(low), b.max(high))))
+        });
+        let ticks = range.map(|(low, high)| log_ticks(low, high, 5));
+        Self { share: [left, share], latency: [share + 42.0, right], ticks }
     }
 
     fn share_x(&self, share: f64) -> f64 {
         self.share[0] + share * (self.share[1] - self.share[0])
     }
+
+    fn latency_x(&self, log_ns: f64) -> f64 {
+        let span = self.ticks.as_ref().map_or(0.0..1.0, |ticks| ticks.range.clone());
+        let [left, right] = self.latency;
+        left + (log_ns - span.start) / (span.end - span.start) * (right - left)
+    }
+
+    /// Titles, grid lines and their labels.
+    fn draw(&self, root: &Area, bottom: f64) -> Drawn {
+        for (name, [left, right]) in [("oracle share of time (%)", self.share), ("latency of one call", self.latency)] {
+            let at = (f64::midpoint(left, right), TITLE / 2.0);
+            root.words(name, at, theme::text(TEXT, HPos::Center, VPos::Center))?;
+        }
+        let shares = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (self.share_x(share), format!("{}", 100.0 * share)));
+        let ticks = self.ticks.iter().flat_map(|ticks| &ticks.at);
+        for (x, label) in shares.into_iter().chain(ticks.map(|tick| (self.latency_x(*tick), unit_label(*tick)))) {
+            root.line(&[(x, TITLE), (x, bottom)], stroke(GRID, 0.4))?;
+            root.words(label, (x, bottom + 3.0), theme::text(SMALL, HPos::Center, VPos::Top))?;
+        }
+        Ok(())
+    }
 }
 
 /// Draws the figure of these data sets.
-pub fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<String> {
-    let frames = &source.results.frames;
-    // A row of the profile for every series.
-    let profile = || source.results.profile.iter().zip(&source.shown).filter(|(_, shown)| **shown).map(|(row, _)| row);
+pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<String> {
+    let frames = &scene.results.frames;
     let styles = style::styles(frames);
-    let blocks: Vec<(&str, Vec<&ProfileRow>)> =
-        datasets.iter().map(|dataset| (*dataset, profile().filter(|row| row.dataset == *dataset).collect())).collect();
-    let body: f64 = blocks.iter().map(|(_, rows)| HEADING + ROW * rows.len() as f64).sum();
-    let rows = || blocks.iter().flat_map(|(_, rows)| rows);
-    let all = rows().flat_map(|row| [&row.oracle_histogram, &row.approx_histogram]).filter(|h| !h.is_empty());
-    let range = all.fold(None, |range: Option<(f64, f64)>, h| {
-        let (low, high) = ((h.min().max(1) as f64).log10(), (h.value_at_quantile(0.9999).max(1) as f64).log10());
-        Some(range.map_or((low, high), |(a, b)| (a.min(low), b.max(high))))
-    });
-    let clocks: Vec<&str> = rows().map(|row| row.clock.as_str()).filter(|c| *c != "wall" && !c.is_empty()).collect();
+    // The profile has a row for every series.
+    let shown = scene.results.profile.iter().zip(&scene.shown).filter(|(_, shown)| **shown).map(|(row, _)| row);
+    let rows: Vec<&ProfileRow> = shown.filter(|row| datasets.contains(&row.dataset.as_str())).collect();
     let mut notes = vec![
         "bar = median share, whisker = min–max over repeats".to_owned(),
         "filled = exact oracle calls, outline = approximate steps (sampled), tick = median".to_owned(),
     ];
-    if let Some(clock) = clocks.first() {
-        notes.push(format!("shares on the {clock} clock, latencies in wall time"));
+    if let Some(row) = rows.iter().find(|row| row.clock != "wall" && !row.clock.is_empty()) {
+        notes.push(format!("shares on the {} clock, latencies in wall time", row.clock));
     }
-    notes.extend(source.hidden(datasets));
-    let legend = Legend::new([], &notes);
-    let widest = rows().map(|row| theme::text_width(&row.display, SMALL)).fold(0.0, f64::max);
-    let columns = Columns::beside(widest);
-    let title = format!("oracle time: {}", source.titles(datasets));
-    canvas::svg(&title, (WIDTH, TITLE + body + AXIS + legend.height()), styles.values(), |root| {
-        let bottom = TITLE + body;
-        let ticks = range.map(|(low, high)| log_ticks(low, high, 5));
-        let latency_x = |p: f64| {
-            let span = ticks.as_ref().map_or(0.0..1.0, |t| t.range.clone());
-            let [left, right] = columns.latency;
-            left + (p - span.start) / (span.end - span.start) * (right - left)
-        };
-        let head = theme::text(TEXT, INK, HPos::Center, VPos::Center);
-        for (name, [left, right]) in
-            [("oracle share of time (%)", columns.share), ("latency of one call", columns.latency)]
-        {
-            root.draw(&Text::new(name, (pt(f64::midpoint(left, right)), pt(TITLE / 2.0)), head.clone()))?;
-        }
-        for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-            rule(root, columns.share_x(share), bottom, format!("{}", 100.0 * share))?;
-        }
-        for tick in ticks.as_ref().map_or(&[][..], |t| &t.at) {
-            rule(root, latency_x(*tick), bottom, unit_label(*tick))?;
-        }
+    notes.extend(hidden(frames, &scene.shown, datasets));
+    let legend = Legend::of_notes(&notes);
+    let columns = Columns::new(&rows);
+    let bottom = TITLE + HEADING * datasets.len() as f64 + ROW * rows.len() as f64;
+    let title = format!("oracle time: {}", titles(frames, datasets));
+    canvas::svg(&title, bottom + AXIS + legend.height(), styles.values(), |root| {
+        columns.draw(root, bottom)?;
         let mut y = TITLE;
-        for (dataset, rows) in &blocks {
-            let heading = theme::bold(TEXT, INK, HPos::Left, VPos::Center);
+        for dataset in datasets {
             // Long names run over the grid: the page below them is cleared first.
-            let heading_text = theme::clip(frames.title(dataset), 10.0, WIDTH - 8.0);
-            let wide = theme::text_width(&heading_text, TEXT) * 1.15 + 8.0;
-            root.draw(&Rectangle::new([(0, pt(y + 1.0)), (pt(wide), pt(y + HEADING - 1.0))], WHITE.filled()))?;
-            root.draw(&Text::new(heading_text, (pt(4.0), pt(y + HEADING / 2.0)), heading))?;
+            let heading = theme::clip(frames.title(dataset), 10.0, WIDTH - 8.0);
+            let wide = theme::text_width(&heading, TEXT) * 1.15 + 8.0;
+            root.rectangle([(0.0, y + 1.0), (wide, y + HEADING - 1.0)], WHITE.filled())?;
+            root.words(heading, (4.0, y + HEADING / 2.0), theme::bold(TEXT, HPos::Left, VPos::Center))?;
             y += HEADING;
-            for row in rows {
-                draw_row(root, row, &styles[&row.label], y + ROW / 2.0, &columns, &latency_x)?;
+            for row in rows.iter().filter(|row| row.dataset == *dataset) {
+                draw_row(root, row, styles[&row.label], y + ROW / 2.0, &columns)?;
                 y += ROW;
             }
         }
         legend.draw(root, bottom + AXIS)
     })
-}
-
-/// A vertical grid line with its label.
-fn rule(root: &Area, x: f64, bottom: f64, label: String) -> Drawn {
-    let line = vec![(pt(x), pt(TITLE)), (pt(x), pt(bottom))];
-    root.draw(&PathElement::new(line, GRID.stroke_width(pt(0.4) as u32)))?;
-    root.draw(&Text::new(label, (pt(x), pt(bottom + 3.0)), theme::text(SMALL, INK, HPos::Center, VPos::Top)))
 }
 
 fn unit_label(log_ns: f64) -> String {
@@ -124,38 +118,22 @@ fn unit_label(log_ns: f64) -> String {
     format!("{} {unit}", (ns / scale * 100.0).round() / 100.0)
 }
 
-fn draw_row(
-    root: &Area,
-    row: &ProfileRow,
-    style: &Style,
-    y: f64,
-    columns: &Columns,
-    latency_x: &dyn Fn(f64) -> f64,
-) -> Drawn {
-    let label = theme::text(SMALL, INK, HPos::Right, VPos::Center);
+fn draw_row(root: &Area, row: &ProfileRow, style: Style, y: f64, columns: &Columns) -> Drawn {
     let name = theme::clip(&row.display, SMALL, 165.0);
-    root.draw(&Text::new(name, (pt(columns.share[0] - 4.0), pt(y)), label))?;
-    let left_text = theme::text(SMALL, INK, HPos::Left, VPos::Center);
+    root.words(name, (columns.share[0] - 4.0, y), theme::text(SMALL, HPos::Right, VPos::Center))?;
+    let left = theme::text(SMALL, HPos::Left, VPos::Center);
     let Some(share) = row.share else {
-        let text = format!("no run ended well ({} failed)", row.failed);
-        return root.draw(&Text::new(text, (pt(columns.share[0] + 4.0), pt(y)), left_text));
+        return root.words(format!("no run ended well ({} failed)", row.failed), (columns.share[0] + 4.0, y), left);
     };
-    let x = |share: f64| columns.share_x(share);
-    root.draw(&Rectangle::new(
-        [(pt(x(0.0)), pt(y - 5.0)), (pt(x(share.median)), pt(y + 5.0))],
-        style.color.mix(0.75).filled(),
-    ))?;
-    let ink = INK.stroke_width(pt(0.8) as u32);
-    root.draw(&PathElement::new(vec![(pt(x(share.min)), pt(y)), (pt(x(share.max)), pt(y))], ink))?;
-    for end in [share.min, share.max] {
-        root.draw(&PathElement::new(vec![(pt(x(end)), pt(y - 2.5)), (pt(x(end)), pt(y + 2.5))], ink))?;
+    let [low, middle, high] = [share.min, share.median, share.max].map(|share| columns.share_x(share));
+    root.rectangle([(columns.share[0], y - 5.0), (middle, y + 5.0)], style.color.mix(0.75).filled())?;
+    root.line(&[(low, y), (high, y)], stroke(INK, 0.8))?;
+    for end in [low, high] {
+        root.line(&[(end, y - 2.5), (end, y + 2.5)], stroke(INK, 0.8))?;
     }
-    let percent = format!("{:.0} %", 100.0 * share.median);
-    root.draw(&Text::new(percent, (pt(x(share.max) + 4.0), pt(y)), left_text))?;
-    for (histogram, filled) in [(&row.oracle_histogram, true), (&row.approx_histogram, false)] {
-        violin(root, histogram, style, filled, y, columns.latency, latency_x)?;
-    }
-    Ok(())
+    root.words(format!("{:.0} %", 100.0 * share.median), (high + 4.0, y), left)?;
+    violin(root, &row.oracle_histogram, Some(style), y, columns)?;
+    violin(root, &row.approx_histogram, None, y, columns)
 }
 
 /// Share of the counts in each bin of [`BIN`] decades of ns, smoothed over neighbours, as (centre, height ≤ 1).
@@ -174,35 +152,28 @@ fn density(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
     smooth.into_iter().enumerate().map(|(k, count)| (centre(k), count / top)).collect()
 }
 
-fn violin(
-    root: &Area,
-    histogram: &Histogram<u64>,
-    style: &Style,
-    filled: bool,
-    y: f64,
-    [left, right]: [f64; 2],
-    latency_x: &dyn Fn(f64) -> f64,
-) -> Drawn {
+/// The distribution around `y`: filled with the colour of a style, or an outline.
+fn violin(root: &Area, histogram: &Histogram<u64>, fill: Option<Style>, y: f64, columns: &Columns) -> Drawn {
     if histogram.is_empty() {
         return Ok(());
     }
-    let place = |p: f64| pt(latency_x(p).clamp(left, right));
+    let place = |p: f64| columns.latency_x(p).clamp(columns.latency[0], columns.latency[1]);
     // Bins thinner than a hair are the long tail; its quantiles are in the profile table.
     let bins: Vec<(f64, f64)> = density(histogram).into_iter().filter(|(_, height)| *height > 0.005).collect();
     for part in bins.chunk_by(|a, b| b.0 - a.0 < 1.5 * BIN) {
-        let upper = part.iter().map(|(p, height)| (place(*p), pt(y - 6.5 * height)));
-        let lower = part.iter().rev().map(|(p, height)| (place(*p), pt(y + 6.5 * height)));
-        let mut edge: Vec<(i32, i32)> = upper.chain(lower).collect();
-        if filled {
+        let upper = part.iter().map(|(p, height)| (place(*p), y - 6.5 * height));
+        let lower = part.iter().rev().map(|(p, height)| (place(*p), y + 6.5 * height));
+        let mut edge: Vec<(f64, f64)> = upper.chain(lower).collect();
+        if let Some(style) = fill {
+            let edge: Vec<(i32, i32)> = edge.iter().map(|(x, y)| (pt(*x), pt(*y))).collect();
             root.draw(&Polygon::new(edge, style.color.mix(0.6)))?;
         } else {
             edge.extend(edge.first().copied());
-            root.draw(&PathElement::new(edge, INK.stroke_width(pt(0.6) as u32)))?;
+            root.line(&edge, stroke(INK, 0.6))?;
         }
     }
     let median = place((histogram.value_at_quantile(0.5).max(1) as f64).log10());
-    let tick = vec![(median, pt(y - 6.5)), (median, pt(y + 6.5))];
-    root.draw(&PathElement::new(tick, INK.stroke_width(pt(1.0) as u32)))
+    root.line(&[(median, y - 6.5), (median, y + 6.5)], stroke(INK, 1.0))
 }
 
 #[cfg(test)]

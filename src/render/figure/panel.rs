@@ -1,12 +1,13 @@
-//! One panel: lines with bands in; axes with ticks at decades, grid, bands and lines drawn on an area out.
+//! One panel: lines with bands → axes with ticks at decades, grid, bands and lines. And rows of panels, one per data set.
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::drawing::DrawingAreaErrorKind;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Area, Drawn};
-use super::theme::{self, BAND_ALPHA, GRID, INK, SMALL, TEXT, pt};
+use super::canvas::{self, Area, Draw, Drawn};
+use super::legend::Legend;
+use super::theme::{self, BAND_ALPHA, GRID, INK, SMALL, TEXT, pt, stroke};
 use crate::render::style::Style;
 
 /// How values become positions.
@@ -27,40 +28,78 @@ impl Scale {
         }
         .filter(|p| p.is_finite())
     }
+
+    fn ticks(self, low: f64, high: f64, most: usize) -> Ticks {
+        match self {
+            Self::Linear => linear_ticks(low, high, most),
+            Self::Log => log_ticks(low, high, most),
+        }
+    }
 }
 
-/// One line with its band; the slices are of one length.
+/// One line with its band; the columns are of one length.
 #[derive(Clone, Debug)]
-pub struct Line<'a> {
+pub struct Line {
     /// Colour and dashes.
     pub style: Style,
     /// Positions.
-    pub x: &'a [f64],
+    pub x: Vec<f64>,
     /// Lower edge, line, upper edge.
-    pub y: [&'a [f64]; 3],
+    pub y: [Vec<f64>; 3],
 }
 
 /// One panel.
 #[derive(Clone, Debug)]
-pub struct Panel<'a> {
+pub struct Panel {
     /// Above it.
     pub title: String,
     /// Below it.
-    pub x_title: String,
+    pub x_title: &'static str,
     /// Beside it.
-    pub y_title: String,
+    pub y_title: &'static str,
     /// Horizontal scale.
     pub x: Scale,
     /// Vertical scale; a linear one starts at 0.
     pub y: Scale,
     /// What it shows.
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<Line>,
     /// Values below this are not known; shaded when it is in sight.
     pub floor: Option<f64>,
     /// A value that is drawn as a line across, and kept in sight.
     pub level: Option<f64>,
     /// Positions with a name, drawn as lines from top to bottom and kept in sight; the first solid, others dashed.
     pub marks: Vec<(f64, &'static str)>,
+}
+
+/// A row of panels with a heading.
+pub struct Row {
+    /// Above the row.
+    pub heading: String,
+    /// From left to right.
+    pub panels: Vec<Panel>,
+}
+
+/// A figure of rows of panels; `heights` are those of a heading and of a panel.
+pub fn rows<'s>(
+    title: &str,
+    styles: impl IntoIterator<Item = &'s Style>,
+    rows: &[Row],
+    heights: (f64, f64),
+    legend: &Legend,
+) -> crate::Result<String> {
+    let tall = heights.0 + heights.1;
+    let body = tall * rows.len() as f64;
+    canvas::svg(title, body + legend.height(), styles, |root| {
+        for (at, row) in rows.iter().enumerate() {
+            let top = tall * at as f64;
+            root.heading(&row.heading, top + heights.0 / 2.0)?;
+            let area = root.below(top + heights.0, heights.1);
+            for (cell, panel) in area.split_evenly((1, row.panels.len().max(1))).iter().zip(&row.panels) {
+                panel.draw(cell)?;
+            }
+        }
+        legend.draw(root, body)
+    })
 }
 
 /// An axis: a range of positions and the labelled ones among them.
@@ -124,10 +163,10 @@ pub(super) struct Titles<'a> {
     pub beside: &'a str,
 }
 
-/// Room for the title of the vertical axis in points.
+/// Width of the title of the vertical axis in points.
 const BESIDE: f64 = 10.0;
 
-/// Draws titles, axes and grid; `left` is the room for the vertical labels in points.
+/// Draws titles, axes and grid; `left` is the width of the vertical labels in points.
 pub(super) fn axes<'a, 'b>(
     area: &'a Area<'b>,
     titles: &Titles<'_>,
@@ -138,9 +177,9 @@ pub(super) fn axes<'a, 'b>(
     let left = left + BESIDE;
     let right = pt(6.0);
     let middle = pt(left) + (width as i32 - pt(left) - right) / 2;
-    let above = theme::text(TEXT, INK, HPos::Center, VPos::Top);
-    let below = theme::text(SMALL, INK, HPos::Center, VPos::Bottom);
-    let beside = theme::text(SMALL, INK, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
+    let above = theme::text(TEXT, HPos::Center, VPos::Top);
+    let below = theme::text(SMALL, HPos::Center, VPos::Bottom);
+    let beside = theme::text(SMALL, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
     area.draw(&Text::new(titles.above.to_owned(), (middle, pt(1.5)), above))?;
     area.draw(&Text::new(titles.below.to_owned(), (middle, height as i32 - pt(1.5)), below))?;
     area.draw(&Text::new(titles.beside.to_owned(), (pt(1.0), (pt(14.0) + height as i32 - pt(24.0)) / 2), beside))?;
@@ -152,18 +191,18 @@ pub(super) fn axes<'a, 'b>(
         .build_cartesian_2d(x, y)?;
     chart
         .configure_mesh()
-        .bold_line_style(GRID.stroke_width(pt(0.4) as u32))
+        .bold_line_style(stroke(GRID, 0.4))
         .light_line_style(TRANSPARENT)
-        .axis_style(INK.stroke_width(pt(0.6) as u32))
+        .axis_style(stroke(INK, 0.6))
         .set_all_tick_mark_size(pt(1.8))
-        .label_style(theme::text(SMALL, INK, HPos::Center, VPos::Center))
+        .label_style(theme::text(SMALL, HPos::Center, VPos::Center))
         .draw()?;
     Ok(chart)
 }
 
 /// Whether labels below an axis of this width in points would touch.
-fn crowded(ticks: &Ticks, room: f64) -> bool {
-    let place = |p: f64| (p - ticks.range.start) / (ticks.range.end - ticks.range.start) * room;
+fn crowded(ticks: &Ticks, width: f64) -> bool {
+    let place = |p: f64| (p - ticks.range.start) / (ticks.range.end - ticks.range.start) * width;
     let half = |p: f64| 0.5 * theme::text_width(&ticks.label(p), SMALL);
     ticks.at.windows(2).any(|two| place(two[1]) - place(two[0]) < half(two[0]) + half(two[1]) + 2.0)
 }
@@ -240,82 +279,79 @@ pub(super) fn stretches<const K: usize>(xs: &[f64], ys: [&[f64]; K], x: Scale, y
     all
 }
 
-impl Panel<'_> {
+impl Panel {
+    /// Left, right, bottom and top of what is drawn; `None` when nothing has a position.
     fn extent(&self) -> Option<[f64; 4]> {
-        let mut box_ = [f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY];
+        let mut extent = [f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY];
+        let mut include = |side: usize, p: f64| {
+            extent[side] = extent[side].min(p);
+            extent[side + 1] = extent[side + 1].max(p);
+        };
         for line in &self.lines {
             for (at, value) in line.x.iter().enumerate() {
                 let Some(px) = self.x.place(*value) else { continue };
                 for py in line.y.iter().filter_map(|column| self.y.place(column[at])) {
-                    box_ = [box_[0].min(px), box_[1].max(px), box_[2].min(py), box_[3].max(py)];
+                    include(0, px);
+                    include(2, py);
                 }
             }
         }
-        for px in self.marks.iter().filter_map(|(value, _)| self.x.place(*value)) {
-            box_ = [box_[0].min(px), box_[1].max(px), box_[2], box_[3]];
-        }
-        if let Some(py) = self.level.and_then(|level| self.y.place(level)) {
-            box_ = [box_[0], box_[1], box_[2].min(py), box_[3].max(py)];
-        }
-        (box_[0].is_finite() && box_[2].is_finite()).then_some(box_)
+        self.marks.iter().filter_map(|(value, _)| self.x.place(*value)).for_each(|px| include(0, px));
+        self.level.and_then(|level| self.y.place(level)).iter().for_each(|py| include(2, *py));
+        (extent[0].is_finite() && extent[2].is_finite()).then_some(extent)
     }
 
     /// Draws the panel.
     pub fn draw(&self, area: &Area) -> Drawn {
-        let (width, height) = area.dim_in_pixel();
         let Some([x0, x1, y0, y1]) = self.extent() else {
-            let middle = width as i32 / 2;
-            let title = theme::text(TEXT, INK, HPos::Center, VPos::Top);
-            area.draw(&Text::new(self.title.clone(), (middle, pt(1.5)), title))?;
-            let note = theme::text(SMALL, INK, HPos::Center, VPos::Center);
             let empty = self.lines.iter().all(|line| line.x.is_empty());
-            let why = if empty { "no run to show" } else { "no positive value to show" };
-            return area.draw(&Text::new(why, (middle, height as i32 / 2), note));
-        };
-        let ticks = |scale, low, high, most| match scale {
-            Scale::Linear => linear_ticks(low, high, most),
-            Scale::Log => log_ticks(low, high, most),
+            return area.nothing(&self.title, if empty { "no run to show" } else { "no positive value to show" });
         };
         // The floor is in sight when a line comes near it.
         let floor = self.floor.and_then(|floor| self.y.place(floor)).filter(|floor| *floor > y0 - 0.3 * (y1 - y0));
         let y0 = floor.map_or(y0, |floor| y0.min(floor - 0.1 * (y1 - y0)));
-        let columns = ((width as f64 / theme::UNIT - 32.0 - BESIDE) / 24.0) as usize;
         let from = if self.x == Scale::Linear { 0.0 } else { x0 };
-        let room = width as f64 / theme::UNIT - 38.0 - BESIDE;
-        let fewer = (2..=columns.max(2)).rev().map(|most| ticks(self.x, from, x1, most));
-        let xt = fewer.into_iter().find(|ticks| !crowded(ticks, room)).unwrap_or_else(|| ticks(self.x, from, x1, 2));
-        let yt = ticks(self.y, if self.y == Scale::Linear { y0.min(0.0) } else { y0 }, y1, 5);
-        let (x, y) = (self.x, self.y);
+        let columns = ((area.width() - 32.0 - BESIDE) / 24.0) as usize;
+        let mut fewer = (2..=columns.max(2)).rev().map(|most| self.x.ticks(from, x1, most));
+        let fitting = fewer.find(|ticks| !crowded(ticks, area.width() - 38.0 - BESIDE));
+        let xt = fitting.unwrap_or_else(|| self.x.ticks(from, x1, 2));
+        let yt = self.y.ticks(if self.y == Scale::Linear { y0.min(0.0) } else { y0 }, y1, 5);
         let widest = yt.at.iter().map(|p| theme::text_width(&yt.label(*p), SMALL)).fold(0.0, f64::max);
-        let (left, right, bottom, top) = (xt.range.start, xt.range.end, yt.range.start, yt.range.end);
-        let titles = Titles { above: &self.title, below: &self.x_title, beside: &self.y_title };
+        let (xs, ys) = (xt.range.clone(), yt.range.clone());
+        let titles = Titles { above: &self.title, below: self.x_title, beside: self.y_title };
         let mut chart = axes(area, &titles, (xt, yt), (widest + 7.0).max(22.0))?;
         if let Some(floor) = floor {
-            let corners = [(left, bottom), (right, floor.min(y1))];
+            let corners = [(xs.start, ys.start), (xs.end, floor.min(y1))];
             chart.draw_series(std::iter::once(Rectangle::new(corners, INK.mix(BAND_ALPHA).filled())))?;
         }
-        if let Some(level) = self.level.and_then(|level| y.place(level)) {
-            let across = [(left, level), (right, level)];
-            chart.draw_series(LineSeries::new(across, INK.stroke_width(pt(0.6) as u32)))?;
+        if let Some(level) = self.level.and_then(|level| self.y.place(level)) {
+            chart.draw_series(LineSeries::new([(xs.start, level), (xs.end, level)], stroke(INK, 0.6)))?;
         }
+        self.draw_marks(&mut chart, f64::midpoint(xs.start, xs.end), (ys.start, ys.end))?;
+        self.draw_lines(&mut chart)
+    }
+
+    fn draw_marks(&self, chart: &mut Chart<'_, '_>, middle: f64, (bottom, top): (f64, f64)) -> Drawn {
         for (at, (value, name)) in self.marks.iter().enumerate() {
-            let Some(px) = x.place(*value) else { continue };
-            let ink = INK.stroke_width(pt(0.5) as u32);
+            let Some(px) = self.x.place(*value) else { continue };
+            let (line, ink) = ([(px, bottom), (px, top)], stroke(INK, 0.5));
             if at == 0 {
-                chart.draw_series(LineSeries::new([(px, bottom), (px, top)], ink))?;
+                chart.draw_series(LineSeries::new(line, ink))?;
             } else {
-                let dashes = DashedLineSeries::new([(px, bottom), (px, top)], pt(2.0) as u32, pt(2.0) as u32, ink);
-                chart.draw_series(dashes)?;
+                chart.draw_series(DashedLineSeries::new(line, pt(2.0) as u32, pt(2.0) as u32, ink))?;
             }
-            let (side, shift) =
-                if px < f64::midpoint(left, right) { (HPos::Left, pt(2.0)) } else { (HPos::Right, -pt(2.0)) };
-            let words = theme::text(SMALL - 1.0, INK, side, VPos::Top);
-            let name =
-                EmptyElement::at((px, top)) + Text::new((*name).to_owned(), (shift, pt(1.0 + 8.0 * at as f64)), words);
-            chart.draw_series(std::iter::once(name))?;
+            let (side, shift) = if px < middle { (HPos::Left, pt(2.0)) } else { (HPos::Right, -pt(2.0)) };
+            let words = theme::text(SMALL - 1.0, side, VPos::Top);
+            let name = Text::new((*name).to_owned(), (shift, pt(1.0 + 8.0 * at as f64)), words);
+            chart.draw_series(std::iter::once(EmptyElement::at((px, top)) + name))?;
         }
+        Ok(())
+    }
+
+    /// Bands, then lines above all of them.
+    fn draw_lines(&self, chart: &mut Chart<'_, '_>) -> Drawn {
         for line in &self.lines {
-            for stretch in stretches(line.x, [line.y[0], line.y[2]], x, y) {
+            for stretch in stretches(&line.x, [&line.y[0], &line.y[2]], self.x, self.y) {
                 let lower = stretch.iter().map(|(px, [low, _])| (*px, *low));
                 let upper = stretch.iter().rev().map(|(px, [_, high])| (*px, *high));
                 let edge: Vec<(f64, f64)> = lower.chain(upper).collect();
@@ -325,14 +361,13 @@ impl Panel<'_> {
             }
         }
         for line in &self.lines {
-            let stroke = line.style.color.stroke_width(pt(1.2) as u32);
-            for stretch in stretches(line.x, [line.y[1]], x, y) {
+            for stretch in stretches(&line.x, [&line.y[1]], self.x, self.y) {
                 let path: Vec<(f64, f64)> = stretch.into_iter().map(|(px, [py])| (px, py)).collect();
                 match path.as_slice() {
                     [only] => {
                         chart.draw_series(std::iter::once(Circle::new(*only, pt(1.3), line.style.color.filled())))?
                     }
-                    _ => chart.draw_series(LineSeries::new(path, stroke))?,
+                    _ => chart.draw_series(LineSeries::new(path, stroke(line.style.color, 1.2)))?,
                 };
             }
         }

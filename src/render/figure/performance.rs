@@ -1,16 +1,16 @@
-//! Performance profiles and the matrix of speed-ups: a league in; for solver time and oracle calls how often each solver
-//! is within a factor of the best, with its score, and every solver against every other, out.
+//! Performance profiles and the matrix of speed-ups: for solver time and oracle calls how often each solver is within a factor
+//! of the best, with its score, and every solver against every other.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::Source;
-use super::canvas::{self, Area, Drawn};
-use super::league::{absent, compared};
+use super::canvas::{self, Area, Draw, Drawn};
+use super::league::{absent, compared, fewest_pairs};
 use super::legend::Legend;
 use super::panel::Titles;
 use super::steps::{self, LINE, NAMES, Steps};
-use super::theme::{self, GRID, INK, WIDTH, pt};
+use super::theme::{self, GRID, WIDTH, stroke};
+use super::{Scene, titles};
 use crate::error::Result;
 use crate::render::style;
 use crate::study::estimate::interval_name;
@@ -22,9 +22,9 @@ const GAP: f64 = 8.0;
 /// The right end of the profiles, where scores end too.
 const FACTOR: f64 = 100.0;
 
-/// Draws the figure of these data sets; `None` when nobody can be compared.
-pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    let (frames, league) = (&source.results.frames, source.league()?);
+/// Draws the figure of these data sets; `None` when no two solvers can be compared.
+pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
+    let (frames, league) = (&scene.results.frames, &scene.summary.league);
     let standings = compared(league, datasets);
     // Of the data set when there is one, over all of them otherwise.
     let (profiles, matrices) = match standings[..] {
@@ -45,24 +45,19 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
         lines.sort_by(|a, b| b.score.value.total_cmp(&a.score.value));
         lines.into_iter().map(line).collect()
     };
-    let panels: Vec<(Measure, usize, Vec<Steps>)> =
-        Measure::MEASURED.into_iter().zip(profiles).map(|(measure, p)| (measure, p.problems, lines(p))).collect();
     let n = matrices.first().map_or(0, |matrix| matrix.names.len());
     let tall = (LINE * n as f64 + 44.0).max(110.0);
     let side = ((WIDTH - NAMES - 8.0) / n.max(1) as f64).min(34.0);
-    let (cell, top) = ((side * 0.62).max(11.0), panels.len() as f64 * (tall + GAP));
+    let (cell, top) = ((side * 0.62).max(11.0), profiles.len() as f64 * (tall + GAP));
     let body = top + TITLE + LINE + 4.0 + cell * n as f64 + GAP;
-    let pairs = standings.iter().flat_map(|s| &s.members).flat_map(|member| &member.scores);
-    let pairs = pairs.flat_map(|score| &score.cells).filter_map(|cell| Some(cell.speedup?.pairs)).min();
-    let legend = Legend::new([], &notes(pairs, absent(&standings))).without_bands();
-    let title = format!("performance profile and speed-ups: {}", source.titles(datasets));
-    let svg = canvas::svg(&title, (WIDTH, body + legend.height()), styles.values(), |root| {
-        for (at, (measure, problems, lines)) in panels.iter().enumerate() {
-            let area = root.clone().shrink((0, pt(at as f64 * (tall + GAP))), (pt(WIDTH), pt(tall)));
-            let above = format!("share of {problems} problems solved, and score");
+    let legend = Legend::of_notes(&notes(fewest_pairs(standings.iter().copied()), absent(&standings)));
+    let title = format!("performance profile and speed-ups: {}", titles(frames, datasets));
+    let svg = canvas::svg(&title, body + legend.height(), styles.values(), |root| {
+        for (at, (measure, profile)) in Measure::MEASURED.into_iter().zip(profiles).enumerate() {
+            let above = format!("share of {} problems solved, and score", profile.problems);
             let below = format!("{} over the best solver's", measure.name());
             let titles = Titles { above: &above, below: &below, beside: "share" };
-            steps::draw(&area, &titles, lines, Some(FACTOR), true)?;
+            steps::draw(&root.below(at as f64 * (tall + GAP), tall), &titles, &lines(profile), Some(FACTOR))?;
         }
         draw_matrix(root, matrices, top, (side, cell))?;
         legend.draw(root, body)
@@ -72,7 +67,7 @@ pub(super) fn draw(source: &Source<'_>, datasets: &[&str]) -> Result<Option<Stri
 
 fn notes(pairs: Option<usize>, absent: Option<String>) -> Vec<String> {
     let mut notes = vec![
-        "a problem = a gap of a data set that somebody reaches in the median; a profile ranks against the best only: \
+        "a problem = a gap of a data set that a solver reaches in the median; a profile ranks against the best only: \
          read it beside the matrix"
             .to_owned(),
         "matrix: median over seeds of the median over gaps; ≥ and ≤ where runs ended before".to_owned(),
@@ -89,31 +84,27 @@ fn notes(pairs: Option<usize>, absent: Option<String>) -> Vec<String> {
 fn draw_matrix(root: &Area, matrices: &[Matrix], top: f64, (side, cell): (f64, f64)) -> Drawn {
     let [time, calls] = matrices else { return Ok(()) };
     let n = time.names.len();
-    let heading = theme::text(theme::TEXT, INK, HPos::Center, VPos::Center);
-    let middle = NAMES + side * n as f64 / 2.0;
+    let middle = (NAMES + side * n as f64 / 2.0).clamp(200.0, WIDTH / 2.0 + 10.0);
     let words = "speed-up of row over column: solver time above the diagonal, oracle calls below";
-    root.draw(&Text::new(words, (pt(middle.clamp(200.0, WIDTH / 2.0 + 10.0)), pt(top + TITLE / 2.0)), heading))?;
+    let centred = |size: f64| theme::text(size, HPos::Center, VPos::Center);
+    root.words(words, (middle, top + TITLE / 2.0), centred(theme::TEXT))?;
     let first = top + TITLE + LINE + 4.0;
-    let size = (side * 0.32).clamp(4.6, 7.5);
-    for k in 0..n {
+    for (k, name) in time.names.iter().enumerate() {
         let x = NAMES + side * (k as f64 + 0.5);
-        let number = theme::text(7.0, INK, HPos::Center, VPos::Center);
-        root.draw(&Text::new(format!("{}", k + 1), (pt(x), pt(first - LINE / 2.0 - 1.0)), number))?;
-        let name = theme::clip(&format!("{} {}", time.names[k], k + 1), 7.2, NAMES - 4.0);
+        root.words(format!("{}", k + 1), (x, first - LINE / 2.0 - 1.0), centred(7.0))?;
+        let name = theme::clip(&format!("{name} {}", k + 1), 7.2, NAMES - 4.0);
         let y = first + cell * (k as f64 + 0.5);
-        let style = theme::text(7.5, INK, HPos::Right, VPos::Center);
-        root.draw(&Text::new(name, (pt(NAMES - 4.0), pt(y)), style))?;
+        root.words(name, (NAMES - 4.0, y), theme::text(7.5, HPos::Right, VPos::Center))?;
     }
     for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
         let (x, y) = (NAMES + side * column as f64, first + cell * row as f64);
-        let corners = [(pt(x), pt(y)), (pt(x + side), pt(y + cell))];
+        let corners = [(x, y), (x + side, y + cell)];
         let speedup = if row < column { time.at(row, column) } else { calls.at(row, column) };
         let fill = if row == column { GRID.mix(1.0) } else { shade(speedup) };
-        root.draw(&Rectangle::new(corners, fill.filled()))?;
-        root.draw(&Rectangle::new(corners, GRID.stroke_width(pt(0.4) as u32)))?;
-        let words = speedup.map_or(String::new(), short);
-        let style = theme::text(size, INK, HPos::Center, VPos::Center);
-        root.draw(&Text::new(words, (pt(x + side / 2.0), pt(y + cell / 2.0)), style))?;
+        root.rectangle(corners, fill.filled())?;
+        root.rectangle(corners, stroke(GRID, 0.4))?;
+        let size = (side * 0.32).clamp(4.6, 7.5);
+        root.words(speedup.map_or(String::new(), short), (x + side / 2.0, y + cell / 2.0), centred(size))?;
     }
     Ok(())
 }

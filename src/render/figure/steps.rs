@@ -1,17 +1,17 @@
-//! Step functions: ascending positions per solver in; a panel with the share of them that lies to the left, and a name at
-//! the end of every line, out.
+//! Step functions: per solver the ascending positions at which it rises → a panel with the share that lies to the left, and a
+//! name at the end of every line.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Area, Drawn};
+use super::canvas::{Area, Draw, Drawn};
 use super::panel::{Scale, Ticks, Titles, axes, log_ticks};
-use super::theme::{self, INK, SMALL, TEXT, pt};
+use super::theme::{self, pt, stroke};
 use crate::render::style::Style;
 
 /// Height of a name.
 pub(super) const LINE: f64 = 9.0;
-/// Room for names beside a panel.
+/// Width of the names beside a panel.
 pub(super) const NAMES: f64 = 112.0;
 
 /// One line.
@@ -43,24 +43,19 @@ fn shares(most: f64) -> Ticks {
     Ticks { range: 0.0..1.04 * most, at, scale: Scale::Linear }
 }
 
-/// Draws a panel over a logarithmic axis, from and to where the lines rise, or at least to `end`; with names the right
-/// part of the area is theirs.
-pub(super) fn draw(area: &Area, titles: &Titles<'_>, lines: &[Steps], end: Option<f64>, named: bool) -> Drawn {
-    let (width, height) = area.dim_in_pixel();
+/// Draws a panel over a logarithmic axis, from the first rise to the last one or to `end`, with the names on its right.
+pub(super) fn draw(area: &Area, titles: &Titles<'_>, lines: &[Steps], end: Option<f64>) -> Drawn {
     let at = || lines.iter().flat_map(|line| &line.at).copied().filter(|at| *at > 0.0);
     let low = at().fold(f64::INFINITY, f64::min).log10();
-    let high = at().fold(end.unwrap_or(0.0), |a, b| if end.is_some() { a } else { a.max(b) }).log10();
+    let high = end.unwrap_or_else(|| at().fold(0.0, f64::max)).log10();
     if !(low.is_finite() && high.is_finite()) {
-        let title = theme::text(TEXT, INK, HPos::Center, VPos::Top);
-        area.draw(&Text::new(titles.above.to_owned(), (width as i32 / 2, pt(1.5)), title))?;
-        let note = theme::text(SMALL, INK, HPos::Center, VPos::Center);
-        return area.draw(&Text::new("no gap was reached", (width as i32 / 2, height as i32 / 2), note));
+        return area.nothing(titles.above, "no gap was reached");
     }
-    let room = width as f64 / theme::UNIT - if named { NAMES } else { 0.0 };
-    let x = log_ticks(low, high, (room / 42.0) as usize);
+    let wide = area.width() - NAMES;
+    let x = log_ticks(low, high, (wide / 42.0) as usize);
     let y = shares(lines.iter().map(Steps::last).fold(0.0, f64::max));
     let (left, right) = (x.range.start, x.range.end);
-    let panel = area.clone().shrink((0, 0), (pt(room), height));
+    let panel = area.clone().shrink((0, 0), (pt(wide), area.dim_in_pixel().1));
     let mut chart = axes(&panel, titles, (x, y), 22.0)?;
     let mut ends = Vec::new();
     for line in lines {
@@ -77,9 +72,9 @@ pub(super) fn draw(area: &Area, titles: &Titles<'_>, lines: &[Steps], end: Optio
         path.push((right, share));
         // Coordinates of the whole figure, drawn on a part of it.
         ends.push((line, chart.backend_coord(&(right, share)).1 - area.get_base_pixel().1));
-        chart.draw_series(LineSeries::new(path, line.style.color.stroke_width(pt(1.1) as u32)))?;
+        chart.draw_series(LineSeries::new(path, stroke(line.style.color, 1.1)))?;
     }
-    if named { names(area, ends, room) } else { Ok(()) }
+    names(area, ends, wide)
 }
 
 /// Names beside the ends of lines, moved apart where they would touch.
@@ -99,9 +94,9 @@ fn names(area: &Area, mut ends: Vec<(&Steps, i32)>, left: f64) -> Drawn {
     let x = left - 6.0;
     for ((line, y), place) in ends.iter().zip(places) {
         let leader = vec![(pt(x), *y), (pt(x + 10.0), place), (pt(x + 16.0), place)];
-        area.draw(&PathElement::new(leader, line.style.color.stroke_width(pt(0.7) as u32)))?;
-        let style = theme::text(6.8, INK, HPos::Left, VPos::Center);
-        area.draw(&Text::new(theme::clip(&line.name, 7.0, NAMES - 16.0), (pt(x + 18.0), place), style))?;
+        area.draw(&PathElement::new(leader, stroke(line.style.color, 0.7)))?;
+        let words = theme::clip(&line.name, 7.0, NAMES - 16.0);
+        area.draw(&Text::new(words, (pt(x + 18.0), place), theme::text(6.8, HPos::Left, VPos::Center)))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! The table of figures: a name in; what to see in it, what the paper says below its own, and how it is drawn, out.
+//! The table of figures: for each its name, what to see in it, the paper's caption, and how it is drawn.
 
 use super::convergence::{self, Kind};
-use super::{Source, breakeven, explain, league, league_targets, oracle_time, performance};
+use super::{Scene, breakeven, explain, league, league_targets, oracle_time, performance};
 use crate::error::Result;
 
 /// A part of the caption of a figure of the paper.
@@ -14,13 +14,14 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// Who says it.
+    /// Paper and figure.
     pub fn source(self) -> String {
         format!("Shah, Kolmogorov, Lampert, CVPR 2015, figure {}", self.number)
     }
 }
 
 /// One row of the table of figures.
+#[derive(Debug)]
 pub struct FigureRow {
     /// Name of its files.
     pub name: &'static str,
@@ -30,24 +31,28 @@ pub struct FigureRow {
     pub about: &'static str,
     /// The caption of the figure of the paper that it stands for.
     pub paper: Option<Quote>,
-    /// Whether there is one for every data set besides the one over all.
+    /// Whether every data set has one of its own besides the one over all.
     pub per_dataset: bool,
     /// Draws it for these data sets as SVG text; `None` when the results have nothing for it to show.
-    pub draw: fn(&Source<'_>, &[&str]) -> Result<Option<String>>,
+    pub draw: fn(&Scene<'_>, &[&str]) -> Result<Option<String>>,
     /// Why it may have nothing to show.
     pub missing: &'static str,
 }
 
+fn bands(kind: Kind, scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
+    convergence::draw(kind, &scene.results.frames, &scene.shown, datasets).map(Some)
+}
+
 const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
-const NO_REGIME: &str = "nothing was run at the paper's price of the oracle (oracle_cost = \"paper\")";
+const NO_REGIME: &str = "nothing was run at the paper's oracle cost (oracle_cost = \"paper\")";
 
 /// The table of figures: the four of the paper, the league, and the two that explain the step and the slope rule.
 pub const FIGURES: &[FigureRow] = &[
     FigureRow {
         name: "oracle_convergence",
         title: "Oracle convergence",
-        about: "How far each solver is from the optimum after so many iterations, that is after so many exact oracle calls \
-                per term: the multi-plane solvers should lie lower, because approximate passes cost no call.",
+        about: "How far each solver is from the optimum after k iterations, that is after k exact oracle calls per term: the \
+                multi-plane solvers should lie lower, because approximate passes cost no call.",
         paper: Some(Quote {
             number: 4,
             words: "Oracle convergence on the four benchmark datasets: primal suboptimality (left), dual suboptimality \
@@ -56,14 +61,14 @@ pub const FIGURES: &[FigureRow] = &[
                     quality solutions than the single plane variants, BCFW and BCFW-avg.",
         }),
         per_dataset: true,
-        draw: |source, sets| convergence::draw(Kind::Oracle, source, sets).map(Some),
+        draw: |scene, sets| bands(Kind::Oracle, scene, sets),
         missing: "",
     },
     FigureRow {
         name: "runtime_convergence",
         title: "Runtime convergence",
-        about: "The same distances after so much solver time: where the oracle takes most of the time the multi-plane \
-                solvers should lie lower, where it is cheap they should not lie higher.",
+        about: "The same distances against solver time: where the oracle takes most of the time the multi-plane solvers should \
+                lie lower, where it is cheap they should not lie higher.",
         paper: Some(Quote {
             number: 5,
             words: "Runtime convergence on the four benchmark datasets […] When the max-oracle is fast (USPS and OCR), the \
@@ -72,21 +77,21 @@ pub const FIGURES: &[FigureRow] = &[
                     costly (HorseSeg, Stanford) the multi-plane variants converge substantially faster.",
         }),
         per_dataset: true,
-        draw: |source, sets| convergence::draw(Kind::Runtime, source, sets).map(Some),
+        draw: |scene, sets| bands(Kind::Runtime, scene, sets),
         missing: "",
     },
     FigureRow {
         name: "parameter_dynamics",
         title: "Parameter dynamics",
         about: "How many planes a term keeps and how many approximate passes the slope rule allows as the run goes on: both \
-                should follow from the data and from the price of the oracle, and from nothing else.",
+                should follow from the data and from the oracle cost, and from nothing else.",
         paper: Some(Quote {
             number: 6,
             words: "Automatic parameter selection. The size of the working set (top) and the number of approximate passes per \
                     iteration (bottom) are adjusted in a data- and runtime-dependent way.",
         }),
         per_dataset: true,
-        draw: |source, sets| convergence::draw(Kind::Dynamics, source, sets).map(Some),
+        draw: |scene, sets| bands(Kind::Dynamics, scene, sets),
         missing: "",
     },
     FigureRow {
@@ -96,14 +101,14 @@ pub const FIGURES: &[FigureRow] = &[
                 take: what a multi-plane solver can save is the bar of its single-plane partner.",
         paper: None,
         per_dataset: true,
-        draw: |source, sets| oracle_time::draw(source, sets).map(Some),
+        draw: |scene, sets| oracle_time::draw(scene, sets).map(Some),
         missing: "",
     },
     FigureRow {
         name: "league",
         title: "League",
-        about: "Which share of all gaps and seeds a solver has reached when so much is spent, of solver time, of oracle calls, \
-                and of solver time if the oracle were dearer: the line that is higher and further left is the better one.",
+        about: "Which share of all gaps and seeds a solver has reached for an amount of solver time or of oracle calls: the line \
+                that is higher and further left is the better one.",
         paper: None,
         per_dataset: true,
         draw: league::draw,
@@ -112,8 +117,8 @@ pub const FIGURES: &[FigureRow] = &[
     FigureRow {
         name: "performance_profile",
         title: "Performance profile and speed-ups",
-        about: "How often a solver is within a factor of the best one, and beside it how many times as fast each is as each \
-                other: a solver that starts high is often the best, one that ends high gets everywhere.",
+        about: "How often a solver is within a factor of the best one, and below how many times as fast each is as each other: a \
+                solver that starts high is often the best, one that ends high reaches every gap.",
         paper: None,
         per_dataset: true,
         draw: performance::draw,
@@ -123,7 +128,7 @@ pub const FIGURES: &[FigureRow] = &[
         name: "league_targets",
         title: "Speed-ups to gaps",
         about: "How many times as fast as the reference each solver is at each gap, in time and in oracle calls: an interval \
-                that is clear of the line at 1 decides, all others do not.",
+                that does not contain 1 is significant, all others are not.",
         paper: None,
         per_dataset: true,
         draw: league_targets::draw,
@@ -131,31 +136,31 @@ pub const FIGURES: &[FigureRow] = &[
     },
     FigureRow {
         name: "breakeven",
-        title: "The price of the oracle",
-        about: "Time to a gap over BCFW's when the oracle is k times as dear: where a line falls below 1 the solver has become \
-                the faster one, and the marks say where this machine and the paper are.",
+        title: "Oracle cost",
+        about: "Time to a gap over BCFW's at k times the oracle cost: where a line falls below 1 the solver has become the \
+                faster one, and the marks say where this machine and the paper are.",
         paper: None,
         per_dataset: true,
         draw: breakeven::draw,
-        missing: "BCFW was not run at two prices of the oracle (oracle_cost), or reached no gap that is compared",
+        missing: "BCFW was not run at two oracle costs (oracle_cost), or reached no gap that is compared",
     },
     FigureRow {
         name: "regime_runtime_convergence",
         title: "Runtime convergence in the paper's regime",
-        about: "Runtime convergence with an oracle so dear that BCFW spends the paper's share of its time in it: to be held \
-                against figure 5 of the paper.",
+        about: "Runtime convergence at an oracle cost at which BCFW spends the paper's share of its time in the oracle: compare \
+                it with figure 5 of the paper.",
         paper: None,
         per_dataset: true,
-        draw: |source, sets| source.in_regime(Kind::Runtime, sets),
+        draw: |scene, sets| scene.in_regime(Kind::Runtime, sets),
         missing: NO_REGIME,
     },
     FigureRow {
         name: "regime_parameter_dynamics",
         title: "Parameter dynamics in the paper's regime",
-        about: "Planes and approximate passes at that price: to be held against figure 6 of the paper.",
+        about: "Planes and approximate passes at that oracle cost: compare them with figure 6 of the paper.",
         paper: None,
         per_dataset: true,
-        draw: |source, sets| source.in_regime(Kind::Dynamics, sets),
+        draw: |scene, sets| scene.in_regime(Kind::Dynamics, sets),
         missing: NO_REGIME,
     },
     FigureRow {
@@ -185,8 +190,8 @@ pub const FIGURES: &[FigureRow] = &[
                     another approximate pass. Otherwise, we start a new iteration (right).",
         }),
         per_dataset: false,
-        draw: |source, _| {
-            explain::PassTrace::pick(&source.results.records).map(|t| explain::slope_rule(&t)).transpose()
+        draw: |scene, _| {
+            explain::PassTrace::pick(&scene.results.records).map(|trace| explain::slope_rule(&trace)).transpose()
         },
         missing: "no run made approximate passes",
     },

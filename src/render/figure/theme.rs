@@ -1,4 +1,4 @@
-//! How figures look, apart from what they show: sizes and fonts.
+//! How figures look, apart from their lines: sizes and fonts.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -25,15 +25,24 @@ pub fn pt(points: f64) -> i32 {
     (points * UNIT).round() as i32
 }
 
-/// Text of a size in points, anchored as told.
-pub fn text(size: f64, color: RGBColor, h: HPos, v: VPos) -> TextStyle<'static> {
-    // The SVG backend divides the size by 1.24.
-    FontDesc::new(FontFamily::Name(FONT), size * UNIT * 1.24, FontStyle::Normal).color(&color).pos(Pos::new(h, v))
+/// A line of this width in points.
+pub fn stroke(color: impl Into<RGBAColor>, width: f64) -> ShapeStyle {
+    color.into().stroke_width(pt(width) as u32)
+}
+
+/// Text of a size in points, anchored at this corner or edge.
+pub fn text(size: f64, h: HPos, v: VPos) -> TextStyle<'static> {
+    font(size, FontStyle::Normal, h, v)
 }
 
 /// [`text`] in bold.
-pub fn bold(size: f64, color: RGBColor, h: HPos, v: VPos) -> TextStyle<'static> {
-    FontDesc::new(FontFamily::Name(FONT), size * UNIT * 1.24, FontStyle::Bold).color(&color).pos(Pos::new(h, v))
+pub fn bold(size: f64, h: HPos, v: VPos) -> TextStyle<'static> {
+    font(size, FontStyle::Bold, h, v)
+}
+
+fn font(size: f64, style: FontStyle, h: HPos, v: VPos) -> TextStyle<'static> {
+    // The SVG backend divides the size by 1.24.
+    FontDesc::new(FontFamily::Name(FONT), size * UNIT * 1.24, style).color(&INK).pos(Pos::new(h, v))
 }
 
 /// Width of a text in points, near enough for laying out legends: DejaVu Sans averages 0.57 em a letter here.
@@ -43,11 +52,11 @@ pub fn text_width(text: &str, size: f64) -> f64 {
 
 /// The text with its middle left out when it would be wider than this.
 pub fn clip(text: &str, size: f64, width: f64) -> String {
-    let (letters, room) = (text.chars().count(), (width / text_width("x", size)) as usize);
-    if letters <= room {
+    let (letters, most) = (text.chars().count(), (width / text_width("x", size)) as usize);
+    if letters <= most {
         return text.to_owned();
     }
-    let half = room.saturating_sub(1) / 2;
+    let half = most.saturating_sub(1) / 2;
     let (head, tail) = (text.chars().take(half), text.chars().skip(letters - half));
     head.chain(std::iter::once('…')).chain(tail).collect()
 }

@@ -22,11 +22,10 @@ pub(super) fn json(frames: &Frames) -> Result<String> {
         for at in frames.series_of(dataset) {
             let info = &frames.series[at];
             let style = styles[&info.label];
-            let plotters::style::RGBColor(r, g, b) = style.color;
             let mut entry = json!({
                 "label": info.label,
                 "paper": info.display,
-                "color": format!("#{r:02x}{g:02x}{b:02x}"),
+                "color": style.css(),
                 "dash": style.dash,
                 "multi": info.keeps_planes(),
                 "completed": info.completed,

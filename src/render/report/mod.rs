@@ -1,73 +1,100 @@
-//! Result tables → one self-contained HTML page: tables and figures rendered here, plots drawn in the page by its own
-//! script from JSON inside it. Two result folders → one page with both side by side. No network, no file beside it.
+//! Results → one self-contained HTML page: tables and figures as they are elsewhere, and plots that a script of the page draws
+//! from JSON inside it. Two result folders → one page with both side by side. No network, no file beside it.
 
 mod beside;
-mod certified;
 mod data;
-mod figures;
-mod league;
-mod price;
 mod sections;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-pub use beside::{Beside, html as side_by_side};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::error::Result;
-use crate::study::claims::Claim;
-use crate::study::frame::load::Results;
-use crate::study::league::League;
-use crate::study::price::BreakEven;
-use crate::text::escape;
+pub use beside::{Beside, html as side_by_side};
 
-const PAGE: &str = concat!(include_str!("head.html"), include_str!("page.html"));
+use super::Summary;
+use super::figure::{Figure, FigureRow};
+use crate::error::Result;
+use crate::study::frame::load::Results;
+
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
 /// What every page with tables needs.
 const TABLES: &str = include_str!("tables.js");
+/// The interactive plots.
+const PLOTS: &str = include_str!("page.js");
 
-/// What the page shows.
-pub struct Input<'a> {
+/// What a page shows.
+#[derive(Clone, Copy)]
+pub struct Page<'a> {
     /// Heading, such as the name of the result folder.
     pub name: &'a str,
-    /// Records, tables, manifest, files that were left out.
+    /// Curves, profile, manifest, files that were left out.
     pub results: &'a Results,
-    /// The verdicts.
-    pub claims: &'a [Claim],
-    /// Everybody against everybody.
-    pub league: &'a League,
-    /// Solvers over the price of the oracle.
-    pub breakeven: &'a BreakEven,
+    /// Claims, league, break-even table.
+    pub summary: &'a Summary,
+    /// Drawings; the page shows those over all data sets.
+    pub figures: &'a [Figure],
 }
 
-/// The page.
-pub fn html(input: &Input) -> Result<String> {
+/// A section of a page with a link to it at the top.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    /// How to read it; may be empty.
+    hint: &'static str,
+    body: Markup,
+}
+
+/// The page about one folder.
+pub fn html(page: &Page) -> Result<String> {
     // Inside a script element only `<` can end it or open a comment.
-    let json = data::json(&input.results.frames)?.replace('<', "\\u003c");
-    let script = format!("{TABLES}{SCRIPT}");
-    let parts = [
-        ("{{policy}}", policy(&script)),
-        ("{{title}}", escape(input.name)),
-        ("{{style}}", STYLE.to_owned()),
-        ("{{summary}}", sections::summary(input)),
-        ("{{claims}}", sections::claims(input.claims)),
-        ("{{oracle}}", sections::oracle(input)),
-        ("{{targets}}", sections::targets(&input.results.frames)?),
-        ("{{figures}}", figures::html(input)?),
-        ("{{league}}", league::html(input)),
-        ("{{price}}", price::html(input)),
-        ("{{certified}}", certified::html(&input.results.frames)?),
-        ("{{runs}}", sections::runs(input)?),
-        ("{{environment}}", sections::environment(input)),
-        ("{{data}}", json),
-        ("{{script}}", script),
-    ];
-    Ok(fill(PAGE, &parts))
+    let json = data::json(&page.results.frames)?.replace('<', "\\u003c");
+    let header = sections::summary(page);
+    Ok(shell(page.name, &header, &sections::all(page)?, Some(&json)))
 }
 
-/// A page runs its own script and nothing else, and asks nobody for anything: what a name might smuggle in is dead.
-/// Attributes may have a style of their own: the figures do.
+/// A whole page: header, links to the sections, the sections. With data for plots also the script that draws them.
+fn shell(title: &str, header: &Markup, sections: &[Section], data: Option<&str>) -> String {
+    let script = if data.is_some() { format!("{TABLES}{PLOTS}") } else { TABLES.to_owned() };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(&script));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " – ssvm-bench" }
+                link rel="icon" href="data:,";
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (title) }
+                    (header)
+                    nav aria-label="Sections" {
+                        @for section in sections { a href={ "#" (section.id) } { (section.title) } " " }
+                    }
+                }
+                main {
+                    @for section in sections {
+                        section id=(section.id) {
+                            h2 { (section.title) }
+                            @if !section.hint.is_empty() { p.hint { (PreEscaped(section.hint)) } }
+                            (section.body)
+                        }
+                    }
+                }
+                @if let Some(json) = data { script type="application/json" id="data" { (PreEscaped(json)) } }
+                script { (PreEscaped(&script)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// A page runs its own script and nothing else, and loads nothing: what a name might smuggle in is dead. Attributes may have
+/// a style of their own: the figures do.
 fn policy(script: &str) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
@@ -78,53 +105,19 @@ fn policy(script: &str) -> String {
     )
 }
 
-/// Replaces each mark once, in the order of the page, so that text put in is never searched for marks.
-fn fill(page: &str, parts: &[(&str, String)]) -> String {
-    let mut out = String::new();
-    let mut rest = page;
-    while let Some((at, mark, text)) =
-        parts.iter().filter_map(|(mark, text)| rest.find(mark).map(|at| (at, *mark, text))).min_by_key(|(at, ..)| *at)
-    {
-        out.push_str(&rest[..at]);
-        out.push_str(text);
-        rest = &rest[at + mark.len()..];
+/// A list of figures with a link to each.
+fn index<'a>(rows: impl Iterator<Item = &'a FigureRow>) -> Markup {
+    html! {
+        ul.index { @for row in rows { li { a href={ "#figure-" (row.name) } { (row.title) } ": " (row.about) } } }
     }
-    out.push_str(rest);
-    out
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_put_in_is_not_searched_for_marks() {
-        let parts = [("{{a}}", "<{{b}}>".to_owned()), ("{{b}}", "B".to_owned())];
-        assert_eq!(fill("1{{a}}2{{b}}3{{a}}", &parts), "1<{{b}}>2B3<{{b}}>");
-    }
-
-    #[test]
-    fn every_mark_of_the_page_is_known() {
-        let known = [
-            "policy",
-            "title",
-            "style",
-            "summary",
-            "claims",
-            "oracle",
-            "targets",
-            "figures",
-            "league",
-            "price",
-            "certified",
-            "runs",
-            "environment",
-            "data",
-            "script",
-        ];
-        for part in PAGE.split("{{").skip(1) {
-            let mark = part.split("}}").next().unwrap_or_default();
-            assert!(known.contains(&mark), "{mark}");
+/// What stands below a figure.
+fn caption(row: &FigureRow) -> Markup {
+    html! {
+        figcaption {
+            p { (row.about) }
+            @if let Some(quote) = row.paper { blockquote { "“" (quote.words) "” " cite { (quote.source()) } } }
         }
     }
 }

@@ -1,397 +1,366 @@
-//! The tables of the page as HTML: every text from a result folder is escaped on its way in.
+//! The sections of the page about one folder.
 
-use std::fmt::Write as _;
+use maud::{Markup, PreEscaped, html};
 
-use super::Input;
+use super::{Page, Section, caption, index};
 use crate::error::Result;
-use crate::render::style;
 use crate::render::tables;
-use crate::study::claims::{CLAIMS, Claim, Verdict};
-use crate::study::frame::profile::{Latency, ProfileRow};
+use crate::render::tables::league::{Part, sections};
+use crate::store::RunRecord;
+use crate::store::manifest::{Manifest, Session};
+use crate::study::claims::{CLAIMS, Claim};
+use crate::study::frame::load::Results;
 use crate::study::frame::{Frames, target};
-use crate::text::{escape, number, percent, seconds};
+use crate::table::Kind::{Count, Number, Percent, Seconds, Text, Values};
+use crate::table::{Cell, Table, cells};
+use crate::text::{number, percent};
+use ssvm::stats::Spread;
 
-/// A table with a caption and, for the script, a button that saves it as CSV. Cells are HTML already.
-pub(super) fn table(name: &str, caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
-    let mut out = format!(
-        "<figure class=\"table\"><figcaption>{caption} <button class=\"csv\" data-csv=\"{}\">CSV</button></figcaption>\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>",
-        escape(name),
-        escape(name)
-    );
-    for cell in head {
-        let _ = write!(out, "<th scope=\"col\">{}</th>", escape(cell));
-    }
-    out.push_str("</tr></thead><tbody>");
-    for row in rows {
-        out.push_str("<tr>");
-        for (at, cell) in row.iter().enumerate() {
-            let _ = match at {
-                0 => write!(out, "<th scope=\"row\">{cell}</th>"),
-                _ => write!(out, "<td data-head=\"{}\">{cell}</td>", escape(head[at])),
-            };
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table></div></figure>\n");
-    out
+/// All sections, in the order of the page.
+pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
+    let Page { results, summary, .. } = page;
+    let section = |id, title, hint, body| Section { id, title, hint, body };
+    Ok(vec![
+        section("claims", "Claims of the paper", "", claims(&summary.claims)),
+        section("convergence", "Convergence", "", PreEscaped(include_str!("controls.html").to_owned())),
+        section(
+            "dynamics",
+            "Parameter dynamics",
+            "Mean working-set size per term and approximate passes per iteration of the multi-plane solvers, with the controls \
+             above.",
+            html! { div #plots-dynamics {} },
+        ),
+        section("oracle", "Oracle time", "", oracle(results).html()),
+        section(
+            "targets",
+            "Time to gap",
+            "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; a repeat \
+             that did not reach it counts as infinite. In brackets the repeats that reached it. Where a data set has many \
+             solvers these are the paper's; the league has all of them.",
+            targets(&results.frames)?,
+        ),
+        section("league", "League", "", league(page)),
+        section("price", "Oracle cost", "", oracle_cost(page)),
+        section(
+            "figures",
+            "Figures",
+            "As <code>ssvm-bench figures</code> writes them, over all data sets; those that stand for one of the paper with its \
+             caption.",
+            figures(page),
+        ),
+        section(
+            "certified",
+            "Certified gaps",
+            "Where the max-oracle is not exact, the primal is bounded from above and the gap is the certified one. Slack is the \
+             part of it that an exact oracle might take away; a term is proven when its bound is met.",
+            certified(results).html(),
+        ),
+        section("runs", "Runs", "", runs(results)),
+        section("environment", "Environment and provenance", "", environment(results)),
+    ])
 }
 
-/// The verdict in its colour.
-pub(super) fn verdict(verdict: Verdict) -> String {
-    let class = match verdict {
-        Verdict::Holds => "yes",
-        Verdict::DoesNotHold => "no",
-        Verdict::Undecided => "open",
-        Verdict::NotMeasured => "none",
+/// What was run, in one paragraph.
+pub(super) fn summary(page: &Page) -> Markup {
+    let count = |frames: &Frames| {
+        frames.series.iter().fold((0, 0), |(done, failed), s| (done + s.completed, failed + s.failed))
     };
-    format!("<span class=\"verdict {class}\">{}&nbsp;{}</span>", verdict.mark(), verdict.name())
-}
-
-/// What there is, in one paragraph and a line per claim.
-pub(super) fn summary(input: &Input) -> String {
-    let (done, failed) =
-        input.results.frames.series.iter().fold((0, 0), |(done, failed), s| (done + s.completed, failed + s.failed));
-    let datasets: Vec<String> =
-        input.results.frames.datasets().iter().map(|d| escape(input.results.frames.title(d))).collect();
-    let mut out = format!("<p>{done} runs on {}", datasets.join(", "));
-    if let Some(all) = &input.results.at_all_prices {
-        let (more, lost) = all.frames.series.iter().fold((0, 0), |(a, b), s| (a + s.completed, b + s.failed));
-        let lost = if lost > failed { format!(", {} failed", lost - failed) } else { String::new() };
-        let _ = write!(out, ", {} more at <a href=\"#price\">other prices of the oracle</a>{lost}", more - done);
-    }
-    if failed > 0 {
-        let _ = write!(out, "; <a href=\"#runs\"><strong>{failed} failed</strong></a>");
-    }
-    if !input.results.damaged.is_empty() {
-        let (count, plural) = (input.results.damaged.len(), if input.results.damaged.len() == 1 { "" } else { "s" });
-        let _ = write!(out, "; <a href=\"#environment\"><strong>{count} damaged file{plural}</strong></a>");
-    }
-    let _ = write!(
-        out,
-        ". Claims of the paper: <strong>{}</strong>.</p>",
-        tables::claims::summary(input.claims).replace('\n', "; ")
-    );
-    out
-}
-
-/// The verdicts at a glance: a row per claim, a column per data set, one mark per checked row.
-fn matrix(claims: &[Claim]) -> String {
-    // The claims are in the order of the tables; a data set that only later claims name comes where they put it.
-    let mut datasets: Vec<(&str, &str)> = Vec::new();
-    for claim in claims {
-        let entry = (claim.dataset.as_str(), claim.title.as_str());
-        if !datasets.contains(&entry) {
-            datasets.push(entry);
+    let frames = &page.results.frames;
+    let (done, failed) = count(frames);
+    let titles: Vec<&str> = frames.datasets().into_iter().map(|dataset| frames.title(dataset)).collect();
+    let damaged = page.results.damaged.len();
+    html! {
+        p {
+            (done) " runs on " (titles.join(", "))
+            @if let Some((more, lost)) = page.results.at_all_prices.as_ref().map(|all| count(&all.frames)) {
+                ", " (more - done) " more at " a href="#price" { "other oracle costs" }
+                @if lost > failed { ", " (lost - failed) " failed" }
+            }
+            @if failed > 0 { "; " a href="#runs" { strong { (failed) " failed" } } }
+            @if damaged > 0 {
+                "; " a href="#environment" { strong { (damaged) " damaged file" @if damaged != 1 { "s" } } }
+            }
+            ". Claims of the paper: "
+            strong { (tables::claims::summary(&page.summary.claims).replace('\n', "; ")) }
+            "."
         }
     }
-    let rows: Vec<Vec<String>> = CLAIMS
-        .iter()
-        .enumerate()
-        .map(|(at, row)| {
-            let cell = |(dataset, _): &(&str, &str)| {
-                let of = || claims.iter().filter(|c| c.number as usize == at + 1 && c.dataset == *dataset);
-                let several = of().count() > 1;
-                let mark = |c: &Claim| {
-                    let who = if several { escape(&c.solver) } else { String::new() };
-                    let there =
-                        c.regime.as_ref().map_or(String::new(), |regime| format!(" / {}", verdict(regime.verdict)));
-                    let mark = verdict(c.verdict) + &there;
-                    format!("<span title=\"{}\">{mark} <small>{who}</small></span>", escape(&c.claim))
-                };
-                let marks: Vec<String> = of().map(mark).collect();
-                marks.join("<br>")
-            };
-            std::iter::once(format!("{}. {}", at + 1, row.title)).chain(datasets.iter().map(cell)).collect()
-        })
-        .collect();
-    let mut head = vec!["claim"];
-    head.extend(datasets.iter().map(|(_, title)| *title));
-    let priced = claims.iter().any(|claim| claim.regime.is_some());
-    let caption = if priced { "Verdicts on this machine / in the paper's regime" } else { "Verdicts" };
-    table("verdicts", caption, &head, &rows)
 }
 
-/// The verdicts, then the claims grouped by number with their evidence.
-pub(super) fn claims(claims: &[Claim]) -> String {
-    let mut out = matrix(claims);
-    out.push_str("<details id=\"evidence\"><summary>Paper's value, measured value and evidence of each</summary>");
-    for (at, row) in CLAIMS.iter().enumerate() {
-        let rows: Vec<Vec<String>> = claims
-            .iter()
-            .filter(|claim| claim.number as usize == at + 1)
-            .map(|claim| {
-                let there = claim.regime.as_ref();
-                vec![
-                    escape(&claim.title),
-                    escape(&claim.claim),
-                    escape(&claim.paper),
-                    verdict(claim.verdict),
-                    escape(&claim.measured),
-                    there.map_or("–".to_owned(), |regime| verdict(regime.verdict)),
-                    there.map_or("–".to_owned(), |r| escape(&format!("{}, k = {}", r.measured, r.oracle_cost))),
-                    format!("<small>{}</small>", escape(&claim.evidence())),
-                ]
-            })
-            .collect();
-        let head = [
-            "data set",
-            "claim",
-            "paper",
-            "on this machine",
-            "measured",
-            "paper's regime",
-            "measured there",
-            "evidence",
-        ];
-        out.push_str(&table(&format!("claim-{}", at + 1), &format!("{}. {}", at + 1, row.title), &head, &rows));
+/// The verdicts, then the claims by number with their evidence.
+fn claims(claims: &[Claim]) -> Markup {
+    let by_number = (1..).zip(CLAIMS).map(|(number, row)| {
+        let of: Vec<Claim> = claims.iter().filter(|claim| claim.number == number).cloned().collect();
+        let mut table = tables::claims::table(&of);
+        table.title = format!("{number}. {}", row.title);
+        table.columns.remove(0);
+        for (row, claim) in table.rows.iter_mut().zip(&of) {
+            row.remove(0);
+            row.pop();
+            row.push(Cell::from("").noted(claim.evidence()));
+        }
+        table
+    });
+    html! {
+        (tables::claims::verdicts(claims).html())
+        details #evidence {
+            summary { "Paper's value, measured value and evidence of each" }
+            @for table in by_number { (table.html()) }
+        }
     }
-    out.push_str("</details>");
-    out
 }
 
-/// Oracle share as bars, latencies as numbers.
-pub(super) fn oracle(input: &Input) -> String {
-    let styles = style::styles(&input.results.frames);
-    let row = |p: &ProfileRow| {
-        let plotters::style::RGBColor(r, g, b) = styles[&p.label].color;
-        let share = p.share.map_or("no run ended well".to_owned(), |s| {
-            format!(
-                "<span class=\"bar\"><span style=\"width:{:.2}%;background:#{r:02x}{g:02x}{b:02x}\"></span></span> {} \
-                 <small>({:.1}–{:.1})</small>",
-                100.0 * s.median.clamp(0.0, 1.0),
-                percent(s.median),
-                100.0 * s.min,
-                100.0 * s.max
-            )
-        });
-        let latency = |l: Option<Latency>| {
-            let show = |l: Latency| [l.p50, l.p90, l.p99, l.max].map(|ns| seconds(ns as f64 * 1e-9)).join(" / ");
-            l.map_or("–".to_owned(), show)
-        };
-        vec![
-            escape(&p.title),
-            escape(&p.display),
-            share,
-            p.oracle_calls.to_string(),
-            latency(p.oracle_ns),
-            p.approx_steps.to_string(),
-            latency(p.approx_ns),
-        ]
-    };
-    let rows: Vec<Vec<String>> = input.results.profile.iter().map(row).collect();
-    let head = [
-        "data set",
-        "solver",
-        "oracle share (min–max %)",
-        "oracle calls",
-        "exact p50 / p90 / p99 / max",
-        "approximate steps",
-        "approximate p50 / p90 / p99 / max",
-    ];
-    let clock = input.results.profile.iter().map(|p| p.clock.as_str()).find(|c| !c.is_empty()).unwrap_or("wall");
-    let caption = format!(
-        "Exact oracle time over solver time on the {clock} clock, median over repeats; latencies are wall time, all \
-         repeats merged"
+fn oracle(results: &Results) -> Table {
+    let clock = results.profile.iter().map(|row| row.clock.as_str()).find(|clock| !clock.is_empty()).unwrap_or("wall");
+    let title = format!(
+        "Exact oracle time over solver time on the {clock} clock, median over repeats; latencies are wall time, all repeats \
+         merged"
     );
-    table("oracle-time", &caption, &head, &rows)
+    Table { title, ..tables::profile::table(&results.profile) }
+}
+
+/// "12 ms, 30 it. (5/5)".
+pub(super) fn reached(cell: &target::Reached) -> Cell {
+    let iterations = cell.iterations.map_or(String::new(), |k| format!(", {} it.", number(k)));
+    Cell::from(cell.time_s).noted(format!("{iterations} ({}/{})", cell.reached, cell.runs))
 }
 
 /// Time to gap, a table per data set.
-pub(super) fn targets(frames: &Frames) -> Result<String> {
-    let (mut out, shown) = (String::new(), frames.shown(&[]));
+fn targets(frames: &Frames) -> Result<Markup> {
+    let (mut out, shown) = (Vec::new(), frames.shown(&[]));
     for dataset in frames.datasets() {
-        let mut rows = target::time_to_gap(frames, dataset)?;
-        for row in &mut rows {
-            row.cells.retain(|cell| shown[cell.series]);
-        }
-        rows.retain(|row| row.cells.iter().any(|cell| cell.time_s.is_some()));
+        let gap = if frames.certified(dataset) { "certified gap ≤" } else { "gap ≤" };
+        let mut table = Table::new(format!("Time to gap: {}", frames.title(dataset)), [(gap, Text)]);
         let labelled = frames.series_of(dataset).filter(|s| shown[*s]);
-        let labels: Vec<String> = labelled.map(|s| frames.series[s].display.clone()).collect();
-        let mut head = vec![if frames.certified(dataset) { "certified gap ≤" } else { "gap ≤" }];
-        head.extend(labels.iter().map(String::as_str));
+        table.widen(Seconds, labelled.map(|s| &frames.series[s].display));
+        // The pairs that the paper compares.
         let first = |solver: &str| frames.series_of(dataset).find(|s| frames.series[*s].solver == solver);
-        let pairs: Vec<(usize, usize, String)> = frames
-            .pairs
-            .iter()
-            .filter_map(|(single, multi)| Some((first(single)?, first(multi)?)))
-            .map(|(a, b)| (a, b, format!("{} / {}", frames.series[a].display, frames.series[b].display)))
-            .collect();
-        head.extend(pairs.iter().map(|(.., name)| name.as_str()));
-        let cell = |c: &target::Reached| {
-            let time = c.time_s.map_or("–".to_owned(), seconds);
-            let iterations = c.iterations.map_or(String::new(), |k| format!(", {} it.", number(k)));
-            format!("{time}<small>{iterations} ({}/{})</small>", c.reached, c.runs)
-        };
-        let line = |row: &target::TargetRow| {
-            let time = |series| row.cells.iter().find(|c| c.series == series).and_then(|c| c.time_s);
-            let ratio = |(single, multi, _): &(usize, usize, String)| {
+        let pairs = frames.pairs.iter().filter_map(|(single, multi)| Some((first(single)?, first(multi)?)));
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        let display = |s: usize| &frames.series[s].display;
+        table.widen(Values, pairs.iter().map(|(a, b)| format!("{} / {}", display(*a), display(*b))));
+        for target::TargetRow { target, cells } in target::time_to_gap(frames, dataset)? {
+            if !cells.iter().any(|cell| shown[cell.series] && cell.time_s.is_some()) {
+                continue;
+            }
+            let mut row = cells![format!("{target:e}")];
+            row.extend(cells.iter().filter(|cell| shown[cell.series]).map(reached));
+            let time = |series| cells.iter().find(|c| c.series == series).and_then(|c| c.time_s);
+            for (single, multi) in &pairs {
                 let both = time(*single).zip(time(*multi)).filter(|(_, multi)| *multi > 0.0);
-                both.map_or("–".to_owned(), |(single, multi)| format!("{:.2}×", single / multi))
-            };
-            let cells = row.cells.iter().map(cell).chain(pairs.iter().map(ratio));
-            std::iter::once(format!("{:e}", row.target)).chain(cells).collect()
-        };
-        let cells: Vec<Vec<String>> = rows.iter().map(line).collect();
-        let title = escape(frames.title(dataset));
-        if cells.is_empty() {
-            let _ = write!(out, "<p>{title}: no gap target was reached in the median.</p>");
-        } else {
-            out.push_str(&table(&format!("time-to-gap {dataset}"), &title, &head, &cells));
+                row.push(both.map(|(single, multi)| format!("{:.2}×", single / multi)).into());
+            }
+            table.push(row);
+        }
+        out.push(table);
+    }
+    Ok(html! {
+        @for table in &out {
+            @if table.rows.is_empty() { p { (table.title) ": no target was reached in the median." } }
+            @else { (table.html()) }
+        }
+    })
+}
+
+/// The winners, and all other tables folded up by data set.
+fn league(page: &Page) -> Markup {
+    if page.summary.league.is_empty() {
+        return html! { p { "No two solvers can be compared at a gap of the certified optimum." } };
+    }
+    let (winners, rest): (Vec<_>, Vec<_>) =
+        sections(&page.summary.league, &[]).into_iter().partition(|section| section.part == Part::Winners);
+    html! {
+        p.hint { (Part::Winners.explain()) }
+        @for section in &winners { (section.table.html()) }
+        p.hint {
+            "Figures: " a href="#figure-league" { "distributions over gaps" } ", "
+            a href="#figure-performance_profile" { "performance profile and speed-ups" } ", "
+            a href="#figure-league_targets" { "speed-ups to gaps" } "."
+        }
+        @for group in rest.chunk_by(|a, b| a.dataset == b.dataset) {
+            details {
+                summary {
+                    @if group[0].dataset.is_empty() { "all data sets" } @else { (group[0].dataset) }
+                    ": every solver at every gap"
+                }
+                @for part in group.chunk_by(|a, b| a.part == b.part) {
+                    p.hint { (part[0].part.explain()) }
+                    @for section in part { (section.table.html()) }
+                }
+            }
         }
     }
-    Ok(out)
+}
+
+/// What the oracle costs here and in the paper, then ratios and crossings.
+fn oracle_cost(page: &Page) -> Markup {
+    let mut regimes = Table::new(
+        "What a call costs here and in the paper",
+        [
+            ("data set", Text),
+            ("BCFW's oracle share in the paper", Percent),
+            ("here, at k = 1", Percent),
+            ("k for the paper's share", Number),
+            ("runs there", Text),
+        ],
+    );
+    for regime in &page.results.regimes {
+        let runs = regime.runs.map_or("no runs near it".to_owned(), |(cost, share)| {
+            format!("k = {cost} ({} of BCFW's time)", percent(share))
+        });
+        regimes.push(cells![&regime.title, regime.paper_share, regime.own_share, regime.solved, runs]);
+    }
+    let breakeven = &page.summary.breakeven;
+    let ratios =
+        Table { title: "Time to a relative gap over that of BCFW".to_owned(), ..tables::breakeven::table(breakeven) };
+    html! {
+        @if !regimes.rows.is_empty() { (regimes.html()) }
+        @if breakeven.sets.is_empty() {
+            p { "No data set was run at several oracle costs (" code { "oracle_cost" } ")." }
+        } @else {
+            @for line in tables::breakeven::heads(breakeven) { p.hint { (line) } }
+            p.hint { "Figure: " a href="#figure-breakeven" { "time over the oracle cost" } "." }
+            (ratios.html())
+        }
+    }
+}
+
+fn figures(page: &Page) -> Markup {
+    let drawings = || page.figures.iter().filter(|figure| figure.overall);
+    html! {
+        (index(drawings().map(|figure| figure.row)))
+        @for figure in drawings() {
+            h3 id={ "figure-" (figure.row.name) } { (figure.row.title) }
+            figure.drawing { div.paper { (PreEscaped(&figure.svg)) } (caption(figure.row)) }
+        }
+    }
+}
+
+/// Proven terms and slack at the last evaluation, medians over repeats.
+fn certified(results: &Results) -> Table {
+    let mut table = Table::new(
+        "At the last evaluation, median (min to max) over repeats",
+        [("data set", Text), ("solver", Text), ("oracle", Text), ("proven terms", Percent)],
+    );
+    table.widen(Number, ["slack", "certified gap"]);
+    for of in records(results).chunk_by(|a, b| a.0 == b.0) {
+        let series = &results.frames.series[of[0].0];
+        let last = || of.iter().filter_map(|(_, record)| Some((record, record.points().last()?)));
+        let oracle = if series.certified { "bounded" } else { "exact" };
+        let mut row = cells![&series.title, &series.display, oracle];
+        row.push(spread(last().map(|(record, point)| point.proven as f64 / record.environment.n as f64), percent));
+        row.push(spread(last().map(|(_, point)| point.oracle_slack), number));
+        row.push(spread(last().map(|(_, point)| point.gap), number));
+        table.push(row);
+    }
+    table
+}
+
+fn spread(values: impl IntoIterator<Item = f64>, show: fn(f64) -> String) -> Cell {
+    let noted = |s: Spread| Cell::Number(s.median).noted(format!(" ({} to {})", show(s.min), show(s.max)));
+    Spread::of(values).map_or(Cell::Missing, noted)
+}
+
+/// All runs with the places of their series, in order.
+fn records(results: &Results) -> Vec<(usize, &RunRecord)> {
+    let mut records: Vec<_> = results.frames.of_record.iter().copied().zip(&results.records).collect();
+    records.sort_by_key(|(series, record)| (*series, record.repeat));
+    records
 }
 
 /// Failures in full, then every run.
-pub(super) fn runs(input: &Input) -> Result<String> {
-    let runs = &input.results.frames.runs;
-    let wrong = |e| crate::error::Error::invalid(format!("the table of runs is incomplete: {e}"));
-    let text = |name: &str| runs.column(name).and_then(|c| c.str()).cloned().map_err(wrong);
-    let count = |name: &str| runs.column(name).and_then(|c| c.u64()).cloned().map_err(wrong);
-    let real = |name: &str| runs.column(name).and_then(|c| c.f64()).cloned().map_err(wrong);
-    let (dataset, label, status, reason) = (text("dataset")?, text("label")?, text("status")?, text("reason")?);
-    let (clock, run_id) = (text("clock")?, text("run_id")?);
-    let (repeat, seed, iterations, jobs) = (count("repeat")?, count("seed")?, count("iterations")?, count("jobs")?);
-    let (time, gap, primal, dual, core) =
-        (real("time_s")?, real("gap")?, real("primal")?, real("dual")?, real("core")?);
-    let (mut all, mut failures) = (Vec::new(), Vec::new());
-    for at in 0..runs.height() {
-        let string = |column: &polars::prelude::StringChunked| escape(column.get(at).unwrap_or_default());
-        let whole = |column: &polars::prelude::UInt64Chunked| column.get(at).unwrap_or_default().to_string();
-        let float = |column: &polars::prelude::Float64Chunked| column.get(at).unwrap_or(f64::NAN);
-        let name = escape(input.results.frames.title(dataset.get(at).unwrap_or_default()));
-        let failed = status.get(at) == Some("failed");
+fn runs(results: &Results) -> Markup {
+    let frames = &results.frames;
+    let mut failures =
+        Table::new("Failed runs", ["data set", "solver", "repeat", "error", "run"].map(|name| (name, Text)));
+    let mut all = Table::new("All runs", [("data set", Text), ("solver", Text), ("repeat", Count), ("seed", Count)]);
+    all.widen(Text, ["ended by"]);
+    all.widen(Count, ["iterations"]);
+    all.widen(Seconds, ["solver time"]);
+    let certified = frames.series.iter().any(|series| series.certified);
+    all.widen(Number, ["primal", "dual", if certified { "gap (certified)" } else { "gap" }]);
+    all.widen(Text, ["jobs / core", "run"]);
+    for (at, record) in records(results) {
+        let (series, reason) = (&frames.series[at], record.status.reason());
+        let failed = !record.status.is_done();
         if failed {
-            failures.push(vec![name.clone(), string(&label), whole(&repeat), string(&reason), string(&run_id)]);
+            failures.push(cells![&series.title, &series.label, record.repeat.to_string(), &reason, record.run_id()]);
         }
-        let end = if failed { "<strong>failed</strong>".to_owned() } else { string(&reason) };
-        all.push(vec![
-            name,
-            string(&label),
-            whole(&repeat),
-            whole(&seed),
-            end,
-            whole(&iterations),
-            format!("{} <small>{}</small>", seconds(float(&time)), string(&clock)),
-            number(float(&primal)),
-            number(float(&dual)),
-            number(float(&gap)),
-            format!("{} / {}", whole(&jobs), float(&core)),
-            format!("<code>{}</code>", string(&run_id)),
-        ]);
+        let last = record.points().last();
+        let mut row = cells![&series.title, &series.label, record.repeat, record.settings().seed];
+        row.push(if failed { Cell::Mark("worse", None, "failed") } else { reason.into() });
+        row.push(last.map(|point| point.iteration).into());
+        row.push(Cell::from(last.map(|point| point.time_s)).noted(format!(" {}", record.settings().clock.name())));
+        row.extend(cells![last.map(|point| point.primal), last.map(|point| point.dual), last.map(|point| point.gap)]);
+        row.extend(cells![format!("{} / {}", record.environment.jobs, record.environment.core), record.run_id()]);
+        all.push(row);
     }
-    let mut out = if failures.is_empty() {
-        "<p>No run failed.</p>".to_owned()
-    } else {
-        table("failed-runs", "Failed runs", &["data set", "solver", "repeat", "error", "run"], &failures)
-    };
-    let certified = input.results.frames.series.iter().any(|series| series.certified);
-    let head = [
-        "data set",
-        "solver",
-        "repeat",
-        "seed",
-        "ended by",
-        "iterations",
-        "solver time",
-        "primal",
-        "dual",
-        if certified { "gap (certified)" } else { "gap" },
-        "jobs / core",
-        "run",
-    ];
-    let _ = write!(
-        out,
-        "<details><summary>All {} runs</summary>{}</details>",
-        all.len(),
-        table("runs", "All runs", &head, &all)
+    html! {
+        @if failures.rows.is_empty() { p { "No run failed." } } @else { (failures.html()) }
+        details { summary { "All " (all.rows.len()) " runs" } (all.html()) }
+    }
+}
+
+/// Damaged files, sessions, interference, configs.
+fn environment(results: &Results) -> Markup {
+    let Manifest { configs, sessions, interference, .. } = &results.manifest;
+    let heads = ["started (UTC)", "ended", "config", "runs", "jobs", "host", "shard", "program"];
+    let mut table = Table::new("Calls of `ssvm-bench run` on this folder", heads.map(|name| (name, Text)));
+    for session in sessions {
+        let config = configs.iter().find(|config| config.sha256 == session.config);
+        table.push(session_row(session, config.map_or(&session.config, |config| &config.name)));
+    }
+    let mut parallel = Table::new(
+        "Time per iteration, parallel over isolated",
+        [("data set", Text), ("solver", Text), ("jobs", Count), ("parallel / isolated", Values)],
     );
-    Ok(out)
-}
-
-/// Sessions, host, interference, configs, damaged files.
-pub(super) fn environment(input: &Input) -> String {
-    let mut out = String::new();
-    if !input.results.damaged.is_empty() {
-        out.push_str("<h3>Damaged files, left out</h3><ul>");
-        for damage in &input.results.damaged {
-            let _ = write!(out, "<li>{}</li>", escape(&damage.error.to_string()));
+    parallel.widen(Values, ["95 % interval"]);
+    parallel.widen(Count, ["probes"]);
+    for one in interference {
+        let (ratio, interval) = (format!("{:.3}×", one.ratio), format!("{:.3}–{:.3}", one.low, one.high));
+        let title = results.frames.title(&one.dataset);
+        parallel.push(cells![title, &one.solver, one.jobs, ratio, interval, one.probes]);
+    }
+    html! {
+        @if !results.damaged.is_empty() {
+            h3 { "Damaged files, left out" }
+            ul { @for damage in &results.damaged { li { (damage.error) } } }
         }
-        out.push_str("</ul>");
+        (table.html())
+        @if !parallel.rows.is_empty() { (parallel.html()) }
+        @for config in configs {
+            details {
+                summary { "Config " (config.name) " " small { (config.sha256) } }
+                pre { (config.text) }
+            }
+        }
     }
-    let rows: Vec<Vec<String>> = input
-        .results
-        .manifest
-        .sessions
-        .iter()
-        .map(|s| {
-            let config = input.results.manifest.configs.iter().find(|c| c.sha256 == s.config);
-            let host = &s.host;
-            let cells = [
-                utc(s.started_unix_s),
-                s.ended_unix_s.map_or("killed".to_owned(), utc),
-                config.map_or_else(|| s.config.clone(), |c| c.name.clone()),
-                format!("{} finished, {} failed, peak memory {:.2} GiB", s.finished, s.failed, gib(s.peak_memory)),
-                format!("{}{}", s.jobs, if s.isolated { ", isolated" } else { "" }),
-                format!("{} ({}, {:.1} GiB, {})", host.name, host.class(), gib(host.memory), host.os),
-                s.shard.split('.').next().unwrap_or_default().to_owned(),
-                format!("{} {}, {}, {}", s.code.version, s.code.commit, s.code.rustc, s.code.flags),
-            ];
-            cells.map(|cell| escape(&cell)).to_vec()
-        })
-        .collect();
-    let head = ["started (UTC)", "ended", "config", "runs", "jobs", "host", "shard", "program"];
-    out.push_str(&table("sessions", "Calls of <code>ssvm-bench run</code> on this folder", &head, &rows));
-    let rows: Vec<Vec<String>> = input
-        .results
-        .manifest
-        .interference
-        .iter()
-        .map(|i| {
-            let cells = [
-                input.results.frames.title(&i.dataset).to_owned(),
-                i.solver.clone(),
-                i.jobs.to_string(),
-                format!("{:.3}×", i.ratio),
-                format!("{:.3}–{:.3}", i.low, i.high),
-                i.probes.to_string(),
-            ];
-            cells.map(|cell| escape(&cell)).to_vec()
-        })
-        .collect();
-    if !rows.is_empty() {
-        let head = ["data set", "solver", "jobs", "parallel / isolated", "95 % interval", "probes"];
-        out.push_str(&table("interference", "Time per iteration, parallel over isolated", &head, &rows));
-    }
-    for config in &input.results.manifest.configs {
-        let (name, text) = (escape(&config.name), escape(&config.text));
-        let _ = write!(
-            out,
-            "<details><summary>Config {name} <small>{}</small></summary><pre>{text}</pre></details>",
-            escape(&config.sha256)
-        );
-    }
-    out
 }
 
-fn gib(bytes: u64) -> f64 {
-    bytes as f64 / f64::powi(2.0, 30)
+fn session_row(session: &Session, config: &str) -> Vec<Cell> {
+    let gib = |bytes: u64| bytes as f64 / f64::powi(2.0, 30);
+    let (host, code) = (&session.host, &session.code);
+    cells![
+        utc(session.started_unix_s),
+        session.ended_unix_s.map_or("killed".to_owned(), utc),
+        config,
+        format!(
+            "{} finished, {} failed, peak memory {:.2} GiB",
+            session.finished,
+            session.failed,
+            gib(session.peak_memory)
+        ),
+        format!("{}{}", session.jobs, if session.isolated { ", isolated" } else { "" }),
+        format!("{} ({}, {:.1} GiB, {})", host.name, host.class(), gib(host.memory), host.os),
+        session.shard.split('.').next().unwrap_or_default(),
+        format!("{} {}, {}, {}", code.version, code.commit, code.rustc, code.flags),
+    ]
 }
 
 /// Unix seconds as `2026-11-16 02:09`.
 fn utc(unix: u64) -> String {
-    // Civil date from days since 1970-01-01 (Hinnant's algorithm).
-    let days = (unix / 86400) as i64 + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146_096) / 365;
-    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let (day, month) =
-        (day_of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", unix / 3600 % 24, unix / 60 % 60)
+    let time = jiff::Timestamp::from_second(unix as i64);
+    time.map_or_else(|_| unix.to_string(), |time| time.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! What the tables of prices say, in words: break-even tables and advice in, text out.
+//! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
 use crate::study::estimate::Estimate;
 use crate::study::price::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
-use crate::table::Grid;
+use crate::table::Kind::{Text, Values};
+use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
 
-/// A price as people write it.
+/// An oracle cost as people write it.
 pub fn price(k: f64) -> String {
     let below = 1.0 / k;
     match k {
@@ -47,28 +48,26 @@ pub fn crossings(row: &PricedRow) -> String {
 }
 
 /// A ratio with its interval.
-fn ratio(ratio: Option<&Ratio>) -> String {
-    ratio.map_or("–".to_owned(), |Ratio { time, bound }| format!("{}{}", bound.sign(), time.text(number)))
+fn ratio(ratio: &Ratio) -> String {
+    format!("{}{}", ratio.bound.sign(), ratio.time.text(number))
 }
 
 /// One row per data set, solver and gap.
-pub fn grid(table: &BreakEven) -> Grid {
-    let mut prices: Vec<f64> = table.sets.iter().flat_map(|set| set.prices.iter().copied()).collect();
-    prices.sort_by(f64::total_cmp);
-    prices.dedup();
-    let mut grid = Grid::new(&["data set", "solver", ">gap", "crosses BCFW"]);
-    grid.head.extend(prices.iter().map(|k| format!(">k = {}", price(*k))));
-    for set in &table.sets {
-        for row in &set.rows {
-            let mut cells = vec![set.title.clone(), row.display.clone(), format!("{:e}", row.target), crossings(row)];
-            cells.extend(prices.iter().map(|k| {
-                let at = set.prices.iter().position(|p| p == k);
-                ratio(at.and_then(|at| row.ratios[at].as_ref()))
-            }));
-            grid.rows.push(cells);
+pub fn table(breakeven: &BreakEven) -> Table {
+    let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.prices.iter().copied()).collect();
+    costs.sort_by(f64::total_cmp);
+    costs.dedup();
+    let mut table = Table::new("", [("data set", Text), ("solver", Text), ("gap", Values), ("crosses BCFW", Text)]);
+    table.widen(Values, costs.iter().map(|k| format!("k = {}", price(*k))));
+    for (set, row) in breakeven.sets.iter().flat_map(|set| set.rows.iter().map(move |row| (set, row))) {
+        let mut cells = cells![&set.title, &row.display, format!("{:e}", row.target), crossings(row)];
+        for cost in &costs {
+            let at = set.prices.iter().position(|price| price == cost);
+            cells.push(at.and_then(|at| row.ratios[at].as_ref()).map(ratio).into());
         }
+        table.push(cells);
     }
-    grid
+    table
 }
 
 /// A line about each data set: what a call takes, BCFW's share, the paper's price.
@@ -102,7 +101,7 @@ pub fn text(table: &BreakEven) -> String {
     for line in heads(table) {
         out.push_str(&format!("{line}\n"));
     }
-    out.push_str(&format!("\n{}", grid(table).text()));
+    out.push_str(&format!("\n{}", self::table(table).text()));
     out
 }
 
@@ -123,11 +122,13 @@ pub fn advice(advice: &Advice) -> String {
     }
     for choice in &advice.targets {
         let names: Vec<&str> = choice.solvers[..choice.fastest].iter().map(|one| one.display.as_str()).collect();
-        let told = if names.len() > 1 { " (not told apart)" } else { "" };
-        out.push_str(&format!("\nto a relative gap of {:e}: {}{told}\n", choice.target, names.join(", ")));
-        let mut grid = Grid::new(&["solver", ">time over BCFW's"]);
-        grid.rows = choice.solvers.iter().map(|one| vec![one.display.clone(), ratio(Some(&one.ratio))]).collect();
-        out.push_str(&grid.text());
+        let several = if names.len() > 1 { " (no significant difference)" } else { "" };
+        out.push_str(&format!("\nto a relative gap of {:e}: {}{several}\n", choice.target, names.join(", ")));
+        let mut table = Table::new("", [("solver", Text), ("time over BCFW's", Values)]);
+        for one in &choice.solvers {
+            table.push(cells![&one.display, ratio(&one.ratio)]);
+        }
+        out.push_str(&table.text());
     }
     out
 }

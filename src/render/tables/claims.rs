@@ -1,40 +1,48 @@
-//! The claims of the paper as tables and text: every row with its evidence, or the verdicts at a glance.
+//! The claims of the paper: every row with its evidence, and the verdicts at a glance.
 
 use crate::study::claims::{CLAIMS, Claim, Verdict};
-use crate::table::Grid;
+use crate::table::{Cell, Kind, Table, cells};
 use crate::text::number;
 
-/// The claims as a table; evidence is a column of its own.
-pub fn grid(claims: &[Claim]) -> Grid {
-    let mut grid = Grid::new(&["#", "data set", "claim", "paper", "on this machine", "verdict"]);
-    let priced = claims.iter().any(|claim| claim.regime.is_some());
-    if priced {
-        grid.head.extend(["in the paper's regime", "verdict there"].map(str::to_owned));
-    }
-    grid.head.push("evidence".to_owned());
-    for claim in claims {
-        let mut row = vec![
-            claim.number.to_string(),
-            claim.title.clone(),
-            claim.claim.clone(),
-            claim.paper.clone(),
-            claim.measured.clone(),
-            claim.verdict.name().to_owned(),
-        ];
-        if priced {
-            let regime = claim.regime.as_ref();
-            row.push(regime.map_or("–".to_owned(), |r| format!("{}, k = {}", r.measured, number(r.oracle_cost))));
-            row.push(claim.in_regime().name().to_owned());
-        }
-        row.push(claim.evidence());
-        grid.rows.push(row);
-    }
-    grid
+/// A verdict; pages show it in its colour.
+pub fn verdict(verdict: Verdict) -> Cell {
+    let class = match verdict {
+        Verdict::Holds => "verdict yes",
+        Verdict::DoesNotHold => "verdict no",
+        Verdict::Undecided => "verdict open",
+        Verdict::NotMeasured => "verdict none",
+    };
+    Cell::Mark(class, Some(verdict.mark()), verdict.name())
 }
 
-/// The verdicts at a glance: a row per claim, a column per data set; for each checked row the mark on this machine and, where
-/// there are runs in it, that in the paper's regime.
-pub fn matrix(claims: &[Claim]) -> Grid {
+/// Every row; evidence is the last column.
+pub fn table(claims: &[Claim]) -> Table {
+    use Kind::Text;
+    let heads = ["#", "data set", "claim", "paper", "on this machine", "verdict"];
+    let mut table = Table::new("", heads.map(|name| (name, Text)));
+    let priced = claims.iter().any(|claim| claim.regime.is_some());
+    if priced {
+        table.widen(Text, ["in the paper's regime", "verdict there"]);
+    }
+    table.widen(Text, ["evidence"]);
+    for claim in claims {
+        let number_of_claim = claim.number.to_string();
+        let mut row = cells![number_of_claim, &claim.title, &claim.claim, &claim.paper, &claim.measured];
+        row.push(verdict(claim.verdict));
+        if priced {
+            let measured = |cost: f64, measured: &str| format!("{measured}, k = {}", number(cost));
+            row.push(claim.regime.as_ref().map(|regime| measured(regime.oracle_cost, &regime.measured)).into());
+            row.push(verdict(claim.in_regime()));
+        }
+        row.push(claim.evidence().into());
+        table.push(row);
+    }
+    table
+}
+
+/// The verdicts: a row per claim, a column per data set, in each cell what `mark` makes of the claims that meet there.
+fn at_a_glance(claims: &[Claim], mark: impl Fn(&Claim, bool) -> Cell) -> Table {
+    // In the order of the claims: a data set that only later claims name comes where they put it.
     let mut datasets: Vec<(&str, &str)> = Vec::new();
     for claim in claims {
         let entry = (claim.dataset.as_str(), claim.title.as_str());
@@ -42,22 +50,41 @@ pub fn matrix(claims: &[Claim]) -> Grid {
             datasets.push(entry);
         }
     }
-    let mut grid = Grid::new(&["claim"]);
-    grid.head.extend(datasets.iter().map(|(_, title)| (*title).to_owned()));
+    let mut table = Table::new("", [("claim", Kind::Text)]);
+    table.widen(Kind::Text, datasets.iter().map(|(_, title)| *title));
     for (number, row) in (1..).zip(CLAIMS) {
-        let cell = |(dataset, _): &(&str, &str)| {
-            let of = claims.iter().filter(|claim| claim.number == number && claim.dataset == *dataset);
-            let marks: Vec<String> = of.map(|claim| format!("{} {}", claim.marks(), claim.solver)).collect();
-            marks.join("; ")
-        };
-        let mut cells = vec![format!("{number}. {}", row.title)];
-        cells.extend(datasets.iter().map(cell));
-        grid.rows.push(cells);
+        let mut cells = cells![format!("{number}. {}", row.title)];
+        for (dataset, _) in &datasets {
+            let met: Vec<&Claim> =
+                claims.iter().filter(|claim| claim.number == number && claim.dataset == *dataset).collect();
+            cells.push(Cell::List(met.iter().map(|claim| mark(claim, met.len() > 1)).collect()));
+        }
+        table.push(cells);
     }
-    grid
+    table
 }
 
-/// "12 hold, 1 do not hold, 2 undecided, 4 not measured", and the same in the paper's regime where there are runs in it.
+/// The verdicts at a glance: for each checked row the sign on this machine and, where runs exist, in the paper's regime.
+pub fn matrix(claims: &[Claim]) -> Table {
+    at_a_glance(claims, |claim, _| format!("{} {}", claim.marks(), claim.solver).into())
+}
+
+/// The same for a page, in words.
+pub fn verdicts(claims: &[Claim]) -> Table {
+    let priced = claims.iter().any(|claim| claim.regime.is_some());
+    let title = if priced { "Verdicts on this machine, then in the paper's regime" } else { "Verdicts" };
+    let table = at_a_glance(claims, |claim, several| {
+        let solver = if several { format!(" {}", claim.solver) } else { String::new() };
+        let own = verdict(claim.verdict).noted(solver);
+        match &claim.regime {
+            Some(regime) => Cell::List(vec![own, verdict(regime.verdict).noted(" in the paper's regime")]),
+            None => own,
+        }
+    });
+    Table { title: title.to_owned(), ..table }
+}
+
+/// "12 hold, 1 do not hold, 2 undecided, 4 not measured", and the same in the paper's regime where runs exist in it.
 pub fn summary(claims: &[Claim]) -> String {
     let counts = |verdict_of: fn(&Claim) -> Verdict| {
         let count = |verdict| claims.iter().filter(|claim| verdict_of(claim) == verdict).count();
@@ -76,17 +103,18 @@ pub fn summary(claims: &[Claim]) -> String {
     format!("on this machine: {own}\nin the paper's regime: {}", counts(Claim::in_regime))
 }
 
-/// The claims for the terminal: a line each, the evidence indented below.
+/// For the terminal: a line for each claim, its evidence indented below.
 pub fn text(claims: &[Claim]) -> String {
-    let mut lines = grid(claims);
-    lines.head.pop();
-    lines.rows.iter_mut().for_each(|row| drop(row.pop()));
-    let table = lines.text();
-    let mut table = table.lines();
-    let mut out = format!("{}\n", table.next().unwrap_or_default());
-    for (line, claim) in table.zip(claims) {
-        out.push_str(&format!("{line}\n     {}\n", claim.evidence()));
+    let mut table = table(claims);
+    table.columns.pop();
+    for row in &mut table.rows {
+        row.pop();
     }
-    out.push_str(&format!("\n{}\n", summary(claims)));
-    out
+    let lines = table.text();
+    let (head, lines) = lines.split_once('\n').unwrap_or_default();
+    let mut out = format!("{head}\n");
+    for (line, claim) in lines.lines().zip(claims) {
+        out += &format!("{line}\n     {}\n", claim.evidence());
+    }
+    out + &format!("\n{}\n", summary(claims))
 }

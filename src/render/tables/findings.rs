@@ -1,34 +1,25 @@
-//! Findings → a table for people: what fails in full, what passes in counts.
+//! The verdicts of a gate or a comparison: what fails in full, what passes in counts.
 
-use crate::gate::{Cell, Finding, Judgement};
-use crate::table::Grid;
+use crate::gate::{Finding, Judgement};
+use crate::table::{Cell, Kind, Table};
 use crate::text::{change, exact};
 
-/// Most lines of one cell and verdict; the files for machines hold them all.
+/// Most lines of one cell and verdict on the terminal; the files for machines hold them all.
 const MOST_LINES: usize = 6;
 
-/// The table for the terminal. Metrics that are as they were are only counted, unless they carry an interval.
-pub fn table(findings: &[Finding]) -> String {
-    let grid = grid(findings);
-    let table = if grid.rows.is_empty() { String::new() } else { grid.text() + "\n" };
-    table + &tally(findings) + "\n"
-}
-
-fn grid(findings: &[Finding]) -> Grid {
-    let mut grid = Grid::new(&["verdict", "data set / solver", "metric", "old → new", "change"]);
-    grid.rows.extend(shown(findings).into_iter().map(|row| row.columns().to_vec()));
-    grid
+/// For the terminal. Metrics that are as they were are only counted, unless they carry an interval.
+pub fn text(findings: &[Finding]) -> String {
+    let table = table(findings, MOST_LINES);
+    let text = if table.rows.is_empty() { String::new() } else { table.text() + "\n" };
+    text + &tally(findings) + "\n"
 }
 
 /// The same as Markdown with a heading.
 pub fn markdown(title: &str, findings: &[Finding]) -> String {
     let failed = findings.iter().any(|finding| finding.judgement.fails());
-    let mut text = format!("### {} {title}\n\n", if failed { "❌" } else { "✅" });
-    let grid = grid(findings);
-    if !grid.rows.is_empty() {
-        text += &(grid.markdown() + "\n");
-    }
-    text + &tally(findings) + "\n"
+    let table = table(findings, MOST_LINES);
+    let text = if table.rows.is_empty() { String::new() } else { table.markdown() + "\n" };
+    format!("### {} {title}\n\n{text}{}\n", if failed { "❌" } else { "✅" }, tally(findings))
 }
 
 /// `3 worse, 1 missing, 420 same`.
@@ -42,62 +33,62 @@ fn tally(findings: &[Finding]) -> String {
     if counts.is_empty() { "nothing to compare".to_owned() } else { format!("metrics: {}", counts.join(", ")) }
 }
 
-/// A line of the table: a finding, or how many more like it there are.
-enum Row<'a> {
-    One(&'a Finding),
-    More(&'a Cell, Judgement, usize),
-}
-
-impl Row<'_> {
-    fn columns(&self) -> [String; 5] {
-        match self {
-            Row::One(finding) => {
-                let values = match (finding.old, finding.new) {
-                    (None, None) => String::new(),
-                    (old, new) => {
-                        let text = |value: Option<f64>| value.map_or("–".to_owned(), |value| short(value, finding));
-                        format!("{} → {}", text(old), text(new))
-                    }
-                };
-                let mut changed = match (finding.ratio, finding.old, finding.new) {
-                    (Some(ratio), ..) => {
-                        format!("{} [{}, {}]", change(ratio.median), change(ratio.low), change(ratio.high))
-                    }
-                    (None, Some(old), Some(new)) if old != 0.0 => change(new / old),
-                    _ => String::new(),
-                };
-                if !finding.note.is_empty() {
-                    let join = if changed.is_empty() { "" } else { "; " };
-                    changed += &format!("{join}{}", finding.note);
-                }
-                [finding.judgement.word().to_owned(), finding.cell.to_string(), finding.metric.clone(), values, changed]
-            }
-            Row::More(cell, judgement, count) => {
-                let more = format!("… {count} more");
-                [judgement.word().to_owned(), cell.to_string(), more, String::new(), String::new()]
-            }
-        }
-    }
-}
-
-/// Timings with four digits, all else exactly.
-fn short(value: f64, finding: &Finding) -> String {
-    if finding.ratio.is_some() && value != value.trunc() { format!("{value:.4}") } else { exact(value) }
-}
-
-/// What is worth a line, the worst verdicts first, cells in order.
-fn shown(findings: &[Finding]) -> Vec<Row<'_>> {
+/// What is worth a row, the worst verdicts first, cells in order; at most so many rows of one cell and verdict.
+pub fn table(findings: &[Finding], most: usize) -> Table {
+    let heads = ["verdict", "data set / solver", "metric", "old → new", "change"];
+    let mut table = Table::new("", heads.map(|name| (name, Kind::Text)));
     let mut worth: Vec<&Finding> =
         findings.iter().filter(|f| f.judgement != Judgement::Same || f.ratio.is_some()).collect();
     worth.sort_by_key(|finding| (std::cmp::Reverse(finding.judgement), finding.cell.clone()));
-    let mut rows = Vec::new();
     for group in worth.chunk_by(|a, b| (a.judgement, &a.cell) == (b.judgement, &b.cell)) {
-        // One line more is no shorter than saying that there is one.
-        let most = if group.len() == MOST_LINES + 1 { group.len() } else { MOST_LINES };
-        rows.extend(group.iter().take(most).map(|finding| Row::One(finding)));
-        if group.len() > most {
-            rows.push(Row::More(&group[0].cell, group[0].judgement, group.len() - most));
+        // One line more is no shorter than the line that says so.
+        let shown = if group.len() == most + 1 { group.len() } else { group.len().min(most) };
+        let (verdict, cell) = (verdict(group[0].judgement), group[0].cell.to_string());
+        for finding in &group[..shown] {
+            let (values, changed) = (values(finding), changed(finding));
+            table.push(vec![verdict.clone(), (&cell).into(), (&finding.metric).into(), values.into(), changed.into()]);
+        }
+        if shown < group.len() {
+            let more = format!("… {} more", group.len() - shown);
+            table.push(vec![verdict, cell.into(), more.into(), "".into(), "".into()]);
         }
     }
-    rows
+    table
+}
+
+/// A verdict; pages show it in its colour.
+fn verdict(judgement: Judgement) -> Cell {
+    let class = match judgement {
+        Judgement::Better => "better",
+        judgement if judgement.fails() => "worse",
+        _ => "",
+    };
+    Cell::Mark(class, None, judgement.word())
+}
+
+/// Timings with four digits, all else exactly.
+fn values(finding: &Finding) -> String {
+    let short = |value: f64| match finding.ratio {
+        Some(_) if value != value.trunc() => format!("{value:.4}"),
+        _ => exact(value),
+    };
+    let text = |value: Option<f64>| value.map_or("–".to_owned(), short);
+    match (finding.old, finding.new) {
+        (None, None) => String::new(),
+        (old, new) => format!("{} → {}", text(old), text(new)),
+    }
+}
+
+/// The change with its interval, and the note.
+fn changed(finding: &Finding) -> String {
+    let mut changed = match (finding.ratio, finding.old, finding.new) {
+        (Some(ratio), ..) => format!("{} [{}, {}]", change(ratio.median), change(ratio.low), change(ratio.high)),
+        (None, Some(old), Some(new)) if old != 0.0 => change(new / old),
+        _ => String::new(),
+    };
+    if !finding.note.is_empty() {
+        let join = if changed.is_empty() { "" } else { "; " };
+        changed += &format!("{join}{}", finding.note);
+    }
+    changed
 }

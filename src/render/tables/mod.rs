@@ -5,5 +5,4 @@ pub mod claims;
 pub mod findings;
 pub mod league;
 pub mod long;
-mod over_gaps;
 pub mod profile;

@@ -1,31 +1,33 @@
-//! Oracle shares and latencies as a table.
+//! Where the time goes: oracle shares and latencies.
 
 use crate::study::frame::profile::{Latency, ProfileRow};
-use crate::table::Grid;
-use crate::text::{percent, seconds};
+use crate::table::{Cell, Kind, Table, cells};
 
-/// The profile as a table.
-pub fn grid(rows: &[ProfileRow]) -> Grid {
+/// A row per data set and solver.
+pub fn table(rows: &[ProfileRow]) -> Table {
     let piped = rows.iter().any(|row| row.pipe.is_some());
-    let mut head = vec!["data set", "solver", ">runs", ">failed", ">oracle share", ">min–max"];
-    head.extend(piped.then_some(">pipe"));
-    head.extend([">oracle calls", ">exact p50", ">p90", ">p99", ">max"]);
-    head.extend([">approx steps", ">approx p50", ">p90", ">p99", ">max"]);
-    let mut grid = Grid::new(&head);
+    let mut table = Table::new("", [("data set", Kind::Text), ("solver", Kind::Text)]);
+    table.widen(Kind::Count, ["runs", "failed"]);
+    table.widen(Kind::Share, ["oracle share"]);
+    table.widen(Kind::Values, ["min–max"]);
+    table.widen(Kind::Percent, piped.then_some("pipe"));
+    table.widen(Kind::Count, ["oracle calls"]);
+    table.widen(Kind::Seconds, ["exact p50", "p90", "p99", "max"]);
+    table.widen(Kind::Count, ["approx steps"]);
+    table.widen(Kind::Seconds, ["approx p50", "p90", "p99", "max"]);
     for row in rows {
-        let latency = |l: Option<Latency>| match l {
-            Some(l) => [l.p50, l.p90, l.p99, l.max].map(|ns| seconds(ns as f64 * 1e-9)),
-            None => std::array::from_fn(|_| "–".to_owned()),
+        let latency = |latency: Option<Latency>| match latency {
+            Some(Latency { p50, p90, p99, max, .. }) => [p50, p90, p99, max].map(|ns| Cell::Number(ns as f64 * 1e-9)),
+            None => std::array::from_fn(|_| Cell::Missing),
         };
-        let range = row.share.map_or("–".into(), |s| format!("{:.1}–{:.1} %", 100.0 * s.min, 100.0 * s.max));
-        let mut cells = vec![row.title.clone(), row.label.clone(), row.completed.to_string(), row.failed.to_string()];
-        cells.extend([row.share.map_or("–".into(), |s| percent(s.median)), range]);
-        cells.extend(piped.then(|| row.pipe.map_or("–".into(), |s| percent(s.median))));
-        cells.push(row.oracle_calls.to_string());
+        let mut cells = cells![&row.title, &row.label, row.completed, row.failed, row.share.map(|s| s.median)];
+        cells.push(row.share.map(|s| format!("{:.1}–{:.1} %", 100.0 * s.min, 100.0 * s.max)).into());
+        cells.extend(piped.then(|| row.pipe.map(|s| s.median).into()));
+        cells.push(row.oracle_calls.into());
         cells.extend(latency(row.oracle_ns));
-        cells.push(row.approx_steps.to_string());
+        cells.push(row.approx_steps.into());
         cells.extend(latency(row.approx_ns));
-        grid.rows.push(cells);
+        table.push(cells);
     }
-    grid
+    table
 }

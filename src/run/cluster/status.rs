@@ -11,7 +11,8 @@ use super::slurm::{Phase, QueueTask};
 use crate::error::{Error, Result};
 use crate::store::codec::Head;
 use crate::store::folder::{Folder, Store, read_head, stem};
-use crate::table::Grid;
+use crate::table::Kind::{Text, Values};
+use crate::table::{Table, cells};
 use crate::text::duration;
 
 /// Which runs are in a result folder and in its shards.
@@ -236,23 +237,26 @@ pub fn table(shards: &[ShardStatus], all: bool) -> String {
             None => groups.push(vec![shard]),
         }
     }
-    let mut grid = Grid::new(&["shard", "state", ">runs", "task", "node", ">work left", ">limit in", "reason"]);
+    let mut table =
+        Table::new("", [("shard", Text), ("state", Text), ("runs", Values), ("task", Text), ("node", Text)]);
+    table.widen(Values, ["work left", "limit in"]);
+    table.widen(Text, ["reason"]);
     for group in groups {
         let first = group[0];
         let (done, runs) = group.iter().fold((0, 0), |(done, runs), shard| (done + shard.done, runs + shard.runs));
         let left: f64 = group.iter().map(|shard| shard.seconds_left).sum();
         let numbers: Vec<usize> = group.iter().map(|shard| shard.shard).collect();
         let name = ShardState::NAMES.iter().find(|(state, _)| *state == first.state).map_or("", |(_, name)| *name);
-        grid.rows.push(vec![
+        table.push(cells![
             ranges(&numbers),
             name.to_owned(),
             format!("{done}/{runs}"),
             if group.len() == 1 { first.task.clone() } else { String::new() },
-            first.nodes.clone(),
+            &first.nodes,
             if left > 0.0 { duration(left) } else { "–".to_owned() },
             first.limit_s.map_or("–".to_owned(), |seconds| duration(seconds as f64)),
-            first.reason.clone(),
+            &first.reason,
         ]);
     }
-    grid.text()
+    table.text()
 }

@@ -1,0 +1,70 @@
+//! What was found in a result folder, computed once: the numbers that figures, tables, report and texts quote.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::store::files;
+use crate::study::claims::{self, Claim};
+use crate::study::frame::load::Results;
+use crate::study::frame::profile::ProfileRow;
+use crate::study::frame::regime::Regime;
+use crate::study::league::League;
+use crate::study::price::BreakEven;
+
+/// The numbers of a result folder: `summary.json`, small enough to be committed.
+#[derive(Serialize, Deserialize)]
+pub struct Summary {
+    /// Name of the config.
+    pub name: String,
+    /// The program that made it.
+    pub code: String,
+    /// The machine it was made on.
+    pub host: String,
+    /// The claims of the paper.
+    pub claims: Vec<Claim>,
+    /// Where the time went.
+    pub profile: Vec<ProfileRow>,
+    /// All solvers against each other.
+    #[serde(default)]
+    pub league: League,
+    /// What the oracle costs in the paper.
+    #[serde(default)]
+    pub regimes: Vec<Regime>,
+    /// Solvers over the oracle cost.
+    #[serde(default)]
+    pub breakeven: BreakEven,
+}
+
+impl Summary {
+    /// Of results; the last config names them, or their folder where no config is known.
+    pub fn of(results: &Results, folder: &Path) -> Result<Self> {
+        let session = results.manifest.sessions.last();
+        let folder = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        Ok(Self {
+            name: results.manifest.configs.last().map_or(folder.into_owned(), |config| config.name.clone()),
+            code: session.map_or_else(String::new, |s| format!("{} {}", s.code.version, s.code.commit)),
+            host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
+            claims: claims::check(results)?,
+            profile: results.profile.clone(),
+            league: League::of(&results.frames)?,
+            regimes: results.regimes.clone(),
+            breakeven: BreakEven::of(results)?,
+        })
+    }
+
+    /// Reads a `summary.json`.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = files::read_text(path)?;
+        serde_json::from_str(&text)
+            .map_err(|error| Error::file(path, format!("is not a summary.json of this program: {error}")))
+    }
+
+    /// Writes a `summary.json`.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::file(path, format!("the summary cannot be written: {error}")))?;
+        files::write_bytes(path, (text + "\n").as_bytes())
+    }
+}
