@@ -284,11 +284,7 @@ fn show(
 ) -> anyhow::Result<()> {
     prepare::check_params(params)?;
     let images = ImageSet::from_name(set)?;
-    let names = prepare::names(images, data)?;
-    let Some(name) = names.get(index) else {
-        bail!("{set} has the examples 0 to {}, not {index}", names.len() - 1);
-    };
-    let (picture, truth) = prepare::example(images, data, name)?;
+    let (name, picture, truth) = prepare::example(images, data, index)?;
     let superpixels = slic(&picture, params);
     let edges = superpixels.edges();
     let predicted = match weights {

@@ -38,9 +38,10 @@ pub fn job(
         anyhow::bail!("{out}: sbatch takes no output path with a backslash; choose another --out");
     }
     // A config that is built in has a name and no file.
-    let config = match experiment.path.exists() {
-        true => script_path(&experiment.path)?,
-        false => script_word(&experiment.path.to_string_lossy(), "the config")?,
+    let config = if experiment.path.exists() {
+        script_path(&experiment.path)?
+    } else {
+        script_word(&experiment.path.to_string_lossy(), "the config")?
     };
     Ok(ClusterJob {
         name: script_word(&experiment.name, "the name")?,

@@ -1,5 +1,5 @@
-//! The last guard of the memory: ends the program with a message before the system ends it without one. A plan's runs are
-//! ended one by one before that (`exec`).
+//! The last guard of the memory: ends the program with a message before the system ends it without one. Runs of a batch
+//! are aborted one by one before that (`run::memory`).
 
 use super::{interrupt, note};
 use crate::dataset::memory::{FreeMemory, available_memory, resident_memory};

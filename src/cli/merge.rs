@@ -9,6 +9,7 @@ use super::{note, print};
 use crate::run::cluster::status::FoundRuns;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::merge::merge;
+use crate::store::folder::Store;
 use crate::table::Format;
 
 /// Arguments of `merge`.
@@ -17,8 +18,7 @@ use crate::table::Format;
     ssvm-bench merge node1/quick node2/quick --out results/quick\n\n\
     A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, of the last \n\
     attempt, on the quieter machine. Merging again, in any order, gives the same folder; inputs are only read.\n\
-    Where it can, the result shares its files with the inputs (hard links): no program here changes a file in place, and \n\
-    nobody else should.")]
+    Where it can, the result shares its files with the inputs (hard links): they are never changed in place.")]
 pub struct MergeArgs {
     /// Result folders
     #[arg(required = true, value_name = "DIR")]
@@ -59,7 +59,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
         bail!("{} runs contradict each other, such as {first}", merged.contradictions.len());
     }
     if let Some(list) = list {
-        let (found, _) = FoundRuns::read(std::slice::from_ref(&args.out), &list.ids(None)?)?;
+        let (found, _) = FoundRuns::read(&[Store::open(&args.out)?], &list.ids(None)?)?;
         found.complete(list.shards())?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Arguments → one library call each; one file per command. Nothing but [`crate::harness`] imports this room.
+//! Arguments → one library call each; one file per command.
 
 mod advise;
 mod breakeven;
@@ -34,7 +34,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
@@ -108,6 +108,88 @@ pub enum Verdict {
     GateFailed,
 }
 
+/// What this program is called in its texts.
+const NAME: &str = "ssvm-bench";
+
+/// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
+pub fn main(catalog: &dyn Catalog) -> ExitCode {
+    let ended = crate::store::panics::catch(|| {
+        interrupt::listen();
+        memory::watch();
+        match parse(catalog) {
+            Ok((cli, matches)) => exit_code(run(&cli, &matches, catalog)),
+            Err(error) => usage(&error),
+        }
+    });
+    // A run that was abandoned may still wait for its program.
+    crate::dataset::program::kill_all();
+    ended.unwrap_or_else(|panic| {
+        note(&format!("error: this program has a fault; please report it: {panic}"));
+        ExitCode::FAILURE
+    })
+}
+
+/// The arguments, and what `solve` has beside them: parameters of solvers.
+fn parse(catalog: &dyn Catalog) -> Result<(Cli, ArgMatches), clap::Error> {
+    let matches = command(catalog).try_get_matches()?;
+    Ok((Cli::from_arg_matches(&matches)?, matches))
+}
+
+fn run(cli: &Cli, matches: &ArgMatches, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
+    let data = DataDir::resolve(cli.data_dir.as_deref());
+    match &cli.command {
+        Command::Check(args) => return check::run(args, catalog),
+        Command::Compare(args) => return compare::run(args, catalog),
+        Command::Optimum(args) => return optimum::run(args, catalog, &data),
+        Command::Oracle(args) => return oracle::run(args, &data),
+        Command::Reproduce(args) => reproduce::run(args, catalog, &data),
+        Command::Init(args) => init::run(args, catalog),
+        Command::Plan(args) => plan::run(args, catalog, &data),
+        Command::Run(args) => run::run(args, catalog, &data),
+        Command::Merge(args) => merge::run(args),
+        Command::Slurm(args) => slurm::run(args, catalog, &data),
+        Command::Solve(args) => {
+            let given = matches.subcommand_matches("solve").map(|m| solve::given(m, catalog)).unwrap_or_default();
+            solve::run(args, &given, catalog, &data)
+        }
+        Command::Figures(args) => figures::run(args, catalog),
+        Command::Report(args) => report::run(args, catalog),
+        Command::Claims(args) => claims::run(args, catalog),
+        Command::League(args) => league::run(args, catalog),
+        Command::BreakEven(args) => breakeven::run(args, catalog),
+        Command::Advise(args) => advise::run(args, catalog),
+        Command::Profile(args) => profile::run(args, catalog),
+        Command::Data(args) => data::run(args, catalog, &data),
+        Command::Readme(args) => readme::run(args, catalog),
+        Command::Completions(args) => shell::completions(args, command(catalog)),
+        Command::Man(args) => shell::man(args, command(catalog)),
+    }?;
+    Ok(Verdict::Fine)
+}
+
+fn exit_code(result: anyhow::Result<Verdict>) -> ExitCode {
+    match result {
+        Ok(Verdict::Fine) => ExitCode::SUCCESS,
+        Ok(Verdict::GateFailed) => ExitCode::from(2),
+        // A reader that went away (`| head`) is no error of this program.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            note(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints what clap has to say: an error, or the help and version that were asked for.
+fn usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    match printed.context(NO_OUTPUT) {
+        // A message that cannot be printed changes no exit code.
+        _ if error.use_stderr() => ExitCode::FAILURE,
+        printed => exit_code(printed.map(|()| Verdict::Fine)),
+    }
+}
+
 /// The command line with what the tables of this program add to it; examples call the program by its own name.
 fn command(catalog: &dyn Catalog) -> clap::Command {
     let command = Cli::command().mut_subcommand("solve", |solve| solve::with_parameters(solve, catalog));
@@ -117,9 +199,6 @@ fn command(catalog: &dyn Catalog) -> clap::Command {
         None => command,
     }
 }
-
-/// What this program is called in its texts.
-const NAME: &str = "ssvm-bench";
 
 fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
     let with_name = |text: &clap::builder::StyledStr| text.to_string().replace(NAME, name);
@@ -132,89 +211,13 @@ fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
     command.mut_subcommands(|one| renamed(one, name))
 }
 
-/// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
-pub fn main(catalog: &dyn Catalog) -> ExitCode {
-    let ended = crate::store::panics::catch(|| command_line(catalog));
-    // A run that was given up may still wait for its program.
-    crate::dataset::program::kill_all();
-    match ended {
-        Ok(code) => code,
-        Err(panic) => {
-            note(&format!("error: this program has a fault; please report it: {panic}"));
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn command_line(catalog: &dyn Catalog) -> ExitCode {
-    interrupt::listen();
-    memory::watch();
-    let parsed = command(catalog).try_get_matches();
-    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches).map(|cli| (cli, matches)));
-    let (cli, matches) = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            let code = u8::from(error.use_stderr());
-            let printed = error.print().and_then(|()| std::io::stdout().flush());
-            // Nothing can be done when even a message cannot be printed; help and version are outputs.
-            return match printed.context(NO_OUTPUT) {
-                Err(error) if code == 0 => failed(&error),
-                _ => ExitCode::from(code),
-            };
-        }
-    };
-    let data = DataDir::resolve(cli.data_dir.as_deref());
-    let fine = |()| Verdict::Fine;
-    let result = match &cli.command {
-        Command::Reproduce(args) => reproduce::run(args, catalog, &data).map(fine),
-        Command::Init(args) => init::run(args, catalog).map(fine),
-        Command::Plan(args) => plan::run(args, catalog, &data).map(fine),
-        Command::Run(args) => run::run(args, catalog, &data).map(fine),
-        Command::Merge(args) => merge::run(args).map(fine),
-        Command::Slurm(args) => slurm::run(args, catalog, &data).map(fine),
-        Command::Solve(args) => {
-            let given = matches.subcommand_matches("solve").map(|m| solve::given(m, catalog)).unwrap_or_default();
-            solve::run(args, &given, catalog, &data).map(fine)
-        }
-        Command::Figures(args) => figures::run(args, catalog).map(fine),
-        Command::Report(args) => report::run(args, catalog).map(fine),
-        Command::Claims(args) => claims::run(args, catalog).map(fine),
-        Command::League(args) => league::run(args, catalog).map(fine),
-        Command::BreakEven(args) => breakeven::run(args, catalog).map(fine),
-        Command::Advise(args) => advise::run(args, catalog).map(fine),
-        Command::Profile(args) => profile::run(args, catalog).map(fine),
-        Command::Check(args) => check::run(args, catalog),
-        Command::Compare(args) => compare::run(args, catalog),
-        Command::Optimum(args) => optimum::run(args, catalog, &data),
-        Command::Oracle(args) => oracle::run(args, &data),
-        Command::Data(args) => data::run(args, catalog, &data).map(fine),
-        Command::Readme(args) => readme::run(args, catalog).map(fine),
-        Command::Completions(args) => shell::completions(args, command(catalog)).map(fine),
-        Command::Man(args) => shell::man(args, command(catalog)).map(fine),
-    };
-    match result {
-        Ok(Verdict::Fine) => ExitCode::SUCCESS,
-        Ok(Verdict::GateFailed) => ExitCode::from(2),
-        Err(error) => failed(&error),
-    }
-}
-
-fn failed(error: &anyhow::Error) -> ExitCode {
-    // A reader that went away (`| head`) is no error of ours.
-    if is_broken_pipe(error) {
-        return ExitCode::SUCCESS;
-    }
-    note(&format!("error: {error:#}"));
-    ExitCode::FAILURE
-}
-
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }
 
-/// Lines on stderr, of a length that can be read; nobody there to read them is no error.
+/// Prints lines to stderr, shortened to a readable length; a closed stderr is no error.
 fn note(text: &str) {
     const LONGEST: usize = 2000;
     let lines: Vec<Cow<'_, str>> = text.lines().map(|line| shortened(line, LONGEST)).collect();

@@ -44,7 +44,7 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     let began = Instant::now();
     let say = |text: &str| {
         if !args.output.quiet {
-            note(text)
+            note(text);
         }
     };
     let experiments = experiments(args, catalog, data, &say)?;

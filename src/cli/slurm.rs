@@ -283,7 +283,7 @@ fn shard_count(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize
     args.shards.with_context(|| format!("{changed}give the number of parts: --shards N"))
 }
 
-/// What the queue says of earlier submissions. Without an answer nothing may be submitted that may be in it.
+/// The tasks of earlier submissions in the queue. Without an answer nothing is submitted: it may be in the queue already.
 fn queue(args: &SubmitArgs, before: Option<&Jobs>, out: &Path) -> anyhow::Result<Vec<QueueTask>> {
     match before.map(slurm::queue) {
         None => Ok(Vec::new()),
@@ -331,8 +331,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
     };
     let list = IdFile::read(&id_file(out))?;
     let wanted = list.ids(None)?;
-    let folders: Vec<PathBuf> = std::iter::once(out.clone()).chain(part::folders(out)?).collect();
-    let (found, damaged) = FoundRuns::read(&folders, &wanted)?;
+    let (found, damaged) = FoundRuns::read(&part::stores(out)?, &wanted)?;
     let queue =
         slurm::queue(&jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
@@ -360,7 +359,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The line of a log that says why a task ended.
+/// The line of a log with the reason why a task ended.
 fn last_line(path: &Path) -> Option<String> {
     const MOST: u64 = 1 << 24;
     let bytes = files::plain(path).and_then(|()| files::read(path, MOST)).ok()?;

@@ -15,7 +15,12 @@ pub fn available_memory() -> Option<u64> {
 
 /// Memory that this process holds now, bytes; 0 when unknown.
 pub fn resident_memory() -> u64 {
-    kib(&read(Path::new("/proc/self/status")), "VmRSS:").unwrap_or(0)
+    kib_in("/proc/self/status", "VmRSS:")
+}
+
+/// Bytes behind a key of a file of `/proc` that counts in KiB; 0 when unknown.
+pub fn kib_in(path: &str, key: &str) -> u64 {
+    kib(&read(Path::new(path)), key).unwrap_or(0)
 }
 
 fn read(path: &Path) -> String {

@@ -256,11 +256,11 @@ impl RawGraph {
         let nodes = self.labels.len();
         let shape = [nodes, self.features_per_node];
         match &self.features {
-            NodeFeatures::Single(values) => put(&mut zip, "features", "<f4", &shape, values, |v| v.to_le_bytes())?,
+            NodeFeatures::Single(values) => put(&mut zip, "features", "<f4", &shape, values, |v| v.to_le_bytes()),
             NodeFeatures::Half(values) => {
-                put(&mut zip, "features", "<f2", &shape, values, |v| v.to_bits().to_le_bytes())?
+                put(&mut zip, "features", "<f2", &shape, values, |v| v.to_bits().to_le_bytes())
             }
-        }
+        }?;
         put(&mut zip, "labels", "<i4", &[nodes], &self.labels, |l| l.to_le_bytes())?;
         let offset = |o: &usize| (*o as i64).to_le_bytes();
         put(&mut zip, "node_offsets", "<i8", &[self.node_offsets.len()], &self.node_offsets, offset)?;
@@ -317,7 +317,7 @@ impl<'p> Archive<'p> {
     fn open(path: &'p Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io("read", path))?;
         let zip = panics::catch(|| ZipArchive::new(BufReader::with_capacity(1 << 18, file)));
-        let zip = zip.map_err(|panic| panic.to_string()).and_then(|zip| zip.map_err(|e| e.to_string()));
+        let zip = zip.and_then(|zip| zip.map_err(|e| e.to_string()));
         let zip =
             zip.map_err(|e| Error::file(path, format!("is not a graph file: it must be a NumPy .npz archive ({e})")))?;
         Ok(Self { path, zip, quota: Quota::of(path)? })

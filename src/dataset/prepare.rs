@@ -138,19 +138,16 @@ pub fn prepare(
     Ok((path, true))
 }
 
-/// Names of the examples a preparation of the set has, in its order.
-pub fn names(set: ImageSet, data_dir: &DataDir) -> Result<Vec<String>> {
-    let pairs = set.pairs(&data_dir.require(set.known())?)?;
-    Ok(pairs.into_iter().map(|pair| pair.name).filter(|name| set.excluded(name).is_none()).collect())
-}
-
-/// Picture and pixel labels of one example of a prepared file.
-pub fn example(set: ImageSet, data_dir: &DataDir, name: &str) -> Result<(Picture, LabelMap)> {
-    let source = data_dir.require(set.known())?;
-    let pairs = set.pairs(&source)?;
-    let pair = pairs.iter().find(|pair| pair.name == name);
-    let pair = pair.ok_or_else(|| Error::file(&source, format!("has no picture {name}")))?;
-    set.decode(pair).map_err(|message| Error::file(&source, message))
+/// Name, picture and pixel labels of one example, counted in the order of a prepared file.
+pub fn example(set: ImageSet, data: &DataDir, index: usize) -> Result<(String, Picture, LabelMap)> {
+    let source = data.require(set.known())?;
+    let pairs: Vec<Pair> = set.pairs(&source)?.into_iter().filter(|pair| set.excluded(&pair.name).is_none()).collect();
+    let Some(pair) = pairs.get(index) else {
+        let last = pairs.len().saturating_sub(1);
+        return Err(Error::invalid(format!("{} has the examples 0 to {last}, not {index}", set.name())));
+    };
+    let (picture, truth) = set.decode(pair).map_err(|message| Error::file(&source, message))?;
+    Ok((pair.name.clone(), picture, truth))
 }
 
 fn build(

@@ -12,7 +12,7 @@ use crate::store::{RunRecord, Status};
 pub struct Existing {
     /// Runs of the plan that ended well, by identity.
     pub done: BTreeMap<String, RunRecord>,
-    /// Runs of the plan whose record says that they failed; they are tried again.
+    /// Runs of the plan with a failed record; they are tried again.
     pub failed: u64,
     /// Files that are damaged or cannot be read.
     pub damaged: Vec<Damage>,

@@ -6,6 +6,7 @@ use std::fs;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use crate::dataset::memory::kib_in;
 use crate::store::identity::CODE_VERSION;
 use crate::store::manifest::{Code, Host};
 
@@ -34,7 +35,7 @@ fn ask() -> Host {
         cpu: cpu.unwrap_or_default().to_owned(),
         cores: core_count() as u64,
         threads_per_core: siblings(0).len().max(1) as u64,
-        memory: meminfo("MemTotal:"),
+        memory: kib_in("/proc/meminfo", "MemTotal:"),
         os: format!("{} {kernel}", std::env::consts::OS).trim().to_owned(),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         features: cpu_features(),
@@ -98,7 +99,7 @@ pub fn pin(core: usize) -> bool {
 
 /// Largest memory this process has had, bytes; 0 when unknown.
 pub fn peak_memory() -> u64 {
-    kib_line("/proc/self/status", "VmHWM:")
+    kib_in("/proc/self/status", "VmHWM:")
 }
 
 /// One-minute load average; 0 when unknown.
@@ -153,16 +154,6 @@ fn parse_list(list: &str) -> Vec<usize> {
         Some(low.trim().parse::<usize>().ok()?..=high.trim().parse::<usize>().ok()?)
     };
     list.split(',').filter_map(range).flatten().collect()
-}
-
-fn meminfo(key: &str) -> u64 {
-    kib_line("/proc/meminfo", key)
-}
-
-fn kib_line(path: &str, key: &str) -> u64 {
-    let text = read(path);
-    let kib = text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok());
-    kib.unwrap_or(0) * 1024
 }
 
 fn read(path: &str) -> String {

@@ -16,7 +16,7 @@ const ITERATIONS: u64 = 10;
 /// Runs of BCFW on a clock with noise.
 const RUNS: u64 = 5;
 
-/// A plan in which the oracle cost of every run is known: solves those that are not, and tells `say` about it.
+/// A plan in which the oracle cost of every run is known: solves the missing ones and prints each through `say`.
 pub fn complete(
     mut plan: Plan,
     experiment: &Experiment,

@@ -2,7 +2,7 @@
 //! watches them (timeouts, memory, Ctrl-C, progress).
 //!
 //! A thread cannot be stopped from outside. A run that is asked to end and does not, because it hangs inside one call, is
-//! abandoned: its record says so, a new worker takes over, and the old thread ends with the process. While memory runs
+//! abandoned: its record has the reason, a new worker takes over, and the old thread ends with the process. While memory runs
 //! out, runs are aborted one by one until there is enough; a run that allocates inside one call ends the batch.
 
 use std::collections::BTreeMap;
@@ -314,7 +314,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// What the thread of a worker owns. Dropping it says that the worker has ended, however it did.
+/// What the thread of a worker owns. Dropping it reports the end of the worker, however it came.
 struct WorkerThread {
     number: usize,
     batch: Arc<RunBatch>,

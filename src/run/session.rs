@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::existing::Existing;
 use super::interference::{self, Probing};
-use super::pause::PauseGate;
 use super::progress::{Progress, Verbosity};
 use super::scheduler::{RunBatch, run_batch};
 use super::shard::digest;
@@ -55,6 +54,9 @@ pub struct Options {
     pub stop: StopSignal,
 }
 
+/// Labels of runs, each with what went wrong.
+type FailedRuns = Vec<(String, String)>;
+
 /// What a call of `run` did.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Report {
@@ -70,8 +72,8 @@ pub struct Report {
     pub already: u64,
     /// Runs finished now.
     pub finished: u64,
-    /// Label and message of the runs that failed now, and of those whose file could not be read.
-    pub failed: Vec<(String, String)>,
+    /// Runs that failed now, and those whose file could not be read.
+    pub failed: FailedRuns,
     /// Whether it was stopped before the end.
     pub interrupted: bool,
     /// Wall time.
@@ -84,6 +86,33 @@ fn displayed<S: serde::Serializer>(path: &Path, serializer: S) -> std::result::R
 }
 
 impl Report {
+    /// Of a session that has ended, with the records it made and the runs whose source has none.
+    fn of(
+        session: &Session,
+        plan: &Plan,
+        options: &Options,
+        todo: Todo,
+        (fresh, orphans): (&[RunRecord], FailedRuns),
+        began: Instant,
+    ) -> Self {
+        let (planned, already, finished) = (plan.runs.len() as u64, todo.already, session.finished);
+        let stopped = options.stop.is_set();
+        let failures = fresh.iter().filter(|record| !record.status.is_done());
+        let mut failed: FailedRuns = failures.map(|record| (record.label(), record.status.reason())).collect();
+        failed.extend(orphans.into_iter().filter(|_| !stopped));
+        failed.extend(todo.unread);
+        Self {
+            out: options.out.clone(),
+            shard: session.shard.clone(),
+            planned,
+            already,
+            finished,
+            interrupted: stopped && already + finished + (failed.len() as u64) < planned,
+            failed,
+            seconds: began.elapsed().as_secs_f64(),
+        }
+    }
+
     /// Whether every planned run is on disk and none failed.
     pub fn complete(&self) -> bool {
         !self.interrupted && self.failed.is_empty()
@@ -132,23 +161,22 @@ pub fn run(
     let mut progress = Progress::new(options.verbosity);
     let jobs = workers(experiment, options.jobs, options.isolated);
     let say = |line: &str| progress.say(Verbosity::Normal, line);
-    let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?;
+    let plan = Arc::new(oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?);
+
     let (store, _lock, mut existing) = open_folder(&plan, options, known, &progress)?;
     warn(experiment, &plan, &existing, options, jobs, &progress);
     let mut estimator = existing.estimator(&plan);
     let todo = Todo::of(&plan, &mut existing, options.force);
     let problems = load(experiment, &plan, catalog, options, &todo.runs, &progress)?;
     progress.say(Verbosity::Normal, todo.text(experiment, &plan, &estimator, jobs));
-
-    let shard = options.part.as_ref().and_then(|_| store.dir().file_name()?.to_str()).unwrap_or_default();
     let mut manifest = store.manifest()?;
-    let session = open_session(&mut manifest, experiment, &plan, options, shard);
+    let session = open_session(&mut manifest, experiment, &plan, options, &store);
     store.write_manifest(&manifest)?;
 
-    let (shard, plan) = (shard.to_owned(), Arc::new(plan));
-    let probing = probing(experiment, jobs, if options.force { &[] } else { &manifest.interference });
+    let earlier = if options.force { &[][..] } else { &manifest.interference };
+    let probing = probing(experiment, jobs, earlier);
     let batch = RunBatch {
-        runs: todo.runs,
+        runs: todo.runs.clone(),
         plan: plan.clone(),
         execute: Box::new(move |run, execution, observer| match &problems[run.set] {
             Some(problem) => Ok(problem.run(run.settings(), execution, observer)?),
@@ -160,20 +188,15 @@ pub fn run(
         timeout: experiment.timeout,
         grace: GRACE,
         stop: options.stop.clone(),
-        shard: shard.clone(),
-        gate: Arc::new(PauseGate::default()),
+        shard: manifest.sessions[session].shard.clone(),
+        gate: Arc::default(),
         probing: probing.clone(),
     };
     let mut fresh = run_batch(batch, &mut estimator, &mut progress)?;
     say_notes(&fresh, &progress);
     let orphans = project(&todo.projected, &store, &existing.done, &mut fresh)?;
-    let finished = fresh.iter().filter(|record| record.status.is_done()).count() as u64;
-    let mut failed: Vec<(String, String)> = fresh
-        .iter()
-        .filter(|record| !record.status.is_done())
-        .map(|record| (record.label(), record.status.reason()))
-        .collect();
-    close_session(&mut manifest.sessions[session], finished, failed.len() as u64);
+    close_session(&mut manifest.sessions[session], &fresh);
+    let report = Report::of(&manifest.sessions[session], &plan, options, todo, (&fresh, orphans), began);
 
     let records: Vec<RunRecord> = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
     if let Some(line) = instrument_cost(&records) {
@@ -183,20 +206,6 @@ pub fn run(
         add_interference(&mut manifest, probing.rows(jobs), &records, &progress);
     }
     store.write_manifest(&manifest)?;
-    let stopped = options.stop.is_set();
-    failed.extend(orphans.into_iter().filter(|_| !stopped));
-    failed.extend(todo.unread);
-    let (planned, already) = (plan.runs.len() as u64, todo.already);
-    let report = Report {
-        out: options.out.clone(),
-        shard,
-        planned,
-        already,
-        finished,
-        interrupted: stopped && already + finished + (failed.len() as u64) < planned,
-        failed,
-        seconds: began.elapsed().as_secs_f64(),
-    };
     Ok(Finished { report, manifest, contents: Contents::new(records, existing.damaged) })
 }
 
@@ -308,8 +317,8 @@ struct Todo {
     projected: Vec<RunSpec>,
     /// Runs that are done.
     already: u64,
-    /// Label and reason of the runs whose file cannot be read.
-    unread: Vec<(String, String)>,
+    /// Runs whose file cannot be read.
+    unread: FailedRuns,
 }
 
 impl Todo {
@@ -375,8 +384,9 @@ fn open_session(
     experiment: &Experiment,
     plan: &Plan,
     options: &Options,
-    shard: &str,
+    store: &Store,
 ) -> usize {
+    let shard = options.part.as_ref().and_then(|_| store.dir().file_name()?.to_str()).unwrap_or_default();
     let sha256 = sha256_hex(experiment.text.as_bytes());
     manifest.configs.retain(|config| config.sha256 != sha256);
     let (name, text) = (experiment.name.clone(), experiment.text.clone());
@@ -399,9 +409,10 @@ fn open_session(
     manifest.sessions.len() - 1
 }
 
-fn close_session(session: &mut Session, finished: u64, failed: u64) {
+fn close_session(session: &mut Session, records: &[RunRecord]) {
     session.ended_unix_s = Some(host::unix_time());
-    (session.finished, session.failed) = (finished, failed);
+    session.finished = records.iter().filter(|record| record.status.is_done()).count() as u64;
+    session.failed = records.len() as u64 - session.finished;
     session.peak_memory = host::peak_memory();
 }
 
@@ -428,7 +439,7 @@ fn project(
     store: &Store,
     done: &BTreeMap<String, RunRecord>,
     fresh: &mut Vec<RunRecord>,
-) -> Result<Vec<(String, String)>> {
+) -> Result<FailedRuns> {
     let made: BTreeMap<String, usize> = fresh.iter().enumerate().map(|(at, record)| (record.run_id(), at)).collect();
     let mut orphans = Vec::new();
     for run in runs {

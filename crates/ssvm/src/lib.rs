@@ -11,7 +11,7 @@
 //! | [`clock`] | wall, CPU and virtual clocks, and the meter that counts and times every oracle call |
 //! | [`settings`] | the checked values of one run: solver, seed, clock, budget, cadence |
 //! | [`solver`] | steps: working sets, orders, averages, and the table of solvers |
-//! | [`drive`] | the one loop with budget, stop reason and evaluation |
+//! | [`mod@drive`] | the one loop with budget, stop reason and evaluation |
 //! | [`stats`] | medians and bootstrap intervals |
 
 // Outside bytes must lead to errors, never to panics.

@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::handshake::shorten;
+use crate::dataset::text::shorten;
 use crate::text::printable;
 
 /// Standard error of one call; more is a flood.
@@ -82,6 +82,13 @@ impl Child {
         let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
             unreachable!("all three were asked for");
         };
+        for pipe in [input.as_fd(), output.as_fd()] {
+            // A pipe that cannot grow only costs time.
+            let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES));
+        }
+        let nonblocking = [input.as_fd(), output.as_fd(), errors.as_fd()]
+            .iter()
+            .try_for_each(|pipe| fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map(drop));
         let child = Self {
             name: program.to_owned(),
             process,
@@ -96,23 +103,8 @@ impl Child {
             passed_on: 0,
             flood: 0,
         };
-        child.prepare().map_err(|e| format!("oracle program '{program}': its pipes cannot be set up: {e}"))?;
+        nonblocking.map_err(|e| format!("oracle program '{program}': its pipes cannot be set up: {e}"))?;
         Ok(child)
-    }
-
-    fn prepare(&self) -> nix::Result<()> {
-        let nonblocking = || FcntlArg::F_SETFL(OFlag::O_NONBLOCK);
-        if let Some(input) = &self.input {
-            fcntl(input, nonblocking())?;
-            // Smaller pipes only cost time.
-            let _ = fcntl(input, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES));
-        }
-        fcntl(&self.output, nonblocking())?;
-        let _ = fcntl(&self.output, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES));
-        if let Some(errors) = &self.errors {
-            fcntl(errors, nonblocking())?;
-        }
-        Ok(())
     }
 
     /// An error message with the program's name and the end of its standard error.

@@ -1,6 +1,7 @@
 //! The first lines of a program: `key value` each, up to `ready`.
 
 use super::protocol::{MOST_OPERATIONS, VERSION};
+use crate::dataset::text::shorten;
 use crate::text::nearest;
 
 /// The facts of an oracle that a program sends before the first call.
@@ -125,16 +126,6 @@ const TEXT_IS_GONE: &str = "numbers as text are no longer read; send little-endi
 /// Whether a value is the second of two words; `None` when it is neither.
 fn choice(value: &str, words: [&str; 2]) -> Option<bool> {
     words.iter().position(|word| *word == value).map(|at| at == 1)
-}
-
-/// At most eighty characters of a line, for messages.
-pub(super) fn shorten(text: &str) -> String {
-    const MOST: usize = 80;
-    let text = text.trim_end();
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::child::Child;
-use super::handshake::{Handshake, greeting, shorten};
+use super::handshake::{Handshake, greeting};
 use super::protocol::{Answer, LONGEST_LINE, Question, write_echo, write_w};
+use crate::dataset::text::shorten;
 use ssvm::problem::Away;
 use ssvm::stats::median;
 

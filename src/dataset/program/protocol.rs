@@ -8,7 +8,7 @@
 //! | `plane I dense\|sparse COUNT [key=…] [bound] [operations=…] [ns=…]` | program | offset, bound if announced, COUNT coordinates if sparse, COUNT values |
 //! | `error TEXT` | program | none; the program gives up |
 
-use super::handshake::shorten;
+use crate::dataset::text::shorten;
 
 /// Version of the protocol.
 pub const VERSION: u32 = 1;
@@ -275,7 +275,7 @@ mod tests {
             let values = numbers.len() - coordinates.len().min(numbers.len());
             let (first, rest) = numbers.split_at(if coordinates.is_empty() { numbers.len() } else { values });
             write_doubles(first, &mut bytes);
-            coordinates.iter().for_each(|at: &u32| bytes.extend(at.to_le_bytes()));
+            bytes.extend(coordinates.iter().flat_map(|at: &u32| at.to_le_bytes()));
             write_doubles(rest, &mut bytes);
             let error = read(&bytes, 3).unwrap_err();
             assert!(error.contains(expected), "{line:?}: {error}");

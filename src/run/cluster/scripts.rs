@@ -1,5 +1,5 @@
-//! A [`ClusterJob`] as a script of each engine. Every script ends with `merge --ids`: whatever the engine returns, the exit
-//! code says whether every run is in the folder.
+//! A [`ClusterJob`] as a script of each engine. Every script ends with `merge --ids`: the exit code does not depend on the
+//! engine, but on whether every run is in the folder.
 
 use std::path::Path;
 
@@ -59,10 +59,8 @@ impl ClusterJob {
 
 /// The batch script of a SLURM array.
 pub fn slurm_array(job: &ClusterJob) -> String {
-    let place = match job.exclusive {
-        true => "--exclusive --mem=0".to_owned(),
-        false => format!("--cpus-per-task={}", job.cores()),
-    };
+    let place =
+        if job.exclusive { "--exclusive --mem=0".to_owned() } else { format!("--cpus-per-task={}", job.cores()) };
     format!(
         "#!/bin/bash\n\
          # A shard per task: shard I is the I-th line of the id file after its header. The argument is added to the index\n\

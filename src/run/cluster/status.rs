@@ -1,7 +1,6 @@
 //! The id file, the result folder and the queue → the state of every shard, and a table of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -20,16 +19,15 @@ use crate::text::duration;
 pub struct FoundRuns {
     /// Runs that are done.
     pub done: BTreeSet<String>,
-    /// Runs whose last record says that they failed, with the reason.
+    /// Runs whose last record is a failure, with the reason.
     pub failed: BTreeMap<String, String>,
 }
 
 impl FoundRuns {
-    /// What result folders hold of these runs, and a message for each file that is no sound record. A folder without
-    /// results holds nothing.
-    pub fn read(folders: &[PathBuf], wanted: &BTreeSet<String>) -> Result<(Self, Vec<String>)> {
+    /// What result folders hold of these runs, and a message for each file that is no sound record.
+    pub fn read(stores: &[Store], wanted: &BTreeSet<String>) -> Result<(Self, Vec<String>)> {
         let (mut found, mut damaged) = (Self::default(), Vec::new());
-        for store in folders.iter().filter_map(|folder| Store::open(folder).ok()) {
+        for store in stores {
             let mut paths = store.files(Folder::Runs)?;
             paths.retain(|path| wanted.contains(&stem(path)));
             let heads: Vec<Result<Head>> = paths.par_iter().map(|path| read_head(path)).collect();
@@ -122,7 +120,7 @@ pub struct ShardStatus {
     pub reason: String,
 }
 
-/// The task of a shard that is furthest: job, index in its array, and what the queue says of it.
+/// The task of a shard that is furthest: job, index in its array, and its entry in the queue.
 type LastTask<'q> = (u64, usize, Option<&'q QueueTask>);
 
 /// All shards, in order. Without a queue (`None`) it is not known what runs. `log` gives the last line of the log of a task

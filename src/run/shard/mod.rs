@@ -44,7 +44,7 @@ pub fn digest(plan: &Plan) -> String {
     sha256_hex(ids.join(" ").as_bytes())[..16].to_owned()
 }
 
-/// Splits a plan into so many shards of about the same cost, the same for the same plan and estimates.
+/// Splits a plan into shards of about the same cost; the same plan and estimates give the same shards.
 ///
 /// What is timed is kept together: all solvers of one data set and seed are in one shard, so that their ratios are those
 /// of one machine. Times of a repeatable clock are the same everywhere, so that its runs may go anywhere; only what

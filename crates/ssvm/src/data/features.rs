@@ -165,7 +165,7 @@ impl<'a> FeatureRows<'a> {
         }
     }
 
-    /// out[l·K + k] = ⟨row l, w[k]⟩ for all rows of length p and all K vectors of length p in `w`; `wide` is scratch.
+    /// `out[l·K + k] = ⟨row l, w[k]⟩` for all rows of length p and all K vectors of length p in `w`; `wide` is scratch.
     pub fn products(self, w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
         match self {
             Self::Single(rows) => dot_f32_rows(rows, w, p, out),

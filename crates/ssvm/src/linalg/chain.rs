@@ -100,7 +100,7 @@ fn accumulate_groups<L: Lanes, const N: usize>(
 }
 
 kernel! {
-    /// out[b] = max_a previous[a] + transitions[a][b] (rows of 28, one for each a).
+    /// `out[b] = max_a previous[a] + transitions[a][b]` (rows of 28, one for each a).
     pub fn chain_maxima(previous: &[f64; 28], transitions: &[f64], out: &mut [f64; 28]) = chain_maxima_body
 }
 
@@ -226,7 +226,7 @@ fn chain_advance_body<L: Lanes>(unary: &mut [f64; 28], delta: &mut [f64; 28], le
 }
 
 kernel! {
-    /// target[row] += scale·changes for the rows whose bit is set in `mask`, in the groups of these letters.
+    /// `target[row] += scale·changes` for the rows whose bit is set in `mask`, in the groups of these letters.
     pub fn scatter_rows(target: &mut [f64], mask: u128, letters: u32, changes: &[f64; 28], scale: f64)
         = scatter_rows_body
 }

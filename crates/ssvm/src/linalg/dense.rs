@@ -91,7 +91,7 @@ fn dot_group<L: Lanes, const R: usize>(rows: &[f64], x: &[f64], out: &mut [f64])
 }
 
 kernel! {
-    /// out[r] = ⟨rows[r], x⟩ for consecutive rows of length |x|.
+    /// `out[r] = ⟨rows[r], x⟩` for consecutive rows of length |x|.
     pub fn dot_rows(rows: &[f64], x: &[f64], out: &mut [f64]) = dot_rows_body
 }
 
@@ -161,8 +161,8 @@ fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, cons
 }
 
 kernel! {
-    /// out[r·K + k] = ⟨rows[r], w[k]⟩ for all rows of length p in `rows` and all K vectors of length p in `w`, in one sweep
-    /// over the rows.
+    /// `out[r·K + k] = ⟨rows[r], w[k]⟩` for all rows of length p in `rows` and all K vectors of length p in `w`, in one
+    /// sweep over the rows.
     pub fn dot_f32_rows(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) = dot_stored_rows<f32>
 }
 

@@ -1,4 +1,4 @@
-//! Problem → steps. One file per solver and one row in [`table`]; solvers only step, [`crate::drive`] does the rest.
+//! Problem → steps. One file per solver and one row in the table; solvers only step, [`mod@crate::drive`] does the rest.
 
 pub mod average;
 pub mod batch;

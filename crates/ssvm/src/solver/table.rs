@@ -323,7 +323,7 @@ mod tests {
     fn parameters_of_others_are_refused_by_name() {
         let infos = Standard.infos();
         let refusal = |solver: &str, key: &str, value: &str| {
-            let info = SolverInfo::find(&infos, solver).unwrap();
+            let info = SolverInfo::find(infos, solver).unwrap();
             info.spec(&[(key, value.to_owned())], infos).unwrap_err().message
         };
         let other = "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg";
@@ -331,14 +331,14 @@ mod tests {
         assert!(refusal("fw", "order", "uniform").contains("'fw' has no parameters: `order` belongs to bcfw"));
         assert!(refusal("mp-bcfw", "pases", "3").contains("did you mean `passes`?"));
         assert!(refusal("mp-bcfw", "N", "0").contains("nothing to choose from"));
-        let message = SolverInfo::find(&infos, "mp-bcwf").unwrap_err().to_string();
+        let message = SolverInfo::find(infos, "mp-bcwf").unwrap_err().to_string();
         assert!(message.contains("did you mean `mp-bcfw`?"), "{message}");
     }
 
     #[test]
     fn defaults_are_no_part_of_a_specification() {
         let infos = Standard.infos();
-        let info = SolverInfo::find(&infos, "mp-bcfw").unwrap();
+        let info = SolverInfo::find(infos, "mp-bcfw").unwrap();
         let spec = info.spec(&[("T", "10".to_owned()), ("N", "7".to_owned())], infos).unwrap();
         assert_eq!(spec, SolverSpec::new("mp-bcfw").with("N", Value::Count(7)));
         assert_eq!(info.resolve(&spec, infos).unwrap().count("T"), 10);

@@ -119,7 +119,7 @@ fn wrong_values_are_refused_by_name() {
         let infos = Standard.infos();
         let refusal = |given: &[(&str, &str)]| {
             let given: Vec<(&str, String)> = given.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
-            SolverInfo::find(&infos, solver).unwrap().spec(&given, &infos).unwrap_err()
+            SolverInfo::find(infos, solver).unwrap().spec(&given, infos).unwrap_err()
         };
         assert_eq!(refusal(&[("tau", "0")]).key, "tau");
         assert_eq!(refusal(&[("lanes", "1")]).key, "lanes");

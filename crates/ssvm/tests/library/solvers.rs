@@ -68,14 +68,14 @@ fn has_dual(solver: &dyn Solver) -> bool {
 /// F never falls from pass to pass or from iteration to iteration, F ≤ P, working sets obey N.
 fn check_invariants<P: Problem>(problem: &P) {
     for info in Standard.infos() {
-        let most = match (has(&info, "N"), info.planes.is_some()) {
+        let most = match (has(info, "N"), info.planes.is_some()) {
             // Planes with weight stay.
-            (true, _) if has(&info, "memory") => u64::MAX,
+            (true, _) if has(info, "memory") => u64::MAX,
             (true, _) => MOST_PLANES,
             (false, true) => u64::MAX,
             (false, false) => 0,
         };
-        for spec in variants(&info, problem.terms()) {
+        for spec in variants(info, problem.terms()) {
             let mut solver = build(&spec, problem, 5);
             let (mut best_dual, mut best_primal) = (f64::NEG_INFINITY, f64::INFINITY);
             let mut before = if has_dual(&*solver) { 0.0 } else { f64::NEG_INFINITY };
@@ -135,7 +135,7 @@ fn the_iterate_is_the_sum_of_its_blocks() {
     fn check<P: Problem>(problem: &P) -> (usize, usize) {
         let (mut summed, mut weighted) = (0, 0);
         for info in Standard.infos() {
-            for spec in variants(&info, problem.terms()) {
+            for spec in variants(info, problem.terms()) {
                 let mut solver = build(&spec, problem, 5);
                 // The sums are made afresh every ten iterations: look in between.
                 for _ in 0..29 {
@@ -173,7 +173,7 @@ fn multi_plane_without_planes_is_its_single_plane_partner_bit_for_bit() {
         for (partner, info) in &pairs {
             for order in ["permutation", "sequential", "uniform"] {
                 let none = [("N", Value::Count(0)), ("M", Value::Count(0)), ("order", word(order))];
-                let partner = SolverInfo::find(&infos, partner).unwrap();
+                let partner = SolverInfo::find(infos, partner).unwrap();
                 let mut a = build(&spec(partner, &none), problem, 3);
                 let mut b = build(&spec(info, &none), problem, 3);
                 for _ in 0..12 {
@@ -216,7 +216,7 @@ fn same_seed_and_virtual_clock_give_the_same_bits() {
     fn check<P: Problem>(name: &str, problem: &P) {
         for info in Standard.infos() {
             let points = |seed| {
-                let mut points = run(problem, &spec(&info, &[]), seed, &Budget::iterations(8)).points;
+                let mut points = run(problem, &spec(info, &[]), seed, &Budget::iterations(8)).points;
                 for point in &mut points {
                     // The only measured time on the virtual clock.
                     point.cpu_s = 0.0;
@@ -245,7 +245,7 @@ fn a_budget_of_n_calls_completes_an_iteration() {
         // A cache saves calls, so an iteration may have fewer.
         let calls_everybody = |info: &&SolverInfo| !has(info, "F") && info.name != "bcfw-lazy";
         for info in Standard.infos().iter().filter(calls_everybody) {
-            let spec = spec(&info, &[]);
+            let spec = spec(info, &[]);
             for (calls, complete) in [(1, 0), (n - 1, 0), (n, 1), (n + 1, 1), (3 * n, 3), (3 * n + 2, 3)] {
                 let outcome = run(problem, &spec, 1, &Budget { oracle_calls: Some(calls), ..Budget::default() });
                 let last = last(&outcome);
@@ -275,7 +275,7 @@ fn a_budget_of_n_calls_completes_an_iteration() {
 fn time_budgets_stop_inside_passes() {
     let problem = multiclass(4, 500);
     for info in Standard.infos() {
-        let spec = spec(&info, &[]);
+        let spec = spec(info, &[]);
         let whole = run(&problem, &spec, 1, &Budget::iterations(3));
         let end = last(&whole).time_s;
         let began = whole.points[1].time_s;
@@ -293,7 +293,7 @@ fn time_budgets_stop_inside_passes() {
 fn gap_budgets_stop_at_the_first_evaluation_that_is_small_enough() {
     let problem = multiclass(4, 60);
     for info in Standard.infos() {
-        let spec = spec(&info, &[]);
+        let spec = spec(info, &[]);
         if !has_dual(&*build(&spec, &problem, 1)) {
             continue;
         }
@@ -311,7 +311,7 @@ fn every_row_brackets_the_certified_optimum() {
     fn check<P: Problem>(problem: &P) {
         let optimum = problem.as_dyn().bracket(1e-8, &|| false, &mut |_| {}).unwrap();
         for info in Standard.infos() {
-            let spec = spec(&info, &[("passes", Value::Count(3))]);
+            let spec = spec(info, &[("passes", Value::Count(3))]);
             let outcome = run(problem, &spec, 3, &Budget::iterations(60));
             for point in &outcome.points {
                 assert!(point.primal >= optimum.lower - ROUNDING, "{}: P below the optimum", info.name);
@@ -378,8 +378,8 @@ fn mistakes_in_parameters_name_the_key() {
         ("bcfw", "cache", "10", "`cache` belongs to"),
         ("bcfw-cache", "F", "nan", "F must be a number"),
     ] {
-        let info = SolverInfo::find(&infos, solver).unwrap();
-        let refusal = info.spec(&[(key, value.to_owned())], &infos).unwrap_err();
+        let info = SolverInfo::find(infos, solver).unwrap();
+        let refusal = info.spec(&[(key, value.to_owned())], infos).unwrap_err();
         assert!(refusal.key == key && refusal.message.contains(expected), "{solver} {key}: {}", refusal.message);
     }
 }
@@ -404,7 +404,7 @@ fn large_features_lower_no_dual() {
     }
     let problem = MulticlassProblem::new(Arc::new(data), 1.0 / 80.0);
     for info in Standard.infos() {
-        let mut solver = build(&spec(&info, &[]), &problem, 1);
+        let mut solver = build(&spec(info, &[]), &problem, 1);
         if !has_dual(&*solver) {
             continue;
         }
