@@ -9,7 +9,7 @@ use super::{pages, positive, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::Summary;
 use crate::render::tables::breakeven as text;
-use crate::study::price::{BreakEven, Place, PricedSet, advise};
+use crate::study::break_even::{BreakEven, BreakEvenSet, Place, advise};
 use crate::table::Format;
 use crate::text::nearest;
 
@@ -79,8 +79,8 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     })
 }
 
-fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t PricedSet> {
-    let head = |set: &PricedSet| set.dataset.split(':').next() == Some(name);
+fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet> {
+    let head = |set: &BreakEvenSet| set.dataset.split(':').next() == Some(name);
     let exact = table.sets.iter().find(|set| set.dataset == name);
     exact.or_else(|| table.sets.iter().find(|set| head(set))).with_context(|| {
         let names: Vec<&str> = table.sets.iter().map(|set| set.dataset.as_str()).collect();
@@ -94,7 +94,7 @@ fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t PricedSet> {
 }
 
 /// The rows of the table for this data set.
-fn basis(table: &BreakEven, set: &PricedSet) -> String {
+fn basis(table: &BreakEven, set: &BreakEvenSet) -> String {
     let one = BreakEven { sets: table.sets.iter().filter(|other| other.dataset == set.dataset).cloned().collect() };
     text::text(&one)
 }

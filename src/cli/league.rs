@@ -10,7 +10,7 @@ use crate::experiment::catalog::Catalog;
 use crate::render::tables::league::{Part, Section, sections, text};
 use crate::render::tables::long;
 use crate::store::files;
-use crate::study::frame::export;
+use crate::study::export;
 use crate::study::league::League;
 use crate::table::Format;
 

@@ -6,7 +6,7 @@ use super::note;
 use crate::experiment::catalog::Catalog;
 use crate::render::Summary;
 use crate::render::figure::FigureRow;
-use crate::study::frame::load::Results;
+use crate::study::Study;
 
 /// The numbers of a result folder, or those of a `summary.json`.
 pub fn summary(path: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Summary> {
@@ -18,14 +18,14 @@ pub fn summary(path: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::R
 }
 
 /// Reads a result folder and warns about what is wrong in it.
-pub fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Results> {
-    let results = Results::open(folder, catalog, only)?;
+pub fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Study> {
+    let results = Study::open(folder, catalog, only)?;
     warn(&results);
     Ok(results)
 }
 
 /// Damaged files and failed runs, once.
-pub fn warn(results: &Results) {
+pub fn warn(results: &Study) {
     for line in results.warnings() {
         note(&format!("warning: {line}"));
     }

@@ -11,7 +11,7 @@ use crate::render::Summary;
 use crate::render::figure::{self, Figure};
 use crate::render::report::{self, Beside, Page};
 use crate::store::files;
-use crate::study::frame::load::Results;
+use crate::study::Study;
 
 /// Write one self-contained HTML page about a result folder, or about two side by side
 #[derive(Clone, Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub struct ReportArgs {
 
 /// A folder with all that a page shows of it.
 struct Side {
-    results: Results,
+    results: Study,
     summary: Summary,
     figures: Vec<Figure>,
 }
@@ -59,8 +59,8 @@ pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         Some(other) => {
             let names = [&args.results, other].map(|folder| folder.display().to_string());
             let other = Side::open(other, catalog, &args.only)?;
-            let findings = by_cell(&side.results.records).and_then(|old| {
-                let new = by_cell(&other.results.records)?;
+            let findings = by_cell(side.results.own.records()).and_then(|old| {
+                let new = by_cell(other.results.own.records())?;
                 folders::compare(&old, &new, &Design::default())
             });
             let sides = [side.page(&names[0]), other.page(&names[1])];

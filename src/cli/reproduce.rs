@@ -14,7 +14,7 @@ use crate::render::{self, Summary};
 use crate::run::session::{self, Finished, Report};
 use crate::store::folder::{self, Contents};
 use crate::store::manifest::Manifest;
-use crate::study::frame::load::Results;
+use crate::study::Study;
 use crate::text::duration;
 
 /// The configs for the real data sets: on this machine, then in the paper's regime.
@@ -51,7 +51,7 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     let (folder, reports) = execute(args, experiments, catalog, data)?;
     let Folder { out, manifest, contents } = folder;
     // Pages are about the folder: `--only` narrows what is run, and must not put a part in the place of the whole.
-    let results = Results::of(&out, manifest, contents, catalog, &[])?;
+    let results = Study::of(&out, manifest, contents, catalog, &[])?;
     pages::warn(&results);
     let (page, drawn) = write_pages(&results, &out, &say)?;
     let planned: u64 = reports.iter().map(|(_, report)| report.planned).sum();
@@ -142,7 +142,7 @@ fn execute(
 }
 
 /// Figures, tables, report and summary; prints the claims. The report, and how many files of figures and tables were written.
-fn write_pages(results: &Results, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
+fn write_pages(results: &Study, out: &Path, say: &dyn Fn(&str)) -> anyhow::Result<(PathBuf, usize)> {
     let begin = |step: &str| {
         if interrupt::flag().load(Ordering::Relaxed) {
             return Err(crate::Error::invalid("stopped; all runs are done, the same command makes the pages"));

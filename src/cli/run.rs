@@ -18,7 +18,7 @@ use crate::run::shard::{self, ShardIndex};
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Folder, Store};
 use crate::store::manifest::paper_cost_key;
-use crate::study::frame::regime::regimes;
+use crate::study::regime::regimes;
 use crate::text::duration;
 use ssvm::clock::{ClockKind, OracleCost};
 

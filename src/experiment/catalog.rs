@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::dataset::{Argument, DatasetInfo, Described, Loaded, Request};
+use crate::dataset::{DatasetInfo, Described, Loaded, Request};
 use crate::error::Result;
 use ssvm::drive::AnyProblem;
 use ssvm::problem::Paper;
@@ -46,41 +46,15 @@ impl dyn Catalog + '_ {
         self.solvers().iter().position(|info| info.name == name).unwrap_or(usize::MAX)
     }
 
-    /// Sort key of data sets: the order of the table, then the name.
-    pub fn dataset_rank<'n>(&self, name: &'n str) -> (usize, &'n str) {
-        // A name with what differs behind it (`usps (lambda=…)`) is found by its first word.
-        let row = |name: &str| self.datasets().iter().position(|info| info.name == head(name));
-        let word = name.split(' ').next().unwrap_or(name);
-        (row(name).or_else(|| row(word)).unwrap_or(usize::MAX), name)
+    /// Place of a data set in tables and figures; unknown ones come last.
+    pub fn dataset_rank(&self, name: &str) -> usize {
+        self.datasets().iter().position(|info| info.name == head(name)).unwrap_or(usize::MAX)
     }
 
     /// The data set of the paper that this one is or stands for.
     pub fn paper(&self, name: &str) -> Option<Paper> {
-        let word = name.split(' ').next().unwrap_or(name);
-        let info = self.dataset(name).or_else(|| self.dataset(word))?;
+        let info = self.dataset(name)?;
         info.family.filter(|_| info.in_paper)?.paper
-    }
-
-    /// Whether this is a synthetic twin.
-    pub fn is_twin(&self, name: &str) -> bool {
-        self.dataset(name).is_some_and(|info| info.twin_of.is_some())
-    }
-
-    /// Heading of a data set, and what tells it apart from others with that heading: `usps-synth:n=9 (lambda=1)` is a
-    /// `USPS twin`, `n=9, lambda=1`. A file, and what this program does not know, is called as it is.
-    pub fn title(&self, name: &str) -> (String, String) {
-        let (whole, differs) = name.strip_suffix(')').and_then(|name| name.split_once(" (")).unwrap_or((name, ""));
-        let info = self.dataset(whole).filter(|info| matches!(info.argument, Argument::Parameters(_)));
-        let Some(info) = info else { return (name.to_owned(), String::new()) };
-        let given = whole.split_once(':').map_or("", |(_, given)| given).replace(',', ", ");
-        let apart: Vec<&str> = [given.as_str(), differs].into_iter().filter(|part| !part.is_empty()).collect();
-        (info.title.to_owned(), apart.join(", "))
-    }
-
-    /// The name of a solver in figures, with what differs behind it: `mp-bcfw (T=5)` → `MP-BCFW (T=5)`.
-    pub fn label(&self, series: &str) -> String {
-        let (name, rest) = series.split_at(series.find(' ').unwrap_or(series.len()));
-        self.solver(name).map_or_else(|| series.to_owned(), |info| format!("{}{rest}", info.label))
     }
 
     /// The pairs that the paper compares: (single-plane, multi-plane).

@@ -14,8 +14,11 @@ use super::{Cell, Finding, Judgement, Metric, Place, Quantity, judge_ratio};
 use crate::error::{Error, Result};
 use crate::store::identity::Identity;
 use crate::store::{Environment, RunRecord};
+use crate::study::estimate::Sampling;
+use crate::study::paired::{LogMedian, Spent, log_median};
 use ssvm::clock::ClockKind;
-use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
+use ssvm::stats::portable::exp;
+use ssvm::stats::{FEWEST_PAIRS, Interval, median};
 
 /// Under a clock with noise a gap is a target when the runs of a side end this much below it: one that is reached in the
 /// last moment is missed the next time by chance.
@@ -112,33 +115,27 @@ fn pairs<'a>(cell: &Cell, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Fin
 
 /// In what two runs of one cell and repeat differ besides the code.
 fn differences(old: &Identity, new: &Identity) -> String {
-    let (a, b) = (&old.settings, &new.settings);
+    fn json(value: &impl serde::Serialize) -> String {
+        serde_json::to_string(value).unwrap_or_default()
+    }
+    let facts = |Identity { problem, settings, .. }: &Identity| {
+        [
+            ("data", problem.checksum.clone()),
+            ("λ", problem.lambda.to_string()),
+            ("pairwise weight", problem.pairwise_weight.map_or("default".to_owned(), |weight| weight.to_string())),
+            ("clock", settings.clock.name().to_owned()),
+            ("seed", settings.seed.to_string()),
+            ("budget", json(&settings.budget)),
+            ("evaluation", json(&settings.evaluate)),
+            ("solver", json(&settings.solver)),
+        ]
+    };
+    let short = |what: &str, text: &str| text.chars().take(if what == "data" { 12 } else { usize::MAX }).collect();
     let mut found = Vec::new();
-    let mut add = |what: &str, same: bool, old: String, new: String| {
-        if !same {
-            found.push(format!("{what} {old} → {new}"));
-        }
-    };
-    let short = |checksum: &str| checksum.chars().take(12).collect::<String>();
-    add(
-        "data",
-        old.problem.checksum == new.problem.checksum,
-        short(&old.problem.checksum),
-        short(&new.problem.checksum),
-    );
-    add("λ", old.problem.lambda == new.problem.lambda, old.problem.lambda.to_string(), new.problem.lambda.to_string());
-    let weight = |identity: &Identity| {
-        identity.problem.pairwise_weight.map_or("default".to_owned(), |weight| weight.to_string())
-    };
-    add("pairwise weight", old.problem.pairwise_weight == new.problem.pairwise_weight, weight(old), weight(new));
-    add("clock", a.clock == b.clock, a.clock.name().to_owned(), b.clock.name().to_owned());
-    add("seed", a.seed == b.seed, a.seed.to_string(), b.seed.to_string());
-    let json = |value: serde_json::Result<String>| value.unwrap_or_default();
-    add("budget", a.budget == b.budget, json(serde_json::to_string(&a.budget)), json(serde_json::to_string(&b.budget)));
-    let cadence = |cadence| json(serde_json::to_string(cadence));
-    add("evaluation", a.evaluate == b.evaluate, cadence(&a.evaluate), cadence(&b.evaluate));
-    let solver = |solver| json(serde_json::to_string(solver));
-    add("solver", a.solver == b.solver, solver(&a.solver), solver(&b.solver));
+    for ((what, old), (_, new)) in facts(old).into_iter().zip(facts(new)).filter(|(old, new)| old != new) {
+        let [old, new]: [String; 2] = [short(what, &old), short(what, &new)];
+        found.push(format!("{what} {old} → {new}"));
+    }
     if found.is_empty() { "their settings".to_owned() } else { found.join(", ") }
 }
 
@@ -189,8 +186,8 @@ fn hindrance(pairs: &[Pair<'_>]) -> Option<String> {
         .or_else(|| different("with different numbers of threads", |run| run.threads, "`threads`"))
 }
 
-/// The cost of a run; infinite when it does not get there. Under a clock with noise it is read where the curve crosses
-/// the gap, so that one evaluation more or less is no jump.
+/// The cost of a run; infinite when it does not reach the gap: both sides had the same budget. Under a clock with noise it is
+/// read where the curve crosses the gap, so that one evaluation more or less is no jump.
 fn value(record: &RunRecord, metric: Metric, clock: ClockKind) -> f64 {
     let cost = match metric.place {
         Place::Gap(gap) if clock.repeatable() => reached(record, gap).map(|point| read(point, metric.quantity)),
@@ -216,9 +213,11 @@ impl Measure<'_> {
     }
 
     fn judge(&self, confidence: f64, design: &Design) -> Option<Finding> {
-        let ratios: Vec<f64> = self.values.iter().map(|(old, new)| new / old).collect();
-        let interval = bootstrap(&ratios, confidence, design.seed)?;
-        let (pairs, lost) = (ratios.len(), self.lost());
+        let (pairs, lost) = (self.values.len(), self.lost());
+        let logs = self.values.iter().map(|(old, new)| Spent::exactly(*new).log_over(Spent::exactly(*old)));
+        let sampling = Sampling { draws: 4000, seed: design.seed, confidence, fewest: 1 };
+        let LogMedian { least, low, high, .. } = log_median(&[logs.collect()], &sampling);
+        let interval = Interval { median: exp(least), low: exp(low?), high: exp(high?) };
         let gained = self.values.iter().filter(|(old, _)| old.is_infinite()).count();
         let mut notes = Vec::new();
         if lost > 0 {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Cell, Metric, Place, Quantity};
 use crate::error::{Error, Result};
 use crate::store::RunRecord;
+use crate::study::curve::crossing;
 use ssvm::drive::TracePoint;
 
 /// Most gap targets per cell when the config names none: the tightest ones.
@@ -23,8 +24,9 @@ pub struct Values {
 }
 
 /// Runs by cell. Refuses runs whose numbers are not repeatable and runs that cannot be told apart.
-pub fn cells(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
-    for record in records {
+pub fn cells<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTreeMap<Cell, Runs<'r>>> {
+    let records: Vec<&RunRecord> = records.into_iter().collect();
+    for record in &records {
         if !record.settings().clock.repeatable() {
             return Err(Error::invalid(format!(
                 "{} was timed with the {} clock; the counters are only repeatable under `clock = \"virtual\"`, \
@@ -38,7 +40,7 @@ pub fn cells(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
 }
 
 /// Runs by data set and setting of a solver, in the order of repeats, whatever their clock; refuses runs that cannot be told apart.
-pub fn by_cell(records: &[RunRecord]) -> Result<BTreeMap<Cell, Runs<'_>>> {
+pub fn by_cell<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTreeMap<Cell, Runs<'r>>> {
     let mut cells: BTreeMap<Cell, Runs<'_>> = BTreeMap::new();
     for record in records {
         let cell = Cell { dataset: record.dataset().to_owned(), solver: record.settings().cell() };
@@ -63,17 +65,10 @@ pub fn reached(record: &RunRecord, gap: f64) -> Option<&TracePoint> {
     record.points().iter().find(|point| point.gap <= gap)
 }
 
-/// What a run has spent where its gap, drawn over the cost on a logarithmic axis, crosses this one; what it has spent at
-/// its first evaluation when that is already there. `None` when it does not get there.
+/// What a run has spent where its gap crosses this one, or at its first evaluation when that is already there. `None` when it
+/// does not reach it.
 pub fn interpolated(record: &RunRecord, gap: f64, quantity: Quantity) -> Option<f64> {
-    let at = record.points().iter().position(|point| point.gap <= gap)?;
-    let point = &record.points()[at];
-    let cost = read(point, quantity);
-    let Some(before) = at.checked_sub(1).map(|at| &record.points()[at]) else { return Some(cost) };
-    let spent = read(before, quantity);
-    // A gap of zero is infinitely far down: only the evaluation itself is known.
-    let part = (before.gap / gap).ln() / (before.gap / point.gap.max(0.0)).ln();
-    Some(if part.is_finite() && part > 0.0 { spent + part * (cost - spent) } else { cost })
+    crossing(record.points().iter().map(|point| (read(point, quantity), point.gap)), gap)
 }
 
 /// The gaps to measure a cell at: those of `wanted` (the config's `gap_targets`) that every repeat reaches; when none are

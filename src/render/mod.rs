@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::store::files;
-use crate::study::frame::export;
-use crate::study::frame::load::Results;
+use crate::study::Study;
+use crate::study::export;
 use figure::{FigureRow, FileFormat};
 use report::Page;
 
@@ -33,7 +33,7 @@ pub struct Pages {
 /// Writes everything that people look at into a result folder: figures, tables, report and summary. `begin` is called with the
 /// name of each step before it; its error ends the work.
 pub fn write_pages(
-    results: &Results,
+    results: &Study,
     summary: &Summary,
     out: &Path,
     begin: &dyn Fn(&str) -> Result<()>,
@@ -51,8 +51,8 @@ pub fn write_pages(
 }
 
 /// Writes the tables behind figures and league as Parquet and CSV; returns the files.
-pub fn write_tables(results: &Results, summary: &Summary, dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut tables = export::tables(&results.frames)?;
+pub fn write_tables(results: &Study, summary: &Summary, dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut tables = export::tables(&results.own)?;
     tables.extend(tables::long::tables(&summary.league)?);
     let names = [export::write_parquet(&tables, dir)?, export::write_csv(&tables, dir)?].concat();
     Ok(names.into_iter().map(|name| dir.join(name)).collect())

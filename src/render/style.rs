@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plotters::style::RGBColor;
 
-use crate::study::frame::Frames;
+use crate::study::View;
 
 /// Colour and dash pattern of a line. Colours are distinct, and the colour decides the dashes: see [`super::figure::canvas`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +63,7 @@ const OTHERS: [Style; 8] = [
 ];
 
 /// The style of every label of the frames.
-pub fn styles(frames: &Frames) -> BTreeMap<String, Style> {
+pub fn styles(frames: &View) -> BTreeMap<String, Style> {
     let mut others = OTHERS.iter().cycle();
     let mut styles: BTreeMap<String, Style> = BTreeMap::new();
     for series in &frames.series {

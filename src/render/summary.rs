@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::store::files;
+use crate::study::Study;
+use crate::study::break_even::BreakEven;
 use crate::study::claims::{self, Claim};
-use crate::study::frame::load::Results;
-use crate::study::frame::profile::ProfileRow;
-use crate::study::frame::regime::Regime;
 use crate::study::league::League;
-use crate::study::price::BreakEven;
+use crate::study::profile::ProfileRow;
+use crate::study::regime::Regime;
 
 /// The numbers of a result folder: `summary.json`, small enough to be committed.
 #[derive(Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct Summary {
 
 impl Summary {
     /// Of results; the last config names them, or their folder where no config is known.
-    pub fn of(results: &Results, folder: &Path) -> Result<Self> {
+    pub fn of(results: &Study, folder: &Path) -> Result<Self> {
         let session = results.manifest.sessions.last();
         let folder = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         Ok(Self {
@@ -48,9 +48,9 @@ impl Summary {
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
             claims: claims::check(results)?,
             profile: results.profile.clone(),
-            league: League::of(&results.frames)?,
+            league: League::of(&results.own),
             regimes: results.regimes.clone(),
-            breakeven: BreakEven::of(results)?,
+            breakeven: BreakEven::of(results),
         })
     }
 

@@ -1,25 +1,38 @@
-//! A statistic over repeats in; its value and its 95 % interval out.
+//! A statistic over repeats → its value and its interval.
 //!
-//! Repeats are drawn with replacement, the statistic is computed anew for every draw, and the interval lies between the
-//! percentiles of what comes out. Fewer than [`FEWEST_PAIRS`] repeats have no interval of 95 %: not even the range from
-//! the smallest to the largest of four covers the median that often.
+//! Repeats are drawn with replacement, the statistic is computed for every draw, and the interval lies between percentiles of
+//! the results. Fewer than [`FEWEST_PAIRS`] repeats have no interval of 95 %: not even the range from the smallest to the
+//! largest of four covers the median that often.
 
 use serde::{Deserialize, Serialize};
 
 use ssvm::stats::{Draws, FEWEST_PAIRS, percentiles};
 
-/// Of every interval.
-pub const CONFIDENCE: f64 = 0.95;
-const RESAMPLES: usize = 1000;
-/// The same draws every time.
-const SEED: u64 = 5;
+/// How repeats are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// Number of draws.
+    pub draws: usize,
+    /// Their seed: the same seed gives the same draws.
+    pub seed: u64,
+    /// Confidence of the interval.
+    pub confidence: f64,
+    /// Fewest repeats that have an interval.
+    pub fewest: usize,
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self { draws: 1000, seed: 5, confidence: 0.95, fewest: FEWEST_PAIRS }
+    }
+}
 
 /// A measured number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Over all repeats.
     pub value: f64,
-    /// Lower end of the 95 % interval; `None` when there are too few repeats for one.
+    /// Lower end of the 95 % interval; `None` when it is not known.
     #[serde(default)]
     pub low: Option<f64>,
     /// Upper end.
@@ -30,62 +43,63 @@ pub struct Estimate {
 impl Estimate {
     /// The value and its interval, written by `show`: `71.0 % (69.2 % to 72.1 %)`.
     pub fn text(&self, show: impl Fn(f64) -> String) -> String {
+        let value = show(self.value);
         match (self.low, self.high) {
-            (Some(low), Some(high)) => format!("{} ({} to {})", show(self.value), show(low), show(high)),
-            (None, Some(high)) => format!("{} (at most {})", show(self.value), show(high)),
-            (Some(low), None) => format!("{} (at least {})", show(self.value), show(low)),
-            (None, None) => show(self.value),
+            (Some(low), Some(high)) => format!("{value} ({} to {})", show(low), show(high)),
+            (None, Some(high)) => format!("{value} (at most {})", show(high)),
+            (Some(low), None) => format!("{value} (at least {})", show(low)),
+            (None, None) => value,
         }
+    }
+
+    /// The estimate of a monotone function of the number.
+    #[must_use]
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        Self { value: f(self.value), low: self.low.map(&f), high: self.high.map(&f) }
     }
 }
 
-/// A statistic of all repeats, and of every draw of them with replacement; no draws when a group has fewer than
-/// [`FEWEST_PAIRS`]. `groups` are the sizes of groups of repeats that are drawn apart; the statistic is told which
-/// repeats of each to take.
-pub fn resampled<T>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> T) -> (T, Vec<T>) {
+/// A statistic of all repeats, and of every draw of them; no draws when a group has too few. `groups` are the sizes of groups
+/// of repeats that are drawn apart; the statistic gets the repeats of each that it has to take.
+pub fn resampled<T>(groups: &[usize], sampling: &Sampling, statistic: impl Fn(&[Vec<usize>]) -> T) -> (T, Vec<T>) {
     let value = statistic(&groups.iter().map(|n| (0..*n).collect()).collect::<Vec<_>>());
-    if groups.iter().any(|n| *n < FEWEST_PAIRS) {
-        return (value, Vec::new());
-    }
-    let mut draws = Draws::new(SEED);
-    let drawn = (0..RESAMPLES).map(|_| statistic(&groups.iter().map(|n| draws.of(*n)).collect::<Vec<_>>()));
+    let draws = if groups.iter().any(|n| *n < sampling.fewest) { 0 } else { sampling.draws };
+    let mut source = Draws::new(sampling.seed);
+    let drawn = (0..draws).map(|_| statistic(&groups.iter().map(|n| source.of(*n)).collect::<Vec<_>>()));
     (value, drawn.collect())
 }
 
-/// Estimates of some numbers that one statistic gives, see [`resampled`]; one that is infinite in a draw is not known there.
-pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> [f64; K]) -> [Estimate; K] {
-    let (values, drawn) = resampled(groups, statistic);
-    let known = |at: usize| drawn.iter().map(move |values| values[at]).filter(|value| value.is_finite());
-    std::array::from_fn(|at| estimate(values[at], known(at)))
-}
-
-/// Estimates of as many numbers as a statistic gives. A draw may give an infinite number: an interval may end there. One
-/// that is not a number is left out, and too many of them leave no interval.
+/// Estimates of as many numbers as a statistic gives. A number that is not finite in a draw is not known there; too many of
+/// them leave no interval.
 pub fn estimates_of(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> Vec<f64>) -> Vec<Estimate> {
-    let (values, drawn) = resampled(groups, statistic);
-    let known = |at: usize| drawn.iter().map(move |values| values[at]).filter(|value| !value.is_nan());
-    values.iter().enumerate().map(|(at, value)| estimate(*value, known(at))).collect()
+    let sampling = Sampling::default();
+    let (values, drawn) = resampled(groups, &sampling, statistic);
+    let estimate = |(at, value): (usize, &f64)| {
+        let known: Vec<f64> = drawn.iter().map(|values| values[at]).filter(|value| value.is_finite()).collect();
+        let enough = known.len() as f64 >= sampling.confidence * sampling.draws as f64;
+        let (low, high) = percentiles(known, sampling.confidence).filter(|_| enough).unzip();
+        Estimate { value: *value, low, high }
+    };
+    values.iter().enumerate().map(estimate).collect()
 }
 
-/// With an interval, unless many draws do not know the number.
-fn estimate(value: f64, drawn: impl Iterator<Item = f64>) -> Estimate {
-    let known: Vec<f64> = drawn.collect();
-    let enough = known.len() as f64 >= CONFIDENCE * RESAMPLES as f64;
-    let (low, high) = percentiles(known, CONFIDENCE).filter(|_| enough).unzip();
-    Estimate { value, low, high }
+/// [`estimates_of`] a fixed number of numbers.
+pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> [f64; K]) -> [Estimate; K] {
+    let all = estimates_of(groups, |draw| statistic(draw).to_vec());
+    std::array::from_fn(|at| all[at])
 }
 
-/// What an interval over so many repeats is: that of the median of five reaches from the smallest to the largest, and
+/// The name of an interval over this many repeats: that of the median of five reaches from the smallest to the largest, and
 /// between these the median lies in 93.75 % of all cases.
 pub fn interval_name(repeats: usize) -> String {
     if repeats < FEWEST_PAIRS {
         return "no interval (too few repeats)".to_owned();
     }
-    let widest = 1.0 - 0.5f64.powi(repeats as i32 - 1);
-    if widest < CONFIDENCE {
+    let (confidence, widest) = (Sampling::default().confidence, 1.0 - 0.5f64.powi(repeats as i32 - 1));
+    if widest < confidence {
         return format!("{} % interval (smallest to largest of {repeats})", 100.0 * widest);
     }
-    format!("{} % interval", 100.0 * CONFIDENCE)
+    format!("{} % interval", 100.0 * confidence)
 }
 
 #[cfg(test)]

@@ -1,7 +1,162 @@
 //! Records → curves, bounds, bands and paired comparisons; claims, league and break-even are functions of these.
+//!
+//! A [`Study`] owns the records of a result folder once. Its parts are [`View`]s: named series, such as those at the oracle's
+//! own cost or those in the paper's regime. In the order of reading:
+//!
+//! | file | takes → gives |
+//! |---|---|
+//! | [`names`] | keys of series → what people call them |
+//! | [`points`] | records → one table of evaluations with bounds and suboptimalities, and the curve of every run |
+//! | [`align`], [`bands`] | repeats → a common grid → min, median and max of a series on an axis |
+//! | [`curve`], [`paired`] | two series and a target → what one spent over the other, with an interval and a verdict |
+//! | [`estimate`] | a statistic over repeats → a number with its interval |
+//! | [`targets`] | a data set → time and iterations to a list of gaps |
+//! | [`profile`], [`regime`] | where the time goes, and what the oracle costs in the paper |
+//! | [`claims`], [`league`], [`break_even`] | the statements of the paper; all solvers against each other; over the oracle cost |
+//! | [`export`] | tables → Parquet and CSV |
 
+pub mod align;
+pub mod bands;
+pub mod break_even;
 pub mod claims;
+pub mod curve;
 pub mod estimate;
-pub mod frame;
+pub mod export;
 pub mod league;
-pub mod price;
+pub mod names;
+pub mod paired;
+pub mod points;
+pub mod profile;
+pub mod regime;
+pub mod targets;
+mod view;
+
+pub use bands::{Axis, Band, Bands, Quantity};
+pub use points::Bounds;
+pub use view::{Series, View};
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::experiment::catalog::Catalog;
+use crate::store::RunRecord;
+use crate::store::folder::{Contents, Damage, Folder, Store};
+use crate::store::keys::{CellPattern, ProblemKey};
+use crate::store::manifest::Manifest;
+use crate::store::optimum;
+use points::Points;
+use profile::ProfileRow;
+use regime::Regime;
+use ssvm::clock::OracleCost;
+
+/// A result folder in memory.
+#[derive(Debug)]
+pub struct Study {
+    /// Configs, sessions, host, interference.
+    pub manifest: Manifest,
+    /// Files that could not be used, each with what is wrong.
+    pub damaged: Vec<Damage>,
+    /// Each data set at one oracle cost: its own, or the lowest when it was not run at that.
+    pub own: View,
+    /// Where the time of these went.
+    pub profile: Vec<ProfileRow>,
+    /// What the oracle costs in the paper.
+    pub regimes: Vec<Regime>,
+    /// The runs in the paper's regime, when there are any.
+    pub regime: Option<View>,
+    /// The runs at all oracle costs, when one of them is not 1.
+    pub all_costs: Option<View>,
+}
+
+impl Study {
+    /// Reads a folder. One without a single sound run is an error that says what to do. With patterns, only runs whose
+    /// `DATASET/SOLVER (PARAMETERS)` matches one of them.
+    pub fn open(dir: &Path, catalog: &dyn Catalog, only: &[String]) -> Result<Self> {
+        let store = Store::open(dir)?;
+        let manifest = store.manifest()?;
+        Self::of(dir, manifest, store.scan(Folder::Runs)?, catalog, only)
+    }
+
+    /// From what is in memory already; `dir` is for messages.
+    pub fn of(
+        dir: &Path,
+        manifest: Manifest,
+        contents: Contents,
+        catalog: &dyn Catalog,
+        only: &[String],
+    ) -> Result<Self> {
+        let Contents { mut records, damaged } = contents;
+        if records.is_empty() {
+            let first = damaged.first().map_or(String::new(), |d| format!(" (first damaged file: {})", d.error));
+            let (count, dir_) = (damaged.len(), dir.display());
+            let advice = format!("`ssvm-bench run --config C --out {dir_}` makes them");
+            return Err(Error::file(dir, format!("no run to show, {count} damaged files{first}; {advice}")));
+        }
+        if !only.is_empty() {
+            let patterns = CellPattern::parse_all(only)?;
+            records.retain(|record| patterns.iter().any(|pattern| record.matches(pattern)));
+            if records.is_empty() {
+                return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
+            }
+        }
+        let optima = optimum::Store::known()?;
+        let known = |problem: &ProblemKey| {
+            let stored = optima.find(&problem.checksum, problem.lambda, problem.pairwise_weight);
+            stored.map(|optimum| (optimum.lower, optimum.upper))
+        };
+        Ok(Self { manifest, damaged, ..Self::from_records(records, catalog, &known)? })
+    }
+
+    /// Of records alone. `known` says what is certain about the optimum of a problem already.
+    pub fn from_records(
+        mut records: Vec<RunRecord>,
+        catalog: &dyn Catalog,
+        known: &dyn Fn(&ProblemKey) -> Option<Bounds>,
+    ) -> Result<Self> {
+        let regimes = regime::regimes(records.iter(), catalog);
+        records.sort_by_cached_key(|record| {
+            let ranks = (catalog.dataset_rank(record.dataset()), catalog.solver_rank(record.solver()));
+            (ranks.0, record.problem().clone(), ranks.1, record.series(), record.repeat, record.run_id())
+        });
+        let mut costs: BTreeMap<String, OracleCost> = BTreeMap::new();
+        for record in &records {
+            let cost = record.settings().oracle_cost;
+            let shown = costs.entry(record.dataset().to_owned()).or_insert(cost);
+            if !shown.is_one() && (cost.is_one() || cost < *shown) {
+                *shown = cost;
+            }
+        }
+        let points = Arc::new(Points::new(records, known)?);
+        let view = |wanted: &dyn Fn(&points::Repeats) -> bool| View::new(&points, wanted, catalog);
+        let in_regime = |of: &points::Repeats| {
+            let regime = regimes.iter().find(|regime| regime.dataset == of.key.problem.dataset);
+            regime.is_some_and(|regime| {
+                regime.clock == of.key.clock && regime.runs.is_some_and(|(cost, _)| cost == of.key.oracle_cost)
+            })
+        };
+        let several = points.repeats.iter().any(|of| !of.key.oracle_cost.is_one());
+        let own = view(&|of| costs.get(&of.key.problem.dataset) == Some(&of.key.oracle_cost));
+        Ok(Self {
+            manifest: Manifest::default(),
+            damaged: Vec::new(),
+            profile: profile::profile(&own)?,
+            own,
+            regime: points.repeats.iter().any(in_regime).then(|| view(&in_regime)),
+            all_costs: several.then(|| view(&|_| true)),
+            regimes,
+        })
+    }
+
+    /// Lines for stderr: damaged files and failed runs, so that no output hides them.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.damaged.iter().map(|d| format!("left out: {}", d.error)).collect();
+        let view = self.all_costs.as_ref().unwrap_or(&self.own);
+        for series in view.series.iter().filter(|s| s.failed > 0) {
+            let all = series.failed + series.completed;
+            lines.push(format!("{} of {all} runs failed: {} on {}", series.failed, series.label, series.dataset));
+        }
+        lines
+    }
+}

@@ -6,10 +6,8 @@ use hdrhistogram::Histogram;
 use ssvm_bench::render::Summary;
 use ssvm_bench::render::figure::{self, Figure, FigureRow};
 use ssvm_bench::render::report::{self, Page};
-use ssvm_bench::store::manifest::Manifest;
 use ssvm_bench::store::{Latencies, RunRecord, Status};
-use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::frame::{Frames, profile};
+use ssvm_bench::study::Study;
 use ssvm_bench::{Cadence, ClockKind, Harness, TracePoint};
 
 use super::runs;
@@ -19,28 +17,17 @@ pub use super::runs::point;
 pub const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
 
 /// What a folder with these records would show.
-pub fn results(records: &[RunRecord]) -> Results {
-    let frames = Frames::new(records, &Harness::standard()).unwrap();
-    let profile = profile::profile(records, &frames).unwrap();
-    Results {
-        manifest: Manifest::default(),
-        records: records.to_vec(),
-        damaged: Vec::new(),
-        frames,
-        profile,
-        regimes: Vec::new(),
-        regime: None,
-        at_all_prices: None,
-    }
+pub fn results(records: &[RunRecord]) -> Study {
+    Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap()
 }
 
 /// Every figure of these results, and the rows of those that they have nothing for.
-pub fn figures(results: &Results, solvers: &[String]) -> ssvm_bench::Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
+pub fn figures(results: &Study, solvers: &[String]) -> ssvm_bench::Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
     figure::draw(results, &Summary::of(results, Path::new("results"))?, solvers, true)
 }
 
 /// The page about these results.
-pub fn page(name: &str, results: &Results) -> ssvm_bench::Result<String> {
+pub fn page(name: &str, results: &Study) -> ssvm_bench::Result<String> {
     let summary = &Summary::of(results, Path::new("results"))?;
     let (figures, _) = figure::draw(results, summary, &[], false)?;
     report::html(&Page { name, results, summary, figures: &figures })

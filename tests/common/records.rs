@@ -8,7 +8,7 @@ use ssvm_bench::store::identity::{Identity, order_seed};
 use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::manifest::Manifest;
 use ssvm_bench::store::{Environment, Latencies, Measured, RunRecord, Status, Totals};
-use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::Study;
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, Quiet, Request, RunSettings, SolverSpec,
     StopReason, TracePoint,
@@ -93,8 +93,8 @@ pub fn executed(dataset: &str, solver: &str, repeats: u64, budget: &Budget, eval
 }
 
 /// The tables of a folder with these records.
-pub fn results(records: Vec<RunRecord>) -> Results {
+pub fn results(records: Vec<RunRecord>) -> Study {
     let contents = Contents { records, damaged: Vec::new() };
     let manifest = Manifest::default();
-    Results::of(Path::new("here"), manifest, contents, &Harness::standard(), &[]).unwrap()
+    Study::of(Path::new("here"), manifest, contents, &Harness::standard(), &[]).unwrap()
 }

@@ -9,7 +9,7 @@ use ssvm_bench::store::files;
 use ssvm_bench::store::folder::{Contents, Folder, Store};
 use ssvm_bench::store::manifest::Manifest;
 use ssvm_bench::store::{RunRecord, Status};
-use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::Study;
 
 use super::dice::Dice;
 use super::texts::HARNESS;
@@ -119,7 +119,7 @@ fn read_page(_: &Path, bytes: &[u8]) -> bool {
     }
     let contents = Contents { records, damaged: Vec::new() };
     let page = || -> ssvm_bench::Result<String> {
-        let results = Results::of(Path::new("here"), Manifest::default(), contents, &*HARNESS, &[])?;
+        let results = Study::of(Path::new("here"), Manifest::default(), contents, &*HARNESS, &[])?;
         hand::page("fuzz", &results)
     };
     page().is_ok()

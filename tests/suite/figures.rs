@@ -6,7 +6,7 @@ use ssvm_bench::render::figure::explain::{PassTrace, slope_rule};
 use ssvm_bench::render::figure::{self, FileFormat};
 use ssvm_bench::render::{Summary, write_pages};
 use ssvm_bench::store::RunRecord;
-use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::Study;
 
 fn figures(records: &[RunRecord]) -> Vec<figure::Figure> {
     hand::figures(&hand::results(records), &[]).unwrap().0
@@ -175,7 +175,7 @@ fn one_reproduce_draws_every_figure_once() {
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
     let out = std::process::Command::new(program).args(run).arg(dir.path()).output().unwrap();
     assert!(out.status.success(), "{out:?}");
-    let results = Results::open(dir.path(), &Harness::standard(), &[]).unwrap();
+    let results = Study::open(dir.path(), &Harness::standard(), &[]).unwrap();
     let before = figure::canvas::drawn();
     let summary = Summary::of(&results, dir.path()).unwrap();
     let pages = write_pages(&results, &summary, dir.path(), &|_| Ok(())).unwrap();

@@ -2,12 +2,12 @@
 
 use crate::common::hand::{self, failed, point, run};
 use ssvm_bench::store::{RunRecord, Status};
-use ssvm_bench::study::frame::export::{self, csv};
-use ssvm_bench::study::frame::{Axis, Frames, Quantity, profile, target};
+use ssvm_bench::study::export::{self, csv};
+use ssvm_bench::study::{Axis, Quantity, Study, View, profile, targets};
 use ssvm_bench::{Harness, SolverSpec, StopReason, Value};
 
-fn tables(records: &[RunRecord]) -> Frames {
-    Frames::new(records, &Harness::standard()).unwrap()
+fn tables(records: &[RunRecord]) -> View {
+    Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap().own
 }
 
 /// Equal but for rounding.
@@ -40,10 +40,11 @@ fn bounds_are_over_all_good_runs_of_the_data_set() {
     let frames = tables(&records());
     assert_eq!(frames.bounds_of("usps"), Some((1.0, 1.5)));
     assert_eq!(frames.bounds_of("ocr"), None);
-    assert_eq!(frames.of_record, [0, 1, 0, 0]);
+    let of = |record: &RunRecord| frames.series.iter().position(|series| series.key == record.series()).unwrap();
+    assert_eq!(records().iter().map(of).collect::<Vec<_>>(), [0, 1, 0, 0]);
     let bcfw = &frames.series[0];
     assert_eq!((bcfw.label.as_str(), bcfw.completed, bcfw.failed), ("bcfw", 2, 1));
-    assert_eq!(frames.runs.height(), 4, "the failed run is a row, the probe is not");
+    assert_eq!(export::runs(&frames).unwrap().height(), 4, "the failed run is a row, the probe is not");
 }
 
 #[test]
@@ -72,7 +73,8 @@ fn bands_on_iterations_stop_where_repeats_stop() {
 fn bands_go_on_where_a_repeat_stopped_at_its_gap() {
     let mut records = records();
     records[0].status = Status::Done(StopReason::Gap);
-    let bands = &tables(&records).bands(Axis::Iteration).unwrap()[0];
+    let frames = tables(&records);
+    let bands = &frames.bands(Axis::Iteration).unwrap()[0];
     assert_eq!((bands.x.as_slice(), bands.count.as_slice()), (&[1.0, 2.0, 3.0, 4.0][..], &[2, 2, 2, 2][..]));
     assert_eq!(bands.running, [2, 2, 2, 1]);
     let primal = bands.of(Quantity::PrimalSub);
@@ -125,7 +127,7 @@ fn a_folder_of_failures_has_no_bands_and_does_not_panic() {
     for axis in Axis::ALL {
         assert!(frames.bands(axis).unwrap()[0].x.is_empty());
     }
-    assert!(target::time_to_gap(&frames, "ocr").unwrap().is_empty());
+    assert!(targets::time_to_gap(&frames, "ocr").is_empty());
     assert!(tables(&[]).series.is_empty());
 }
 
@@ -168,7 +170,7 @@ fn time_to_gap_counts_repeats_that_never_got_there_as_endless() {
         run("usps", "mp-bcfw", 0, at([0.5, 0.09, 0.02])),
     ];
     let frames = tables(&records);
-    let table = target::time_to_gap(&frames, "usps").unwrap();
+    let table = targets::time_to_gap(&frames, "usps");
     // A second per iteration: the time at which a line in log-log crosses the target is the iteration, too.
     let cross = |(k0, g0): (f64, f64), (k1, g1): (f64, f64), target: f64| line((g0, k0), (g1, k1), target);
     let check = |at: usize, target: f64, expected: [(usize, Option<f64>); 2]| {
@@ -197,7 +199,7 @@ fn time_to_gap_counts_repeats_that_never_got_there_as_endless() {
 #[test]
 fn profile_takes_shares_per_repeat_and_merges_histograms() {
     let records = records();
-    let rows = profile::profile(&records, &tables(&records)).unwrap();
+    let rows = profile::profile(&tables(&records)).unwrap();
     let share = rows[0].share.unwrap();
     assert_eq!((share.median, share.min, share.max), (0.25, 0.25, 0.25));
     assert_eq!((rows[0].completed, rows[0].failed), (2, 1));
@@ -220,11 +222,22 @@ fn exported_tables_come_back() {
     let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
     let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
     assert_eq!(rows, frames.bands_table().unwrap().height());
-    let bounds = csv(&frames.bounds).unwrap();
+    let bounds = csv(&tables.iter().find(|(name, _)| *name == "bounds").unwrap().1).unwrap();
     assert_eq!(bounds, "dataset,best_dual,best_primal\nusps,1,1.5\n");
     let points = std::fs::read_to_string(dir.path().join("points.csv")).unwrap();
     assert!(points.starts_with("dataset,solver,label,repeat,iteration"), "{points}");
     assert_eq!(points.lines().count(), 1 + 8);
+}
+
+#[test]
+fn bands_are_made_once_for_a_view_and_an_axis() {
+    let frames = tables(&records());
+    for _ in 0..2 {
+        assert_eq!(Axis::ALL.map(|axis| frames.bands(axis).unwrap().len()), [2; 3]);
+        export::tables(&frames).unwrap();
+    }
+    let made = frames.points.bands_made.load(std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(made, Axis::ALL.len());
 }
 
 #[test]
@@ -243,8 +256,8 @@ fn a_million_rows_make_the_same_bands_as_a_few() {
     let frames = tables(&records);
     let bands = frames.bands(Axis::Iteration).unwrap();
     let time = frames.bands(Axis::Time).unwrap();
-    println!("{} rows into bands in {:.2} s", frames.points.height(), start.elapsed().as_secs_f64());
-    assert_eq!((frames.points.height(), bands.len(), bands[19].x.len()), (1_000_000, 20, 5000));
+    println!("{} rows into bands in {:.2} s", frames.points.table.height(), start.elapsed().as_secs_f64());
+    assert_eq!((frames.points.table.height(), bands.len(), bands[19].x.len()), (1_000_000, 20, 5000));
     assert!((bands[7].of(Quantity::PrimalSub).median[9] - 0.55).abs() < 1e-12);
     assert_eq!(time[0].count.iter().max(), Some(&10));
 }
@@ -290,6 +303,7 @@ fn solvers_that_read_the_clock_are_known() {
     }
     records.push(run("usps", "somebody-elses", 0, vec![point(1, 0.5, 2.0, 1.0)]));
     let frames = tables(&records);
-    let reads = |place: usize| frames.series[frames.of_record[place]].reads_clock;
+    let of = |record: &RunRecord| frames.series.iter().find(|series| series.key == record.series()).unwrap();
+    let reads = |place: usize| of(&records[place]).reads_clock;
     assert_eq!([0, 1, 2, 3, 4].map(reads), [false, false, true, false, true]);
 }

@@ -11,8 +11,8 @@ use ssvm_bench::Harness;
 use ssvm_bench::store::codec;
 use ssvm_bench::store::folder::{Contents, Folder, Store};
 use ssvm_bench::store::manifest::Manifest;
-use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::frame::{Axis, Frames};
+use ssvm_bench::study::Axis;
+use ssvm_bench::study::Study;
 
 fn full() -> bool {
     std::env::var_os("SSVM_LOAD").is_some()
@@ -78,7 +78,7 @@ fn many_rows_into_bands() {
             })
             .collect();
         let bands = measured("rows into bands", rows, || {
-            let frames = Frames::new(&records, &Harness::standard()).unwrap();
+            let frames = Study::from_records(records, &Harness::standard(), &|_| None).unwrap().own;
             Axis::ALL.map(|axis| frames.bands(axis).unwrap().len())
         });
         assert_eq!(bands, [3; Axis::ALL.len()]);
@@ -96,7 +96,7 @@ fn many_records_on_a_page() {
         let contents = Contents { records: (0..count).map(record).collect(), damaged: Vec::new() };
         let catalog = Harness::standard();
         let page = measured("records to the page", count, || {
-            let results = Results::of(Path::new("here"), Manifest::default(), contents, &catalog, &[]).unwrap();
+            let results = Study::of(Path::new("here"), Manifest::default(), contents, &catalog, &[]).unwrap();
             hand::page("load", &results).unwrap()
         });
         assert!(page.contains("</html>"));

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::common::records;
 use crate::common::sessions::{self, experiment};
 use ssvm::drive::AnyProblem;
 use ssvm_bench::dataset::Request;
@@ -12,8 +13,8 @@ use ssvm_bench::run::session::Finished;
 use ssvm_bench::store::identity::Identity;
 use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
-use ssvm_bench::study::frame::load::Results;
-use ssvm_bench::study::price::BreakEven;
+use ssvm_bench::study::Study;
+use ssvm_bench::study::break_even::{Bound, BreakEven, BreakEvenRow};
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, OracleCost, Quiet, RunSettings, SolverSpec,
     TracePoint,
@@ -184,7 +185,7 @@ const CONFIG: &str = "name = 'prices'\nrepeats = 5\nclock = 'virtual'\noracle_co
     oracle_cost = [1, 64]\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n[[solver]]\nname = 'bcfw-gap'\n";
 
 fn table(out: &Path) -> BreakEven {
-    BreakEven::of(&Results::open(out, &Harness::standard(), &[]).unwrap()).unwrap()
+    BreakEven::of(&Study::open(out, &Harness::standard(), &[]).unwrap())
 }
 
 #[test]
@@ -225,9 +226,9 @@ fn tables_have_the_same_bits_at_any_number_of_workers_and_after_a_break() {
 fn ratios_of_a_solver_that_never_reads_the_clock_follow_from_its_times() {
     let dir = tempfile::tempdir().unwrap();
     run(&CONFIG.replace("iterations = 30", "iterations = 400"), dir.path(), 2);
-    let results = Results::open(dir.path(), &Harness::standard(), &[]).unwrap();
-    assert!(results.records.iter().all(|record| record.settings().oracle_cost == OracleCost::ONE));
-    let table = BreakEven::of(&results).unwrap();
+    let results = Study::open(dir.path(), &Harness::standard(), &[]).unwrap();
+    assert!(results.own.records().all(|record| record.settings().oracle_cost == OracleCost::ONE));
+    let table = BreakEven::of(&results);
     let row = table.sets[0].rows.iter().find(|row| row.solver == "bcfw-gap").unwrap();
     // As the oracle becomes all that counts, the ratio of times becomes that of calls: it must level off.
     let values: Vec<f64> = row.ratios.iter().map(|ratio| ratio.unwrap().time.value).collect();
@@ -244,7 +245,7 @@ fn the_papers_price_gives_bcfw_the_papers_share() {
         [[dataset]]\nname = 'horseseg-synth:n=10'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n";
     let dir = tempfile::tempdir().unwrap();
     run(text, dir.path(), 2);
-    let results = Results::open(dir.path(), &Harness::standard(), &[]).unwrap();
+    let results = Study::open(dir.path(), &Harness::standard(), &[]).unwrap();
     assert_eq!(results.regimes.len(), 3);
     for (regime, paper) in results.regimes.iter().zip([0.15, 0.70, 0.99]) {
         let (price, share) = regime.runs.expect("runs at the paper's price");
@@ -317,4 +318,68 @@ fn bad_prices_are_refused_at_their_line() {
     assert!(refusal("[]").contains("no value") && refusal("[4, 4]").contains("twice"));
     let own = "name = 'x'\noracle_cost = 'paper'\n[budget]\niterations = 1\n[[dataset]]\nname = 'libsvm:tests/fixtures/none'\n[[solver]]\nname = 'bcfw'\n";
     assert!(Plan::new(&experiment(own), &Harness::standard(), &DataDir::resolve(None)).is_err());
+}
+
+/// Five seeds of a solver at an oracle cost. The relative gap falls a decade in ten iterations, from 1 down to `least`; an
+/// iteration takes `seconds`.
+fn falling(solver: &str, at: &str, seconds: f64, least: f64) -> Vec<RunRecord> {
+    let run = |repeat: u64| {
+        let gap = |k: u64| 10f64.powf(-(k as f64) / 10.0);
+        let whole = (0..=40).filter(|k| gap(*k) >= 0.999 * least);
+        let pace = seconds * (1.0 + 0.01 * repeat as f64);
+        let points = whole.map(|k| records::point(k + 1, pace * (k + 1) as f64, 1.0 + gap(k), 1.0));
+        let mut record = records::run("usps", solver, repeat, points.collect());
+        record.identity.settings.clock = ClockKind::VIRTUAL;
+        record.identity.settings.oracle_cost = cost(at);
+        record
+    };
+    (0..5).map(run).collect()
+}
+
+/// BCFW reaches 1e-3 in 31 iterations at any oracle cost; FW ends at 1e-1 after 11, each of them twice as long at cost 1 and
+/// half as long at cost 16.
+fn never_reached() -> BreakEven {
+    let mut all = [falling("bcfw", "1", 1.0, 1e-3), falling("bcfw", "16", 1.0, 1e-3)].concat();
+    all.extend([falling("fw", "1", 4.0, 1e-1), falling("fw", "16", 0.25, 1e-1)].concat());
+    all.extend([falling("mp-bcfw", "1", 2.0, 1e-3), falling("mp-bcfw", "16", 0.5, 1e-3)].concat());
+    BreakEven::of(&records::results(all))
+}
+
+#[test]
+fn a_solver_that_never_reaches_a_gap_is_not_called_faster() {
+    let table = never_reached();
+    let words = |solver: &str, target: f64| {
+        let row = table.sets[0].rows.iter().find(|row| row.solver == solver && row.target == target).unwrap();
+        (ssvm_bench::render::tables::breakeven::crossings(row), row.crossings.len())
+    };
+    let (fw, crossings) = words("fw", 1e-3);
+    assert!(!fw.contains("faster") && crossings == 0, "FW ended before 1e-3: {fw}");
+    let (multi, crossings) = words("mp-bcfw", 1e-3);
+    assert!(multi.starts_with("faster from 4") && crossings == 1, "both reached it: {multi}");
+}
+
+/// The table that comes with the program was made when lower bounds counted as exact.
+#[test]
+fn no_row_of_the_built_in_table_says_faster_from_a_lower_bound() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary/breakeven.json"));
+    let summary: ssvm_bench::render::Summary = serde_json::from_str(&text.unwrap()).unwrap();
+    let rows: Vec<_> = summary.breakeven.sets.iter().flat_map(|set| &set.rows).collect();
+    let bounded = |row: &&&BreakEvenRow| row.ratios.iter().flatten().any(|ratio| ratio.bound == Bound::AtLeast);
+    assert!(rows.iter().filter(bounded).count() >= 8);
+    for row in rows.iter().filter(bounded) {
+        let words = ssvm_bench::render::tables::breakeven::crossings(row);
+        assert!(!words.contains("faster"), "{} to {}: {words}", row.display, row.target);
+    }
+}
+
+#[test]
+fn advice_ranks_solvers_that_ended_before_the_gap_after_the_others_and_says_so() {
+    use ssvm_bench::render::tables::breakeven;
+    use ssvm_bench::study::break_even::{Place, advise};
+    let advice = advise(&never_reached().sets[0], Place::Price(16.0));
+    let choice = advice.targets.iter().find(|choice| choice.target == 1e-3).unwrap();
+    let names: Vec<&str> = choice.solvers.iter().map(|one| one.solver.as_str()).collect();
+    assert_eq!((names, choice.fastest), (vec!["mp-bcfw", "bcfw", "fw"], 1));
+    let text = breakeven::advice(&advice);
+    assert!(text.contains("1e-3: MP-BCFW") && text.contains("not reached: FW"), "{text}");
 }

@@ -14,7 +14,7 @@ use ssvm_bench::run::shard::{self, Split};
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::{ConfigText, Host, Manifest, Session};
 use ssvm_bench::store::{RunRecord, Status};
-use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::Study;
 use ssvm_bench::{Catalog, ClockKind, DataDir, Harness, OracleCost};
 
 const CONFIG: &str = r#"name = "shards"
@@ -421,9 +421,9 @@ fn times_of_different_machines_are_not_put_together() {
     let b = folder(&dir.path().join("b"), "c", "b", &[on("new", "b", 2)]);
     let out = dir.path().join("out");
     merge(&[a, b], &out).unwrap();
-    let results = Results::open(&out, &Harness::standard(), &[]).unwrap();
+    let results = Study::open(&out, &Harness::standard(), &[]).unwrap();
     let mut lines: Vec<(String, usize)> =
-        results.frames.series.iter().map(|series| (series.label.clone(), series.completed)).collect();
+        results.own.series.iter().map(|series| (series.label.clone(), series.completed)).collect();
     lines.sort();
     assert_eq!(lines, [("bcfw (host=new)".to_owned(), 1), ("bcfw (host=old)".to_owned(), 2)]);
 }

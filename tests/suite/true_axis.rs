@@ -7,7 +7,7 @@ use crate::common::records::{executed, point, results, run};
 use ssvm_bench::experiment::{BUILTIN, Experiment};
 use ssvm_bench::render::figure::convergence::{axis_end, drawn_length};
 use ssvm_bench::store::Status;
-use ssvm_bench::study::frame::Axis;
+use ssvm_bench::study::Axis;
 use ssvm_bench::{Budget, Cadence, Catalog, Harness, StopReason, TracePoint, Until};
 
 const SET: &str = "usps-synth:n=40";
@@ -73,10 +73,10 @@ fn the_time_axis_ends_where_the_first_solver_ends() {
         (1..=40).map(|k| point(k, second * k as f64, 1.0 + 1.0 / k as f64, 1.0)).collect()
     };
     let results = results(vec![run("usps", "bcfw", 0, curve(0.0125)), run("usps", "mp-bcfw", 0, curve(0.0375))]);
-    let bands = results.frames.bands(Axis::Time).unwrap();
-    let end = axis_end(&bands);
+    let bands = results.own.bands(Axis::Time).unwrap();
+    let end = axis_end(bands);
     assert!((end - 0.5).abs() < 1e-9, "{end}");
-    for band in &bands {
+    for band in bands {
         let last = band.x[drawn_length(band, end) - 1];
         assert!((last / end - 1.0).abs() < 1e-9, "drawn to {last} of {end}");
     }
@@ -92,7 +92,7 @@ fn solvers_with_a_budget_of_both_share_both_axes() {
     let budget = Budget { time_s: Some(time), until: Until::All, ..Budget::iterations(20) };
     let solvers = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
     let records = solvers.iter().flat_map(|solver| executed(SET, solver, 2, &budget, &Cadence::Log)).collect();
-    let frames = results(records).frames;
-    let ends = [Axis::Iteration, Axis::Time].map(|axis| axis_end(&frames.bands(axis).unwrap()));
+    let frames = results(records).own;
+    let ends = [Axis::Iteration, Axis::Time].map(|axis| axis_end(frames.bands(axis).unwrap()));
     assert!(ends[0] >= 20.0 && ends[1] >= time * (1.0 - 1e-9), "{ends:?} of 20 and {time}");
 }

@@ -3,11 +3,11 @@
 use crate::common::records::{point, run};
 use ssvm::clock::ClockKind;
 use ssvm_bench::store::{RunRecord, Status};
-use ssvm_bench::study::frame::{Axis, Frames, Quantity, target};
+use ssvm_bench::study::{Axis, Quantity, Study, View, targets};
 use ssvm_bench::{Harness, StopReason, TracePoint};
 
-fn frames(records: &[RunRecord]) -> Frames {
-    Frames::new(records, &Harness::standard()).unwrap()
+fn frames(records: &[RunRecord]) -> View {
+    Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap().own
 }
 
 /// Gap `scale / k` after k iterations of a second each.
@@ -73,9 +73,9 @@ fn a_cell_whose_runs_all_timed_out_has_bounds_and_curves() {
     let bands = &frames.bands(Axis::Iteration).unwrap()[0];
     assert_eq!(bands.count, [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 1]);
     assert!(bands.of(Quantity::PrimalSub).median.iter().all(|value| value.is_finite()));
-    let table = target::time_to_gap(&frames, "usps").unwrap();
+    let table = targets::time_to_gap(&frames, "usps");
     assert_eq!(table.iter().map(|row| (row.target, row.cells[0].reached)).collect::<Vec<_>>(), [(0.3, 3), (0.1, 2)]);
-    let profile = ssvm_bench::study::frame::profile::profile(&records, &frames).unwrap();
+    let profile = ssvm_bench::study::profile::profile(&frames).unwrap();
     assert_eq!((profile[0].completed, profile[0].failed, profile[0].oracle_calls), (0, 3, 100 + 110 + 120));
     assert!(profile[0].share.is_some_and(|share| (share.median - 0.25).abs() < 1e-12));
 }
@@ -96,7 +96,8 @@ fn a_part_of_an_iteration_is_on_the_axis_of_time_only() {
 #[test]
 fn between_evaluations_there_are_no_stairs() {
     let points: Vec<TracePoint> = [1, 10, 100].map(|k| point(k, k as f64, 1.0 + 1.0 / k as f64, 1.0)).to_vec();
-    let bands = &frames(&[run("usps", "bcfw", 0, points)]).bands(Axis::Time).unwrap()[0];
+    let frames = frames(&[run("usps", "bcfw", 0, points)]);
+    let bands = &frames.bands(Axis::Time).unwrap()[0];
     let gap = &bands.of(Quantity::Gap).median;
     assert!(bands.x.len() > 100);
     for (time, gap) in bands.x.iter().zip(gap) {
@@ -108,7 +109,7 @@ fn between_evaluations_there_are_no_stairs() {
 fn times_to_a_gap_are_interpolated() {
     let sparse: Vec<TracePoint> = [1, 8, 64].map(|k| point(k, k as f64, 1.0 + 1.0 / k as f64, 1.0)).to_vec();
     let frames = frames(&[run("usps", "bcfw", 0, falling(1.0, 64)), run("usps", "mp-bcfw", 0, sparse)]);
-    let table = target::time_to_gap(&frames, "usps").unwrap();
+    let table = targets::time_to_gap(&frames, "usps");
     assert_eq!(table.iter().map(|row| row.target).collect::<Vec<_>>(), [0.3, 0.1, 0.03]);
     for row in table {
         for cell in row.cells {
@@ -152,17 +153,17 @@ fn what_changes_times_tells_series_apart_unless_the_clock_is_repeatable() {
 fn bounds_known_before_are_used_and_never_cross() {
     let records = [run("usps", "bcfw", 0, falling(1.0, 10))];
     let with = |known: (f64, f64)| {
-        let frames = Frames::with_bounds(&records, &Harness::standard(), &|identity| {
-            (identity.problem.checksum == "abc" && identity.problem.lambda == 0.1).then_some(known)
+        let study = Study::from_records(records.to_vec(), &Harness::standard(), &|problem| {
+            (problem.checksum == "abc" && problem.lambda == 0.1).then_some(known)
         });
-        let frames = frames.unwrap();
+        let frames = study.unwrap().own;
         (frames.bounds_of("usps").unwrap(), frames.floor("usps"))
     };
     assert_eq!(with((1.01, 1.02)), ((1.01, 1.02), 1.02 - 1.01));
     assert_eq!(with((0.0, 9.0)).0, (1.0, 1.1), "runs may know better");
     assert_eq!(with((1.5, 9.0)).0, (1.1, 1.5), "bounds that exclude each other leave a floor");
-    let primal = Frames::with_bounds(&records, &Harness::standard(), &|_| Some((1.01, 1.02))).unwrap();
-    let last = *primal.f64s("primal_suboptimality").unwrap().last().unwrap();
+    let primal = Study::from_records(records.to_vec(), &Harness::standard(), &|_| Some((1.01, 1.02))).unwrap().own;
+    let last = *primal.points.f64s("primal_suboptimality").unwrap().last().unwrap();
     assert!((last - 0.09).abs() < 1e-12);
 }
 

@@ -16,7 +16,7 @@ use ssvm_bench::render::{Summary, figure};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::Damage;
 use ssvm_bench::store::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
-use ssvm_bench::study::frame::load::Results;
+use ssvm_bench::study::Study;
 
 const HOSTILE: &str = "libsvm:</script><img src=x onerror=alert(1)>\u{2028}{{data}}";
 
@@ -54,7 +54,7 @@ fn manifest() -> Manifest {
 fn page(records: &[RunRecord]) -> String {
     let path = PathBuf::from("runs/x.parquet");
     let damaged = vec![Damage { error: Error::file(&path, "damaged: cut short"), path }];
-    let results = Results { manifest: manifest(), damaged, ..hand::results(records) };
+    let results = Study { manifest: manifest(), damaged, ..hand::results(records) };
     hand::page("results <quick>", &results).unwrap()
 }
 
@@ -106,7 +106,7 @@ fn names_never_become_markup() {
 }
 
 fn two_folders_stand_side_by_side() {
-    let folder = |records: &[RunRecord]| Results { manifest: manifest(), ..hand::results(records) };
+    let folder = |records: &[RunRecord]| Study { manifest: manifest(), ..hand::results(records) };
     // The second folder has the real set where the first has its twin, and runs that are a fifth faster.
     let mut faster = hand::demo(&["usps", "ocr", HOSTILE], 6);
     for point in faster.iter_mut().flat_map(|record| &mut record.measured.points) {
@@ -126,7 +126,7 @@ fn two_folders_stand_side_by_side() {
         let sides = [side(0, "results/<before>", &old), side(1, "results/after", &new)];
         report::side_by_side(&Beside { sides, findings }).unwrap()
     };
-    let [a, b] = [&old, &new].map(|results| measure::by_cell(&results.records).unwrap());
+    let [a, b] = [&old, &new].map(|results| measure::by_cell(results.own.records()).unwrap());
     let findings = folders::compare(&a, &b, &Design::default());
     let html = page(findings.map_err(|error| error.to_string()));
     assert!(html.contains("results/&lt;before&gt;") && !html.contains("<img src=x"), "names are text");

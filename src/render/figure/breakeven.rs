@@ -6,8 +6,8 @@ use super::theme::INK;
 use super::{Scene, titles};
 use crate::error::Result;
 use crate::render::style::{self, Style};
+use crate::study::break_even::{BreakEvenRow, BreakEvenSet};
 use crate::study::estimate::interval_name;
-use crate::study::price::{PricedRow, PricedSet};
 
 const HEADING: f64 = 16.0;
 const PANEL: f64 = 132.0;
@@ -16,21 +16,22 @@ const MOST_SOLVERS: usize = 9;
 
 /// Draws the figure of these data sets; `None` when BCFW was not run at several oracle costs.
 pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    let (frames, table) = (&scene.results.frames, &scene.summary.breakeven);
-    let compared = |set: &&PricedSet| datasets.contains(&set.dataset.as_str()) && !set.rows.is_empty();
-    let sets: Vec<&PricedSet> = table.sets.iter().filter(compared).collect();
+    let (frames, table) = (&scene.results.own, &scene.summary.breakeven);
+    let compared = |set: &&BreakEvenSet| datasets.contains(&set.dataset.as_str()) && !set.rows.is_empty();
+    let sets: Vec<&BreakEvenSet> = table.sets.iter().filter(compared).collect();
     if sets.is_empty() {
         return Ok(None);
     }
     let styles = style::styles(frames);
-    let style = |row: &PricedRow| styles.get(&row.solver).copied().unwrap_or(Style { color: INK, dash: &[1.0, 1.0] });
+    let style =
+        |row: &BreakEvenRow| styles.get(&row.solver).copied().unwrap_or(Style { color: INK, dash: &[1.0, 1.0] });
     let mut solvers: Vec<&str> = table.sets.iter().flat_map(|set| &set.rows).map(|row| row.solver.as_str()).collect();
     solvers.sort_unstable();
     solvers.dedup();
-    let in_paper = |row: &&PricedRow| {
+    let in_paper = |row: &&BreakEvenRow| {
         frames.series.iter().zip(&scene.shown).any(|(series, shown)| *shown && series.label == row.solver)
     };
-    let shown = |row: &&PricedRow| solvers.len() <= MOST_SOLVERS || in_paper(row);
+    let shown = |row: &&BreakEvenRow| solvers.len() <= MOST_SOLVERS || in_paper(row);
     let mut rows = Vec::new();
     for set in &sets {
         let panel = |target: &f64| Panel {
@@ -66,7 +67,7 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
 }
 
 /// The costs with a ratio; an end that is not known is where the line is.
-fn line(style: Style, costs: &[f64], row: &PricedRow) -> Line {
+fn line(style: Style, costs: &[f64], row: &BreakEvenRow) -> Line {
     let (mut x, mut y) = (Vec::new(), [Vec::new(), Vec::new(), Vec::new()]);
     for (cost, ratio) in costs.iter().zip(&row.ratios).filter_map(|(cost, ratio)| Some((cost, (*ratio)?.time))) {
         x.push(*cost);

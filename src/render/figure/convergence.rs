@@ -5,7 +5,7 @@ use super::panel::{self, Line, Panel, Row, Scale};
 use super::{hidden, titles};
 use crate::error::Result;
 use crate::render::style;
-use crate::study::frame::{Axis, Bands, Frames, Quantity, Series};
+use crate::study::{Axis, Bands, Quantity, Series, View};
 use crate::text::seconds;
 
 const HEADING: f64 = 15.0;
@@ -70,7 +70,7 @@ struct Curve<'a> {
 }
 
 /// Draws the figure of these data sets with the series that are shown.
-pub fn draw(kind: Kind, frames: &Frames, shown: &[bool], datasets: &[&str]) -> Result<String> {
+pub fn draw(kind: Kind, frames: &View, shown: &[bool], datasets: &[&str]) -> Result<String> {
     let (all, styles) = (frames.bands(kind.axis())?, style::styles(frames));
     let mut sets: Vec<Vec<Curve>> = Vec::new();
     for dataset in datasets {
@@ -161,7 +161,7 @@ fn notes(kind: Kind, curves: &[&Curve]) -> Vec<String> {
 }
 
 /// What a legend says about the optimum and its bounds.
-fn notes_on_bounds(frames: &Frames, datasets: &[&str], curves: &[&Curve]) -> Vec<String> {
+fn notes_on_bounds(frames: &View, datasets: &[&str], curves: &[&Curve]) -> Vec<String> {
     let mut notes = Vec::new();
     if datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {
         notes.push("shaded: uncertainty of the optimum".to_owned());

@@ -26,8 +26,8 @@ pub struct PassTrace {
 
 impl PassTrace {
     /// The most instructive iteration among these runs; `None` when none made approximate passes.
-    pub fn pick(records: &[RunRecord]) -> Option<Self> {
-        let traces = records.iter().map(|record| &record.measured.totals.passes);
+    pub fn pick<'r>(records: impl Iterator<Item = &'r RunRecord>) -> Option<Self> {
+        let traces = records.map(|record| &record.measured.totals.passes);
         let ascending = |points: &[(f64, f64)]| points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let whole = traces.filter(|points| points.len() > 2 && ascending(points));
         let best = whole.min_by_key(|points| points.len().abs_diff(8))?;

@@ -15,13 +15,13 @@ const GAP: f64 = 8.0;
 
 /// Draws the figure of these data sets; `None` when no two solvers can be compared.
 pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    let frames = &scene.results.frames;
+    let frames = &scene.results.own;
     let standings = compared(&scene.summary.league, datasets);
     if standings.is_empty() {
         return Ok(None);
     }
     let styles = style::styles(frames);
-    let panels = Measure::MEASURED.map(|measure| (measure, lines(&standings, measure, &styles)));
+    let panels = Measure::ALL.map(|measure| (measure, lines(&standings, measure, &styles)));
     let tall = (LINE * panels[0].1.len() as f64 + 44.0).max(120.0);
     let body = panels.len() as f64 * (tall + GAP);
     let smallest = |s: &&Standing| s.targets.last().map_or(String::new(), |t| format!("{} to {}", s.title, gap(*t)));

@@ -67,7 +67,7 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
     ];
     let legend = Legend::of_notes(&notes);
     let body: f64 = blocks.iter().map(Block::height).sum();
-    let title = format!("speed-ups to gaps: {}", titles(&scene.results.frames, datasets));
+    let title = format!("speed-ups to gaps: {}", titles(&scene.results.own, datasets));
     let svg = canvas::svg(&title, body + legend.height(), [], |root| {
         let mut top = 0.0;
         for block in &blocks {
@@ -116,7 +116,7 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
                 let words = theme::clip(&member.display, 7.2, NAMES - 6.0);
                 canvas::words(root, words, (NAMES - 4.0, y), theme::text(TEXT - 1.5, HPos::Right, VPos::Center))?;
             }
-            for (measure, shift) in Measure::MEASURED.into_iter().zip([-2.6, 2.6]) {
+            for (measure, shift) in Measure::ALL.into_iter().zip([-2.6, 2.6]) {
                 if let Some(speedup) = member.scores[measure as usize].cells[*target].speedup {
                     mark(root, &speedup, measure, y + shift, span)?;
                 }

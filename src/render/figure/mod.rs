@@ -27,8 +27,8 @@ use rayon::prelude::*;
 use super::Summary;
 use crate::error::{Error, Result};
 use crate::store::files;
-use crate::study::frame::load::Results;
-use crate::study::frame::{Frames, names};
+use crate::study::Study;
+use crate::study::{View, names};
 
 /// File formats of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct Figure {
 /// What figures are drawn from.
 pub struct Scene<'a> {
     /// Curves and profile.
-    pub results: &'a Results,
+    pub results: &'a Study,
     /// League and break-even table.
     pub summary: &'a Summary,
     /// The series that the figures of the paper show.
@@ -79,8 +79,8 @@ pub struct Scene<'a> {
 impl Scene<'_> {
     /// Draws a figure of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
     fn in_regime(&self, kind: convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
-        let regime = self.results.regime.as_deref().filter(|_| self.results.at_all_prices.is_some());
-        let Some(frames) = regime.map(|regime| &regime.frames) else { return Ok(None) };
+        let regime = self.results.regime.as_ref().filter(|_| self.results.all_costs.is_some());
+        let Some(frames) = regime else { return Ok(None) };
         let run = frames.datasets();
         let both: Vec<&str> = datasets.iter().copied().filter(|dataset| run.contains(dataset)).collect();
         if both.is_empty() {
@@ -91,12 +91,12 @@ impl Scene<'_> {
 }
 
 /// The headings of some data sets.
-fn titles(frames: &Frames, datasets: &[&str]) -> String {
+fn titles(frames: &View, datasets: &[&str]) -> String {
     datasets.iter().map(|dataset| frames.title(dataset)).collect::<Vec<_>>().join(", ")
 }
 
 /// How many solvers are not shown, for a legend.
-fn hidden(frames: &Frames, shown: &[bool], datasets: &[&str]) -> Option<String> {
+fn hidden(frames: &View, shown: &[bool], datasets: &[&str]) -> Option<String> {
     let hidden = datasets.iter().flat_map(|dataset| frames.series_of(dataset)).filter(|s| !shown[*s]);
     let mut labels: Vec<&str> = hidden.map(|s| frames.series[s].label.as_str()).collect();
     labels.sort_unstable();
@@ -107,14 +107,14 @@ fn hidden(frames: &Frames, shown: &[bool], datasets: &[&str]) -> Option<String> 
 
 /// Draws every figure of a result folder once: those over all data sets and, if wanted, one for each data set. Returns also
 /// the rows of figures that the folder has nothing for. The figures of the paper show solvers that match one of the
-/// patterns, see [`Frames::shown`]; patterns that match none are an error.
+/// patterns, see [`View::shown`]; patterns that match none are an error.
 pub fn draw(
-    results: &Results,
+    results: &Study,
     summary: &Summary,
     solvers: &[String],
     per_dataset: bool,
 ) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
-    let frames = &results.frames;
+    let frames = &results.own;
     let scene = Scene { results, summary, shown: frames.shown(solvers), solvers };
     if !scene.shown.contains(&true) && !solvers.is_empty() {
         let mut known: Vec<&str> = frames.series.iter().map(|series| series.solver.as_str()).collect();

@@ -11,7 +11,7 @@ use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt, stroke};
 use super::{Scene, hidden, titles};
 use crate::error::Result;
 use crate::render::style::{self, Style};
-use crate::study::frame::profile::ProfileRow;
+use crate::study::profile::ProfileRow;
 
 const TITLE: f64 = 16.0;
 const HEADING: f64 = 15.0;
@@ -71,7 +71,7 @@ impl Columns {
 
 /// Draws the figure of these data sets.
 pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<String> {
-    let frames = &scene.results.frames;
+    let frames = &scene.results.own;
     let styles = style::styles(frames);
     // The profile has a row for every series.
     let shown = scene.results.profile.iter().zip(&scene.shown).filter(|(_, shown)| **shown).map(|(row, _)| row);

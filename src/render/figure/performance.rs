@@ -24,7 +24,7 @@ const FACTOR: f64 = 100.0;
 
 /// Draws the figure of these data sets; `None` when no two solvers can be compared.
 pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    let (frames, league) = (&scene.results.frames, &scene.summary.league);
+    let (frames, league) = (&scene.results.own, &scene.summary.league);
     let standings = compared(league, datasets);
     // Of the data set when there is one, over all of them otherwise.
     let (profiles, matrices) = match standings[..] {
@@ -53,7 +53,7 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
     let legend = Legend::of_notes(&notes(fewest_pairs(standings.iter().copied()), absent(&standings)));
     let title = format!("performance profile and speed-ups: {}", titles(frames, datasets));
     let svg = canvas::svg(&title, body + legend.height(), styles.values(), |root| {
-        for (at, (measure, profile)) in Measure::MEASURED.into_iter().zip(profiles).enumerate() {
+        for (at, (measure, profile)) in Measure::ALL.into_iter().zip(profiles).enumerate() {
             let above = format!("share of {} problems solved, and score", profile.problems);
             let below = format!("{} over the best solver's", measure.name());
             let titles = Titles { above: &above, below: &below, beside: "share" };

@@ -40,7 +40,7 @@ pub struct FigureRow {
 }
 
 fn bands(kind: Kind, scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    convergence::draw(kind, &scene.results.frames, &scene.shown, datasets).map(Some)
+    convergence::draw(kind, &scene.results.own, &scene.shown, datasets).map(Some)
 }
 
 const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
@@ -184,7 +184,7 @@ pub const FIGURES: &[FigureRow] = &[
         }),
         per_dataset: false,
         draw: |scene, _| {
-            explain::PassTrace::pick(&scene.results.records).map(|trace| explain::slope_rule(&trace)).transpose()
+            explain::PassTrace::pick(scene.results.own.records()).map(|trace| explain::slope_rule(&trace)).transpose()
         },
         missing: "no run made approximate passes",
         ..PLAIN

@@ -11,8 +11,8 @@ use crate::gate::{Finding, Judgement};
 use crate::render::figure::{FIGURES, Figure};
 use crate::render::tables;
 use crate::study::claims::Claim;
-use crate::study::frame::profile::ProfileRow;
-use crate::study::frame::target;
+use crate::study::profile::ProfileRow;
+use crate::study::targets;
 use crate::table::Kind::{Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
 
@@ -75,7 +75,7 @@ fn head(letter: &str, page: &Page) -> Markup {
 
 /// The data sets that stand beside each other with one heading for both, in the order of the first folder.
 fn pairs<'a>(beside: &'a Beside<'_>) -> Vec<(&'a str, &'a str, String)> {
-    let [a, b] = beside.sides.each_ref().map(|page| &page.results.frames);
+    let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let (own, others) = (a.datasets(), b.datasets());
     let mut pairs = Vec::new();
     for dataset in &own {
@@ -144,15 +144,15 @@ fn ratios(beside: &Beside<'_>) -> Markup {
 
 /// Time to gap of the solvers that both have, a table per pair of data sets.
 fn targets(beside: &Beside<'_>) -> Result<Markup> {
-    let [a, b] = beside.sides.each_ref().map(|page| &page.results.frames);
+    let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let shown = a.shown(&[]);
     let mut out = Vec::new();
     for (left, right, heading) in pairs(beside) {
         let mut table = Table::new(format!("Time to gap: {heading}"), [("gap ≤", Text), ("solver", Text)]);
         table.widen(Seconds, ["A", "B"]);
         table.widen(Values, ["B over A"]);
-        let others = target::time_to_gap(b, right)?;
-        for row in target::time_to_gap(a, left)? {
+        let others = targets::time_to_gap(b, right);
+        for row in targets::time_to_gap(a, left) {
             let Some(other) = others.iter().find(|other| other.target == row.target) else { continue };
             for cell in row.cells.iter().filter(|cell| shown[cell.series]) {
                 let series = &a.series[cell.series];

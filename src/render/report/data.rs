@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use crate::error::Result;
 use crate::render::figure::convergence::{axis_end, drawn_length};
 use crate::render::style;
-use crate::study::frame::{Axis, Band, Bands, Frames, Quantity};
+use crate::study::{Axis, Band, Bands, Quantity, View};
 
 /// Most positions of one line in the page.
 const MOST: usize = 300;
 
 /// All data sets with their series and bands.
-pub(super) fn json(frames: &Frames) -> Result<String> {
+pub(super) fn json(frames: &View) -> Result<String> {
     let (styles, shown) = (style::styles(frames), frames.shown(&[]));
     let axes = [frames.bands(Axis::Iteration)?, frames.bands(Axis::Time)?, frames.bands(Axis::OracleCalls)?];
     let mut datasets = Vec::new();

@@ -15,7 +15,7 @@ pub use beside::{Beside, html as side_by_side};
 use super::Summary;
 use super::figure::{Figure, FigureRow};
 use crate::error::Result;
-use crate::study::frame::load::Results;
+use crate::study::Study;
 
 const STYLE: &str = include_str!("page.css");
 /// What every page with tables needs.
@@ -29,7 +29,7 @@ pub struct Page<'a> {
     /// Heading, such as the name of the result folder.
     pub name: &'a str,
     /// Curves, profile, manifest, files that were left out.
-    pub results: &'a Results,
+    pub results: &'a Study,
     /// Claims, league, break-even table.
     pub summary: &'a Summary,
     /// Drawings; the page shows those over all data sets.
@@ -48,7 +48,7 @@ struct Section {
 /// The page about one folder.
 pub fn html(page: &Page) -> Result<String> {
     // Inside a script element only `<` can end it or open a comment.
-    let json = data::json(&page.results.frames)?.replace('<', "\\u003c");
+    let json = data::json(&page.results.own)?.replace('<', "\\u003c");
     let header = sections::summary(page);
     Ok(shell(page.name, &header, &sections::all(page)?, Some(&json)))
 }

@@ -8,9 +8,9 @@ use crate::render::tables;
 use crate::render::tables::league::{Part, sections};
 use crate::store::RunRecord;
 use crate::store::manifest::{Manifest, Session};
+use crate::study::Study;
 use crate::study::claims::{CLAIMS, Claim};
-use crate::study::frame::load::Results;
-use crate::study::frame::{Frames, target};
+use crate::study::{View, targets};
 use crate::table::Kind::{Count, Number, Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
 use crate::text::{bytes, number, percent};
@@ -37,7 +37,7 @@ pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
             "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; in \
              brackets the repeats that reached it, others count as infinite. Of many solvers these are the paper's; the league \
              has all.",
-            targets(&results.frames)?,
+            targets(&results.own)?,
         ),
         section("league", "League", "", league(page)),
         section("price", "Oracle cost", "", oracle_cost(page)),
@@ -62,17 +62,16 @@ pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
 
 /// What was run, in one paragraph.
 pub(super) fn summary(page: &Page) -> Markup {
-    let count = |frames: &Frames| {
-        frames.series.iter().fold((0, 0), |(done, failed), s| (done + s.completed, failed + s.failed))
-    };
-    let frames = &page.results.frames;
+    let count =
+        |frames: &View| frames.series.iter().fold((0, 0), |(done, failed), s| (done + s.completed, failed + s.failed));
+    let frames = &page.results.own;
     let (done, failed) = count(frames);
     let titles: Vec<&str> = frames.datasets().into_iter().map(|dataset| frames.title(dataset)).collect();
     let damaged = page.results.damaged.len();
     html! {
         p {
             (done) " runs on " (titles.join(", "))
-            @if let Some((more, lost)) = page.results.at_all_prices.as_ref().map(|all| count(&all.frames)) {
+            @if let Some((more, lost)) = page.results.all_costs.as_ref().map(|all| count(all)) {
                 ", " (more - done) " more at " a href="#price" { "other oracle costs" }
                 @if lost > failed { ", " (lost - failed) " failed" }
             }
@@ -110,7 +109,7 @@ fn claims(claims: &[Claim]) -> Markup {
     }
 }
 
-fn oracle(results: &Results) -> Table {
+fn oracle(results: &Study) -> Table {
     let clock = results.profile.iter().map(|row| row.clock.as_str()).find(|clock| !clock.is_empty()).unwrap_or("wall");
     let title = format!(
         "Exact oracle time over solver time on the {clock} clock, median over repeats; latencies are wall time, all repeats \
@@ -120,13 +119,13 @@ fn oracle(results: &Results) -> Table {
 }
 
 /// "12 ms, 30 it. (5/5)".
-pub(super) fn reached(cell: &target::Reached) -> Cell {
+pub(super) fn reached(cell: &targets::Reached) -> Cell {
     let iterations = cell.iterations.map_or(String::new(), |k| format!(", {} it.", number(k)));
     Cell::from(cell.time_s).noted(format!("{iterations} ({}/{})", cell.reached, cell.runs))
 }
 
 /// Time to gap, a table per data set.
-fn targets(frames: &Frames) -> Result<Markup> {
+fn targets(frames: &View) -> Result<Markup> {
     let (mut out, shown) = (Vec::new(), frames.shown(&[]));
     for dataset in frames.datasets() {
         let gap = if frames.certified(dataset) { "certified gap ≤" } else { "gap ≤" };
@@ -139,7 +138,7 @@ fn targets(frames: &Frames) -> Result<Markup> {
         let pairs: Vec<(usize, usize)> = pairs.collect();
         let display = |s: usize| &frames.series[s].display;
         table.widen(Values, pairs.iter().map(|(a, b)| format!("{} / {}", display(*a), display(*b))));
-        for target::TargetRow { target, cells } in target::time_to_gap(frames, dataset)? {
+        for targets::TargetRow { target, cells } in targets::time_to_gap(frames, dataset) {
             if !cells.iter().any(|cell| shown[cell.series] && cell.time_s.is_some()) {
                 continue;
             }
@@ -237,14 +236,14 @@ fn figures(page: &Page) -> Markup {
 }
 
 /// Proven terms and slack at the last evaluation, medians over repeats.
-fn certified(results: &Results) -> Table {
+fn certified(results: &Study) -> Table {
     let mut table = Table::new(
         "At the last evaluation, median (min to max) over repeats",
         [("data set", Text), ("solver", Text), ("oracle", Text), ("proven terms", Percent)],
     );
     table.widen(Number, ["slack", "certified gap"]);
     for of in records(results).chunk_by(|a, b| a.0 == b.0) {
-        let series = &results.frames.series[of[0].0];
+        let series = &results.own.series[of[0].0];
         let last = || of.iter().filter_map(|(_, record)| Some((record, record.points().last()?)));
         let oracle = if series.certified { "bounded" } else { "exact" };
         let mut row = cells![&series.title, &series.display, oracle];
@@ -262,15 +261,14 @@ fn spread(values: impl IntoIterator<Item = f64>, show: fn(f64) -> String) -> Cel
 }
 
 /// All runs with the places of their series, in order.
-fn records(results: &Results) -> Vec<(usize, &RunRecord)> {
-    let mut records: Vec<_> = results.frames.of_record.iter().copied().zip(&results.records).collect();
-    records.sort_by_key(|(series, record)| (*series, record.repeat));
-    records
+fn records(results: &Study) -> Vec<(usize, &RunRecord)> {
+    let of = |at: usize| results.own.records_of(at).iter().map(move |record| (at, record));
+    (0..results.own.series.len()).flat_map(of).collect()
 }
 
 /// Failures in full, then every run.
-fn runs(results: &Results) -> Markup {
-    let frames = &results.frames;
+fn runs(results: &Study) -> Markup {
+    let frames = &results.own;
     let mut failures =
         Table::new("Failed runs", ["data set", "solver", "repeat", "error", "run"].map(|name| (name, Text)));
     let mut all = Table::new("All runs", [("data set", Text), ("solver", Text), ("repeat", Count), ("seed", Count)]);
@@ -302,7 +300,7 @@ fn runs(results: &Results) -> Markup {
 }
 
 /// Damaged files, sessions, interference, configs.
-fn environment(results: &Results) -> Markup {
+fn environment(results: &Study) -> Markup {
     let Manifest { configs, sessions, interference, .. } = &results.manifest;
     let heads = ["started (UTC)", "ended", "config", "runs", "jobs", "host", "shard", "program"];
     let mut table = Table::new("Calls of `ssvm-bench run` on this folder", heads.map(|name| (name, Text)));
@@ -318,7 +316,7 @@ fn environment(results: &Results) -> Markup {
     parallel.widen(Count, ["probes"]);
     for one in interference {
         let (ratio, interval) = (format!("{:.3}×", one.ratio), format!("{:.3}–{:.3}", one.low, one.high));
-        let title = results.frames.title(&one.dataset);
+        let title = results.own.title(&one.dataset);
         parallel.push(cells![title, &one.solver, one.jobs, ratio, interval, one.probes]);
     }
     html! {

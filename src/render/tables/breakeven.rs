@@ -1,10 +1,11 @@
 //! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
+use crate::study::break_even::{Advice, Bound, BreakEven, BreakEvenRow, BreakEvenSet, Crossing, Ratio, Sense};
 use crate::study::estimate::Estimate;
-use crate::study::price::{Advice, Bound, BreakEven, Crossing, PricedRow, PricedSet, Ratio, Sense};
 use crate::table::Kind::{Text, Values};
 use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
+use ssvm::stats::FEWEST_PAIRS;
 
 /// An oracle cost as people write it.
 pub fn price(k: f64) -> String {
@@ -16,35 +17,28 @@ pub fn price(k: f64) -> String {
     }
 }
 
-/// Where a solver crosses BCFW, in words.
-pub fn crossings(row: &PricedRow) -> String {
-    if row.crossings.is_empty() {
-        let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
-        let all = |test: fn(&Ratio) -> bool| !known.is_empty() && known.iter().all(|ratio| test(ratio));
-        let sure = |ratio: &Ratio, end: fn(&Estimate) -> Option<f64>| end(&ratio.time).unwrap_or(ratio.time.value);
-        let faster = |ratio: &Ratio| ratio.bound != Bound::AtLeast && sure(ratio, |time| time.high) < 1.0;
-        let slower = |ratio: &Ratio| ratio.bound != Bound::AtMost && sure(ratio, |time| time.low) > 1.0;
-        let words = if known.iter().all(|ratio| faster(ratio)) {
-            "faster at every price"
-        } else if known.iter().all(|ratio| slower(ratio)) {
-            "slower at every price"
-        } else if all(|ratio| ratio.time.value < 1.0) {
-            "faster, not everywhere for sure"
-        } else {
-            "no crossing seen"
-        };
-        return words.to_owned();
-    }
-    let one = |Crossing { price: at, sense }: &Crossing| {
-        let end = |end: Option<f64>, beyond: &str| end.map_or(beyond.to_owned(), price);
+/// Where a solver crosses BCFW, in words. It is called faster only where the whole interval and every bound say so.
+pub fn crossings(row: &BreakEvenRow) -> String {
+    let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
+    let reached = known.iter().all(|ratio| ratio.bound != Bound::AtLeast);
+    let mut parts = Vec::new();
+    for Crossing { price: Estimate { value, low, high }, sense } in row.crossings.iter().filter(|_| reached) {
         let sense = if *sense == Sense::Faster { "faster from" } else { "slower from" };
-        let interval = match at {
-            Estimate { low: None, high: None, .. } => String::new(),
-            Estimate { low, high, .. } => format!(" ({} to {})", end(*low, "below"), end(*high, "above")),
-        };
-        format!("{sense} {}{interval}", price(at.value))
-    };
-    row.crossings.iter().map(one).collect::<Vec<_>>().join(", ")
+        let [low, high] = [(low, "below"), (high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), price));
+        let interval = if row.pairs < FEWEST_PAIRS { String::new() } else { format!(" ({low} to {high})") };
+        parts.push(format!("{sense} {}{interval}", price(*value)));
+    }
+    if !parts.is_empty() {
+        parts.join(", ")
+    } else if known.iter().all(|ratio| ratio.is_faster()) {
+        "faster at every price".to_owned()
+    } else if known.iter().all(|ratio| ratio.is_slower()) {
+        "slower at every price".to_owned()
+    } else if reached && known.iter().all(|ratio| ratio.time.value < 1.0) {
+        "faster, not everywhere for sure".to_owned()
+    } else {
+        "no crossing seen".to_owned()
+    }
 }
 
 /// A ratio with its interval.
@@ -75,7 +69,7 @@ pub fn heads(table: &BreakEven) -> Vec<String> {
     table.sets.iter().map(head).collect()
 }
 
-fn head(set: &PricedSet) -> String {
+fn head(set: &BreakEvenSet) -> String {
     let paper = match (set.paper_share, set.paper_price()) {
         (Some(share), Some(k)) => format!("; {} as in the paper at k = {}", percent(share), number(k)),
         _ => String::new(),
@@ -124,6 +118,11 @@ pub fn advice(advice: &Advice) -> String {
         let names: Vec<&str> = choice.solvers[..choice.fastest].iter().map(|one| one.display.as_str()).collect();
         let several = if names.len() > 1 { " (no significant difference)" } else { "" };
         out.push_str(&format!("\nto a relative gap of {:e}: {}{several}\n", choice.target, names.join(", ")));
+        let ended = choice.solvers.iter().filter(|one| !one.reached()).map(|one| one.display.as_str());
+        let ended: Vec<&str> = ended.collect();
+        if !ended.is_empty() {
+            out.push_str(&format!("not reached: {}\n", ended.join(", ")));
+        }
         let mut table = Table::new("", [("solver", Text), ("time over BCFW's", Values)]);
         for one in &choice.solvers {
             table.push(cells![&one.display, ratio(&one.ratio)]);

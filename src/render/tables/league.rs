@@ -105,7 +105,7 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
     let mut sections = Vec::new();
     for standing in &league.standings {
         sections.push(winners(standing));
-        sections.extend(Measure::MEASURED.map(|measure| targets(standing, measure)));
+        sections.extend(Measure::ALL.map(|measure| targets(standing, measure)));
         sections.extend([ert(standing), distribution(standing), area(standing)]);
         sections.extend(over_gaps(&standing.title, &standing.profiles, &standing.matrices));
     }
@@ -180,10 +180,10 @@ fn undecided(standing: &Standing, measure: Measure, at: usize, names: &[String])
 
 fn winners(standing: &Standing) -> Section {
     let mut table = Table::new("", [("relative gap", Kind::Text)]).noted(known(standing));
-    table.widen(Kind::Text, Measure::MEASURED.map(Measure::name));
+    table.widen(Kind::Text, Measure::ALL.map(Measure::name));
     for (at, target) in standing.targets.iter().enumerate() {
         let mut row = cells![format!("{target:e}")];
-        for (measure, winners) in Measure::MEASURED.into_iter().zip(&standing.winners) {
+        for (measure, winners) in Measure::ALL.into_iter().zip(&standing.winners) {
             row.push(match &winners[at] {
                 Winner::One(name) => name.into(),
                 Winner::Undecided(names) => undecided(standing, measure, at, names).into(),
@@ -262,7 +262,7 @@ fn ert(standing: &Standing) -> Section {
             let cell = member.scores.get(measure as usize)?.cells.get(at)?;
             cell.ert.map(|ert| spent(measure, ert))
         };
-        let parts: Vec<String> = Measure::MEASURED.into_iter().filter_map(of).collect();
+        let parts: Vec<String> = Measure::ALL.into_iter().filter_map(of).collect();
         if parts.is_empty() { "–".to_owned() } else { parts.join(" / ") }
     });
     let table = table.noted(unreached(standing).unwrap_or_default());
@@ -277,11 +277,11 @@ fn clock(standing: &Standing) -> String {
 /// A row per solver and a column per measure.
 fn by_measure(standing: &Standing, value: impl Fn(Measure, &Score) -> Option<String>) -> Table {
     let mut table = Table::new("", [("solver", Kind::Text)]).noted(clock(standing));
-    table.widen(Kind::Values, Measure::MEASURED.map(Measure::name));
+    table.widen(Kind::Values, Measure::ALL.map(Measure::name));
     for member in &standing.members {
         let mut row = cells![&member.display];
         row.extend(
-            Measure::MEASURED
+            Measure::ALL
                 .map(|measure| member.scores.get(measure as usize).and_then(|score| value(measure, score)).into()),
         );
         table.push(row);
@@ -317,8 +317,8 @@ fn area(standing: &Standing) -> Section {
 
 /// Profiles, then matrices.
 fn over_gaps(title: &str, profiles: &[Profile], matrices: &[Matrix]) -> Vec<Section> {
-    let profiles = Measure::MEASURED.into_iter().zip(profiles).map(|(measure, p)| profile(title, measure, p));
-    let matrices = Measure::MEASURED.into_iter().zip(matrices).map(|(measure, m)| matrix(title, measure, m));
+    let profiles = Measure::ALL.into_iter().zip(profiles).map(|(measure, p)| profile(title, measure, p));
+    let matrices = Measure::ALL.into_iter().zip(matrices).map(|(measure, m)| matrix(title, measure, m));
     profiles.chain(matrices).collect()
 }
 

@@ -12,7 +12,7 @@
 use polars::prelude::{Column, DataFrame};
 
 use crate::error::{Error, Result};
-use crate::study::frame::export::Named;
+use crate::study::export::Named;
 use crate::study::league::{League, Matrix, Measure, Member, Profile, Score, Speedup, Standing};
 use crate::table::{Cell, Kind, Table, cells};
 use Kind::{Count, Number, Text};
@@ -55,7 +55,7 @@ fn frame(table: &Table) -> Result<DataFrame> {
 fn scores(league: &League) -> impl Iterator<Item = (&Standing, &Member, Measure, &Score)> {
     let members = league.standings.iter().flat_map(|standing| standing.members.iter().map(move |m| (standing, m)));
     members.flat_map(|(standing, member)| {
-        let measures = Measure::MEASURED.into_iter().zip(&member.scores);
+        let measures = Measure::ALL.into_iter().zip(&member.scores);
         measures.map(move |(measure, score)| (standing, member, measure, score))
     })
 }
@@ -123,7 +123,7 @@ fn everywhere<'a, T>(
 ) -> impl Iterator<Item = (&'a str, Measure, &'a T)> {
     let sets = league.standings.iter().map(move |standing| (standing.dataset.as_str(), of_set(standing).as_slice()));
     sets.chain([("all", of_all)])
-        .flat_map(|(name, all)| Measure::MEASURED.into_iter().zip(all).map(move |(measure, one)| (name, measure, one)))
+        .flat_map(|(name, all)| Measure::ALL.into_iter().zip(all).map(move |(measure, one)| (name, measure, one)))
 }
 
 /// Steps, and scores.

@@ -1,6 +1,6 @@
 //! Where the time goes: oracle shares and latencies.
 
-use crate::study::frame::profile::{Latency, ProfileRow};
+use crate::study::profile::{Latency, ProfileRow};
 use crate::table::{Cell, Kind, Table, cells};
 
 /// A row per data set and solver.

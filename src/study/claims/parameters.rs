@@ -1,10 +1,10 @@
 //! Claim 5: how working sets and approximate passes develop over log-iterations.
 
 use super::verdict::{Range, all, basis};
-use super::{Claim, ClaimRow, MULTI, Study, Subject};
-use crate::study::estimate::{Estimate, estimates};
-use crate::study::frame::align::{End, place};
-use crate::study::frame::curve::Curve;
+use super::{Claim, ClaimRow, MULTI, Subject};
+use crate::study::align::{End, locate};
+use crate::study::curve::Curve;
+use crate::study::estimate::{Estimate, estimates_of};
 use crate::text::number;
 use ssvm::problem::Paper;
 use ssvm::stats::median;
@@ -32,70 +32,57 @@ pub(super) const PARAMETERS: ClaimRow = ClaimRow {
             Paper::Stanford => "planes grow to a stable state, passes grow slowly",
         })
     },
-    check: |study, subject, claims| study.parameters(subject, claims),
+    check: parameters,
     anywhere: false,
 };
 
-impl Study<'_> {
-    /// Claim 5, on every setting of mp-bcfw.
-    fn parameters(&self, subject: &Subject<'_>, claims: &mut Vec<Claim>) {
-        let Some(paper) = subject.paper else { return };
-        let claim = |solver: &str| format!("working set and approximate passes of {solver}");
-        let settings = self.settings(subject.dataset, MULTI);
-        if settings.is_empty() {
-            let row = subject.row(self.frames, MULTI, claim(MULTI));
-            claims.push(Claim { evidence: "no mp-bcfw run with an evaluation".to_owned(), ..row });
-        }
-        for at in settings {
-            let label = &self.frames.series[at].label;
-            claims.push(self.judge_parameters(at, paper, subject.row(self.frames, label, claim(label))));
-        }
-    }
-
-    fn judge_parameters(&self, at: usize, paper: Paper, row: Claim) -> Claim {
-        let curves: Vec<&Curve> = self.curves[at].iter().filter(|curve| curve.range().is_some()).collect();
-        let Some(grid) = Grid::new(&curves) else {
-            return Claim { evidence: "no common iteration of the runs".to_owned(), ..row };
-        };
-        let everyone: Vec<usize> = (0..curves.len()).collect();
-        let course = grid.course(&everyone);
-        let tests = tests(paper);
-        let numbers = estimates(&[curves.len()], |draw| {
-            let course = grid.course(&draw[0]);
-            std::array::from_fn::<f64, MOST, _>(|k| tests.get(k).map_or(f64::NAN, |test| (test.value)(&course)))
-        });
-        let judged: Vec<(&Test, &Estimate)> = tests.iter().zip(&numbers).collect();
-        let verdicts = judged.iter().map(|(test, number)| number.verdict(&test.range));
-        let verdict = all(verdicts);
-        // The number that the verdict turns on: the first that is not where it must be, else the first.
-        let turns = |(test, number): &&(&Test, &Estimate)| number.verdict(&test.range) == verdict;
-        let deciding = judged.iter().find(turns).map(|(_, number)| **number);
-        let told: Vec<String> = judged
-            .iter()
-            .map(|(test, estimate)| format!("{} {}, must be {}", test.name, estimate.text(number), test.rule()))
-            .collect();
-        let [planes, passes] = [&course.planes, &course.passes].map(Shape::text);
-        let evidence = format!(
-            "median curves over log-iterations 1 to {}: planes per term {planes}; passes {passes}; {}; {}{}",
-            grid.last,
-            told.join("; "),
-            basis(curves.len(), false),
-            self.failures(&[at]),
-        );
-        let measured = format!("{} planes, {} passes (late)", number(course.planes.late), number(course.passes.late));
-        Claim { measured, verdict, evidence, estimate: deciding, ..row }
-    }
+/// Claim 5, on every setting of mp-bcfw.
+fn parameters(subject: &Subject<'_>) -> Vec<Claim> {
+    let Some(paper) = subject.paper else { return Vec::new() };
+    let claim = |solver: &str| format!("working set and approximate passes of {solver}");
+    let judge = |at: usize, row: Claim| judge_parameters(subject, at, paper, row);
+    subject.each_setting(MULTI, claim, "no mp-bcfw run with an evaluation", judge)
 }
 
-/// A number of a course and where the paper has it.
+fn judge_parameters(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
+    let curves: Vec<&Curve> = subject.view.curves(at).iter().filter(|curve| curve.range().is_some()).collect();
+    let Some(grid) = Grid::new(&curves) else {
+        return Claim { evidence: "no common iteration of the runs".to_owned(), ..row };
+    };
+    let tests = tests(paper);
+    let numbers = estimates_of(&[curves.len()], |draw| {
+        let development = grid.development(&draw[0]);
+        tests.iter().map(|test| (test.value)(&development)).collect()
+    });
+    let judged: Vec<(&Test, &Estimate)> = tests.iter().zip(&numbers).collect();
+    let verdict = all(judged.iter().map(|(test, number)| number.verdict(&test.range)));
+    // The number that the verdict turns on: the first that is not where it must be, else the first.
+    let turns = |(test, number): &&(&Test, &Estimate)| number.verdict(&test.range) == verdict;
+    let deciding = judged.iter().find(turns).map(|(_, number)| **number);
+    let told: Vec<String> = judged
+        .iter()
+        .map(|(test, estimate)| format!("{} {}, must be {}", test.name, estimate.text(number), test.rule()))
+        .collect();
+    let Development { planes, passes } = grid.development(&(0..curves.len()).collect::<Vec<_>>());
+    let evidence = format!(
+        "median curves over log-iterations 1 to {}: planes per term {}; passes {}; {}; {}{}",
+        grid.last,
+        planes.text(),
+        passes.text(),
+        told.join("; "),
+        basis(curves.len(), false),
+        subject.failures(&[at]),
+    );
+    let measured = format!("{} planes, {} passes (late)", number(planes.late), number(passes.late));
+    Claim { measured, verdict, evidence, estimate: deciding, ..row }
+}
+
+/// A number of a development and where the paper has it.
 struct Test {
     name: &'static str,
-    value: fn(&Course) -> f64,
+    value: fn(&Development) -> f64,
     range: Range,
 }
-
-/// Most tests of one data set.
-const MOST: usize = 4;
 
 impl Test {
     fn rule(&self) -> String {
@@ -108,7 +95,7 @@ impl Test {
 }
 
 fn tests(paper: Paper) -> Vec<Test> {
-    let test = |name, value: fn(&Course) -> f64, range| Test { name, value, range };
+    let test = |name, value: fn(&Development) -> f64, range| Test { name, value, range };
     match paper {
         Paper::Usps => vec![
             test("most planes", |c| c.planes.peak, Range::to(SMALL)),
@@ -156,24 +143,24 @@ impl Grid {
         let step = (last / first).ln() / (POSITIONS - 1) as f64;
         let at = |k: usize| if k + 1 == POSITIONS { last } else { first * (step * k as f64).exp() };
         let read = |curve: &Curve, column: &[f64]| -> Vec<f64> {
-            let value = |x: f64| place(&curve.iteration, &(0..curve.iteration.len()), End::Budget, x);
-            (0..POSITIONS).map(|k| value(at(k)).map_or(f64::NAN, |place| place.value(column))).collect()
+            let value = |x: f64| locate(&curve.iteration, &(0..curve.iteration.len()), End::Budget, x);
+            (0..POSITIONS).map(|k| value(at(k)).map_or(f64::NAN, |at| at.value(column))).collect()
         };
         let planes = curves.iter().map(|curve| read(curve, &curve.planes)).collect();
         let passes = curves.iter().map(|curve| read(curve, &curve.passes)).collect();
         Some(Self { last, planes, passes })
     }
 
-    fn course(&self, draw: &[usize]) -> Course {
+    fn development(&self, draw: &[usize]) -> Development {
         let curve = |values: &[Vec<f64>]| -> Vec<f64> {
             let at = |k: usize| draw.iter().map(move |run| values[*run][k]).filter(|value| value.is_finite());
             (0..POSITIONS).map(|k| median(&at(k).collect::<Vec<_>>())).collect()
         };
-        Course { planes: Shape::of(&curve(&self.planes)), passes: Shape::of(&curve(&self.passes)) }
+        Development { planes: Shape::of(&curve(&self.planes)), passes: Shape::of(&curve(&self.passes)) }
     }
 }
 
-struct Course {
+struct Development {
     planes: Shape,
     passes: Shape,
 }

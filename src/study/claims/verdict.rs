@@ -1,4 +1,4 @@
-//! A number with its interval in; the verdict that it allows, and what the evidence says about the interval, out.
+//! A number with its interval → the verdict that it allows, and what the evidence says about the interval.
 
 use super::Verdict;
 use crate::study::estimate::{Estimate, interval_name};

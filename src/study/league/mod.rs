@@ -1,27 +1,22 @@
-//! The league: tables in; per data set what every solver spent until relative gaps of the certified optimum, how it
-//! compares with the reference and with everybody else, who wins at which gap, and the statistics over all gaps
-//! (distribution, area over the curve, performance profile), out. Pure: printing is elsewhere.
+//! The league: per data set, what every solver spent until relative gaps of the certified optimum, how it compares with the
+//! reference and with every other solver, who wins at which gap, and the statistics over all gaps (distribution, area over the
+//! curve, performance profile).
 //!
 //! The relative gap of a run is (best P so far − B_lo) / B_up, with the bounds of the optimum from the store and from the
-//! duals of all runs, never the best run of the folder: where the bounds are further apart than a target, nobody is
+//! duals of all runs, never the best run of the folder: where the bounds are further apart than a target, no solver is
 //! compared at it. A verdict needs an interval over pairs with one seed that is clear of 1.
 
-mod course;
-mod field;
 pub mod profile;
-mod speedup;
+mod standing;
 
-pub use course::Measure;
+pub use super::paired::{Measure, Paired as Speedup};
 pub use profile::{Profile, ProfileLine};
-pub use speedup::Speedup;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
-use crate::study::estimate::Estimate;
-use crate::study::frame::Frames;
-use crate::study::frame::curve;
-use field::Field;
+use super::View;
+use super::estimate::Estimate;
+use standing::Field;
 
 /// The solver that all others are compared with.
 pub const REFERENCE: &str = "mp-bcfw";
@@ -35,9 +30,9 @@ const BETWEEN: [&str; 6] = ["3e-1", "3e-2", "3e-3", "3e-4", "3e-5", "3e-6"];
 pub struct League {
     /// Per data set.
     pub standings: Vec<Standing>,
-    /// Speed-ups over all data sets, per measured measure.
+    /// Speed-ups over all data sets, per measure.
     pub matrices: Vec<Matrix>,
-    /// Performance profiles over all data sets, per measured measure.
+    /// Performance profiles over all data sets, per measure.
     #[serde(default)]
     pub profiles: Vec<Profile>,
 }
@@ -59,11 +54,11 @@ pub struct Standing {
     pub too_small: Vec<f64>,
     /// The solvers, in the order of the tables.
     pub members: Vec<Member>,
-    /// Who wins at each target, per measured measure.
+    /// Who wins at each target, per measure.
     pub winners: Vec<Vec<Winner>>,
-    /// Speed-ups of everybody over everybody, per measured measure.
+    /// Speed-ups of every solver over every other, per measure.
     pub matrices: Vec<Matrix>,
-    /// Performance profiles over its targets, per measured measure.
+    /// Performance profiles over its targets, per measure.
     #[serde(default)]
     pub profiles: Vec<Profile>,
 }
@@ -81,21 +76,11 @@ pub struct Member {
     pub reference: bool,
     /// Whether it has a dual.
     pub has_dual: bool,
-    /// Whether its steps depend on the clock: at another price of the oracle they would be others.
-    #[serde(default)]
-    pub reads_clock: bool,
     /// Most memory of products between planes that a run of it kept, bytes.
     #[serde(default)]
     pub cached_bytes: u64,
     /// What it spent, per measure.
     pub scores: Vec<Score>,
-}
-
-impl Member {
-    /// Whether a measure is a projection of runs whose steps would be others at that price of the oracle.
-    pub fn is_projected(&self, measure: Measure) -> bool {
-        self.reads_clock && measure.price().is_some_and(|price| price != 1.0)
-    }
 }
 
 /// What one solver spent of one measure.
@@ -124,11 +109,11 @@ pub struct Score {
 /// One solver at one target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Runs that got there.
+    /// Runs that reached it.
     pub reached: usize,
-    /// Median of what they spent, endless for one that did not get there; `None` when that is endless.
+    /// Median of what the runs spent, infinite for one that did not reach it; `None` when that is infinite.
     pub median: Option<f64>,
-    /// Expected running time: all that was spent, by those that did not get there too, over the number that did.
+    /// Expected running time: all that was spent, also by runs that did not reach it, over the number that did.
     pub ert: Option<f64>,
     /// How many times as fast as the reference.
     pub speedup: Option<Speedup>,
@@ -142,7 +127,7 @@ pub enum Winner {
     One(String),
     /// The least median, and those that it does not beat clearly.
     Undecided(Vec<String>),
-    /// No solver gets there in the median.
+    /// No solver reaches it in the median.
     Nobody,
 }
 
@@ -178,17 +163,17 @@ impl Matrix {
 }
 
 impl League {
-    /// Of the tables of a folder.
-    pub fn of(frames: &Frames) -> Result<Self> {
-        let curves = curve::curves(frames)?;
-        let fields: Vec<Field> = frames.datasets().iter().map(|dataset| Field::new(frames, &curves, dataset)).collect();
-        let standings = fields.iter().map(Field::standing).collect();
-        let matrices = Measure::MEASURED.map(|measure| field::pooled(&fields, measure)).into();
-        let profiles = Measure::MEASURED.map(|measure| profile::of(&fields.iter().collect::<Vec<_>>(), measure)).into();
-        Ok(Self { standings, matrices, profiles })
+    /// Of the series of a view.
+    pub fn of(view: &View) -> Self {
+        let fields: Vec<Field> = view.datasets().iter().map(|dataset| Field::new(view, dataset)).collect();
+        Self {
+            standings: fields.iter().map(Field::standing).collect(),
+            matrices: Measure::ALL.map(|measure| standing::pooled(&fields, measure)).into(),
+            profiles: Measure::ALL.map(|measure| profile::of(&fields.iter().collect::<Vec<_>>(), measure)).into(),
+        }
     }
 
-    /// Whether anybody can be compared at all.
+    /// Whether no two solvers can be compared.
     pub fn is_empty(&self) -> bool {
         self.standings.iter().all(|standing| standing.targets.is_empty() || standing.members.len() < 2)
     }

@@ -1,14 +1,13 @@
-//! Performance profiles: what every solver spent until every target in; for each solver how often it was within a factor
-//! of the best one, and its score, out.
+//! Performance profiles: how often each solver was within a factor of the best one, and its score.
 //!
-//! A problem is a target of a data set that somebody reaches in the median; a solver costs the median over its seeds. A
-//! profile ranks against the best only: with more than two solvers, taking one away may turn two others around. The
-//! matrix of speed-ups belongs beside it.
+//! A problem is a target of a data set that a solver reaches in the median; a solver costs the median over its seeds. A profile
+//! ranks against the best only: with more than two solvers, taking one away may turn two others around. The matrix of speed-ups
+//! belongs beside it.
 
 use serde::{Deserialize, Serialize};
 
 use super::Measure;
-use super::field::Field;
+use super::standing::Field;
 use crate::study::estimate::{Estimate, estimates_of};
 use ssvm::stats::{median, sorted};
 
@@ -18,7 +17,7 @@ pub const WORST: f64 = 100.0;
 /// The performance profile of one measure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Problems: pairs of data set and target that somebody reached.
+    /// Problems: pairs of data set and target that a solver reached.
     pub problems: usize,
     /// The solvers, in the order of the tables.
     pub lines: Vec<ProfileLine>,
@@ -60,31 +59,33 @@ pub(super) struct Costs {
 pub(super) struct CostRow {
     pub label: String,
     pub display: String,
-    /// Solvers of one group were run under the same circumstances: only these are compared.
+    /// Solvers of one group were timed in the same environment: only these are compared.
     pub group: usize,
-    /// Per seed, until each target; endless when it did not get there, `None` when it was not run with the seed.
+    /// Per seed, until each target; infinite when it did not reach it, `None` when it was not run with the seed.
     pub spent: Vec<Option<Vec<f64>>>,
 }
 
 impl Costs {
-    /// Per target each solver's cost in the median of these seeds over the least of its group; NaN where nobody of the
-    /// group gets there.
+    /// Per target each solver's cost in the median of these seeds over the least of its group; NaN where no solver of the group
+    /// reaches it.
     fn ratios(&self, seeds: &[usize]) -> Vec<Vec<f64>> {
-        let cost = |row: &CostRow, target: usize| {
-            let values: Vec<f64> = seeds.iter().filter_map(|seed| Some(row.spent[*seed].as_ref()?[target])).collect();
-            if values.is_empty() { f64::INFINITY } else { median(&values) }
-        };
-        let of_target = |target: usize| {
-            let costs: Vec<f64> = self.rows.iter().map(|row| cost(row, target)).collect();
-            let over = |(row, own): (&CostRow, &f64)| {
-                let group = self.rows.iter().zip(&costs).filter(|(other, _)| other.group == row.group);
-                let best = group.map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
-                // Endless over endless is no number.
-                own / best.max(f64::MIN_POSITIVE)
+        let mut all = Vec::new();
+        for target in 0..self.targets {
+            let mut costs = Vec::new();
+            for row in &self.rows {
+                let spent: Vec<f64> =
+                    seeds.iter().filter_map(|seed| Some(row.spent[*seed].as_ref()?[target])).collect();
+                costs.push(if spent.is_empty() { f64::INFINITY } else { median(&spent) });
+            }
+            let best = |group: usize| {
+                let of_group = self.rows.iter().zip(&costs).filter(|(row, _)| row.group == group);
+                of_group.map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min)
             };
-            self.rows.iter().zip(&costs).map(over).collect()
-        };
-        (0..self.targets).map(of_target).collect()
+            // Infinity over infinity is no number.
+            let over = self.rows.iter().zip(&costs).map(|(row, cost)| cost / best(row.group).max(f64::MIN_POSITIVE));
+            all.push(over.collect());
+        }
+        all
     }
 }
 
@@ -106,32 +107,35 @@ fn profile(sets: &[Costs]) -> Profile {
             names.push((&row.label, &row.display));
         }
     }
-    let place = |set: &Costs, label: &str| set.rows.iter().position(|row| row.label == label);
-    let places: Vec<Vec<Option<usize>>> =
-        names.iter().map(|(label, _)| sets.iter().map(|set| place(set, label)).collect()).collect();
     // Of every solver its ratios on all problems of the data sets that it was run on.
     let ratios = |draw: &[Vec<usize>]| -> Vec<Vec<f64>> {
-        let of_sets: Vec<Vec<Vec<f64>>> = sets.iter().zip(draw).map(|(set, draw)| set.ratios(draw)).collect();
-        let of_solver = |places: &Vec<Option<usize>>| {
-            let inside = of_sets.iter().zip(places).filter_map(|(problems, place)| Some((problems, (*place)?)));
-            let ratios = inside.flat_map(|(problems, place)| problems.iter().map(move |costs| costs[place]));
-            ratios.filter(|ratio| !ratio.is_nan()).collect()
-        };
-        places.iter().map(of_solver).collect()
+        let mut of_solver = vec![Vec::new(); names.len()];
+        for (set, draw) in sets.iter().zip(draw) {
+            for problem in set.ratios(draw) {
+                for (row, ratio) in set.rows.iter().zip(problem).filter(|(_, ratio)| !ratio.is_nan()) {
+                    let solver = names.iter().position(|(label, _)| *label == row.label);
+                    solver.into_iter().for_each(|solver| of_solver[solver].push(ratio));
+                }
+            }
+        }
+        of_solver
     };
     let score = |ratios: &Vec<f64>| ratios.iter().map(|ratio| credit(*ratio)).sum::<f64>() / ratios.len() as f64;
     let sizes: Vec<usize> = sets.iter().map(|set| set.seeds).collect();
     let scores = estimates_of(&sizes, |draw| ratios(draw).iter().map(score).collect());
     let all: Vec<Vec<usize>> = sizes.iter().map(|size| (0..*size).collect()).collect();
-    let line = |(((label, display), ratios), score): (((&str, &str), Vec<f64>), Estimate)| ProfileLine {
-        label: label.to_owned(),
-        display: display.to_owned(),
-        problems: ratios.len(),
-        ratios: sorted(ratios.into_iter().filter(|ratio| ratio.is_finite())),
-        score,
-    };
-    let lines = names.iter().copied().zip(ratios(&all)).zip(scores).map(line);
-    let lines: Vec<ProfileLine> = lines.filter(|line| line.problems > 0).collect();
+    let mut lines = Vec::new();
+    for (((label, display), ratios), score) in names.iter().zip(ratios(&all)).zip(scores) {
+        if !ratios.is_empty() {
+            lines.push(ProfileLine {
+                label: (*label).to_owned(),
+                display: (*display).to_owned(),
+                problems: ratios.len(),
+                ratios: sorted(ratios.into_iter().filter(|ratio| ratio.is_finite())),
+                score,
+            });
+        }
+    }
     let is_problem = |ratios: &Vec<f64>| ratios.iter().any(|ratio| !ratio.is_nan());
     let problems = sets.iter().zip(&all).map(|(set, seeds)| set.ratios(seeds).iter().filter(|r| is_problem(r)).count());
     Profile { problems: problems.sum(), lines }
@@ -158,7 +162,7 @@ mod tests {
     fn shares_and_scores_of_known_costs() {
         let set = costs(&[("a", &[1.0, 20.0, NEVER, NEVER]), ("b", &[10.0, 2.0, 5.0, NEVER])], 5);
         let Profile { problems, lines } = profile(&[set]);
-        assert_eq!(problems, 3, "what nobody reaches is no problem");
+        assert_eq!(problems, 3, "what no solver reaches is no problem");
         let [a, b] = &lines[..] else { panic!("{lines:?}") };
         assert_eq!((&a.ratios[..], &b.ratios[..]), (&[1.0, 10.0][..], &[1.0, 1.0, 10.0][..]));
         assert_eq!([a.within(1.0), a.within(10.0), a.within(1e9)], [1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]);

@@ -28,6 +28,7 @@ pub const CHAIN: Family = Family {
     name: "chain",
     paper: Some(Paper::Ocr),
     pairwise: false,
+    exact: true,
     oracle_seconds: |size| 5e-9 * size.bytes as f64 / 4.0 / size.n.max(1) as f64 + 2e-6,
     plane_bytes: |_| 4096,
 };

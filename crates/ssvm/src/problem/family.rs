@@ -60,6 +60,8 @@ pub struct Family {
     pub paper: Option<Paper>,
     /// Whether it has a weight of the pairwise term to set.
     pub pairwise: bool,
+    /// Whether its oracle finds the maximum, so that gaps need no certificate.
+    pub exact: bool,
     /// Seconds of one exact oracle call.
     pub oracle_seconds: fn(&Size) -> f64,
     /// Bytes of one kept plane.
@@ -72,6 +74,7 @@ impl Family {
         name: "other",
         paper: None,
         pairwise: false,
+        exact: true,
         oracle_seconds: |size| 1e-6 + 2e-9 * size.d as f64,
         plane_bytes: |size| 8 * size.d,
     };

@@ -24,6 +24,7 @@ pub const MULTICLASS: Family = Family {
     name: "multiclass",
     paper: Some(Paper::Usps),
     pairwise: false,
+    exact: true,
     oracle_seconds: |size| 0.1e-9 * size.d as f64,
     plane_bytes: |_| 64,
 };

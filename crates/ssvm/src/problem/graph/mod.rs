@@ -39,6 +39,7 @@ pub const BINARY_GRAPH: Family = Family {
     name: "binary graph",
     paper: Some(Paper::HorseSeg),
     pairwise: true,
+    exact: true,
     oracle_seconds: |size| 0.3e-9 * values(size) + 0.1e-6 * values(size) / NODE_FEATURES,
     plane_bytes: |size| 4 * size.d + 64,
 };
@@ -47,6 +48,7 @@ pub const BINARY_GRAPH: Family = Family {
 pub const POTTS_GRAPH: Family = Family {
     name: "Potts graph",
     paper: Some(Paper::Stanford),
+    exact: false,
     oracle_seconds: |size| {
         let labels = (size.d as f64 / NODE_FEATURES).max(2.0);
         (0.1e-9 * values(size) + 0.15e-6 * values(size) / NODE_FEATURES) * labels

@@ -1,11 +1,10 @@
-//! Where the time goes: records in; per data set and solver the oracle share and the merged latency histograms out.
+//! Where the time goes: the oracle share of each series, and its latencies with all repeats merged.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::Frames;
+use super::View;
 use crate::error::{Error, Result};
-use crate::store::RunRecord;
 use ssvm::clock::latency_histogram;
 use ssvm::stats::Spread;
 
@@ -75,38 +74,32 @@ pub struct ProfileRow {
     pub approx_histogram: Histogram<u64>,
 }
 
-/// The profile of every series, in the order of [`Frames::series`]. `records` are those the frames were made of.
-pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>> {
+/// The profile of every series of a view.
+pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
     let wrong = |e: &dyn std::fmt::Display| Error::invalid(format!("latency histograms do not merge: {e}"));
-    let mut rows = Vec::with_capacity(frames.series.len());
-    for (at, series) in frames.series.iter().enumerate() {
-        let of_series = records.iter().zip(&frames.of_record).filter(|(_, s)| **s == at).map(|(r, _)| r);
-        let mut oracle = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
-        let mut approx = Histogram::<u64>::new(3).map_err(|e| wrong(&e))?;
-        let (mut shares, mut pipes, mut oracle_calls, mut approx_steps) = (Vec::new(), Vec::new(), 0, 0);
-        for record in of_series {
+    let mut rows = Vec::with_capacity(view.series.len());
+    for (at, series) in view.series.iter().enumerate() {
+        let (mut oracle, mut approx) = (latency_histogram(), latency_histogram());
+        let (mut pipes, mut oracle_calls, mut approx_steps) = (Vec::new(), 0, 0);
+        for record in view.records_of(at) {
             // A run that timed out spent its time as the others did, as far as it went.
-            if let Some(last) = record.points().last() {
-                shares.push(last.oracle_time_s / last.time_s);
-                let totals = &record.measured.totals;
-                if totals.pipe_s > 0.0 {
-                    pipes.push(totals.pipe_s / totals.wall_s);
-                }
-                oracle_calls += last.oracle_calls;
-                approx_steps += last.approx_steps;
-                oracle.add(record.measured.oracle_ns.histogram()?).map_err(|e| wrong(&e))?;
-                approx.add(record.measured.approx_ns.histogram()?).map_err(|e| wrong(&e))?;
-            }
+            let Some(last) = record.points().last() else { continue };
+            let totals = &record.measured.totals;
+            pipes.extend((totals.pipe_s > 0.0).then(|| totals.pipe_s / totals.wall_s));
+            oracle_calls += last.oracle_calls;
+            approx_steps += last.approx_steps;
+            oracle.add(record.measured.oracle_ns.histogram()?).map_err(|e| wrong(&e))?;
+            approx.add(record.measured.approx_ns.histogram()?).map_err(|e| wrong(&e))?;
         }
         rows.push(ProfileRow {
             dataset: series.dataset.clone(),
             title: series.title.clone(),
             label: series.label.clone(),
             display: series.display.clone(),
-            clock: series.clock.to_owned(),
+            clock: series.key.clock.name().to_owned(),
             completed: series.completed,
             failed: series.failed,
-            share: Spread::of(shares),
+            share: Spread::of(view.oracle_shares(at)),
             pipe: Spread::of(pipes),
             oracle_calls,
             approx_steps,
@@ -117,4 +110,12 @@ pub fn profile(records: &[RunRecord], frames: &Frames) -> Result<Vec<ProfileRow>
         });
     }
     Ok(rows)
+}
+
+impl View {
+    /// Exact oracle time over solver time at the end of every run of a series that has both.
+    pub fn oracle_shares(&self, series: usize) -> Vec<f64> {
+        let last = self.records_of(series).iter().filter_map(|record| record.points().last());
+        last.map(|last| last.oracle_time_s / last.time_s).filter(|share| share.is_finite()).collect()
+    }
 }

@@ -1,23 +1,23 @@
-//! Time to a gap: curves in; for each gap target the time and iterations each solver needed out.
+//! Time to a gap: for each gap of a list the time and the iterations that each solver of a data set needed.
 
 use serde::Serialize;
 
-use super::Frames;
-use super::curve::{self, Curve};
-use crate::error::Result;
+use super::View;
+use super::curve::{Curve, crossing};
+use super::paired::{Measure, Target};
 use ssvm::stats;
 
-/// How a series fared with one target.
+/// One series at one target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reached {
-    /// Position in [`Frames::series`].
+    /// Position in [`View::series`].
     pub series: usize,
     /// Repeats that reached it.
     pub reached: usize,
     /// Repeats with evaluations.
     pub runs: usize,
-    /// Median solver time at which the gap crosses the target, interpolated between evaluations; a repeat that did not
-    /// reach it counts as endless. `None` when the median is endless.
+    /// Median solver time at which the gap crosses the target; infinite for a repeat that did not reach it, and `None` when the
+    /// median is.
     pub time_s: Option<f64>,
     /// The same in iterations.
     pub iterations: Option<f64>,
@@ -28,11 +28,11 @@ pub struct Reached {
 pub struct TargetRow {
     /// The gap.
     pub target: f64,
-    /// In the order of [`Frames::series`].
+    /// In the order of [`View::series`].
     pub cells: Vec<Reached>,
 }
 
-/// The median of what was reached, endless where it was not; `None` when that is endless.
+/// The median of what was spent, infinite where a target was not reached; `None` when that is infinite.
 pub fn median(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.into_iter().map(|value| value.unwrap_or(f64::INFINITY)).collect();
     Some(stats::median(&values)).filter(|median| median.is_finite())
@@ -41,10 +41,9 @@ pub fn median(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
 /// The targets 1, 0.3, 0.1, … below the first gap of all these curves, down to the least gap of any.
 pub fn targets<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Vec<f64> {
     let (mut start, mut least) = (f64::INFINITY, f64::INFINITY);
-    for curve in curves {
-        let first = curve.gap.first().copied().filter(|gap| gap.is_finite());
-        start = first.map_or(start, |gap| start.min(gap));
-        least = curve.gap.iter().copied().filter(|gap| *gap > 0.0).fold(least, f64::min);
+    for gaps in curves.into_iter().map(Curve::whole_gaps) {
+        start = gaps.first().copied().filter(|gap| gap.is_finite()).map_or(start, |gap| start.min(gap));
+        least = gaps.iter().copied().filter(|gap| *gap > 0.0).fold(least, f64::min);
     }
     // Through text, so that 3e-2 is the nearest number to 0.03.
     let candidates = (-12..=8).rev().flat_map(|k| [format!("1e{k}"), format!("3e{}", k - 1)]);
@@ -53,19 +52,24 @@ pub fn targets<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Vec<f64> {
 }
 
 /// The targets of a data set that at least one series reached in the median.
-pub fn time_to_gap(frames: &Frames, dataset: &str) -> Result<Vec<TargetRow>> {
-    let curves = curve::curves(frames)?;
-    let series: Vec<usize> = frames.series_of(dataset).collect();
+pub fn time_to_gap(view: &View, dataset: &str) -> Vec<TargetRow> {
+    let series: Vec<usize> = view.series_of(dataset).collect();
     let mut table = Vec::new();
-    for target in targets(series.iter().flat_map(|s| &curves[*s])) {
+    for target in targets(series.iter().flat_map(|s| view.curves(*s))) {
         let cell = |series: usize| {
-            let hit: Vec<Option<(f64, f64)>> = curves[series].iter().map(|curve| curve.reached(target)).collect();
+            let curves = view.curves(series);
+            let times = || curves.iter().map(|curve| curve.reached(Target::Gap(target), Measure::Time));
+            // A run that stopped inside an iteration is still in its last whole one.
+            let iterations = curves.iter().map(|curve| {
+                let marks = curve.iteration.iter().chain(curve.iteration.last()).copied();
+                crossing(marks.zip(curve.gap.iter().copied()), target)
+            });
             Reached {
                 series,
-                reached: hit.iter().flatten().count(),
-                runs: hit.len(),
-                time_s: median(hit.iter().map(|hit| hit.map(|(time, _)| time))),
-                iterations: median(hit.iter().map(|hit| hit.map(|(_, iterations)| iterations))),
+                reached: times().flatten().count(),
+                runs: curves.len(),
+                time_s: median(times()),
+                iterations: median(iterations),
             }
         };
         let cells: Vec<Reached> = series.iter().map(|s| cell(*s)).collect();
@@ -74,5 +78,5 @@ pub fn time_to_gap(frames: &Frames, dataset: &str) -> Result<Vec<TargetRow>> {
         }
         table.push(TargetRow { target, cells });
     }
-    Ok(table)
+    table
 }

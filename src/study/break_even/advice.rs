@@ -1,20 +1,21 @@
-//! "My oracle takes 3 ms: which solver?" A data set of the table and a price in; every solver's time over BCFW's there, and
-//! who is fastest, out.
+//! "My oracle takes 3 ms: which solver?" A data set of the table and an oracle cost → every solver's time over BCFW's there, and
+//! which is the fastest.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, PricedSet, REFERENCE, Ratio};
+use super::{Bound, BreakEvenSet, REFERENCE, Ratio};
 use crate::study::estimate::Estimate;
+use ssvm::settings::total_order;
 use ssvm::stats::portable::{exp, ln};
 
-/// What somebody knows of an oracle.
+/// What is known of an oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
-    /// Seconds of a call.
+    /// Seconds of one call.
     Call(f64),
     /// BCFW's share of time in it.
     Share(f64),
-    /// The price itself.
+    /// The oracle cost itself.
     Price(f64),
 }
 
@@ -27,13 +28,13 @@ pub struct Advice {
     pub clock: String,
     /// Its heading.
     pub title: String,
-    /// The price that was meant.
+    /// The oracle cost that was asked for.
     pub price: f64,
-    /// The price of the table that it was read at: the nearest end when the table does not reach so far.
+    /// The oracle cost that the table was read at: its nearest end when it does not reach that far.
     pub read_at: f64,
-    /// Mean time of a call at that price, seconds.
+    /// Mean time of a call at that oracle cost, seconds.
     pub call_s: f64,
-    /// BCFW's share of time in the oracle at that price.
+    /// BCFW's share of time in the oracle at that oracle cost.
     pub share: f64,
     /// Per gap.
     pub targets: Vec<Choice>,
@@ -44,7 +45,7 @@ pub struct Advice {
 pub struct Choice {
     /// Relative gap.
     pub target: f64,
-    /// All solvers, the fastest first.
+    /// All solvers that reached the gap, the fastest first; then those that did not.
     pub solvers: Vec<Candidate>,
     /// How many of the first cannot be told from the fastest.
     pub fastest: usize,
@@ -61,8 +62,15 @@ pub struct Candidate {
     pub ratio: Ratio,
 }
 
+impl Candidate {
+    /// Whether it reached the gap; its ratio is a lower bound otherwise.
+    pub fn reached(&self) -> bool {
+        self.ratio.bound != Bound::AtLeast
+    }
+}
+
 /// The advice for a data set of the table.
-pub fn advise(set: &PricedSet, place: Place) -> Advice {
+pub fn advise(set: &BreakEvenSet, place: Place) -> Advice {
     let price = match place {
         Place::Call(seconds) => seconds / set.call_s,
         Place::Share(share) => set.price_of_share(share),
@@ -83,44 +91,49 @@ pub fn advise(set: &PricedSet, place: Place) -> Advice {
     }
 }
 
-fn choice(set: &PricedSet, target: f64, price: f64) -> Choice {
+fn choice(set: &BreakEvenSet, target: f64, price: f64) -> Choice {
     let own = Ratio { time: Estimate { value: 1.0, low: Some(1.0), high: Some(1.0) }, bound: Bound::None };
-    let reference = Candidate { solver: REFERENCE.to_owned(), display: "BCFW".to_owned(), ratio: own };
-    let of = set.rows.iter().filter(|row| row.target == target).filter_map(|row| {
-        let ratio = between(&set.prices, &row.ratios, price)?;
-        Some(Candidate { solver: row.solver.clone(), display: row.display.clone(), ratio })
-    });
-    let mut solvers: Vec<Candidate> = std::iter::once(reference).chain(of).collect();
-    solvers.sort_by(|a, b| a.ratio.time.value.total_cmp(&b.ratio.time.value));
-    let most = solvers[0].ratio.time.high.unwrap_or(f64::INFINITY);
-    let tied = |one: &&Candidate| one.ratio.time.low.is_none_or(|low| low <= most);
+    let mut solvers = vec![Candidate { solver: REFERENCE.to_owned(), display: "BCFW".to_owned(), ratio: own }];
+    for row in set.rows.iter().filter(|row| row.target == target) {
+        if let Some(ratio) = between(&set.prices, &row.ratios, price) {
+            solvers.push(Candidate { solver: row.solver.clone(), display: row.display.clone(), ratio });
+        }
+    }
+    let order = |one: &Candidate| (!one.reached(), total_order(one.ratio.time.value));
+    solvers.sort_by_key(order);
+    let most = solvers[0].ratio.high().unwrap_or(f64::INFINITY);
+    let tied = |one: &&Candidate| one.reached() && one.ratio.low().is_none_or(|low| low <= most);
     let fastest = solvers.iter().take_while(tied).count();
     Choice { target, solvers, fastest }
 }
 
-/// The ratio at a price between two of the table: straight in logarithms.
+/// The ratio at an oracle cost between two of the table: straight in logarithms, and a bound where one of them is.
 fn between(prices: &[f64], ratios: &[Option<Ratio>], price: f64) -> Option<Ratio> {
     let after = prices.partition_point(|p| *p < price).min(prices.len().checked_sub(1)?);
     let before = if prices[after] == price { after } else { after.saturating_sub(1) };
-    let (Ratio { time: a, bound }, Ratio { time: b, bound: other }) = (ratios[before]?, ratios[after]?);
+    let (a, b) = (ratios[before]?, ratios[after]?);
     let part = if before == after { 0.0 } else { ln(price / prices[before]) / ln(prices[after] / prices[before]) };
     let mix = |a: f64, b: f64| exp(ln(a) + part * (ln(b) - ln(a)));
     let ends = |a: Option<f64>, b: Option<f64>| Some(mix(a?, b?));
-    let time = Estimate { value: mix(a.value, b.value), low: ends(a.low, b.low), high: ends(a.high, b.high) };
-    Some(Ratio { time, bound: if bound == Bound::None { other } else { bound } })
+    let time = Estimate {
+        value: mix(a.time.value, b.time.value),
+        low: ends(a.low(), b.low()),
+        high: ends(a.high(), b.high()),
+    };
+    Some(Ratio { time, bound: if a.bound == Bound::None { b.bound } else { a.bound } })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::price::PricedRow;
+    use crate::study::break_even::BreakEvenRow;
 
-    fn set() -> PricedSet {
+    fn set() -> BreakEvenSet {
         let estimate = |value: f64| {
             let time = Estimate { value, low: Some(0.9 * value), high: Some(1.1 * value) };
             Some(Ratio { time, bound: Bound::None })
         };
-        let row = |solver: &str, values: [f64; 3]| PricedRow {
+        let row = |solver: &str, values: [f64; 3]| BreakEvenRow {
             solver: solver.to_owned(),
             display: solver.to_owned(),
             target: 0.01,
@@ -128,7 +141,7 @@ mod tests {
             ratios: values.map(estimate).to_vec(),
             crossings: Vec::new(),
         };
-        PricedSet {
+        BreakEvenSet {
             dataset: "d".to_owned(),
             title: "D".to_owned(),
             clock: "virtual".to_owned(),

@@ -1,71 +1,24 @@
-//! Two series in; the repeats that share a seed, read at the same iterations, and how far apart their medians are out.
+//! Two series at equal iterations: the repeats that share a seed, read at the same marks, and how far apart their medians are.
 
-use super::Study;
-use crate::study::frame::align::End;
-use crate::study::frame::curve::{self, Curve, Matched};
+use crate::study::View;
+use crate::study::align::End;
+use crate::study::curve::Curve;
 use ssvm::settings::Cadence;
 use ssvm::stats::median;
 
-impl<'a> Study<'a> {
-    /// Every series of a solver on a data set with evaluations, even if all its runs timed out: a solver may have several
-    /// settings.
-    pub fn settings(&self, dataset: &str, solver: &str) -> Vec<usize> {
-        let of = self.frames.series_of(dataset);
-        let shows = |s: &usize| {
-            let series = &self.frames.series[*s];
-            series.solver == solver && !self.curves[*s].is_empty()
-        };
-        of.filter(shows).collect()
-    }
-
-    /// Series of two solvers to be compared: for every setting of the multi-plane solver, the settings of the other
-    /// that were run under the same circumstances and have most else in common.
-    pub fn pairs(&self, dataset: &str, single: &str, multi: &str) -> Vec<(usize, usize)> {
-        let singles = self.settings(dataset, single);
-        let partners = |b: usize| self.frames.partners(b, &singles).into_iter().map(move |a| (a, b));
-        self.settings(dataset, multi).into_iter().flat_map(partners).collect()
-    }
-
-    /// Why there is no pair.
-    pub fn unpaired(&self, dataset: &str, single: &str, multi: &str) -> String {
-        if self.settings(dataset, single).is_empty() || self.settings(dataset, multi).is_empty() {
-            return "runs of both solvers are needed".to_owned();
-        }
-        "no runs of both under the same clock, host, jobs and build".to_owned()
-    }
-
-    /// The repeats of two series with the same seed.
-    pub fn matched(&self, single: usize, multi: usize) -> Matched<'a>
-    where
-        Self: 'a,
-    {
-        curve::matched(&self.curves[single], &self.curves[multi])
-    }
-
-    /// "10 paired repeats", and what is not among them.
-    pub fn failures(&self, series: &[usize]) -> String {
-        let failed: usize = series.iter().map(|s| self.frames.series[*s].failed).sum();
-        let censored: usize = series.iter().map(|s| self.frames.series[*s].censored).sum();
-        match (failed, censored) {
-            (0, _) => String::new(),
-            (_, 0) => format!("; {failed} failed"),
-            _ => format!("; {failed} failed, {censored} of them counted as far as they went"),
-        }
-    }
-}
-
 /// Primal suboptimality of matched repeats at common iterations. The last is where the first run that did not fail ends
 /// (one that reached its gap does not end), or the last pair, when all are shorter.
-pub(super) struct Paired {
+pub(super) struct EqualIterations {
     pub x: Vec<f64>,
     single: Vec<Vec<f64>>,
     multi: Vec<Vec<f64>>,
     floor: f64,
 }
 
-impl Paired {
-    /// `None` without a common iteration.
-    pub fn new(matched: &Matched<'_>, floor: f64, most: f64) -> Option<Self> {
+impl EqualIterations {
+    /// Of two series, up to an iteration; `None` without a common one.
+    pub fn new(view: &View, [a, b]: [usize; 2], most: f64) -> Option<Self> {
+        let matched = view.matched(a, b);
         let both = || matched.iter().flat_map(|(a, b)| [*a, *b]);
         let first = both().filter_map(|c| c.range()).map(|(first, _)| first).fold(f64::NAN, f64::max);
         let ends = |which: fn(End) -> bool| both().filter(move |c| which(c.end)).filter_map(|c| Some(c.range()?.1));
@@ -83,17 +36,22 @@ impl Paired {
             x.iter().map(|x| curve.at(&curve.primal_sub, *x).unwrap_or(f64::NAN)).collect()
         };
         let (single, multi) = matched.iter().map(|(a, b)| (read(a), read(b))).unzip();
-        Some(Self { x, single, multi, floor })
+        Some(Self { x, single, multi, floor: view.floor(&view.series[a].dataset) })
     }
 
     pub fn repeats(&self) -> usize {
         self.single.len()
     }
 
+    /// The repeats of a draw whose two runs have a value at a position.
+    fn known<'d>(&'d self, draw: impl IntoIterator<Item = usize> + 'd, at: usize) -> impl Iterator<Item = usize> + 'd {
+        draw.into_iter().filter(move |k| self.single[*k][at].is_finite() && self.multi[*k][at].is_finite())
+    }
+
     /// Medians of both at a position, over the pairs that have a value there.
     pub fn medians(&self, draw: &[usize], at: usize) -> (f64, f64) {
-        let pairs = || draw.iter().filter(|k| self.single[**k][at].is_finite() && self.multi[**k][at].is_finite());
-        let of = |values: &[Vec<f64>]| median(&pairs().map(|k| values[*k][at]).collect::<Vec<_>>());
+        let known: Vec<usize> = self.known(draw.iter().copied(), at).collect();
+        let of = |values: &[Vec<f64>]| median(&known.iter().map(|k| values[*k][at]).collect::<Vec<_>>());
         (of(&self.single), of(&self.multi))
     }
 
@@ -109,13 +67,9 @@ impl Paired {
 
     /// "n = 9 from iteration 30": where pairs end because one of them failed.
     pub fn changes(&self) -> String {
-        let count = |at: usize| {
-            (0..self.repeats()).filter(move |k| self.single[*k][at].is_finite() && self.multi[*k][at].is_finite())
-        };
-        let counts: Vec<usize> = (0..self.x.len()).map(|at| count(at).count()).collect();
-        let changes = counts.windows(2).zip(&self.x[1..]).filter(|(two, _)| two[0] != two[1]);
-        let told: Vec<String> = changes.map(|(two, x)| format!("; n = {} from iteration {x}", two[1])).collect();
-        told.concat()
+        let count = |at: usize| self.known(0..self.repeats(), at).count();
+        let changed = (1..self.x.len()).filter(|at| count(*at) != count(at - 1));
+        changed.map(|at| format!("; n = {} from iteration {}", count(at), self.x[at])).collect()
     }
 }
 

@@ -1,0 +1,132 @@
+//! Repeats on a common grid, the one step that is a loop of our own: ascending positions of each run → for every position of
+//! the grid, where each repeat is there.
+//!
+//! Between two evaluations a run is a straight line in log-log. It is never continued past its last evaluation, unless it
+//! stopped because it reached its gap: then it stays at its last value.
+
+use std::ops::Range;
+
+use ssvm::stats::portable::{exp, ln, powf};
+
+/// How a run ended, as far as its curve is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It used up its budget: nothing is known past its last evaluation.
+    Budget,
+    /// It reached its gap: it stays at its last value.
+    Gap,
+    /// It timed out: its evaluations count as far as they go.
+    TimedOut,
+    /// It failed: the same, but they are no bounds.
+    Failed,
+}
+
+/// A position in a run: on a row, or a share of the way to the next one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Located {
+    row: usize,
+    next: usize,
+    share: f64,
+    /// Whether it is past the end of a run that reached its gap.
+    pub carried: bool,
+}
+
+impl Located {
+    /// The value of a column there: between positive values along a straight line in log-log.
+    pub fn value(&self, column: &[f64]) -> f64 {
+        let (from, to) = (column[self.row], column[self.next]);
+        if self.share == 0.0 {
+            from
+        } else if from > 0.0 && to > 0.0 {
+            from * powf(to / from, self.share)
+        } else {
+            from + self.share * (to - from)
+        }
+    }
+}
+
+/// Where `x` is among the ascending positions of these rows; `None` before the first and, except for a run that reached its
+/// gap, after the last. Of several rows at one position the last counts.
+pub fn locate(positions: &[f64], rows: &Range<usize>, end: End, x: f64) -> Option<Located> {
+    let inside = &positions[rows.clone()];
+    let after = inside.partition_point(|position| *position <= x);
+    let row = rows.start + after.checked_sub(1)?;
+    let from = positions[row];
+    if from == x || after == inside.len() {
+        let carried = from != x;
+        return (!carried || end == End::Gap).then_some(Located { row, next: row, share: 0.0, carried });
+    }
+    let to = positions[row + 1];
+    let share = if from > 0.0 { ln(x / from) / ln(to / from) } else { (x - from) / (to - from) };
+    Some(Located { row, next: row + 1, share, carried: false })
+}
+
+/// Every position where one of these runs was evaluated, and the ends of the runs that they are compared with, ascending.
+pub fn count_grid(positions: &[f64], runs: &[(Range<usize>, End)], ends: &[f64]) -> Vec<f64> {
+    let mut grid: Vec<f64> = runs.iter().flat_map(|(rows, _)| &positions[rows.clone()]).copied().collect();
+    grid.extend_from_slice(ends);
+    grid.sort_unstable_by(f64::total_cmp);
+    grid.dedup();
+    grid
+}
+
+/// `points` log-spaced times from the earliest first evaluation to the latest last one, and the end of every run, so that no
+/// final value falls between two grid times. Empty when no time is positive.
+pub fn time_grid<'a>(runs: impl Iterator<Item = &'a [f64]>, points: usize) -> Vec<f64> {
+    let (mut low, mut grid) = (f64::INFINITY, Vec::new());
+    for times in runs {
+        let mut positive = times.iter().copied().filter(|t| *t > 0.0 && t.is_finite());
+        low = low.min(positive.next().unwrap_or(f64::INFINITY));
+        grid.extend(times.last().copied().filter(|t| *t > 0.0 && t.is_finite()));
+    }
+    if !low.is_finite() {
+        return Vec::new();
+    }
+    let high = grid.iter().copied().fold(low, f64::max);
+    let ratio = ln(high / low);
+    grid.push(low);
+    grid.extend((1..points).map(|k| low * exp(ratio * k as f64 / points as f64)).filter(|t| *t < high));
+    grid.sort_unstable_by(f64::total_cmp);
+    grid.dedup();
+    grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_evaluations_a_run_is_a_line_in_log_log() {
+        let (x, y) = ([1.0, 100.0], [1.0, 1e-4]);
+        let at = |x_: f64| locate(&x, &(0..2), End::Budget, x_).map(|p| p.value(&y));
+        assert_eq!((at(1.0), at(100.0), at(0.5), at(101.0)), (Some(1.0), Some(1e-4), None, None));
+        assert!(at(10.0).is_some_and(|v| (v - 1e-2).abs() < 1e-12));
+        let sign = locate(&x, &(0..2), End::Budget, 10.0).map(|p| p.value(&[1.0, -1.0]));
+        assert!(sign.is_some_and(|v| v.abs() < 1e-12), "what is not positive has no logarithm: {sign:?}");
+    }
+
+    #[test]
+    fn only_a_run_that_reached_its_gap_is_carried_on() {
+        // Rows 0..3: 1, 2, 4; rows 3..5: 1, 2.
+        let x = [1.0, 2.0, 4.0, 1.0, 2.0];
+        for (end, counts) in
+            [(End::Gap, [2, 2, 2]), (End::Budget, [2, 2, 1]), (End::TimedOut, [2, 2, 1]), (End::Failed, [2, 2, 1])]
+        {
+            let runs = [(0..3, End::Budget), (3..5, end)];
+            let grid = count_grid(&x, &runs, &[4.0]);
+            assert_eq!(grid, [1.0, 2.0, 4.0]);
+            let places = |x_: f64| runs.iter().filter_map(|(rows, end)| locate(&x, rows, *end, x_)).collect::<Vec<_>>();
+            assert_eq!([1.0, 2.0, 4.0].map(|x_| places(x_).len()), counts, "{end:?}");
+            assert_eq!(places(4.0).iter().filter(|p| p.carried).count(), usize::from(end == End::Gap));
+        }
+    }
+
+    #[test]
+    fn the_grid_holds_every_end_and_no_zero() {
+        let grid = time_grid([&[0.0, 1.0, 16.0][..], &[2.0, 9.0], &[], &[0.0]].into_iter(), 4);
+        assert_eq!((grid[0], grid[grid.len() - 1]), (1.0, 16.0));
+        assert!(grid.contains(&9.0) && grid.is_sorted());
+        assert!([2.0, 4.0, 8.0].iter().all(|t| grid.iter().any(|g| (g - t).abs() < 1e-12)), "{grid:?}");
+        assert!(time_grid(std::iter::once(&[0.0][..]), 4).is_empty());
+    }
+}

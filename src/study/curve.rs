@@ -1,0 +1,167 @@
+//! One run read at the marks of the log cadence, so that its values do not depend on how often it was evaluated: a run
+//! evaluated after every iteration and one evaluated at the marks only are the same curve.
+
+use super::align::{End, locate};
+use super::paired::{Measure, Spent, Target};
+use ssvm::stats::portable::{ln, powf};
+
+/// A run at the marks from its first to its last evaluated whole iteration. Where it stopped inside an iteration, the columns
+/// of time, calls and gaps have one value more than those of whole iterations: that of its last evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Seed of its orders: solvers with one seed saw the same orders.
+    pub seed: u64,
+    /// How it ended.
+    pub end: End,
+    /// The marks.
+    pub iteration: Vec<f64>,
+    /// Solver time.
+    pub time_s: Vec<f64>,
+    /// Exact oracle calls.
+    pub oracle_calls: Vec<f64>,
+    /// P − B_lo.
+    pub primal_sub: Vec<f64>,
+    /// Least P − B_lo so far over B_up; infinite before the first finite one.
+    pub relative: Vec<f64>,
+    /// P − D.
+    pub gap: Vec<f64>,
+    /// Mean working-set size.
+    pub planes: Vec<f64>,
+    /// Approximate passes per iteration since the mark before.
+    pub passes: Vec<f64>,
+}
+
+/// What was spent where (spent, value) points in the order of a run are first at or below the target: straight in log-log
+/// between points, at the first point when the value is that low there already.
+pub fn crossing(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Option<f64> {
+    let mut before: Option<(f64, f64)> = None;
+    for (spent, value) in points {
+        if value <= target {
+            let Some((s, v)) = before.filter(|(s, _)| value > 0.0 && *s > 0.0) else { return Some(spent) };
+            return Some(s * powf(spent / s, ln(v / target) / ln(v / value)));
+        }
+        before = value.is_finite().then_some((spent, value)).or(before);
+    }
+    None
+}
+
+impl Curve {
+    /// The value of a column at an iteration: straight in log-log between marks; a run that reached its gap stays at its last
+    /// value.
+    pub fn at(&self, column: &[f64], iteration: f64) -> Option<f64> {
+        locate(&self.iteration, &(0..self.iteration.len()), self.end, iteration).map(|located| located.value(column))
+    }
+
+    /// First and last mark; `None` when no whole iteration was evaluated.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        Some((*self.iteration.first()?, *self.iteration.last()?))
+    }
+
+    /// The gaps after whole iterations.
+    pub fn whole_gaps(&self) -> &[f64] {
+        &self.gap[..self.iteration.len()]
+    }
+
+    /// Whether its distance to the optimum is known anywhere.
+    pub fn is_measured(&self) -> bool {
+        self.relative.last().is_some_and(|best| best.is_finite())
+    }
+
+    /// What was spent at each of its evaluations.
+    pub fn column(&self, measure: Measure) -> &[f64] {
+        match measure {
+            Measure::Time => &self.time_s,
+            Measure::Calls => &self.oracle_calls,
+        }
+    }
+
+    /// What it spent until the target, interpolated; `None` when it did not reach it.
+    pub fn reached(&self, target: Target, measure: Measure) -> Option<f64> {
+        let (values, target) = self.values(target);
+        crossing(self.column(measure).iter().copied().zip(values.iter().copied()), target)
+    }
+
+    /// What is certain of that: a run that was there at its first evaluation spent no more, one that never reached the target
+    /// at least all of its own.
+    pub fn spent(&self, target: Target, measure: Measure) -> Spent {
+        let (values, goal) = self.values(target);
+        match self.reached(target, measure) {
+            Some(most) if values[0] <= goal => Spent { least: 0.0, most },
+            Some(spent) => Spent::exactly(spent),
+            None => Spent { least: self.column(measure).last().copied().unwrap_or(0.0), most: f64::INFINITY },
+        }
+    }
+
+    fn values(&self, target: Target) -> (&[f64], f64) {
+        match target {
+            Target::Gap(gap) => (&self.gap, gap),
+            Target::Relative(gap) => (&self.relative, gap),
+        }
+    }
+}
+
+/// Growth of a running total per iteration since the mark before; the total grows evenly between evaluations.
+pub(super) fn rates(marks: &[f64], iterations: &[f64], totals: &[f64]) -> Vec<f64> {
+    let total = |x: f64| {
+        let after = iterations.partition_point(|k| *k <= x);
+        let (k0, c0) = if after == 0 { (0.0, 0.0) } else { (iterations[after - 1], totals[after - 1]) };
+        match iterations.get(after) {
+            Some(k1) => c0 + (totals[after] - c0) * (x - k0) / (k1 - k0),
+            None => c0,
+        }
+    };
+    let befores = std::iter::once(0.0).chain(marks.iter().copied());
+    befores.zip(marks).map(|(before, mark)| (total(*mark) - total(before)) / (mark - before)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(time_s: &[f64], relative: &[f64]) -> Curve {
+        Curve {
+            seed: 0,
+            end: End::Budget,
+            iteration: Vec::new(),
+            time_s: time_s.to_vec(),
+            oracle_calls: time_s.iter().map(|t| 10.0 * t).collect(),
+            primal_sub: relative.to_vec(),
+            relative: relative.to_vec(),
+            gap: relative.to_vec(),
+            planes: Vec::new(),
+            passes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn totals_grow_evenly_between_evaluations() {
+        assert_eq!(rates(&[1.0, 2.0, 4.0], &[1.0, 2.0, 3.0, 4.0], &[3.0, 5.0, 6.0, 13.0]), [3.0, 2.0, 4.0]);
+        assert_eq!(rates(&[1.0, 2.0, 4.0], &[4.0], &[12.0]), [3.0, 3.0, 3.0]);
+    }
+
+    #[test]
+    fn targets_are_reached_between_evaluations() {
+        let curve = curve(&[0.1, 10.0, 20.0], &[1.0, 1e-4, 1e-5]);
+        for (target, time) in [(1.0, 0.1), (1e-2, 1.0), (1e-4, 10.0), (1e-5, 20.0)] {
+            let near = |value: Option<f64>| value.is_some_and(|value| (value / time - 1.0).abs() < 1e-9);
+            assert!(near(curve.reached(Target::Gap(target), Measure::Time)), "{target}");
+            assert!(near(curve.reached(Target::Relative(target), Measure::Calls).map(|calls| calls / 10.0)));
+        }
+        assert_eq!(curve.reached(Target::Gap(1e-6), Measure::Time), None);
+    }
+
+    #[test]
+    fn what_is_not_seen_is_bounded() {
+        let run = curve(&[1.0, 100.0], &[0.5, 5e-3]);
+        let spent = |target: f64| run.spent(Target::Relative(target), Measure::Time);
+        assert_eq!(spent(0.6), Spent { least: 0.0, most: 1.0 }, "there before the first evaluation");
+        assert_eq!(spent(1e-3), Spent { least: 100.0, most: f64::INFINITY }, "never there");
+        let seen = spent(5e-2);
+        assert!(seen.least == seen.most && (seen.least - 10.0).abs() < 1e-9, "{seen:?}");
+        let (never, early) = (spent(1e-3), spent(0.6));
+        assert_eq!(never.log_over(seen), (ln(100.0 / seen.most), f64::INFINITY));
+        assert_eq!(seen.log_over(never), (f64::NEG_INFINITY, ln(seen.most / 100.0)));
+        assert_eq!(never.log_over(never), (f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!(early.log_over(early), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+}

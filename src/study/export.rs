@@ -1,0 +1,176 @@
+//! Tables for other programs: the tables behind the figures, and any Polars table as Parquet or CSV.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+use polars::prelude::*;
+
+use super::View;
+use super::points::polars_error;
+use crate::error::{Error, Result};
+use crate::store::{RunRecord, files};
+use ssvm::drive::TracePoint;
+
+/// A table and the name of its files.
+pub type Named = (&'static str, DataFrame);
+
+/// The tables behind the figures: `runs`, `points`, `bounds` and `bands`.
+pub fn tables(view: &View) -> Result<Vec<Named>> {
+    let sets: Vec<_> = view.datasets().into_iter().filter_map(|d| Some((d, view.bounds_of(d)?))).collect();
+    let bounds = table(vec![
+        column("dataset", sets.iter().map(|(dataset, _)| *dataset)),
+        column("best_dual", sets.iter().map(|(_, bounds)| bounds.0)),
+        column("best_primal", sets.iter().map(|(_, bounds)| bounds.1)),
+    ])?;
+    let points = points(view).map_err(polars_error)?;
+    Ok(vec![("runs", runs(view)?), ("points", points), ("bounds", bounds), ("bands", view.bands_table()?)])
+}
+
+fn column<T>(name: &str, values: impl Iterator<Item = T>) -> Column
+where
+    Series: NamedFrom<Vec<T>, [T]>,
+{
+    Column::new(name.into(), values.collect::<Vec<T>>())
+}
+
+fn table(columns: Vec<Column>) -> Result<DataFrame> {
+    DataFrame::new_infer_height(columns).map_err(polars_error)
+}
+
+/// The names of series whose numbers are in the column `series`; `None` for a number without one.
+pub(super) fn names(of: &[Option<&super::Series>]) -> Vec<Expr> {
+    let column = |name: &str, value: fn(&super::Series) -> &str| {
+        let names: Vec<Option<&str>> = of.iter().map(|series| series.map(value)).collect();
+        lit(Series::new(name.into(), names)).gather(col("series"), false).alias(name)
+    };
+    vec![column("dataset", |s| &s.dataset), column("solver", |s| &s.solver), column("label", |s| &s.label)]
+}
+
+/// The evaluations of a view, with names in place of series numbers.
+fn points(view: &View) -> PolarsResult<DataFrame> {
+    let mut of_study = vec![None; view.points.repeats.len()];
+    for series in &view.series {
+        of_study[series.at] = Some(series);
+    }
+    let rest = all().exclude_cols(["series"]).as_expr();
+    let named = view.points.table.clone().lazy().select([names(&of_study), vec![rest]].concat());
+    named.filter(col("label").is_not_null()).collect()
+}
+
+/// One row per run, failed ones included, with how it ended and where it stood then.
+pub fn runs(view: &View) -> Result<DataFrame> {
+    let all: Vec<(&super::Series, &RunRecord)> =
+        view.series.iter().enumerate().flat_map(|(at, s)| view.records_of(at).iter().map(move |r| (s, r))).collect();
+    let records = || all.iter().map(|(_, record)| *record);
+    let text = |name: &str, value: &dyn Fn(&RunRecord) -> String| column(name, records().map(value));
+    let count = |name: &str, value: &dyn Fn(&RunRecord) -> u64| column(name, records().map(value));
+    let number = |name: &str, value: &dyn Fn(&RunRecord) -> f64| column(name, records().map(value));
+    let last = |value: fn(&TracePoint) -> f64| move |r: &RunRecord| r.points().last().map_or(f64::NAN, value);
+    let so_far = |value: fn(&TracePoint) -> u64| move |r: &RunRecord| r.points().last().map_or(0, value);
+    table(vec![
+        text("run_id", &RunRecord::run_id),
+        column("dataset", all.iter().map(|(series, _)| series.dataset.as_str())),
+        text("solver", &|r| r.solver().to_owned()),
+        column("label", all.iter().map(|(series, _)| series.label.as_str())),
+        count("repeat", &|r| r.repeat),
+        count("seed", &|r| r.settings().seed),
+        text("clock", &|r| r.settings().clock.name().to_owned()),
+        text("status", &|r| if r.status.is_done() { "done" } else { "failed" }.to_owned()),
+        text("reason", &|r| r.status.reason()),
+        count("evaluations", &|r| r.points().len() as u64),
+        count("iterations", &so_far(|p| p.iteration)),
+        count("oracle_calls", &so_far(|p| p.oracle_calls)),
+        number("time_s", &last(|p| p.time_s)),
+        number("primal", &last(|p| p.primal)),
+        number("dual", &last(|p| p.dual)),
+        number("gap", &last(|p| p.gap)),
+        number("oracle_slack", &last(|p| p.oracle_slack)),
+        count("proven", &so_far(|p| p.proven)),
+        count("terms", &|r| r.environment.n),
+        count("jobs", &|r| r.environment.jobs),
+        number("core", &|r| r.environment.core as f64),
+        number("wall_s", &|r| r.measured.totals.wall_s),
+        number("cpu_s", &|r| r.measured.totals.cpu_s),
+        number("instrument_s", &|r| r.measured.totals.instrument_s),
+        number("steal", &|r| r.environment.steal),
+        text("host", &|r| r.environment.host.clone()),
+        text("host_class", &|r| r.environment.host_class.clone()),
+        text("build", &|r| r.environment.build.clone()),
+    ])
+}
+
+/// Writes tables as Parquet into `dir`; returns the file names.
+pub fn write_parquet(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
+    write(tables, dir, "parquet", |table, path| {
+        parquet(table).map_err(|e| Error::file(path, format!("cannot write this table: {e}")))
+    })
+}
+
+/// Writes tables as CSV into `dir`; returns the file names.
+pub fn write_csv(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
+    write(tables, dir, "csv", |table, _| Ok(csv(table)?.into_bytes()))
+}
+
+fn write(
+    tables: &[Named],
+    dir: &Path,
+    extension: &str,
+    bytes: impl Fn(&DataFrame, &Path) -> Result<Vec<u8>>,
+) -> Result<Vec<String>> {
+    let mut written = Vec::new();
+    for (name, table) in tables {
+        let name = format!("{name}.{extension}");
+        let path = dir.join(&name);
+        files::write_bytes(&path, &bytes(table, &path)?)?;
+        written.push(name);
+    }
+    Ok(written)
+}
+
+fn parquet(table: &DataFrame) -> std::result::Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+    for column in table.columns() {
+        let array: ArrayRef = match column.dtype() {
+            DataType::String => Arc::new(StringArray::from_iter(column.str()?.iter())),
+            DataType::Float64 => Arc::new(Float64Array::from_iter(column.f64()?.iter())),
+            _ => Arc::new(UInt64Array::from_iter(column.cast(&DataType::UInt64)?.u64()?.iter())),
+        };
+        columns.push((column.name().as_str(), array));
+    }
+    let batch = RecordBatch::try_from_iter(columns)?;
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties))?;
+    writer.write(&batch)?;
+    writer.close()?;
+    Ok(bytes)
+}
+
+/// A table as CSV with a header; a missing number is an empty field.
+pub fn csv(table: &DataFrame) -> Result<String> {
+    let names: Vec<String> = table.columns().iter().map(|c| csv_field(c.name())).collect();
+    let mut out = names.join(",") + "\n";
+    for row in 0..table.height() {
+        for (at, column) in table.columns().iter().enumerate() {
+            out.push_str(if at > 0 { "," } else { "" });
+            // Writing to a String cannot fail.
+            let _ = match column.get(row).map_err(polars_error)? {
+                AnyValue::String(text) => write!(out, "{}", csv_field(text)),
+                AnyValue::Float64(number) if !number.is_finite() => Ok(()),
+                AnyValue::Float64(number) => write!(out, "{number}"),
+                other => write!(out, "{other}"),
+            };
+        }
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+fn csv_field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}

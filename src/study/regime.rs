@@ -1,0 +1,92 @@
+//! The paper's regime: for each data set of the paper the oracle cost at which BCFW spends the paper's share of its time in the
+//! oracle, and the cost among the runs that is near enough to it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::names;
+use crate::experiment::catalog::Catalog;
+use crate::store::RunRecord;
+use crate::text::{number, percent};
+use ssvm::clock::{ClockKind, OracleCost};
+use ssvm::problem::Paper;
+use ssvm::stats::median;
+
+/// Runs are in the paper's regime when the odds of BCFW's share are those of the paper's up to this factor.
+const NEAR: f64 = 1.6;
+
+/// One data set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Regime {
+    /// Its name.
+    pub dataset: String,
+    /// Its heading.
+    pub title: String,
+    /// Clock of the runs that it is about.
+    pub clock: ClockKind,
+    /// BCFW's share in the paper.
+    pub paper_share: f64,
+    /// Its share at oracle cost 1, where there are runs at that.
+    pub own_share: Option<f64>,
+    /// The oracle cost at which it has the paper's share, from the runs nearest to that.
+    pub solved: f64,
+    /// The oracle cost of the runs that stand for the paper's regime, and BCFW's share at it.
+    pub runs: Option<(OracleCost, f64)>,
+}
+
+impl Regime {
+    /// In words.
+    pub fn text(&self) -> String {
+        let own = self.own_share.map_or(String::new(), |share| format!(", {} here", percent(share)));
+        let runs = match self.runs {
+            Some((cost, share)) => format!("runs at k = {cost}, where it spends {}", percent(share)),
+            None => format!("no runs near it; oracle_cost = {} makes them", number(self.solved)),
+        };
+        let (title, paper) = (&self.title, percent(self.paper_share));
+        format!(
+            "paper's regime of {title}: BCFW spends {paper} of its time in the oracle{own}: k = {}; {runs}",
+            number(self.solved)
+        )
+    }
+}
+
+/// BCFW's shares of its time in the oracle, by oracle cost.
+type Shares = BTreeMap<OracleCost, Vec<f64>>;
+
+/// The regimes of the data sets that the paper has and BCFW was run on.
+pub fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn Catalog) -> Vec<Regime> {
+    let mut sets: BTreeMap<_, (&RunRecord, BTreeMap<usize, Shares>)> = BTreeMap::new();
+    for record in records.filter(|r| r.solver() == Paper::SOLVER && r.settings().solver.params.is_empty()) {
+        let Some(last) = record.points().last() else { continue };
+        let share = last.oracle_time_s / last.time_s;
+        if share > 0.0 && share < 1.0 {
+            let name = (catalog.dataset_rank(record.dataset()), record.dataset());
+            let clock = ClockKind::ALL.iter().position(|clock| *clock == record.settings().clock).unwrap_or(0);
+            let clocks = &mut sets.entry(name).or_insert_with(|| (record, BTreeMap::new())).1;
+            let shares = clocks.entry(clock).or_default();
+            shares.entry(record.settings().oracle_cost).or_default().push(share);
+        }
+    }
+    let odds = |share: f64| share / (1.0 - share);
+    let mut regimes = Vec::new();
+    for ((_, dataset), (record, clocks)) in sets {
+        // Shares of different clocks are different things: the first clock with runs at oracle cost 1 counts.
+        let own = |(_, shares): &(&usize, &Shares)| shares.contains_key(&OracleCost::ONE);
+        let Some((clock, shares)) = clocks.iter().find(own).or_else(|| clocks.first_key_value()) else { continue };
+        let Some(paper) = catalog.paper(dataset) else { continue };
+        let off = |cost: &OracleCost| odds(paper.oracle_share()) / odds(median(&shares[cost]));
+        let far = |cost: &OracleCost| off(cost).ln().abs();
+        let Some(nearest) = shares.keys().min_by(|a, b| far(a).total_cmp(&far(b))) else { continue };
+        regimes.push(Regime {
+            dataset: dataset.to_owned(),
+            title: names::heading(record.problem(), "", catalog).0,
+            clock: ClockKind::ALL[*clock],
+            paper_share: paper.oracle_share(),
+            own_share: shares.get(&OracleCost::ONE).map(|shares| median(shares)),
+            solved: nearest.factor() * off(nearest),
+            runs: (far(nearest) <= NEAR.ln()).then(|| (*nearest, median(&shares[nearest]))),
+        });
+    }
+    regimes
+}

@@ -1,0 +1,235 @@
+//! Some series of a study, with the names that tell them apart among themselves; their bands are made once.
+
+use std::sync::{Arc, OnceLock};
+
+use super::bands::{Axis, Bands, Made, Quantity};
+use super::curve::Curve;
+use super::points::{Bounds, Points, Repeats, Run};
+use super::{names, names::Name};
+use crate::error::{Error, Result};
+use crate::experiment::catalog::Catalog;
+use crate::store::RunRecord;
+use crate::store::keys::SeriesKey;
+use crate::text::Pattern;
+use ssvm::drive::TracePoint;
+use ssvm::problem::Paper;
+use ssvm::solver::SolverInfo;
+
+/// Most lines that can be told apart in one panel.
+const MOST_LINES: usize = 8;
+
+/// One solver with its settings on one data set: what a line of a figure stands for.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// What its runs have in common.
+    pub key: SeriesKey,
+    /// Position among all series of the study.
+    pub(super) at: usize,
+    /// Data set as in the config; where a view has it as several problems, with what differs.
+    pub dataset: String,
+    /// Heading of the data set.
+    pub title: String,
+    /// Solver; where a view has it with several settings, with those that differ.
+    pub label: String,
+    /// [`Series::label`] as figures print it.
+    pub display: String,
+    /// Name of the solver.
+    pub solver: String,
+    /// The data set of the paper that it is or stands for.
+    pub paper: Option<Paper>,
+    /// Whether the data set is a synthetic stand-in.
+    pub twin: bool,
+    /// The row of the solver; `None` for one that this program does not have.
+    pub info: Option<SolverInfo>,
+    /// Whether gaps need an upper bound because the oracle is not exact.
+    pub certified: bool,
+    /// Whether it has a dual. Without one it has no gap, only the distance of its primal to a known optimum.
+    pub has_dual: bool,
+    /// Whether its steps depend on the clock, or may do so for all that is known: those of other solvers are the same at any
+    /// oracle cost.
+    pub reads_clock: bool,
+    /// Runs that ended well.
+    pub completed: usize,
+    /// Runs that failed.
+    pub failed: usize,
+    /// Runs that failed after their first evaluation: they count as far as they go.
+    pub censored: usize,
+}
+
+impl Series {
+    fn new(at: usize, of: &Repeats, name: Name, records: &[RunRecord], catalog: &dyn Catalog) -> Self {
+        let key = of.key.clone();
+        let info = catalog.solver(&key.solver.name);
+        let resolved = info.and_then(|info| Some((info, info.resolve(&key.solver, catalog.solvers()).ok()?)));
+        let points = || records.iter().flat_map(RunRecord::points);
+        let completed = records.iter().filter(|record| record.status.is_done()).count();
+        let set = catalog.dataset(&key.problem.dataset);
+        let inexact = set.is_some_and(|set| set.family.is_some_and(|family| !family.exact));
+        Self {
+            at,
+            paper: catalog.paper(&key.problem.dataset),
+            twin: set.is_some_and(|set| set.twin_of.is_some()),
+            info: info.cloned(),
+            certified: inexact || points().any(|point| point.oracle_slack > 0.0),
+            // A run that failed before its first evaluation does not tell.
+            has_dual: points().all(TracePoint::has_dual),
+            reads_clock: resolved.is_none_or(|(info, params)| (info.reads_clock)(&params)),
+            completed,
+            failed: records.len() - completed,
+            censored: records.iter().filter(|r| !r.status.is_done() && !r.points().is_empty()).count(),
+            dataset: name.dataset,
+            title: name.title,
+            label: name.label,
+            display: name.display,
+            solver: key.solver.name.clone(),
+            key,
+        }
+    }
+
+    /// Whether its clock gives the same times everywhere: then a cost model decides them, not a machine.
+    pub fn repeatable(&self) -> bool {
+        self.key.clock.repeatable()
+    }
+
+    /// Whether the solver keeps working sets.
+    pub fn keeps_planes(&self) -> bool {
+        self.info.as_ref().is_some_and(|info| info.planes.is_some())
+    }
+}
+
+/// Some series of a study.
+#[derive(Debug)]
+pub struct View {
+    /// All evaluations of the study.
+    pub points: Arc<Points>,
+    /// The series, ordered by data set and solver as the tables of the program are.
+    pub series: Vec<Series>,
+    /// The pairs of solvers that the paper compares: (single-plane, multi-plane).
+    pub pairs: Vec<(String, String)>,
+    bands: [OnceLock<std::result::Result<Made, String>>; Axis::ALL.len()],
+}
+
+impl View {
+    /// The series of a study that are wanted.
+    pub(super) fn new(points: &Arc<Points>, wanted: &dyn Fn(&Repeats) -> bool, catalog: &dyn Catalog) -> Self {
+        let chosen: Vec<usize> = (0..points.repeats.len()).filter(|at| wanted(&points.repeats[*at])).collect();
+        let names = names::names(&chosen.iter().map(|at| &points.repeats[*at].key).collect::<Vec<_>>(), catalog);
+        let mut series = Vec::new();
+        for (at, name) in chosen.into_iter().zip(names) {
+            let of = &points.repeats[at];
+            series.push(Series::new(at, of, name, &points.records[of.records.clone()], catalog));
+        }
+        let pairs = catalog.pairs().iter().map(|(one, multi)| (one.name.to_owned(), multi.name.to_owned())).collect();
+        Self { points: Arc::clone(points), series, pairs, bands: Default::default() }
+    }
+
+    /// Data sets in the order of the figures.
+    pub fn datasets(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.series.iter().map(|s| s.dataset.as_str()).collect();
+        names.dedup();
+        names
+    }
+
+    /// Heading of a data set.
+    pub fn title<'a>(&'a self, dataset: &'a str) -> &'a str {
+        self.series.iter().find(|s| s.dataset == dataset).map_or(dataset, |s| &s.title)
+    }
+
+    /// The data set of the paper that this one is or stands for.
+    pub fn paper(&self, dataset: &str) -> Option<Paper> {
+        self.series.iter().find(|s| s.dataset == dataset)?.paper
+    }
+
+    /// Positions in [`View::series`] of a data set.
+    pub fn series_of(&self, dataset: &str) -> impl Iterator<Item = usize> {
+        (0..self.series.len()).filter(move |at| self.series[*at].dataset == dataset)
+    }
+
+    /// The records of a series, by repeat.
+    pub fn records_of(&self, series: usize) -> &[RunRecord] {
+        &self.points.records[self.repeats(series).records.clone()]
+    }
+
+    /// The records of all its series.
+    pub fn records(&self) -> impl Iterator<Item = &RunRecord> {
+        (0..self.series.len()).flat_map(|series| self.records_of(series))
+    }
+
+    /// The runs of a series that have evaluations.
+    pub fn runs_of(&self, series: usize) -> &[Run] {
+        &self.repeats(series).runs
+    }
+
+    /// The same as curves.
+    pub fn curves(&self, series: usize) -> &[Curve] {
+        &self.repeats(series).curves
+    }
+
+    pub(super) fn repeats(&self, series: usize) -> &Repeats {
+        &self.points.repeats[self.series[series].at]
+    }
+
+    /// Whether each series is one of those that the figures of the paper show. With patterns, those of solvers that match one;
+    /// otherwise all while a data set has no more lines than can be told apart, else those of the paper, else the first ones.
+    pub fn shown(&self, solvers: &[String]) -> Vec<bool> {
+        let lines = |dataset: &str| self.series_of(dataset).count();
+        if solvers.is_empty() && self.datasets().into_iter().all(|dataset| lines(dataset) <= MOST_LINES) {
+            return vec![true; self.series.len()];
+        }
+        let of_paper = |series: &Series| series.info.as_ref().is_some_and(|info| info.in_paper);
+        let some_of_paper = |dataset: &str| self.series_of(dataset).any(|s| of_paper(&self.series[s]));
+        // A malformed pattern selects no solver.
+        let patterns: Vec<Pattern> = solvers.iter().filter_map(|text| Pattern::new(text).ok()).collect();
+        let shows = |(at, series): (usize, &Series)| match solvers {
+            [] if some_of_paper(&series.dataset) => of_paper(series),
+            [] => self.series_of(&series.dataset).take(MOST_LINES).any(|s| s == at),
+            _ => patterns.iter().any(|pattern| pattern.matches(&series.solver)),
+        };
+        self.series.iter().enumerate().map(shows).collect()
+    }
+
+    /// How many facts two series have in common.
+    pub fn alike(&self, a: usize, b: usize) -> usize {
+        let [a, b] = [a, b].map(|at| self.series[at].key.facts());
+        a.iter().filter(|(key, value)| b.get(*key) == Some(value)).count()
+    }
+
+    /// Those among some series whose times may be compared with those of this one and that have most else in common with it.
+    pub fn partners(&self, of: usize, among: &[usize]) -> Vec<usize> {
+        let comparable = |s: &usize| self.series[*s].key.same_times(&self.series[of].key);
+        let comparable: Vec<usize> = among.iter().copied().filter(comparable).collect();
+        let most = comparable.iter().map(|s| self.alike(*s, of)).max();
+        comparable.into_iter().filter(|s| Some(self.alike(*s, of)) == most).collect()
+    }
+
+    /// Best lower and upper bound of the optimum of a data set, when any run has points.
+    pub fn bounds_of(&self, dataset: &str) -> Option<Bounds> {
+        self.series_of(dataset).find_map(|series| self.repeats(series).bounds)
+    }
+
+    /// Width of the bounds of the optimum: no suboptimality below it is compared with another.
+    pub fn floor(&self, dataset: &str) -> f64 {
+        self.bounds_of(dataset).map_or(0.0, |(low, high)| high - low)
+    }
+
+    /// Whether the gaps of a data set are certified ones, because its oracle is not exact.
+    pub fn certified(&self, dataset: &str) -> bool {
+        self.series.iter().any(|s| s.dataset == dataset && s.certified)
+    }
+
+    /// Title of a panel.
+    pub fn panel_title(&self, quantity: Quantity, dataset: &str) -> String {
+        let certified = quantity == Quantity::Gap && self.certified(dataset);
+        format!("{}{}", quantity.title(), if certified { " (certified)" } else { "" })
+    }
+
+    /// The bands of every series on an axis, see [`super::bands`]; made when they are asked for first.
+    pub fn bands(&self, axis: Axis) -> Result<&[Bands]> {
+        Ok(&self.made_bands(axis)?.bands)
+    }
+
+    pub(super) fn made_bands(&self, axis: Axis) -> Result<&Made> {
+        let made = self.bands[axis as usize].get_or_init(|| self.make_bands(axis).map_err(|error| error.to_string()));
+        made.as_ref().map_err(|message| Error::invalid(message.clone()))
+    }
+}
