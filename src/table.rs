@@ -39,6 +39,13 @@ pub enum Kind {
     Share,
 }
 
+impl Kind {
+    /// Whether its cells are single numbers, which pages do not wrap.
+    fn is_number(self) -> bool {
+        !matches!(self, Self::Text | Self::Values)
+    }
+}
+
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -133,40 +140,23 @@ impl Cell {
     }
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
+macro_rules! cell_from {
+    ($($source:ty => |$value:ident| $cell:expr;)*) => {
+        $(impl From<$source> for Cell {
+            fn from($value: $source) -> Self {
+                $cell
+            }
+        })*
+    };
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<&String> for Cell {
-    fn from(text: &String) -> Self {
-        Self::Text(text.clone())
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(count: u64) -> Self {
-        Self::Count(count)
-    }
-}
-
-impl From<usize> for Cell {
-    fn from(count: usize) -> Self {
-        Self::Count(count as u64)
-    }
-}
-
-impl From<f64> for Cell {
-    fn from(value: f64) -> Self {
-        Self::Number(value)
-    }
+cell_from! {
+    String => |text| Self::Text(text);
+    &String => |text| Self::Text(text.clone());
+    &str => |text| Self::Text(text.to_owned());
+    u64 => |count| Self::Count(count);
+    usize => |count| Self::Count(count as u64);
+    f64 => |value| Self::Number(value);
 }
 
 impl<T: Into<Cell>> From<Option<T>> for Cell {
@@ -324,7 +314,9 @@ impl Table {
                                 tr {
                                     @for (at, (cell, column)) in row.iter().zip(&self.columns).enumerate() {
                                         @if at == 0 { th scope="row" { (cell.html(column.kind)) } }
-                                        @else { td data-head=(column.name) { (cell.html(column.kind)) } }
+                                        @else {
+                                            td.n[column.kind.is_number()] data-head=(column.name) { (cell.html(column.kind)) }
+                                        }
                                     }
                                 }
                             }
@@ -341,36 +333,9 @@ fn csv_field(text: String) -> String {
 }
 
 /// Signs that TeX only has in formulas.
-const MATHS: [(char, &str); 28] = [
-    ('−', "-"),
-    ('×', "\\times"),
-    ('·', "\\cdot"),
-    ('±', "\\pm"),
-    ('≤', "\\le"),
-    ('≥', "\\ge"),
-    ('≠', "\\ne"),
-    ('≈', "\\approx"),
-    ('∞', "\\infty"),
-    ('→', "\\to"),
-    ('√', "\\surd"),
-    ('Σ', "\\Sigma"),
-    ('⋆', "\\star"),
-    ('∘', "\\circ"),
-    ('′', "'"),
-    ('α', "\\alpha"),
-    ('γ', "\\gamma"),
-    ('λ', "\\lambda"),
-    ('τ', "\\tau"),
-    ('φ', "\\varphi"),
-    ('½', "\\frac12"),
-    ('²', "^2"),
-    ('▲', "\\uparrow"),
-    ('▼', "\\downarrow"),
-    ('✓', "\\surd"),
-    ('✗', "\\times"),
-    ('∈', "\\in"),
-    ('°', "^\\circ"),
-];
+const MATHS: &str = "− - × \\times · \\cdot ± \\pm ≤ \\le ≥ \\ge ≠ \\ne ≈ \\approx ∞ \\infty → \\to √ \\surd Σ \\Sigma ⋆ \\star \
+     ∘ \\circ ′ ' α \\alpha γ \\gamma λ \\lambda τ \\tau φ \\varphi ½ \\frac12 ² ^2 ▲ \\uparrow ▼ \\downarrow ✓ \\surd \
+     ✗ \\times ∈ \\in ° ^\\circ";
 
 fn latex_escape(text: &str) -> String {
     let mut out = String::new();
@@ -386,8 +351,9 @@ fn latex_escape(text: &str) -> String {
             'µ' => out.push_str("\\textmu{}"),
             '–' => out.push_str("--"),
             '\n' => out.push(' '),
-            other => match MATHS.iter().find(|(sign, _)| *sign == other) {
-                Some((_, maths)) => out.extend(["$", maths, "$"]),
+            c if c.is_ascii() => out.push(c),
+            other => match MATHS.split(' ').skip_while(|word| !word.starts_with(other)).nth(1) {
+                Some(maths) => out.extend(["$", maths, "$"]),
                 None => out.push(other),
             },
         }

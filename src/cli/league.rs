@@ -49,15 +49,7 @@ impl ValueEnum for Part {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (word, help) = match self {
-            Self::Winners => ("winners", "Who wins at which gap"),
-            Self::Targets => ("targets", "Time and oracle calls to each gap, with speed-ups over the reference"),
-            Self::Ert => ("ert", "Expected running time"),
-            Self::Anytime => ("anytime", "Distribution over gaps and area over the convergence curve"),
-            Self::Profile => ("profile", "Performance profile over all gaps"),
-            Self::Matrix => ("matrix", "Pairwise speed-ups"),
-        };
-        Some(PossibleValue::new(word).help(help))
+        Some(PossibleValue::new(self.word()))
     }
 }
 
@@ -120,7 +112,7 @@ fn write(league: &League, sections: &[Section], dir: &Path, formats: &[Format]) 
             let own = sections.iter().filter(|section| section.part == part);
             let own: Vec<String> = own.map(|section| section.table.render(*format)).collect();
             if !own.is_empty() {
-                let name = format!("{}.{extension}", part.name());
+                let name = format!("{}.{extension}", part.file());
                 files::write_bytes(&dir.join(&name), own.join("\n").as_bytes())?;
                 written.push(name);
             }

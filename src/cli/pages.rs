@@ -26,10 +26,14 @@ pub fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Re
 
 /// Damaged files and failed runs, once.
 pub fn warn(results: &Study) {
-    results.warnings().iter().for_each(|line| note(&format!("warning: {line}")));
+    for line in results.warnings() {
+        note(&format!("warning: {line}"));
+    }
 }
 
 /// Figures that were not drawn, and why.
 pub fn note_left_out(rows: &[&FigureRow]) {
-    rows.iter().for_each(|row| note(&format!("note: {}, {} is left out", row.missing, row.name)));
+    for row in rows {
+        note(&format!("note: {}, {} is left out", row.missing, row.name));
+    }
 }

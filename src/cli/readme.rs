@@ -88,15 +88,15 @@ fn made_parts(text: &str) -> anyhow::Result<Vec<(&str, &str)>> {
     Ok(parts)
 }
 
-/// Lines of shell blocks that call this program, by its name or through cargo.
-fn shell_commands(text: &str) -> Vec<&str> {
+/// Commands of shell blocks; one that goes on in the next line is joined.
+fn shell_commands(text: &str) -> Vec<String> {
     let mut inside = false;
     let mut commands = Vec::new();
-    for line in text.lines() {
+    for line in text.replace("\\\n", " ").lines() {
         if let Some(language) = line.strip_prefix("```") {
             inside = !inside && matches!(language, "sh" | "bash" | "console");
         } else if inside {
-            commands.push(line);
+            commands.push(line.to_owned());
         }
     }
     commands
@@ -139,7 +139,7 @@ fn problems(text: &str, folder: &Path, catalog: &dyn Catalog) -> anyhow::Result<
             problems.push(format!("the part made by '{command}' is empty: run 'ssvm-bench readme refresh'"));
         }
     }
-    problems.extend(shell_commands(text).into_iter().filter_map(|command| parse_error(command, catalog)));
+    problems.extend(shell_commands(text).iter().filter_map(|command| parse_error(command, catalog)));
     for after in text.split("](").skip(1) {
         let target = after.split(')').next().unwrap_or_default();
         let is_file = !target.starts_with("http") && !target.starts_with('#') && !target.is_empty();

@@ -68,55 +68,42 @@ fn dashed<'s>(mut text: String, styles: impl IntoIterator<Item = &'s Style>) -> 
     text
 }
 
-/// Drawing in points, from the upper left corner of an area.
-pub trait Draw {
-    /// Text at a place.
-    fn words(&self, words: impl Into<String>, at: (f64, f64), style: TextStyle<'static>) -> Drawn;
-    /// A line through these places.
-    fn line(&self, places: &[(f64, f64)], style: ShapeStyle) -> Drawn;
-    /// A rectangle between two corners.
-    fn rectangle(&self, corners: [(f64, f64); 2], style: ShapeStyle) -> Drawn;
-    /// The part of a whole figure from `top` on, of this height.
-    fn below(&self, top: f64, height: f64) -> Self;
-    /// The heading of a block that begins at `top`, centred at `middle`.
-    fn heading(&self, title: &str, middle: f64) -> Drawn;
-    /// Width in points.
-    fn width(&self) -> f64;
-    /// A title, and in place of a panel why it shows nothing.
-    fn nothing(&self, title: &str, why: &str) -> Drawn;
+/// Text at a place in points.
+pub fn words(area: &Area, words: impl Into<String>, (x, y): (f64, f64), style: TextStyle<'static>) -> Drawn {
+    area.draw(&Text::new(words.into(), (pt(x), pt(y)), style))
 }
 
-impl Draw for Area<'_> {
-    fn words(&self, words: impl Into<String>, (x, y): (f64, f64), style: TextStyle<'static>) -> Drawn {
-        self.draw(&Text::new(words.into(), (pt(x), pt(y)), style))
-    }
+/// A line through these places.
+pub fn line(area: &Area, places: &[(f64, f64)], style: ShapeStyle) -> Drawn {
+    area.draw(&PathElement::new(places.iter().map(|(x, y)| (pt(*x), pt(*y))).collect::<Vec<_>>(), style))
+}
 
-    fn line(&self, places: &[(f64, f64)], style: ShapeStyle) -> Drawn {
-        self.draw(&PathElement::new(places.iter().map(|(x, y)| (pt(*x), pt(*y))).collect::<Vec<_>>(), style))
-    }
+/// A rectangle between two corners.
+pub fn rectangle(area: &Area, corners: [(f64, f64); 2], style: ShapeStyle) -> Drawn {
+    area.draw(&Rectangle::new(corners.map(|(x, y)| (pt(x), pt(y))), style))
+}
 
-    fn rectangle(&self, corners: [(f64, f64); 2], style: ShapeStyle) -> Drawn {
-        self.draw(&Rectangle::new(corners.map(|(x, y)| (pt(x), pt(y))), style))
-    }
+/// The part of a figure from `top` on, of this height.
+pub fn below<'a>(area: &Area<'a>, top: f64, height: f64) -> Area<'a> {
+    area.clone().shrink((0, pt(top)), (pt(WIDTH), pt(height)))
+}
 
-    fn below(&self, top: f64, height: f64) -> Self {
-        self.clone().shrink((0, pt(top)), (pt(WIDTH), pt(height)))
-    }
+/// The heading of a block, centred at `middle`.
+pub fn heading(area: &Area, title: &str, middle: f64) -> Drawn {
+    let clipped = theme::clip(title, 11.0, WIDTH - 8.0);
+    words(area, clipped, (4.0, middle), theme::bold(10.0, HPos::Left, VPos::Center))
+}
 
-    fn heading(&self, title: &str, middle: f64) -> Drawn {
-        let words = theme::clip(title, 11.0, WIDTH - 8.0);
-        self.words(words, (4.0, middle), theme::bold(10.0, HPos::Left, VPos::Center))
-    }
+/// Width in points.
+pub fn width(area: &Area) -> f64 {
+    area.dim_in_pixel().0 as f64 / UNIT
+}
 
-    fn width(&self) -> f64 {
-        self.dim_in_pixel().0 as f64 / UNIT
-    }
-
-    fn nothing(&self, title: &str, why: &str) -> Drawn {
-        let (middle, height) = (self.width() / 2.0, self.dim_in_pixel().1 as f64 / UNIT);
-        self.words(title, (middle, 1.5), theme::text(theme::TEXT, HPos::Center, VPos::Top))?;
-        self.words(why, (middle, height / 2.0), theme::text(theme::SMALL, HPos::Center, VPos::Center))
-    }
+/// A title, and in place of a panel why it shows nothing.
+pub fn nothing(area: &Area, title: &str, why: &str) -> Drawn {
+    let (middle, height) = (width(area) / 2.0, area.dim_in_pixel().1 as f64 / UNIT);
+    words(area, title, (middle, 1.5), theme::text(theme::TEXT, HPos::Center, VPos::Top))?;
+    words(area, why, (middle, height / 2.0), theme::text(theme::SMALL, HPos::Center, VPos::Center))
 }
 
 /// The bundled fonts, and no other.

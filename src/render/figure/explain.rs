@@ -4,7 +4,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{self, Area, Draw, Drawn};
+use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
 use super::panel::{Ticks, Titles, axes, linear_ticks};
 use super::theme::{self, INK, SMALL, pt, stroke};
@@ -123,7 +123,7 @@ pub fn fw_step() -> Result<String> {
     );
     let legend = Legend::new(entries, &[note]).without_bands();
     canvas::svg("Frank–Wolfe step on a one-dimensional H(w)", PANEL + legend.height(), &COLORS, |root| {
-        let cells = root.below(0.0, PANEL).split_evenly((1, 2));
+        let cells = canvas::below(root, 0.0, PANEL).split_evenly((1, 2));
         let square = |w: f64| 0.5 * toy.lambda() * w * w;
         let planes = [step.phi, step.hat, step.new];
         for (cell, with_square) in cells.iter().zip([false, true]) {
@@ -196,7 +196,7 @@ pub fn slope_rule(trace: &PassTrace) -> Result<String> {
     // Halfway through the passes that were followed by another; without one, the first pass is the last.
     let middle = trace.exact_end + (approximate / 2).max(1);
     canvas::svg("The slope rule on a recorded iteration", PANEL + legend.height(), &styles, |root| {
-        for (cell, at) in root.below(0.0, PANEL).split_evenly((1, 2)).iter().zip([middle, last]) {
+        for (cell, at) in canvas::below(root, 0.0, PANEL).split_evenly((1, 2)).iter().zip([middle, last]) {
             slope_panel(cell, trace, at, &styles)?;
         }
         legend.draw(root, PANEL)

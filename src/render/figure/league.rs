@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::canvas::{self, Draw};
+use super::canvas;
 use super::legend::Legend;
 use super::panel::Titles;
 use super::steps::{self, LINE, Steps};
@@ -37,11 +37,11 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
         for (at, (measure, lines)) in panels.iter().enumerate() {
             let below = if *measure == Measure::Calls { "oracle calls per term" } else { "solver time (s)" };
             let titles = Titles { above: "share of gaps reached", below, beside: "share" };
-            steps::draw(&root.below(at as f64 * (tall + GAP), tall), &titles, lines, None)?;
+            steps::draw(&canvas::below(root, at as f64 * (tall + GAP), tall), &titles, lines, None)?;
         }
         legend.draw(root, body)
-    })?;
-    Ok(Some(svg))
+    });
+    svg.map(Some)
 }
 
 /// The standings of these data sets that compare solvers at a gap; none when every solver is alone.

@@ -4,7 +4,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{self, Area, Draw, Drawn};
+use super::canvas::{self, Area, Drawn};
 use super::league::{fewest_pairs, gap};
 use super::legend::Legend;
 use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt, stroke};
@@ -75,8 +75,8 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
             top += block.height();
         }
         legend.draw(root, body)
-    })?;
-    Ok(Some(svg))
+    });
+    svg.map(Some)
 }
 
 /// A column of a block: left edge and width.
@@ -95,26 +95,26 @@ impl Span {
 }
 
 fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
-    root.heading(&block.standing.title, top + 7.0)?;
+    canvas::heading(root, &block.standing.title, top + 7.0)?;
     let wide = ((WIDTH - NAMES - 6.0) / block.targets.len() as f64).min(WIDEST);
     let bottom = top + block.height() - AXIS;
     for (column, target) in block.targets.iter().enumerate() {
         let span = Span { left: NAMES + wide * column as f64, wide };
         let middle = span.place(1.0);
         let title = format!("gap {}", gap(block.standing.targets[*target]));
-        root.words(title, (middle, top + 20.0), theme::text(SMALL, HPos::Center, VPos::Center))?;
+        canvas::words(root, title, (middle, top + 20.0), theme::text(SMALL, HPos::Center, VPos::Center))?;
         let small = || theme::text(6.5, HPos::Center, VPos::Top);
         for (ratio, label) in [(0.1, "0.1"), (1.0, "1"), (10.0, "10")] {
             let (x, ink) = (span.place(ratio), if ratio == 1.0 { INK } else { GRID });
-            root.line(&[(x, top + HEADING - 2.0), (x, bottom)], stroke(ink, 0.5))?;
-            root.words(label, (x, bottom + 2.0), small())?;
+            canvas::line(root, &[(x, top + HEADING - 2.0), (x, bottom)], stroke(ink, 0.5))?;
+            canvas::words(root, label, (x, bottom + 2.0), small())?;
         }
-        root.words("times as fast", (middle, bottom + 11.0), small())?;
+        canvas::words(root, "times as fast", (middle, bottom + 11.0), small())?;
         for (row, member) in block.members().enumerate() {
             let y = top + HEADING + ROW * (row as f64 + 0.5);
             if column == 0 {
                 let words = theme::clip(&member.display, 7.2, NAMES - 6.0);
-                root.words(words, (NAMES - 4.0, y), theme::text(TEXT - 1.5, HPos::Right, VPos::Center))?;
+                canvas::words(root, words, (NAMES - 4.0, y), theme::text(TEXT - 1.5, HPos::Right, VPos::Center))?;
             }
             for (measure, shift) in Measure::ALL.into_iter().zip([-2.6, 2.6]) {
                 if let Some(speedup) = member.scores[measure as usize].cells[*target].speedup {
@@ -133,7 +133,7 @@ fn mark(root: &Area, speedup: &Speedup, measure: Measure, y: f64, span: Span) ->
     if speedup.has_interval() && known {
         let from = speedup.low.map_or(span.left + 2.0, |low| span.place(low));
         let to = speedup.high.map_or(span.left + span.wide - 2.0, |high| span.place(high));
-        root.line(&[(from, y), (to, y)], stroke(color, 0.9))?;
+        canvas::line(root, &[(from, y), (to, y)], stroke(color, 0.9))?;
     }
     // A median that is only bounded is a wedge that points to where it may lie.
     if speedup.middle().is_none()

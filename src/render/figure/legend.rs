@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Area, Draw, Drawn};
+use super::canvas::{self, Area, Drawn};
 use super::theme::{self, BAND_ALPHA, SMALL, TEXT, WIDTH, stroke};
 use crate::render::style::Style;
 
@@ -68,16 +68,16 @@ impl Legend {
             for (label, style) in row {
                 if self.bands {
                     let band = [(x, y - 3.0), (x + SAMPLE, y + 3.0)];
-                    area.rectangle(band, style.color.mix(BAND_ALPHA).filled())?;
+                    canvas::rectangle(area, band, style.color.mix(BAND_ALPHA).filled())?;
                 }
-                area.line(&[(x, y), (x + SAMPLE, y)], stroke(style.color, 1.2))?;
-                area.words(label, (x + SAMPLE + 4.0, y), theme::text(TEXT, HPos::Left, VPos::Center))?;
+                canvas::line(area, &[(x, y), (x + SAMPLE, y)], stroke(style.color, 1.2))?;
+                canvas::words(area, label, (x + SAMPLE + 4.0, y), theme::text(TEXT, HPos::Left, VPos::Center))?;
                 x += width(label);
             }
             y += ROW;
         }
         for note in &self.notes {
-            area.words(note, (WIDTH / 2.0, y), theme::text(SMALL, HPos::Center, VPos::Center))?;
+            canvas::words(area, note, (WIDTH / 2.0, y), theme::text(SMALL, HPos::Center, VPos::Center))?;
             y += ROW;
         }
         Ok(())

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{self, Area, Draw, Drawn};
+use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
 use super::panel::{Ticks, log_ticks};
 use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt, stroke};
@@ -57,13 +57,13 @@ impl Columns {
     fn draw(&self, root: &Area, bottom: f64) -> Drawn {
         for (name, [left, right]) in [("oracle share of time (%)", self.share), ("latency of one call", self.latency)] {
             let at = (f64::midpoint(left, right), TITLE / 2.0);
-            root.words(name, at, theme::text(TEXT, HPos::Center, VPos::Center))?;
+            canvas::words(root, name, at, theme::text(TEXT, HPos::Center, VPos::Center))?;
         }
         let shares = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (self.share_x(share), format!("{}", 100.0 * share)));
         let ticks = self.ticks.iter().flat_map(|ticks| &ticks.at);
         for (x, label) in shares.into_iter().chain(ticks.map(|tick| (self.latency_x(*tick), unit_label(*tick)))) {
-            root.line(&[(x, TITLE), (x, bottom)], stroke(GRID, 0.4))?;
-            root.words(label, (x, bottom + 3.0), theme::text(SMALL, HPos::Center, VPos::Top))?;
+            canvas::line(root, &[(x, TITLE), (x, bottom)], stroke(GRID, 0.4))?;
+            canvas::words(root, label, (x, bottom + 3.0), theme::text(SMALL, HPos::Center, VPos::Top))?;
         }
         Ok(())
     }
@@ -95,8 +95,8 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<String> {
             // Long names run over the grid: the page below them is cleared first.
             let heading = theme::clip(frames.title(dataset), 10.0, WIDTH - 8.0);
             let wide = theme::text_width(&heading, TEXT) * 1.15 + 8.0;
-            root.rectangle([(0.0, y + 1.0), (wide, y + HEADING - 1.0)], WHITE.filled())?;
-            root.words(heading, (4.0, y + HEADING / 2.0), theme::bold(TEXT, HPos::Left, VPos::Center))?;
+            canvas::rectangle(root, [(0.0, y + 1.0), (wide, y + HEADING - 1.0)], WHITE.filled())?;
+            canvas::words(root, heading, (4.0, y + HEADING / 2.0), theme::bold(TEXT, HPos::Left, VPos::Center))?;
             y += HEADING;
             for row in rows.iter().filter(|row| row.dataset == *dataset) {
                 draw_row(root, row, styles[&row.label], y + ROW / 2.0, &columns)?;
@@ -120,18 +120,23 @@ fn unit_label(log_ns: f64) -> String {
 
 fn draw_row(root: &Area, row: &ProfileRow, style: Style, y: f64, columns: &Columns) -> Drawn {
     let name = theme::clip(&row.display, SMALL, 165.0);
-    root.words(name, (columns.share[0] - 4.0, y), theme::text(SMALL, HPos::Right, VPos::Center))?;
+    canvas::words(root, name, (columns.share[0] - 4.0, y), theme::text(SMALL, HPos::Right, VPos::Center))?;
     let left = theme::text(SMALL, HPos::Left, VPos::Center);
     let Some(share) = row.share else {
-        return root.words(format!("no run ended well ({} failed)", row.failed), (columns.share[0] + 4.0, y), left);
+        return canvas::words(
+            root,
+            format!("no run ended well ({} failed)", row.failed),
+            (columns.share[0] + 4.0, y),
+            left,
+        );
     };
     let [low, middle, high] = [share.min, share.median, share.max].map(|share| columns.share_x(share));
-    root.rectangle([(columns.share[0], y - 5.0), (middle, y + 5.0)], style.color.mix(0.75).filled())?;
-    root.line(&[(low, y), (high, y)], stroke(INK, 0.8))?;
+    canvas::rectangle(root, [(columns.share[0], y - 5.0), (middle, y + 5.0)], style.color.mix(0.75).filled())?;
+    canvas::line(root, &[(low, y), (high, y)], stroke(INK, 0.8))?;
     for end in [low, high] {
-        root.line(&[(end, y - 2.5), (end, y + 2.5)], stroke(INK, 0.8))?;
+        canvas::line(root, &[(end, y - 2.5), (end, y + 2.5)], stroke(INK, 0.8))?;
     }
-    root.words(format!("{:.0} %", 100.0 * share.median), (high + 4.0, y), left)?;
+    canvas::words(root, format!("{:.0} %", 100.0 * share.median), (high + 4.0, y), left)?;
     violin(root, &row.oracle_histogram, Some(style), y, columns)?;
     violin(root, &row.approx_histogram, None, y, columns)
 }
@@ -169,11 +174,11 @@ fn violin(root: &Area, histogram: &Histogram<u64>, fill: Option<Style>, y: f64, 
             root.draw(&Polygon::new(edge, style.color.mix(0.6)))?;
         } else {
             edge.extend(edge.first().copied());
-            root.line(&edge, stroke(INK, 0.6))?;
+            canvas::line(root, &edge, stroke(INK, 0.6))?;
         }
     }
     let median = place((histogram.value_at_quantile(0.5).max(1) as f64).log10());
-    root.line(&[(median, y - 6.5), (median, y + 6.5)], stroke(INK, 1.0))
+    canvas::line(root, &[(median, y - 6.5), (median, y + 6.5)], stroke(INK, 1.0))
 }
 
 #[cfg(test)]

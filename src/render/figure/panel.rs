@@ -5,7 +5,7 @@ use plotters::drawing::DrawingAreaErrorKind;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{self, Area, Draw, Drawn};
+use super::canvas::{self, Area, Drawn};
 use super::legend::Legend;
 use super::theme::{self, BAND_ALPHA, GRID, INK, SMALL, TEXT, pt, stroke};
 use crate::render::style::Style;
@@ -92,8 +92,8 @@ pub fn rows<'s>(
     canvas::svg(title, body + legend.height(), styles, |root| {
         for (at, row) in rows.iter().enumerate() {
             let top = tall * at as f64;
-            root.heading(&row.heading, top + heights.0 / 2.0)?;
-            let area = root.below(top + heights.0, heights.1);
+            canvas::heading(root, &row.heading, top + heights.0 / 2.0)?;
+            let area = canvas::below(root, top + heights.0, heights.1);
             for (cell, panel) in area.split_evenly((1, row.panels.len().max(1))).iter().zip(&row.panels) {
                 panel.draw(cell)?;
             }
@@ -305,15 +305,19 @@ impl Panel {
     pub fn draw(&self, area: &Area) -> Drawn {
         let Some([x0, x1, y0, y1]) = self.extent() else {
             let empty = self.lines.iter().all(|line| line.x.is_empty());
-            return area.nothing(&self.title, if empty { "no run to show" } else { "no positive value to show" });
+            return canvas::nothing(
+                area,
+                &self.title,
+                if empty { "no run to show" } else { "no positive value to show" },
+            );
         };
         // The floor is in sight when a line comes near it.
         let floor = self.floor.and_then(|floor| self.y.place(floor)).filter(|floor| *floor > y0 - 0.3 * (y1 - y0));
         let y0 = floor.map_or(y0, |floor| y0.min(floor - 0.1 * (y1 - y0)));
         let from = if self.x == Scale::Linear { 0.0 } else { x0 };
-        let columns = ((area.width() - 32.0 - BESIDE) / 24.0) as usize;
+        let columns = ((canvas::width(area) - 32.0 - BESIDE) / 24.0) as usize;
         let mut fewer = (2..=columns.max(2)).rev().map(|most| self.x.ticks(from, x1, most));
-        let fitting = fewer.find(|ticks| !crowded(ticks, area.width() - 38.0 - BESIDE));
+        let fitting = fewer.find(|ticks| !crowded(ticks, canvas::width(area) - 38.0 - BESIDE));
         let xt = fitting.unwrap_or_else(|| self.x.ticks(from, x1, 2));
         let yt = self.y.ticks(if self.y == Scale::Linear { y0.min(0.0) } else { y0 }, y1, 5);
         let widest = yt.at.iter().map(|p| theme::text_width(&yt.label(*p), SMALL)).fold(0.0, f64::max);

@@ -4,7 +4,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{self, Area, Draw, Drawn};
+use super::canvas::{self, Area, Drawn};
 use super::league::{absent, compared, fewest_pairs};
 use super::legend::Legend;
 use super::panel::Titles;
@@ -57,12 +57,12 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
             let above = format!("share of {} problems solved, and score", profile.problems);
             let below = format!("{} over the best solver's", measure.name());
             let titles = Titles { above: &above, below: &below, beside: "share" };
-            steps::draw(&root.below(at as f64 * (tall + GAP), tall), &titles, &lines(profile), Some(FACTOR))?;
+            steps::draw(&canvas::below(root, at as f64 * (tall + GAP), tall), &titles, &lines(profile), Some(FACTOR))?;
         }
         draw_matrix(root, matrices, top, (side, cell))?;
         legend.draw(root, body)
-    })?;
-    Ok(Some(svg))
+    });
+    svg.map(Some)
 }
 
 fn notes(pairs: Option<usize>, absent: Option<String>) -> Vec<String> {
@@ -87,24 +87,24 @@ fn draw_matrix(root: &Area, matrices: &[Matrix], top: f64, (side, cell): (f64, f
     let middle = (NAMES + side * n as f64 / 2.0).clamp(200.0, WIDTH / 2.0 + 10.0);
     let words = "speed-up of row over column: solver time above the diagonal, oracle calls below";
     let centred = |size: f64| theme::text(size, HPos::Center, VPos::Center);
-    root.words(words, (middle, top + TITLE / 2.0), centred(theme::TEXT))?;
+    canvas::words(root, words, (middle, top + TITLE / 2.0), centred(theme::TEXT))?;
     let first = top + TITLE + LINE + 4.0;
     for (k, name) in time.names.iter().enumerate() {
         let x = NAMES + side * (k as f64 + 0.5);
-        root.words(format!("{}", k + 1), (x, first - LINE / 2.0 - 1.0), centred(7.0))?;
+        canvas::words(root, format!("{}", k + 1), (x, first - LINE / 2.0 - 1.0), centred(7.0))?;
         let name = theme::clip(&format!("{name} {}", k + 1), 7.2, NAMES - 4.0);
         let y = first + cell * (k as f64 + 0.5);
-        root.words(name, (NAMES - 4.0, y), theme::text(7.5, HPos::Right, VPos::Center))?;
+        canvas::words(root, name, (NAMES - 4.0, y), theme::text(7.5, HPos::Right, VPos::Center))?;
     }
     for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
         let (x, y) = (NAMES + side * column as f64, first + cell * row as f64);
         let corners = [(x, y), (x + side, y + cell)];
         let speedup = if row < column { time.at(row, column) } else { calls.at(row, column) };
         let fill = if row == column { GRID.mix(1.0) } else { shade(speedup) };
-        root.rectangle(corners, fill.filled())?;
-        root.rectangle(corners, stroke(GRID, 0.4))?;
+        canvas::rectangle(root, corners, fill.filled())?;
+        canvas::rectangle(root, corners, stroke(GRID, 0.4))?;
         let size = (side * 0.32).clamp(4.6, 7.5);
-        root.words(speedup.map_or(String::new(), short), (x + side / 2.0, y + cell / 2.0), centred(size))?;
+        canvas::words(root, speedup.map_or(String::new(), short), (x + side / 2.0, y + cell / 2.0), centred(size))?;
     }
     Ok(())
 }

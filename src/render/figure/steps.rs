@@ -4,7 +4,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Area, Draw, Drawn};
+use super::canvas::{self, Area, Drawn};
 use super::panel::{Scale, Ticks, Titles, axes, log_ticks};
 use super::theme::{self, pt, stroke};
 use crate::render::style::Style;
@@ -49,9 +49,9 @@ pub(super) fn draw(area: &Area, titles: &Titles<'_>, lines: &[Steps], end: Optio
     let low = at().fold(f64::INFINITY, f64::min).log10();
     let high = end.unwrap_or_else(|| at().fold(0.0, f64::max)).log10();
     if !(low.is_finite() && high.is_finite()) {
-        return area.nothing(titles.above, "no gap was reached");
+        return canvas::nothing(area, titles.above, "no gap was reached");
     }
-    let wide = area.width() - NAMES;
+    let wide = canvas::width(area) - NAMES;
     let x = log_ticks(low, high, (wide / 42.0) as usize);
     let y = shares(lines.iter().map(Steps::last).fold(0.0, f64::max));
     let (left, right) = (x.range.start, x.range.end);

@@ -46,6 +46,10 @@ fn bands(kind: Kind, scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<Stri
 const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
 const NO_REGIME: &str = "nothing was run at the paper's oracle cost (oracle_cost = \"paper\")";
 
+/// What most rows have in common; rows say what is different.
+const PLAIN: FigureRow =
+    FigureRow { name: "", title: "", about: "", paper: None, per_dataset: true, draw: |_, _| Ok(None), missing: "" };
+
 /// The table of figures: the four of the paper, the league, and the two that explain the step and the slope rule.
 pub const FIGURES: &[FigureRow] = &[
     FigureRow {
@@ -60,9 +64,8 @@ pub const FIGURES: &[FigureRow] = &[
                     cases, the multi-plane algorithms, MP-BCFW and MP-BCFW-avg, require fewer iterations to reach high \
                     quality solutions than the single plane variants, BCFW and BCFW-avg.",
         }),
-        per_dataset: true,
         draw: |scene, sets| bands(Kind::Oracle, scene, sets),
-        missing: "",
+        ..PLAIN
     },
     FigureRow {
         name: "runtime_convergence",
@@ -76,9 +79,8 @@ pub const FIGURES: &[FigureRow] = &[
                     (BCFW, BCFW-avg) due to the automatic parameter adjustment. When the max-oracle is computationally \
                     costly (HorseSeg, Stanford) the multi-plane variants converge substantially faster.",
         }),
-        per_dataset: true,
         draw: |scene, sets| bands(Kind::Runtime, scene, sets),
-        missing: "",
+        ..PLAIN
     },
     FigureRow {
         name: "parameter_dynamics",
@@ -90,78 +92,69 @@ pub const FIGURES: &[FigureRow] = &[
             words: "Automatic parameter selection. The size of the working set (top) and the number of approximate passes per \
                     iteration (bottom) are adjusted in a data- and runtime-dependent way.",
         }),
-        per_dataset: true,
         draw: |scene, sets| bands(Kind::Dynamics, scene, sets),
-        missing: "",
+        ..PLAIN
     },
     FigureRow {
         name: "oracle_time",
         title: "Oracle time",
         about: "Which part of a solver's time goes into the exact oracle, and how long one call and one approximate step \
                 take: what a multi-plane solver can save is the bar of its single-plane partner.",
-        paper: None,
-        per_dataset: true,
         draw: |scene, sets| oracle_time::draw(scene, sets).map(Some),
-        missing: "",
+        ..PLAIN
     },
     FigureRow {
         name: "league",
         title: "League",
         about: "Which share of all gaps and seeds a solver has reached for an amount of solver time or of oracle calls: the line \
                 that is higher and further left is the better one.",
-        paper: None,
-        per_dataset: true,
         draw: league::draw,
         missing: NO_TARGET,
+        ..PLAIN
     },
     FigureRow {
         name: "performance_profile",
         title: "Performance profile and speed-ups",
         about: "How often a solver is within a factor of the best one, and below how many times as fast each is as each other: a \
                 solver that starts high is often the best, one that ends high reaches every gap.",
-        paper: None,
-        per_dataset: true,
         draw: performance::draw,
         missing: NO_TARGET,
+        ..PLAIN
     },
     FigureRow {
         name: "league_targets",
         title: "Speed-ups to gaps",
         about: "How many times as fast as the reference each solver is at each gap, in time and in oracle calls: an interval \
                 that does not contain 1 is significant, all others are not.",
-        paper: None,
-        per_dataset: true,
         draw: league_targets::draw,
         missing: NO_TARGET,
+        ..PLAIN
     },
     FigureRow {
         name: "breakeven",
         title: "Oracle cost",
         about: "Time to a gap over BCFW's at k times the oracle cost: where a line falls below 1 the solver has become the \
                 faster one, and the marks say where this machine and the paper are.",
-        paper: None,
-        per_dataset: true,
         draw: breakeven::draw,
         missing: "BCFW was not run at two oracle costs (oracle_cost), or reached no gap that is compared",
+        ..PLAIN
     },
     FigureRow {
         name: "regime_runtime_convergence",
         title: "Runtime convergence in the paper's regime",
         about: "Runtime convergence at an oracle cost at which BCFW spends the paper's share of its time in the oracle: compare \
                 it with figure 5 of the paper.",
-        paper: None,
-        per_dataset: true,
         draw: |scene, sets| scene.in_regime(Kind::Runtime, sets),
         missing: NO_REGIME,
+        ..PLAIN
     },
     FigureRow {
         name: "regime_parameter_dynamics",
         title: "Parameter dynamics in the paper's regime",
         about: "Planes and approximate passes at that oracle cost: compare them with figure 6 of the paper.",
-        paper: None,
-        per_dataset: true,
         draw: |scene, sets| scene.in_regime(Kind::Dynamics, sets),
         missing: NO_REGIME,
+        ..PLAIN
     },
     FigureRow {
         name: "fw_step",
@@ -175,7 +168,7 @@ pub const FIGURES: &[FigureRow] = &[
         }),
         per_dataset: false,
         draw: |_, _| explain::fw_step().map(Some),
-        missing: "",
+        ..PLAIN
     },
     FigureRow {
         name: "slope_rule",
@@ -194,6 +187,7 @@ pub const FIGURES: &[FigureRow] = &[
             explain::PassTrace::pick(scene.results.own.records()).map(|trace| explain::slope_rule(&trace)).transpose()
         },
         missing: "no run made approximate passes",
+        ..PLAIN
     },
 ];
 

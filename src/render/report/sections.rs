@@ -13,7 +13,7 @@ use crate::study::claims::{CLAIMS, Claim};
 use crate::study::{View, targets};
 use crate::table::Kind::{Count, Number, Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
-use crate::text::{number, percent};
+use crate::text::{bytes, number, percent};
 use ssvm::stats::Spread;
 
 /// All sections, in the order of the page.
@@ -34,9 +34,9 @@ pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
         section(
             "targets",
             "Time to gap",
-            "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; a repeat \
-             that did not reach it counts as infinite. In brackets the repeats that reached it. Where a data set has many \
-             solvers these are the paper's; the league has all of them.",
+            "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; in \
+             brackets the repeats that reached it, others count as infinite. Of many solvers these are the paper's; the league \
+             has all.",
             targets(&results.own)?,
         ),
         section("league", "League", "", league(page)),
@@ -336,20 +336,14 @@ fn environment(results: &Study) -> Markup {
 }
 
 fn session_row(session: &Session, config: &str) -> Vec<Cell> {
-    let gib = |bytes: u64| bytes as f64 / f64::powi(2.0, 30);
     let (host, code) = (&session.host, &session.code);
     cells![
         utc(session.started_unix_s),
         session.ended_unix_s.map_or("killed".to_owned(), utc),
         config,
-        format!(
-            "{} finished, {} failed, peak memory {:.2} GiB",
-            session.finished,
-            session.failed,
-            gib(session.peak_memory)
-        ),
+        format!("{} finished, {} failed, {} of memory", session.finished, session.failed, bytes(session.peak_memory)),
         format!("{}{}", session.jobs, if session.isolated { ", isolated" } else { "" }),
-        format!("{} ({}, {:.1} GiB, {})", host.name, host.class(), gib(host.memory), host.os),
+        format!("{} ({}, {}, {})", host.name, host.class(), bytes(host.memory), host.os),
         session.shard.split('.').next().unwrap_or_default(),
         format!("{} {}, {}, {}", code.version, code.commit, code.rustc, code.flags),
     ]

@@ -77,7 +77,7 @@ pub fn verdicts(claims: &[Claim]) -> Table {
         let solver = if several { format!(" {}", claim.solver) } else { String::new() };
         let own = verdict(claim.verdict).noted(solver);
         match &claim.regime {
-            Some(regime) => Cell::List(vec![own, verdict(regime.verdict).noted(" in the paper's regime")]),
+            Some(regime) => Cell::List(vec![own, verdict(regime.verdict).noted(" (regime)")]),
             None => own,
         }
     });

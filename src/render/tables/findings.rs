@@ -42,7 +42,7 @@ pub fn table(findings: &[Finding], most: usize) -> Table {
     worth.sort_by_key(|finding| (std::cmp::Reverse(finding.judgement), finding.cell.clone()));
     for group in worth.chunk_by(|a, b| (a.judgement, &a.cell) == (b.judgement, &b.cell)) {
         // One line more is no shorter than the line that says so.
-        let shown = if group.len() == most + 1 { group.len() } else { group.len().min(most) };
+        let shown = if group.len() <= most.saturating_add(1) { group.len() } else { most };
         let (verdict, cell) = (verdict(group[0].judgement), group[0].cell.to_string());
         for finding in &group[..shown] {
             let (values, changed) = (values(finding), changed(finding));

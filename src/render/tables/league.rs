@@ -29,15 +29,17 @@ impl Part {
     /// All of them.
     pub const ALL: [Self; 6] = [Self::Winners, Self::Targets, Self::Ert, Self::Anytime, Self::Profile, Self::Matrix];
 
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        ["winners", "targets", "ert", "anytime", "profile", "matrix"][self as usize]
+    }
+
     /// Name of its files.
-    pub fn name(self) -> &'static str {
+    pub fn file(self) -> &'static str {
         match self {
-            Self::Winners => "winners",
-            Self::Targets => "targets",
-            Self::Ert => "ert",
-            Self::Anytime => "anytime",
             Self::Profile => "performance_profile",
             Self::Matrix => "speedups",
+            other => other.word(),
         }
     }
 
