@@ -375,7 +375,10 @@ mod tests {
         table.push(cells!["<b>,\"", f64::NAN]);
         assert_eq!(table.csv(), "set,share\na_b|c,0.15\n\"<b>,\"\"\",\n");
         let page = table.html().into_string();
-        assert!(page.contains("<th scope=\"row\">&lt;b&gt;,&quot;</th><td data-head=\"share\">–</td>"), "{page}");
+        assert!(
+            page.contains("<th scope=\"row\">&lt;b&gt;,&quot;</th><td class=\"n\" data-head=\"share\">–</td>"),
+            "{page}"
+        );
     }
 
     #[test]

@@ -62,8 +62,11 @@ pub struct OutputArgs {
     bencher: Option<PathBuf>,
 }
 
+/// Renders findings under a title.
+type Renderer = fn(&str, &[Finding]) -> String;
+
 /// The files to write, each with its format.
-pub(super) struct Outputs(Vec<(PathBuf, fn(&str, &[Finding]) -> String)>);
+pub(super) struct Outputs(Vec<(PathBuf, Renderer)>);
 
 impl OutputArgs {
     /// Tries the folder of every file: a wrong path must not cost the measurement.

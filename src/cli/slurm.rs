@@ -336,21 +336,18 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
         slurm::queue(&jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
     let shards = status::shards(list.shards(), &found, &jobs, queue.as_deref(), log, host::unix_time());
-    match args.format {
-        Format::Json => {
-            let whole = serde_json::json!({"name": jobs.name, "queue": queue.is_some(), "shards": shards});
-            print(&format!("{whole}\n"))?;
+    if args.format == Format::Json {
+        let whole = serde_json::json!({"name": jobs.name, "queue": queue.is_some(), "shards": shards});
+        print(&format!("{whole}\n"))?;
+    } else {
+        print(&status::table(&shards, args.verbose))?;
+        print(&format!("\n{}: {}\n", jobs.name, status::summary(&shards)))?;
+        if !status::due(&shards).is_empty() && queue.is_some() {
+            let (config, out) = (quoted(&jobs.config), quoted(&out.to_string_lossy()));
+            print(&format!("submit what is missing: ssvm-bench slurm submit --config {config} --out {out}\n"))?;
         }
-        _ => {
-            print(&status::table(&shards, args.verbose))?;
-            print(&format!("\n{}: {}\n", jobs.name, status::summary(&shards)))?;
-            if !status::due(&shards).is_empty() && queue.is_some() {
-                let (config, out) = (quoted(&jobs.config), quoted(&out.to_string_lossy()));
-                print(&format!("submit what is missing: ssvm-bench slurm submit --config {config} --out {out}\n"))?;
-            }
-            if shards.iter().all(|shard| shard.state == ShardState::Done) && part::not_merged(out)? > 0 {
-                print(&format!("join the shards, unless the last job is about to: {}\n", merge_command(out)))?;
-            }
+        if shards.iter().all(|shard| shard.state == ShardState::Done) && part::not_merged(out)? > 0 {
+            print(&format!("join the shards, unless the last job is about to: {}\n", merge_command(out)))?;
         }
     }
     for line in damaged {

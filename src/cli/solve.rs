@@ -139,8 +139,8 @@ impl Printer {
 
 impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
-        let line = match self.format {
-            Format::Table => format!(
+        let line = if self.format == Format::Table {
+            format!(
                 "{:>9} {:>11.5} {:>11} {:>9} {:>17.12} {:>17.12} {:>13.5e} {:>8.2}{}{}",
                 point.iteration,
                 point.time_s,
@@ -152,14 +152,13 @@ impl Observer for Printer {
                 point.planes_mean,
                 if self.exact { String::new() } else { format!(" {:>12.5e} {:>8}", point.oracle_slack, point.proven) },
                 if point.partial { " inside the next iteration" } else { "" }
-            ),
-            _ => {
-                let mut value = serde_json::to_value(point).unwrap_or_default();
-                if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
-                    value.extend(identity.clone());
-                }
-                value.to_string()
+            )
+        } else {
+            let mut value = serde_json::to_value(point).unwrap_or_default();
+            if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
+                value.extend(identity.clone());
             }
+            value.to_string()
         };
         self.print(&line);
     }

@@ -136,9 +136,9 @@ fn parquet(table: &DataFrame) -> std::result::Result<Vec<u8>, Box<dyn std::error
     let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
     for column in table.columns() {
         let array: ArrayRef = match column.dtype() {
-            DataType::String => Arc::new(StringArray::from_iter(column.str()?.iter())),
-            DataType::Float64 => Arc::new(Float64Array::from_iter(column.f64()?.iter())),
-            _ => Arc::new(UInt64Array::from_iter(column.cast(&DataType::UInt64)?.u64()?.iter())),
+            DataType::String => Arc::new(column.str()?.iter().collect::<StringArray>()),
+            DataType::Float64 => Arc::new(column.f64()?.iter().collect::<Float64Array>()),
+            _ => Arc::new(column.cast(&DataType::UInt64)?.u64()?.iter().collect::<UInt64Array>()),
         };
         columns.push((column.name().as_str(), array));
     }

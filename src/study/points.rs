@@ -66,12 +66,11 @@ impl Points {
         let mut repeats: Vec<Repeats> = Vec::new();
         for (at, record) in records.iter().enumerate() {
             let key = record.series();
-            match repeats.last_mut().filter(|last| last.key == key) {
-                Some(last) => last.records.end = at + 1,
-                None => {
-                    let (records, runs, curves) = (at..at + 1, Vec::new(), Vec::new());
-                    repeats.push(Repeats { key, records, runs, bounds: None, curves });
-                }
+            if let Some(last) = repeats.last_mut().filter(|last| last.key == key) {
+                last.records.end = at + 1;
+            } else {
+                let (records, runs, curves) = (at..at + 1, Vec::new(), Vec::new());
+                repeats.push(Repeats { key, records, runs, bounds: None, curves });
             }
         }
         let table = evaluations(&records, &mut repeats, known)?;

@@ -308,7 +308,8 @@ fn hostile_archives_are_refused_and_leave_nothing() {
     fs::create_dir(&outside).unwrap();
     let away = outside.to_str().unwrap();
     let absolute = format!("{away}/evil");
-    let cases: Vec<(&str, Vec<(&str, T, &str)>, &str)> = vec![
+    type Case<'a> = (&'a str, Vec<(&'a str, T, &'a str)>, &'a str);
+    let cases: Vec<Case> = vec![
         ("climbs", vec![("../outside/evil", T::Regular, "")], "leaves the folder"),
         ("climbs inside", vec![("a/../../outside/evil", T::Regular, "")], "leaves the folder"),
         ("folder climbs", vec![("../outside/evil/", T::Directory, "")], "leaves the folder"),

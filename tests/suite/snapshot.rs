@@ -401,9 +401,13 @@ fn csv_fields(line: &str) -> Vec<String> {
     fields
 }
 
+fn has_extension(name: &str, extension: &str) -> bool {
+    Path::new(name).extension().is_some_and(|found| found == extension)
+}
+
 /// Every exported table: `runs` of the first repeat and `bounds` as they are, of the others digests.
 fn pin_tables(snapshot: &mut Snapshot, folder: &Path) {
-    for name in file_names(&folder.join("tables")).iter().filter(|name| name.ends_with(".csv")) {
+    for name in file_names(&folder.join("tables")).iter().filter(|name| has_extension(name, "csv")) {
         let mut table = Table::csv(&fs::read_to_string(folder.join("tables").join(name)).unwrap());
         let key: &[&str] = match name.as_str() {
             "bounds.csv" => {
@@ -445,7 +449,7 @@ fn pin_files(snapshot: &mut Snapshot, folder: &Path) {
     let mut lines = String::new();
     for part in ["figures", "tables"] {
         for name in file_names(&folder.join(part)) {
-            let compared = name.ends_with(".svg") && !name.starts_with(MACHINE_FIGURES);
+            let compared = has_extension(&name, "svg") && !name.starts_with(MACHINE_FIGURES);
             let text =
                 if compared { fs::read_to_string(folder.join(part).join(&name)).unwrap() } else { String::new() };
             let digest = if compared { digest([text.as_str()]) } else { "–".to_owned() };

@@ -195,7 +195,8 @@ fn small_files_take_little_memory() {
     assert!(message.contains("big.toml:7: ") && message.contains("of memory, and "), "{message}");
 
     // Packed numbers that are all the same: 2 GB in 2 MB.
-    let packed = |entries: &[(&str, &str, &[usize], &[u8], usize)]| {
+    type Entry<'a> = (&'a str, &'a str, &'a [usize], &'a [u8], usize);
+    let packed = |entries: &[Entry]| {
         let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for (name, descr, shape, value, count) in entries {
             let options = zip::write::SimpleFileOptions::default();

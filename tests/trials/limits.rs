@@ -149,7 +149,7 @@ fn a_run_that_takes_all_memory_is_ended_and_its_neighbours_go_on() -> Result<(),
          [[dataset]]\nname = \"usps-synth:n=50\"\n[[dataset]]\nname = \"greedy\"\n[dataset.budget]\niterations = 1000000\n\
          [[solver]]\nname = \"mp-bcfw\"\nN = 1000000\nT = 1000000\npasses = 1\n",
     );
-    let output = limited(dir.path(), 1000, &["run", "--config", "c.toml", "--out", "v", "--jobs", "2"])?;
+    let output = limited(dir.path(), 1300, &["run", "--config", "c.toml", "--out", "v", "--jobs", "2"])?;
     let message = errors(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(

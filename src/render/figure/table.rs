@@ -187,7 +187,6 @@ pub const FIGURES: &[FigureRow] = &[
             explain::PassTrace::pick(scene.results.own.records()).map(|trace| explain::slope_rule(&trace)).transpose()
         },
         missing: "no run made approximate passes",
-        ..PLAIN
     },
 ];
 

@@ -43,7 +43,7 @@ pub fn html(beside: &Beside<'_>) -> Result<String> {
             "Median solver time and iterations at which the gap crosses the target, in brackets the repeats that reached it. B \
              over A is the ratio of the medians on one data set, without an interval; on different machines it does not \
              compare the code.",
-            targets(beside)?,
+            targets(beside),
         ),
         section("oracle", "Oracle time", "", oracle(beside)),
         section(
@@ -143,7 +143,7 @@ fn ratios(beside: &Beside<'_>) -> Markup {
 }
 
 /// Time to gap of the solvers that both have, a table per pair of data sets.
-fn targets(beside: &Beside<'_>) -> Result<Markup> {
+fn targets(beside: &Beside<'_>) -> Markup {
     let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let shown = a.shown(&[]);
     let mut out = Vec::new();
@@ -169,10 +169,10 @@ fn targets(beside: &Beside<'_>) -> Result<Markup> {
         }
         out.extend(Some(table).filter(|table| !table.rows.is_empty()));
     }
-    Ok(html! {
+    html! {
         @if out.is_empty() { (nonempty(&Table::default())) }
         @for table in &out { (table.html()) }
-    })
+    }
 }
 
 /// Oracle shares and latencies of the solvers that both have.

@@ -50,7 +50,7 @@ pub fn html(page: &Page) -> Result<String> {
     // Inside a script element only `<` can end it or open a comment.
     let json = data::json(&page.results.own)?.replace('<', "\\u003c");
     let header = sections::summary(page);
-    Ok(shell(page.name, &header, &sections::all(page)?, Some(&json)))
+    Ok(shell(page.name, &header, &sections::all(page), Some(&json)))
 }
 
 /// A whole page: header, links to the sections, the sections. With data for plots also the script that draws them.

@@ -3,7 +3,6 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::{Page, Section, caption, index};
-use crate::error::Result;
 use crate::render::tables;
 use crate::render::tables::league::{Part, sections};
 use crate::store::RunRecord;
@@ -17,10 +16,10 @@ use crate::text::{bytes, number, percent};
 use ssvm::stats::Spread;
 
 /// All sections, in the order of the page.
-pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
+pub(super) fn all(page: &Page) -> Vec<Section> {
     let Page { results, summary, .. } = page;
     let section = |id, title, hint, body| Section { id, title, hint, body };
-    Ok(vec![
+    vec![
         section("claims", "Claims of the paper", "", claims(&summary.claims)),
         section("convergence", "Convergence", "", PreEscaped(include_str!("controls.html").to_owned())),
         section(
@@ -37,7 +36,7 @@ pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
             "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; in \
              brackets the repeats that reached it, others count as infinite. Of many solvers these are the paper's; the league \
              has all.",
-            targets(&results.own)?,
+            targets(&results.own),
         ),
         section("league", "League", "", league(page)),
         section("price", "Oracle cost", "", oracle_cost(page)),
@@ -57,7 +56,7 @@ pub(super) fn all(page: &Page) -> Result<Vec<Section>> {
         ),
         section("runs", "Runs", "", runs(results)),
         section("environment", "Environment and provenance", "", environment(results)),
-    ])
+    ]
 }
 
 /// What was run, in one paragraph.
@@ -71,7 +70,7 @@ pub(super) fn summary(page: &Page) -> Markup {
     html! {
         p {
             (done) " runs on " (titles.join(", "))
-            @if let Some((more, lost)) = page.results.all_costs.as_ref().map(|all| count(all)) {
+            @if let Some((more, lost)) = page.results.all_costs.as_ref().map(count) {
                 ", " (more - done) " more at " a href="#price" { "other oracle costs" }
                 @if lost > failed { ", " (lost - failed) " failed" }
             }
@@ -125,7 +124,7 @@ pub(super) fn reached(cell: &targets::Reached) -> Cell {
 }
 
 /// Time to gap, a table per data set.
-fn targets(frames: &View) -> Result<Markup> {
+fn targets(frames: &View) -> Markup {
     let (mut out, shown) = (Vec::new(), frames.shown(&[]));
     for dataset in frames.datasets() {
         let gap = if frames.certified(dataset) { "certified gap ≤" } else { "gap ≤" };
@@ -153,12 +152,12 @@ fn targets(frames: &View) -> Result<Markup> {
         }
         out.push(table);
     }
-    Ok(html! {
+    html! {
         @for table in &out {
             @if table.rows.is_empty() { p { (table.title) ": no target was reached in the median." } }
             @else { (table.html()) }
         }
-    })
+    }
 }
 
 /// The winners, and all other tables folded up by data set.

@@ -137,7 +137,7 @@ fn spent(measure: Measure, value: f64) -> String {
     match measure {
         Measure::Calls if value < 1e5 => format!("{value:.0}"),
         Measure::Calls => number(value),
-        _ => seconds(value),
+        Measure::Time => seconds(value),
     }
 }
 

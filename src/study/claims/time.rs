@@ -86,7 +86,7 @@ fn oracle_share(subject: &Subject<'_>) -> Vec<Claim> {
         let judge = |at: usize, row: Claim| judge_share(subject, at, &rule, &range, row);
         let mut of_solver = subject.each_setting(solver, claim, &missing, judge);
         for row in of_solver.iter_mut().filter(|_| words.is_some()) {
-            row.paper = words.unwrap_or_default().to_owned();
+            words.unwrap_or_default().clone_into(&mut row.paper);
         }
         claims.extend(of_solver);
     }

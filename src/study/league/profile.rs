@@ -113,8 +113,9 @@ fn profile(sets: &[Costs]) -> Profile {
         for (set, draw) in sets.iter().zip(draw) {
             for problem in set.ratios(draw) {
                 for (row, ratio) in set.rows.iter().zip(problem).filter(|(_, ratio)| !ratio.is_nan()) {
-                    let solver = names.iter().position(|(label, _)| *label == row.label);
-                    solver.into_iter().for_each(|solver| of_solver[solver].push(ratio));
+                    if let Some(solver) = names.iter().position(|(label, _)| *label == row.label) {
+                        of_solver[solver].push(ratio);
+                    }
                 }
             }
         }
