@@ -97,5 +97,5 @@ impl Existing {
 
 /// Whether the times of a run are those of other compiler flags than this program's.
 fn timed_by_another_build(record: &RunRecord) -> bool {
-    !record.settings().clock.repeatable() && record.environment.build != env!("SSVM_FLAGS")
+    !record.settings().clock.repeatable() && record.environment.build != ssvm::BUILD_FLAGS
 }

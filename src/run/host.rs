@@ -16,7 +16,7 @@ pub fn code() -> Code {
         version: CODE_VERSION.to_owned(),
         commit: env!("SSVM_COMMIT").to_owned(),
         rustc: env!("SSVM_RUSTC").to_owned(),
-        flags: env!("SSVM_FLAGS").to_owned(),
+        flags: ssvm::BUILD_FLAGS.to_owned(),
     }
 }
 

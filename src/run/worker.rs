@@ -199,7 +199,7 @@ impl WorkerContext<'_> {
             host_class: host.class(),
             host_facts: host.facts(),
             shard: batch.shard.clone(),
-            build: env!("SSVM_FLAGS").to_owned(),
+            build: ssvm::BUILD_FLAGS.to_owned(),
             commit: env!("SSVM_COMMIT").to_owned(),
             projected_from: None,
             started_unix_s: host::unix_time(),

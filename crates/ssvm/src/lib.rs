@@ -29,6 +29,9 @@ pub mod solver;
 pub mod stats;
 mod suggest;
 
+/// Target, optimisation level and flags that the solvers were compiled with: runs of different builds are timed apart.
+pub const BUILD_FLAGS: &str = env!("SSVM_FLAGS");
+
 pub use clock::{ClockKind, Interrupt, Meter, OracleCost};
 pub use drive::{Execution, Observer, Outcome, Quiet, RunLimits, Solve, StopReason, TracePoint, drive};
 pub use error::{Error, Result};
