@@ -76,7 +76,7 @@ impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
                 let solvers = Arc::new(Added::new(solvers, row));
                 Harness { solvers, datasets, dataset_infos, own_solvers, own_datasets }
             }
-            // A harness is put together before anything is opened, so nobody else holds its tables.
+            // A harness is put together before anything is opened, so its tables have one owner.
             Err(_) => unreachable!("a data set was opened before the harness was complete"),
         }
     }

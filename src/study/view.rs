@@ -15,7 +15,7 @@ use ssvm::drive::TracePoint;
 use ssvm::problem::Paper;
 use ssvm::solver::SolverInfo;
 
-/// Most lines that can be told apart in one panel.
+/// Most lines of one panel that a reader can distinguish.
 const MOST_LINES: usize = 8;
 
 /// One solver with its settings on one data set: what a line of a figure stands for.
@@ -170,7 +170,7 @@ impl View {
     }
 
     /// Whether each series is one of those that the figures of the paper show. With patterns, those of solvers that match one;
-    /// otherwise all while a data set has no more lines than can be told apart, else those of the paper, else the first ones.
+    /// otherwise all while a data set has no more lines than a reader can distinguish, else those of the paper, else the first ones.
     pub fn shown(&self, solvers: &[String]) -> Vec<bool> {
         let lines = |dataset: &str| self.series_of(dataset).count();
         if solvers.is_empty() && self.datasets().into_iter().all(|dataset| lines(dataset) <= MOST_LINES) {

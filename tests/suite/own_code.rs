@@ -14,7 +14,7 @@ use ssvm_bench::{
     SolverRow,
 };
 
-/// BCFW in file order that leaves out every `skip`-th term, as somebody might edit it.
+/// BCFW in file order that leaves out every `skip`-th term, as an author might edit it.
 struct Cyclic {
     version: Option<&'static str>,
     skip: usize,

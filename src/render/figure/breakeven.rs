@@ -11,7 +11,7 @@ use crate::study::estimate::interval_name;
 
 const HEADING: f64 = 16.0;
 const PANEL: f64 = 132.0;
-/// Most solvers that can be told apart.
+/// Most solvers whose lines a reader can distinguish.
 const MOST_SOLVERS: usize = 9;
 
 /// Draws the figure of these data sets; `None` when BCFW was not run at several oracle costs.

@@ -33,7 +33,7 @@ fn tally(findings: &[Finding]) -> String {
     if counts.is_empty() { "nothing to compare".to_owned() } else { format!("metrics: {}", counts.join(", ")) }
 }
 
-/// What is worth a row, the worst verdicts first, cells in order; at most so many rows of one cell and verdict.
+/// What is worth a row, the worst verdicts first, cells in order; with a limit on the rows of one cell and verdict.
 pub fn table(findings: &[Finding], most: usize) -> Table {
     let heads = ["verdict", "data set / solver", "metric", "old → new", "change"];
     let mut table = Table::new("", heads.map(|name| (name, Kind::Text)));

@@ -12,7 +12,7 @@ use crate::linalg::prefetch;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
-/// So many terms ahead of an approximate step it is known which of them are settled.
+/// How many terms ahead of an approximate step the settled ones are looked up.
 const FAR: usize = 32;
 
 const N: Param =
