@@ -1,58 +1,48 @@
-//! The one error type of the library: every variant says where, what is wrong and what to do.
+//! The one error type of the harness: the error of each module, and the places (file, line) that errors belong to.
 
 use std::path::{Path, PathBuf};
 
-/// Result of every fallible library call.
+/// Result of every fallible call of the harness.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What is wrong at a place: the error of a module, or a text. It is part of the message, so it is not a `source`, which would be
+/// printed a second time.
+type Reason = Box<dyn std::error::Error + Send + Sync>;
 
 /// What can go wrong, with the place it went wrong at.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file is wrong as a whole (missing, damaged, of another kind).
-    #[error("{}: {message}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong and what to do.
-        message: String,
-    },
-    /// One line of a text file is wrong.
-    #[error("{}:{line}: {message}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// Line number, from 1.
-        line: usize,
-        /// What is wrong and what to do.
-        message: String,
-    },
-    /// The operating system refused something.
+    #[error("{}: {reason}", path.display())]
+    File { path: PathBuf, reason: Reason },
+    /// One line of a text file is wrong; lines count from 1.
+    #[error("{}:{line}: {reason}", path.display())]
+    Line { path: PathBuf, line: usize, reason: Reason },
+    /// The operating system refused something; `action` is a verb, such as "read".
     #[error("cannot {action} {}: {reason}", path.display())]
-    Io {
-        /// Verb, such as "read".
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The system's reason; part of the message, so not a `source` that would be printed a second time.
-        reason: std::io::Error,
-    },
-    /// The solver library refused something.
-    #[error(transparent)]
-    Solver(#[from] ssvm::Error),
+    Io { action: &'static str, path: PathBuf, reason: std::io::Error },
     /// An argument or a combination of settings is wrong.
     #[error("{0}")]
     Invalid(String),
+
+    // The modules, in alphabetical order. Their texts stand in `src/<module>/error.rs`.
+    #[error(transparent)]
+    Gate(#[from] crate::gate::Error),
+    #[error(transparent)]
+    Solver(#[from] ssvm::Error),
+    #[error(transparent)]
+    Store(#[from] crate::store::Error),
 }
 
 impl Error {
-    /// A [`Error::File`].
-    pub fn file(path: impl AsRef<Path>, message: impl Into<String>) -> Self {
-        Self::File { path: path.as_ref().to_owned(), message: message.into() }
+    /// `reason` is the error of a module, or a text.
+    pub fn file(path: impl AsRef<Path>, reason: impl Into<Reason>) -> Self {
+        Self::File { path: path.as_ref().to_owned(), reason: reason.into() }
     }
 
-    /// A [`Error::Line`]; `line` counts from 1.
-    pub fn line(path: impl AsRef<Path>, line: usize, message: impl Into<String>) -> Self {
-        Self::Line { path: path.as_ref().to_owned(), line, message: message.into() }
+    /// `line` counts from 1; `reason` is the error of a module, or a text.
+    pub fn line(path: impl AsRef<Path>, line: usize, reason: impl Into<Reason>) -> Self {
+        Self::Line { path: path.as_ref().to_owned(), line, reason: reason.into() }
     }
 
     /// Wraps an [`std::io::Error`] with the action and the file it belongs to.
@@ -61,7 +51,6 @@ impl Error {
         move |reason| Self::Io { action, path, reason }
     }
 
-    /// A [`Error::Invalid`].
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::Invalid(message.into())
     }

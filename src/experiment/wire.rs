@@ -74,7 +74,7 @@ impl Source<'_> {
 
     /// An error at a value.
     pub fn error<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> Error {
-        Error::line(self.path, self.line(value.span().start), message)
+        Error::line(self.path, self.line(value.span().start), message.into() as String)
     }
 
     /// The wire types.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::measure::{self, Runs, Values};
 use super::{Cell, Metric, Place, Quantity};
 use crate::error::{Error, Result};
+use crate::gate;
 use crate::store::files;
 use crate::store::manifest::{Code, ConfigText, Manifest};
 
@@ -120,9 +121,7 @@ impl Baseline {
         let values = measure::values(runs, &measure::targets(runs, wanted));
         for (metric, per_repeat) in &values.metrics {
             if let Some(repeat) = per_repeat.iter().position(Option::is_none) {
-                let message =
-                    format!("{cell} #{repeat} has no {metric}: a failed run cannot be a baseline; run it again");
-                return Err(Error::invalid(message));
+                return Err(gate::Error::Unmeasured { cell: cell.clone(), repeat, metric: *metric }.into());
             }
         }
         self.cells.insert(cell.clone(), values);
@@ -171,8 +170,7 @@ impl Baseline {
 
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Self> {
-        let missing = "there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`";
-        let text = files::read_text_if_there(path)?.ok_or_else(|| Error::file(path, missing))?;
+        let text = files::read_text_if_there(path)?.ok_or_else(|| Error::file(path, gate::Error::NoBaseline))?;
         Self::parse(path, &text)
     }
 
@@ -180,34 +178,30 @@ impl Baseline {
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let wire: Wire = toml::from_str(text).map_err(|error| {
             let line = 1 + text.bytes().take(error.span().map_or(0, |span| span.start)).filter(|b| *b == b'\n').count();
-            Error::line(path, line, format!("not a baseline: {}", error.message().trim().replace('\n', ", ")))
+            Error::line(path, line, gate::Error::NotABaseline(error.message().trim().replace('\n', ", ")))
         })?;
         if wire.format != FORMAT {
-            let message =
-                format!("baseline layout {}, this program reads {FORMAT}; make it again with --save", wire.format);
-            return Err(Error::file(path, message));
+            return Err(Error::file(path, gate::Error::Layout { found: wire.format, read: FORMAT }));
         }
-        let at = |name: &str, what: String| {
+        let at = |name: &str, what: gate::Error| {
             let line = text.lines().position(|line| line.starts_with(&quoted(name))).map_or(0, |line| line + 1);
             Error::line(path, line, what)
         };
-        let cell = |name: &str| {
-            Cell::parse(name).ok_or_else(|| at(name, format!("'{name}' is not \"DATASET SOLVER\" with a known solver")))
-        };
+        let cell = |name: &str| Cell::parse(name).ok_or_else(|| at(name, gate::Error::NotACell(name.to_owned())));
         let mut baseline = Self { provenance: wire.provenance, ..Self::default() };
         for (name, inputs) in wire.inputs {
             baseline.cells.insert(cell(&name)?, Values { inputs, metrics: BTreeMap::new() });
         }
         for (name, numbers) in wire.values {
             let Some((cell, metric)) = metric_of(&name) else {
-                return Err(at(&name, format!("'{name}' is not \"DATASET SOLVER GAP QUANTITY\"")));
+                return Err(at(&name, gate::Error::NotAMetric(name.clone())));
             };
             let Some(values) = baseline.cells.get_mut(&cell) else {
-                return Err(at(&name, format!("{cell} has values but no [inputs] line")));
+                return Err(at(&name, gate::Error::NoInputs(cell)));
             };
             if numbers.len() != values.inputs.len() {
-                let (found, needed) = (numbers.len(), values.inputs.len());
-                return Err(at(&name, format!("{found} values for {needed} repeats")));
+                let repeats = values.inputs.len();
+                return Err(at(&name, gate::Error::Repeats { values: numbers.len(), repeats }));
             }
             values.metrics.insert(metric, numbers.into_iter().map(Some).collect());
         }

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::measure::{Runs, clear_targets, interpolated, reached, read};
 use super::rounds::Design;
-use super::{Cell, Finding, Judgement, Metric, Place, Quantity, judge_ratio};
-use crate::error::{Error, Result};
+use super::{Cell, Error, Finding, Judgement, Metric, Place, Quantity, judge_ratio};
+use crate::Result;
 use crate::store::identity::Identity;
 use crate::store::{Environment, RunRecord};
 use crate::study::estimate::Sampling;
@@ -46,7 +46,7 @@ pub fn compare(
     design: &Design,
 ) -> Result<Vec<Finding>> {
     if !old.keys().any(|cell| new.contains_key(cell)) {
-        return Err(Error::invalid("the two folders have no data set and solver in common"));
+        return Err(Error::NothingInCommon.into());
     }
     let names: BTreeSet<&Cell> = old.keys().chain(new.keys()).collect();
     let (mut findings, mut measures) = (Vec::new(), Vec::new());

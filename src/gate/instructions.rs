@@ -9,6 +9,7 @@ use super::baseline::{Counts, Provenance};
 use super::workload::{self, Workload};
 use super::{Cell, Finding, Judgement};
 use crate::error::{Error, Result};
+use crate::gate;
 
 /// Relative change of a count that passes: the clock is polled by real time, about a millisecond apart.
 pub const TOLERANCE: f64 = 0.01;
@@ -37,12 +38,9 @@ pub fn count(program: &Path, workloads: &[Workload], mut progress: impl FnMut(&C
         command.arg(format!("--callgrind-out-file={}", file.display())).arg(program).args(workload.arguments());
         workload::output(command, program)?;
         let text = std::fs::read_to_string(&file).map_err(Error::io("read", &file))?;
-        let total = parse_total(&text).filter(|total| *total > 0).ok_or_else(|| {
-            Error::file(
-                program,
-                "callgrind counted no instruction of solver work; was the program stripped of its symbols?",
-            )
-        })?;
+        let total = parse_total(&text)
+            .filter(|total| *total > 0)
+            .ok_or_else(|| Error::file(program, gate::Error::NothingCounted))?;
         counts.insert(workload.cell.clone(), total);
     }
     Ok(counts)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cell, Metric, Place, Quantity};
-use crate::error::{Error, Result};
+use super::{Cell, Error, Metric, Place, Quantity};
+use crate::Result;
 use crate::store::RunRecord;
 use crate::study::curve::crossing;
 use ssvm::drive::TracePoint;
@@ -28,12 +28,7 @@ pub fn cells<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTr
     let records: Vec<&RunRecord> = records.into_iter().collect();
     for record in &records {
         if !record.settings().clock.repeatable() {
-            return Err(Error::invalid(format!(
-                "{} was timed with the {} clock; the counters are only repeatable under `clock = \"virtual\"`, \
-                 as in configs/ci.toml. To compare timings use `ssvm-bench compare`",
-                record.label(),
-                record.settings().clock.name()
-            )));
+            return Err(Error::Noisy { run: record.label(), clock: record.settings().clock.name() }.into());
         }
     }
     by_cell(records)
@@ -49,12 +44,7 @@ pub fn by_cell<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<B
     for (cell, runs) in &mut cells {
         runs.sort_by_key(|record| record.repeat);
         if let Some(pair) = runs.windows(2).find(|pair| pair[0].repeat == pair[1].repeat) {
-            return Err(Error::invalid(format!(
-                "the results hold repeat {} of {cell} twice, with other budgets, data, clocks or seeds; gates compare one \
-                 of each: give them a config and a folder of their own (`ssvm-bench run --prune` moves the runs of other \
-                 configs away)",
-                pair[0].repeat
-            )));
+            return Err(Error::Twice { cell: cell.clone(), repeat: pair[0].repeat }.into());
         }
     }
     Ok(cells)

@@ -10,6 +10,7 @@
 
 pub mod baseline;
 pub mod counters;
+mod error;
 mod finding;
 pub mod folders;
 pub mod instructions;
@@ -20,5 +21,6 @@ pub mod rounds;
 pub mod workload;
 
 pub use baseline::Baseline;
+pub use error::Error;
 pub use finding::{Finding, Judgement, judge_ratio};
 pub use metric::{Cell, Metric, Place, Quantity};

@@ -4,8 +4,8 @@
 //! mean of new over old; the median over rounds and its bootstrap interval decide.
 
 use super::workload::{Summary, Workload};
-use super::{Finding, Judgement, judge_ratio};
-use crate::error::{Error, Result};
+use super::{Error, Finding, Judgement, judge_ratio};
+use crate::Result;
 use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
 
 /// Which program a run uses.
@@ -44,7 +44,7 @@ pub fn compare(
     mut progress: impl FnMut(usize),
 ) -> Result<Vec<Finding>> {
     if design.rounds < FEWEST_PAIRS {
-        return Err(Error::invalid(format!("{} rounds are too few; at least {FEWEST_PAIRS}", design.rounds)));
+        return Err(Error::FewRounds(design.rounds).into());
     }
     // The first run of a program reads it from disk: not counted.
     let mut series = Vec::new();
@@ -60,7 +60,7 @@ pub fn compare(
             for side in order {
                 let seconds = run(workload, side)?.cpu_s;
                 if !(seconds.is_finite() && seconds > 0.0) {
-                    return Err(Error::invalid(format!("{}: a run took no CPU time; use a larger one", workload.cell)));
+                    return Err(Error::NoTime(workload.cell.clone()).into());
                 }
                 let (times, sign) = if side == Old { (&mut series.old, -1.0) } else { (&mut series.new, 1.0) };
                 times.push(seconds);

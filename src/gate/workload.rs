@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::Cell;
 use crate::error::{Error, Result};
+use crate::gate;
 
 /// One `solve`.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,7 +104,7 @@ pub fn output(mut command: Command, program: &Path) -> Result<String> {
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
         let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
-        return Err(Error::file(program, format!("`solve` ended with {}: {last}", output.status)));
+        return Err(Error::file(program, gate::Error::Solve { status: output.status, message: last.to_owned() }));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -112,5 +113,5 @@ pub fn output(mut command: Command, program: &Path) -> Result<String> {
 pub fn summary(text: &str, program: &Path) -> Result<Summary> {
     let line = text.lines().last().unwrap_or_default();
     serde_json::from_str(line)
-        .map_err(|e| Error::file(program, format!("its `solve --format json` ends without a summary ({e}): {line}")))
+        .map_err(|reason| Error::file(program, gate::Error::NoSummary { reason, line: line.to_owned() }))
 }

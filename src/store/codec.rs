@@ -19,6 +19,7 @@ use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
+use super::Error;
 use super::record::{Latencies, RunRecord, SCHEMA_VERSION, Status};
 use crate::store::files::sha256_hex;
 use ssvm::drive::TracePoint;
@@ -120,11 +121,11 @@ pub enum Fault {
 }
 
 /// The bytes of the file of one run. Fails only on values that no run has, such as a seed above 2^63.
-pub fn encode(record: &RunRecord) -> Result<Vec<u8>, String> {
+pub fn encode(record: &RunRecord) -> Result<Vec<u8>, Error> {
     let batch = rows(record)?;
     let metadata = [
         (VERSION_KEY, SCHEMA_VERSION.to_string()),
-        (FACTS_KEY, serde_json::to_string(record).map_err(|e| e.to_string())?),
+        (FACTS_KEY, serde_json::to_string(record).map_err(|e| Error::Encoding(e.to_string()))?),
         (ORACLE_KEY, STANDARD.encode(&record.measured.oracle_ns.0)),
         (APPROX_KEY, STANDARD.encode(&record.measured.approx_ns.0)),
         (DIGEST_KEY, NO_DIGEST.to_owned()),
@@ -135,10 +136,12 @@ pub fn encode(record: &RunRecord) -> Result<Vec<u8>, String> {
         .set_key_value_metadata(Some(metadata.into_iter().map(|(k, v)| KeyValue::new(k.to_owned(), v)).collect()))
         .build();
     let mut bytes = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).map_err(|e| e.to_string())?;
-    writer.write(&batch).map_err(|e| e.to_string())?;
-    writer.close().map_err(|e| e.to_string())?;
-    let place = digest_place(&bytes).ok_or("the digest has no place in the file")?;
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties))
+        .map_err(|e| Error::Encoding(e.to_string()))?;
+    writer.write(&batch).map_err(|e| Error::Encoding(e.to_string()))?;
+    writer.close().map_err(|e| Error::Encoding(e.to_string()))?;
+    let place =
+        digest_place(&bytes).ok_or_else(|| Error::Encoding("the digest has no place in the file".to_owned()))?;
     let digest = sha256_hex(&bytes);
     bytes[place].copy_from_slice(digest.as_bytes());
     Ok(bytes)
@@ -234,11 +237,11 @@ fn text_of<'a>(bytes: &'a [u8], key: &str) -> Option<&'a str> {
 }
 
 /// Trace rows of a record; a run without points has one row whose result columns are null.
-fn rows(record: &RunRecord) -> Result<RecordBatch, String> {
+fn rows(record: &RunRecord) -> Result<RecordBatch, Error> {
     let points = record.points();
     let len = points.len().max(1);
     if let Some(large) = [record.settings().seed, record.repeat].into_iter().find(|v| i64::try_from(*v).is_err()) {
-        return Err(format!("a seed or repeat of {large} is above 2^63"));
+        return Err(Error::LargeSeed(large));
     }
     let column = |content: Content| -> ArrayRef {
         match content {
@@ -263,7 +266,7 @@ fn rows(record: &RunRecord) -> Result<RecordBatch, String> {
             (Field::new(*name, array.data_type().clone(), nullable), array)
         })
         .unzip();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|e| e.to_string())
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|e| Error::Encoding(e.to_string()))
 }
 
 /// The evaluations of one batch; `None` when a column is missing or of another type, or a count is negative.
@@ -445,7 +448,7 @@ mod tests {
         assert_eq!(batch.column_by_name("primal").unwrap().null_count(), 1);
         assert!(decode(encode(&run).unwrap()).unwrap().points()[1].primal.is_nan());
         run.identity.settings.seed = u64::MAX;
-        assert!(encode(&run).unwrap_err().contains("seed"));
+        assert!(encode(&run).unwrap_err().to_string().contains("seed"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::codec::{self, Fault, Head};
 use super::manifest::Manifest;
 use super::record::{RunRecord, SCHEMA_VERSION};
 use crate::error::{Error, Result};
-use crate::store::{files, panics};
+use crate::store::{self, files, panics};
 
 /// Most bytes of the file of one run; a million evaluations have less.
 const LARGEST_RECORD: u64 = 1 << 30;
@@ -119,13 +119,7 @@ impl Store {
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
         let store = Self { dir: dir.as_ref().to_owned() };
         if !store.manifest_path().is_file() && !store.folder(Folder::Runs).is_dir() {
-            let shown = store.dir.display();
-            let message = match (store.dir.is_dir(), store.dir.join(SHARDS).is_dir()) {
-                (_, true) => format!("holds shards only; `ssvm-bench merge {shown} --out {shown}` joins them"),
-                (true, _) => format!("holds no results; `ssvm-bench run --config C --out {shown}` makes them"),
-                _ => format!("is not a folder; `ssvm-bench run --config C --out {shown}` makes them"),
-            };
-            return Err(Error::file(&store.dir, message));
+            return Err(Error::file(&store.dir, store::Error::no_results(&store.dir)));
         }
         Ok(store)
     }
@@ -138,7 +132,7 @@ impl Store {
     /// Writes one record for good: when this returns, the run survives a kill and a power cut.
     pub fn write(&self, kind: Folder, record: &RunRecord) -> Result<()> {
         let path = self.path(kind, &record.run_id());
-        let bytes = codec::encode(record).map_err(|message| Error::file(&path, message))?;
+        let bytes = codec::encode(record).map_err(|reason| Error::file(&path, reason))?;
         files::write_bytes(&path, &bytes)
     }
 
@@ -170,7 +164,7 @@ impl Store {
         for (path, result) in paths.into_iter().zip(read) {
             match result {
                 Ok(record) => contents.records.push(record),
-                Err(error @ Error::Invalid(_)) => return Err(error),
+                Err(error @ Error::Store(store::Error::OtherLayout { .. })) => return Err(error),
                 Err(error) => contents.damaged.push(Damage { path, error }),
             }
         }
@@ -204,9 +198,7 @@ impl Store {
         struct Version {
             schema_version: u32,
         }
-        let broken = |e: serde_json::Error| {
-            Error::line(&path, e.line(), format!("{e}; the manifest is damaged: delete it, the runs stay valid"))
-        };
+        let broken = |e: serde_json::Error| Error::line(&path, e.line(), store::Error::Manifest(e));
         let Version { schema_version } = serde_json::from_str(&text).map_err(broken)?;
         if schema_version != SCHEMA_VERSION {
             return Err(other_version(&path, &schema_version.to_string()));
@@ -217,7 +209,7 @@ impl Store {
     /// Replaces the manifest.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
         let path = self.manifest_path();
-        let mut text = serde_json::to_string_pretty(manifest).map_err(|e| Error::file(&path, e.to_string()))?;
+        let mut text = serde_json::to_string_pretty(manifest).map_err(|e| Error::file(&path, e))?;
         text.push('\n');
         files::write_bytes(&path, text.as_bytes())
     }
@@ -242,14 +234,8 @@ fn lock(dir: &Path) -> Result<WriteLock> {
     let folder = File::open(dir).map_err(Error::io("open", dir))?;
     match folder.try_lock() {
         Ok(()) => Ok(WriteLock { _folder: folder }),
-        Err(TryLockError::WouldBlock) => Err(Error::file(
-            dir,
-            "another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out",
-        )),
-        Err(TryLockError::Error(reason)) => {
-            let message = format!("cannot be locked ({reason}); choose an --out on a disk of this machine");
-            Err(Error::file(dir, message))
-        }
+        Err(TryLockError::WouldBlock) => Err(Error::file(dir, store::Error::Locked)),
+        Err(TryLockError::Error(reason)) => Err(Error::file(dir, store::Error::NoLock(reason))),
     }
 }
 
@@ -287,9 +273,7 @@ fn decoded<T>(path: &Path, decode: impl Fn(Vec<u8>) -> std::result::Result<T, Fa
     let decoded = decoded.unwrap_or_else(|panic| Err(Fault::Damaged(format!("its decoder panicked: {panic}"))));
     decoded.map_err(|fault| match fault {
         Fault::Version(version) => other_version(path, &version),
-        Fault::Damaged(reason) => {
-            Error::file(path, format!("damaged: {reason}; start `ssvm-bench run` again to redo this run"))
-        }
+        Fault::Damaged(reason) => Error::file(path, store::Error::Damaged(reason)),
     })
 }
 
@@ -299,14 +283,9 @@ fn named(path: &Path, record: &RunRecord) -> Result<()> {
     if path.file_stem().and_then(|stem| stem.to_str()) == Some(&run_id) {
         return Ok(());
     }
-    Err(Error::file(path, format!("damaged: it holds run {run_id}; give it back that name or delete it")))
+    Err(Error::file(path, store::Error::Misnamed(run_id)))
 }
 
-/// As [`Error::Invalid`], which stops a scan: a foreign folder is not a damaged one.
 fn other_version(path: &Path, version: &str) -> Error {
-    Error::invalid(format!(
-        "{}: written with result layout {version}, this program reads layout {SCHEMA_VERSION}; read it with the program \
-         version that wrote it, or run again into another --out",
-        path.display()
-    ))
+    store::Error::OtherLayout { path: path.to_owned(), version: version.to_owned() }.into()
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Error;
 use super::record::SCHEMA_VERSION;
 use crate::store::files::sha256_hex;
 use ssvm::clock::{ClockKind, OracleCost};
@@ -159,14 +160,11 @@ pub struct Inflation {
 
 impl Manifest {
     /// Takes in what another manifest says, whichever is taken first; an error when the two contradict each other.
-    pub fn join(&mut self, other: Self) -> Result<(), String> {
+    pub fn join(&mut self, other: Self) -> Result<(), Error> {
         for (key, cost) in other.paper_costs {
             let known = *self.paper_costs.entry(key.clone()).or_insert(cost);
             if known != cost {
-                return Err(format!(
-                    "the paper's oracle cost of {key} is {cost} here and {known} in another folder; run all shards from one id \
-                     file (plan --shards N --emit lines), which keeps it"
-                ));
+                return Err(Error::OracleCost { key, here: cost, there: known });
             }
         }
         for new in other.sessions {

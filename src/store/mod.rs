@@ -1,6 +1,7 @@
 //! Records ↔ disk: what a run is ([`identity`]), what it left ([`record`]), and files that appear whole or not at all.
 
 pub mod codec;
+mod error;
 pub mod files;
 pub mod folder;
 pub mod identity;
@@ -10,4 +11,5 @@ pub mod optimum;
 pub mod panics;
 mod record;
 
+pub use error::Error;
 pub use record::*;

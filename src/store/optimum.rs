@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::error::{Error, Result};
-use crate::store::files;
+use crate::store::{self, files};
 use ssvm::solver::Bracket;
 
 /// The store of the working folder: read if it exists, and the default to write to.
@@ -81,7 +81,7 @@ impl Store {
     pub fn beside(path: &Path) -> Result<Self> {
         let mut store = Self::shipped().clone();
         for entry in Self::read(path)?.entries {
-            store.add(entry).map_err(|error| Error::file(path, error.to_string()))?;
+            store.add(entry).map_err(|error| Error::file(path, error))?;
         }
         Ok(store)
     }
@@ -100,10 +100,7 @@ impl Store {
     /// Checks the text of a store; `path` is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let at = |offset: usize| 1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count();
-        let wrong = |offset, message: String| {
-            let advice = "mend the line, or delete its [[optimum]] and run `ssvm-bench optimum` again";
-            Error::line(path, at(offset), format!("{message}; {advice}"))
-        };
+        let wrong = |offset, message: String| Error::line(path, at(offset), store::Error::Optimum(message));
         let file: File = toml::from_str(text).map_err(|error| {
             wrong(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', ", "))
         })?;
@@ -113,10 +110,13 @@ impl Store {
             let new = spanned.into_inner();
             let Optimum { dataset, lambda, lower, upper, .. } = &new;
             if !(lambda.is_finite() && *lambda > 0.0) {
-                return Err(wrong(offset, format!("lambda must be positive and finite, not {lambda}")));
+                return Err(wrong(offset, store::Error::Lambda(*lambda).to_string()));
             }
             if !(lower.is_finite() && upper.is_finite() && lower <= upper) {
-                return Err(wrong(offset, format!("no optimum of '{dataset}' lies between {lower} and {upper}")));
+                return Err(wrong(
+                    offset,
+                    store::Error::EmptyBracket { dataset: dataset.clone(), lower: *lower, upper: *upper }.to_string(),
+                ));
             }
             store.add(new).map_err(|error| wrong(offset, error.to_string()))?;
         }
@@ -144,10 +144,8 @@ impl Store {
         };
         let both = known.bracket().and(new.bracket());
         if both.lower > both.upper {
-            return Err(Error::invalid(format!(
-                "two brackets of '{}' exclude each other: {} to {} and {} to {}; one of them is wrong",
-                new.dataset, known.lower, known.upper, new.lower, new.upper
-            )));
+            let (known, found) = (known.bracket(), new.bracket());
+            return Err(store::Error::Brackets { dataset: new.dataset, known, new: found }.into());
         }
         if both != known.bracket() {
             *known = Optimum { lower: both.lower, upper: both.upper, ..new };

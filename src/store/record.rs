@@ -4,7 +4,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use super::Error;
+use crate::Result;
 use crate::store::identity::Identity;
 use crate::store::keys::CellPattern;
 use crate::text::seconds;
@@ -255,17 +256,17 @@ impl Latencies {
     /// Packs a histogram.
     pub fn of(histogram: &Histogram<u64>) -> Result<Self> {
         let mut bytes = Vec::new();
-        let wrong = |e| Error::invalid(format!("a latency histogram cannot be stored: {e:?}"));
+        let wrong = |e| Error::Histogram { action: "stored", reason: format!("{e:?}") };
         V2Serializer::new().serialize(histogram, &mut bytes).map_err(wrong)?;
         Ok(Self(bytes))
     }
 
     /// The histogram; an empty one when nothing was packed.
     pub fn histogram(&self) -> Result<Histogram<u64>> {
-        let wrong = |e: &dyn std::fmt::Debug| Error::invalid(format!("a latency histogram cannot be read: {e:?}"));
+        let wrong = |e: &dyn std::fmt::Debug| Error::Histogram { action: "read", reason: format!("{e:?}") };
         if self.0.is_empty() {
-            return Histogram::new(3).map_err(|e| wrong(&e));
+            return Ok(Histogram::new(3).map_err(|e| wrong(&e))?);
         }
-        Deserializer::new().deserialize(&mut self.0.as_slice()).map_err(|e| wrong(&e))
+        Ok(Deserializer::new().deserialize(&mut self.0.as_slice()).map_err(|e| wrong(&e))?)
     }
 }

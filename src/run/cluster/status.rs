@@ -35,7 +35,7 @@ impl FoundRuns {
                 match head {
                     Ok(Head { record, .. }) if record.status.is_done() => drop(found.done.insert(record.run_id())),
                     Ok(Head { record, .. }) => drop(found.failed.insert(record.run_id(), record.status.reason())),
-                    Err(error @ Error::Invalid(_)) => return Err(error),
+                    Err(error @ Error::Store(crate::store::Error::OtherLayout { .. })) => return Err(error),
                     Err(error) => damaged.push(error.to_string()),
                 }
             }

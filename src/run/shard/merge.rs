@@ -122,7 +122,7 @@ impl Merge {
                 let other = store.manifest();
                 if let Some(other) = self.usable(&store, &store.manifest_path(), other)? {
                     plans.add(&other);
-                    manifest.join(other).map_err(|message| Error::file(store.dir(), message))?;
+                    manifest.join(other).map_err(|reason| Error::file(store.dir(), reason))?;
                 }
                 stores.push(store);
             }
@@ -149,7 +149,7 @@ impl Merge {
     fn usable<T>(&mut self, store: &Store, path: &Path, read: Result<T>) -> Result<Option<T>> {
         match read {
             Ok(content) => return Ok(Some(content)),
-            Err(error @ Error::Invalid(_)) => return Err(error),
+            Err(error @ Error::Store(crate::store::Error::OtherLayout { .. })) => return Err(error),
             Err(error) => {
                 self.merged.damaged.push(error.to_string());
                 // What the system refuses to read stays where it is.

@@ -10,7 +10,7 @@ use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use crate::{Error, Result};
+use crate::{Error, Result, store};
 
 /// How temporary names begin. A leading dot hides them from readers that take every file of a folder.
 const TEMPORARY: &str = ".part-";
@@ -49,9 +49,7 @@ impl Seek for Draft {
 pub fn write_error(path: &Path) -> impl Fn(io::Error) -> Error {
     let path = path.to_owned();
     move |reason| match reason.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Error::file(&path, "the disk is full; what was finished before is intact: free some space and start again")
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::file(&path, store::Error::DiskFull),
         _ => Error::io("write", &path)(reason),
     }
 }
@@ -79,7 +77,7 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut Draft) -> io::Resul
     make_folder(folder)?;
     // A rename would put the file in the place of a device or a pipe.
     if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_symlink() && !there.is_dir()) {
-        return Err(Error::file(path, "is there and is not a plain file; choose another name"));
+        return Err(Error::file(path, store::Error::NotAFile));
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY).rand_bytes(RANDOM);
@@ -176,15 +174,14 @@ pub fn try_folder(path: &Path) -> Result<()> {
 /// The same in a folder that must be there: one that a user misspelt is not made.
 pub fn try_file(path: &Path) -> Result<()> {
     if path.is_dir() {
-        return Err(Error::file(path, "is a folder, expected the name of a file"));
+        return Err(Error::file(path, store::Error::IsAFolder));
     }
     if path.exists() && !path.is_file() {
-        return Err(Error::file(path, "is there and is not a plain file; choose another name"));
+        return Err(Error::file(path, store::Error::NotAFile));
     }
     let folder = folder_of(path);
     if !folder.is_dir() {
-        let message = format!("there is no folder {}; make it, or name a file in one that exists", folder.display());
-        return Err(Error::file(path, message));
+        return Err(Error::file(path, store::Error::NoFolder(folder.to_owned())));
     }
     let probe = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(RANDOM).tempfile_in(folder);
     probe.map(drop).map_err(Error::io("write", path))
@@ -224,7 +221,7 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let content = file.and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
     content.map_err(Error::io("read", path))?;
     if bytes.len() as u64 > most {
-        return Err(Error::file(path, format!("has more than {} MiB: not a file of this kind", most >> 20)));
+        return Err(Error::file(path, store::Error::TooLarge(most >> 20)));
     }
     Ok(bytes)
 }
@@ -232,7 +229,7 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// The text of a file.
 pub fn read_text(path: &Path) -> Result<String> {
     let bytes = read(path, LONGEST_TEXT)?;
-    String::from_utf8(bytes).map_err(|_| Error::file(path, "is not text (invalid UTF-8)"))
+    String::from_utf8(bytes).map_err(|_| Error::file(path, store::Error::NotText))
 }
 
 /// The text of a file; `None` when it is not there.
@@ -287,8 +284,8 @@ pub fn open_content(path: &Path) -> Result<Box<dyn Read>> {
 
 /// SHA-256 of the content of a file after gunzip.
 pub fn content_sha256(path: &Path) -> Result<String> {
-    let damaged = |e| Error::file(path, format!("cannot be read to its end ({e}); fetch it again"));
-    sha256(open_content(path)?).map(|(hash, _)| hash).map_err(damaged)
+    let (hash, _) = sha256(open_content(path)?).map_err(|e| Error::file(path, store::Error::Cut(e)))?;
+    Ok(hash)
 }
 
 /// The file beside a download that records its checksum, in the layout of `sha256sum`.
@@ -311,6 +308,6 @@ pub fn recorded_sha256(path: &Path) -> Result<Option<String>> {
         Some(hash) if hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
             Ok(Some(hash.to_ascii_lowercase()))
         }
-        _ => Err(Error::file(record, "does not hold a SHA-256 checksum; delete it to record a new one")),
+        _ => Err(Error::file(record, store::Error::NoChecksum)),
     }
 }

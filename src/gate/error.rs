@@ -1,0 +1,46 @@
+//! What keeps a gate from judging.
+
+use super::{Cell, Metric};
+use ssvm::stats::FEWEST_PAIRS;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`")]
+    NoBaseline,
+    #[error("not a baseline: {0}")]
+    NotABaseline(String),
+    #[error("baseline layout {found}, this program reads {read}; make it again with --save")]
+    Layout { found: u32, read: u32 },
+    #[error("'{0}' is not \"DATASET SOLVER\" with a known solver")]
+    NotACell(String),
+    #[error("'{0}' is not \"DATASET SOLVER GAP QUANTITY\"")]
+    NotAMetric(String),
+    #[error("{0} has values but no [inputs] line")]
+    NoInputs(Cell),
+    #[error("{values} values for {repeats} repeats")]
+    Repeats { values: usize, repeats: usize },
+    #[error("{cell} #{repeat} has no {metric}: a failed run cannot be a baseline; run it again")]
+    Unmeasured { cell: Cell, repeat: usize, metric: Metric },
+    #[error(
+        "{run} was timed with the {clock} clock; the counters are only repeatable under `clock = \"virtual\"`, as in \
+         configs/ci.toml. To compare timings use `ssvm-bench compare`"
+    )]
+    Noisy { run: String, clock: &'static str },
+    #[error(
+        "the results hold repeat {repeat} of {cell} twice, with other budgets, data, clocks or seeds; gates compare one of \
+         each: give them a config and a folder of their own (`ssvm-bench run --prune` moves the runs of other configs away)"
+    )]
+    Twice { cell: Cell, repeat: u64 },
+    #[error("the two folders have no data set and solver in common")]
+    NothingInCommon,
+    #[error("{0} rounds are too few; at least {FEWEST_PAIRS}")]
+    FewRounds(usize),
+    #[error("{0}: a run took no CPU time; use a larger one")]
+    NoTime(Cell),
+    #[error("`solve` ended with {status}: {message}")]
+    Solve { status: std::process::ExitStatus, message: String },
+    #[error("its `solve --format json` ends without a summary ({reason}): {line}")]
+    NoSummary { reason: serde_json::Error, line: String },
+    #[error("callgrind counted no instruction of solver work; was the program stripped of its symbols?")]
+    NothingCounted,
+}

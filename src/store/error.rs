@@ -1,0 +1,95 @@
+//! What can be wrong with files and result folders. Most of it is the reason of a [`crate::Error::File`] or `Line`, which has the
+//! place.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::SCHEMA_VERSION;
+use super::folder::SHARDS;
+use ssvm::clock::OracleCost;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    // Files.
+    #[error("the disk is full; what was finished before is intact: free some space and start again")]
+    DiskFull,
+    #[error("is there and is not a plain file; choose another name")]
+    NotAFile,
+    #[error("is a folder, expected the name of a file")]
+    IsAFolder,
+    #[error("there is no folder {}; make it, or name a file in one that exists", .0.display())]
+    NoFolder(PathBuf),
+    #[error("has more than {0} MiB: not a file of this kind")]
+    TooLarge(u64),
+    #[error("is not text (invalid UTF-8)")]
+    NotText,
+    #[error("cannot be read to its end ({0}); fetch it again")]
+    Cut(io::Error),
+    #[error("does not hold a SHA-256 checksum; delete it to record a new one")]
+    NoChecksum,
+
+    // Result folders.
+    #[error("{why}; `ssvm-bench {command}` {effect}")]
+    NoResults { why: &'static str, command: String, effect: &'static str },
+    #[error("another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out")]
+    Locked,
+    #[error("cannot be locked ({0}); choose an --out on a disk of this machine")]
+    NoLock(io::Error),
+    #[error("{0}; the manifest is damaged: delete it, the runs stay valid")]
+    Manifest(serde_json::Error),
+    #[error(
+        "the paper's oracle cost of {key} is {here} here and {there} in another folder; run all shards from one id file \
+         (plan --shards N --emit lines), which keeps it"
+    )]
+    OracleCost { key: String, here: OracleCost, there: OracleCost },
+
+    // Records.
+    #[error("a seed or repeat of {0} is above 2^63")]
+    LargeSeed(u64),
+    #[error("cannot be written as Parquet: {0}")]
+    Encoding(String),
+    #[error("damaged: {0}; start `ssvm-bench run` again to redo this run")]
+    Damaged(String),
+    #[error("damaged: it holds run {0}; give it back that name or delete it")]
+    Misnamed(String),
+    /// Stops the reading of a whole folder: it is not damaged but foreign.
+    #[error(
+        "{}: written with result layout {version}, this program reads layout {SCHEMA_VERSION}; read it with the program \
+         version that wrote it, or run again into another --out",
+        path.display()
+    )]
+    OtherLayout { path: PathBuf, version: String },
+    #[error("a latency histogram cannot be {action}: {reason}")]
+    Histogram { action: &'static str, reason: String },
+    #[error("--only '{text}': {reason}")]
+    Pattern { text: String, reason: String },
+
+    // Certified optima.
+    #[error("lambda must be positive and finite, not {0}")]
+    Lambda(f64),
+    #[error("no optimum of '{dataset}' lies between {lower} and {upper}")]
+    EmptyBracket { dataset: String, lower: f64, upper: f64 },
+    #[error(
+        "two brackets of '{dataset}' exclude each other: {} to {} and {} to {}; one of them is wrong",
+        known.lower, known.upper, new.lower, new.upper
+    )]
+    Brackets { dataset: String, known: ssvm::solver::Bracket, new: ssvm::solver::Bracket },
+    #[error("{0}; mend the line, or delete its [[optimum]] and run `ssvm-bench optimum` again")]
+    Optimum(String),
+}
+
+impl Error {
+    /// Why a folder that is to be read holds no results.
+    pub(super) fn no_results(dir: &Path) -> Self {
+        let shown = dir.display();
+        let run = format!("run --config C --out {shown}");
+        match (dir.is_dir(), dir.join(SHARDS).is_dir()) {
+            (_, true) => {
+                let command = format!("merge {shown} --out {shown}");
+                Self::NoResults { why: "holds shards only", command, effect: "joins them" }
+            }
+            (true, _) => Self::NoResults { why: "holds no results", command: run, effect: "makes them" },
+            _ => Self::NoResults { why: "is not a folder", command: run, effect: "makes them" },
+        }
+    }
+}
