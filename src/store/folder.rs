@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::codec::{self, Fault, Head};
+use super::codec::{self, Head};
 use super::manifest::Manifest;
 use super::record::{RunRecord, SCHEMA_VERSION};
 use crate::error::{Error, Result};
@@ -201,7 +201,7 @@ impl Store {
         let broken = |e: serde_json::Error| Error::line(&path, e.line(), store::Error::Manifest(e));
         let Version { schema_version } = serde_json::from_str(&text).map_err(broken)?;
         if schema_version != SCHEMA_VERSION {
-            return Err(other_version(&path, &schema_version.to_string()));
+            return Err(store::Error::OtherLayout { path, version: schema_version.to_string() }.into());
         }
         serde_json::from_str(&text).map_err(broken)
     }
@@ -264,17 +264,13 @@ pub fn read_head(path: &Path) -> Result<Head> {
     named(path, &head.record).map(|()| head)
 }
 
-fn decoded<T>(path: &Path, decode: impl Fn(Vec<u8>) -> std::result::Result<T, Fault>) -> Result<T> {
+fn decoded<T>(path: &Path, decode: impl Fn(&Path, Vec<u8>) -> Result<T>) -> Result<T> {
     // What is no file of ours is not to be moved.
     files::plain(path)?;
     let bytes = files::read(path, LARGEST_RECORD)?;
     // Whatever a decoder makes of crafted bytes, it is the fault of one file.
-    let decoded = panics::catch(|| decode(bytes));
-    let decoded = decoded.unwrap_or_else(|panic| Err(Fault::Damaged(format!("its decoder panicked: {panic}"))));
-    decoded.map_err(|fault| match fault {
-        Fault::Version(version) => other_version(path, &version),
-        Fault::Damaged(reason) => Error::file(path, store::Error::Damaged(reason)),
-    })
+    let decoded = panics::catch(|| decode(path, bytes));
+    decoded.unwrap_or_else(|panic| Err(codec::damaged(path, format!("its decoder panicked: {panic}"))))
 }
 
 /// An error when a file holds another run than its name says.
@@ -284,8 +280,4 @@ fn named(path: &Path, record: &RunRecord) -> Result<()> {
         return Ok(());
     }
     Err(Error::file(path, store::Error::Misnamed(run_id)))
-}
-
-fn other_version(path: &Path, version: &str) -> Error {
-    store::Error::OtherLayout { path: path.to_owned(), version: version.to_owned() }.into()
 }

@@ -1,6 +1,7 @@
 //! Records ↔ disk: what a run is ([`identity`]), what it left ([`record`]), and files that appear whole or not at all.
 
 pub mod codec;
+pub mod columns;
 mod error;
 pub mod files;
 pub mod folder;

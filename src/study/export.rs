@@ -2,17 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
 use polars::prelude::*;
 
 use super::View;
 use super::points::polars_error;
 use crate::error::{Error, Result};
+use crate::store::columns::{self, ByteArray, Values};
 use crate::store::{RunRecord, files};
 use ssvm::drive::TracePoint;
 
@@ -133,22 +129,16 @@ fn write(
 }
 
 fn parquet(table: &DataFrame) -> std::result::Result<Vec<u8>, Box<dyn std::error::Error>> {
-    let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+    let mut columns = Vec::new();
     for column in table.columns() {
-        let array: ArrayRef = match column.dtype() {
-            DataType::String => Arc::new(column.str()?.iter().collect::<StringArray>()),
-            DataType::Float64 => Arc::new(column.f64()?.iter().collect::<Float64Array>()),
-            _ => Arc::new(column.cast(&DataType::UInt64)?.u64()?.iter().collect::<UInt64Array>()),
+        let values = match column.dtype() {
+            DataType::String => Values::Text(column.str()?.iter().map(|text| text.map(ByteArray::from)).collect()),
+            DataType::Float64 => Values::Real(column.f64()?.iter().collect()),
+            _ => Values::Unsigned(column.cast(&DataType::UInt64)?.u64()?.iter().collect()),
         };
-        columns.push((column.name().as_str(), array));
+        columns.push(columns::Column { name: column.name(), nullable: column.null_count() > 0, values });
     }
-    let batch = RecordBatch::try_from_iter(columns)?;
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut bytes = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties))?;
-    writer.write(&batch)?;
-    writer.close()?;
-    Ok(bytes)
+    Ok(columns::encode(columns, Vec::new())?)
 }
 
 /// A table as CSV with a header; a missing number is an empty field.
