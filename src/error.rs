@@ -45,6 +45,11 @@ impl Error {
         Self::Line { path: path.as_ref().to_owned(), line, reason: reason.into() }
     }
 
+    /// An error in the line of a byte offset of `text`.
+    pub fn offset(path: impl AsRef<Path>, text: &str, offset: usize, reason: impl Into<Reason>) -> Self {
+        Self::line(path, 1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count(), reason)
+    }
+
     /// Wraps an [`std::io::Error`] with the action and the file it belongs to.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_owned();

@@ -20,7 +20,6 @@ use ssvm::settings::{Budget, Cadence, SolverSpec, total_order};
 pub struct ProblemKey {
     /// Name of the data set as in the config, such as `usps-synth:n=500`.
     pub dataset: String,
-    /// Checksum of its content.
     #[serde(rename = "data_checksum")]
     pub checksum: String,
     /// λ, the default resolved.
@@ -39,11 +38,10 @@ impl ProblemKey {
 
     /// What tells problems of one data set name apart, by the names that configs use.
     pub fn facts(&self) -> Facts {
-        let weight = self.pairwise_weight.map_or_else(absent, |weight| weight.to_string());
         facts([
             ("lambda", self.lambda.to_string()),
             ("data", self.checksum.chars().take(8).collect()),
-            ("pairwise_weight", weight),
+            ("pairwise_weight", or_none(self.pairwise_weight)),
         ])
     }
 }
@@ -51,17 +49,12 @@ impl ProblemKey {
 /// Runs that differ in nothing but their seed: one line of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesKey {
-    /// What is solved.
     pub problem: ProblemKey,
-    /// The solver and its parameters.
     pub solver: SolverSpec,
     /// How many seconds a second inside the exact oracle counts.
     pub oracle_cost: OracleCost,
-    /// The clock of the budget and of the times.
     pub clock: ClockKind,
-    /// When the runs stop.
     pub budget: Budget,
-    /// When they are evaluated.
     pub evaluate: Cadence,
     /// Where the times were taken; `None` on a clock that gives the same times everywhere.
     pub environment: Option<EnvironmentKey>,
@@ -76,22 +69,27 @@ impl SeriesKey {
     /// What tells series of one problem and solver name apart, by the names that configs use.
     pub fn facts(&self) -> Facts {
         let Budget { iterations, time_s, oracle_calls, gap, until } = &self.budget;
-        let whole = |limit: &Option<u64>| limit.map_or_else(absent, |limit| limit.to_string());
-        let real = |limit: &Option<f64>| limit.map_or_else(absent, |limit| limit.to_string());
         let mut facts = facts([
             ("clock", self.clock.name().to_owned()),
             ("evaluate", self.evaluate.to_string()),
-            ("iterations", whole(iterations)),
-            ("time_s", real(time_s)),
-            ("oracle_calls", whole(oracle_calls)),
-            ("gap", real(gap)),
+            ("iterations", or_none(*iterations)),
+            ("time_s", or_none(*time_s)),
+            ("oracle_calls", or_none(*oracle_calls)),
+            ("gap", or_none(*gap)),
             ("until", until.name().to_owned()),
         ]);
         if !self.oracle_cost.is_one() {
             facts.insert("oracle_cost".to_owned(), self.oracle_cost.to_string());
         }
-        if let Some(environment) = &self.environment {
-            facts.extend(environment.facts());
+        if let Some(EnvironmentKey { host, jobs, threads, build }) = &self.environment {
+            let jobs = if *jobs == 1 { "isolated".to_owned() } else { jobs.to_string() };
+            let threads = threads.to_string();
+            facts.extend(self::facts([
+                ("host", host.clone()),
+                ("jobs", jobs),
+                ("threads", threads),
+                ("build", build.clone()),
+            ]));
         }
         facts.extend(self.solver.params.iter().map(|(key, value)| (key.clone(), value.to_string())));
         facts
@@ -111,25 +109,16 @@ impl fmt::Display for SeriesKey {
 pub struct EnvironmentKey {
     /// Kind of machine; its name where the kind is not known.
     pub host: String,
-    /// Concurrent workers.
     pub jobs: u64,
-    /// Threads of a run.
     pub threads: u64,
-    /// How the program was built.
     pub build: String,
 }
 
 impl EnvironmentKey {
     fn of(environment: &Environment) -> Self {
-        let Environment { host, host_class, jobs, threads, build, .. } = environment;
-        let host = if host_class.is_empty() { host } else { host_class };
-        Self { host: host.clone(), jobs: (*jobs).max(1), threads: *threads, build: build.clone() }
-    }
-
-    fn facts(&self) -> Facts {
-        let jobs = if self.jobs == 1 { "isolated".to_owned() } else { self.jobs.to_string() };
-        let threads = self.threads.to_string();
-        facts([("host", self.host.clone()), ("jobs", jobs), ("threads", threads), ("build", self.build.clone())])
+        let Environment { jobs, threads, build, .. } = environment;
+        let host = environment.host_kind().to_owned();
+        Self { host, jobs: (*jobs).max(1), threads: *threads, build: build.clone() }
     }
 }
 
@@ -188,17 +177,15 @@ fn facts<const N: usize>(pairs: [(&str, String); N]) -> Facts {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn absent() -> String {
-    "none".to_owned()
+fn or_none(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "none".to_owned(), |value| value.to_string())
 }
 
 impl RunRecord {
-    /// The problem that was solved.
     pub fn problem(&self) -> &ProblemKey {
         &self.identity.problem
     }
 
-    /// The series that the run is a repeat of.
     pub fn series(&self) -> SeriesKey {
         let settings = self.settings();
         SeriesKey {

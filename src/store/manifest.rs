@@ -1,6 +1,7 @@
 //! `manifest.json` of a result folder: which configs were run, by which code, on which host, when, and how much
 //! parallel timing was inflated. Rewritten whole (temporary name, rename) at the start and the end of each `run`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -10,14 +11,11 @@ use super::record::SCHEMA_VERSION;
 use crate::store::files::sha256_hex;
 use ssvm::clock::{ClockKind, OracleCost};
 
-/// The manifest of one result folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Layout of the folder, [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// Every config that was run into this folder, the last one last.
     pub configs: Vec<ConfigText>,
-    /// Every call of `run` on this folder, in order.
     pub sessions: Vec<Session>,
     /// Inflation of parallel against isolated timing, one row per data set and solver.
     pub interference: Vec<Inflation>,
@@ -31,14 +29,10 @@ pub fn paper_cost_key(dataset: &str, clock: ClockKind) -> String {
     format!("{dataset} {}", clock.name())
 }
 
-/// A config as it was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfigText {
-    /// Its `name`.
     pub name: String,
-    /// SHA-256 of the text.
     pub sha256: String,
-    /// The TOML text.
     pub text: String,
 }
 
@@ -47,21 +41,16 @@ pub struct ConfigText {
 pub struct Session {
     /// SHA-256 of its config.
     pub config: String,
-    /// Unix time at the start.
     pub started_unix_s: u64,
-    /// Unix time at the end; absent when the process was killed.
+    /// Absent when the process was killed.
     pub ended_unix_s: Option<u64>,
-    /// Workers.
     pub jobs: u64,
     /// Whether timed work ran one at a time.
     pub isolated: bool,
-    /// The program.
     pub code: Code,
-    /// The machine.
     pub host: Host,
-    /// Runs finished by this call.
     pub finished: u64,
-    /// Runs of this call that ended as failed records.
+    /// Runs that ended as failed records.
     pub failed: u64,
     /// Largest memory the process had, bytes; 0 when unknown.
     #[serde(default)]
@@ -88,7 +77,6 @@ pub struct Code {
     pub version: String,
     /// Commit, `-dirty` appended when the tree had changes; `unknown` outside a repository.
     pub commit: String,
-    /// Compiler.
     pub rustc: String,
     /// Flags, target and profile.
     pub flags: String,
@@ -97,17 +85,12 @@ pub struct Code {
 /// What is known of the machine; empty or zero where it is not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
-    /// Host name.
     pub name: String,
-    /// CPU model.
     pub cpu: String,
     /// Cores this process may use.
     pub cores: u64,
-    /// Threads per core.
     pub threads_per_core: u64,
-    /// Memory in bytes.
     pub memory: u64,
-    /// Operating system and kernel.
     pub os: String,
     /// Frequency governor of the first core.
     pub governor: String,
@@ -139,19 +122,15 @@ impl Host {
 /// Time of the same short work with the other workers busy over its time with the others paused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inflation {
-    /// Data set.
     pub dataset: String,
-    /// Solver.
     pub solver: String,
     /// Workers of the parallel runs.
     pub jobs: u64,
     /// Median of the ratios.
     pub ratio: f64,
-    /// Lower end of its 95 % bootstrap interval.
+    /// Its 95 % bootstrap interval.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
-    /// Ratios behind it.
     pub probes: u64,
     /// The ratios, in the order they were taken.
     #[serde(default)]
@@ -167,34 +146,22 @@ impl Manifest {
                 return Err(Error::OracleCost { key, here: cost, there: known });
             }
         }
-        for new in other.sessions {
-            match self.sessions.iter_mut().find(|old| old.key() == new.key()) {
-                // One was read while it was running.
-                Some(old) if (new.ended_unix_s, new.finished) > (old.ended_unix_s, old.finished) => *old = new,
-                Some(_) => {}
-                None => self.sessions.push(new),
-            }
-        }
-        self.sessions.sort_by(|a, b| a.key().cmp(&b.key()));
-        for new in other.configs {
-            if !self.configs.contains(&new) {
-                self.configs.push(new);
-            }
-        }
-        let last = |config: &ConfigText| {
+        // Of two accounts of one session the later stays: one was read while it was running.
+        self.sessions.extend(other.sessions);
+        let progress = |session: &Session| Reverse((session.ended_unix_s, session.finished));
+        self.sessions.sort_by(|a, b| (a.key(), progress(a)).cmp(&(b.key(), progress(b))));
+        self.sessions.dedup_by(|a, b| a.key() == b.key());
+        self.configs.extend(other.configs);
+        self.configs.sort_by_cached_key(|config| {
             let own = self.sessions.iter().filter(|session| session.config == config.sha256);
-            (own.map(|session| session.started_unix_s).max(), config.sha256.clone())
-        };
-        self.configs.sort_by_cached_key(last);
-        for new in other.interference {
-            let same = |old: &&mut Inflation| (&old.dataset, &old.solver) == (&new.dataset, &new.solver);
-            match self.interference.iter_mut().find(same) {
-                Some(old) if (new.probes, new.ratio.to_bits()) > (old.probes, old.ratio.to_bits()) => *old = new,
-                Some(_) => {}
-                None => self.interference.push(new),
-            }
-        }
-        self.interference.sort_by(|a, b| (&a.dataset, &a.solver).cmp(&(&b.dataset, &b.solver)));
+            (own.map(|session| session.started_unix_s).max(), config.sha256.clone(), config.name.clone())
+        });
+        self.configs.dedup();
+        // Of two measurements of one cell the one with more probes stays.
+        self.interference.extend(other.interference);
+        let cell = |one: &Inflation| (one.dataset.clone(), one.solver.clone());
+        self.interference.sort_by_cached_key(|one| (cell(one), Reverse((one.probes, one.ratio.to_bits()))));
+        self.interference.dedup_by_key(|one| cell(one));
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! What is shipped is part of the program; a `results/optima.toml` in the working folder adds to it. Brackets of one
 //! problem are intersected: the lower bound never falls, the upper bound never rises.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -28,18 +28,14 @@ const HEADER: &str = "\
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Optimum {
-    /// Name of the data set, for people.
+    /// For people; the checksum decides.
     pub dataset: String,
-    /// Checksum of its content.
     pub checksum: String,
-    /// λ.
     pub lambda: f64,
-    /// Weight of the pairwise term, where it is not the data set's own.
+    /// Where it is not the data set's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairwise_weight: Option<f64>,
-    /// The optimum is at least this.
     pub lower: f64,
-    /// The optimum is at most this.
     pub upper: f64,
     /// What found it.
     pub solver: String,
@@ -48,7 +44,6 @@ pub struct Optimum {
 }
 
 impl Optimum {
-    /// Where the optimum lies.
     pub fn bracket(&self) -> Bracket {
         Bracket { lower: self.lower, upper: self.upper }
     }
@@ -56,29 +51,29 @@ impl Optimum {
     fn is_of(&self, checksum: &str, lambda: f64, pairwise_weight: Option<f64>) -> bool {
         self.checksum == checksum && self.lambda == lambda && self.pairwise_weight == pairwise_weight
     }
+
+    fn check(&self) -> Result<(), store::Error> {
+        let Self { dataset, lambda, lower, upper, .. } = self;
+        if !(lambda.is_finite() && *lambda > 0.0) {
+            return Err(store::Error::Lambda(*lambda));
+        }
+        if !(lower.is_finite() && upper.is_finite() && lower <= upper) {
+            return Err(store::Error::EmptyBracket { dataset: dataset.clone(), lower: *lower, upper: *upper });
+        }
+        Ok(())
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    optimum: Vec<Spanned<Optimum>>,
-}
-
-/// Certified optima.
+/// Certified optima, in the order they came.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Store {
-    entries: Vec<Optimum>,
+    pub entries: Vec<Optimum>,
 }
 
 impl Store {
     /// What is shipped, and what a store in the working folder adds.
     pub fn known() -> Result<Self> {
-        Self::beside(Path::new(LOCAL))
-    }
-
-    /// What is shipped, and what the store in this file adds if there is one.
-    pub fn beside(path: &Path) -> Result<Self> {
+        let path = Path::new(LOCAL);
         let mut store = Self::shipped().clone();
         for entry in Self::read(path)?.entries {
             store.add(entry).map_err(|error| Error::file(path, error))?;
@@ -92,80 +87,66 @@ impl Store {
         &STORE
     }
 
-    /// Reads a store; one that is not there is empty.
+    /// Reads a store; one that does not exist is empty.
     pub fn read(path: &Path) -> Result<Self> {
         files::read_text_if_there(path)?.map_or(Ok(Self::default()), |text| Self::parse(path, &text))
     }
 
     /// Checks the text of a store; `path` is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
-        let at = |offset: usize| 1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count();
-        let wrong = |offset, message: String| Error::line(path, at(offset), store::Error::Optimum(message));
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct File {
+            #[serde(default)]
+            optimum: Vec<Spanned<Optimum>>,
+        }
+        let wrong = |offset, reason: String| Error::offset(path, text, offset, store::Error::Optimum(reason));
         let file: File = toml::from_str(text).map_err(|error| {
             wrong(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', ", "))
         })?;
         let mut store = Self::default();
-        for spanned in file.optimum {
-            let offset = spanned.span().start;
-            let new = spanned.into_inner();
-            let Optimum { dataset, lambda, lower, upper, .. } = &new;
-            if !(lambda.is_finite() && *lambda > 0.0) {
-                return Err(wrong(offset, store::Error::Lambda(*lambda).to_string()));
-            }
-            if !(lower.is_finite() && upper.is_finite() && lower <= upper) {
-                return Err(wrong(
-                    offset,
-                    store::Error::EmptyBracket { dataset: dataset.clone(), lower: *lower, upper: *upper }.to_string(),
-                ));
-            }
-            store.add(new).map_err(|error| wrong(offset, error.to_string()))?;
+        for entry in file.optimum {
+            let offset = entry.span().start;
+            let added = entry.get_ref().check().and_then(|()| store.add(entry.into_inner()));
+            added.map_err(|error| wrong(offset, error.to_string()))?;
         }
         Ok(store)
     }
 
-    /// The entries, in the order they came.
-    pub fn entries(&self) -> &[Optimum] {
-        &self.entries
-    }
-
-    /// The bracket of a problem: checksum of its data, λ, and the weight of the pairwise term if it is not the data
-    /// set's own.
+    /// The bracket of a problem; the weight of its pairwise term if it is not the data set's own.
     pub fn find(&self, checksum: &str, lambda: f64, pairwise_weight: Option<f64>) -> Option<Bracket> {
         self.entries.iter().find(|entry| entry.is_of(checksum, lambda, pairwise_weight)).map(Optimum::bracket)
     }
 
     /// Adds what is certain about a problem; returns what is certain now. An error if both cannot be true.
-    pub fn add(&mut self, new: Optimum) -> Result<Bracket> {
+    pub fn add(&mut self, new: Optimum) -> Result<Bracket, store::Error> {
+        let found = new.bracket();
         let known = self.entries.iter_mut().find(|known| known.is_of(&new.checksum, new.lambda, new.pairwise_weight));
-        let Some(known) = known else {
-            let bracket = new.bracket();
+        let Some(entry) = known else {
             self.entries.push(new);
-            return Ok(bracket);
+            return Ok(found);
         };
-        let both = known.bracket().and(new.bracket());
+        let known = entry.bracket();
+        let both = known.and(found);
         if both.lower > both.upper {
-            let (known, found) = (known.bracket(), new.bracket());
-            return Err(store::Error::Brackets { dataset: new.dataset, known, new: found }.into());
+            return Err(store::Error::Brackets { dataset: new.dataset, known, new: found });
         }
-        if both != known.bracket() {
-            *known = Optimum { lower: both.lower, upper: both.upper, ..new };
+        if both != known {
+            *entry = Optimum { lower: both.lower, upper: both.upper, ..new };
         }
         Ok(both)
     }
 
-    /// The text of the store.
-    pub fn text(&self) -> Result<String> {
+    pub fn text(&self) -> Result<String, toml::ser::Error> {
         let mut text = HEADER.to_owned();
         for entry in &self.entries {
-            let body = toml::to_string(entry).map_err(|error| Error::invalid(error.to_string()))?;
-            text += &format!("\n[[optimum]]\n{body}");
+            text += &format!("\n[[optimum]]\n{}", toml::to_string(entry)?);
         }
         Ok(text)
     }
 
-    /// Writes the store whole or not at all.
-    pub fn write(&self, path: &Path) -> Result<PathBuf> {
-        files::write_bytes(path, self.text()?.as_bytes())?;
-        Ok(path.to_owned())
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = self.text().map_err(|error| Error::file(path, error))?;
+        files::write_bytes(path, text.as_bytes())
     }
 }

@@ -15,35 +15,22 @@ use ssvm::settings::RunSettings;
 /// Version of the trace file layout; files of another version are refused by name.
 pub const SCHEMA_VERSION: u32 = 4;
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// It reached a limit of its budget.
     Done(StopReason),
-    /// `timeout_s` ended it. What it measured until then is valid.
-    TimedOut {
-        /// Seconds since its start, with evaluations.
-        after_s: f64,
-    },
-    /// It was aborted before the machine ran out of memory.
-    OutOfMemory {
-        /// How much the process held and how much was left.
-        usage: String,
-    },
+    /// `timeout_s` ended it; the time counts from its start, with evaluations. What it measured until then is valid.
+    TimedOut { after_s: f64 },
+    /// It was aborted before the machine ran out of memory; how much it held and how much was left.
+    OutOfMemory { usage: String },
     /// It failed: a panic, a divergence, bad data, an oracle call that never returned.
     Failed(String),
 }
 
 impl Status {
-    /// Whether the run reached a limit of its budget.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done(_))
-    }
-
-    /// Whether `timeout_s` ended the run.
-    pub fn is_timed_out(&self) -> bool {
-        matches!(self, Self::TimedOut { .. })
     }
 
     /// Why the run ended: the name of the limit, or what went wrong.
@@ -68,14 +55,11 @@ impl Status {
 /// One run: what it was, where it ran, how it ended, what it measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Everything the result depends on.
     pub identity: Identity,
-    /// Repeat number from 0.
+    /// From 0.
     pub repeat: u64,
-    /// Where it ran.
     #[serde(rename = "circumstances")]
     pub environment: Environment,
-    /// How it ended.
     pub status: Status,
     /// What it measured; empty when it failed early.
     #[serde(flatten)]
@@ -83,7 +67,6 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// [`Identity::run_id`].
     pub fn run_id(&self) -> String {
         self.identity.run_id()
     }
@@ -93,17 +76,14 @@ impl RunRecord {
         &self.identity.problem.dataset
     }
 
-    /// Name of the solver.
     pub fn solver(&self) -> &str {
         &self.settings().solver.name
     }
 
-    /// Solver, seed, clock, budget, cadence.
     pub fn settings(&self) -> &RunSettings {
         &self.identity.settings
     }
 
-    /// Evaluations, in order.
     pub fn points(&self) -> &[TracePoint] {
         &self.measured.points
     }
@@ -117,12 +97,6 @@ impl RunRecord {
     /// Whether a pattern of `--only` matches it.
     pub fn matches(&self, pattern: &CellPattern) -> bool {
         pattern.matches(self.dataset(), &self.settings().solver, Some(self.settings().oracle_cost))
-    }
-
-    /// Whether the oracle proved every maximiser: gaps then need no bound for an inexact oracle.
-    pub fn is_exact(&self) -> bool {
-        let exact = |point: &TracePoint| point.oracle_slack <= 0.0 && point.proven >= self.environment.n;
-        self.points().iter().all(exact)
     }
 
     /// What a run of this identity, which is this one's but for the oracle cost, would have left: the steps of a solver that
@@ -155,13 +129,12 @@ pub struct Environment {
     pub n: u64,
     /// Dimension of w.
     pub d: u64,
-    /// Concurrent workers during the run.
+    /// Concurrent workers.
     pub jobs: u64,
     /// Threads that the run might use for oracle calls at one w.
     pub threads: u64,
     /// The core the run was pinned to; −1 when not pinned.
     pub core: i64,
-    /// Host name or description.
     pub host: String,
     /// What kind of machine: [`manifest::Host::class`]. Times of different kinds are not put together.
     #[serde(default)]
@@ -172,15 +145,13 @@ pub struct Environment {
     /// The shard that it was made in, by its folder; empty where there was none. Its session has the rest.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shard: String,
-    /// How the program was built: target, optimisation, flags.
+    /// Target, optimisation, flags.
     #[serde(default)]
     pub build: String,
-    /// Commit of the program.
     pub commit: String,
     /// The run it was computed from: the same steps at another oracle cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub projected_from: Option<String>,
-    /// Unix time at the start.
     pub started_unix_s: u64,
     /// CPU steal during the run, fraction of wall time (0 when unknown).
     pub steal: f64,
@@ -188,10 +159,16 @@ pub struct Environment {
     pub load: f64,
 }
 
+impl Environment {
+    /// The kind of machine; its name where the kind is not known.
+    pub fn host_kind(&self) -> &str {
+        if self.host_class.is_empty() { &self.host } else { &self.host_class }
+    }
+}
+
 /// What was measured in one run. Only the totals are text: a file has columns for evaluations and bytes for histograms.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Evaluations, in order.
     #[serde(skip)]
     pub points: Vec<TracePoint>,
     /// Latency of every exact oracle call, ns.
@@ -200,28 +177,27 @@ pub struct Measured {
     /// Latency of sampled approximate steps, ns.
     #[serde(skip)]
     pub approx_ns: Latencies,
-    /// Totals of the run.
     pub totals: Totals,
 }
 
 /// What is measured once per run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Wall time of solver work, seconds.
+    /// Of solver work.
     pub wall_s: f64,
-    /// CPU time of solver work, seconds.
+    /// Of solver work.
     pub cpu_s: f64,
-    /// Wall time inside exact oracle calls, seconds.
+    /// Inside exact oracle calls.
     pub oracle_wall_s: f64,
-    /// Wall time on the way to an oracle that is a program and back, seconds: no part of the oracle's time.
+    /// On the way to an oracle that is a program and back: no part of the oracle's time.
     #[serde(default)]
     pub pipe_s: f64,
-    /// Estimated cost of the instrument itself, seconds.
+    /// Estimated cost of the instrument itself.
     pub instrument_s: f64,
     /// What was noticed about the oracle.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Wall time of the whole run with evaluation, seconds.
+    /// Of the whole run with evaluation.
     pub total_s: f64,
     /// (seconds, F) at the start of one iteration and after each of its passes, as its observer chose it.
     pub passes: Vec<(f64, f64)>,
@@ -253,7 +229,6 @@ impl Measured {
 pub struct Latencies(pub(crate) Vec<u8>);
 
 impl Latencies {
-    /// Packs a histogram.
     pub fn of(histogram: &Histogram<u64>) -> Result<Self> {
         let mut bytes = Vec::new();
         let wrong = |e| Error::Histogram { action: "stored", reason: format!("{e:?}") };

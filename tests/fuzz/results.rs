@@ -66,7 +66,7 @@ fn read_record(dir: &Path, bytes: &[u8]) -> bool {
     fs::write(runs.join("0123456789abcdef0123.parquet"), bytes).unwrap();
     let contents = Store::open(dir).unwrap().scan(Folder::Runs);
     // A decoder that panics is caught there; what it accepts goes on to code that is not.
-    let decoded = ssvm_bench::store::panics::catch(|| codec::decode(bytes.to_vec()));
+    let decoded = ssvm_bench::store::panics::catch(|| codec::decode(Path::new("x"), bytes.to_vec()));
     let accepted = decoded.is_ok_and(|decoded| {
         decoded.is_ok_and(|record| {
             let _ = (record.measured.oracle_ns.histogram(), record.measured.approx_ns.histogram());

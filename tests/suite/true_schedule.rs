@@ -239,7 +239,8 @@ fn a_run_that_times_out_keeps_its_points() {
     let records = store.scan(Folder::Runs).unwrap().records;
     assert_eq!(records.len(), 1);
     assert!(
-        records[0].status.is_timed_out() && records[0].status.reason().starts_with("timed out after "),
+        matches!(records[0].status, ssvm_bench::store::Status::TimedOut { .. })
+            && records[0].status.reason().starts_with("timed out after "),
         "{:?}",
         records[0].status
     );

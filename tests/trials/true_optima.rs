@@ -284,7 +284,7 @@ fn a_bracket_is_never_worsened() {
     store.add(optimum("a", 1.0, 2.0)).unwrap();
     assert_eq!(store.add(optimum("a", 0.5, 1.8)).unwrap(), Bracket { lower: 1.0, upper: 1.8 });
     assert_eq!(store.add(optimum("a", 1.1, 9.0)).unwrap(), Bracket { lower: 1.1, upper: 1.8 });
-    assert_eq!(store.entries().len(), 1);
+    assert_eq!(store.entries.len(), 1);
     let error = store.add(optimum("a", 1.9, 2.5)).unwrap_err().to_string();
     assert!(error.contains("exclude each other"), "{error}");
     assert_eq!(store.find("a", 1.0 / 7291.0, None), Some(Bracket { lower: 1.1, upper: 1.8 }));
@@ -325,12 +325,12 @@ fn the_command_fills_the_store_and_never_worsens_it() {
     assert!(told.contains("gap") && told.contains("left"), "{told}");
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("lower "));
     let first = Store::read(&path).unwrap();
-    let [entry] = first.entries() else { panic!("{first:?}") };
+    let [entry] = &first.entries[..] else { panic!("{first:?}") };
     assert!(entry.bracket().width() <= 1e-9 && entry.dataset == "usps-synth:n=30" && entry.lambda == 1.0 / 30.0);
     assert!(command(&path, &["--gap", "0.5"]).status.success());
     assert_eq!(Store::read(&path).unwrap(), first, "a wider bracket changes nothing");
     assert!(command(&path, &["--gap", "0.5", "--lambda", "0.5"]).status.success());
-    assert_eq!(Store::read(&path).unwrap().entries().len(), 2, "another λ is another problem");
+    assert_eq!(Store::read(&path).unwrap().entries.len(), 2, "another λ is another problem");
 }
 
 fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
@@ -340,7 +340,7 @@ fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("wide, wider than 1e-9 (time is up; --time gives more)"), "{told}");
-    assert_eq!(Store::read(&path).unwrap().entries().len(), 1, "what is certain is kept");
+    assert_eq!(Store::read(&path).unwrap().entries.len(), 1, "what is certain is kept");
     // Numbers whose rounding is more than what is asked for.
     let file = dir.path().join("large.libsvm");
     let rows: String = (0..20).map(|k| format!("{} 1:{}e9 2:{}e8\n", k % 2 + 1, k + 3, (k * 7) % 11 + 1)).collect();
