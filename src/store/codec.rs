@@ -9,6 +9,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use parquet::file::reader::SerializedFileReader;
 
 use super::columns::{self, ByteArray, Column, Values, wrong};
 use super::record::{Latencies, RunRecord, SCHEMA_VERSION, Status};
@@ -18,22 +19,17 @@ use crate::store::files::sha256_hex;
 use ssvm::drive::TracePoint;
 
 /// Where the values of a column come from, and where they go when a file is read.
-#[derive(Clone, Copy)]
 enum Content {
-    /// The same text in every row.
+    /// The same in every row. It is in the metadata too, from which it is read: a file from before the column was added lacks nothing.
     Text(fn(&RunRecord) -> String),
-    /// The same number in every row.
     Whole(fn(&RunRecord) -> i64),
-    /// The same number in every row.
     Real(fn(&RunRecord) -> f64),
-    /// A count of each evaluation.
+    /// Of each evaluation.
     Count(fn(&TracePoint) -> u64, fn(&mut TracePoint, u64)),
-    /// A number of each evaluation.
-    Value(fn(&TracePoint) -> f64, fn(&mut TracePoint, f64)),
-    /// The same of a solver that has a dual; what it is without one.
-    Dual(fn(&TracePoint) -> f64, fn(&mut TracePoint, f64), f64),
+    /// The last number is what a missing value means.
+    Value(fn(&TracePoint) -> f64, fn(&mut TracePoint, f64), f64),
 }
-use Content::{Count, Dual, Real, Text, Value, Whole};
+use Content::{Count, Real, Text, Value, Whole};
 
 /// The column of a field of an evaluation that is a count.
 macro_rules! count {
@@ -45,7 +41,10 @@ macro_rules! count {
 /// The column of a field of an evaluation that is any other number.
 macro_rules! value {
     ($field:ident) => {
-        (stringify!($field), Value(|point| point.$field, |point, value| point.$field = value))
+        value!($field, NAN)
+    };
+    ($field:ident, $missing:ident) => {
+        (stringify!($field), Value(|point| point.$field, |point, value| point.$field = value, f64::$missing))
     };
 }
 
@@ -66,9 +65,10 @@ const COLUMNS: &[(&str, Content)] = &[
     value!(oracle_time_s),
     value!(approx_time_s),
     value!(primal),
-    ("dual", Dual(|p| p.dual, |p, v| p.dual = v, f64::NEG_INFINITY)),
-    ("dual_solution", Dual(|p| p.dual_solution, |p, v| p.dual_solution = v, f64::NEG_INFINITY)),
-    ("gap", Dual(|p| p.gap, |p, v| p.gap = v, f64::INFINITY)),
+    // A solver may have no dual.
+    value!(dual, NEG_INFINITY),
+    value!(dual_solution, NEG_INFINITY),
+    value!(gap, INFINITY),
     value!(planes_mean),
     count!(planes_max),
     ("jobs", Whole(|r| r.environment.jobs as i64)),
@@ -92,7 +92,6 @@ const COLUMNS: &[(&str, Content)] = &[
     ("oracle_cost", Real(|r| r.settings().oracle_cost.factor())),
 ];
 
-/// Names of the columns, in file order.
 pub fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|(name, _)| *name)
 }
@@ -135,7 +134,7 @@ fn column(name: &'static str, content: &Content, record: &RunRecord) -> Column<'
         Real(get) => Values::Real(vec![Some(get(record)); rows]),
         Count(get, _) => Values::Whole((0..rows).map(|row| Some(get(points.get(row)?) as i64)).collect()),
         // A value that is not finite is no measurement; it is null, so that no reader averages it.
-        Value(get, _) | Dual(get, ..) => {
+        Value(get, ..) => {
             Values::Real((0..rows).map(|row| points.get(row).map(get).filter(|value| value.is_finite())).collect())
         }
     };
@@ -152,42 +151,38 @@ pub struct Head {
 }
 
 /// The record in the bytes of one file; `path` is for messages.
-pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<RunRecord> {
-    let (Head { mut record, .. }, bytes) = head(path, bytes)?;
+pub fn decode(path: &Path, mut bytes: Vec<u8>) -> Result<RunRecord> {
+    let Head { mut record, .. } = decode_head(path, &mut bytes)?;
     let histogram = |key: &str| STANDARD.decode(text(path, &bytes, key)?).map(Latencies).map_err(|e| damaged(path, e));
     record.measured.oracle_ns = histogram(ORACLE_KEY)?;
     record.measured.approx_ns = histogram(APPROX_KEY)?;
-    let points = points(bytes).map_err(|e| damaged(path, format!("not a readable Parquet file ({e})")))?;
-    record.measured.points = points;
+    let points = points(bytes).map_err(|e| damaged(path, format!("not a readable Parquet file ({e})")));
+    record.measured.points = points?;
     Ok(record)
 }
 
-/// The same without evaluations and histograms: no Parquet is parsed, the texts are looked up, which many files need.
-pub fn decode_head(path: &Path, bytes: Vec<u8>) -> Result<Head> {
-    head(path, bytes).map(|(head, _)| head)
+/// The same without evaluations and histograms: no Parquet is parsed, the texts are looked up, which many files need. Nothing
+/// is read from bytes that do not match their digest, which is zeros afterwards.
+pub fn decode_head(path: &Path, bytes: &mut [u8]) -> Result<Head> {
+    let place = digest_place(bytes).ok_or_else(|| damaged(path, "not a complete trace file of this program"))?;
+    let written = bytes[place.clone()].to_vec();
+    bytes[place].copy_from_slice(NO_DIGEST.as_bytes());
+    let digest = sha256_hex(bytes);
+    if digest.as_bytes() != written {
+        return Err(damaged(path, "its content does not match its checksum"));
+    }
+    let version = text(path, bytes, VERSION_KEY)?;
+    if version != SCHEMA_VERSION.to_string() {
+        return Err(store::Error::OtherLayout { path: path.to_owned(), version: version.to_owned() }.into());
+    }
+    let mut record: RunRecord = serde_json::from_str(text(path, bytes, FACTS_KEY)?).map_err(|e| damaged(path, e))?;
+    record.status = typed(record.status);
+    Ok(Head { record, digest })
 }
 
 /// What is wrong with a file whose bytes are not those that were written.
 pub fn damaged(path: &Path, reason: impl ToString) -> Error {
     Error::file(path, store::Error::Damaged(reason.to_string()))
-}
-
-/// The head, and the bytes with zeros in the place of the digest. Nothing is read from bytes that do not match it.
-fn head(path: &Path, mut bytes: Vec<u8>) -> Result<(Head, Vec<u8>)> {
-    let place = digest_place(&bytes).ok_or_else(|| damaged(path, "not a complete trace file of this program"))?;
-    let written = bytes[place.clone()].to_vec();
-    bytes[place].copy_from_slice(NO_DIGEST.as_bytes());
-    let digest = sha256_hex(&bytes);
-    if digest.as_bytes() != written {
-        return Err(damaged(path, "its content does not match its checksum"));
-    }
-    let version = text(path, &bytes, VERSION_KEY)?;
-    if version != SCHEMA_VERSION.to_string() {
-        return Err(store::Error::OtherLayout { path: path.to_owned(), version: version.to_owned() }.into());
-    }
-    let mut record: RunRecord = serde_json::from_str(text(path, &bytes, FACTS_KEY)?).map_err(|e| damaged(path, e))?;
-    record.status = typed(record.status);
-    Ok((Head { record, digest }, bytes))
 }
 
 /// A status as it is today: version 0.1.0 stored a timeout as a failure with the message `timed out after 2.50 s`.
@@ -234,35 +229,32 @@ fn value_place(bytes: &[u8], key: &str) -> Option<Range<usize>> {
 
 /// The evaluations of a file.
 fn points(bytes: Vec<u8>) -> parquet::errors::Result<Vec<TracePoint>> {
-    let file = columns::Reader::new(bytes)?;
-    let iterations = file.whole("iteration")?;
+    let file = SerializedFileReader::new(bytes.into())?;
+    let Values::Whole(iterations) = columns::read(&file, "iteration")? else { return Err(wrong("iteration")) };
     // Without an iteration the row says only that the run has no evaluation.
     if iterations == [None] {
         return Ok(Vec::new());
     }
     let mut points = vec![TracePoint::default(); iterations.len()];
     for (name, content) in COLUMNS {
-        let rows = match *content {
-            // What is the same in every row is in the metadata: a file from before the column was added lacks nothing.
-            Text(_) | Whole(_) | Real(_) => continue,
-            Count(_, set) => {
-                let values = file.whole(name)?;
-                for (point, value) in points.iter_mut().zip(&values) {
-                    set(point, value.and_then(|count| count.try_into().ok()).ok_or_else(|| wrong(name))?);
+        match content {
+            Text(_) | Whole(_) | Real(_) => {}
+            Count(_, set) => match columns::read(&file, name)? {
+                Values::Whole(values) if values.len() == points.len() => {
+                    for (point, value) in points.iter_mut().zip(values) {
+                        set(point, value.and_then(|count| count.try_into().ok()).ok_or_else(|| wrong(name))?);
+                    }
                 }
-                values.len()
-            }
-            Value(_, set) | Dual(_, set, _) => {
-                let values = file.real(name)?;
-                let missing = if let Dual(.., missing) = content { *missing } else { f64::NAN };
-                for (point, value) in points.iter_mut().zip(&values) {
-                    set(point, value.unwrap_or(missing));
+                _ => return Err(wrong(name)),
+            },
+            Value(_, set, missing) => match columns::read(&file, name)? {
+                Values::Real(values) if values.len() == points.len() => {
+                    for (point, value) in points.iter_mut().zip(values) {
+                        set(point, value.unwrap_or(*missing));
+                    }
                 }
-                values.len()
-            }
-        };
-        if rows != points.len() {
-            return Err(wrong(name));
+                _ => return Err(wrong(name)),
+            },
         }
     }
     Ok(points)
@@ -371,11 +363,11 @@ mod tests {
         for points in [0, 1, 300] {
             let run = record(points);
             let bytes = encode(&run).unwrap();
-            let Head { record, digest } = decode_head(Path::new("x"), bytes.clone()).unwrap();
+            let Head { record, digest } = decode_head(Path::new("x"), &mut bytes.clone()).unwrap();
             let measured = Measured { totals: run.measured.totals.clone(), ..Measured::default() };
             assert_eq!(record, RunRecord { measured, ..run });
             assert!(String::from_utf8_lossy(&bytes).contains(&digest));
-            assert!(decode_head(Path::new("x"), bytes[1..].to_vec()).is_err());
+            assert!(decode_head(Path::new("x"), &mut bytes[1..].to_vec()).is_err());
         }
     }
 
@@ -412,8 +404,9 @@ mod tests {
     fn what_is_not_finite_is_null() {
         let mut run = record(2);
         run.measured.points[1].primal = f64::INFINITY;
-        let file = columns::Reader::new(encode(&run).unwrap()).unwrap();
-        assert_eq!(file.real("primal").unwrap(), [Some(1.0), None]);
+        let file = SerializedFileReader::new(bytes::Bytes::from(encode(&run).unwrap())).unwrap();
+        let Values::Real(primal) = columns::read(&file, "primal").unwrap() else { panic!("no real numbers") };
+        assert_eq!(primal, [Some(1.0), None]);
         assert!(decode(encode(&run).unwrap()).unwrap().points()[1].primal.is_nan());
         run.identity.settings.seed = u64::MAX;
         assert!(encode(&run).unwrap_err().to_string().contains("seed"));
@@ -443,7 +436,7 @@ mod tests {
 
     #[test]
     fn other_readers_see_text_and_nullable_numbers() {
-        use parquet::file::reader::{FileReader, SerializedFileReader};
+        use parquet::file::reader::FileReader;
         let reader = SerializedFileReader::new(bytes::Bytes::from(encode(&record(2)).unwrap())).unwrap();
         let mut schema = Vec::new();
         parquet::schema::printer::print_schema(&mut schema, reader.metadata().file_metadata().schema());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int64Type};
@@ -81,39 +82,19 @@ fn write<T: DataType>(
     column.close()
 }
 
-/// The columns of a file, by name.
-pub struct Reader(SerializedFileReader<bytes::Bytes>);
-
-impl Reader {
-    pub fn new(bytes: Vec<u8>) -> Result<Self> {
-        Ok(Self(SerializedFileReader::new(bytes.into())?))
-    }
-
-    pub fn whole(&self, name: &str) -> Result<Vec<Option<i64>>> {
-        self.read(name, |column| match column {
-            ColumnReader::Int64ColumnReader(column) => Some(values(column)),
-            _ => None,
-        })
-    }
-
-    pub fn real(&self, name: &str) -> Result<Vec<Option<f64>>> {
-        self.read(name, |column| match column {
-            ColumnReader::DoubleColumnReader(column) => Some(values(column)),
-            _ => None,
-        })
-    }
-
-    /// The values of a column; an error when it is missing or of another type.
-    fn read<T>(&self, name: &str, typed: fn(ColumnReader) -> Option<Result<Vec<Option<T>>>>) -> Result<Vec<Option<T>>> {
-        let columns = self.0.metadata().file_metadata().schema_descr().columns();
-        let index = columns.iter().position(|column| column.name() == name).ok_or_else(|| wrong(name))?;
-        let mut all = Vec::new();
-        for group in 0..self.0.num_row_groups() {
-            let column = self.0.get_row_group(group)?.get_column_reader(index)?;
-            all.extend(typed(column).ok_or_else(|| wrong(name))??);
+/// A column of numbers, by its name; an error when it is missing or of another type.
+pub fn read(file: &SerializedFileReader<Bytes>, name: &str) -> Result<Values> {
+    let columns = file.metadata().file_metadata().schema_descr().columns();
+    let index = columns.iter().position(|column| column.name() == name).ok_or_else(|| wrong(name))?;
+    let (mut whole, mut real) = (Vec::new(), Vec::new());
+    for group in 0..file.num_row_groups() {
+        match file.get_row_group(group)?.get_column_reader(index)? {
+            ColumnReader::Int64ColumnReader(column) => whole.extend(values(column)?),
+            ColumnReader::DoubleColumnReader(column) => real.extend(values(column)?),
+            _ => return Err(wrong(name)),
         }
-        Ok(all)
     }
+    Ok(if whole.is_empty() { Values::Real(real) } else { Values::Whole(whole) })
 }
 
 /// A column that is not as it was written.

@@ -24,13 +24,13 @@ const LARGEST_RECORD: u64 = 1 << 30;
 /// The folder of the result folders of shards.
 pub const SHARDS: &str = "shards";
 
-/// Handle of a result folder.
 #[derive(Clone, Debug)]
 pub struct Store {
     dir: PathBuf,
 }
 
-/// The right to write into a folder; given back when dropped or when the process ends, however it ends.
+/// The right to write into a folder; given back when dropped or when the process ends, however it ends. The folder itself is
+/// locked: whatever is deleted in it, a second writer is refused.
 #[derive(Debug)]
 pub struct WriteLock {
     _folder: File,
@@ -46,18 +46,12 @@ pub enum Folder {
 }
 
 impl Folder {
-    fn folder(self) -> &'static str {
+    /// The name of the folder, and the extension of its files: only runs of the plan end in `.parquet`, so that even a
+    /// recursive glob reads nothing twice.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Runs => "runs",
-            Self::Stale => "stale",
-        }
-    }
-
-    /// Only runs of the plan end in `.parquet`, so that even a recursive glob reads nothing twice.
-    fn extension(self) -> &'static str {
-        match self {
-            Self::Runs => "parquet",
-            Self::Stale => "stale",
+            Self::Runs => ("runs", "parquet"),
+            Self::Stale => ("stale", "stale"),
         }
     }
 }
@@ -71,12 +65,10 @@ pub struct Contents {
     pub damaged: Vec<Damage>,
 }
 
-/// One file that could not be used.
+/// One file that could not be used: what is wrong and what to do.
 #[derive(Debug)]
 pub struct Damage {
-    /// The file.
     pub path: PathBuf,
-    /// What is wrong and what to do.
     pub error: Error,
 }
 
@@ -102,10 +94,17 @@ impl Store {
         let store = Self { dir: dir.as_ref().to_owned() };
         let runs = store.folder(Folder::Runs);
         files::make_folder(&runs)?;
-        let lock = lock(&store.dir)?;
+        let folder = File::open(&store.dir).map_err(Error::io("open", &store.dir))?;
+        folder.try_lock().map_err(|refused| {
+            let reason = match refused {
+                TryLockError::WouldBlock => store::Error::Locked,
+                TryLockError::Error(reason) => store::Error::NoLock(reason),
+            };
+            Error::file(&store.dir, reason)
+        })?;
         files::remove_leftovers(&store.dir)?;
         files::remove_leftovers(&runs)?;
-        Ok((store, lock))
+        Ok((store, WriteLock { _folder: folder }))
     }
 
     /// A folder with one writer by construction, because its name is unique: no lock, which a network file system may lack.
@@ -124,7 +123,6 @@ impl Store {
         Ok(store)
     }
 
-    /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -136,7 +134,6 @@ impl Store {
         files::write_bytes(&path, &bytes)
     }
 
-    /// Reads one record.
     pub fn read(&self, kind: Folder, run_id: &str) -> Result<RunRecord> {
         read_file(&self.path(kind, run_id))
     }
@@ -145,7 +142,8 @@ impl Store {
     pub fn files(&self, kind: Folder) -> Result<Vec<PathBuf>> {
         let folder = self.folder(kind);
         let mut paths = if folder.is_dir() { files::list(&folder)? } else { Vec::new() };
-        paths.retain(|path| path.extension().is_some_and(|e| e == kind.extension()));
+        let (_, extension) = kind.names();
+        paths.retain(|path| path.extension().is_some_and(|e| e == extension));
         Ok(paths)
     }
 
@@ -206,7 +204,6 @@ impl Store {
         serde_json::from_str(&text).map_err(broken)
     }
 
-    /// Replaces the manifest.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
         let path = self.manifest_path();
         let mut text = serde_json::to_string_pretty(manifest).map_err(|e| Error::file(&path, e))?;
@@ -214,28 +211,16 @@ impl Store {
         files::write_bytes(&path, text.as_bytes())
     }
 
-    /// The file of a run.
     pub fn path(&self, kind: Folder, run_id: &str) -> PathBuf {
-        self.folder(kind).join(format!("{run_id}.{}", kind.extension()))
+        self.folder(kind).join(format!("{run_id}.{}", kind.names().1))
     }
 
     fn folder(&self, kind: Folder) -> PathBuf {
-        self.dir.join(kind.folder())
+        self.dir.join(kind.names().0)
     }
 
-    /// The file of the manifest.
     pub fn manifest_path(&self) -> PathBuf {
         self.dir.join("manifest.json")
-    }
-}
-
-/// The folder itself is locked: whatever is deleted in it, a second writer is refused.
-fn lock(dir: &Path) -> Result<WriteLock> {
-    let folder = File::open(dir).map_err(Error::io("open", dir))?;
-    match folder.try_lock() {
-        Ok(()) => Ok(WriteLock { _folder: folder }),
-        Err(TryLockError::WouldBlock) => Err(Error::file(dir, store::Error::Locked)),
-        Err(TryLockError::Error(reason)) => Err(Error::file(dir, store::Error::NoLock(reason))),
     }
 }
 
@@ -253,31 +238,28 @@ pub fn records_read() -> u64 {
 
 /// Reads one file of a run.
 pub fn read_file(path: &Path) -> Result<RunRecord> {
-    let record = decoded(path, codec::decode)?;
+    let record = decoded(path, |bytes| codec::decode(path, bytes))?;
     RECORDS_READ.fetch_add(1, Ordering::Relaxed);
     named(path, &record).map(|()| record)
 }
 
 /// Reads what a file says of its run without the evaluations, at a fraction of the cost.
 pub fn read_head(path: &Path) -> Result<Head> {
-    let head = decoded(path, codec::decode_head)?;
+    let head = decoded(path, |mut bytes| codec::decode_head(path, &mut bytes))?;
     named(path, &head.record).map(|()| head)
 }
 
-fn decoded<T>(path: &Path, decode: impl Fn(&Path, Vec<u8>) -> Result<T>) -> Result<T> {
+fn decoded<T>(path: &Path, decode: impl Fn(Vec<u8>) -> Result<T>) -> Result<T> {
     // What is no file of ours is not to be moved.
     files::plain(path)?;
     let bytes = files::read(path, LARGEST_RECORD)?;
     // Whatever a decoder makes of crafted bytes, it is the fault of one file.
-    let decoded = panics::catch(|| decode(path, bytes));
+    let decoded = panics::catch(|| decode(bytes));
     decoded.unwrap_or_else(|panic| Err(codec::damaged(path, format!("its decoder panicked: {panic}"))))
 }
 
 /// An error when a file holds another run than its name says.
 fn named(path: &Path, record: &RunRecord) -> Result<()> {
     let run_id = record.run_id();
-    if path.file_stem().and_then(|stem| stem.to_str()) == Some(&run_id) {
-        return Ok(());
-    }
-    Err(Error::file(path, store::Error::Misnamed(run_id)))
+    if stem(path) == run_id { Ok(()) } else { Err(Error::file(path, store::Error::Misnamed(run_id))) }
 }

@@ -4,6 +4,8 @@ pub mod faults;
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -12,11 +14,16 @@ use tempfile::NamedTempFile;
 
 use crate::{Error, Result, store};
 
-/// How temporary names begin. A leading dot hides them from readers that take every file of a folder.
+/// How temporary names begin, before random letters and digits. A leading dot hides them from readers that take every file of a
+/// folder.
 const TEMPORARY: &str = ".part-";
-
-/// Random letters and digits behind it.
 const RANDOM: usize = 12;
+
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY).rand_bytes(RANDOM);
+    builder
+}
 
 /// The folder that a file is in.
 fn folder_of(path: &Path) -> &Path {
@@ -54,7 +61,6 @@ pub fn write_error(path: &Path) -> impl Fn(io::Error) -> Error {
     }
 }
 
-/// Makes a folder and those above it.
 pub fn make_folder(folder: &Path) -> Result<()> {
     let made = faults::call().and_then(|()| fs::create_dir_all(folder));
     made.map_err(Error::io("create the folder", folder))
@@ -79,12 +85,11 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut Draft) -> io::Resul
     if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_symlink() && !there.is_dir()) {
         return Err(Error::file(path, store::Error::NotAFile));
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY).rand_bytes(RANDOM);
+    let mut builder = temporary();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let temporary = faults::call().and_then(|()| builder.tempfile_in(folder));
-    let mut draft = Draft { file: temporary.map_err(Error::io("create a file in", folder))? };
+    let file = faults::call().and_then(|()| builder.tempfile_in(folder));
+    let mut draft = Draft { file: file.map_err(Error::io("create a file in", folder))? };
     let failed = write_error(path);
     write(&mut draft).map_err(&failed)?;
     faults::call().and_then(|()| draft.file.as_file().sync_all()).map_err(&failed)?;
@@ -106,10 +111,7 @@ pub fn place(from: &Path, to: &Path) -> Result<()> {
     if number(from).is_some_and(|from| Some(from) == number(to)) {
         return Ok(());
     }
-    let folder = folder_of(to);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY).rand_bytes(RANDOM);
-    let linked = faults::call().and_then(|()| builder.make_in(folder, |name| fs::hard_link(from, name)));
+    let linked = faults::call().and_then(|()| temporary().make_in(folder_of(to), |name| fs::hard_link(from, name)));
     match linked {
         Ok(linked) => {
             let renamed = faults::call().and_then(|()| linked.into_temp_path().persist(to).map_err(|e| e.error));
@@ -121,15 +123,10 @@ pub fn place(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// What a file is, whatever its names: device and number. `None` where the system has no such number.
-#[cfg(unix)]
 pub fn number(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
-}
-
-/// What a file is, whatever its names. `None`: this system has no such number.
-#[cfg(not(unix))]
-pub fn number(_: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    return fs::metadata(path).ok().map(|there| (MetadataExt::dev(&there), MetadataExt::ino(&there)));
+    #[cfg(not(unix))]
     None
 }
 
@@ -160,7 +157,6 @@ pub fn sync(folder: &Path) -> Result<()> {
     sync_folder(folder).map_err(write_error(folder))
 }
 
-/// Removes a file.
 pub fn remove(path: &Path) -> Result<()> {
     faults::call().and_then(|()| fs::remove_file(path)).map_err(Error::io("remove", path))
 }
@@ -183,8 +179,7 @@ pub fn try_file(path: &Path) -> Result<()> {
     if !folder.is_dir() {
         return Err(Error::file(path, store::Error::NoFolder(folder.to_owned())));
     }
-    let probe = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(RANDOM).tempfile_in(folder);
-    probe.map(drop).map_err(Error::io("write", path))
+    temporary().tempfile_in(folder).map(drop).map_err(Error::io("write", path))
 }
 
 /// Removes what killed writers left in a folder: only plain files with names that [`write_atomically`] makes.
@@ -226,7 +221,6 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file.
 pub fn read_text(path: &Path) -> Result<String> {
     let bytes = read(path, LONGEST_TEXT)?;
     String::from_utf8(bytes).map_err(|_| Error::file(path, store::Error::NotText))
@@ -240,35 +234,32 @@ pub fn read_text_if_there(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Lower-case hex SHA-256 of some bytes.
+/// In lower-case hex, as all checksums here.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of everything a reader gives, in lower-case hex, and the number of bytes.
+/// SHA-256 of everything a reader gives, and the number of bytes.
 pub fn sha256(mut reader: impl Read) -> io::Result<(String, u64)> {
-    let mut hash = Sha256::new();
-    let mut block = vec![0; 1 << 16];
-    let mut total = 0;
+    let (mut hash, mut total, mut block) = (Sha256::new(), 0, vec![0; 1 << 16]);
     loop {
-        let n = match reader.read(&mut block) {
+        match reader.read(&mut block) {
             Ok(0) => return Ok((hex(&hash.finalize()), total)),
-            Ok(n) => n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(n) => {
+                hash.update(&block[..n]);
+                total += n as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
-        };
-        hash.update(&block[..n]);
-        total += n as u64;
+        }
     }
 }
 
-/// SHA-256 of a file in lower-case hex.
 pub fn sha256_file(path: &Path) -> Result<String> {
     let file = File::open(path).map_err(Error::io("read", path))?;
     sha256(file).map(|(hash, _)| hash).map_err(Error::io("read", path))
 }
 
-/// Bytes as lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |text, b| text + &format!("{b:02x}"))
 }
