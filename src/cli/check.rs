@@ -22,7 +22,6 @@ use crate::store::folder::{Folder, Store};
 use crate::store::identity::{CODE_VERSION, Identity};
 use crate::store::manifest::Manifest;
 
-/// Arguments of `check`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Example:\n  ssvm-bench run --config ci --out target/ci\n  \
     ssvm-bench check target/ci --baseline results/baseline/ci.toml\n  \
@@ -62,51 +61,35 @@ pub struct OutputArgs {
     bencher: Option<PathBuf>,
 }
 
-/// Renders findings under a title.
-type Renderer = fn(&str, &[Finding]) -> String;
-
-/// The files to write, each with its format.
-pub(super) struct Outputs(Vec<(PathBuf, Renderer)>);
-
 impl OutputArgs {
     /// Tries the folder of every file: a wrong path must not cost the measurement.
-    pub(super) fn open(&self) -> anyhow::Result<Outputs> {
-        type Writer = fn(&str, &[Finding]) -> String;
-        let wanted: [(&Option<PathBuf>, Writer); 3] = [
-            (&self.junit, output::junit),
-            (&self.github_benchmark, |_, findings| output::github_benchmark(findings)),
-            (&self.bencher, |_, findings| output::bencher(findings)),
-        ];
-        let mut outputs = Vec::new();
-        for (path, format) in wanted {
-            if let Some(path) = path {
-                files::try_folder(path)?;
-                outputs.push((path.clone(), format));
-            }
-        }
-        Ok(Outputs(outputs))
+    pub(super) fn check(&self) -> crate::Result<()> {
+        [&self.junit, &self.github_benchmark, &self.bencher]
+            .into_iter()
+            .flatten()
+            .try_for_each(|p| files::try_folder(p))
     }
-}
 
-impl Outputs {
     /// Writes the files and the step summary, prints the table, gives the verdict.
-    pub(super) fn write(self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
-        for (path, format) in self.0 {
-            files::write_bytes(&path, format(title, findings).as_bytes())?;
+    pub(super) fn write(&self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
+        if let Some(path) = &self.junit {
+            files::write_bytes(path, output::junit(title, findings).as_bytes())?;
         }
-        if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) {
+        if let Some(path) = &self.github_benchmark {
+            files::write_bytes(path, output::github_benchmark(findings).as_bytes())?;
+        }
+        if let Some(path) = &self.bencher {
+            files::write_bytes(path, output::bencher(findings).as_bytes())?;
+        }
+        if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
             let file = File::options().append(true).create(true).open(&path);
             file.and_then(|mut file| writeln!(file, "{}", words::markdown(title, findings)))
-                .with_context(|| cannot_write(&path))?;
+                .with_context(|| format!("cannot write {}", path.display()))?;
         }
         print(&words::text(findings))?;
         let failed = findings.iter().any(|finding| finding.judgement.fails());
         Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
     }
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}", path.display())
 }
 
 /// The sound records of a folder; an error when a file is damaged or there is none.
@@ -122,9 +105,8 @@ pub(super) fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
     Ok(contents.records)
 }
 
-/// Runs the command.
 pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
-    let outputs = args.outputs.open()?;
+    args.outputs.check()?;
     let store = Store::open(&args.results)?;
     let records = records(&store)?;
     let cells = measure::cells(&records)?;
@@ -162,7 +144,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
         (Some(Err(reason)), old) => findings.extend(instructions::not_judged(old.as_ref(), &reason)),
         _ => {}
     }
-    let verdict = outputs.write("Regression gate", &findings)?;
+    let verdict = args.outputs.write("Regression gate", &findings)?;
     advise(args, &baseline, &findings);
     Ok(verdict)
 }

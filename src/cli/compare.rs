@@ -17,7 +17,6 @@ use crate::store::folder::Store;
 use crate::text::change;
 use ssvm::solver::SolverInfo;
 
-/// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Example:\n  ssvm-bench compare results/before results/after\n  \
     ssvm-bench compare --against target/baseline/ssvm-bench\n  \
@@ -74,7 +73,6 @@ fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Runs the command.
 pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     for solver in args.cell.iter().map(|cell| &cell.solver).chain(&args.versus) {
         SolverInfo::find(catalog.solvers(), solver)?;
@@ -85,7 +83,7 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict>
         threshold: args.noise_threshold,
         seed: args.seed,
     };
-    let outputs = args.outputs.open()?;
+    args.outputs.check()?;
     let (title, findings) = match args.folders.as_slice() {
         [old, new] => {
             let (old, new) = (records(&Store::open(old)?)?, records(&Store::open(new)?)?);
@@ -93,7 +91,7 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict>
         }
         _ => ("Comparison of builds", interleaved(args, &design)?),
     };
-    outputs.write(title, &findings)
+    args.outputs.write(title, &findings)
 }
 
 fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Finding>> {
@@ -103,7 +101,9 @@ fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Findin
             format!("cannot find {}; build the version to compare with and keep a copy of it", binary.display())
         })?,
         (None, Some(_)) => this.clone(),
-        (None, None) => bail!("what to compare? Two result folders, --against BINARY, or --versus SOLVER with --cell"),
+        (None, None) => {
+            bail!("nothing to compare; name two result folders, --against BINARY, or --versus SOLVER with --cell")
+        }
     };
     let workloads = if args.cell.is_empty() {
         workload::standard()

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::measure::{self, Runs, Values};
-use super::{Cell, Metric, Place, Quantity};
+use super::{Cell, Metric, Quantity};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::store::files;
@@ -30,9 +30,7 @@ pub struct Provenance {
     pub config: String,
     /// Crate version and hash of the sources that results depend on.
     pub code: String,
-    /// Commit.
     pub commit: String,
-    /// Compiler.
     pub rustc: String,
     /// Target and flags.
     pub flags: String,
@@ -45,7 +43,6 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Of a build, for a config.
     pub fn new(config: &str, code: &Code) -> Self {
         let Code { version, commit, rustc, flags } = code.clone();
         Self { config: config.to_owned(), code: version, commit, rustc, flags, ..Self::default() }
@@ -68,19 +65,16 @@ pub fn last_config(manifest: &Manifest) -> Option<&ConfigText> {
     manifest.configs.iter().find(|config| config.sha256 == session.config)
 }
 
-/// Instruction counts and what they hold for: one compiler, one kind of CPU, one valgrind.
+/// Counted instructions of solver work, and what they hold for: one compiler, one kind of CPU, one valgrind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// Which program made them.
     pub provenance: Provenance,
-    /// Instructions of solver work.
     pub counts: BTreeMap<Cell, u64>,
 }
 
 /// What a baseline file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baseline {
-    /// Which program made the numbers.
     pub provenance: Provenance,
     /// The metrics of every cell; no value is missing.
     pub cells: BTreeMap<Cell, Values>,
@@ -118,7 +112,7 @@ impl Baseline {
 
     /// Takes the numbers of one cell from its runs; gap targets are chosen again.
     pub fn set(&mut self, cell: &Cell, runs: &Runs<'_>, wanted: &[f64]) -> Result<()> {
-        let values = measure::values(runs, &measure::targets(runs, wanted));
+        let values = measure::values(runs, &measure::targets(runs, wanted, 1.0));
         for (metric, per_repeat) in &values.metrics {
             if let Some(repeat) = per_repeat.iter().position(Option::is_none) {
                 return Err(gate::Error::Unmeasured { cell: cell.clone(), repeat, metric: *metric }.into());
@@ -128,33 +122,23 @@ impl Baseline {
         Ok(())
     }
 
-    /// The gap targets of a cell, widest first.
-    pub fn targets(&self, cell: &Cell) -> Vec<f64> {
-        let mut gaps = Vec::new();
-        for metric in self.cells.get(cell).into_iter().flat_map(|values| values.metrics.keys()) {
-            if let Place::Gap(gap) = metric.place {
-                gaps.push(gap);
-            }
-        }
-        gaps.dedup();
-        gaps
-    }
-
     /// The text of the file: numbers as they are read back exactly.
     pub fn text(&self) -> String {
-        let mut text = format!("{HEADER}format = {FORMAT}\n\n[provenance]\n{}", self.provenance.text());
-        text +=
-            "\n# Data and settings of every run, hashed: numbers are only compared with numbers made from the same.\n";
-        text += "[inputs]\n";
+        let mut text = format!(
+            "{HEADER}format = {FORMAT}\n\n[provenance]\n{}\n# Data and settings of every run, hashed: numbers are only compared \
+             with numbers made from the same.\n[inputs]\n",
+            self.provenance.text()
+        );
         for (cell, values) in &self.cells {
             let inputs: Vec<String> = values.inputs.iter().map(|input| quoted(input)).collect();
             text += &format!("{} = [{}]\n", quoted(&cell_key(cell)), inputs.join(", "));
         }
         text += "\n[values]\n";
         for (cell, values) in &self.cells {
-            for (metric, per_repeat) in &values.metrics {
+            for (Metric { gap, quantity }, per_repeat) in &values.metrics {
                 let numbers: Vec<String> = per_repeat.iter().flatten().map(|value| number(*value)).collect();
-                let name = format!("{} {}", cell_key(cell), metric_key(*metric));
+                let place = gap.map_or("end".to_owned(), |gap| gap.to_string());
+                let name = format!("{} {place} {}", cell_key(cell), quantity.name());
                 text += &format!("{} = [{}]\n", quoted(&name), numbers.join(", "));
             }
         }
@@ -168,7 +152,6 @@ impl Baseline {
         text
     }
 
-    /// Reads a file.
     pub fn load(path: &Path) -> Result<Self> {
         let text = files::read_text_if_there(path)?.ok_or_else(|| Error::file(path, gate::Error::NoBaseline))?;
         Self::parse(path, &text)
@@ -177,15 +160,15 @@ impl Baseline {
     /// Parses the text of a file; `path` is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let wire: Wire = toml::from_str(text).map_err(|error| {
-            let line = 1 + text.bytes().take(error.span().map_or(0, |span| span.start)).filter(|b| *b == b'\n').count();
-            Error::line(path, line, gate::Error::NotABaseline(error.message().trim().replace('\n', ", ")))
+            let reason = gate::Error::NotABaseline(error.message().trim().replace('\n', ", "));
+            Error::offset(path, text, error.span().map_or(0, |span| span.start), reason)
         })?;
         if wire.format != FORMAT {
             return Err(Error::file(path, gate::Error::Layout { found: wire.format, read: FORMAT }));
         }
-        let at = |name: &str, what: gate::Error| {
+        let at = |name: &str, reason: gate::Error| {
             let line = text.lines().position(|line| line.starts_with(&quoted(name))).map_or(0, |line| line + 1);
-            Error::line(path, line, what)
+            Error::line(path, line, reason)
         };
         let cell = |name: &str| Cell::parse(name).ok_or_else(|| at(name, gate::Error::NotACell(name.to_owned())));
         let mut baseline = Self { provenance: wire.provenance, ..Self::default() };
@@ -193,17 +176,16 @@ impl Baseline {
             baseline.cells.insert(cell(&name)?, Values { inputs, metrics: BTreeMap::new() });
         }
         for (name, numbers) in wire.values {
-            let Some((cell, metric)) = metric_of(&name) else {
-                return Err(at(&name, gate::Error::NotAMetric(name.clone())));
-            };
+            let metric = metric_of(&name).ok_or_else(|| at(&name, gate::Error::NotAMetric(name.clone())));
+            let (cell, metric) = metric?;
             let Some(values) = baseline.cells.get_mut(&cell) else {
                 return Err(at(&name, gate::Error::NoInputs(cell)));
             };
-            if numbers.len() != values.inputs.len() {
-                let repeats = values.inputs.len();
+            let (values, repeats) = (&mut values.metrics, values.inputs.len());
+            if numbers.len() != repeats {
                 return Err(at(&name, gate::Error::Repeats { values: numbers.len(), repeats }));
             }
-            values.metrics.insert(metric, numbers.into_iter().map(Some).collect());
+            values.insert(metric, numbers.into_iter().map(Some).collect());
         }
         if let Some(WireCounts { provenance, counts }) = wire.instructions {
             let counts = counts.iter().map(|(name, count)| Ok((cell(name)?, *count))).collect::<Result<_>>()?;
@@ -212,7 +194,6 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// Writes the file; a reader sees the old one or the new one.
     pub fn save(&self, path: &Path) -> Result<()> {
         files::write_bytes(path, self.text().as_bytes())
     }
@@ -223,24 +204,16 @@ fn cell_key(cell: &Cell) -> String {
     format!("{} {}", cell.dataset, cell.solver)
 }
 
-/// `0.03 oracle_calls` or `end primal`, as the file names a metric.
-fn metric_key(metric: Metric) -> String {
-    match metric.place {
-        Place::Gap(gap) => format!("{gap} {}", metric.quantity.name()),
-        Place::End => format!("end {}", metric.quantity.name()),
-    }
-}
-
-/// The cell and metric of a line of `[values]`.
+/// The cell and metric of a line of `[values]`: `DATASET SOLVER 0.03 oracle_calls` or `DATASET SOLVER end primal`.
 fn metric_of(line: &str) -> Option<(Cell, Metric)> {
     let (rest, name) = line.rsplit_once(' ')?;
     let (cell, place) = rest.rsplit_once(' ')?;
-    let place = match place {
-        "end" => Place::End,
-        gap => Place::Gap(gap.parse().ok().filter(|gap: &f64| gap.is_finite())?),
+    let gap = match place {
+        "end" => None,
+        gap => Some(gap.parse().ok().filter(|gap: &f64| gap.is_finite())?),
     };
     let quantity = Quantity::COSTS.into_iter().chain(Quantity::OBJECTIVES).find(|quantity| quantity.name() == name)?;
-    Some((Cell::parse(cell)?, Metric { place, quantity }))
+    Some((Cell::parse(cell)?, Metric { gap, quantity }))
 }
 
 /// A TOML basic string.

@@ -22,12 +22,10 @@ pub enum Judgement {
 }
 
 impl Judgement {
-    /// Whether the gate fails.
     pub fn fails(self) -> bool {
         matches!(self, Self::Worse | Self::Changed | Self::Missing)
     }
 
-    /// One word for tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::NotJudged => "not judged",
@@ -43,23 +41,19 @@ impl Judgement {
 /// The verdict on one metric of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Data set and solver.
     pub cell: Cell,
-    /// The metric, for people.
+    /// For people.
     pub metric: String,
-    /// Its unit.
     pub unit: &'static str,
-    /// Whether less is better (false for the dual).
+    /// False for the dual.
     pub smaller_is_better: bool,
     /// The value it is compared with: of the repeat that decides, or the median over rounds.
     pub old: Option<f64>,
-    /// The value found.
     pub new: Option<f64>,
-    /// Smallest and largest value found, when there are several.
+    /// Smallest and largest value found.
     pub range: Option<(f64, f64)>,
     /// New over old with its interval, for timings.
     pub ratio: Option<Interval>,
-    /// The verdict.
     pub judgement: Judgement,
     /// What is to be known beside the numbers; may be empty.
     pub note: String,
@@ -80,6 +74,18 @@ impl Finding {
             judgement,
             note: note.into(),
         }
+    }
+
+    /// The same with numbers; `found` are all new values, of which `new` is one or their median.
+    pub fn with_values(
+        self,
+        unit: &'static str,
+        old: Option<f64>,
+        new: Option<f64>,
+        found: impl Iterator<Item = f64>,
+    ) -> Self {
+        let range = found.map(|value| (value, value)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        Self { unit, old, new, range, ..self }
     }
 
     /// One line that names data set, solver and metric and says what happened.

@@ -4,13 +4,13 @@
 //! Only runs made from the same inputs are compared. Wall time is replaced by the CPU time of the same evaluations: it
 //! says how much work was done, whoever else was on the machine. A gap that only one side reaches counts as infinitely
 //! slow on the other. The confidence holds for all metrics of a comparison together (Bonferroni): times to nested gaps
-//! of one run depend on each other in ways that nobody knows, and this rule asks for nothing to be known.
+//! of one run depend on each other in unknown ways, and this rule asks for nothing to be known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::measure::{Runs, clear_targets, interpolated, reached, read};
+use super::measure::{Runs, interpolated, targets};
 use super::rounds::Design;
-use super::{Cell, Error, Finding, Judgement, Metric, Place, Quantity, judge_ratio};
+use super::{Cell, Error, Finding, Judgement, Metric, Quantity, both, judge_ratio};
 use crate::Result;
 use crate::store::identity::Identity;
 use crate::store::{Environment, RunRecord};
@@ -31,8 +31,8 @@ type Pair<'a> = (&'a RunRecord, &'a RunRecord);
 struct Measure<'a> {
     cell: &'a Cell,
     metric: Metric,
-    clock: ClockKind,
-    /// Old and new cost per repeat that at least one side has; infinite where a side does not get there.
+    noisy: bool,
+    /// Old and new cost per repeat that at least one side has; infinite where a side does not reach the gap.
     values: Vec<(f64, f64)>,
     /// Why times cannot be judged, if so.
     hindrance: Option<String>,
@@ -48,23 +48,19 @@ pub fn compare(
     if !old.keys().any(|cell| new.contains_key(cell)) {
         return Err(Error::NothingInCommon.into());
     }
-    let names: BTreeSet<&Cell> = old.keys().chain(new.keys()).collect();
     let (mut findings, mut measures) = (Vec::new(), Vec::new());
-    for cell in names {
-        match (old.get(cell), new.get(cell)) {
+    for (cell, old, new) in both(old, new) {
+        let (judgement, note) = match (old, new) {
             (Some(old), Some(new)) => {
-                let pairs = pairs(cell, old, new, &mut findings);
-                measures.extend(measure_cell(cell, &pairs));
+                measures.extend(measure_cell(cell, &pairs(cell, old, new, &mut findings)));
+                continue;
             }
-            (Some(_), None) => {
-                findings.push(Finding::bare(cell, "all metrics", Judgement::Missing, "only in the first folder"));
-            }
-            (None, _) => {
-                findings.push(Finding::bare(cell, "all metrics", Judgement::NotJudged, "only in the second folder"));
-            }
-        }
+            (Some(_), None) => (Judgement::Missing, "only in the first folder"),
+            (None, _) => (Judgement::NotJudged, "only in the second folder"),
+        };
+        findings.push(Finding::bare(cell, "all metrics", judgement, note));
     }
-    let family = measures.iter().filter(|measure| measure.is_noisy() && measure.bears_a_verdict()).count().max(1);
+    let family = measures.iter().filter(|measure| measure.noisy && measure.bears_a_verdict()).count().max(1);
     let confidence = 1.0 - (1.0 - design.confidence) / family as f64;
     findings.extend(measures.iter().filter_map(|measure| measure.judge(confidence, design)));
     findings.sort_by(|a, b| a.cell.cmp(&b.cell));
@@ -74,20 +70,23 @@ pub fn compare(
 /// The runs of a cell that can be compared; what cannot is said.
 fn pairs<'a>(cell: &Cell, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Finding>) -> Vec<Pair<'a>> {
     let mut say = |metric: &str, judgement, note: String| findings.push(Finding::bare(cell, metric, judgement, note));
-    let of = |runs: &Runs<'a>, repeat: u64| runs.iter().copied().find(|run| run.repeat == repeat);
-    let lacking = |here: &Runs<'a>, there: &Runs<'a>| -> Vec<String> {
-        here.iter().filter(|run| of(there, run.repeat).is_none()).map(|run| run.repeat.to_string()).collect()
-    };
-    let (lost, added) = (lacking(old, new), lacking(new, old));
+    let by_repeat = |runs: &Runs<'a>| runs.iter().map(|run| (run.repeat, *run)).collect::<BTreeMap<_, _>>();
+    let (old, new) = (by_repeat(old), by_repeat(new));
+    let (mut lost, mut added, mut same, mut other) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (repeat, old, new) in both(&old, &new) {
+        match (old, new) {
+            (Some(old), Some(new)) if old.identity.inputs() == new.identity.inputs() => same.push((*old, *new)),
+            (Some(old), Some(new)) => other.push((*old, *new)),
+            (Some(_), None) => lost.push(repeat.to_string()),
+            (None, _) => added.push(repeat.to_string()),
+        }
+    }
     if !lost.is_empty() {
         say("repeats", Judgement::Missing, format!("only in the first folder: {}", lost.join(", ")));
     }
     if !added.is_empty() {
         say("repeats", Judgement::NotJudged, format!("only in the second folder: {}", added.join(", ")));
     }
-    let both = old.iter().filter_map(|old| Some((*old, of(new, old.repeat)?)));
-    let (same, other): (Vec<Pair<'a>>, Vec<Pair<'a>>) =
-        both.partition(|(old, new)| old.identity.inputs() == new.identity.inputs());
     if let Some((old, new)) = other.first() {
         let note = format!(
             "{} of {} repeats were made from other inputs, so no number can be compared: {}",
@@ -98,19 +97,17 @@ fn pairs<'a>(cell: &Cell, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Fin
         say("inputs", Judgement::Changed, note);
         return Vec::new();
     }
-    let mut pairs = Vec::new();
-    for (old, new) in same {
+    same.retain(|(old, new)| {
         if !old.status.is_done() {
             let note = format!("repeat {} failed in the first folder: {}", old.repeat, old.status.reason());
             say("all metrics", Judgement::NotJudged, note);
         } else if !new.status.is_done() {
             let note = format!("repeat {} failed: {}", new.repeat, new.status.reason());
             say("all metrics", Judgement::Missing, note);
-        } else {
-            pairs.push((old, new));
         }
-    }
-    pairs
+        old.status.is_done() && new.status.is_done()
+    });
+    same
 }
 
 /// In what two runs of one cell and repeat differ besides the code.
@@ -120,7 +117,7 @@ fn differences(old: &Identity, new: &Identity) -> String {
     }
     let facts = |Identity { problem, settings, .. }: &Identity| {
         [
-            ("data", problem.checksum.clone()),
+            ("data", problem.checksum.chars().take(12).collect()),
             ("λ", problem.lambda.to_string()),
             ("pairwise weight", problem.pairwise_weight.map_or("default".to_owned(), |weight| weight.to_string())),
             ("clock", settings.clock.name().to_owned()),
@@ -130,78 +127,68 @@ fn differences(old: &Identity, new: &Identity) -> String {
             ("solver", json(&settings.solver)),
         ]
     };
-    let short = |what: &str, text: &str| text.chars().take(if what == "data" { 12 } else { usize::MAX }).collect();
-    let mut found = Vec::new();
-    for ((what, old), (_, new)) in facts(old).into_iter().zip(facts(new)).filter(|(old, new)| old != new) {
-        let [old, new]: [String; 2] = [short(what, &old), short(what, &new)];
-        found.push(format!("{what} {old} → {new}"));
-    }
+    let both = facts(old).into_iter().zip(facts(new));
+    let found: Vec<String> = both
+        .filter(|((_, old), (_, new))| old != new)
+        .map(|((what, old), (_, new))| format!("{what} {old} → {new}"))
+        .collect();
     if found.is_empty() { "their settings".to_owned() } else { found.join(", ") }
 }
 
 /// Every metric of a cell: time and calls to the gaps that a side reaches in all its repeats, and the time of the whole.
 fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
-    let Some(clock) = pairs.first().map(|(old, _)| old.settings().clock) else { return Vec::new() };
-    let margin = if clock.repeatable() { 1.0 } else { MARGIN };
+    let Some((first, _)) = pairs.first() else { return Vec::new() };
+    let noisy = !first.settings().clock.repeatable();
+    let time = if first.settings().clock == ClockKind::WALL { Quantity::CpuS } else { Quantity::TimeS };
+    let margin = if noisy { MARGIN } else { 1.0 };
     let (old, new): (Vec<&RunRecord>, Vec<&RunRecord>) = pairs.iter().copied().unzip();
-    let mut gaps = [clear_targets(&old, &[], margin), clear_targets(&new, &[], margin)].concat();
+    let mut gaps = [targets(&old, &[], margin), targets(&new, &[], margin)].concat();
     gaps.sort_by(|a, b| b.total_cmp(a));
     gaps.dedup();
-    let time = if clock == ClockKind::WALL { Quantity::CpuS } else { Quantity::TimeS };
-    let places = gaps.into_iter().flat_map(|gap| [time, Quantity::OracleCalls].map(|what| (Place::Gap(gap), what)));
-    let hindrance = hindrance(pairs);
+    let mut metrics = Vec::new();
+    for gap in gaps {
+        metrics.extend([time, Quantity::OracleCalls].map(|quantity| Metric { gap: Some(gap), quantity }));
+    }
     // A run that a time limit ends takes as long as the limit says: its end is no measurement.
-    let by_time = pairs.iter().any(|(old, _)| old.settings().budget.time_s.is_some());
-    let end = (!by_time).then_some((Place::End, time));
-    places
-        .chain(end)
-        .map(|(place, quantity)| {
-            let metric = Metric { place, quantity };
-            let values = pairs.iter().map(|(old, new)| (value(old, metric, clock), value(new, metric, clock)));
-            let values = values.filter(|(old, new)| (old.is_finite() || new.is_finite()) && *old > 0.0 && *new > 0.0);
-            let hindrance = hindrance.clone().filter(|_| quantity != Quantity::OracleCalls && !clock.repeatable());
-            Measure { cell, metric, clock, values: values.collect(), hindrance }
-        })
-        .collect()
+    if old.iter().all(|old| old.settings().budget.time_s.is_none()) {
+        metrics.push(Metric { gap: None, quantity: time });
+    }
+    // A run that does not reach a gap costs infinitely much: both sides had the same budget. Under a clock with noise the cost
+    // is read where the curve crosses the gap, so that one evaluation more or less is no jump.
+    let cost = |run: &RunRecord, metric: Metric| match metric.gap {
+        Some(gap) if noisy => interpolated(run, gap, metric.quantity).unwrap_or(f64::INFINITY),
+        _ => metric.read(run).unwrap_or(f64::INFINITY),
+    };
+    let hindrance = if noisy { hindrance(pairs) } else { None };
+    let measure = |metric: Metric| {
+        let values = pairs.iter().map(|(old, new)| (cost(old, metric), cost(new, metric)));
+        let values = values.filter(|(old, new)| (old.is_finite() || new.is_finite()) && *old > 0.0 && *new > 0.0);
+        let hindrance = hindrance.clone().filter(|_| metric.quantity != Quantity::OracleCalls);
+        Measure { cell, metric, noisy, values: values.collect(), hindrance }
+    };
+    metrics.into_iter().map(measure).collect()
 }
 
 /// Why the times of these runs say nothing about the code, if so.
 fn hindrance(pairs: &[Pair<'_>]) -> Option<String> {
-    let runs = || pairs.iter().flat_map(|(old, new)| [old, new]).map(|run| &run.environment);
-    let kinds: BTreeSet<&str> =
-        runs().map(|c| if c.host_class.is_empty() { c.host.as_str() } else { c.host_class.as_str() }).collect();
-    if kinds.len() > 1 {
-        let kinds: Vec<&str> = kinds.into_iter().collect();
+    let different = |fact: fn(&Environment) -> String, separator: &str| {
+        let runs = pairs.iter().flat_map(|(old, new)| [old, new]);
+        let values: BTreeSet<String> = runs.map(|run| fact(&run.environment)).collect();
+        (values.len() > 1).then(|| values.into_iter().collect::<Vec<_>>().join(separator))
+    };
+    if let Some(kinds) = different(|run| run.host_kind().to_owned(), "; ") {
         return Some(format!(
-            "timed on different kinds of machines ({}), so only counters are compared; run both on one of them",
-            kinds.join("; ")
+            "timed on different kinds of machines ({kinds}), so only counters are compared; run both on one of them"
         ));
     }
-    let different = |what: &str, count: fn(&Environment) -> u64, flag: &str| {
-        let counts: BTreeSet<u64> = runs().map(count).collect();
-        let list = || counts.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        (counts.len() > 1).then(|| format!("timed {what} ({}); run both with the same {flag}", list()))
-    };
-    different("beside different numbers of workers", |run| run.jobs, "--jobs")
-        .or_else(|| different("with different numbers of threads", |run| run.threads, "`threads`"))
-}
-
-/// The cost of a run; infinite when it does not reach the gap: both sides had the same budget. Under a clock with noise it is
-/// read where the curve crosses the gap, so that one evaluation more or less is no jump.
-fn value(record: &RunRecord, metric: Metric, clock: ClockKind) -> f64 {
-    let cost = match metric.place {
-        Place::Gap(gap) if clock.repeatable() => reached(record, gap).map(|point| read(point, metric.quantity)),
-        Place::Gap(gap) => interpolated(record, gap, metric.quantity),
-        Place::End => record.points().last().map(|point| read(point, metric.quantity)),
-    };
-    cost.unwrap_or(f64::INFINITY)
+    if let Some(jobs) = different(|run| run.jobs.to_string(), ", ") {
+        return Some(format!("timed beside different numbers of workers ({jobs}); run both with the same --jobs"));
+    }
+    let threads = different(|run| run.threads.to_string(), ", ")?;
+    Some(format!("timed with different numbers of threads ({threads}); run both with the same `threads`"))
 }
 
 impl Measure<'_> {
-    fn is_noisy(&self) -> bool {
-        !self.clock.repeatable()
-    }
-
     fn lost(&self) -> usize {
         self.values.iter().filter(|(_, new)| new.is_infinite()).count()
     }
@@ -209,7 +196,7 @@ impl Measure<'_> {
     /// Enough pairs; without noise one is enough, and what no repeat reaches any more needs no statistics.
     fn bears_a_verdict(&self) -> bool {
         let pairs = self.values.len();
-        self.hindrance.is_none() && (!self.is_noisy() || pairs >= FEWEST_PAIRS || pairs > 0 && self.lost() == pairs)
+        self.hindrance.is_none() && (!self.noisy || pairs >= FEWEST_PAIRS || pairs > 0 && self.lost() == pairs)
     }
 
     fn judge(&self, confidence: f64, design: &Design) -> Option<Finding> {
@@ -221,12 +208,12 @@ impl Measure<'_> {
         let gained = self.values.iter().filter(|(old, _)| old.is_infinite()).count();
         let mut notes = Vec::new();
         if lost > 0 {
-            notes.push(format!("{lost} of {pairs} repeats do not get there any more"));
+            notes.push(format!("{lost} of {pairs} repeats no longer reach it"));
         }
         if gained > 0 {
-            notes.push(format!("{gained} of {pairs} repeats did not get there before"));
+            notes.push(format!("{gained} of {pairs} repeats did not reach it before"));
         }
-        let judgement = if !self.is_noisy() && lost > 0 {
+        let judgement = if !self.noisy && lost > 0 {
             Judgement::Missing
         } else if self.bears_a_verdict() {
             match judge_ratio(&interval, design.threshold) {
@@ -234,22 +221,15 @@ impl Measure<'_> {
                 judgement => judgement,
             }
         } else {
-            notes.push(match &self.hindrance {
-                Some(hindrance) => hindrance.clone(),
-                None => format!("{pairs} repeats; judged from {FEWEST_PAIRS} on"),
-            });
+            let few = || format!("{pairs} repeats; judged from {FEWEST_PAIRS} on");
+            notes.push(self.hindrance.clone().unwrap_or_else(few));
             Judgement::NotJudged
         };
         let (old, new): (Vec<f64>, Vec<f64>) = self.values.iter().copied().unzip();
         let typical = |values: &[f64]| Some(median(values)).filter(|value| value.is_finite());
-        let there = new.iter().copied().filter(|value| value.is_finite());
-        Some(Finding {
-            unit: self.metric.quantity.unit(),
-            old: typical(&old),
-            new: typical(&new),
-            range: there.map(|v| (v, v)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))),
-            ratio: Some(interval).filter(|interval| interval.high.is_finite() && interval.low > 0.0),
-            ..Finding::bare(self.cell, &self.metric.to_string(), judgement, notes.join("; "))
-        })
+        let ratio = Some(interval).filter(|interval| interval.high.is_finite() && interval.low > 0.0);
+        let bare = Finding::bare(self.cell, &self.metric.to_string(), judgement, notes.join("; "));
+        let found = new.iter().copied().filter(|value| value.is_finite());
+        Some(Finding { ratio, ..bare }.with_values(self.metric.quantity.unit(), typical(&old), typical(&new), found))
     }
 }

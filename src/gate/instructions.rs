@@ -1,13 +1,13 @@
 //! Instructions of solver work, counted by callgrind: workloads in, counts and findings out. No noise, no clock; the
 //! numbers hold for one compiler with its flags, one kind of CPU and one version of valgrind only.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::baseline::{Counts, Provenance};
 use super::workload::{self, Workload};
-use super::{Cell, Finding, Judgement};
+use super::{Cell, Finding, Judgement, both};
 use crate::error::{Error, Result};
 use crate::gate;
 
@@ -70,12 +70,9 @@ pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
         ("CPU", &provenance.cpu, &here.cpu),
         ("valgrind", &provenance.valgrind, &here.valgrind),
     ];
-    let mut unlike = Vec::new();
-    for (what, there, here) in facts {
-        if there != here {
-            unlike.push(format!("{what}: baseline '{there}', here '{here}'"));
-        }
-    }
+    let unlike = facts.into_iter().filter(|(_, there, here)| there != here);
+    let unlike: Vec<String> =
+        unlike.map(|(what, there, here)| format!("{what}: baseline '{there}', here '{here}'")).collect();
     (!unlike.is_empty()).then(|| format!("the counts hold for something else ({})", unlike.join("; ")))
 }
 
@@ -87,10 +84,8 @@ pub fn not_judged(baseline: Option<&Counts>, reason: &str) -> Vec<Finding> {
 
 /// Compares counts with those of the baseline, within [`TOLERANCE`]. What is on one side only fails.
 pub fn judge(baseline: &BTreeMap<Cell, u64>, counts: &BTreeMap<Cell, u64>) -> Vec<Finding> {
-    let cells: BTreeSet<&Cell> = baseline.keys().chain(counts.keys()).collect();
-    let mut findings = Vec::new();
-    for cell in cells {
-        let (old, new) = (baseline.get(cell).map(|n| *n as f64), counts.get(cell).map(|n| *n as f64));
+    let judge = |(cell, old, new): (&Cell, Option<&u64>, Option<&u64>)| {
+        let (old, new) = (old.map(|count| *count as f64), new.map(|count| *count as f64));
         let (judgement, note) = match (old, new) {
             (Some(old), Some(new)) if new > old.max(1.0) * (1.0 + TOLERANCE) => (Judgement::Worse, ""),
             (Some(old), Some(new)) if new < old.max(1.0) * (1.0 - TOLERANCE) => (Judgement::Better, ""),
@@ -98,9 +93,9 @@ pub fn judge(baseline: &BTreeMap<Cell, u64>, counts: &BTreeMap<Cell, u64>) -> Ve
             (None, _) => (Judgement::Missing, "not in the baseline"),
             (_, None) => (Judgement::Missing, "not counted"),
         };
-        findings.push(Finding { unit: "instructions", old, new, ..Finding::bare(cell, METRIC, judgement, note) });
-    }
-    findings
+        Finding { unit: "instructions", old, new, ..Finding::bare(cell, METRIC, judgement, note) }
+    };
+    both(baseline, counts).map(judge).collect()
 }
 
 #[cfg(test)]

@@ -2,15 +2,17 @@
 
 use std::fmt;
 
+use crate::store::RunRecord;
+use ssvm::drive::TracePoint;
 use ssvm::ordered_by_key;
 use ssvm::settings::total_order;
 
 /// A data set and one setting of a solver.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
-    /// Data set name as in the config, such as `usps-synth:n=300`.
+    /// As in the config, such as `usps-synth:n=300`.
     pub dataset: String,
-    /// The solver with the parameters that are not at their defaults, such as `mp-bcfw (T=5)`.
+    /// With the parameters that are not at their defaults, such as `mp-bcfw (T=5)`, and the oracle cost unless it is 1.
     pub solver: String,
 }
 
@@ -41,44 +43,16 @@ impl fmt::Display for Cell {
     }
 }
 
-/// When a quantity is read. In the order of a run: wide gaps first, the end last.
-#[derive(Clone, Copy, Debug)]
-pub enum Place {
-    /// At the first evaluation with a gap at or below this.
-    Gap(f64),
-    /// At the last evaluation.
-    End,
-}
-
-ordered_by_key!(Place);
-
-impl Place {
-    fn key(self) -> i64 {
-        match self {
-            Self::Gap(gap) => -total_order(gap),
-            Self::End => i64::MAX,
-        }
-    }
-}
-
 /// What is read from an evaluation; the names are those of the trace columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quantity {
-    /// Exact oracle calls so far.
     OracleCalls,
-    /// Approximate steps so far.
     ApproxSteps,
-    /// Approximate passes so far.
     ApproxPasses,
-    /// Mean working-set size per term.
     PlanesMean,
-    /// Solver time so far, on the run's clock.
     TimeS,
-    /// CPU time of solver work so far.
     CpuS,
-    /// P at the returned vector.
     Primal,
-    /// Best F.
     Dual,
 }
 
@@ -86,55 +60,66 @@ impl Quantity {
     /// What is read on the way to each gap.
     pub const COSTS: [Self; 5] =
         [Self::OracleCalls, Self::ApproxSteps, Self::ApproxPasses, Self::PlanesMean, Self::TimeS];
-    /// What is read at the end.
+    /// What is read at the end: a change in either direction means changed iterates.
     pub const OBJECTIVES: [Self; 2] = [Self::Primal, Self::Dual];
 
-    /// The name of the trace column.
+    /// The name of the trace column, the unit, and its value in an evaluation.
+    fn facts(self) -> (&'static str, &'static str, fn(&TracePoint) -> f64) {
+        match self {
+            Self::OracleCalls => ("oracle_calls", "calls", |point| point.oracle_calls as f64),
+            Self::ApproxSteps => ("approx_steps", "steps", |point| point.approx_steps as f64),
+            Self::ApproxPasses => ("approx_passes", "passes", |point| point.approx_passes as f64),
+            Self::PlanesMean => ("planes_mean", "planes", |point| point.planes_mean),
+            Self::TimeS => ("time_s", "s", |point| point.time_s),
+            Self::CpuS => ("cpu_s", "s", |point| point.cpu_s),
+            Self::Primal => ("primal", "objective", |point| point.primal),
+            Self::Dual => ("dual", "objective", |point| point.dual),
+        }
+    }
+
     pub fn name(self) -> &'static str {
-        match self {
-            Self::OracleCalls => "oracle_calls",
-            Self::ApproxSteps => "approx_steps",
-            Self::ApproxPasses => "approx_passes",
-            Self::PlanesMean => "planes_mean",
-            Self::TimeS => "time_s",
-            Self::CpuS => "cpu_s",
-            Self::Primal => "primal",
-            Self::Dual => "dual",
-        }
+        self.facts().0
     }
 
-    /// The unit, for tools that show one.
     pub fn unit(self) -> &'static str {
-        match self {
-            Self::OracleCalls => "calls",
-            Self::ApproxSteps => "steps",
-            Self::ApproxPasses => "passes",
-            Self::PlanesMean => "planes",
-            Self::TimeS | Self::CpuS => "s",
-            Self::Primal | Self::Dual => "objective",
-        }
+        self.facts().1
     }
 
-    /// Whether this is a value of the objective, where a change in either direction means changed iterates.
-    pub fn is_objective(self) -> bool {
-        Self::OBJECTIVES.contains(&self)
+    pub fn read(self, point: &TracePoint) -> f64 {
+        self.facts().2(point)
     }
 }
 
-/// A quantity at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A quantity at the first evaluation with a gap at or below this one; at the last evaluation without one. In the order of a
+/// run: wide gaps first, the end last.
+#[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Where.
-    pub place: Place,
-    /// What.
+    pub gap: Option<f64>,
     pub quantity: Quantity,
+}
+
+ordered_by_key!(Metric);
+
+impl Metric {
+    fn key(self) -> (i64, Quantity) {
+        (self.gap.map_or(i64::MAX, |gap| -total_order(gap)), self.quantity)
+    }
+
+    /// `None` when the run does not reach the gap.
+    pub fn read(self, record: &RunRecord) -> Option<f64> {
+        let point = match self.gap {
+            Some(gap) => record.points().iter().find(|point| point.gap <= gap),
+            None => record.points().last(),
+        };
+        point.map(|point| self.quantity.read(point))
+    }
 }
 
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Place::Gap(gap) => f.pad(&format!("{} to gap {gap}", self.quantity.name())),
-            Place::End => f.pad(&format!("{} at the end", self.quantity.name())),
+        match self.gap {
+            Some(gap) => f.pad(&format!("{} to gap {gap}", self.quantity.name())),
+            None => f.pad(&format!("{} at the end", self.quantity.name())),
         }
     }
 }

@@ -23,4 +23,15 @@ pub mod workload;
 pub use baseline::Baseline;
 pub use error::Error;
 pub use finding::{Finding, Judgement, judge_ratio};
-pub use metric::{Cell, Metric, Place, Quantity};
+pub use metric::{Cell, Metric, Quantity};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every key of two maps, with what each of them has under it.
+fn both<'a, K: Ord, A, B>(
+    old: &'a BTreeMap<K, A>,
+    new: &'a BTreeMap<K, B>,
+) -> impl Iterator<Item = (&'a K, Option<&'a A>, Option<&'a B>)> {
+    let keys: BTreeSet<&K> = old.keys().chain(new.keys()).collect();
+    keys.into_iter().map(|key| (key, old.get(key), new.get(key)))
+}

@@ -16,9 +16,7 @@ use crate::gate;
 /// One `solve`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// Data set and solver.
     pub cell: Cell,
-    /// Iterations.
     pub iterations: u64,
     /// Approximate passes per iteration; the slope rule when absent.
     pub passes: Option<u32>,
@@ -27,24 +25,10 @@ pub struct Workload {
 /// The summary of a `solve`, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct Summary {
-    /// CPU time of solver work, seconds.
+    /// Of solver work.
     pub cpu_s: f64,
-    /// Exact oracle calls.
     pub oracle_calls: u64,
-    /// Approximate steps.
     pub approx_steps: u64,
-    /// P at the end.
-    pub primal: f64,
-    /// Best F at the end.
-    #[serde(default)]
-    pub dual: Option<f64>,
-}
-
-impl Summary {
-    /// Whether both did the same steps.
-    pub fn same_work(&self, other: &Self) -> bool {
-        (self.oracle_calls, self.approx_steps) == (other.oracle_calls, other.approx_steps)
-    }
 }
 
 /// One workload per oracle, one per kind of plane product, with an average and without, one that starts from planes: each
@@ -72,29 +56,27 @@ pub fn standard() -> Vec<Workload> {
 impl Workload {
     /// The arguments of `ssvm-bench`; evaluation only at the end.
     pub fn arguments(&self) -> Vec<String> {
-        let Self { cell, iterations, passes } = self;
-        let evaluate = format!("at:{iterations}");
-        let iterations = iterations.to_string();
-        let mut arguments = vec![
-            ["--dataset", &cell.dataset],
-            ["--solver", &cell.solver],
-            ["--iterations", &iterations],
-            ["--evaluate", &evaluate],
-            ["--clock", "virtual"],
-            ["--format", "json"],
-        ];
-        let passes = passes.map(|count| count.to_string());
-        if let Some(count) = &passes {
-            arguments.push(["--passes", count]);
+        let Self { cell: Cell { dataset, solver }, iterations, passes } = self;
+        let mut arguments: Vec<String> = ["solve", "--clock", "virtual", "--format", "json"].map(str::to_owned).into();
+        let mut add = |option: &str, value: &dyn ToString| arguments.extend([option.to_owned(), value.to_string()]);
+        add("--dataset", dataset);
+        add("--solver", solver);
+        add("--iterations", iterations);
+        add("--evaluate", &format!("at:{iterations}"));
+        if let Some(passes) = passes {
+            add("--passes", passes);
         }
-        ["solve"].into_iter().chain(arguments.into_iter().flatten()).map(str::to_owned).collect()
+        arguments
     }
 
-    /// Runs the workload with a build of this program.
+    /// Runs the workload with a build of this program; its summary is the last line of `solve --format json`.
     pub fn run(&self, program: &Path) -> Result<Summary> {
         let mut command = Command::new(program);
         command.args(self.arguments());
-        summary(&output(command, program)?, program)
+        let text = output(command, program)?;
+        let line = text.lines().last().unwrap_or_default();
+        serde_json::from_str(line)
+            .map_err(|reason| Error::file(program, gate::Error::NoSummary { reason, line: line.to_owned() }))
     }
 }
 
@@ -107,11 +89,4 @@ pub fn output(mut command: Command, program: &Path) -> Result<String> {
         return Err(Error::file(program, gate::Error::Solve { status: output.status, message: last.to_owned() }));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// The last line of `solve --format json`.
-pub fn summary(text: &str, program: &Path) -> Result<Summary> {
-    let line = text.lines().last().unwrap_or_default();
-    serde_json::from_str(line)
-        .map_err(|reason| Error::file(program, gate::Error::NoSummary { reason, line: line.to_owned() }))
 }

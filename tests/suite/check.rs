@@ -38,15 +38,15 @@ fn targets_are_the_tightest_round_gaps_that_all_repeats_reach() {
     let cells = measure::cells(&records).unwrap();
     let runs = cells.values().next().unwrap();
     // Gaps go from 1 to 1/12.
-    assert_eq!(measure::targets(runs, &[]), [0.3, 0.1]);
-    assert_eq!(measure::targets(runs, &[2.0, 0.5, 0.2, 0.01]), [0.5, 0.2]);
+    assert_eq!(measure::targets(runs, &[], 1.0), [0.3, 0.1]);
+    assert_eq!(measure::targets(runs, &[2.0, 0.5, 0.2, 0.01], 1.0), [0.5, 0.2]);
     records[1].measured.points.truncate(8);
     let cells = measure::cells(&records).unwrap();
-    assert_eq!(measure::targets(cells.values().next().unwrap(), &[]), [0.3]);
+    assert_eq!(measure::targets(cells.values().next().unwrap(), &[], 1.0), [0.3]);
     // An inexact oracle: what lies below zero says nothing.
     records[0].measured.points[11].gap = -0.5;
     let cells = measure::cells(&records).unwrap();
-    assert_eq!(measure::targets(cells.values().next().unwrap(), &[]), [0.3]);
+    assert_eq!(measure::targets(cells.values().next().unwrap(), &[], 1.0), [0.3]);
 }
 
 #[test]

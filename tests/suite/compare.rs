@@ -23,7 +23,7 @@ fn noisy_gate(seed: u64, factor: f64) -> Vec<Finding> {
         drift *= 1.001;
         let spike = if unit() < 0.1 { 1.0 + 0.5 * unit() } else { 1.0 };
         let cpu_s = 0.02 * drift * spike * (1.0 + 0.06 * (unit() - 0.5)) * if side == Side::New { factor } else { 1.0 };
-        Ok(Summary { cpu_s, oracle_calls: 5, approx_steps: 0, primal: 1.0, dual: Some(0.5) })
+        Ok(Summary { cpu_s, oracle_calls: 5, approx_steps: 0 })
     };
     rounds::compare(&workload::standard()[..1], &Design::default(), run, |_| {}).unwrap()
 }
@@ -47,13 +47,7 @@ fn rounds_alternate_and_a_drift_cancels() {
     let run = |_: &workload::Workload, side: Side| {
         order.push(if side == Side::Old { 'A' } else { 'B' });
         seconds *= 1.05;
-        Ok(Summary {
-            cpu_s: seconds,
-            oracle_calls: 1,
-            approx_steps: if side == Side::Old { 2 } else { 3 },
-            primal: 1.0,
-            dual: Some(0.5),
-        })
+        Ok(Summary { cpu_s: seconds, oracle_calls: 1, approx_steps: if side == Side::Old { 2 } else { 3 } })
     };
     let design = Design { rounds: 6, ..Design::default() };
     let findings = rounds::compare(&workload::standard()[..1], &design, run, |_| {}).unwrap();
@@ -151,7 +145,7 @@ fn the_command_drives_builds_and_solvers() {
     for (arguments, words) in [
         (vec!["--against", "/no/such/program"], "cannot find /no/such/program"),
         (vec!["--against", "/bin/true"], "ends without a summary"),
-        (vec![], "what to compare?"),
+        (vec![], "nothing to compare; name two result folders"),
     ] {
         let output = run(&arguments).code(1).get_output().clone();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -109,11 +109,11 @@ fn a_target_that_is_not_reached_any_more_is_a_finding() {
         let findings = compared(&old, &new);
         let lost = findings.iter().find(|finding| finding.metric == format!("{time} to gap 0.3")).unwrap();
         assert_eq!(lost.judgement, Judgement::Missing, "{}", lost.message());
-        assert!(lost.note.contains(&format!("{repeats} of {repeats} repeats do not get there any more")));
+        assert!(lost.note.contains(&format!("{repeats} of {repeats} repeats no longer reach it")));
         // The other way round they are gained, at the price of longer runs.
         let gained = compared(&new, &old);
         assert!(gained.iter().filter(|f| f.metric.contains("to gap")).all(|f| !f.judgement.fails()), "{gained:#?}");
-        assert!(gained.iter().any(|finding| finding.note.contains("did not get there before")));
+        assert!(gained.iter().any(|finding| finding.note.contains("did not reach it before")));
     }
     // Without noise one repeat is enough; with it one of six is said, and judged with the others.
     let old = side(6, ClockKind::VIRTUAL, 0.1);
@@ -125,7 +125,7 @@ fn a_target_that_is_not_reached_any_more_is_a_finding() {
     new[4].measured.points.truncate(3);
     let findings = compared(&old, &new);
     assert_eq!(verdict(&findings, "cpu_s to gap 0.3"), Judgement::Same);
-    assert!(findings.iter().any(|finding| finding.note == "1 of 6 repeats do not get there any more"));
+    assert!(findings.iter().any(|finding| finding.note == "1 of 6 repeats no longer reach it"));
 }
 
 #[test]
@@ -295,5 +295,5 @@ fn the_command_fails_for_other_inputs_and_lost_targets() {
     let text = compare(&short, 2);
     assert!(text.contains("CHANGED") && text.contains("budget") && text.contains("inputs"), "{text}");
     let text = compare(&stuck, 2);
-    assert!(text.contains("MISSING") && text.contains("do not get there any more"), "{text}");
+    assert!(text.contains("MISSING") && text.contains("no longer reach it"), "{text}");
 }
