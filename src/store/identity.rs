@@ -1,10 +1,9 @@
 //! The identity of a run: a hash of everything its result depends on, and of nothing else.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::store::files::{sha256_file, sha256_hex};
@@ -18,12 +17,9 @@ pub const CODE_VERSION: &str = env!("SSVM_CODE");
 /// Everything the result of a run depends on. Repeat and base seed act through `settings.seed` alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The problem that is solved.
     #[serde(flatten)]
     pub problem: ProblemKey,
-    /// Solver, seed, clock, budget, cadence.
     pub settings: RunSettings,
-    /// [`CODE_VERSION`].
     pub code_version: String,
     /// Version of the solver where it is not the library's: [`program_version`] unless its row has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,12 +37,10 @@ pub fn program_version() -> Result<String> {
         return Ok(known.clone());
     }
     // The file that runs, even when a new build has taken its name meanwhile.
-    let running = Path::new("/proc/self/exe");
-    let path = if running.exists() {
-        running.to_owned()
-    } else {
-        std::env::current_exe().map_err(Error::io("find", "the program's own file"))?
-    };
+    let mut path = PathBuf::from("/proc/self/exe");
+    if !path.exists() {
+        path = std::env::current_exe().map_err(Error::io("find", "the program's own file"))?;
+    }
     let digest = sha256_file(&path)?;
     Ok(DIGEST.get_or_init(|| digest[..16].to_owned()).clone())
 }
@@ -59,7 +53,9 @@ impl Identity {
 
     /// JSON with sorted keys: the same text whatever the order of fields in the source.
     pub fn canonical(&self) -> String {
-        canonical(&serde_json::to_value(self).unwrap_or(Value::Null))
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        value.sort_all_objects();
+        value.to_string()
     }
 
     /// Hash of everything but the code: numbers may be compared when it is the same.
@@ -99,19 +95,6 @@ fn splitmix(seed: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let mut keys: Vec<_> = map.keys().collect();
-            keys.sort();
-            let fields = keys.into_iter().map(|key| format!("{}:{}", Value::from(key.as_str()), canonical(&map[key])));
-            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        leaf => leaf.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ struct Plan {
     capacity: Option<u64>,
 }
 
-fn plan() -> MutexGuard<'static, Plan> {
-    PLAN.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What goes wrong while this value lives; calls are counted. One at a time in a process.
@@ -42,20 +42,19 @@ impl Faults {
     }
 
     fn plan(fails_at: Option<u64>, capacity: Option<u64>) -> Self {
-        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        *plan() = Plan { calls: 0, written: 0, fails_at, capacity };
+        let turn = lock(&ONE_AT_A_TIME);
+        *lock(&PLAN) = Plan { calls: 0, written: 0, fails_at, capacity };
         ARMED.store(true, Ordering::SeqCst);
         Self { _turn: turn }
     }
 
-    /// Calls so far.
     pub fn calls(&self) -> u64 {
-        plan().calls
+        lock(&PLAN).calls
     }
 
-    /// Bytes written so far.
+    /// Bytes.
     pub fn written(&self) -> u64 {
-        plan().written
+        lock(&PLAN).written
     }
 }
 
@@ -67,21 +66,19 @@ impl Drop for Faults {
 
 /// Before a call.
 pub(super) fn call() -> io::Result<()> {
-    if !ARMED.load(Ordering::Relaxed) {
-        return Ok(());
-    }
-    let mut plan = plan();
-    plan.calls += 1;
-    if plan.fails_at == Some(plan.calls) { Err(io::Error::other("a fault on purpose")) } else { Ok(()) }
+    write(0).map(drop)
 }
 
 /// Before a write: how many of its bytes may be written.
 pub(super) fn write(bytes: usize) -> io::Result<usize> {
-    call()?;
     if !ARMED.load(Ordering::Relaxed) {
         return Ok(bytes);
     }
-    let mut plan = plan();
+    let mut plan = lock(&PLAN);
+    plan.calls += 1;
+    if plan.fails_at == Some(plan.calls) {
+        return Err(io::Error::other("a fault on purpose"));
+    }
     let left = plan.capacity.map_or(bytes as u64, |capacity| capacity - plan.written).min(bytes as u64);
     plan.written += left;
     if left == 0 && bytes > 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(left as usize) }

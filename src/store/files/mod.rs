@@ -4,8 +4,6 @@ pub mod faults;
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-#[cfg(unix)]
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -123,10 +121,14 @@ pub fn place(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// What a file is, whatever its names: device and number. `None` where the system has no such number.
+#[cfg(unix)]
 pub fn number(path: &Path) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    return fs::metadata(path).ok().map(|there| (MetadataExt::dev(&there), MetadataExt::ino(&there)));
-    #[cfg(not(unix))]
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+pub fn number(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
