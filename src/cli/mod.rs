@@ -53,50 +53,50 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Plan, run, figures, report and claims in one go.
+    /// Plan and run a config, then write its figures, report and claims.
     Reproduce(reproduce::ReproduceArgs),
-    /// Writes a commented config for one's own data or solver.
+    /// Write a commented config for your own data or solver.
     Init(init::InitArgs),
-    /// The runs of a config, with an estimate of time and memory; runs nothing.
+    /// List the runs of a config with an estimate of time and memory; runs nothing.
     Plan(plan::PlanArgs),
-    /// Executes the runs of a config that are not yet in the result folder.
+    /// Execute the runs of a config that are not yet in the result folder.
     Run(run::RunArgs),
-    /// Joins result folders, such as those of shards, into one.
+    /// Join result folders, such as those of shards, into one.
     Merge(merge::MergeArgs),
-    /// The shards of a config on a SLURM cluster: submit, status.
+    /// Submit the shards of a config to a SLURM cluster, and show their state.
     Slurm(slurm::SlurmArgs),
-    /// One run, printed as it goes.
+    /// Execute one run and print it as it goes.
     Solve(solve::SolveArgs),
-    /// Draws the figures of the paper from a result folder.
+    /// Draw the figures of the paper from a result folder.
     Figures(figures::FiguresArgs),
-    /// Writes one self-contained HTML page about a result folder.
+    /// Write one self-contained HTML page about a result folder.
     Report(report::ReportArgs),
-    /// Checks the claims of the paper against a result folder.
+    /// Check the claims of the paper against a result folder.
     Claims(claims::ClaimsArgs),
-    /// Compares all solvers of a result folder with each other.
+    /// Compare all solvers of a result folder with each other.
     League(league::LeagueArgs),
-    /// At which price of the oracle solvers cross: time to a gap over that of BCFW.
+    /// Find the oracle cost at which solvers cross: time to a gap over that of BCFW.
     #[command(name = "breakeven")]
     BreakEven(breakeven::BreakEvenArgs),
-    /// Which solver for an oracle that takes this long.
+    /// Recommend a solver for an oracle that takes this long.
     Advise(advise::AdviseArgs),
-    /// Where the time goes: oracle shares and latencies.
+    /// Show where the time goes: oracle shares and latencies.
     Profile(profile::ProfileArgs),
-    /// Regression gates: compares a result folder with a baseline, or saves one.
+    /// Compare a result folder with a baseline and fail on a regression, or save one.
     Check(check::CheckArgs),
-    /// Two builds or two result folders side by side, with an interval for each ratio.
+    /// Compare two builds or two result folders, with an interval for each ratio.
     Compare(compare::CompareArgs),
-    /// A certified optimum of a data set, into the store.
+    /// Certify the optimum of a data set and store it.
     Optimum(optimum::OptimumArgs),
-    /// Checks a max-oracle that is a program of its own.
+    /// Check a max-oracle that is a program of its own.
     Oracle(oracle::OracleArgs),
-    /// The known data sets: list, check, fetch, prepare, show.
+    /// List, check, fetch, prepare or show the known data sets.
     Data(data::DataArgs),
-    /// Refreshes or checks the parts of README.md and docs/ that the program made.
+    /// Refresh or check the parts of README.md and docs/ that the program made.
     Readme(readme::ReadmeArgs),
-    /// Prints completions for a shell.
+    /// Print completions for a shell.
     Completions(shell::CompletionsArgs),
-    /// Writes man pages into a folder.
+    /// Write man pages into a folder.
     Man(shell::ManArgs),
 }
 
