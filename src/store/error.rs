@@ -2,10 +2,9 @@
 //! place.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::SCHEMA_VERSION;
-use super::folder::SHARDS;
 use ssvm::clock::OracleCost;
 
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +28,10 @@ pub enum Error {
     NoChecksum,
 
     // Result folders.
-    #[error("{why}; `ssvm-bench {command}` {effect}")]
-    NoResults { why: &'static str, command: String, effect: &'static str },
+    #[error("holds shards only; `ssvm-bench merge {dir} --out {dir}` joins them", dir = .0.display())]
+    OnlyShards(PathBuf),
+    #[error("{why}; `ssvm-bench run --config C --out {}` makes them", dir.display())]
+    NoResults { why: &'static str, dir: PathBuf },
     #[error("another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out")]
     Locked,
     #[error("cannot be locked ({0}); choose an --out on a disk of this machine")]
@@ -76,20 +77,4 @@ pub enum Error {
     Brackets { dataset: String, known: ssvm::solver::Bracket, new: ssvm::solver::Bracket },
     #[error("{0}; mend the line, or delete its [[optimum]] and run `ssvm-bench optimum` again")]
     Optimum(String),
-}
-
-impl Error {
-    /// Why a folder that is to be read holds no results.
-    pub(super) fn no_results(dir: &Path) -> Self {
-        let shown = dir.display();
-        let run = format!("run --config C --out {shown}");
-        match (dir.is_dir(), dir.join(SHARDS).is_dir()) {
-            (_, true) => {
-                let command = format!("merge {shown} --out {shown}");
-                Self::NoResults { why: "holds shards only", command, effect: "joins them" }
-            }
-            (true, _) => Self::NoResults { why: "holds no results", command: run, effect: "makes them" },
-            _ => Self::NoResults { why: "is not a folder", command: run, effect: "makes them" },
-        }
-    }
 }

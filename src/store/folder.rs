@@ -117,10 +117,17 @@ impl Store {
     /// The folder for reading; it must hold results.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
         let store = Self { dir: dir.as_ref().to_owned() };
-        if !store.manifest_path().is_file() && !store.folder(Folder::Runs).is_dir() {
-            return Err(Error::file(&store.dir, store::Error::no_results(&store.dir)));
+        if store.manifest_path().is_file() || store.folder(Folder::Runs).is_dir() {
+            return Ok(store);
         }
-        Ok(store)
+        let dir = store.dir.clone();
+        let reason = if dir.join(SHARDS).is_dir() {
+            store::Error::OnlyShards(dir)
+        } else {
+            let why = if dir.is_dir() { "holds no results" } else { "is not a folder" };
+            store::Error::NoResults { why, dir }
+        };
+        Err(Error::file(&store.dir, reason))
     }
 
     pub fn dir(&self) -> &Path {
@@ -132,10 +139,6 @@ impl Store {
         let path = self.path(kind, &record.run_id());
         let bytes = codec::encode(record).map_err(|reason| Error::file(&path, reason))?;
         files::write_bytes(&path, &bytes)
-    }
-
-    pub fn read(&self, kind: Folder, run_id: &str) -> Result<RunRecord> {
-        read_file(&self.path(kind, run_id))
     }
 
     /// The files of runs, sorted.

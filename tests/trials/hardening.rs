@@ -16,7 +16,7 @@ use ssvm_bench::dataset::image::Picture;
 use ssvm_bench::dataset::images::ImageSet;
 use ssvm_bench::store::codec;
 use ssvm_bench::store::files;
-use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::folder::{Folder, Store, read_file};
 use ssvm_bench::{Catalog, DataDir, Harness, Request};
 
 const CONFIG: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\niterations = 2\n\
@@ -347,7 +347,7 @@ fn a_crafted_record_is_set_aside() {
     for (place, value) in places.step_by(7).flat_map(|place| [(place, 0x7f), (place, 0xff)]) {
         let crafted = signed(whole.clone(), |bytes| bytes[place] = value);
         fs::write(&path, &crafted).unwrap();
-        match store.read(Folder::Runs, &records[0].run_id()) {
+        match read_file(&store.path(Folder::Runs, &records[0].run_id())) {
             Ok(_) => read += 1,
             Err(error) => {
                 damaged += 1;
