@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Environment, RunRecord};
+use super::record::RunRecord;
 use crate::error::{Error, Result};
 use crate::text::Pattern;
 use ssvm::clock::{ClockKind, OracleCost};
@@ -69,7 +69,7 @@ impl SeriesKey {
     /// What tells series of one problem and solver name apart, by the names that configs use.
     pub fn facts(&self) -> Facts {
         let Budget { iterations, time_s, oracle_calls, gap, until } = &self.budget;
-        let mut facts = facts([
+        let mut pairs = vec![
             ("clock", self.clock.name().to_owned()),
             ("evaluate", self.evaluate.to_string()),
             ("iterations", or_none(*iterations)),
@@ -77,22 +77,17 @@ impl SeriesKey {
             ("oracle_calls", or_none(*oracle_calls)),
             ("gap", or_none(*gap)),
             ("until", until.name().to_owned()),
-        ]);
+        ];
         if !self.oracle_cost.is_one() {
-            facts.insert("oracle_cost".to_owned(), self.oracle_cost.to_string());
+            pairs.push(("oracle_cost", self.oracle_cost.to_string()));
         }
         if let Some(EnvironmentKey { host, jobs, threads, build }) = &self.environment {
             let jobs = if *jobs == 1 { "isolated".to_owned() } else { jobs.to_string() };
             let threads = threads.to_string();
-            facts.extend(self::facts([
-                ("host", host.clone()),
-                ("jobs", jobs),
-                ("threads", threads),
-                ("build", build.clone()),
-            ]));
+            pairs.extend([("host", host.clone()), ("jobs", jobs), ("threads", threads), ("build", build.clone())]);
         }
-        facts.extend(self.solver.params.iter().map(|(key, value)| (key.clone(), value.to_string())));
-        facts
+        pairs.extend(self.solver.params.iter().map(|(name, value)| (name.as_str(), value.to_string())));
+        facts(pairs)
     }
 }
 
@@ -112,14 +107,6 @@ pub struct EnvironmentKey {
     pub jobs: u64,
     pub threads: u64,
     pub build: String,
-}
-
-impl EnvironmentKey {
-    fn of(environment: &Environment) -> Self {
-        let Environment { jobs, threads, build, .. } = environment;
-        let host = environment.host_kind().to_owned();
-        Self { host, jobs: (*jobs).max(1), threads: *threads, build: build.clone() }
-    }
 }
 
 /// What `--only` selects: data sets, or data sets and solvers, perhaps at one oracle cost.
@@ -173,7 +160,7 @@ impl fmt::Display for CellPattern {
 /// Name → value, for people: labels show those that differ.
 pub type Facts = BTreeMap<String, String>;
 
-fn facts<const N: usize>(pairs: [(&str, String); N]) -> Facts {
+fn facts<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> Facts {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -195,7 +182,12 @@ impl RunRecord {
             clock: settings.clock,
             budget: settings.budget.clone(),
             evaluate: settings.evaluate.clone(),
-            environment: (!settings.clock.repeatable()).then(|| EnvironmentKey::of(&self.environment)),
+            environment: (!settings.clock.repeatable()).then(|| EnvironmentKey {
+                host: self.environment.host_kind().to_owned(),
+                jobs: self.environment.jobs.max(1),
+                threads: self.environment.threads,
+                build: self.environment.build.clone(),
+            }),
         }
     }
 }
