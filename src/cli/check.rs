@@ -1,24 +1,20 @@
 //! `check`: the regression gates on a result folder; saves and updates baselines.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::{Verdict, note, print};
+use super::findings::{OutputArgs, records};
+use super::{Verdict, note};
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::gate::baseline::{self, Counts, Provenance};
-use crate::gate::measure::{self, Runs};
-use crate::gate::{Baseline, Cell, Finding, Judgement, counters, instructions, output, workload};
-use crate::render::tables::findings as words;
+use crate::gate::{Baseline, Cell, Finding, Judgement, counters, instructions, measure, workload};
 use crate::run::host;
 use crate::store::RunRecord;
-use crate::store::files;
-use crate::store::folder::{Folder, Store};
+use crate::store::folder::Store;
 use crate::store::identity::{CODE_VERSION, Identity};
 use crate::store::manifest::Manifest;
 
@@ -45,64 +41,6 @@ pub struct CheckArgs {
     instructions: bool,
     #[command(flatten)]
     outputs: OutputArgs,
-}
-
-/// Files for other tools.
-#[derive(Clone, Debug, Args)]
-pub struct OutputArgs {
-    /// Write the verdicts as JUnit XML
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
-    /// Write the values as JSON for github-action-benchmark (customSmallerIsBetter)
-    #[arg(long, value_name = "FILE")]
-    github_benchmark: Option<PathBuf>,
-    /// Write the values in Bencher Metric Format
-    #[arg(long, value_name = "FILE")]
-    bencher: Option<PathBuf>,
-}
-
-impl OutputArgs {
-    /// Tries the folder of every file: a wrong path must not cost the measurement.
-    pub(super) fn check(&self) -> crate::Result<()> {
-        [&self.junit, &self.github_benchmark, &self.bencher]
-            .into_iter()
-            .flatten()
-            .try_for_each(|p| files::try_folder(p))
-    }
-
-    /// Writes the files and the step summary, prints the table, gives the verdict.
-    pub(super) fn write(&self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
-        if let Some(path) = &self.junit {
-            files::write_bytes(path, output::junit(title, findings).as_bytes())?;
-        }
-        if let Some(path) = &self.github_benchmark {
-            files::write_bytes(path, output::github_benchmark(findings).as_bytes())?;
-        }
-        if let Some(path) = &self.bencher {
-            files::write_bytes(path, output::bencher(findings).as_bytes())?;
-        }
-        if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
-            let file = File::options().append(true).create(true).open(&path);
-            file.and_then(|mut file| writeln!(file, "{}", words::markdown(title, findings)))
-                .with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        print(&words::text(findings))?;
-        let failed = findings.iter().any(|finding| finding.judgement.fails());
-        Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
-    }
-}
-
-/// The sound records of a folder; an error when a file is damaged or there is none.
-pub(super) fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
-    let contents = store.scan(Folder::Runs)?;
-    if let Some(damage) = contents.damaged.into_iter().next() {
-        return Err(damage.error.into());
-    }
-    if contents.records.is_empty() {
-        let dir = store.dir().display();
-        bail!("{dir}: holds no run; `ssvm-bench run --config ci --out {dir}` makes them");
-    }
-    Ok(contents.records)
 }
 
 pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
@@ -132,7 +70,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     if !args.update.is_empty() {
         let counts = counted.as_ref().and_then(|counted| counted.as_ref().ok());
         for name in &args.update {
-            accept(&mut baseline, &cells, &wanted, counts, name)?;
+            baseline.accept(name, &cells, &wanted, counts)?;
         }
         baseline.provenance = provenance;
         baseline.save(&args.baseline)?;
@@ -214,35 +152,7 @@ fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result
     Ok(Some(Ok(Counts { provenance, counts })))
 }
 
-/// Takes what `name` names into the baseline; a cell that is not in the results any more leaves it.
-fn accept(
-    baseline: &mut Baseline,
-    cells: &BTreeMap<Cell, Runs<'_>>,
-    wanted: &[f64],
-    counts: Option<&Counts>,
-    name: &str,
-) -> anyhow::Result<()> {
-    let mut known: BTreeSet<Cell> = baseline.cells.keys().chain(cells.keys()).cloned().collect();
-    if let (Some(old), Some(new)) = (&mut baseline.instructions, counts) {
-        known.extend(new.counts.keys().cloned());
-        let counted = new.counts.iter().filter(|(cell, _)| cell.is_named(name));
-        old.counts.extend(counted.map(|(cell, count)| (cell.clone(), *count)));
-    }
-    let named: Vec<&Cell> = known.iter().filter(|cell| cell.is_named(name)).collect();
-    if named.is_empty() {
-        let known: Vec<String> = known.iter().map(Cell::to_string).collect();
-        bail!("--update {name}: no such data set and solver; known: {}", known.join(", "));
-    }
-    for cell in named {
-        match cells.get(cell) {
-            Some(runs) => baseline.set(cell, runs, wanted)?,
-            None => drop(baseline.cells.remove(cell)),
-        }
-    }
-    Ok(())
-}
-
-/// Tells the exact command that accepts what was found.
+/// Notes the exact command that accepts what was found.
 fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
     let failed = findings.iter().filter(|finding| finding.judgement.fails()).count();
     let worth = |finding: &&Finding| finding.judgement.fails() || finding.judgement == Judgement::Better;

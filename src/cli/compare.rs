@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::check::{OutputArgs, records};
+use super::findings::{OutputArgs, records};
 use super::{Verdict, note};
 use crate::experiment::catalog::Catalog;
 use crate::gate::measure::by_cell;

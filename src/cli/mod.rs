@@ -8,6 +8,7 @@ mod compare;
 mod data;
 mod engines;
 mod figures;
+mod findings;
 mod format;
 pub mod harness;
 mod init;

@@ -1,6 +1,6 @@
 //! The baseline file ↔ [`Baseline`]: one metric a line, every line readable on its own in a diff, sorted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,33 @@ impl Baseline {
             }
         }
         self.cells.insert(cell.clone(), values);
+        Ok(())
+    }
+
+    /// Takes in the cells that `name` names; one that is not in the results any more leaves.
+    pub fn accept(
+        &mut self,
+        name: &str,
+        cells: &BTreeMap<Cell, Runs<'_>>,
+        wanted: &[f64],
+        counts: Option<&Counts>,
+    ) -> Result<()> {
+        let mut known: BTreeSet<Cell> = self.cells.keys().chain(cells.keys()).cloned().collect();
+        if let (Some(old), Some(new)) = (&mut self.instructions, counts) {
+            known.extend(new.counts.keys().cloned());
+            let counted = new.counts.iter().filter(|(cell, _)| cell.is_named(name));
+            old.counts.extend(counted.map(|(cell, count)| (cell.clone(), *count)));
+        }
+        if !known.iter().any(|cell| cell.is_named(name)) {
+            let known: Vec<String> = known.iter().map(Cell::to_string).collect();
+            return Err(gate::Error::UnknownCell { name: name.to_owned(), known: known.join(", ") }.into());
+        }
+        for cell in known.iter().filter(|cell| cell.is_named(name)) {
+            match cells.get(cell) {
+                Some(runs) => self.set(cell, runs, wanted)?,
+                None => drop(self.cells.remove(cell)),
+            }
+        }
         Ok(())
     }
 

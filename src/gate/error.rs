@@ -21,6 +21,8 @@ pub enum Error {
     Repeats { values: usize, repeats: usize },
     #[error("{cell} #{repeat} has no {metric}: a failed run cannot be a baseline; run it again")]
     Unmeasured { cell: Cell, repeat: usize, metric: Metric },
+    #[error("--update {name}: no such data set and solver; known: {known}")]
+    UnknownCell { name: String, known: String },
     #[error(
         "{run} was timed with the {clock} clock; the counters are only repeatable under `clock = \"virtual\"`, as in \
          configs/ci.toml. To compare timings use `ssvm-bench compare`"

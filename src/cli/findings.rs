@@ -1,0 +1,70 @@
+//! What `check` and `compare` share: the records they judge, and where their findings go.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::{Verdict, print};
+use crate::gate::{Finding, output};
+use crate::render::tables::findings;
+use crate::store::folder::{Folder, Store};
+use crate::store::{RunRecord, files};
+
+/// Files for other tools.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArgs {
+    /// Write the verdicts as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Write the values as JSON for github-action-benchmark (customSmallerIsBetter)
+    #[arg(long, value_name = "FILE")]
+    github_benchmark: Option<PathBuf>,
+    /// Write the values in Bencher Metric Format
+    #[arg(long, value_name = "FILE")]
+    bencher: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Tries the folder of every file: a wrong path must not cost the measurement.
+    pub fn check(&self) -> crate::Result<()> {
+        let paths = [&self.junit, &self.github_benchmark, &self.bencher];
+        paths.into_iter().flatten().try_for_each(|path| files::try_folder(path))
+    }
+
+    /// Writes the files and the step summary, prints the table, gives the verdict.
+    pub fn write(&self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
+        if let Some(path) = &self.junit {
+            files::write_bytes(path, output::junit(title, findings).as_bytes())?;
+        }
+        if let Some(path) = &self.github_benchmark {
+            files::write_bytes(path, output::github_benchmark(findings).as_bytes())?;
+        }
+        if let Some(path) = &self.bencher {
+            files::write_bytes(path, output::bencher(findings).as_bytes())?;
+        }
+        if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
+            let file = File::options().append(true).create(true).open(&path);
+            file.and_then(|mut file| writeln!(file, "{}", findings::markdown(title, findings)))
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        print(&findings::text(findings))?;
+        let failed = findings.iter().any(|finding| finding.judgement.fails());
+        Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
+    }
+}
+
+/// The sound records of a folder; an error when a file is damaged or there is none.
+pub fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
+    let contents = store.scan(Folder::Runs)?;
+    if let Some(damage) = contents.damaged.into_iter().next() {
+        return Err(damage.error.into());
+    }
+    if contents.records.is_empty() {
+        let dir = store.dir().display();
+        bail!("{dir}: holds no run; `ssvm-bench run --config ci --out {dir}` makes them");
+    }
+    Ok(contents.records)
+}
