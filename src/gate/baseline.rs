@@ -66,7 +66,8 @@ pub fn last_config(manifest: &Manifest) -> Option<&ConfigText> {
 }
 
 /// Counted instructions of solver work, and what they hold for: one compiler, one kind of CPU, one valgrind.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Counts {
     pub provenance: Provenance,
     pub counts: BTreeMap<Cell, u64>,
@@ -88,16 +89,9 @@ pub struct Baseline {
 struct Wire {
     format: u32,
     provenance: Provenance,
-    inputs: BTreeMap<String, Vec<String>>,
+    inputs: BTreeMap<Cell, Vec<String>>,
     values: BTreeMap<String, Vec<f64>>,
-    instructions: Option<WireCounts>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WireCounts {
-    provenance: Provenance,
-    counts: BTreeMap<String, u64>,
+    instructions: Option<Counts>,
 }
 
 impl Baseline {
@@ -197,11 +191,9 @@ impl Baseline {
             let line = text.lines().position(|line| line.starts_with(&quoted(name))).map_or(0, |line| line + 1);
             Error::line(path, line, reason)
         };
-        let cell = |name: &str| Cell::parse(name).ok_or_else(|| at(name, gate::Error::NotACell(name.to_owned())));
-        let mut baseline = Self { provenance: wire.provenance, ..Self::default() };
-        for (name, inputs) in wire.inputs {
-            baseline.cells.insert(cell(&name)?, Values { inputs, metrics: BTreeMap::new() });
-        }
+        let values = |(cell, inputs)| (cell, Values { inputs, metrics: BTreeMap::new() });
+        let cells = wire.inputs.into_iter().map(values).collect();
+        let mut baseline = Self { provenance: wire.provenance, cells, instructions: wire.instructions };
         for (name, numbers) in wire.values {
             let metric = metric_of(&name).ok_or_else(|| at(&name, gate::Error::NotAMetric(name.clone())));
             let (cell, metric) = metric?;
@@ -213,10 +205,6 @@ impl Baseline {
                 return Err(at(&name, gate::Error::Repeats { values: numbers.len(), repeats }));
             }
             values.insert(metric, numbers.into_iter().map(Some).collect());
-        }
-        if let Some(WireCounts { provenance, counts }) = wire.instructions {
-            let counts = counts.iter().map(|(name, count)| Ok((cell(name)?, *count))).collect::<Result<_>>()?;
-            baseline.instructions = Some(Counts { provenance, counts });
         }
         Ok(baseline)
     }

@@ -2,13 +2,17 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
+use super::Error;
 use crate::store::RunRecord;
 use ssvm::drive::TracePoint;
 use ssvm::ordered_by_key;
 use ssvm::settings::total_order;
 
 /// A data set and one setting of a solver.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Cell {
     /// As in the config, such as `usps-synth:n=300`.
     pub dataset: String,
@@ -34,6 +38,13 @@ impl Cell {
             solver == Some(self.solver.as_str())
         };
         names(&self.dataset) || names(head)
+    }
+}
+
+impl TryFrom<String> for Cell {
+    type Error = Error;
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text).ok_or(Error::NotACell(text))
     }
 }
 

@@ -137,10 +137,8 @@ impl std::str::FromStr for CellPattern {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
         let (cell, cost) = text.rsplit_once(" k=").map_or((text, None), |(cell, cost)| (cell, Some(cost)));
-        let pattern = |part: &str| {
-            Pattern::new(part)
-                .map_err(|reason| super::Error::Pattern { text: text.to_owned(), reason: reason.to_string() })
-        };
+        let pattern =
+            |part: &str| Pattern::new(part).map_err(|reason| super::Error::Pattern { text: text.to_owned(), reason });
         Ok(Self { text: text.to_owned(), cell: pattern(cell)?, cost: cost.map(pattern).transpose()? })
     }
 }

@@ -136,6 +136,7 @@ fn baselines_read_back_exactly_and_complain_with_a_line() {
         ("0.3 oracle_calls", "0.3 oracle_cals", "b.toml:20: 'set:n=5 bcfw 0.3 oracle_cals' is not"),
         ("= [40, 44]", "= [40]", "1 values for 2 repeats"),
         ("= [40, 44]", "= [40, \"x\"]", "b.toml:20: not a baseline"),
+        ("set:n=5 bcfw\" = [", "bcfw\" = [", "b.toml:16: not a baseline: 'bcfw' is not"),
         ("bcfw\" = [", "bcwf\" = [", "set:n=5/bcfw has values but no [inputs] line"),
     ] {
         let error = Baseline::parse(path, &text.replacen(from, to, 1)).unwrap_err().to_string();
