@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
-use super::Stopwatch;
-use super::stopwatch::thread_cpu_ns;
+use super::stopwatch::{Stopwatch, thread_cpu_ns};
 use crate::error::{Error, Result};
 use crate::problem::Fault;
 
@@ -23,14 +22,10 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    /// The threads are called this, plus a number.
-    pub const THREAD_NAME: &str = "ssvm-helper";
-
     /// This many threads beside the solver's own; `started` gets the number of each, from 0, when it starts.
     pub fn new(count: usize, started: impl Fn(usize) + Send + Sync + 'static) -> Result<Self> {
         let threads = ThreadPoolBuilder::new().num_threads(count.max(1)).start_handler(started);
-        let named = threads.thread_name(|k| format!("{}-{k}", Self::THREAD_NAME));
-        let pool = named.build().map_err(|error| {
+        let pool = threads.thread_name(|k| format!("ssvm-helper-{k}")).build().map_err(|error| {
             Error::invalid(format!("cannot start {count} threads for oracle calls: {error}; use fewer threads"))
         })?;
         Ok(Self { pool })
@@ -43,7 +38,7 @@ impl Helpers {
 }
 
 /// One call of a batch: what it needs and fills, and what the meter reads of it.
-pub struct Call<T> {
+pub(crate) struct Call<T> {
     /// Its term, memory and plane.
     pub item: T,
     pub(super) operations: u64,

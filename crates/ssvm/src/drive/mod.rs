@@ -156,17 +156,19 @@ fn drive_dyn(
             break (stop, solution);
         }
     };
-    let (oracle_ns, approx_ns) = meter.histograms();
+    let (wall_s, cpu_s, oracle_wall_s) = (meter.wall_s(), meter.cpu_s(), meter.oracle_wall_s());
+    let (pipe_s, instrument_s) = (meter.pipe_s(), meter.instrument_s());
+    let (oracle_ns, approx_ns) = meter.into_histograms();
     Ok(Outcome {
         points,
         stop,
-        oracle_ns: oracle_ns.clone(),
-        approx_ns: approx_ns.clone(),
-        wall_s: meter.wall_s(),
-        cpu_s: meter.cpu_s(),
-        oracle_wall_s: meter.oracle_wall_s(),
-        pipe_s: meter.pipe_s(),
-        instrument_s: meter.instrument_s(),
+        oracle_ns,
+        approx_ns,
+        wall_s,
+        cpu_s,
+        oracle_wall_s,
+        pipe_s,
+        instrument_s,
         notes: problem.notes(),
         weights: problem.weights(&solution.w),
     })

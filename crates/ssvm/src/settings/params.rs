@@ -99,6 +99,11 @@ impl Domain {
 }
 
 impl Param {
+    /// A whole number from `least` on, up to 2³² − 1.
+    pub const fn count(key: &'static str, default: &'static str, least: u64, about: &'static str) -> Self {
+        Self { key, about, default, domain: Domain::Count(least, u32::MAX as u64) }
+    }
+
     /// Parses a value given for this parameter; the error says what is allowed.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         self.domain.parse(text).ok_or_else(|| self.refused(&text))

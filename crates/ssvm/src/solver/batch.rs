@@ -6,12 +6,12 @@ use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params, Value};
 
 /// How many calls share one w.
-pub const TAU: Param = Param {
-    key: "tau",
-    about: "exact oracle calls made at one w, side by side, before their steps are taken one after another",
-    default: "1",
-    domain: Domain::Count(1, u32::MAX as u64),
-};
+pub const TAU: Param = Param::count(
+    "tau",
+    "1",
+    1,
+    "exact oracle calls made at one w, side by side, before their steps are taken one after another",
+);
 
 /// How many of them the virtual clock lets run side by side.
 pub const LANES: Param = Param {

@@ -4,12 +4,12 @@ use super::order::Dice;
 use crate::settings::{Domain, Param};
 
 /// How often all gaps are made exact.
-pub const REFRESH: Param = Param {
-    key: "refresh",
-    about: "one oracle call per term without a step every this many passes, to make all gap estimates exact",
-    default: "10",
-    domain: Domain::Count(1, u32::MAX as u64),
-};
+pub const REFRESH: Param = Param::count(
+    "refresh",
+    "10",
+    1,
+    "one oracle call per term without a step every this many passes, to make all gap estimates exact",
+);
 
 /// What happens to the planes of a refresh.
 pub const KEEP: Param = Param {

@@ -11,7 +11,7 @@ use super::working_set::{WorkingSet, best_values};
 use super::{ANNOUNCED, Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
-use crate::settings::{Domain, Param, Params};
+use crate::settings::{Param, Params};
 
 /// Sums without weight leave after this many rounds.
 const AGE: u64 = 20;
@@ -31,49 +31,38 @@ const DUST: f64 = 1e-10;
 /// A gap below this part of F is rounding.
 const ROUNDING: f64 = 1e-13;
 
-const CACHE: Param = Param {
-    key: "cache",
-    about: "most planes cached per term",
-    default: "100",
-    domain: Domain::Count(1, u32::MAX as u64),
+const CACHE: Param = Param::count("cache", "100", 1, "most planes cached per term");
+
+const PLAIN: SolverInfo = SolverInfo {
+    name: "one-slack",
+    label: "one-slack",
+    about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
+    reads_clock: |_| false,
+    ..SolverInfo::PLAIN
 };
 
-/// The row of `one-slack`.
-pub struct OneSlack;
+const CACHED: SolverInfo = SolverInfo {
+    name: "one-slack-cache",
+    label: "one-slack-cache",
+    about: "one-slack cutting plane with cheap rounds over cached planes",
+    params: &[CACHE],
+    planes: Some(|params| params.count(CACHE.key)),
+    pass_factor: 4.0,
+    ..PLAIN
+};
+
+/// The rows of `one-slack` and `one-slack-cache`.
+pub struct OneSlack(SolverInfo);
+
+pub const ROWS: [OneSlack; 2] = [OneSlack(PLAIN), OneSlack(CACHED)];
 
 impl SolverRow for OneSlack {
     fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "one-slack",
-            label: "one-slack",
-            about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
-            reads_clock: |_| false,
-            ..SolverInfo::PLAIN
-        }
-    }
-
-    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(CuttingPlane::new(problem, 0, seed))
-    }
-}
-
-/// The row of `one-slack-cache`.
-pub struct OneSlackCache;
-
-impl SolverRow for OneSlackCache {
-    fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "one-slack-cache",
-            label: "one-slack-cache",
-            about: "one-slack cutting plane with cheap rounds over cached planes",
-            params: &[CACHE],
-            planes: Some(|params| params.count(CACHE.key)),
-            pass_factor: 4.0,
-            ..OneSlack.info()
-        }
+        self.0.clone()
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+        // No cache is a cache of 0 planes.
         Box::new(CuttingPlane::new(problem, params.count(CACHE.key) as usize, seed))
     }
 }

@@ -19,12 +19,7 @@ pub const T: Param = Param {
 };
 
 /// M of the paper.
-pub const M: Param = Param {
-    key: "M",
-    about: "most approximate passes per iteration when the slope rule decides",
-    default: "1000",
-    domain: Domain::Count(0, u32::MAX as u64),
-};
+pub const M: Param = Param::count("M", "1000", 0, "most approximate passes per iteration when the slope rule decides");
 
 /// How many approximate passes.
 pub const PASSES: Param = Param {
