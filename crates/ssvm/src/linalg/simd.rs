@@ -225,25 +225,27 @@ fn detect() -> bool {
     found
 }
 
-/// Defines a kernel: a generic body over [`Lanes`], compiled for plain arrays and for AVX2.
+/// Defines a kernel: a body over [`Lanes`], compiled for plain arrays and for AVX2.
 macro_rules! kernel {
-    ($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident $(<$of:ty>)?) => {
+    ($(#[$doc:meta])* pub fn $name:ident<$lanes:ident>($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
         $(#[$doc])*
         #[allow(unsafe_code)]
         #[inline]
         pub fn $name($($arg: $ty),*) $(-> $ret)? {
+            #[inline(always)]
+            fn body<$lanes: $crate::linalg::simd::Lanes>($($arg: $ty),*) $(-> $ret)? $body
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
                 fn avx2($($arg: $ty),*) $(-> $ret)? {
-                    $body::<$crate::linalg::simd::avx::Avx $(, $of)?>($($arg),*)
+                    body::<$crate::linalg::simd::avx::Avx>($($arg),*)
                 }
                 if $crate::linalg::simd::has_avx2() {
                     // SAFETY: the CPU has AVX2 and what comes with it, checked on the line above.
                     return unsafe { avx2($($arg),*) };
                 }
             }
-            $body::<[f64; 4] $(, $of)?>($($arg),*)
+            body::<[f64; 4]>($($arg),*)
         }
     };
 }
