@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use ssvm::oracle::expansion::{PottsSolver, argmin_labels};
+use ssvm::oracle::expansion::{Potts, PottsSolver, argmin_labels};
 use ssvm::oracle::maxflow::{BinaryCut, MaxFlow, Topology};
 use ssvm::oracle::partial::PartialOptimum;
 
@@ -105,17 +105,18 @@ fn expansions(topology: &Topology, count: usize, rounds: u32) {
     for (k, signal) in [(8, 1.0), (8, 3.0), (20, 1.0), (20, 3.0)] {
         for sigma in [0.1, 0.3, 1.0, 2.0, 3.0, 5.0] {
             let instances: Vec<Vec<f64>> = (0..count).map(|_| potts(&mut rng, k, sigma, signal)).collect();
+            let energy = |unary| Potts { topology, unary, num_labels: k, pairwise: 1.0 };
             let (mut fixed, mut energies) = (0, [0.0; 2]);
             let with = microseconds(rounds, &instances, |unary| {
-                let report = solver.solve(topology, unary, k, 1.0, &mut labels);
+                let report = solver.solve(energy(unary), &mut labels);
                 fixed += report.fixed_nodes;
                 energies[0] += report.energy;
             });
             let without = microseconds(rounds, &instances, |unary| {
                 argmin_labels(unary, k, &mut labels);
-                energies[1] += solver.expand(topology, unary, k, 1.0, &mut labels).energy;
+                energies[1] += solver.expand(energy(unary), &mut labels).energy;
             });
-            let before = microseconds(rounds, &instances, |unary| partial.solve(&mut cut, topology, unary, k, 1.0));
+            let before = microseconds(rounds, &instances, |unary| partial.solve(&mut cut, energy(unary)));
             let solved = f64::from(rounds) * count as f64;
             println!(
                 "{k:>2} {signal:>6} {sigma:>4} {:>8.1} {with:>10.1} {before:>16.1} {without:>11.1} {:>10.4} {:>11.4}",

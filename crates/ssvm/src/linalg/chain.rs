@@ -240,11 +240,11 @@ mod tests {
         let (table, transitions) = (numbers(128 * 28, 8), numbers(26 * 28, 9));
         let (mut fast, mut plain) = ([0.0; 28], [0.0; 28]);
         accumulate_rows(&table, 0x8000_1234_5678_9abc_def0_0000_1111_0001, ALL, 3, 0.25, &mut fast);
-        accumulate_rows_body::<[f64; 4]>(&table, 0x8000_1234_5678_9abc_def0_0000_1111_0001, ALL, 3, 0.25, &mut plain);
+        accumulate_rows::body::<[f64; 4]>(&table, 0x8000_1234_5678_9abc_def0_0000_1111_0001, ALL, 3, 0.25, &mut plain);
         assert_eq!(fast, plain);
         let previous = fast;
         chain_maxima(&previous, &transitions, &mut fast);
-        chain_maxima_body::<[f64; 4]>(&previous, &transitions, &mut plain);
+        chain_maxima::body::<[f64; 4]>(&previous, &transitions, &mut plain);
         assert_eq!(fast, plain);
     }
 }

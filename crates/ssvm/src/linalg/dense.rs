@@ -348,13 +348,13 @@ pub(super) mod tests {
     fn both_compilations_give_the_same_bits() {
         for len in [1, 5, 28, 256, 649] {
             let (a, b, w) = (numbers(len, 4), numbers(len, 5), numbers(len, 6));
-            assert_eq!(dot(&a, &b).to_bits(), dot_body::<[f64; 4]>(&a, &b).to_bits());
-            let (fast, plain) = (mix_products(&a, &b, &w), mix_products_body::<[f64; 4]>(&a, &b, &w));
+            assert_eq!(dot(&a, &b).to_bits(), dot::body::<[f64; 4]>(&a, &b).to_bits());
+            let (fast, plain) = (mix_products(&a, &b, &w), mix_products::body::<[f64; 4]>(&a, &b, &w));
             assert_eq!((fast.0.to_bits(), fast.1.to_bits()), (plain.0.to_bits(), plain.1.to_bits()));
             let rows = numbers(15 * len, 7);
             let (mut fast, mut plain) = (vec![0.0; 15], vec![0.0; 15]);
             dot_rows(&rows, &a, &mut fast);
-            dot_rows_body::<[f64; 4]>(&rows, &a, &mut plain);
+            dot_rows::body::<[f64; 4]>(&rows, &a, &mut plain);
             assert_eq!(fast, plain);
             let single: Vec<f32> = rows.iter().map(|v| *v as f32).collect();
             dot_f32_rows(&single, &a, len, &mut fast);
@@ -390,8 +390,8 @@ pub(super) mod tests {
             let (a, b, w) = (&a[at..at + len], &b[3 - at..3 - at + len], &w[at..at + len]);
             let single: Vec<f32> = numbers(48, 7).iter().map(|v| *v as f32).collect();
             let single = &single[at..at + len];
-            assert_eq!(dot(a, b).to_bits(), dot_body::<[f64; 4]>(a, b).to_bits());
-            let (fast, plain) = (mix_products(a, b, w), mix_products_body::<[f64; 4]>(a, b, w));
+            assert_eq!(dot(a, b).to_bits(), dot::body::<[f64; 4]>(a, b).to_bits());
+            let (fast, plain) = (mix_products(a, b, w), mix_products::body::<[f64; 4]>(a, b, w));
             assert!(same(&[fast.0, fast.1], &[plain.0, plain.1]), "{len} at {at}");
             let both = |act: &dyn Fn(&mut [f64], bool)| {
                 let (mut fast, mut plain) = (numbers(48, 8), numbers(48, 8));
@@ -412,7 +412,7 @@ pub(super) mod tests {
                 if fast {
                     mix_advance(&mut mix, a, 0.25, y, -2.0);
                 } else {
-                    mix_advance_body::<[f64; 4]>(&mut mix, a, 0.25, y, -2.0);
+                    mix_advance::body::<[f64; 4]>(&mut mix, a, 0.25, y, -2.0);
                 }
             });
         }

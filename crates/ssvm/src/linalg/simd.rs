@@ -232,20 +232,25 @@ macro_rules! kernel {
         #[allow(unsafe_code)]
         #[inline]
         pub fn $name($($arg: $ty),*) $(-> $ret)? {
-            #[inline(always)]
-            fn body<$lanes: $crate::linalg::simd::Lanes>($($arg: $ty),*) $(-> $ret)? $body
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
                 fn avx2($($arg: $ty),*) $(-> $ret)? {
-                    body::<$crate::linalg::simd::avx::Avx>($($arg),*)
+                    $name::body::<$crate::linalg::simd::avx::Avx>($($arg),*)
                 }
                 if $crate::linalg::simd::has_avx2() {
                     // SAFETY: the CPU has AVX2 and what comes with it, checked on the line above.
                     return unsafe { avx2($($arg),*) };
                 }
             }
-            body::<[f64; 4]>($($arg),*)
+            $name::body::<[f64; 4]>($($arg),*)
+        }
+
+        mod $name {
+            #[allow(clippy::wildcard_imports)]
+            use super::*;
+            #[inline(always)]
+            pub(super) fn body<$lanes: Lanes>($($arg: $ty),*) $(-> $ret)? $body
         }
     };
 }

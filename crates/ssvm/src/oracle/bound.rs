@@ -108,7 +108,7 @@ impl PottsBound {
             report.lower = energy.energy(&self.trial) - error;
             self.offer(Potts { pairwise, ..energy }, &mut report);
         } else {
-            self.partial.solve(&mut self.cut, topology, unary, num_labels, energy.pairwise);
+            self.partial.solve(&mut self.cut, energy);
             report.operations += self.partial.operations();
             report.fixed_nodes = topology.num_nodes() - self.partial.open().len();
             self.sweep(energy, pairwise, budget, error, &mut report);
