@@ -154,8 +154,9 @@ kernel! {
             let now = &mut rest[0];
             let mut size = L::zero();
             each_group(contested[l], |at| {
-                let [hat, truth]: [L; 2] = [hat[l], truth[l]].map(|k| one_hot(k, at));
-                let lanes = hat.sub(truth).sub(L::load(&unary[l][at..at + 4]));
+                // Not by `map`: where the compiler does not inline that, it has no AVX2.
+                let hats = one_hot::<L>(hat[l], at).sub(one_hot(truth[l], at));
+                let lanes = hats.sub(L::load(&unary[l][at..at + 4]));
                 lanes.store(&mut now[at..at + 4]);
                 gain = gain.add(lanes.mul(L::load(&scores[l][at..at + 4])));
                 size = size.add(lanes.mul(lanes));
