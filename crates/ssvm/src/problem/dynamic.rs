@@ -2,6 +2,7 @@
 //! planes and blocks are.
 
 use super::{Evaluation, Family, Fault, Problem, evaluate};
+use crate::error::Result;
 use crate::settings::Params;
 use crate::solver::{self, Bracket, Metered, Progress, Solver};
 
@@ -47,7 +48,7 @@ pub trait DynProblem: Sync {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Evaluation>, Fault>;
     /// Narrows the bracket of the optimum until it is at most `gap` wide, nothing more can be gained, or `stop` says so.
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket, Fault>;
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket>;
 }
 
 impl<P: Problem> DynProblem for P {
@@ -97,7 +98,7 @@ impl<P: Problem> DynProblem for P {
         evaluate::evaluate(self, w, known, parallel, cancelled)
     }
 
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket, Fault> {
-        solver::bracket::bracket(self, gap, stop, watch)
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket> {
+        Ok(solver::bracket::bracket(self, gap, stop, watch)?)
     }
 }

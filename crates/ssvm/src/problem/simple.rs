@@ -142,16 +142,6 @@ impl Problem for Simple<'_> {
         self.0.max_plane(i, w, plane)
     }
 
-    fn load<'a>(
-        &self,
-        _i: usize,
-        _w: &[f64],
-        _blocks: &SimpleBlocks,
-        _planes: impl Iterator<Item = &'a SparsePlane>,
-        _work: &mut Vec<f64>,
-    ) {
-    }
-
     fn value(&self, _i: usize, plane: &SparsePlane, w: &[f64], _work: &Vec<f64>) -> f64 {
         plane.dot(w) + plane.offset
     }

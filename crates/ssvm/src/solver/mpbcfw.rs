@@ -167,7 +167,8 @@ impl<P: Problem> PlaneSets<P> {
             self.batch.call(now.problem, meter, &now.w, &terms[..allowed], |i| sets[i].planes())?;
             for (at, i) in terms[..allowed].iter().map(|i| *i as usize).enumerate() {
                 let hat = self.batch.hat(at);
-                now.late_step(i, hat, pass.average.as_deref_mut());
+                now.problem.load(i, &now.w, &now.blocks, std::iter::once(hat), &mut now.work);
+                now.step(i, hat, pass.average.as_deref_mut());
                 if self.n > 0 {
                     keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, spare);
                 }

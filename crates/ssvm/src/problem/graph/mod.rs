@@ -279,16 +279,6 @@ impl Problem for GraphProblem {
         Ok(Certificate { lower, upper, proven: report.exact, operations })
     }
 
-    fn load<'a>(
-        &self,
-        _i: usize,
-        _w: &[f64],
-        _blocks: &GraphBlocks,
-        _planes: impl Iterator<Item = &'a GraphPlane>,
-        _work: &mut GraphWork,
-    ) {
-    }
-
     fn value(&self, _i: usize, plane: &GraphPlane, w: &[f64], _work: &GraphWork) -> f64 {
         let p = self.p();
         let blocks = self.in_mask(plane.mask).zip(plane.sums.chunks_exact(p));
