@@ -17,7 +17,7 @@ use crate::clock::{ClockKind, Helpers, Interrupt, Meter, OracleCost};
 use crate::error::{Error, Result};
 use crate::problem::{DynProblem, Evaluation, Problem};
 use crate::settings::{Budget, Cadence, Until};
-use crate::solver::{Iteration, Moment, Solution, Solver};
+use crate::solver::{Iteration, Moment, Solution, Solver, State};
 
 /// What a run reports while it goes on. Called between iterations only, while the clock stands still.
 pub trait Observer {
@@ -138,7 +138,8 @@ fn drive_dyn(
         }
         // An evaluation, off the clock.
         let solution = solver.solution();
-        let known = if problem.exact() { Vec::new() } else { solver.kept_values(&solution.w) };
+        let kept = solver.state().filter(|_| !problem.exact());
+        let known = kept.map_or_else(Vec::new, |state| state.kept_values(&solution.w));
         let value = problem.evaluate(&solution.w, &known, execution.parallel_evaluation, execution.cancelled)?;
         let Some(value) = value else { break (StopReason::Cancelled, solution) };
         let point = TracePoint {
@@ -205,7 +206,8 @@ fn trace_point(
     lambda: f64,
 ) -> TracePoint {
     let counters = meter.counters();
-    let (planes_mean, planes_max) = solver.planes();
+    let state = solver.state();
+    let (planes_mean, planes_max) = state.map_or((0.0, 0), State::planes);
     let dual_solution = solution.dual(lambda);
     let dual = dual_solution.max(solver.dual());
     TracePoint {
@@ -227,7 +229,7 @@ fn trace_point(
         proven: value.proven,
         planes_mean,
         planes_max,
-        cached_bytes: solver.cached_bytes(),
+        cached_bytes: state.map_or(0, State::cached_bytes),
     }
 }
 

@@ -20,16 +20,6 @@ pub const KEEP: Param = Param {
 };
 
 /// Estimates of all g_i. An estimate is exact at the moment of an oracle call and stale afterwards.
-///
-/// ```
-/// use ssvm::solver::gaps::Gaps;
-///
-/// let mut gaps = Gaps::new(3, 1);
-/// for (i, gap) in [0.0, 0.5, 0.0].into_iter().enumerate() {
-///     gaps.set(i, gap);
-/// }
-/// assert!((0..100).all(|_| gaps.draw() == 1));
-/// ```
 pub struct Gaps {
     estimates: Vec<f64>,
     /// Fenwick tree of the finite estimates: tree[k] is the sum of the 2^(trailing zeros of k) estimates before k.
@@ -119,6 +109,15 @@ impl Gaps {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_term_without_a_gap_is_not_drawn() {
+        let mut gaps = Gaps::new(3, 1);
+        for (i, gap) in [0.0, 0.5, 0.0].into_iter().enumerate() {
+            gaps.set(i, gap);
+        }
+        assert!((0..100).all(|_| gaps.draw() == 1));
+    }
 
     #[test]
     fn draws_follow_the_estimates() {

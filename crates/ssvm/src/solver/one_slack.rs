@@ -5,7 +5,7 @@
 //! of the best kept plane of every term, while these promise a quarter of the gap of the exact round.
 
 use super::order::{Order, Orders};
-use super::state::sizes;
+use super::state::{State, sizes};
 use super::weights::{Stop, Weights};
 use super::working_set::{WorkingSet, best_values};
 use super::{ANNOUNCED, Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
@@ -160,25 +160,11 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         dot(&self.sum, &self.w) + offset - (self.offset - lambda * norm2(&self.w))
     }
 
-    /// w and φ∘ from the weights.
-    fn sum_up(&mut self) {
-        let scale = -1.0 / self.problem.lambda();
-        self.w.fill(0.0);
-        self.offset = 0.0;
-        for (at, sum) in self.sums.planes.iter().enumerate() {
-            let alpha = self.sums.alpha()[at + 1];
-            if alpha > 0.0 {
-                add_scaled(&mut self.w, scale * alpha, sum);
-                self.offset += alpha * self.sums.offsets()[at + 1];
-            }
-        }
-    }
-
     /// Takes the sum in, and solves the small problem over all sums. False when nothing could be gained.
     fn cut(&mut self, offset: f64, meter: &mut Meter<'_>) -> bool {
         let lambda = self.problem.lambda();
         let gap = self.gap(offset);
-        if gap <= ROUNDING * self.dual().abs() {
+        if gap <= ROUNDING * State::dual(self).abs() {
             return false;
         }
         self.round += 1;
@@ -194,19 +180,19 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         self.values.extend(values.map(|(sum, offset)| dot(sum, &self.w) + offset));
         let (absolute, share) = SMALL;
         let stop = Stop { steps: 100 * self.sums.len() as u64, share: share.min(absolute / gap) };
-        let before = (self.dual(), self.sums.alpha.clone());
+        let before = (State::dual(self), self.sums.alpha.clone());
         let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.round);
         let largest = self.sums.alpha[1..].iter().copied().fold(0.0, f64::max);
         for alpha in &mut self.sums.alpha[1..] {
             *alpha = if *alpha < DUST * largest { 0.0 } else { *alpha };
         }
         self.sums.normalise();
-        self.sum_up();
+        self.resum();
         // Values are carried along through many steps: near the optimum, or with large numbers, rounding may outweigh them.
-        let risen = self.dual() > before.0;
+        let risen = State::dual(self) > before.0;
         if !risen {
             self.sums.alpha = before.1;
-            self.sum_up();
+            self.resum();
         }
         for (alpha, last) in self.sums.alpha.iter().zip(&mut self.sums.last_active) {
             if *alpha > 0.0 {
@@ -247,11 +233,42 @@ impl<P: Problem> Solver for CuttingPlane<'_, P> {
     }
 
     fn solution(&self) -> Solution {
-        Solution { w: self.w.clone(), offset: self.offset }
+        State::solution(self)
     }
 
     fn dual(&self) -> f64 {
-        self.offset - 0.5 * self.problem.lambda() * norm2(&self.w)
+        State::dual(self)
+    }
+
+    fn state(&self) -> Option<&dyn State> {
+        Some(self)
+    }
+}
+
+impl<P: Problem> State for CuttingPlane<'_, P> {
+    fn phi(&self) -> (&[f64], f64) {
+        (&self.w, self.offset)
+    }
+
+    fn lambda(&self) -> f64 {
+        self.problem.lambda()
+    }
+
+    fn resum(&mut self) {
+        let Solution { w, offset } = self.resummed();
+        (self.w, self.offset) = (w, offset);
+    }
+
+    fn resummed(&self) -> Solution {
+        let scale = -1.0 / self.problem.lambda();
+        let mut solution = Solution { w: vec![0.0; self.w.len()], offset: 0.0 };
+        for ((sum, alpha), offset) in self.sums.planes.iter().zip(&self.sums.alpha[1..]).zip(&self.sums.offsets[1..]) {
+            if *alpha > 0.0 {
+                add_scaled(&mut solution.w, scale * alpha, sum);
+                solution.offset += alpha * offset;
+            }
+        }
+        solution
     }
 
     fn planes(&self) -> (f64, u64) {

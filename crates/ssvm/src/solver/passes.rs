@@ -222,11 +222,6 @@ impl<S: State, B: Body<S>> Solver for Passes<S, B> {
         Some(&self.state)
     }
 
-    fn resummed(&self) -> Option<Solution> {
-        // The averages have no φ^i of their own.
-        self.averages.is_none().then(|| self.state.resummed())
-    }
-
     fn moments(&self) -> &[Moment] {
         &self.moments
     }

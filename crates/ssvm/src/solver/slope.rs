@@ -11,14 +11,6 @@ pub struct Moment {
 
 /// Whether the last pass (from `before` to `now`) gained enough to deserve a successor in the iteration that began at
 /// `start`: its slope is not below the slope of the whole iteration, and it gained something.
-///
-/// ```
-/// use ssvm::{Moment, solver::slope::another_pass};
-///
-/// let at = |time, dual| Moment { time, dual };
-/// assert!(another_pass(at(0.0, 0.0), at(10.0, 1.0), at(11.0, 1.5)));
-/// assert!(!another_pass(at(0.0, 0.0), at(10.0, 1.0), at(11.0, 1.05)));
-/// ```
 pub fn another_pass(start: Moment, before: Moment, now: Moment) -> bool {
     let gained = now.dual - before.dual;
     // Multiplied out: a pass that took no measurable time but gained goes on.
