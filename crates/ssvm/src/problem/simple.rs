@@ -87,7 +87,7 @@ impl<O: MaxOracle + ?Sized> MaxOracle for &O {
 pub struct Simple<'o>(Box<dyn MaxOracle + Send + 'o>);
 
 /// φ^i and φ∘^i, dense.
-pub struct SimpleBlocks {
+pub struct Blocks {
     vectors: Vec<f64>,
     offsets: Vec<f64>,
 }
@@ -98,14 +98,14 @@ impl<'o> Simple<'o> {
         Self(Box::new(oracle))
     }
 
-    fn block<'a>(&self, i: usize, blocks: &'a SimpleBlocks) -> &'a [f64] {
+    fn block<'a>(&self, i: usize, blocks: &'a Blocks) -> &'a [f64] {
         &blocks.vectors[i * self.0.dim()..(i + 1) * self.0.dim()]
     }
 }
 
 impl Problem for Simple<'_> {
     type Plane = SparsePlane;
-    type Blocks = SimpleBlocks;
+    type Blocks = Blocks;
     /// φ̂ − φ^i.
     type Work = Vec<f64>;
 
@@ -130,8 +130,8 @@ impl Problem for Simple<'_> {
         vectors(self.terms().saturating_add(COPIES), self.dim())
     }
 
-    fn blocks(&self) -> SimpleBlocks {
-        SimpleBlocks { vectors: vec![0.0; self.terms() * self.dim()], offsets: vec![0.0; self.terms()] }
+    fn blocks(&self) -> Blocks {
+        Blocks { vectors: vec![0.0; self.terms() * self.dim()], offsets: vec![0.0; self.terms()] }
     }
 
     fn work(&self) -> Vec<f64> {
@@ -146,14 +146,7 @@ impl Problem for Simple<'_> {
         plane.dot(w) + plane.offset
     }
 
-    fn direction(
-        &self,
-        i: usize,
-        blocks: &SimpleBlocks,
-        plane: &SparsePlane,
-        w: &[f64],
-        work: &mut Vec<f64>,
-    ) -> Direction {
+    fn direction(&self, i: usize, blocks: &Blocks, plane: &SparsePlane, w: &[f64], work: &mut Vec<f64>) -> Direction {
         for (delta, value) in work.iter_mut().zip(self.block(i, blocks)) {
             *delta = -value;
         }
@@ -167,7 +160,7 @@ impl Problem for Simple<'_> {
     fn advance(
         &self,
         i: usize,
-        blocks: &mut SimpleBlocks,
+        blocks: &mut Blocks,
         plane: &SparsePlane,
         gamma: f64,
         work: &mut Vec<f64>,
@@ -179,7 +172,7 @@ impl Problem for Simple<'_> {
         sink.each(|target, scale| add_scaled(target, scale * gamma, work));
     }
 
-    fn add_block(&self, i: usize, blocks: &SimpleBlocks, scale: f64, out: &mut [f64]) -> f64 {
+    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
         add_scaled(out, scale, self.block(i, blocks));
         blocks.offsets[i]
     }
