@@ -9,7 +9,7 @@ use super::batch::{self, Call, Helpers};
 use super::kind::STEP_UNITS;
 use super::latency::{Latencies, reading_ns};
 use super::stopwatch::{Stopwatch, thread_cpu_ns};
-use super::{ClockKind, OracleCost};
+use super::{ClockKind, OracleCost, StopReason};
 use crate::problem::{Away, Fault};
 
 /// One in this many approximate steps is timed.
@@ -35,17 +35,6 @@ pub struct Limits {
     pub time_s: Option<f64>,
     /// Most exact oracle calls.
     pub oracle_calls: Option<u64>,
-}
-
-/// Why the meter stops a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Halt {
-    /// Asked from outside.
-    Cancelled,
-    /// [`Limits::oracle_calls`].
-    OracleCalls,
-    /// [`Limits::time_s`].
-    Time,
 }
 
 /// Why an iteration ends early.
@@ -89,7 +78,7 @@ pub struct Meter<'a> {
     deadline_stamp: u64,
     deadline_units: u64,
     look_interval: u64,
-    halt: Option<Halt>,
+    halt: Option<StopReason>,
 }
 
 impl<'a> Meter<'a> {
@@ -367,11 +356,11 @@ impl<'a> Meter<'a> {
     fn must_stop(&mut self, calls: bool) -> bool {
         self.look_at_stamp = self.last_stamp + self.look_interval;
         self.halt = if (self.cancelled)() {
-            Some(Halt::Cancelled)
+            Some(StopReason::Cancelled)
         } else if calls && self.counters.oracle_calls >= self.call_limit {
-            Some(Halt::OracleCalls)
+            Some(StopReason::OracleCalls)
         } else if self.now_ns() >= self.time_limit_ns {
-            Some(Halt::Time)
+            Some(StopReason::Time)
         } else {
             if !self.cost.is_one() {
                 self.set_deadline();
@@ -382,7 +371,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Whether the run must stop, and why, checked now.
-    pub fn halt(&mut self) -> Option<Halt> {
+    pub fn halt(&mut self) -> Option<StopReason> {
         self.must_stop(true);
         self.halt
     }
@@ -451,6 +440,6 @@ mod tests {
             1
         };
         assert!((0..3 * SAMPLE_EVERY).all(|_| meter.approximate_step(slow).is_ok()));
-        assert!(!meter.may_call() && meter.halt() == Some(Halt::OracleCalls));
+        assert!(!meter.may_call() && meter.halt() == Some(StopReason::OracleCalls));
     }
 }

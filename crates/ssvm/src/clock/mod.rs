@@ -6,6 +6,7 @@ mod cost;
 mod kind;
 mod latency;
 mod meter;
+mod stop;
 mod stopwatch;
 
 pub(crate) use batch::Call;
@@ -13,4 +14,5 @@ pub use batch::Helpers;
 pub use cost::OracleCost;
 pub use kind::{ClockKind, UNIT_NS};
 pub use latency::latency_histogram;
-pub use meter::{Counters, Halt, Interrupt, Limits, Meter};
+pub use meter::{Counters, Interrupt, Limits, Meter};
+pub use stop::StopReason;

@@ -64,9 +64,7 @@ impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
     }
 
     fn run(&self, settings: &RunSettings, execution: &Execution<'_>, observer: &mut dyn Observer) -> Result<Outcome> {
-        let RunSettings { solver, seed, clock, oracle_cost, budget, evaluate } = settings.clone();
-        let limits = RunLimits { clock, oracle_cost, budget, evaluate, execution: execution.clone() };
-        let mut solver = self.solvers.build(&solver, &self.problem, seed)?;
-        drive(&self.problem, &mut *solver, &limits, observer)
+        let mut solver = self.solvers.build(&settings.solver, &self.problem, settings.seed)?;
+        drive(&self.problem, &mut *solver, &RunLimits::of(settings, execution), observer)
     }
 }

@@ -7,8 +7,9 @@ mod any;
 mod outcome;
 mod solve;
 
+pub use crate::clock::StopReason;
 pub use any::{AnyProblem, bind};
-pub use outcome::{Outcome, StopReason, TracePoint};
+pub use outcome::{Outcome, TracePoint};
 pub use solve::Solve;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use crate::clock::{ClockKind, Helpers, Interrupt, Meter, OracleCost};
 use crate::error::{Error, Result};
 use crate::problem::{DynProblem, Evaluation, Problem};
-use crate::settings::{Budget, Cadence, Until};
+use crate::settings::{Budget, Cadence, RunSettings, Until};
 use crate::solver::{Iteration, Moment, Solution, Solver, State};
 
 /// What a run reports while it goes on. Called between iterations only, while the clock stands still.
@@ -54,7 +55,13 @@ pub struct RunLimits<'a> {
     pub execution: Execution<'a>,
 }
 
-impl RunLimits<'_> {
+impl<'a> RunLimits<'a> {
+    /// Those of a run with these settings.
+    fn of(settings: &RunSettings, execution: &Execution<'a>) -> Self {
+        let RunSettings { clock, oracle_cost, budget, evaluate, .. } = settings.clone();
+        Self { clock, oracle_cost, budget, evaluate, execution: execution.clone() }
+    }
+
     /// On the wall clock, alone, never cancelled.
     pub fn new(budget: Budget, evaluate: Cadence) -> Self {
         Self { clock: ClockKind::WALL, oracle_cost: OracleCost::ONE, budget, evaluate, execution: Execution::default() }
@@ -113,7 +120,7 @@ fn drive_dyn(
     let mut points: Vec<TracePoint> = Vec::new();
     let mut iterations = 0;
     let (stop, solution) = loop {
-        // One iteration, on the clock.
+        // 1. One iteration, on the clock.
         meter.expect_calls(problem.terms());
         meter.resume();
         let ended = solver.iterate(&mut meter);
@@ -127,16 +134,15 @@ fn drive_dyn(
             iterations += 1;
             observer.iteration(iterations, solver.moments());
         }
-        // Does it end the run?
-        let stop = meter.halt().map(StopReason::from);
-        let stop = stop.or_else(|| used_up(budget, iterations, meter.now_ns() * 1e-9));
+        // 2. Limits: does this iteration end the run?
+        let stop = meter.halt().or_else(|| used_up(budget, iterations, meter.now_ns() * 1e-9));
         if stop == Some(StopReason::Cancelled) {
             break (StopReason::Cancelled, solver.solution());
         }
         if stop.is_none() && !evaluate.due(iterations) {
             continue;
         }
-        // An evaluation, off the clock.
+        // 3. An evaluation, off the clock. Planes that the solver keeps tighten the bounds of an oracle that is not exact.
         let solution = solver.solution();
         let kept = solver.state().filter(|_| !problem.exact());
         let known = kept.map_or_else(Vec::new, |state| state.kept_values(&solution.w));
@@ -151,6 +157,7 @@ fn drive_dyn(
             return Err(Error::Diverged { iteration: iterations, primal: value.primal, dual: point.dual });
         }
         observer.point(&point);
+        // 4. The gap: only an evaluation knows it.
         let reached = budget.gap.is_some_and(|gap| point.gap <= gap);
         points.push(point);
         if let Some(stop) = if reached { Some(StopReason::Gap) } else { stop } {

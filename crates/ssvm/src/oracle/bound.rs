@@ -100,8 +100,7 @@ impl PottsBound {
         let error = rounding(energy);
         report.rounding = error;
         if num_labels == 2 {
-            self.gain.clear();
-            self.gain.extend(unary.chunks_exact(2).map(|row| row[1] - row[0]));
+            energy.gains(&mut self.gain);
             self.trial.resize(topology.num_nodes(), 0);
             report.operations += self.cut.solve(topology, &self.gain, energy.pairwise, &mut self.trial).operations;
             report.fixed_nodes = topology.num_nodes();

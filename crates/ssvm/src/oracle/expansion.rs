@@ -30,6 +30,12 @@ impl Potts<'_> {
         labels.iter().zip(self.unary.chunks_exact(self.num_labels)).map(|(&y, row)| row[usize::from(y)]).sum()
     }
 
+    /// For two labels: what label 1 costs over label 0.
+    pub(super) fn gains(self, gains: &mut Vec<f64>) {
+        gains.clear();
+        gains.extend(self.unary.chunks_exact(2).map(|row| row[1] - row[0]));
+    }
+
     fn report(self, labels: &[u16], operations: u64, fixed_nodes: usize) -> PottsReport {
         let disagreements = self.topology.disagreements(labels);
         let energy = self.unary_sum(labels) + self.pairwise * f64::from(disagreements);
@@ -99,8 +105,7 @@ impl PottsSolver {
         let fits = |start: &Start<'_>| !matches!(start, Start::Labels(start) if start.len() != labels.len());
         assert!(labels.len() == topology.num_nodes() && starts.iter().all(fits), "one label per node");
         let mut report = if num_labels == 2 {
-            self.gain.clear();
-            self.gain.extend(unary.chunks_exact(2).map(|row| row[1] - row[0]));
+            energy.gains(&mut self.gain);
             let operations = self.cut.solve(topology, &self.gain, pairwise, labels).operations + unary.len() as u64;
             energy.report(labels, operations, labels.len())
         } else {
