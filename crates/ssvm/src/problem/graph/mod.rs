@@ -161,8 +161,24 @@ impl GraphProblem {
 
     /// Indices of the blocks in a mask.
     fn in_mask(&self, mask: u64) -> impl Iterator<Item = usize> + use<> {
-        (0..self.blocks).filter(move |k| mask >> (k % 64) & 1 == 1)
+        (0..self.blocks).filter(move |k| is_in(mask, *k))
     }
+
+    /// Where the blocks of a plane or of another mask are in w, and what the plane has there.
+    fn stored<'a>(
+        &self,
+        plane: &'a GraphPlane,
+        other: u64,
+    ) -> impl Iterator<Item = (Range<usize>, Option<&'a [f64]>)> + use<'a> {
+        let p = self.p();
+        let mut sums = plane.sums.chunks_exact(p);
+        self.in_mask(plane.mask | other)
+            .map(move |k| (k * p..(k + 1) * p, if is_in(plane.mask, k) { sums.next() } else { None }))
+    }
+}
+
+fn is_in(mask: u64, k: usize) -> bool {
+    mask >> (k % 64) & 1 == 1
 }
 
 impl Problem for GraphProblem {
@@ -286,14 +302,11 @@ impl Problem for GraphProblem {
     }
 
     fn direction(&self, i: usize, blocks: &Blocks, plane: &GraphPlane, w: &[f64], _work: &mut Work) -> Direction {
-        let (p, d) = (self.p(), self.dim());
-        let mix = &blocks.sums[i * d..(i + 1) * d];
-        let mut stored = plane.sums.chunks_exact(p);
+        let mix = &blocks.sums[i * self.dim()..(i + 1) * self.dim()];
         let (mut gain, mut squared) = (0.0, 0.0);
-        for k in self.in_mask(plane.mask | blocks.masks[i]) {
-            let (mix, w) = (&mix[k * p..(k + 1) * p], &w[k * p..(k + 1) * p]);
-            let in_plane = plane.mask >> (k % 64) & 1 == 1;
-            let (with_w, size) = match if in_plane { stored.next() } else { None } {
+        for (range, sums) in self.stored(plane, blocks.masks[i]) {
+            let (mix, w) = (&mix[range.clone()], &w[range]);
+            let (with_w, size) = match sums {
                 Some(sums) => mix_products(mix, sums, w),
                 None => (-dot(mix, w), norm2(mix)),
             };
@@ -313,14 +326,9 @@ impl Problem for GraphProblem {
         _work: &mut Work,
         sink: &mut Sink<'_>,
     ) {
-        let (p, d) = (self.p(), self.dim());
-        let mix = &mut blocks.sums[i * d..(i + 1) * d];
-        let mut stored = plane.sums.chunks_exact(p);
-        for k in self.in_mask(plane.mask | blocks.masks[i]) {
-            let range = k * p..(k + 1) * p;
+        let mix = &mut blocks.sums[i * self.dim()..(i + 1) * self.dim()];
+        for (range, sums) in self.stored(plane, blocks.masks[i]) {
             let mix = &mut mix[range.clone()];
-            let in_plane = plane.mask >> (k % 64) & 1 == 1;
-            let sums = if in_plane { stored.next() } else { None };
             if let Some((average, factor)) = &mut sink.average {
                 let target = &mut average[range.clone()];
                 add_scaled(target, -*factor * gamma, mix);
@@ -370,7 +378,7 @@ impl Problem for GraphProblem {
         let mut sum = 0.0;
         let (mut at_p, mut at_q) = (0, 0);
         for k in self.in_mask(p.mask | q.mask) {
-            let (in_p, in_q) = (p.mask >> (k % 64) & 1 == 1, q.mask >> (k % 64) & 1 == 1);
+            let (in_p, in_q) = (is_in(p.mask, k), is_in(q.mask, k));
             if in_p && in_q {
                 sum += dot(&p.sums[at_p..at_p + self.p()], &q.sums[at_q..at_q + self.p()]);
             }
