@@ -1,5 +1,4 @@
-//! Oracle calls that are made at one w, side by side: calls in, on each of them what it took out. Which thread makes a
-//! call is left to chance; nothing that is computed depends on it.
+//! Oracle calls made side by side at one w. Nothing that is computed depends on which thread makes a call.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
 //! Latencies: readings are buffered and put into a histogram while the meter is paused, so that the histogram itself costs
-//! no solver time; and what a reading costs.
+//! no solver time.
 
 use std::hint::black_box;
 use std::sync::OnceLock;

@@ -1,5 +1,5 @@
-//! A problem bound to a table of solvers, without a type parameter: what workers, plans and commands hold. Every solver is
-//! compiled for the problem's own type.
+//! A problem bound to a table of solvers, without a type parameter. Every solver is compiled for the
+//! problem's own type.
 
 use std::sync::Arc;
 

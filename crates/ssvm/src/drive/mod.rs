@@ -1,4 +1,4 @@
-//! Solver + problem → what happened: the one loop with budget, stop reason and evaluation.
+//! The one loop that runs a solver on a problem, with budget, stop reason and evaluation.
 //!
 //! [`drive`] takes any [`Solver`]; [`Solve`] is the short way for one run; [`AnyProblem`] is a problem of any type together
 //! with a table of solvers.

@@ -1,4 +1,4 @@
-//! One run from code, the short way: a problem in, an [`Outcome`] out.
+//! One run from code, the short way.
 
 use super::{Execution, Observer, Outcome, Quiet, RunLimits, drive};
 use crate::clock::{ClockKind, OracleCost};

@@ -1,4 +1,4 @@
-//! Kernels over whole vectors: slices in, sums and updated slices out.
+//! Kernels over whole vectors.
 
 use super::Half;
 use super::simd::{Lanes, Stored, kernel, padded, prefetch_line};

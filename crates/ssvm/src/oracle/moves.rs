@@ -1,4 +1,4 @@
-//! Expansion moves: a Potts energy and a labelling in, a labelling that no move improves out.
+//! Expansion moves until none improves a labelling.
 //!
 //! How many neighbours of a node have which label is counted once and kept up to date, so that the energy of a move takes
 //! a look at every node, not at every arc.

@@ -1,5 +1,5 @@
-//! Partial optimality for Potts energies (Kovtun; Gridchyn–Kolmogorov, ICCV 2013). In: a Potts energy. Out: nodes whose
-//! label is the same in every optimum, and the energy that is left on the others.
+//! Partial optimality for Potts energies (Kovtun; Gridchyn–Kolmogorov, ICCV 2013). Finds nodes whose label
+//! is the same in every optimum, and the energy that is left on the others.
 //!
 //! For label a let f(S) = Σ_{l∈S} (U_l(a) − min_{b≠a} U_l(b)) + w·cut(S). Giving a to S changes the energy of a labelling
 //! whose a-nodes are A by at most f(S∪A) − f(A) ≤ f(S) − f(S∩A). If S is the smallest minimiser of f this is negative

@@ -1,5 +1,4 @@
-//! A problem behind a dynamic call: what a run, its evaluations and the search for the optimum need, whatever the types of
-//! planes and blocks are.
+//! A problem behind a dynamic call, whatever the types of its planes and blocks are.
 
 use super::{Evaluation, Family, Fault, Problem, evaluate};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! (problem, w) → P(w), off the clock: every term is certified, and the bounds are summed in order, whatever the thread
+//! P(w), off the clock: every term is certified, and the bounds are summed in order, whatever the thread
 //! count. With an exact oracle this is P(w) itself; otherwise it is a number that P(w) does not exceed.
 
 use rayon::prelude::*;
@@ -19,7 +19,6 @@ pub struct Evaluation {
     pub operations: u64,
 }
 
-/// See [`super::DynProblem::evaluate`].
 pub(super) fn evaluate<P: Problem>(
     problem: &P,
     w: &[f64],

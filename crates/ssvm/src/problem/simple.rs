@@ -1,4 +1,4 @@
-//! An oracle that returns sparse planes → a whole [`Problem`]: the short way to add a problem of one's own.
+//! A whole [`Problem`] from an oracle that returns sparse planes.
 
 use super::{COPIES, Direction, Fault, Problem, Sink, vectors};
 use crate::linalg::add_scaled;

@@ -1,5 +1,4 @@
-//! Parameters of a solver: rows of a table (name, meaning, default, what is allowed) and the values given for one run.
-//! One parser serves configs and the command line.
+//! Parameters of a solver and their values. One parser serves configs and the command line.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,6 @@
 use super::order::Dice;
 use crate::settings::{Domain, Param};
 
-/// How often all gaps are made exact.
 pub const REFRESH: Param = Param::count(
     "refresh",
     "10",
@@ -11,7 +10,6 @@ pub const REFRESH: Param = Param::count(
     "one oracle call per term without a step every this many passes, to make all gap estimates exact",
 );
 
-/// What happens to the planes of a refresh.
 pub const KEEP: Param = Param {
     key: "keep",
     about: "whether the planes of a refresh go into the working sets: yes or no",
@@ -35,7 +33,6 @@ impl Gaps {
         Self { estimates: vec![f64::INFINITY; n], tree: vec![0.0; n + 1], dice }
     }
 
-    /// The estimate of g_i.
     pub fn get(&self, i: usize) -> f64 {
         self.estimates[i]
     }

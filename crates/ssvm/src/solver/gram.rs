@@ -24,7 +24,6 @@ const LONGEST_REST: u8 = 8;
 const N: Param = Param::count("N", "100", 1, "most planes kept per term; planes with weight stay beyond that");
 const STEPS: Param = Param::count("steps", "10", 1, "most pair steps of one visit");
 
-/// Bound on the memory of the products between planes.
 pub const MEMORY: Param = Param {
     domain: Domain::Count(0, 1 << 30),
     ..Param::count(

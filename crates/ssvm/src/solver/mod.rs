@@ -1,4 +1,4 @@
-//! Problem → steps. One file per solver and one row in the table; solvers only step, [`mod@crate::drive`] does the rest.
+//! The solvers: one file each and one entry of the table. Solvers only step, [`mod@crate::drive`] does the rest.
 
 mod average;
 mod batch;

@@ -67,7 +67,6 @@ impl SolverRow for OneSlack {
     }
 }
 
-/// State of the one-slack solvers.
 struct CuttingPlane<'p, P: Problem> {
     problem: Metered<'p, P>,
     w: Vec<f64>,
@@ -153,7 +152,6 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         Ok(offset)
     }
 
-    /// The gap of the sum at w.
     fn gap(&self, offset: f64) -> f64 {
         let lambda = self.problem.lambda();
         // ⟨φ, [w 1]⟩ = φ∘ − λ‖w‖².

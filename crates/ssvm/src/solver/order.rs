@@ -1,4 +1,4 @@
-//! (seed, order) → the terms of each iteration. Same seed, same stream, in every release.
+//! The order of the terms in each iteration. Same seed, same stream, in every release.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

@@ -21,7 +21,6 @@ pub const T: Param = Param {
 /// M of the paper.
 pub const M: Param = Param::count("M", "1000", 0, "most approximate passes per iteration when the slope rule decides");
 
-/// How many approximate passes.
 pub const PASSES: Param = Param {
     key: "passes",
     about: "approximate passes per iteration: auto (slope rule) or exactly so many",
@@ -101,9 +100,7 @@ pub struct Pass<'a> {
 
 /// What a solver does inside its passes, with φ kept as `S`. A pass fails when the run must stop.
 pub trait Body<S> {
-    /// One exact pass.
     fn exact_pass(&mut self, state: &mut S, pass: Pass<'_>, meter: &mut Meter<'_>) -> Result<(), Interrupt>;
-    /// One approximate pass.
     fn approximate_pass(&mut self, state: &mut S, pass: Pass<'_>, meter: &mut Meter<'_>) -> Result<(), Interrupt>;
 }
 

@@ -28,24 +28,17 @@ pub struct Cache {
 
 /// A solver that draws terms and takes steps on their blocks.
 pub struct Sampled<'p, P: Problem> {
-    /// Whether terms are drawn by their gaps.
     pub by_gap: bool,
-    /// Passes between refreshes.
     pub refresh: Option<u64>,
-    /// The cache rule.
     pub cache: Option<Cache>,
-    /// Estimates of the gaps.
     pub gaps: Gaps,
     /// Orders of the passes that do not draw.
     pub orders: Orders,
-    /// Passes so far.
     pub iteration: u64,
-    /// φ.
     pub blocks: Blocks<'p, P>,
 }
 
 impl<P: Problem> Sampled<'_, P> {
-    /// Most planes cached per term.
     fn most(&self) -> usize {
         self.cache.as_ref().map_or(0, |cache| cache.most)
     }

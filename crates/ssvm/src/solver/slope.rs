@@ -1,4 +1,4 @@
-//! The slope rule: (time, F) after each pass of an iteration in, "another approximate pass?" out.
+//! The slope rule: whether to make another approximate pass.
 
 /// Time on the run's clock (any unit) and the dual value at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! The table of solvers: name in, everything about the solver and the solver itself out.
+//! The table of solvers.
 //!
 //! A row is a type with [`SolverRow`]; a table is [`Standard`], or a table and one more row ([`Added`]), so that every
 //! solver, also one of another crate, is compiled for every problem without a dynamic call inside a step.

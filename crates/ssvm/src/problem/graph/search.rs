@@ -1,4 +1,4 @@
-//! Term i and w → label costs, the labelling that α-expansion finds for them, and its plane.
+//! Label costs of a term at w, the labelling that α-expansion finds for them, and its plane.
 
 use super::{GraphPlane, GraphProblem, Work};
 use crate::oracle::expansion::{Potts, Start};
