@@ -9,7 +9,7 @@ use super::batch::{self, Call, Helpers};
 use super::kind::STEP_UNITS;
 use super::latency::{Latencies, reading_ns};
 use super::stopwatch::{Stopwatch, thread_cpu_ns};
-use super::{ClockKind, OracleCost, StopReason};
+use super::{Cancelled, ClockKind, OracleCost, StopReason};
 use crate::problem::{Away, Fault};
 
 /// One in this many approximate steps is timed.
@@ -63,7 +63,7 @@ pub struct Meter<'a> {
     helpers: Option<Arc<Helpers>>,
     /// Operations on each lane of a batch.
     lanes: Vec<u64>,
-    cancelled: &'a (dyn Fn() -> bool + Sync),
+    cancelled: &'a Cancelled<'a>,
     counters: Counters,
     approx_ns: f64,
     pass_began: f64,
@@ -82,8 +82,8 @@ pub struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// A paused meter at zero. `cancelled` is asked about every millisecond.
-    pub fn new(clock: ClockKind, limits: Limits, cancelled: &'a (dyn Fn() -> bool + Sync)) -> Self {
+    /// A paused meter at zero.
+    pub fn new(clock: ClockKind, limits: Limits, cancelled: &'a Cancelled<'a>) -> Self {
         let watch = Stopwatch::new();
         Self {
             clock,

@@ -16,3 +16,6 @@ pub use kind::{ClockKind, UNIT_NS};
 pub use latency::latency_histogram;
 pub use meter::{Counters, Interrupt, Limits, Meter};
 pub use stop::StopReason;
+
+/// Whether a run is to end at once: asked about every millisecond, inside passes and evaluations too.
+pub type Cancelled<'a> = dyn Fn() -> bool + Sync + 'a;

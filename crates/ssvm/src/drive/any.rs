@@ -45,6 +45,13 @@ impl dyn AnyProblem + '_ {
 }
 
 /// Binds a problem to a table of solvers.
+///
+/// ```
+/// use ssvm::{Hinge, Simple, drive::bind, solver::Standard};
+///
+/// let problem = bind(Simple::new(Hinge), Standard.into());
+/// assert_eq!((problem.terms(), problem.lambda()), (1, 1.0));
+/// ```
 pub fn bind<P, S>(problem: P, solvers: Arc<S>) -> Arc<dyn AnyProblem>
 where
     P: Problem + Send + Sync + 'static,

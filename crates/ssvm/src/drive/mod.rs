@@ -14,13 +14,31 @@ pub use solve::Solve;
 
 use std::sync::Arc;
 
-use crate::clock::{ClockKind, Helpers, Interrupt, Meter, OracleCost};
+use crate::clock::{Cancelled, ClockKind, Helpers, Interrupt, Meter, OracleCost};
 use crate::error::{Error, Result};
 use crate::problem::{DynProblem, Evaluation, Problem};
 use crate::settings::{Budget, Cadence, RunSettings, Until};
 use crate::solver::{Iteration, Moment, Solution, Solver, State};
 
 /// What a run reports while it goes on. Called between iterations only, while the clock stands still.
+///
+/// ```
+/// use ssvm::{Hinge, Observer, Simple, Solve, TracePoint};
+///
+/// #[derive(Default)]
+/// struct Gaps(Vec<f64>);
+///
+/// impl Observer for Gaps {
+///     fn point(&mut self, point: &TracePoint) {
+///         self.0.push(point.gap);
+///     }
+/// }
+///
+/// let mut gaps = Gaps::default();
+/// Solve::new(&Simple::new(Hinge)).gap(1e-6).run_watched(&mut gaps)?;
+/// assert!(gaps.0.last().is_some_and(|gap| *gap <= 1e-6));
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub trait Observer {
     /// After every iteration: its number and (time, F) at its start and after each of its passes.
     fn iteration(&mut self, _iteration: u64, _passes: &[Moment]) {}
@@ -75,8 +93,8 @@ pub struct Execution<'a> {
     pub parallel_evaluation: bool,
     /// Threads that share the oracle calls which a solver makes at one w.
     pub helpers: Option<Arc<Helpers>>,
-    /// Asked about every millisecond, inside passes and evaluations too; true ends the run.
-    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// True ends the run.
+    pub cancelled: &'a Cancelled<'a>,
 }
 
 impl Default for Execution<'_> {

@@ -1,6 +1,7 @@
 //! A problem behind a dynamic call, whatever the types of its planes and blocks are.
 
 use super::{Evaluation, Family, Fault, Problem, evaluate};
+use crate::clock::Cancelled;
 use crate::error::Result;
 use crate::settings::Params;
 use crate::solver::{self, Bracket, Metered, Progress, Solver};
@@ -44,7 +45,7 @@ pub trait DynProblem: Sync {
         w: &[f64],
         known: &[f64],
         parallel: bool,
-        cancelled: &(dyn Fn() -> bool + Sync),
+        cancelled: &Cancelled<'_>,
     ) -> Result<Option<Evaluation>, Fault>;
     /// Narrows the bracket of the optimum until it is at most `gap` wide, nothing more can be gained, or `stop` says so.
     fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket>;
@@ -92,7 +93,7 @@ impl<P: Problem> DynProblem for P {
         w: &[f64],
         known: &[f64],
         parallel: bool,
-        cancelled: &(dyn Fn() -> bool + Sync),
+        cancelled: &Cancelled<'_>,
     ) -> Result<Option<Evaluation>, Fault> {
         evaluate::evaluate(self, w, known, parallel, cancelled)
     }

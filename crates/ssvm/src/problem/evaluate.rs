@@ -4,6 +4,7 @@
 use rayon::prelude::*;
 
 use super::{Certificate, Fault, Problem};
+use crate::clock::Cancelled;
 use crate::linalg::norm2;
 
 /// What is certain about P(w).
@@ -24,7 +25,7 @@ pub(super) fn evaluate<P: Problem>(
     w: &[f64],
     known: &[f64],
     parallel: bool,
-    cancelled: &(dyn Fn() -> bool + Sync),
+    cancelled: &Cancelled<'_>,
 ) -> Result<Option<Evaluation>, Fault> {
     const CHUNK: usize = 64;
     let mut terms = vec![Certificate::default(); problem.terms()];

@@ -108,14 +108,13 @@ pub struct MultiPlaneParams {
 }
 
 impl MultiPlaneParams {
-    /// Of the multi-plane solvers.
-    pub fn of(params: &Params) -> Self {
+    fn of(params: &Params) -> Self {
         let (t, n) = (params.count(T.key), params.count(N.key) as usize);
         Self { t, n, batching: Batching::of(params), schedule: Schedule::of(params) }
     }
 
     /// Of the single-plane solvers: N = M = 0.
-    pub fn single(params: &Params) -> Self {
+    fn single(params: &Params) -> Self {
         Self { t: 0, n: 0, batching: Batching::of(params), schedule: Schedule::exact(params) }
     }
 }

@@ -63,8 +63,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// From [`ORDER`], [`M`] and [`PASSES`]; raw.
-    pub fn of(params: &Params) -> Self {
+    /// Raw.
+    pub(super) fn of(params: &Params) -> Self {
         Self {
             order: Order::of(params),
             m: params.count(M.key) as u32,
@@ -77,13 +77,13 @@ impl Schedule {
     }
 
     /// Exact passes only; the parameters are those of a solver with [`ORDER`] and without [`PASSES`].
-    pub fn exact(params: &Params) -> Self {
+    pub(super) fn exact(params: &Params) -> Self {
         debug_assert!(params.get(ORDER.key).is_some());
         Self { order: Order::of(params), m: 0, fixed_passes: None, averaged: false }
     }
 
     /// Most approximate passes.
-    pub fn most(&self) -> u32 {
+    pub(super) fn most(&self) -> u32 {
         self.fixed_passes.unwrap_or(self.m)
     }
 }
