@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use ssvm::oracle::expansion::{PottsSolver, argmin_labels};
+use ssvm::oracle::expansion::{Potts, PottsSolver, argmin_labels};
 use ssvm::oracle::maxflow::{BinaryCut, MaxFlow, Topology};
 use ssvm::oracle::partial::PartialOptimum;
 
@@ -94,6 +94,10 @@ fn min_cuts(topology: &Topology, count: usize, rounds: u32) {
     }
 }
 
+fn energy<'a>(topology: &'a Topology, unary: &'a [f64], num_labels: usize) -> Potts<'a> {
+    Potts { topology, unary, num_labels, pairwise: 1.0 }
+}
+
 fn expansions(topology: &Topology, count: usize, rounds: u32) {
     println!(
         "\n{:>2} {:>6} {:>4} {:>8} {:>10} {:>16} {:>11} {:>22}",
@@ -107,15 +111,15 @@ fn expansions(topology: &Topology, count: usize, rounds: u32) {
             let instances: Vec<Vec<f64>> = (0..count).map(|_| potts(&mut rng, k, sigma, signal)).collect();
             let (mut fixed, mut energies) = (0, [0.0; 2]);
             let with = microseconds(rounds, &instances, |unary| {
-                let report = solver.solve(topology, unary, k, 1.0, &mut labels);
+                let report = solver.solve(energy(topology, unary, k), &mut labels);
                 fixed += report.fixed_nodes;
                 energies[0] += report.energy;
             });
             let without = microseconds(rounds, &instances, |unary| {
                 argmin_labels(unary, k, &mut labels);
-                energies[1] += solver.expand(topology, unary, k, 1.0, &mut labels).energy;
+                energies[1] += solver.expand(energy(topology, unary, k), &mut labels).energy;
             });
-            let before = microseconds(rounds, &instances, |unary| partial.solve(&mut cut, topology, unary, k, 1.0));
+            let before = microseconds(rounds, &instances, |unary| partial.solve(&mut cut, energy(topology, unary, k)));
             let solved = f64::from(rounds) * count as f64;
             println!(
                 "{k:>2} {signal:>6} {sigma:>4} {:>8.1} {with:>10.1} {before:>16.1} {without:>11.1} {:>10.4} {:>11.4}",

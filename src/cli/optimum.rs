@@ -66,7 +66,7 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let seconds = || started.elapsed().as_secs_f64();
     let stop = || interrupted.load(Ordering::Relaxed) || seconds() >= args.time;
     let mut watch = |progress: &Progress| note(&line(progress, seconds(), args.time));
-    let found = problem.bracket(args.gap, &stop, &mut watch)?;
+    let found = problem.problem().bracket(args.gap, &stop, &mut watch)?;
     if !found.width().is_finite() {
         bail!(
             "{}: nothing is certain about its optimum; its numbers are too large to be summed: scale them",

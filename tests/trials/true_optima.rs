@@ -393,7 +393,7 @@ fn the_bracket_of_usps_overlaps_the_known_one() -> Result<(), Skipped> {
     let data = official("usps")?;
     let opened = Harness::standard().open(&Request::new("usps", &data)).unwrap();
     let shipped = Store::shipped().find(&opened.description.checksum, opened.problem.lambda(), None).unwrap();
-    let found = opened.problem.bracket(1e-4, &|| false, &mut |_| {}).unwrap();
+    let found = opened.problem.problem().bracket(1e-4, &|| false, &mut |_| {}).unwrap();
     for bracket in [shipped, found] {
         assert!(bracket.lower <= KNOWN.upper && KNOWN.lower <= bracket.upper, "{bracket:?}");
     }

@@ -1,5 +1,4 @@
-//! Oracle calls that are made at one w, side by side: calls in, on each of them what it took out. Which thread makes a
-//! call is left to chance; nothing that is computed depends on it.
+//! Oracle calls made side by side at one w. Nothing that is computed depends on which thread makes a call.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
-use super::Stopwatch;
-use super::stopwatch::thread_cpu_ns;
+use super::stopwatch::{Stopwatch, thread_cpu_ns};
 use crate::error::{Error, Result};
 use crate::problem::Fault;
 
@@ -23,14 +21,10 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    /// The threads are called this, plus a number.
-    pub const THREAD_NAME: &str = "ssvm-helper";
-
     /// This many threads beside the solver's own; `started` gets the number of each, from 0, when it starts.
     pub fn new(count: usize, started: impl Fn(usize) + Send + Sync + 'static) -> Result<Self> {
         let threads = ThreadPoolBuilder::new().num_threads(count.max(1)).start_handler(started);
-        let named = threads.thread_name(|k| format!("{}-{k}", Self::THREAD_NAME));
-        let pool = named.build().map_err(|error| {
+        let pool = threads.thread_name(|k| format!("ssvm-helper-{k}")).build().map_err(|error| {
             Error::invalid(format!("cannot start {count} threads for oracle calls: {error}; use fewer threads"))
         })?;
         Ok(Self { pool })
@@ -43,7 +37,7 @@ impl Helpers {
 }
 
 /// One call of a batch: what it needs and fills, and what the meter reads of it.
-pub struct Call<T> {
+pub(crate) struct Call<T> {
     /// Its term, memory and plane.
     pub item: T,
     pub(super) operations: u64,

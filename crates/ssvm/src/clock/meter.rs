@@ -1,34 +1,28 @@
 //! The meter of one run: it times and counts every exact oracle call (the solvers' only way to the oracle leads through
 //! it), counts approximate steps, samples their time, and says when the run must stop.
-//!
-//! Readings are two time stamps per call, buffered and put into the histogram while the meter is paused, so that the
-//! histogram itself costs no solver time.
 
-use std::hint::black_box;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use hdrhistogram::Histogram;
-use quanta::Clock as Stamps;
 
 use super::batch::{self, Call, Helpers};
-use super::stopwatch::thread_cpu_ns;
-use super::{ClockKind, OracleCost, STEP_UNITS, Stopwatch};
-use crate::linalg::dot_rows;
+use super::kind::STEP_UNITS;
+use super::latency::{Latencies, reading_ns};
+use super::stopwatch::{Stopwatch, thread_cpu_ns};
+use super::{Cancelled, ClockKind, OracleCost, StopReason};
 use crate::problem::{Away, Fault};
 
 /// One in this many approximate steps is timed.
-pub const SAMPLE_EVERY: u64 = 64;
-/// Largest latency a histogram tells apart, ns; longer calls are counted there.
-const LONGEST_NS: u64 = 600_000_000_000;
+const SAMPLE_EVERY: u64 = 64;
 
 /// Totals since the run began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Exact oracle calls.
     pub oracle_calls: u64,
-    /// Approximate steps.
+    /// Approximate steps, the skipped ones included.
     pub approx_steps: u64,
-    /// Of these, skipped because they could not change anything.
+    /// Steps skipped because they could not change anything.
     pub skipped_steps: u64,
     /// Approximate passes.
     pub approx_passes: u64,
@@ -43,18 +37,7 @@ pub struct Limits {
     pub oracle_calls: Option<u64>,
 }
 
-/// Why the meter stops a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Halt {
-    /// Asked from outside.
-    Cancelled,
-    /// [`Limits::oracle_calls`].
-    OracleCalls,
-    /// [`Limits::time_s`].
-    Time,
-}
-
-/// Why an iteration ends before its end.
+/// Why an iteration ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interrupt {
     /// The meter says stop: a limit is reached, or the run is cancelled.
@@ -69,15 +52,7 @@ impl From<Fault> for Interrupt {
     }
 }
 
-/// A histogram of nanoseconds with three digits.
-pub fn latency_histogram() -> Histogram<u64> {
-    let mut histogram =
-        Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("bounds are fixed"));
-    histogram.auto(false);
-    histogram
-}
-
-/// The clock, the counters, the histograms and the limits of one run.
+/// The clock, the counters, the latencies and the limits of one run.
 pub struct Meter<'a> {
     clock: ClockKind,
     cost: OracleCost,
@@ -88,30 +63,27 @@ pub struct Meter<'a> {
     helpers: Option<Arc<Helpers>>,
     /// Operations on each lane of a batch.
     lanes: Vec<u64>,
-    cancelled: &'a (dyn Fn() -> bool + Sync),
+    cancelled: &'a Cancelled<'a>,
     counters: Counters,
     approx_ns: f64,
     pass_began: f64,
     pipe_ns: u64,
-    pending_oracle: Vec<u64>,
-    pending_approx: Vec<u64>,
-    oracle_histogram: Histogram<u64>,
-    approx_histogram: Histogram<u64>,
+    oracle: Latencies,
+    approximate: Latencies,
     time_limit_ns: f64,
     call_limit: u64,
-    /// Stamp of the last reading.
     last_stamp: u64,
     /// When to look at limits and cancellation next.
     look_at_stamp: u64,
     deadline_stamp: u64,
     deadline_units: u64,
     look_interval: u64,
-    halt: Option<Halt>,
+    halt: Option<StopReason>,
 }
 
 impl<'a> Meter<'a> {
-    /// A paused meter at zero. `cancelled` is asked about every millisecond.
-    pub fn new(clock: ClockKind, limits: Limits, cancelled: &'a (dyn Fn() -> bool + Sync)) -> Self {
+    /// A paused meter at zero.
+    pub fn new(clock: ClockKind, limits: Limits, cancelled: &'a Cancelled<'a>) -> Self {
         let watch = Stopwatch::new();
         Self {
             clock,
@@ -127,10 +99,8 @@ impl<'a> Meter<'a> {
             approx_ns: 0.0,
             pass_began: 0.0,
             pipe_ns: 0,
-            pending_oracle: Vec::new(),
-            pending_approx: Vec::new(),
-            oracle_histogram: latency_histogram(),
-            approx_histogram: latency_histogram(),
+            oracle: Latencies::new(),
+            approximate: Latencies::new(),
             time_limit_ns: limits.time_s.map_or(f64::INFINITY, |s| s * 1e9),
             call_limit: limits.oracle_calls.unwrap_or(u64::MAX),
             last_stamp: 0,
@@ -142,19 +112,19 @@ impl<'a> Meter<'a> {
     }
 
     /// The same meter whose clock multiplies the time inside the exact oracle.
-    pub fn with_oracle_cost(mut self, cost: OracleCost) -> Self {
+    pub(crate) fn with_oracle_cost(mut self, cost: OracleCost) -> Self {
         self.cost = cost;
         self.each_call = self.clock.asks_each_call() && !cost.is_one();
         self
     }
 
     /// The same meter with threads that share the calls of a batch.
-    pub fn with_helpers(mut self, helpers: Option<Arc<Helpers>>) -> Self {
+    pub(crate) fn with_helpers(mut self, helpers: Option<Arc<Helpers>>) -> Self {
         self.helpers = helpers;
         self
     }
 
-    /// The same meter without latency readings: to measure what the instrument costs.
+    /// The same meter without latency readings, to measure what the instrument costs.
     pub fn without_instrument(mut self) -> Self {
         self.instrument = false;
         self
@@ -177,17 +147,11 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Stops the clock and moves the readings into the histograms.
+    /// Stops the clock.
     pub fn pause(&mut self) {
         self.watch.pause();
-        for (pending, histogram) in [
-            (&mut self.pending_oracle, &mut self.oracle_histogram),
-            (&mut self.pending_approx, &mut self.approx_histogram),
-        ] {
-            for stamps in pending.drain(..) {
-                histogram.saturating_record((self.watch.to_ns(stamps) as u64).max(1));
-            }
-        }
+        self.oracle.record(&self.watch);
+        self.approximate.record(&self.watch);
     }
 
     /// Solver time so far on the run's clock, ns.
@@ -196,9 +160,9 @@ impl<'a> Meter<'a> {
     }
 
     /// Reserves memory for the readings of one pass, off the clock.
-    pub fn expect_calls(&mut self, calls: usize) {
-        self.pending_oracle.reserve(calls);
-        self.pending_approx.reserve(calls / SAMPLE_EVERY as usize + 1);
+    pub(crate) fn expect_calls(&mut self, calls: usize) {
+        self.oracle.pending.reserve(calls);
+        self.approximate.pending.reserve(calls / SAMPLE_EVERY as usize + 1);
     }
 
     #[inline(always)]
@@ -208,7 +172,7 @@ impl<'a> Meter<'a> {
 
     /// Whether one more exact oracle call is allowed.
     #[inline]
-    pub(crate) fn may_call(&mut self) -> bool {
+    fn may_call(&mut self) -> bool {
         let due = self.counters.oracle_calls >= self.call_limit || self.due();
         !(due && self.must_stop(true))
     }
@@ -247,7 +211,7 @@ impl<'a> Meter<'a> {
         self.watch.oracle_units += oracle_ops;
         self.counters.oracle_calls += calls.len() as u64;
         if self.instrument {
-            self.pending_oracle.extend(calls.iter().map(|call| call.stamps));
+            self.oracle.pending.extend(calls.iter().map(|call| call.stamps));
         }
         Ok(())
     }
@@ -293,7 +257,7 @@ impl<'a> Meter<'a> {
             // The counter may be a little behind on another core: a negative reading is zero.
             let stamps = ended.saturating_sub(began);
             self.watch.oracle_stamps += stamps;
-            self.pending_oracle.push(stamps);
+            self.oracle.pending.push(stamps);
         }
         self.last_stamp = ended;
         Ok(())
@@ -312,7 +276,7 @@ impl<'a> Meter<'a> {
     pub(crate) fn were_away(&mut self, calls: impl DoubleEndedIterator<Item = Away> + ExactSizeIterator) {
         let hands = self.helpers.as_ref().map_or(1, |helpers| 1 + helpers.count()).min(calls.len().max(1));
         let mut pipe_ns = 0;
-        let mut readings = self.pending_oracle.iter_mut().rev();
+        let mut readings = self.oracle.pending.iter_mut().rev();
         for away in calls.rev() {
             self.watch.helped_ns += away.spent_ns;
             pipe_ns += away.pipe_ns;
@@ -325,8 +289,8 @@ impl<'a> Meter<'a> {
         self.watch.oracle_stamps = self.watch.oracle_stamps.saturating_sub(self.watch.to_stamps(pipe_ns as f64));
     }
 
-    /// One approximate step, which says how many operations it took. One in [`SAMPLE_EVERY`] is timed. Fails when the run
-    /// must stop after it.
+    /// One approximate step, which says how many operations it took. One in 64 is timed. Fails when the run must stop
+    /// after it.
     #[inline(always)]
     pub fn approximate_step(&mut self, step: impl FnOnce() -> u64) -> Result<(), Interrupt> {
         let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
@@ -337,7 +301,7 @@ impl<'a> Meter<'a> {
         if sampled {
             self.last_stamp = self.stamp();
             if self.instrument {
-                self.pending_approx.push(self.last_stamp.saturating_sub(began));
+                self.approximate.pending.push(self.last_stamp.saturating_sub(began));
             }
             if self.due() && self.must_stop(false) {
                 return Err(Interrupt::Limit);
@@ -392,11 +356,11 @@ impl<'a> Meter<'a> {
     fn must_stop(&mut self, calls: bool) -> bool {
         self.look_at_stamp = self.last_stamp + self.look_interval;
         self.halt = if (self.cancelled)() {
-            Some(Halt::Cancelled)
+            Some(StopReason::Cancelled)
         } else if calls && self.counters.oracle_calls >= self.call_limit {
-            Some(Halt::OracleCalls)
+            Some(StopReason::OracleCalls)
         } else if self.now_ns() >= self.time_limit_ns {
-            Some(Halt::Time)
+            Some(StopReason::Time)
         } else {
             if !self.cost.is_one() {
                 self.set_deadline();
@@ -407,7 +371,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Whether the run must stop, and why, checked now.
-    pub fn halt(&mut self) -> Option<Halt> {
+    pub fn halt(&mut self) -> Option<StopReason> {
         self.must_stop(true);
         self.halt
     }
@@ -417,83 +381,46 @@ impl<'a> Meter<'a> {
         self.counters
     }
 
-    /// CPU time of solver work, seconds.
-    pub fn cpu_s(&self) -> f64 {
+    // What a run reports, in seconds.
+
+    pub(crate) fn cpu_s(&self) -> f64 {
         self.watch.cpu_ns() * 1e-9
     }
 
-    /// Wall time of solver work, seconds.
-    pub fn wall_s(&self) -> f64 {
+    pub(crate) fn wall_s(&self) -> f64 {
         self.watch.wall_ns() * 1e-9
     }
 
-    /// Wall time inside exact oracle calls, seconds.
-    pub fn oracle_wall_s(&self) -> f64 {
+    pub(crate) fn oracle_wall_s(&self) -> f64 {
         self.watch.oracle_wall_ns() * 1e-9
     }
 
-    /// Wall time on the way to an oracle outside this process and back, seconds; solver time, but not the oracle's.
-    pub fn pipe_s(&self) -> f64 {
+    pub(crate) fn pipe_s(&self) -> f64 {
         self.pipe_ns as f64 * 1e-9
     }
 
-    /// Time inside exact oracle calls on the run's clock, seconds.
-    pub fn oracle_s(&self) -> f64 {
-        let oracle =
-            if self.each_call { self.clock.charged_ns(&self.watch) } else { self.clock.oracle_ns(&self.watch) };
-        self.cost.charge(oracle, self.clock.charged_ns(&self.watch)) * 1e-9
+    /// On the run's clock.
+    pub(crate) fn oracle_s(&self) -> f64 {
+        let charged = self.clock.charged_ns(&self.watch);
+        let oracle = if self.each_call { charged } else { self.clock.oracle_ns(&self.watch) };
+        self.cost.charge(oracle, charged) * 1e-9
     }
 
-    /// Time inside approximate passes on the run's clock, seconds.
-    pub fn approx_s(&self) -> f64 {
+    /// On the run's clock.
+    pub(crate) fn approx_s(&self) -> f64 {
         self.approx_ns * 1e-9
     }
 
-    /// Latencies of all exact oracle calls and of the sampled approximate steps.
-    pub fn histograms(&self) -> (&Histogram<u64>, &Histogram<u64>) {
-        (&self.oracle_histogram, &self.approx_histogram)
-    }
-
     /// Solver time that the instrument took: readings made times the cost of one.
-    pub fn instrument_s(&self) -> f64 {
-        let readings = self.oracle_histogram.len() + self.approx_histogram.len();
+    pub(crate) fn instrument_s(&self) -> f64 {
+        let readings = self.oracle.histogram.len() + self.approximate.histogram.len();
         readings as f64 * reading_ns() * 1e-9
     }
-}
 
-/// What one reading (two time stamps and a note) adds to work like that of a fast oracle, ns: the same products with
-/// and without readings, alternating, the best of each. Time stamps overlap with the arithmetic around them, so timing
-/// them alone would say too much. Measured once per process.
-pub fn reading_ns() -> f64 {
-    static COST: OnceLock<f64> = OnceLock::new();
-    const ROUNDS: usize = 2000;
-    *COST.get_or_init(|| {
-        let clock = Stamps::new();
-        let (rows, x) = (vec![0.5; 2560], vec![0.25; 256]);
-        let mut out = [0.0; 10];
-        let mut notes: Vec<u64> = Vec::with_capacity(ROUNDS);
-        let mut best = [f64::INFINITY; 2];
-        for trial in 0..30 {
-            notes.clear();
-            let began = clock.raw();
-            for _ in 0..ROUNDS {
-                if trial % 2 == 0 {
-                    dot_rows(black_box(&rows), &x, &mut out);
-                    black_box(&out);
-                } else {
-                    let t0 = clock.raw();
-                    dot_rows(black_box(&rows), &x, &mut out);
-                    let t1 = clock.raw();
-                    black_box(&out);
-                    notes.push(t1.saturating_sub(t0));
-                }
-            }
-            let ns = clock.delta_as_nanos(began, clock.raw()) as f64 / ROUNDS as f64;
-            best[trial % 2] = best[trial % 2].min(ns);
-        }
-        black_box(&notes);
-        (best[1] - best[0]).max(0.0)
-    })
+    /// Latencies of all exact oracle calls and of the sampled approximate steps.
+    pub(crate) fn into_histograms(self) -> (Histogram<u64>, Histogram<u64>) {
+        (self.oracle.histogram, self.approximate.histogram)
+    }
 }
 
 #[cfg(test)]
@@ -513,6 +440,6 @@ mod tests {
             1
         };
         assert!((0..3 * SAMPLE_EVERY).all(|_| meter.approximate_step(slow).is_ok()));
-        assert!(!meter.may_call() && meter.halt() == Some(Halt::OracleCalls));
+        assert!(!meter.may_call() && meter.halt() == Some(StopReason::OracleCalls));
     }
 }

@@ -1,4 +1,4 @@
-//! Features of nodes in memory, in the precision that their file has: products with weights and sums of rows out.
+//! Features of nodes in memory, in the precision that their file has.
 
 use std::borrow::Cow;
 use std::ops::Range;

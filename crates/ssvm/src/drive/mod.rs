@@ -1,4 +1,4 @@
-//! Solver + problem → what happened: the one loop with budget, stop reason and evaluation.
+//! The one loop that runs a solver on a problem, with budget, stop reason and evaluation.
 //!
 //! [`drive`] takes any [`Solver`]; [`Solve`] is the short way for one run; [`AnyProblem`] is a problem of any type together
 //! with a table of solvers.
@@ -7,19 +7,38 @@ mod any;
 mod outcome;
 mod solve;
 
+pub use crate::clock::StopReason;
 pub use any::{AnyProblem, bind};
-pub use outcome::{Outcome, StopReason, TracePoint};
+pub use outcome::{Outcome, TracePoint};
 pub use solve::Solve;
 
 use std::sync::Arc;
 
-use crate::clock::{ClockKind, Helpers, Interrupt, Meter, OracleCost};
+use crate::clock::{Cancelled, ClockKind, Helpers, Interrupt, Meter, OracleCost};
 use crate::error::{Error, Result};
 use crate::problem::{DynProblem, Evaluation, Problem};
-use crate::settings::{Budget, Cadence, Until};
-use crate::solver::{Iteration, Moment, Solution, Solver};
+use crate::settings::{Budget, Cadence, RunSettings, Until};
+use crate::solver::{Iteration, Moment, Solution, Solver, State};
 
 /// What a run reports while it goes on. Called between iterations only, while the clock stands still.
+///
+/// ```
+/// use ssvm::{Hinge, Observer, Simple, Solve, TracePoint};
+///
+/// #[derive(Default)]
+/// struct Gaps(Vec<f64>);
+///
+/// impl Observer for Gaps {
+///     fn point(&mut self, point: &TracePoint) {
+///         self.0.push(point.gap);
+///     }
+/// }
+///
+/// let mut gaps = Gaps::default();
+/// Solve::new(&Simple::new(Hinge)).gap(1e-6).run_watched(&mut gaps)?;
+/// assert!(gaps.0.last().is_some_and(|gap| *gap <= 1e-6));
+/// # Ok::<(), ssvm::Error>(())
+/// ```
 pub trait Observer {
     /// After every iteration: its number and (time, F) at its start and after each of its passes.
     fn iteration(&mut self, _iteration: u64, _passes: &[Moment]) {}
@@ -54,7 +73,13 @@ pub struct RunLimits<'a> {
     pub execution: Execution<'a>,
 }
 
-impl RunLimits<'_> {
+impl<'a> RunLimits<'a> {
+    /// Those of a run with these settings.
+    fn of(settings: &RunSettings, execution: &Execution<'a>) -> Self {
+        let RunSettings { clock, oracle_cost, budget, evaluate, .. } = settings.clone();
+        Self { clock, oracle_cost, budget, evaluate, execution: execution.clone() }
+    }
+
     /// On the wall clock, alone, never cancelled.
     pub fn new(budget: Budget, evaluate: Cadence) -> Self {
         Self { clock: ClockKind::WALL, oracle_cost: OracleCost::ONE, budget, evaluate, execution: Execution::default() }
@@ -68,8 +93,8 @@ pub struct Execution<'a> {
     pub parallel_evaluation: bool,
     /// Threads that share the oracle calls which a solver makes at one w.
     pub helpers: Option<Arc<Helpers>>,
-    /// Asked about every millisecond, inside passes and evaluations too; true ends the run.
-    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// True ends the run.
+    pub cancelled: &'a Cancelled<'a>,
 }
 
 impl Default for Execution<'_> {
@@ -113,7 +138,7 @@ fn drive_dyn(
     let mut points: Vec<TracePoint> = Vec::new();
     let mut iterations = 0;
     let (stop, solution) = loop {
-        // One iteration, on the clock.
+        // 1. One iteration, on the clock.
         meter.expect_calls(problem.terms());
         meter.resume();
         let ended = solver.iterate(&mut meter);
@@ -127,18 +152,18 @@ fn drive_dyn(
             iterations += 1;
             observer.iteration(iterations, solver.moments());
         }
-        // Does it end the run?
-        let stop = meter.halt().map(StopReason::from);
-        let stop = stop.or_else(|| used_up(budget, iterations, meter.now_ns() * 1e-9));
+        // 2. Limits: does this iteration end the run?
+        let stop = meter.halt().or_else(|| used_up(budget, iterations, meter.now_ns() * 1e-9));
         if stop == Some(StopReason::Cancelled) {
             break (StopReason::Cancelled, solver.solution());
         }
         if stop.is_none() && !evaluate.due(iterations) {
             continue;
         }
-        // An evaluation, off the clock.
+        // 3. An evaluation, off the clock. Planes that the solver keeps tighten the bounds of an oracle that is not exact.
         let solution = solver.solution();
-        let known = if problem.exact() { Vec::new() } else { solver.kept_values(&solution.w) };
+        let kept = solver.state().filter(|_| !problem.exact());
+        let known = kept.map_or_else(Vec::new, |state| state.kept_values(&solution.w));
         let value = problem.evaluate(&solution.w, &known, execution.parallel_evaluation, execution.cancelled)?;
         let Some(value) = value else { break (StopReason::Cancelled, solution) };
         let point = TracePoint {
@@ -150,23 +175,26 @@ fn drive_dyn(
             return Err(Error::Diverged { iteration: iterations, primal: value.primal, dual: point.dual });
         }
         observer.point(&point);
+        // 4. The gap: only an evaluation knows it.
         let reached = budget.gap.is_some_and(|gap| point.gap <= gap);
         points.push(point);
         if let Some(stop) = if reached { Some(StopReason::Gap) } else { stop } {
             break (stop, solution);
         }
     };
-    let (oracle_ns, approx_ns) = meter.histograms();
+    let (wall_s, cpu_s, oracle_wall_s) = (meter.wall_s(), meter.cpu_s(), meter.oracle_wall_s());
+    let (pipe_s, instrument_s) = (meter.pipe_s(), meter.instrument_s());
+    let (oracle_ns, approx_ns) = meter.into_histograms();
     Ok(Outcome {
         points,
         stop,
-        oracle_ns: oracle_ns.clone(),
-        approx_ns: approx_ns.clone(),
-        wall_s: meter.wall_s(),
-        cpu_s: meter.cpu_s(),
-        oracle_wall_s: meter.oracle_wall_s(),
-        pipe_s: meter.pipe_s(),
-        instrument_s: meter.instrument_s(),
+        oracle_ns,
+        approx_ns,
+        wall_s,
+        cpu_s,
+        oracle_wall_s,
+        pipe_s,
+        instrument_s,
         notes: problem.notes(),
         weights: problem.weights(&solution.w),
     })
@@ -203,7 +231,8 @@ fn trace_point(
     lambda: f64,
 ) -> TracePoint {
     let counters = meter.counters();
-    let (planes_mean, planes_max) = solver.planes();
+    let state = solver.state();
+    let (planes_mean, planes_max) = state.map_or((0.0, 0), State::planes);
     let dual_solution = solution.dual(lambda);
     let dual = dual_solution.max(solver.dual());
     TracePoint {
@@ -225,7 +254,7 @@ fn trace_point(
         proven: value.proven,
         planes_mean,
         planes_max,
-        cached_bytes: solver.cached_bytes(),
+        cached_bytes: state.map_or(0, State::cached_bytes),
     }
 }
 

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Halt;
+use crate::clock::StopReason;
 
 /// One evaluation of one run. All counters and times are totals since the run began; times are solver time only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,48 +58,6 @@ impl TracePoint {
     pub fn is_sound(&self) -> bool {
         let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
         finite(&[self.primal, self.time_s]) && (!self.has_dual() || finite(&[self.dual, self.dual_solution, self.gap]))
-    }
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StopReason {
-    /// The iteration budget.
-    Iterations,
-    /// The solver-time budget.
-    Time,
-    /// The oracle-call budget.
-    OracleCalls,
-    /// The gap was reached.
-    Gap,
-    /// Cancelled from outside (Ctrl-C).
-    Cancelled,
-}
-
-impl From<Halt> for StopReason {
-    fn from(halt: Halt) -> Self {
-        match halt {
-            Halt::Cancelled => Self::Cancelled,
-            Halt::OracleCalls => Self::OracleCalls,
-            Halt::Time => Self::Time,
-        }
-    }
-}
-
-impl StopReason {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Iterations, Self::Time, Self::OracleCalls, Self::Gap, Self::Cancelled];
-
-    /// The name in result files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Iterations => "iterations",
-            Self::Time => "time",
-            Self::OracleCalls => "oracle-calls",
-            Self::Gap => "gap",
-            Self::Cancelled => "cancelled",
-        }
     }
 }
 

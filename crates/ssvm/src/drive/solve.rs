@@ -1,10 +1,10 @@
-//! One run from code, the short way: a problem in, an [`Outcome`] out.
+//! One run from code, the short way.
 
-use super::{Observer, Outcome, Quiet, RunLimits, drive};
+use super::{Execution, Observer, Outcome, Quiet, RunLimits, drive};
 use crate::clock::{ClockKind, OracleCost};
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::settings::{Budget, Cadence, SolverSpec};
+use crate::settings::{Budget, Cadence, RunSettings, SolverSpec};
 use crate::solver::{SolverTable, Standard};
 
 /// One run: MP-BCFW with seed 1 on the wall clock unless you set something else.
@@ -20,12 +20,7 @@ use crate::solver::{SolverTable, Standard};
 #[must_use]
 pub struct Solve<'p, P> {
     problem: &'p P,
-    solver: SolverSpec,
-    seed: u64,
-    clock: ClockKind,
-    oracle_cost: OracleCost,
-    budget: Budget,
-    evaluate: Cadence,
+    settings: RunSettings,
 }
 
 /// A run with no other limit than a gap ends here at the latest.
@@ -34,68 +29,68 @@ const MOST_ITERATIONS: u64 = 100_000;
 impl<'p, P: Problem> Solve<'p, P> {
     /// A run on this problem.
     pub fn new(problem: &'p P) -> Self {
-        Self {
-            problem,
+        let settings = RunSettings {
             solver: SolverSpec::new("mp-bcfw"),
             seed: 1,
             clock: ClockKind::WALL,
             oracle_cost: OracleCost::ONE,
             budget: Budget::default(),
             evaluate: Cadence::Log,
-        }
+        };
+        Self { problem, settings }
     }
 
     /// The solver: a name of the table, or a [`SolverSpec`] with parameters.
     pub fn solver(mut self, solver: impl Into<SolverSpec>) -> Self {
-        self.solver = solver.into();
+        self.settings.solver = solver.into();
         self
     }
 
     /// Seed of the order of the terms.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.settings.seed = seed;
         self
     }
 
     /// The clock.
     pub fn clock(mut self, clock: ClockKind) -> Self {
-        self.clock = clock;
+        self.settings.clock = clock;
         self
     }
 
     /// The seconds that the clock counts for each second inside the exact oracle.
     pub fn oracle_cost(mut self, cost: OracleCost) -> Self {
-        self.oracle_cost = cost;
+        self.settings.oracle_cost = cost;
         self
     }
 
     /// Stop when an evaluation shows a gap at or below this.
     pub fn gap(mut self, gap: f64) -> Self {
-        self.budget.gap = Some(gap);
+        self.settings.budget.gap = Some(gap);
         self
     }
 
     /// Stop after this many iterations.
     pub fn iterations(mut self, iterations: u64) -> Self {
-        self.budget.iterations = Some(iterations);
+        self.settings.budget.iterations = Some(iterations);
         self
     }
 
     /// Stop after this much solver time in seconds.
     pub fn time(mut self, seconds: f64) -> Self {
-        self.budget.time_s = Some(seconds);
+        self.settings.budget.time_s = Some(seconds);
         self
     }
 
     /// Stop after this many exact oracle calls.
     pub fn oracle_calls(mut self, calls: u64) -> Self {
-        self.budget.oracle_calls = Some(calls);
+        self.settings.budget.oracle_calls = Some(calls);
         self
     }
 
     /// When to evaluate: about ten times per decade of iterations by default.
     pub fn evaluate(mut self, evaluate: Cadence) -> Self {
-        self.evaluate = evaluate;
+        self.settings.evaluate = evaluate;
         self
     }
 
@@ -106,13 +101,12 @@ impl<'p, P: Problem> Solve<'p, P> {
 
     /// Runs it and reports every evaluation to an observer.
     pub fn run_watched(mut self, observer: &mut dyn Observer) -> Result<Outcome> {
-        let Budget { iterations, time_s, oracle_calls, .. } = &self.budget;
-        if iterations.is_none() && time_s.is_none() && oracle_calls.is_none() {
-            self.budget.iterations = Some(MOST_ITERATIONS);
+        let Self { problem, settings } = &mut self;
+        let Budget { iterations, time_s, oracle_calls, .. } = &mut settings.budget;
+        if time_s.is_none() && oracle_calls.is_none() {
+            iterations.get_or_insert(MOST_ITERATIONS);
         }
-        let Self { problem, solver, seed, clock, oracle_cost, budget, evaluate } = self;
-        let limits = RunLimits { clock, oracle_cost, ..RunLimits::new(budget, evaluate) };
-        let mut solver = Standard.build(&solver, problem, seed)?;
-        drive(problem, &mut *solver, &limits, observer)
+        let mut solver = Standard.build(&settings.solver, *problem, settings.seed)?;
+        drive(*problem, &mut *solver, &RunLimits::of(settings, &Execution::default()), observer)
     }
 }

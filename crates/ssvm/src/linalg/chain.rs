@@ -67,13 +67,9 @@ fn within<const N: usize>(at: &[usize; CHAIN / 4]) -> [usize; N] {
 kernel! {
     /// Loss-augmented scores of a position: out = Σ of the rows of `table` whose bit is set in `mask` (rows of 28), plus
     /// `loss` but for `truth`. Written for the groups of these letters; the others keep what they have.
-    pub fn accumulate_rows(table: &[f64], mask: u128, letters: u32, truth: u8, loss: f64, out: &mut [f64; 28])
-        = accumulate_rows_body
-}
-
-#[inline(always)]
-fn accumulate_rows_body<L: Lanes>(table: &[f64], mask: u128, letters: u32, truth: u8, loss: f64, out: &mut [f64; 28]) {
-    with_groups!(groups_of(letters), accumulate_groups::<L>(rows_of(table), mask, truth, loss, out));
+    pub fn accumulate_rows<L>(table: &[f64], mask: u128, letters: u32, truth: u8, loss: f64, out: &mut [f64; 28]) {
+        with_groups!(groups_of(letters), accumulate_groups::<L>(rows_of(table), mask, truth, loss, out));
+    }
 }
 
 #[inline(always)]
@@ -101,20 +97,17 @@ fn accumulate_groups<L: Lanes, const N: usize>(
 
 kernel! {
     /// `out[b] = max_a previous[a] + transitions[a][b]` (rows of 28, one for each a).
-    pub fn chain_maxima(previous: &[f64; 28], transitions: &[f64], out: &mut [f64; 28]) = chain_maxima_body
-}
-
-#[inline(always)]
-fn chain_maxima_body<L: Lanes>(previous: &[f64; 28], transitions: &[f64], out: &mut [f64; 28]) {
-    let mut best = [L::splat(f64::NEG_INFINITY); CHAIN / 4];
-    for (from, row) in previous.iter().zip(transitions.chunks_exact(CHAIN)) {
-        let from = L::splat(*from);
-        for g in 0..CHAIN / 4 {
-            best[g] = from.add(L::load(&row[4 * g..])).greater(best[g]);
+    pub fn chain_maxima<L>(previous: &[f64; 28], transitions: &[f64], out: &mut [f64; 28]) {
+        let mut best = [L::splat(f64::NEG_INFINITY); CHAIN / 4];
+        for (from, row) in previous.iter().zip(transitions.chunks_exact(CHAIN)) {
+            let from = L::splat(*from);
+            for g in 0..CHAIN / 4 {
+                best[g] = from.add(L::load(&row[4 * g..])).greater(best[g]);
+            }
         }
-    }
-    for g in 0..CHAIN / 4 {
-        best[g].store(&mut out[4 * g..]);
+        for g in 0..CHAIN / 4 {
+            best[g].store(&mut out[4 * g..]);
+        }
     }
 }
 
@@ -148,51 +141,41 @@ kernel! {
     /// The direction φ̂ − φ^i of a chain, per position: `delta` = one-hot(hat) − one-hot(truth) − marginals, written for the
     /// groups of the letters that are `contested` there; it is 0 elsewhere.
     /// Returns (⟨delta, scores⟩, ‖Σ_l ψ_l ⊗ delta_l‖²); pictures ψ_l are bit masks, so their products are bit counts.
-    pub fn chain_direction(
+    pub fn chain_direction<L>(
         unary: &[[f64; 28]], contested: &[u32], hat: &[u8], truth: &[u8], scores: &[[f64; 28]], masks: &[u128],
         delta: &mut [[f64; 28]],
-    ) -> (f64, f64) = chain_direction_body
-}
-
-#[inline(always)]
-fn chain_direction_body<L: Lanes>(
-    unary: &[[f64; 28]],
-    contested: &[u32],
-    hat: &[u8],
-    truth: &[u8],
-    scores: &[[f64; 28]],
-    masks: &[u128],
-    delta: &mut [[f64; 28]],
-) -> (f64, f64) {
-    let length = hat.len();
-    assert!(unary.len() == length && truth.len() == length && masks.len() == length && contested.len() >= length);
-    assert!(scores.len() >= length && delta.len() >= length);
-    let (mut gain, mut norm2) = (L::zero(), L::zero());
-    for l in (0..length).filter(|l| contested[*l] != 0) {
-        let (earlier, rest) = delta.split_at_mut(l);
-        let now = &mut rest[0];
-        let mut size = L::zero();
-        each_group(contested[l], |at| {
-            let [hat, truth]: [L; 2] = [hat[l], truth[l]].map(|k| one_hot(k, at));
-            let lanes = hat.sub(truth).sub(L::load(&unary[l][at..at + 4]));
-            lanes.store(&mut now[at..at + 4]);
-            gain = gain.add(lanes.mul(L::load(&scores[l][at..at + 4])));
-            size = size.add(lanes.mul(lanes));
-        });
-        norm2 = norm2.add(size.mul(L::splat(f64::from(masks[l].count_ones()))));
-        for (k, other) in earlier.iter().enumerate() {
-            let both = contested[l] & contested[k];
-            if both != 0 {
-                let mut inner = L::zero();
-                each_group(both, |at| {
-                    inner = inner.add(L::load(&now[at..at + 4]).mul(L::load(&other[at..at + 4])));
-                });
-                let shared = (masks[l] & masks[k]).count_ones();
-                norm2 = norm2.add(inner.mul(L::splat(2.0 * f64::from(shared))));
+    ) -> (f64, f64) {
+        let length = hat.len();
+        assert!(unary.len() == length && truth.len() == length && masks.len() == length && contested.len() >= length);
+        assert!(scores.len() >= length && delta.len() >= length);
+        let (mut gain, mut norm2) = (L::zero(), L::zero());
+        for l in (0..length).filter(|l| contested[*l] != 0) {
+            let (earlier, rest) = delta.split_at_mut(l);
+            let now = &mut rest[0];
+            let mut size = L::zero();
+            each_group(contested[l], |at| {
+                // Not by `map`: where the compiler does not inline that, it has no AVX2.
+                let hats = one_hot::<L>(hat[l], at).sub(one_hot(truth[l], at));
+                let lanes = hats.sub(L::load(&unary[l][at..at + 4]));
+                lanes.store(&mut now[at..at + 4]);
+                gain = gain.add(lanes.mul(L::load(&scores[l][at..at + 4])));
+                size = size.add(lanes.mul(lanes));
+            });
+            norm2 = norm2.add(size.mul(L::splat(f64::from(masks[l].count_ones()))));
+            for (k, other) in earlier.iter().enumerate() {
+                let both = contested[l] & contested[k];
+                if both != 0 {
+                    let mut inner = L::zero();
+                    each_group(both, |at| {
+                        inner = inner.add(L::load(&now[at..at + 4]).mul(L::load(&other[at..at + 4])));
+                    });
+                    let shared = (masks[l] & masks[k]).count_ones();
+                    norm2 = norm2.add(inner.mul(L::splat(2.0 * f64::from(shared))));
+                }
             }
         }
+        (gain.join(std::iter::empty()), norm2.join(std::iter::empty()))
     }
-    (gain.join(std::iter::empty()), norm2.join(std::iter::empty()))
 }
 
 /// Calls `act` with the first letter of every group of these letters.
@@ -208,32 +191,24 @@ fn each_group(letters: u32, mut act: impl FnMut(usize)) {
 kernel! {
     /// marginals ← marginals + γ·delta in the groups of these letters, `delta` ← the change; what would be smaller than
     /// `dust` becomes 0.
-    pub fn chain_advance(unary: &mut [f64; 28], delta: &mut [f64; 28], letters: u32, gamma: f64, dust: f64)
-        = chain_advance_body
-}
-
-#[inline(always)]
-fn chain_advance_body<L: Lanes>(unary: &mut [f64; 28], delta: &mut [f64; 28], letters: u32, gamma: f64, dust: f64) {
-    each_group(letters, |at| {
-        let (unary, delta) = (&mut unary[at..at + 4], &mut delta[at..at + 4]);
-        let old: [f64; 4] = std::array::from_fn(|k| unary[k]);
-        let change: [f64; 4] = std::array::from_fn(|k| gamma * delta[k]);
-        let change: [f64; 4] =
-            std::array::from_fn(|k| if (old[k] + change[k]).abs() < dust { -old[k] } else { change[k] });
-        L::load(&old).add(L::load(&change)).store(unary);
-        L::load(&change).store(delta);
-    });
+    pub fn chain_advance<L>(unary: &mut [f64; 28], delta: &mut [f64; 28], letters: u32, gamma: f64, dust: f64) {
+        each_group(letters, |at| {
+            let (unary, delta) = (&mut unary[at..at + 4], &mut delta[at..at + 4]);
+            let old: [f64; 4] = std::array::from_fn(|k| unary[k]);
+            let change: [f64; 4] = std::array::from_fn(|k| gamma * delta[k]);
+            let change: [f64; 4] =
+                std::array::from_fn(|k| if (old[k] + change[k]).abs() < dust { -old[k] } else { change[k] });
+            L::load(&old).add(L::load(&change)).store(unary);
+            L::load(&change).store(delta);
+        });
+    }
 }
 
 kernel! {
     /// `target[row] += scale·changes` for the rows whose bit is set in `mask`, in the groups of these letters.
-    pub fn scatter_rows(target: &mut [f64], mask: u128, letters: u32, changes: &[f64; 28], scale: f64)
-        = scatter_rows_body
-}
-
-#[inline(always)]
-fn scatter_rows_body<L: Lanes>(target: &mut [f64], mask: u128, letters: u32, changes: &[f64; 28], scale: f64) {
-    with_groups!(groups_of(letters), scatter_groups::<L>(rows_of_mut(target), mask, changes, scale));
+    pub fn scatter_rows<L>(target: &mut [f64], mask: u128, letters: u32, changes: &[f64; 28], scale: f64) {
+        with_groups!(groups_of(letters), scatter_groups::<L>(rows_of_mut(target), mask, changes, scale));
+    }
 }
 
 #[inline(always)]
@@ -266,11 +241,11 @@ mod tests {
         let (table, transitions) = (numbers(128 * 28, 8), numbers(26 * 28, 9));
         let (mut fast, mut plain) = ([0.0; 28], [0.0; 28]);
         accumulate_rows(&table, 0x8000_1234_5678_9abc_def0_0000_1111_0001, ALL, 3, 0.25, &mut fast);
-        accumulate_rows_body::<[f64; 4]>(&table, 0x8000_1234_5678_9abc_def0_0000_1111_0001, ALL, 3, 0.25, &mut plain);
+        accumulate_rows::body::<[f64; 4]>(&table, 0x8000_1234_5678_9abc_def0_0000_1111_0001, ALL, 3, 0.25, &mut plain);
         assert_eq!(fast, plain);
         let previous = fast;
         chain_maxima(&previous, &transitions, &mut fast);
-        chain_maxima_body::<[f64; 4]>(&previous, &transitions, &mut plain);
+        chain_maxima::body::<[f64; 4]>(&previous, &transitions, &mut plain);
         assert_eq!(fast, plain);
     }
 }

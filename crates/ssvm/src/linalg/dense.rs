@@ -1,31 +1,28 @@
-//! Kernels over whole vectors: slices in, sums and updated slices out.
+//! Kernels over whole vectors.
 
 use super::Half;
 use super::simd::{Lanes, Stored, kernel, padded, prefetch_line};
 
 kernel! {
     /// ⟨a, b⟩.
-    pub fn dot(a: &[f64], b: &[f64]) -> f64 = dot_body
-}
-
-#[inline(always)]
-fn dot_body<L: Lanes>(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    let mut acc = [L::zero(); 4];
-    let mut c = 0;
-    while c + 16 <= a.len() {
-        let (x, y) = (&a[c..c + 16], &b[c..c + 16]);
-        for g in 0..4 {
-            acc[g] = acc[g].add(L::load(&x[4 * g..]).mul(L::load(&y[4 * g..])));
+    pub fn dot<L>(a: &[f64], b: &[f64]) -> f64 {
+        assert_eq!(a.len(), b.len());
+        let mut acc = [L::zero(); 4];
+        let mut c = 0;
+        while c + 16 <= a.len() {
+            let (x, y) = (&a[c..c + 16], &b[c..c + 16]);
+            for g in 0..4 {
+                acc[g] = acc[g].add(L::load(&x[4 * g..]).mul(L::load(&y[4 * g..])));
+            }
+            c += 16;
         }
-        c += 16;
+        let mut acc = acc[0].add(acc[1]).add(acc[2].add(acc[3]));
+        while c + 4 <= a.len() {
+            acc = acc.add(L::load(&a[c..]).mul(L::load(&b[c..])));
+            c += 4;
+        }
+        acc.join(a[c..].iter().zip(&b[c..]).map(|(x, y)| x * y))
     }
-    let mut acc = acc[0].add(acc[1]).add(acc[2].add(acc[3]));
-    while c + 4 <= a.len() {
-        acc = acc.add(L::load(&a[c..]).mul(L::load(&b[c..])));
-        c += 4;
-    }
-    acc.join(a[c..].iter().zip(&b[c..]).map(|(x, y)| x * y))
 }
 
 /// ‖a‖².
@@ -35,17 +32,23 @@ pub fn norm2(a: &[f64]) -> f64 {
 
 kernel! {
     /// y ← y + c·x.
-    pub fn add_scaled(y: &mut [f64], c: f64, x: &[f64]) = add_scaled_body<f64>
+    pub fn add_scaled<L>(y: &mut [f64], c: f64, x: &[f64]) {
+        add_scaled_body::<L, f64>(y, c, x)
+    }
 }
 
 kernel! {
     /// y ← y + c·x with x in single precision (exact conversion, double arithmetic).
-    pub fn add_scaled_f32(y: &mut [f64], c: f64, x: &[f32]) = add_scaled_body<f32>
+    pub fn add_scaled_f32<L>(y: &mut [f64], c: f64, x: &[f32]) {
+        add_scaled_body::<L, f32>(y, c, x)
+    }
 }
 
 kernel! {
     /// y ← y + c·x with x in half precision (exact conversion, double arithmetic).
-    pub fn add_scaled_f16(y: &mut [f64], c: f64, x: &[Half]) = add_scaled_body<Half>
+    pub fn add_scaled_f16<L>(y: &mut [f64], c: f64, x: &[Half]) {
+        add_scaled_body::<L, Half>(y, c, x)
+    }
 }
 
 /// Sixteen elements a turn: left alone, the compiler unrolls this in one build and not in the next.
@@ -92,25 +95,22 @@ fn dot_group<L: Lanes, const R: usize>(rows: &[f64], x: &[f64], out: &mut [f64])
 
 kernel! {
     /// `out[r] = ⟨rows[r], x⟩` for consecutive rows of length |x|.
-    pub fn dot_rows(rows: &[f64], x: &[f64], out: &mut [f64]) = dot_rows_body
-}
-
-#[inline(always)]
-fn dot_rows_body<L: Lanes>(rows: &[f64], x: &[f64], out: &mut [f64]) {
-    let p = x.len();
-    assert_eq!(rows.len(), p * out.len());
-    let mut r = 0;
-    while r + 10 <= out.len() {
-        dot_group::<L, 10>(&rows[r * p..], x, &mut out[r..]);
-        r += 10;
-    }
-    while r + 4 <= out.len() {
-        dot_group::<L, 4>(&rows[r * p..], x, &mut out[r..]);
-        r += 4;
-    }
-    while r < out.len() {
-        dot_group::<L, 1>(&rows[r * p..], x, &mut out[r..]);
-        r += 1;
+    pub fn dot_rows<L>(rows: &[f64], x: &[f64], out: &mut [f64]) {
+        let p = x.len();
+        assert_eq!(rows.len(), p * out.len());
+        let mut r = 0;
+        while r + 10 <= out.len() {
+            dot_group::<L, 10>(&rows[r * p..], x, &mut out[r..]);
+            r += 10;
+        }
+        while r + 4 <= out.len() {
+            dot_group::<L, 4>(&rows[r * p..], x, &mut out[r..]);
+            r += 4;
+        }
+        while r < out.len() {
+            dot_group::<L, 1>(&rows[r * p..], x, &mut out[r..]);
+            r += 1;
+        }
     }
 }
 
@@ -163,12 +163,16 @@ fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, cons
 kernel! {
     /// `out[r·K + k] = ⟨rows[r], w[k]⟩` for all rows of length p in `rows` and all K vectors of length p in `w`, in one
     /// sweep over the rows.
-    pub fn dot_f32_rows(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) = dot_stored_rows<f32>
+    pub fn dot_f32_rows<L>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) {
+        dot_stored_rows::<L, f32>(rows, w, p, out)
+    }
 }
 
 kernel! {
     /// [`dot_f32_rows`] for rows in half precision: the bits that the same values in single precision give. `wide` is scratch.
-    pub fn dot_f16_rows(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) = dot_half_rows
+    pub fn dot_f16_rows<L>(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
+        dot_half_rows::<L>(rows, w, p, wide, out)
+    }
 }
 
 /// With several vectors every row is converted once, not once for every two of them: halves cost twice what singles do.
@@ -241,56 +245,50 @@ fn dot_stored_labels<L: Lanes, T: Stored, U, const R: usize>(
 
 kernel! {
     /// (⟨plane − mix, w⟩, ‖plane − mix‖²) in one sweep.
-    pub fn mix_products(mix: &[f64], plane: &[f64], w: &[f64]) -> (f64, f64) = mix_products_body
-}
-
-#[inline(always)]
-fn mix_products_body<L: Lanes>(mix: &[f64], plane: &[f64], w: &[f64]) -> (f64, f64) {
-    assert!(mix.len() == plane.len() && plane.len() == w.len());
-    let (mut with_w, mut squared) = ([L::zero(); 2], [L::zero(); 2]);
-    let mut c = 0;
-    while c + 8 <= w.len() {
-        let (m, p, v) = (&mix[c..c + 8], &plane[c..c + 8], &w[c..c + 8]);
-        for g in 0..2 {
-            let difference = L::load(&p[4 * g..]).sub(L::load(&m[4 * g..]));
-            with_w[g] = with_w[g].add(difference.mul(L::load(&v[4 * g..])));
-            squared[g] = squared[g].add(difference.mul(difference));
+    pub fn mix_products<L>(mix: &[f64], plane: &[f64], w: &[f64]) -> (f64, f64) {
+        assert!(mix.len() == plane.len() && plane.len() == w.len());
+        let (mut with_w, mut squared) = ([L::zero(); 2], [L::zero(); 2]);
+        let mut c = 0;
+        while c + 8 <= w.len() {
+            let (m, p, v) = (&mix[c..c + 8], &plane[c..c + 8], &w[c..c + 8]);
+            for g in 0..2 {
+                let difference = L::load(&p[4 * g..]).sub(L::load(&m[4 * g..]));
+                with_w[g] = with_w[g].add(difference.mul(L::load(&v[4 * g..])));
+                squared[g] = squared[g].add(difference.mul(difference));
+            }
+            c += 8;
         }
-        c += 8;
+        let (mut with_w, mut squared) = (with_w[0].add(with_w[1]), squared[0].add(squared[1]));
+        if c + 4 <= w.len() {
+            let difference = L::load(&plane[c..]).sub(L::load(&mix[c..]));
+            with_w = with_w.add(difference.mul(L::load(&w[c..])));
+            squared = squared.add(difference.mul(difference));
+            c += 4;
+        }
+        let tail = || plane[c..].iter().zip(&mix[c..]).map(|(p, m)| p - m);
+        (with_w.join(tail().zip(&w[c..]).map(|(d, w)| d * w)), squared.join(tail().map(|d| d * d)))
     }
-    let (mut with_w, mut squared) = (with_w[0].add(with_w[1]), squared[0].add(squared[1]));
-    if c + 4 <= w.len() {
-        let difference = L::load(&plane[c..]).sub(L::load(&mix[c..]));
-        with_w = with_w.add(difference.mul(L::load(&w[c..])));
-        squared = squared.add(difference.mul(difference));
-        c += 4;
-    }
-    let tail = || plane[c..].iter().zip(&mix[c..]).map(|(p, m)| p - m);
-    (with_w.join(tail().zip(&w[c..]).map(|(d, w)| d * w)), squared.join(tail().map(|d| d * d)))
 }
 
 kernel! {
     /// mix ← mix + γ(plane − mix), and target ← target + scale·γ(plane − mix) with the old mix.
-    pub fn mix_advance(mix: &mut [f64], plane: &[f64], gamma: f64, target: &mut [f64], scale: f64) = mix_advance_body
-}
-
-#[inline(always)]
-fn mix_advance_body<L: Lanes>(mix: &mut [f64], plane: &[f64], gamma: f64, target: &mut [f64], scale: f64) {
-    assert!(mix.len() == plane.len() && plane.len() == target.len());
-    let (gammas, scales) = (L::splat(gamma), L::splat(scale));
-    let (ms, mix) = mix.as_chunks_mut::<4>();
-    let (ps, plane) = plane.as_chunks::<4>();
-    let (ts, target) = target.as_chunks_mut::<4>();
-    for ((m, p), t) in ms.iter_mut().zip(ps).zip(ts) {
-        let old = L::load(m);
-        let delta = gammas.mul(L::load(p).sub(old));
-        old.add(delta).store(m);
-        L::load(t).add(scales.mul(delta)).store(t);
-    }
-    for ((m, p), t) in mix.iter_mut().zip(plane).zip(target) {
-        let delta = gamma * (*p - *m);
-        *m += delta;
-        *t += scale * delta;
+    pub fn mix_advance<L>(mix: &mut [f64], plane: &[f64], gamma: f64, target: &mut [f64], scale: f64) {
+        assert!(mix.len() == plane.len() && plane.len() == target.len());
+        let (gammas, scales) = (L::splat(gamma), L::splat(scale));
+        let (ms, mix) = mix.as_chunks_mut::<4>();
+        let (ps, plane) = plane.as_chunks::<4>();
+        let (ts, target) = target.as_chunks_mut::<4>();
+        for ((m, p), t) in ms.iter_mut().zip(ps).zip(ts) {
+            let old = L::load(m);
+            let delta = gammas.mul(L::load(p).sub(old));
+            old.add(delta).store(m);
+            L::load(t).add(scales.mul(delta)).store(t);
+        }
+        for ((m, p), t) in mix.iter_mut().zip(plane).zip(target) {
+            let delta = gamma * (*p - *m);
+            *m += delta;
+            *t += scale * delta;
+        }
     }
 }
 
@@ -350,13 +348,13 @@ pub(super) mod tests {
     fn both_compilations_give_the_same_bits() {
         for len in [1, 5, 28, 256, 649] {
             let (a, b, w) = (numbers(len, 4), numbers(len, 5), numbers(len, 6));
-            assert_eq!(dot(&a, &b).to_bits(), dot_body::<[f64; 4]>(&a, &b).to_bits());
-            let (fast, plain) = (mix_products(&a, &b, &w), mix_products_body::<[f64; 4]>(&a, &b, &w));
+            assert_eq!(dot(&a, &b).to_bits(), dot::body::<[f64; 4]>(&a, &b).to_bits());
+            let (fast, plain) = (mix_products(&a, &b, &w), mix_products::body::<[f64; 4]>(&a, &b, &w));
             assert_eq!((fast.0.to_bits(), fast.1.to_bits()), (plain.0.to_bits(), plain.1.to_bits()));
             let rows = numbers(15 * len, 7);
             let (mut fast, mut plain) = (vec![0.0; 15], vec![0.0; 15]);
             dot_rows(&rows, &a, &mut fast);
-            dot_rows_body::<[f64; 4]>(&rows, &a, &mut plain);
+            dot_rows::body::<[f64; 4]>(&rows, &a, &mut plain);
             assert_eq!(fast, plain);
             let single: Vec<f32> = rows.iter().map(|v| *v as f32).collect();
             dot_f32_rows(&single, &a, len, &mut fast);
@@ -392,8 +390,8 @@ pub(super) mod tests {
             let (a, b, w) = (&a[at..at + len], &b[3 - at..3 - at + len], &w[at..at + len]);
             let single: Vec<f32> = numbers(48, 7).iter().map(|v| *v as f32).collect();
             let single = &single[at..at + len];
-            assert_eq!(dot(a, b).to_bits(), dot_body::<[f64; 4]>(a, b).to_bits());
-            let (fast, plain) = (mix_products(a, b, w), mix_products_body::<[f64; 4]>(a, b, w));
+            assert_eq!(dot(a, b).to_bits(), dot::body::<[f64; 4]>(a, b).to_bits());
+            let (fast, plain) = (mix_products(a, b, w), mix_products::body::<[f64; 4]>(a, b, w));
             assert!(same(&[fast.0, fast.1], &[plain.0, plain.1]), "{len} at {at}");
             let both = |act: &dyn Fn(&mut [f64], bool)| {
                 let (mut fast, mut plain) = (numbers(48, 8), numbers(48, 8));
@@ -414,7 +412,7 @@ pub(super) mod tests {
                 if fast {
                     mix_advance(&mut mix, a, 0.25, y, -2.0);
                 } else {
-                    mix_advance_body::<[f64; 4]>(&mut mix, a, 0.25, y, -2.0);
+                    mix_advance::body::<[f64; 4]>(&mut mix, a, 0.25, y, -2.0);
                 }
             });
         }

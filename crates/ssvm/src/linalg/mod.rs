@@ -4,14 +4,13 @@ mod chain;
 mod dense;
 mod simd;
 
-pub use chain::{accumulate_rows, chain_advance, chain_direction, chain_maxima, scatter_rows};
-pub use dense::{
-    add_scaled, add_scaled_f16, add_scaled_f32, dot, dot_f16_rows, dot_f32_rows, dot_rows, mix_advance, mix_products,
-    norm2,
-};
+pub(crate) use chain::{accumulate_rows, chain_advance, chain_direction, chain_maxima, scatter_rows};
+pub use dense::{add_scaled, dot, dot_rows, norm2};
+pub(crate) use dense::{add_scaled_f16, add_scaled_f32, dot_f16_rows, dot_f32_rows, mix_advance, mix_products};
 /// A number in IEEE half precision, as files store it.
 pub use half::f16 as Half;
-pub use simd::{on_huge_pages, prefetch, prefetch_near, zeros};
+pub use simd::{on_huge_pages, zeros};
+pub(crate) use simd::{prefetch, prefetch_near};
 
 #[cfg(test)]
 mod tests {

@@ -5,9 +5,6 @@
 //! order, so both compilations give the same bits; AVX2 only makes them come faster.
 #![allow(unsafe_code)]
 
-#[cfg(target_arch = "x86_64")]
-use std::sync::atomic::{AtomicU8, Ordering};
-
 use super::Half;
 
 /// Four lanes of f64.
@@ -125,6 +122,7 @@ pub(super) mod avx {
         _mm256_add_pd, _mm256_castpd256_pd128, _mm256_cvtps_pd, _mm256_extractf128_pd, _mm256_loadu_pd, _mm256_max_pd,
         _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd,
     };
+    use std::sync::atomic::{AtomicU8, Ordering};
 
     use crate::linalg::Half;
 
@@ -188,46 +186,39 @@ pub(super) mod avx {
             }
         }
     }
-}
+    const UNKNOWN: u8 = 0;
+    const PLAIN: u8 = 1;
+    const AVX2: u8 = 2;
+    static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Whether kernels use AVX2: where the CPU has it and what comes with it, unless `SSVM_SCALAR` is set, which shows that the
-/// bits are the same without it.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(super) fn has_avx2() -> bool {
-    match LEVEL.load(Ordering::Relaxed) {
-        UNKNOWN => detect(),
-        level => level == AVX2,
+    /// Whether kernels use AVX2: where the CPU has it and what comes with it, unless `SSVM_SCALAR` is set, which shows that
+    /// the bits are the same without it.
+    #[inline(always)]
+    pub fn available() -> bool {
+        match LEVEL.load(Ordering::Relaxed) {
+            UNKNOWN => detect(),
+            level => level == AVX2,
+        }
+    }
+
+    #[cold]
+    fn detect() -> bool {
+        // Every CPU with AVX2 has the others, but a virtual one may hide them.
+        let found = std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2")
+            && std::arch::is_x86_feature_detected!("f16c")
+            && std::arch::is_x86_feature_detected!("lzcnt")
+            && std::arch::is_x86_feature_detected!("popcnt")
+            && std::env::var_os("SSVM_SCALAR").is_none();
+        LEVEL.store(if found { AVX2 } else { PLAIN }, Ordering::Relaxed);
+        found
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
-#[cfg(target_arch = "x86_64")]
-const UNKNOWN: u8 = 0;
-#[cfg(target_arch = "x86_64")]
-const PLAIN: u8 = 1;
-#[cfg(target_arch = "x86_64")]
-const AVX2: u8 = 2;
-
-#[cfg(target_arch = "x86_64")]
-#[cold]
-fn detect() -> bool {
-    // Every CPU with AVX2 has the others, but a virtual one may hide them.
-    let found = std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
-        && std::arch::is_x86_feature_detected!("f16c")
-        && std::arch::is_x86_feature_detected!("lzcnt")
-        && std::arch::is_x86_feature_detected!("popcnt")
-        && std::env::var_os("SSVM_SCALAR").is_none();
-    LEVEL.store(if found { AVX2 } else { PLAIN }, Ordering::Relaxed);
-    found
-}
-
-/// Defines a kernel: a generic body over [`Lanes`], compiled for plain arrays and for AVX2.
+/// Defines a kernel: a body over [`Lanes`], compiled for plain arrays and for AVX2.
 macro_rules! kernel {
-    ($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident $(<$of:ty>)?) => {
+    ($(#[$doc:meta])* pub fn $name:ident<$lanes:ident>($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
         $(#[$doc])*
         #[allow(unsafe_code)]
         #[inline]
@@ -236,14 +227,21 @@ macro_rules! kernel {
             {
                 #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
                 fn avx2($($arg: $ty),*) $(-> $ret)? {
-                    $body::<$crate::linalg::simd::avx::Avx $(, $of)?>($($arg),*)
+                    $name::body::<$crate::linalg::simd::avx::Avx>($($arg),*)
                 }
-                if $crate::linalg::simd::has_avx2() {
+                if $crate::linalg::simd::avx::available() {
                     // SAFETY: the CPU has AVX2 and what comes with it, checked on the line above.
                     return unsafe { avx2($($arg),*) };
                 }
             }
-            $body::<[f64; 4] $(, $of)?>($($arg),*)
+            $name::body::<[f64; 4]>($($arg),*)
+        }
+
+        mod $name {
+            #[allow(clippy::wildcard_imports)]
+            use super::*;
+            #[inline(always)]
+            pub(super) fn body<$lanes: Lanes>($($arg: $ty),*) $(-> $ret)? $body
         }
     };
 }

@@ -1,5 +1,5 @@
-//! Certified lower bounds of Potts energies, hence upper bounds of the score that a max-oracle seeks. In: a Potts energy and
-//! the best labelling known. Out: a number that no labelling goes below, rounding included, and whether one meets it.
+//! Certified lower bounds of Potts energies, hence upper bounds of the score that a max-oracle seeks, rounding
+//! included.
 //!
 //! Two labels are one cut. Otherwise partial optimality first; if it leaves nodes open, TRW-S on these. A labelling read
 //! from the messages may beat the known one and is kept then; if no proof comes, the last of them is expanded.
@@ -63,7 +63,6 @@ pub struct PottsBound {
     labels: Vec<u16>,
     /// The fixed labels, and on the open nodes what was decoded.
     trial: Vec<u16>,
-    /// Labels of the open nodes.
     left: Vec<u16>,
     moves: Moves,
 }
@@ -100,15 +99,14 @@ impl PottsBound {
         let error = rounding(energy);
         report.rounding = error;
         if num_labels == 2 {
-            self.gain.clear();
-            self.gain.extend(unary.chunks_exact(2).map(|row| row[1] - row[0]));
+            energy.gains(&mut self.gain);
             self.trial.resize(topology.num_nodes(), 0);
             report.operations += self.cut.solve(topology, &self.gain, energy.pairwise, &mut self.trial).operations;
             report.fixed_nodes = topology.num_nodes();
             report.lower = energy.energy(&self.trial) - error;
             self.offer(Potts { pairwise, ..energy }, &mut report);
         } else {
-            self.partial.solve(&mut self.cut, topology, unary, num_labels, energy.pairwise);
+            self.partial.solve(&mut self.cut, energy);
             report.operations += self.partial.operations();
             report.fixed_nodes = topology.num_nodes() - self.partial.open().len();
             self.sweep(energy, pairwise, budget, error, &mut report);

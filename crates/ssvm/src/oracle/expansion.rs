@@ -1,5 +1,5 @@
-//! α-expansion for Potts energies E(y) = Σ_l U_l(y_l) + w Σ_{k∼l} [y_k ≠ y_l] (Boykov, Veksler, Zabih, PAMI 2001). In:
-//! nodes × K unaries on a [`Topology`]. Out: a labelling that no expansion move improves; the optimum for K = 2.
+//! α-expansion for Potts energies E(y) = Σ_l U_l(y_l) + w Σ_{k∼l} [y_k ≠ y_l] (Boykov, Veksler, Zabih, PAMI 2001): finds a
+//! labelling that no expansion move improves; the optimum for K = 2.
 
 use super::{
     maxflow::{BinaryCut, Topology},
@@ -23,7 +23,23 @@ pub struct Potts<'a> {
 impl Potts<'_> {
     /// E(y).
     pub fn energy(self, labels: &[u16]) -> f64 {
-        potts_energy(self.topology, self.unary, self.num_labels, self.pairwise, labels)
+        self.unary_sum(labels) + self.pairwise * f64::from(self.topology.disagreements(labels))
+    }
+
+    pub(super) fn unary_sum(self, labels: &[u16]) -> f64 {
+        labels.iter().zip(self.unary.chunks_exact(self.num_labels)).map(|(&y, row)| row[usize::from(y)]).sum()
+    }
+
+    /// For two labels: what label 1 costs over label 0.
+    pub(super) fn gains(self, gains: &mut Vec<f64>) {
+        gains.clear();
+        gains.extend(self.unary.chunks_exact(2).map(|row| row[1] - row[0]));
+    }
+
+    fn report(self, labels: &[u16], operations: u64, fixed_nodes: usize) -> PottsReport {
+        let disagreements = self.topology.disagreements(labels);
+        let energy = self.unary_sum(labels) + self.pairwise * f64::from(disagreements);
+        PottsReport { energy, disagreements, operations, fixed_nodes }
     }
 }
 
@@ -49,20 +65,11 @@ pub struct PottsReport {
     pub fixed_nodes: usize,
 }
 
-/// E(y).
-pub fn potts_energy(topology: &Topology, unary: &[f64], num_labels: usize, pairwise: f64, labels: &[u16]) -> f64 {
-    unary_sum(unary, num_labels, labels) + pairwise * f64::from(topology.disagreements(labels))
-}
-
 /// Per node the label of the lowest unary, the lowest such label on ties.
 pub fn argmin_labels(unary: &[f64], num_labels: usize, labels: &mut [u16]) {
     for (label, row) in labels.iter_mut().zip(unary.chunks_exact(num_labels)) {
         *label = (1..num_labels).fold(0, |best, b| if row[b] < row[best] { b } else { best }) as u16;
     }
-}
-
-pub(super) fn unary_sum(unary: &[f64], num_labels: usize, labels: &[u16]) -> f64 {
-    labels.iter().zip(unary.chunks_exact(num_labels)).map(|(&y, row)| row[usize::from(y)]).sum()
 }
 
 /// The max-oracle's solver: min-cut for two labels, else partial optimality and α-expansion on what is left.
@@ -84,39 +91,11 @@ impl PottsSolver {
         Self::default()
     }
 
-    /// Minimises E into `labels`; `unary` is nodes × `num_labels`, row-major, `pairwise` ≥ 0. Never worse than
-    /// [`argmin_labels`].
-    pub fn solve(
-        &mut self,
-        topology: &Topology,
-        unary: &[f64],
-        num_labels: usize,
-        pairwise: f64,
-        labels: &mut [u16],
-    ) -> PottsReport {
-        if num_labels == 2 {
-            self.gain.clear();
-            self.gain.extend(unary.chunks_exact(2).map(|row| row[1] - row[0]));
-            let report = self.cut.solve(topology, &self.gain, pairwise, labels);
-            let operations = report.operations + unary.len() as u64;
-            return finish(topology, unary, 2, pairwise, labels, operations, labels.len());
-        }
-        self.partial.solve(&mut self.cut, topology, unary, num_labels, pairwise);
-        argmin_labels(unary, num_labels, labels);
-        let open = self.partial.open();
-        self.left.clear();
-        self.left.extend(open.iter().map(|&l| labels[l as usize]));
-        let (rest, folded) = self.partial.left();
-        let rest = Potts { topology: rest, unary: folded, num_labels, pairwise };
-        let operations = expand(&mut self.cut, &mut self.moves, rest, &mut self.left);
-        for (l, label) in labels.iter_mut().enumerate() {
-            *label = self.partial.fixed(l).unwrap_or(*label);
-        }
-        for (&l, &label) in open.iter().zip(&self.left) {
-            labels[l as usize] = label;
-        }
-        let operations = self.partial.operations() + operations;
-        finish(topology, unary, num_labels, pairwise, labels, operations, labels.len() - open.len())
+    /// Minimises the energy into `labels`, never worse than [`argmin_labels`].
+    pub fn solve(&mut self, energy: Potts<'_>, labels: &mut [u16]) -> PottsReport {
+        let mut start = vec![0; labels.len()];
+        argmin_labels(energy.unary, energy.num_labels, &mut start);
+        self.solve_from(energy, &[Start::Labels(&start)], labels)
     }
 
     /// Minimises the energy into `labels`: expansion from the lowest of `starts`, the first of them on ties. Never worse than
@@ -126,27 +105,28 @@ impl PottsSolver {
         let fits = |start: &Start<'_>| !matches!(start, Start::Labels(start) if start.len() != labels.len());
         assert!(labels.len() == topology.num_nodes() && starts.iter().all(fits), "one label per node");
         let mut report = if num_labels == 2 {
-            self.solve(topology, unary, 2, pairwise, labels)
+            energy.gains(&mut self.gain);
+            let operations = self.cut.solve(topology, &self.gain, pairwise, labels).operations + unary.len() as u64;
+            energy.report(labels, operations, labels.len())
         } else {
-            self.partial.solve(&mut self.cut, topology, unary, num_labels, pairwise);
+            self.partial.solve(&mut self.cut, energy);
             let operations = self.partial.operations() + self.expand_lowest(num_labels, pairwise, starts);
             let mut left = self.best.iter();
             for (l, label) in labels.iter_mut().enumerate() {
                 *label = self.partial.fixed(l).or_else(|| left.next().copied()).unwrap_or(0);
             }
-            let open = self.partial.open().len();
-            finish(topology, unary, num_labels, pairwise, labels, operations, labels.len() - open)
+            energy.report(labels, operations, labels.len() - self.partial.open().len())
         };
         // Only rounding can put a start below the result: the sums decide, so that the promise holds to the last bit.
         for start in starts {
             if let Start::Labels(start) = start {
-                report.operations += (topology.arcs().len() / 2) as u64;
-                let disagreements = topology.disagreements(start);
-                let sum = unary_sum(unary, num_labels, start) + pairwise * f64::from(disagreements);
-                if sum < report.energy {
-                    (report.energy, report.disagreements) = (sum, disagreements);
+                let known =
+                    energy.report(start, report.operations + (topology.arcs().len() / 2) as u64, report.fixed_nodes);
+                if known.energy < report.energy {
+                    report = known;
                     labels.copy_from_slice(start);
                 }
+                report.operations = known.operations;
             }
         }
         report
@@ -180,30 +160,8 @@ impl PottsSolver {
     }
 
     /// α-expansion alone, from the labelling in `labels`. Never ends worse than it starts.
-    pub fn expand(
-        &mut self,
-        topology: &Topology,
-        unary: &[f64],
-        num_labels: usize,
-        pairwise: f64,
-        labels: &mut [u16],
-    ) -> PottsReport {
-        let energy = Potts { topology, unary, num_labels, pairwise };
+    pub fn expand(&mut self, energy: Potts<'_>, labels: &mut [u16]) -> PottsReport {
         let operations = expand(&mut self.cut, &mut self.moves, energy, labels);
-        finish(topology, unary, num_labels, pairwise, labels, operations, 0)
+        energy.report(labels, operations, 0)
     }
-}
-
-fn finish(
-    topology: &Topology,
-    unary: &[f64],
-    num_labels: usize,
-    pairwise: f64,
-    labels: &[u16],
-    operations: u64,
-    fixed_nodes: usize,
-) -> PottsReport {
-    let disagreements = topology.disagreements(labels);
-    let energy = unary_sum(unary, num_labels, labels) + pairwise * f64::from(disagreements);
-    PottsReport { energy, disagreements, operations, fixed_nodes }
 }

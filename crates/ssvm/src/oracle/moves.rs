@@ -1,9 +1,9 @@
-//! Expansion moves: a Potts energy and a labelling in, a labelling that no move improves out.
+//! Expansion moves until none improves a labelling.
 //!
 //! How many neighbours of a node have which label is counted once and kept up to date, so that the energy of a move takes
 //! a look at every node, not at every arc.
 
-use super::expansion::{Potts, unary_sum};
+use super::expansion::Potts;
 use super::maxflow::{BinaryCut, Scale, Topology};
 
 /// Reusable memory of [`expand`].
@@ -58,7 +58,7 @@ impl Moves {
         let rows = self.around.chunks_exact(energy.num_labels).zip(labels);
         let agree: i32 = rows.map(|(row, &y)| row[usize::from(y)]).sum();
         let disagreements = (energy.topology.arcs().len() as i64 - i64::from(agree)) / 2;
-        unary_sum(energy.unary, energy.num_labels, labels) + energy.pairwise * disagreements as f64
+        energy.unary_sum(labels) + energy.pairwise * disagreements as f64
     }
 }
 
@@ -107,7 +107,6 @@ pub(super) fn expand(cut: &mut BinaryCut, moves: &mut Moves, energy: Potts<'_>, 
 
 #[cfg(test)]
 mod tests {
-    use super::super::expansion::potts_energy;
     use super::*;
 
     /// A ring with chords, costs from a fixed hash.
@@ -130,7 +129,7 @@ mod tests {
                 let mut fresh = Moves::default();
                 fresh.begin(energy, &labels);
                 assert_eq!(moves.around, fresh.around);
-                let after = potts_energy(&topology, &unary, num_labels as usize, pairwise, &labels);
+                let after = energy.energy(&labels);
                 assert_eq!(moves.energy(energy, &labels).to_bits(), after.to_bits());
                 assert!(after < before);
                 // There and back again.

@@ -1,10 +1,11 @@
-//! Partial optimality for Potts energies (Kovtun; Gridchyn–Kolmogorov, ICCV 2013). In: a Potts energy. Out: nodes whose
-//! label is the same in every optimum, and the energy that is left on the others.
+//! Partial optimality for Potts energies (Kovtun; Gridchyn–Kolmogorov, ICCV 2013). Finds nodes whose label
+//! is the same in every optimum, and the energy that is left on the others.
 //!
 //! For label a let f(S) = Σ_{l∈S} (U_l(a) − min_{b≠a} U_l(b)) + w·cut(S). Giving a to S changes the energy of a labelling
 //! whose a-nodes are A by at most f(S∪A) − f(A) ≤ f(S) − f(S∩A). If S is the smallest minimiser of f this is negative
 //! unless S ⊆ A: every optimum has a on all of S. Larger minimisers would only be safe one label at a time.
 
+use super::expansion::Potts;
 use super::maxflow::{BinaryCut, Scale, Topology};
 
 /// The label of a node that is not fixed.
@@ -61,8 +62,9 @@ impl PartialOptimum {
         self.operations
     }
 
-    /// Fixes what can be fixed in the energy of `unary` (nodes × `num_labels`) and Potts weight `pairwise` ≥ 0.
-    pub fn solve(&mut self, cut: &mut BinaryCut, topology: &Topology, unary: &[f64], num_labels: usize, pairwise: f64) {
+    /// Fixes what can be fixed.
+    pub fn solve(&mut self, cut: &mut BinaryCut, energy: Potts<'_>) {
+        let Potts { topology, unary, num_labels, pairwise } = energy;
         let nodes = topology.num_nodes() as u32;
         assert!(num_labels >= 2 && unary.len() == topology.num_nodes() * num_labels, "unaries are nodes × labels");
         self.unary.clear();

@@ -1,6 +1,6 @@
 //! (x, w) → argmax_y ⟨w, φ(x, y)⟩ − Θ(x, y): the labelling a trained model gives a graph.
 
-use super::expansion::PottsSolver;
+use super::expansion::{Potts, PottsSolver};
 use super::maxflow::Topology;
 use crate::error::{Error, Result};
 
@@ -19,7 +19,8 @@ pub fn predict(features: &[f32], edges: &[[u32; 2]], num_labels: usize, pairwise
         features.chunks_exact(p).flat_map(|psi| w.chunks_exact(p).map(move |block| -score(psi, block))).collect();
     let mut labels = vec![0; features.len() / p];
     let topology = Topology::new(labels.len(), edges)?;
-    PottsSolver::new().solve(&topology, &costs, num_labels, pairwise, &mut labels);
+    let energy = Potts { topology: &topology, unary: &costs, num_labels, pairwise };
+    PottsSolver::new().solve(energy, &mut labels);
     Ok(labels)
 }
 

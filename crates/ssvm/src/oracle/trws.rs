@@ -1,5 +1,5 @@
-//! TRW-S for Potts energies (Kolmogorov, PAMI 2006): monotonic chains in node order, messages in O(K) per arc. In: a Potts
-//! energy. Out: lower bounds of it that do not fall from pass to pass, and labellings read from the messages.
+//! TRW-S for Potts energies (Kolmogorov, PAMI 2006): monotonic chains in node order, messages in O(K) per arc.
+//! Its lower bounds do not fall from pass to pass; labellings are read from the messages.
 //!
 //! With messages M, E(y) = Σ_l D_l(y_l) + Σ_{k∼l} (w[y_k ≠ y_l] − M_{kl}(y_l) − M_{lk}(y_k)) where D_l = U_l + Σ_k M_{kl}. A
 //! pass takes min D_l out of every node and hands γ of what is left to each edge onward, γ times their number ≤ 1. The

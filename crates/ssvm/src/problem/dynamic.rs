@@ -1,7 +1,8 @@
-//! A problem behind a dynamic call: what a run, its evaluations and the search for the optimum need, whatever the types of
-//! planes and blocks are.
+//! A problem behind a dynamic call, whatever the types of its planes and blocks are.
 
 use super::{Evaluation, Family, Fault, Problem, evaluate};
+use crate::clock::Cancelled;
+use crate::error::Result;
 use crate::settings::Params;
 use crate::solver::{self, Bracket, Metered, Progress, Solver};
 
@@ -44,10 +45,10 @@ pub trait DynProblem: Sync {
         w: &[f64],
         known: &[f64],
         parallel: bool,
-        cancelled: &(dyn Fn() -> bool + Sync),
+        cancelled: &Cancelled<'_>,
     ) -> Result<Option<Evaluation>, Fault>;
     /// Narrows the bracket of the optimum until it is at most `gap` wide, nothing more can be gained, or `stop` says so.
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket, Fault>;
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket>;
 }
 
 impl<P: Problem> DynProblem for P {
@@ -92,12 +93,12 @@ impl<P: Problem> DynProblem for P {
         w: &[f64],
         known: &[f64],
         parallel: bool,
-        cancelled: &(dyn Fn() -> bool + Sync),
+        cancelled: &Cancelled<'_>,
     ) -> Result<Option<Evaluation>, Fault> {
         evaluate::evaluate(self, w, known, parallel, cancelled)
     }
 
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket, Fault> {
-        solver::bracket::bracket(self, gap, stop, watch)
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket> {
+        Ok(solver::bracket::bracket(self, gap, stop, watch)?)
     }
 }

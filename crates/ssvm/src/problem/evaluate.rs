@@ -1,9 +1,10 @@
-//! (problem, w) → P(w), off the clock: every term is certified, and the bounds are summed in order, whatever the thread
+//! P(w), off the clock: every term is certified, and the bounds are summed in order, whatever the thread
 //! count. With an exact oracle this is P(w) itself; otherwise it is a number that P(w) does not exceed.
 
 use rayon::prelude::*;
 
 use super::{Certificate, Fault, Problem};
+use crate::clock::Cancelled;
 use crate::linalg::norm2;
 
 /// What is certain about P(w).
@@ -19,13 +20,12 @@ pub struct Evaluation {
     pub operations: u64,
 }
 
-/// See [`super::DynProblem::evaluate`].
 pub(super) fn evaluate<P: Problem>(
     problem: &P,
     w: &[f64],
     known: &[f64],
     parallel: bool,
-    cancelled: &(dyn Fn() -> bool + Sync),
+    cancelled: &Cancelled<'_>,
 ) -> Result<Option<Evaluation>, Fault> {
     const CHUNK: usize = 64;
     let mut terms = vec![Certificate::default(); problem.terms()];

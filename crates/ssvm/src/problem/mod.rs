@@ -190,16 +190,19 @@ pub trait Problem: Sync {
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Prepares `work` for products of φ^i and these planes of term i with w, when no oracle call came before.
+    /// Prepares `work` for products of φ^i and these planes of term i with w, when no oracle call came before. Overridden
+    /// where products need something prepared.
     fn load<'a>(
         &self,
-        i: usize,
-        w: &[f64],
-        blocks: &Self::Blocks,
-        planes: impl Iterator<Item = &'a Self::Plane>,
-        work: &mut Self::Work,
+        _i: usize,
+        _w: &[f64],
+        _blocks: &Self::Blocks,
+        _planes: impl Iterator<Item = &'a Self::Plane>,
+        _work: &mut Self::Work,
     ) where
-        Self::Plane: 'a;
+        Self::Plane: 'a,
+    {
+    }
     /// ⟨φ^{iy}, [w 1]⟩.
     fn value(&self, i: usize, plane: &Self::Plane, w: &[f64], work: &Self::Work) -> f64;
     /// Products of φ̂ − φ^i; may leave the direction in `work` for [`Problem::advance`].

@@ -63,7 +63,7 @@ fn goal<const DIFFERENCES: bool>(y: usize, hat: usize, truth: usize) -> f64 {
 }
 
 /// Label scores ⟨w_y, x_i⟩ of the loaded term.
-pub struct MulticlassWork {
+pub struct Work {
     scores: Vec<f64>,
     needed: Vec<usize>,
 }
@@ -91,13 +91,7 @@ impl MulticlassProblem {
 
     /// Products of φ̂ − φ^i from the loaded scores.
     #[inline(always)]
-    fn direction_of<const DIFFERENCES: bool>(
-        &self,
-        i: usize,
-        blocks: &[f64],
-        hat: usize,
-        work: &MulticlassWork,
-    ) -> Direction {
+    fn direction_of<const DIFFERENCES: bool>(&self, i: usize, blocks: &[f64], hat: usize, work: &Work) -> Direction {
         let (k, truth) = (self.labels(), self.data.labels[i] as usize);
         let (mut gain, mut norm2) = (0.0, 0.0);
         for (y, share) in blocks[i * k..(i + 1) * k].iter().enumerate() {
@@ -174,7 +168,7 @@ impl Problem for MulticlassProblem {
     type Plane = u32;
     /// n × K label shares, or their differences to the truth's.
     type Blocks = Vec<f64>;
-    type Work = MulticlassWork;
+    type Work = Work;
 
     fn family(&self) -> &'static Family {
         &MULTICLASS
@@ -226,11 +220,11 @@ impl Problem for MulticlassProblem {
         ))
     }
 
-    fn work(&self) -> MulticlassWork {
-        MulticlassWork { scores: vec![0.0; self.labels()], needed: Vec::with_capacity(self.labels()) }
+    fn work(&self) -> Work {
+        Work { scores: vec![0.0; self.labels()], needed: Vec::with_capacity(self.labels()) }
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut MulticlassWork, plane: &mut u32) -> Result<u64, Fault> {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut u32) -> Result<u64, Fault> {
         let length = match self.data.row(i) {
             Row::Dense(x) => {
                 dot_rows(w, x, &mut work.scores);
@@ -257,14 +251,7 @@ impl Problem for MulticlassProblem {
         Ok((length * self.labels()) as u64)
     }
 
-    fn load<'a>(
-        &self,
-        i: usize,
-        w: &[f64],
-        blocks: &Vec<f64>,
-        planes: impl Iterator<Item = &'a u32>,
-        work: &mut MulticlassWork,
-    ) {
+    fn load<'a>(&self, i: usize, w: &[f64], blocks: &Vec<f64>, planes: impl Iterator<Item = &'a u32>, work: &mut Work) {
         let k = self.labels();
         work.needed.clear();
         let truth = self.data.labels[i] as usize;
@@ -285,12 +272,12 @@ impl Problem for MulticlassProblem {
     }
 
     #[inline]
-    fn value(&self, i: usize, plane: &u32, _w: &[f64], work: &MulticlassWork) -> f64 {
+    fn value(&self, i: usize, plane: &u32, _w: &[f64], work: &Work) -> f64 {
         let (y, truth) = (*plane as usize, self.data.labels[i] as usize);
         if y == truth { 0.0 } else { (work.scores[y] + 1.0 - work.scores[truth]) * self.inverse_n() }
     }
 
-    fn direction(&self, i: usize, blocks: &Vec<f64>, plane: &u32, _w: &[f64], work: &mut MulticlassWork) -> Direction {
+    fn direction(&self, i: usize, blocks: &Vec<f64>, plane: &u32, _w: &[f64], work: &mut Work) -> Direction {
         if self.differences {
             self.direction_of::<true>(i, blocks, *plane as usize, work)
         } else {
@@ -298,15 +285,7 @@ impl Problem for MulticlassProblem {
         }
     }
 
-    fn advance(
-        &self,
-        i: usize,
-        blocks: &mut Vec<f64>,
-        plane: &u32,
-        gamma: f64,
-        _work: &mut MulticlassWork,
-        sink: &mut Sink<'_>,
-    ) {
+    fn advance(&self, i: usize, blocks: &mut Vec<f64>, plane: &u32, gamma: f64, _work: &mut Work, sink: &mut Sink<'_>) {
         if self.differences {
             self.advance_of::<true>(i, blocks, *plane as usize, gamma, sink);
         } else {
@@ -347,7 +326,7 @@ impl Problem for MulticlassProblem {
         if *plane == self.data.labels[i] { 0.0 } else { self.inverse_n() }
     }
 
-    fn product(&self, i: usize, p: &u32, q: &u32, _work: &mut MulticlassWork) -> f64 {
+    fn product(&self, i: usize, p: &u32, q: &u32, _work: &mut Work) -> f64 {
         let truth = self.data.labels[i];
         if *p == truth || *q == truth {
             return 0.0;
@@ -365,7 +344,7 @@ impl Problem for MulticlassProblem {
         i: usize,
         w: &[f64],
         planes: impl Iterator<Item = &'a u32> + Clone,
-        work: &mut MulticlassWork,
+        work: &mut Work,
         values: &mut Vec<f64>,
     ) {
         let truth = self.data.labels[i] as usize;
@@ -380,7 +359,7 @@ impl Problem for MulticlassProblem {
         &self,
         i: usize,
         planes: impl Iterator<Item = (f64, &'a u32)>,
-        _work: &mut MulticlassWork,
+        _work: &mut Work,
         sink: &mut Sink<'_>,
     ) -> f64 {
         let truth = self.data.labels[i] as usize;
@@ -404,7 +383,7 @@ impl Problem for MulticlassProblem {
     }
 
     #[inline]
-    fn prefetch(&self, i: usize, blocks: &Vec<f64>, _work: &mut MulticlassWork) {
+    fn prefetch(&self, i: usize, blocks: &Vec<f64>, _work: &mut Work) {
         match self.data.row(i) {
             Row::Dense(x) => prefetch(x),
             Row::Sparse(indices, values) => {

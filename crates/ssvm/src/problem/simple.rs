@@ -1,4 +1,4 @@
-//! An oracle that returns sparse planes → a whole [`Problem`]: the short way to add a problem of one's own.
+//! A whole [`Problem`] from an oracle that returns sparse planes.
 
 use super::{COPIES, Direction, Fault, Problem, Sink, vectors};
 use crate::linalg::add_scaled;
@@ -87,7 +87,7 @@ impl<O: MaxOracle + ?Sized> MaxOracle for &O {
 pub struct Simple<'o>(Box<dyn MaxOracle + Send + 'o>);
 
 /// φ^i and φ∘^i, dense.
-pub struct SimpleBlocks {
+pub struct Blocks {
     vectors: Vec<f64>,
     offsets: Vec<f64>,
 }
@@ -98,14 +98,14 @@ impl<'o> Simple<'o> {
         Self(Box::new(oracle))
     }
 
-    fn block<'a>(&self, i: usize, blocks: &'a SimpleBlocks) -> &'a [f64] {
+    fn block<'a>(&self, i: usize, blocks: &'a Blocks) -> &'a [f64] {
         &blocks.vectors[i * self.0.dim()..(i + 1) * self.0.dim()]
     }
 }
 
 impl Problem for Simple<'_> {
     type Plane = SparsePlane;
-    type Blocks = SimpleBlocks;
+    type Blocks = Blocks;
     /// φ̂ − φ^i.
     type Work = Vec<f64>;
 
@@ -130,8 +130,8 @@ impl Problem for Simple<'_> {
         vectors(self.terms().saturating_add(COPIES), self.dim())
     }
 
-    fn blocks(&self) -> SimpleBlocks {
-        SimpleBlocks { vectors: vec![0.0; self.terms() * self.dim()], offsets: vec![0.0; self.terms()] }
+    fn blocks(&self) -> Blocks {
+        Blocks { vectors: vec![0.0; self.terms() * self.dim()], offsets: vec![0.0; self.terms()] }
     }
 
     fn work(&self) -> Vec<f64> {
@@ -142,28 +142,11 @@ impl Problem for Simple<'_> {
         self.0.max_plane(i, w, plane)
     }
 
-    fn load<'a>(
-        &self,
-        _i: usize,
-        _w: &[f64],
-        _blocks: &SimpleBlocks,
-        _planes: impl Iterator<Item = &'a SparsePlane>,
-        _work: &mut Vec<f64>,
-    ) {
-    }
-
     fn value(&self, _i: usize, plane: &SparsePlane, w: &[f64], _work: &Vec<f64>) -> f64 {
         plane.dot(w) + plane.offset
     }
 
-    fn direction(
-        &self,
-        i: usize,
-        blocks: &SimpleBlocks,
-        plane: &SparsePlane,
-        w: &[f64],
-        work: &mut Vec<f64>,
-    ) -> Direction {
+    fn direction(&self, i: usize, blocks: &Blocks, plane: &SparsePlane, w: &[f64], work: &mut Vec<f64>) -> Direction {
         for (delta, value) in work.iter_mut().zip(self.block(i, blocks)) {
             *delta = -value;
         }
@@ -177,7 +160,7 @@ impl Problem for Simple<'_> {
     fn advance(
         &self,
         i: usize,
-        blocks: &mut SimpleBlocks,
+        blocks: &mut Blocks,
         plane: &SparsePlane,
         gamma: f64,
         work: &mut Vec<f64>,
@@ -189,7 +172,7 @@ impl Problem for Simple<'_> {
         sink.each(|target, scale| add_scaled(target, scale * gamma, work));
     }
 
-    fn add_block(&self, i: usize, blocks: &SimpleBlocks, scale: f64, out: &mut [f64]) -> f64 {
+    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
         add_scaled(out, scale, self.block(i, blocks));
         blocks.offsets[i]
     }

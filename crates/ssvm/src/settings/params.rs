@@ -1,5 +1,4 @@
-//! Parameters of a solver: rows of a table (name, meaning, default, what is allowed) and the values given for one run.
-//! One parser serves configs and the command line.
+//! Parameters of a solver and their values. One parser serves configs and the command line.
 
 use std::collections::BTreeMap;
 
@@ -84,21 +83,30 @@ impl Domain {
 
     /// Parses a value; `None` if it is outside the domain.
     pub fn parse(self, text: &str) -> Option<Value> {
-        let word = |words: &[&str]| words.contains(&text).then(|| Value::Word(text.to_owned()));
-        let count = |low, high| text.parse().ok().filter(|c| (low..=high).contains(c)).map(Value::Count);
-        match self {
-            Self::Count(low, high) => count(low, high),
-            Self::Real(low, high) => {
-                let number = text.parse().ok().filter(|v: &f64| v.is_finite() && (low..=high).contains(v));
-                number.map(Value::Real)
-            }
-            Self::Words(words) => word(words),
-            Self::CountOr(low, high, words) => word(words).or_else(|| count(low, high)),
+        let value = match (self, text.parse()) {
+            (Self::Real(..), _) => Value::Real(text.parse().ok()?),
+            (Self::Count(..) | Self::CountOr(..), Ok(count)) => Value::Count(count),
+            _ => Value::Word(text.to_owned()),
+        };
+        self.contains(&value).then_some(value)
+    }
+
+    fn contains(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Count(low, high) | Self::CountOr(low, high, _), Value::Count(count)) => (low..=high).contains(count),
+            (Self::Real(low, high), Value::Real(number)) => number.is_finite() && (low..=high).contains(number),
+            (Self::Words(words) | Self::CountOr(_, _, words), Value::Word(word)) => words.contains(&word.as_str()),
+            _ => false,
         }
     }
 }
 
 impl Param {
+    /// A whole number from `least` on, up to 2³² − 1.
+    pub const fn count(key: &'static str, default: &'static str, least: u64, about: &'static str) -> Self {
+        Self { key, about, default, domain: Domain::Count(least, u32::MAX as u64) }
+    }
+
     /// Parses a value given for this parameter; the error says what is allowed.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         self.domain.parse(text).ok_or_else(|| self.refused(&text))
@@ -110,15 +118,7 @@ impl Param {
             (Domain::Real(..), Value::Count(count)) => Value::Real(*count as f64),
             _ => value.clone(),
         };
-        let allowed = match (self.domain, &value) {
-            (Domain::Count(low, high) | Domain::CountOr(low, high, _), Value::Count(count)) => {
-                (low..=high).contains(count)
-            }
-            (Domain::Real(low, high), Value::Real(number)) => number.is_finite() && (low..=high).contains(number),
-            (Domain::Words(words) | Domain::CountOr(_, _, words), Value::Word(word)) => words.contains(&word.as_str()),
-            _ => false,
-        };
-        if allowed { Ok(value) } else { Err(self.refused(&value)) }
+        if self.domain.contains(&value) { Ok(value) } else { Err(self.refused(&value)) }
     }
 
     fn refused(&self, value: &dyn std::fmt::Display) -> String {

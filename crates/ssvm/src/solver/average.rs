@@ -1,4 +1,4 @@
-//! Weighted averages of iterates, kept lazily: steps in, φ̄ out.
+//! Weighted averages of iterates, kept lazily.
 //!
 //! φ̄^(k) = 2/(k(k+1)) Σ_t t φ^(t). With φ^(t) = Σ_{s≤t} δ_s and T_k = k(k+1)/2 this is φ^(k) − (1/T_k) Σ_s T_{s−1} δ_s,
 //! so it is enough to add T_{s−1}·δ_s on the support of each step's change δ_s.

@@ -5,15 +5,13 @@ use crate::clock::Call;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params, Value};
 
-/// How many calls share one w.
-pub const TAU: Param = Param {
-    key: "tau",
-    about: "exact oracle calls made at one w, side by side, before their steps are taken one after another",
-    default: "1",
-    domain: Domain::Count(1, u32::MAX as u64),
-};
+pub const TAU: Param = Param::count(
+    "tau",
+    "1",
+    1,
+    "exact oracle calls made at one w, side by side, before their steps are taken one after another",
+);
 
-/// How many of them the virtual clock lets run side by side.
 pub const LANES: Param = Param {
     key: "lanes",
     about: "calls that the virtual clock counts as made at the same time: tau, or fewer",
@@ -34,8 +32,7 @@ impl Batching {
     /// One call at a time.
     pub const NONE: Self = Self { tau: 1, lanes: 1 };
 
-    /// From [`TAU`] and [`LANES`].
-    pub fn of(params: &Params) -> Self {
+    pub(super) fn of(params: &Params) -> Self {
         let tau = params.count(TAU.key) as usize;
         let lanes = match params.get(LANES.key) {
             Some(Value::Count(lanes)) => *lanes as usize,
@@ -74,7 +71,6 @@ pub struct Place<P: Problem> {
     pub(super) hat: P::Plane,
 }
 
-/// The memory of τ calls.
 pub struct Batch<P: Problem> {
     calls: Vec<Call<Place<P>>>,
     lanes: usize,

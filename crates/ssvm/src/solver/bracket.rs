@@ -1,5 +1,4 @@
-//! Problem → a bracket of its optimum, as narrow as asked for: lower = F of a feasible φ, upper = P at some w, both with
-//! an allowance for rounding.
+//! A bracket of the optimum, as narrow as asked for: F of a feasible φ and P at some w, both with an allowance for rounding.
 //!
 //! A round: all oracles at one w (the certificate: P, and new planes); exact steps on the terms that got a new plane;
 //! approximate passes with pair steps over the working sets, alternating with conjugate gradients over the weights above
@@ -56,7 +55,6 @@ struct Search {
     wait: u32,
     /// How many went without one the last time.
     waited: u32,
-    /// Most steps.
     steps: u32,
 }
 
@@ -108,7 +106,6 @@ pub struct Progress {
     pub news: usize,
 }
 
-/// See [`crate::problem::DynProblem::bracket`].
 pub(crate) fn bracket<P: Problem>(
     problem: &P,
     gap: f64,

@@ -1,5 +1,4 @@
-//! The last digits: conjugate gradients over the weights that are not 0, all terms at once. In: weights, w, φ∘. Out: the
-//! same with a higher F.
+//! The last digits: conjugate gradients over the weights that are not 0, all terms at once.
 //!
 //! On the face where the other weights stay 0, F is a quadratic without walls until some weight meets 0. That weight then
 //! stays there and the search starts again on the smaller face. Values are taken at the new w each time, never carried
@@ -19,7 +18,6 @@ struct Free {
     slope: Vec<f64>,
 }
 
-/// The face at one moment.
 pub(super) struct Face {
     free: Vec<Free>,
     /// Σ of the change of φ⋆ along the search.
@@ -27,7 +25,6 @@ pub(super) struct Face {
 }
 
 impl Face {
-    /// The terms that can move.
     pub fn new<P>(weights: &[Weights<P>], dim: usize) -> Self {
         let free =
             weights.iter().enumerate().filter(|(_, block)| block.alpha().iter().filter(|a| **a > 0.0).count() > 1);

@@ -6,7 +6,6 @@ use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::{Direction, Problem};
 use crate::settings::Params;
 
-/// The row of `fw`.
 pub struct Fw;
 
 impl SolverRow for Fw {

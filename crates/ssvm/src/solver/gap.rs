@@ -12,12 +12,8 @@ use super::{Metered, Solver, SolverInfo, SolverRow, Weighted};
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
-const CACHE: Param = Param {
-    key: "cache",
-    about: "most planes cached per term; planes with weight stay beyond that",
-    default: "100",
-    domain: Domain::Count(1, u32::MAX as u64),
-};
+const CACHE: Param =
+    Param::count("cache", "100", 1, "most planes cached per term; planes with weight stay beyond that");
 
 const F: Param = Param {
     key: "F",
@@ -35,108 +31,72 @@ const NU: Param = Param {
 
 /// One of the solvers, as a row.
 pub struct GapPairCache {
-    name: &'static str,
-    label: &'static str,
-    about: &'static str,
-    params: &'static [Param],
+    info: SolverInfo,
     gap: bool,
     pair: bool,
     cache: bool,
 }
 
-/// `bcfw-gap`.
-pub const GAP: GapPairCache = GapPairCache {
-    name: "bcfw-gap",
-    label: "BCFW-gap",
-    about: "BCFW that draws terms by their gaps",
-    params: &[REFRESH],
-    gap: true,
-    pair: false,
-    cache: false,
-};
+/// The seven, by the switches gap, pair and cache.
+pub const ROWS: [GapPairCache; 7] = [
+    row("bcfw-gap", "BCFW-gap", "BCFW that draws terms by their gaps", &[REFRESH], [true, false, false]),
+    row("bcfw-pair", "BCFW-pair", "BCFW with pairwise steps", &[ORDER, MEMORY], [false, true, false]),
+    row(
+        "bcfw-cache",
+        "BCFW-cache",
+        "BCFW that asks a cache of planes before the oracle",
+        &[ORDER, CACHE, F, NU, REFRESH, KEEP],
+        [false, false, true],
+    ),
+    row(
+        "bcfw-gap-pair",
+        "BCFW-gap-pair",
+        "BCFW with gap sampling and pairwise steps",
+        &[REFRESH, MEMORY],
+        [true, true, false],
+    ),
+    row(
+        "bcfw-gap-cache",
+        "BCFW-gap-cache",
+        "BCFW with gap sampling and a cache",
+        &[CACHE, F, NU, REFRESH, KEEP],
+        [true, false, true],
+    ),
+    row(
+        "bcfw-pair-cache",
+        "BCFW-pair-cache",
+        "BCFW with pairwise steps and a cache",
+        &[ORDER, CACHE, F, NU, REFRESH, KEEP, MEMORY],
+        [false, true, true],
+    ),
+    row(
+        "bcfw-gap-pair-cache",
+        "BCFW-gap-pair-cache",
+        "BCFW with gap sampling, pairwise steps and a cache",
+        &[CACHE, F, NU, REFRESH, KEEP, MEMORY],
+        [true, true, true],
+    ),
+];
 
-/// `bcfw-pair`.
-pub const PAIR: GapPairCache = GapPairCache {
-    name: "bcfw-pair",
-    label: "BCFW-pair",
-    about: "BCFW with pairwise steps",
-    params: &[ORDER, MEMORY],
-    gap: false,
-    pair: true,
-    cache: false,
-};
-
-/// `bcfw-cache`.
-pub const CACHED: GapPairCache = GapPairCache {
-    name: "bcfw-cache",
-    label: "BCFW-cache",
-    about: "BCFW that asks a cache of planes before the oracle",
-    params: &[ORDER, CACHE, F, NU, REFRESH, KEEP],
-    gap: false,
-    pair: false,
-    cache: true,
-};
-
-/// `bcfw-gap-pair`.
-pub const GAP_PAIR: GapPairCache = GapPairCache {
-    name: "bcfw-gap-pair",
-    label: "BCFW-gap-pair",
-    about: "BCFW with gap sampling and pairwise steps",
-    params: &[REFRESH, MEMORY],
-    gap: true,
-    pair: true,
-    cache: false,
-};
-
-/// `bcfw-gap-cache`.
-pub const GAP_CACHE: GapPairCache = GapPairCache {
-    name: "bcfw-gap-cache",
-    label: "BCFW-gap-cache",
-    about: "BCFW with gap sampling and a cache",
-    params: &[CACHE, F, NU, REFRESH, KEEP],
-    gap: true,
-    pair: false,
-    cache: true,
-};
-
-/// `bcfw-pair-cache`.
-pub const PAIR_CACHE: GapPairCache = GapPairCache {
-    name: "bcfw-pair-cache",
-    label: "BCFW-pair-cache",
-    about: "BCFW with pairwise steps and a cache",
-    params: &[ORDER, CACHE, F, NU, REFRESH, KEEP, MEMORY],
-    gap: false,
-    pair: true,
-    cache: true,
-};
-
-/// `bcfw-gap-pair-cache`.
-pub const GAP_PAIR_CACHE: GapPairCache = GapPairCache {
-    name: "bcfw-gap-pair-cache",
-    label: "BCFW-gap-pair-cache",
-    about: "BCFW with gap sampling, pairwise steps and a cache",
-    params: &[CACHE, F, NU, REFRESH, KEEP, MEMORY],
-    gap: true,
-    pair: true,
-    cache: true,
-};
+const fn row(
+    name: &'static str,
+    label: &'static str,
+    about: &'static str,
+    params: &'static [Param],
+    [gap, pair, cache]: [bool; 3],
+) -> GapPairCache {
+    let planes: Option<fn(&Params) -> u64> = match (pair, cache) {
+        (_, true) => Some(|params| params.count(CACHE.key)),
+        (true, false) => Some(|_| WITH_WEIGHT),
+        (false, false) => None,
+    };
+    let info = SolverInfo { name, label, about, params, planes, reads_clock: |_| false, ..SolverInfo::PLAIN };
+    GapPairCache { info, gap, pair, cache }
+}
 
 impl SolverRow for GapPairCache {
     fn info(&self) -> SolverInfo {
-        let Self { name, label, about, params, .. } = *self;
-        SolverInfo {
-            name,
-            label,
-            about,
-            params,
-            planes: match (self.pair, self.cache) {
-                (_, true) => Some(|params| params.count(CACHE.key)),
-                (true, false) => Some(|_| WITH_WEIGHT),
-                (false, false) => None,
-            },
-            reads_clock: |_| false,
-            ..SolverInfo::PLAIN
-        }
+        self.info.clone()
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {

@@ -3,15 +3,13 @@
 use super::order::Dice;
 use crate::settings::{Domain, Param};
 
-/// How often all gaps are made exact.
-pub const REFRESH: Param = Param {
-    key: "refresh",
-    about: "one oracle call per term without a step every this many passes, to make all gap estimates exact",
-    default: "10",
-    domain: Domain::Count(1, u32::MAX as u64),
-};
+pub const REFRESH: Param = Param::count(
+    "refresh",
+    "10",
+    1,
+    "one oracle call per term without a step every this many passes, to make all gap estimates exact",
+);
 
-/// What happens to the planes of a refresh.
 pub const KEEP: Param = Param {
     key: "keep",
     about: "whether the planes of a refresh go into the working sets: yes or no",
@@ -20,16 +18,6 @@ pub const KEEP: Param = Param {
 };
 
 /// Estimates of all g_i. An estimate is exact at the moment of an oracle call and stale afterwards.
-///
-/// ```
-/// use ssvm::solver::gaps::Gaps;
-///
-/// let mut gaps = Gaps::new(3, 1);
-/// for (i, gap) in [0.0, 0.5, 0.0].into_iter().enumerate() {
-///     gaps.set(i, gap);
-/// }
-/// assert!((0..100).all(|_| gaps.draw() == 1));
-/// ```
 pub struct Gaps {
     estimates: Vec<f64>,
     /// Fenwick tree of the finite estimates: tree[k] is the sum of the 2^(trailing zeros of k) estimates before k.
@@ -45,7 +33,6 @@ impl Gaps {
         Self { estimates: vec![f64::INFINITY; n], tree: vec![0.0; n + 1], dice }
     }
 
-    /// The estimate of g_i.
     pub fn get(&self, i: usize) -> f64 {
         self.estimates[i]
     }
@@ -119,6 +106,15 @@ impl Gaps {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_term_without_a_gap_is_not_drawn() {
+        let mut gaps = Gaps::new(3, 1);
+        for (i, gap) in [0.0, 0.5, 0.0].into_iter().enumerate() {
+            gaps.set(i, gap);
+        }
+        assert!((0..100).all(|_| gaps.draw() == 1));
+    }
 
     #[test]
     fn draws_follow_the_estimates() {

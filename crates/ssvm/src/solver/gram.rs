@@ -21,26 +21,17 @@ const SMALL: f64 = 0.3;
 /// …once, then twice, four times, at most this many in a row; an oracle call brings it back.
 const LONGEST_REST: u8 = 8;
 
-const N: Param = Param {
-    key: "N",
-    about: "most planes kept per term; planes with weight stay beyond that",
-    default: "100",
-    domain: Domain::Count(1, u32::MAX as u64),
-};
+const N: Param = Param::count("N", "100", 1, "most planes kept per term; planes with weight stay beyond that");
+const STEPS: Param = Param::count("steps", "10", 1, "most pair steps of one visit");
 
-const STEPS: Param = Param {
-    key: "steps",
-    about: "most pair steps of one visit",
-    default: "10",
-    domain: Domain::Count(1, u32::MAX as u64),
-};
-
-/// Bound on the memory of the products between planes.
 pub const MEMORY: Param = Param {
-    key: "memory",
-    about: "most MB of products between planes that are kept; beyond that they are computed at each visit",
-    default: "256",
     domain: Domain::Count(0, 1 << 30),
+    ..Param::count(
+        "memory",
+        "256",
+        0,
+        "most MB of products between planes that are kept; beyond that they are computed at each visit",
+    )
 };
 
 /// Products that fit into [`MEMORY`].
@@ -50,58 +41,52 @@ pub fn most_products(params: &Params) -> usize {
 
 /// One of the solvers of this file, as a row.
 pub struct GramRow {
-    name: &'static str,
-    label: &'static str,
-    about: &'static str,
-    params: &'static [Param],
+    info: SolverInfo,
     averaged: bool,
     /// Whether exact passes draw terms by their gaps.
     by_gap: bool,
 }
 
-/// `mp-bcfw-gram`.
-pub const MP_BCFW_GRAM: GramRow = GramRow {
+const GRAM: SolverInfo = SolverInfo {
     name: "mp-bcfw-gram",
     label: "MP-BCFW-gram",
     about: "MP-BCFW with weights over planes: many pair steps after one scoring of a working set",
     params: &[T, N, M, ORDER, PASSES, STEPS, MEMORY],
-    averaged: false,
-    by_gap: false,
+    rule: passes_rule,
+    planes: Some(|params| kept_planes(params.count(N.key), params)),
+    pass_factor: 4.0,
+    reads_clock: by_slope,
+    ..SolverInfo::PLAIN
 };
 
-/// `mp-bcfw-gram-avg`.
-pub const MP_BCFW_GRAM_AVG: GramRow = GramRow {
-    name: "mp-bcfw-gram-avg",
-    label: "MP-BCFW-gram-avg",
-    about: "MP-BCFW-gram, read out at the best interpolation of its two averages",
-    averaged: true,
-    ..MP_BCFW_GRAM
-};
-
-/// `mp-bcfw-gap`.
-pub const MP_BCFW_GAP: GramRow = GramRow {
-    name: "mp-bcfw-gap",
-    label: "MP-BCFW-gap",
-    about: "MP-BCFW-gram whose exact passes draw terms by their gaps",
-    params: &[T, N, M, PASSES, STEPS, MEMORY, REFRESH],
-    by_gap: true,
-    ..MP_BCFW_GRAM
-};
+pub const ROWS: [GramRow; 3] = [
+    GramRow { info: GRAM, averaged: false, by_gap: false },
+    GramRow {
+        info: SolverInfo {
+            name: "mp-bcfw-gram-avg",
+            label: "MP-BCFW-gram-avg",
+            about: "MP-BCFW-gram, read out at the best interpolation of its two averages",
+            ..GRAM
+        },
+        averaged: true,
+        by_gap: false,
+    },
+    GramRow {
+        info: SolverInfo {
+            name: "mp-bcfw-gap",
+            label: "MP-BCFW-gap",
+            about: "MP-BCFW-gram whose exact passes draw terms by their gaps",
+            params: &[T, N, M, PASSES, STEPS, MEMORY, REFRESH],
+            ..GRAM
+        },
+        averaged: false,
+        by_gap: true,
+    },
+];
 
 impl SolverRow for GramRow {
     fn info(&self) -> SolverInfo {
-        let Self { name, label, about, params, .. } = *self;
-        SolverInfo {
-            name,
-            label,
-            about,
-            params,
-            rule: passes_rule,
-            planes: Some(|params| kept_planes(params.count(N.key), params)),
-            pass_factor: 4.0,
-            reads_clock: by_slope,
-            ..SolverInfo::PLAIN
-        }
+        self.info.clone()
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {

@@ -59,27 +59,9 @@ impl<'p, P: Problem> Iterate<'p, P> {
         P::Plane: 'a,
     {
         self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat)?;
-        Ok(self.step_towards(i, None, average).gain)
-    }
-
-    /// The gap of the block by one oracle call, and no step. Fails like [`Iterate::exact_step`].
-    pub fn exact_gap<'a>(
-        &mut self,
-        i: usize,
-        known: impl Iterator<Item = &'a P::Plane>,
-        meter: &mut Meter<'_>,
-    ) -> Result<f64, Interrupt>
-    where
-        P::Plane: 'a,
-    {
-        self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat)?;
-        Ok(self.problem.direction(i, &self.blocks, &self.hat, &self.w, &mut self.work).gain)
-    }
-
-    /// [`Iterate::step`] towards a plane that an oracle found at an earlier w.
-    pub fn late_step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) {
-        self.problem.load(i, &self.w, &self.blocks, std::iter::once(plane), &mut self.work);
-        self.step(i, plane, average);
+        let direction = self.aim(i, None);
+        self.advance(i, None, &direction, average);
+        Ok(direction.gain)
     }
 
     /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; an average takes the change in. Needs the products of
@@ -87,33 +69,21 @@ impl<'p, P: Problem> Iterate<'p, P> {
     /// already: no step towards it, at any w, will change anything.
     #[inline(always)]
     pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) -> bool {
-        let direction = self.step_towards(i, Some(plane), average);
+        let direction = self.aim(i, Some(plane));
+        self.advance(i, Some(plane), &direction, average);
         direction.gain == 0.0 && direction.norm2 == 0.0
     }
 
-    /// The direction φ̂ − φ^i, for [`Iterate::go`]. Needs what [`Iterate::step`] needs.
+    /// The direction φ̂ − φ^i; without a plane, towards the oracle's. Needs what [`Iterate::step`] needs.
     #[inline(always)]
-    pub fn aim(&mut self, i: usize, plane: &P::Plane) -> Direction {
+    pub(super) fn aim(&mut self, i: usize, plane: Option<&P::Plane>) -> Direction {
+        let plane = plane.unwrap_or(&self.hat);
         self.problem.direction(i, &self.blocks, plane, &self.w, &mut self.work)
     }
 
     /// The step along the direction last aimed in.
     #[inline(always)]
-    pub fn go(&mut self, i: usize, plane: &P::Plane, direction: &Direction, average: Option<&mut Average>) {
-        self.advance(i, Some(plane), direction, average);
-    }
-
-    /// Without a plane: towards the oracle's. Returns the direction before the step.
-    #[inline(always)]
-    fn step_towards(&mut self, i: usize, plane: Option<&P::Plane>, average: Option<&mut Average>) -> Direction {
-        let hat = plane.unwrap_or(&self.hat);
-        let direction = self.problem.direction(i, &self.blocks, hat, &self.w, &mut self.work);
-        self.advance(i, plane, &direction, average);
-        direction
-    }
-
-    #[inline(always)]
-    fn advance(
+    pub(super) fn advance(
         &mut self,
         i: usize,
         plane: Option<&P::Plane>,

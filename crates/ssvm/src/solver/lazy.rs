@@ -13,7 +13,6 @@ use crate::settings::Params;
 /// never looked at again.
 const LEAST: f64 = 0.01;
 
-/// The row of `bcfw-lazy`.
 pub struct BcfwLazy;
 
 impl SolverRow for BcfwLazy {
@@ -40,7 +39,6 @@ impl SolverRow for BcfwLazy {
     }
 }
 
-/// State of `bcfw-lazy`.
 struct Lazy<'p, P: Problem> {
     now: Weighted<'p, P>,
     /// Φ_i; ∞ before the first call.
@@ -50,7 +48,6 @@ struct Lazy<'p, P: Problem> {
 }
 
 impl<P: Problem> Lazy<'_, P> {
-    /// A step on term i.
     fn visit(&mut self, i: usize, least: f64, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
         let known = self.promise[i].is_finite();
         if known {

@@ -48,9 +48,7 @@ impl<'p, P: Problem> Metered<'p, P> {
         work: &mut P::Work,
         plane: &mut P::Plane,
     ) -> Result<(), Interrupt> {
-        meter.exact_call(self.product_ops(i), || self.0.oracle(i, w, work, plane))?;
-        meter.was_away(self.away(work));
-        Ok(())
+        self.oracle_among(meter, i, w, std::iter::empty(), work, plane)
     }
 
     /// [`Metered::oracle`] with planes of term i that are known, see [`Problem::oracle_among`].

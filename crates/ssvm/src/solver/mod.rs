@@ -1,12 +1,12 @@
-//! Problem → steps. One file per solver and one row in the table; solvers only step, [`mod@crate::drive`] does the rest.
+//! The solvers: one file each and one entry of the table. Solvers only step, [`mod@crate::drive`] does the rest.
 
-pub mod average;
-pub mod batch;
+mod average;
+mod batch;
 pub(crate) mod bracket;
 mod face;
 mod fw;
 mod gap;
-pub mod gaps;
+mod gaps;
 mod gram;
 mod iterate;
 mod lazy;
@@ -14,16 +14,16 @@ mod metered;
 mod mpbcfw;
 mod one_slack;
 pub mod order;
-pub mod passes;
+mod passes;
 mod sampled;
-pub mod slope;
+mod slope;
 mod ssg;
 mod state;
 pub mod step;
 mod table;
 mod weighted;
 pub mod weights;
-pub mod working_set;
+mod working_set;
 
 pub use average::{Average, Solution};
 pub use batch::Batching;
@@ -38,6 +38,7 @@ pub use state::State;
 pub(crate) use table::standard_solver;
 pub use table::{Added, Refusal, SolverInfo, SolverRow, SolverTable, Standard};
 pub use weighted::{Visit, Weighted};
+pub use working_set::WorkingSet;
 
 pub use crate::clock::{Interrupt, Meter};
 
@@ -84,31 +85,9 @@ pub trait Solver {
     fn solution(&self) -> Solution;
     /// F of the current iterate.
     fn dual(&self) -> f64;
-    /// φ as it is kept, where that is a [`State`]: it answers what is asked below.
+    /// φ and the planes as they are kept; nothing for a solver that keeps no φ^i.
     fn state(&self) -> Option<&dyn State> {
         None
-    }
-    /// Mean and largest working-set size.
-    fn planes(&self) -> (f64, u64) {
-        self.state().map_or((0.0, 0), State::planes)
-    }
-    /// Per term the largest ⟨φ^{iy}, [w 1]⟩ of the planes it keeps, −∞ where it has none: H_i(w) is not less. Asked at
-    /// evaluations when the oracle is not exact. Empty when no planes are kept.
-    fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        self.state().map_or_else(Vec::new, |state| state.kept_values(w))
-    }
-    /// Memory of the products between planes that it keeps, in bytes.
-    fn cached_bytes(&self) -> u64 {
-        self.state().map_or(0, State::cached_bytes)
-    }
-    /// φ summed afresh from the φ^i, for tests: [`Solver::solution`] of a raw solver up to rounding. Nothing when no φ^i
-    /// are kept.
-    fn resummed(&self) -> Option<Solution> {
-        self.state().map(State::resummed)
-    }
-    /// The weights over planes of every term, the truth's first; empty when φ^i is kept in another form.
-    fn weights(&self) -> Vec<&[f64]> {
-        self.state().map_or_else(Vec::new, State::weights)
     }
     /// (time, F) at the start of the last iteration and after each of its passes.
     fn moments(&self) -> &[Moment] {

@@ -5,21 +5,17 @@ use super::batch::{Batch, Batching, LANES, TAU, lanes_rule, tau_fits};
 use super::order::ORDER;
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, kept_planes, passes_rule};
 use super::state::PlaneCache;
-use super::table::Rule;
 use super::working_set::WorkingSet;
 use super::{Interrupt, Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
 use crate::linalg::prefetch;
 use crate::problem::Problem;
-use crate::settings::{Domain, Param, Params};
+use crate::settings::{Param, Params};
 
 /// How many terms ahead of an approximate step the settled ones are looked up.
 const FAR: usize = 32;
 
-const N: Param =
-    Param { key: "N", about: "most planes kept per term", default: "1000", domain: Domain::Count(0, u32::MAX as u64) };
-
-/// The parameters of MP-BCFW, named as in the paper.
-const MULTI_PLANE: &[Param] = &[T, N, M, ORDER, PASSES, TAU, LANES];
+// The parameters of MP-BCFW are named as in the paper.
+const N: Param = Param::count("N", "1000", 0, "most planes kept per term");
 
 fn multi_plane_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), Refusal> {
     passes_rule(params, given)?;
@@ -33,67 +29,62 @@ fn multi_plane_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(),
 
 /// One of the solvers of the paper, as a row.
 pub struct PaperRow {
-    name: &'static str,
-    label: &'static str,
-    about: &'static str,
+    info: SolverInfo,
     /// Whether it keeps planes.
     multi: bool,
     averaged: bool,
 }
 
-/// `bcfw`.
-pub const BCFW: PaperRow = PaperRow {
+const BCFW: SolverInfo = SolverInfo {
     name: "bcfw",
     label: "BCFW",
     about: "block-coordinate Frank–Wolfe: one exact step per term",
-    multi: false,
-    averaged: false,
+    params: &[ORDER, TAU, LANES],
+    rule: |params, _| lanes_rule(params),
+    fits: tau_fits,
+    reads_clock: |_| false,
+    in_paper: true,
+    ..SolverInfo::PLAIN
 };
 
-/// `bcfw-avg`.
-pub const BCFW_AVG: PaperRow = PaperRow {
+const BCFW_AVG: SolverInfo = SolverInfo {
     name: "bcfw-avg",
     label: "BCFW-avg",
     about: "BCFW, read out at the weighted average of its iterates",
-    multi: false,
-    averaged: true,
+    ..BCFW
 };
 
-/// `mp-bcfw`.
-pub const MP_BCFW: PaperRow = PaperRow {
+const MP_BCFW: SolverInfo = SolverInfo {
     name: "mp-bcfw",
     label: "MP-BCFW",
     about: "multi-plane BCFW: an exact pass, then approximate passes over the working sets",
-    multi: true,
-    averaged: false,
+    params: &[T, N, M, ORDER, PASSES, TAU, LANES],
+    rule: multi_plane_rule,
+    planes: Some(|params| kept_planes(params.count(N.key), params)),
+    partner: Some(BCFW.name),
+    reads_clock: by_slope,
+    pass_factor: 5.0,
+    ..BCFW
 };
 
-/// `mp-bcfw-avg`.
-pub const MP_BCFW_AVG: PaperRow = PaperRow {
+const MP_BCFW_AVG: SolverInfo = SolverInfo {
     name: "mp-bcfw-avg",
     label: "MP-BCFW-avg",
     about: "MP-BCFW, read out at the best interpolation of its two averages",
-    multi: true,
-    averaged: true,
+    partner: Some(BCFW_AVG.name),
+    ..MP_BCFW
 };
+
+pub const ROWS: [PaperRow; 4] = [
+    PaperRow { info: BCFW, multi: false, averaged: false },
+    PaperRow { info: BCFW_AVG, multi: false, averaged: true },
+    PaperRow { info: MP_BCFW, multi: true, averaged: false },
+    PaperRow { info: MP_BCFW_AVG, multi: true, averaged: true },
+];
 
 impl SolverRow for PaperRow {
     fn info(&self) -> SolverInfo {
-        let Self { name, label, about, .. } = *self;
-        let single = SolverInfo { name, label, about, fits: tau_fits, in_paper: true, ..SolverInfo::PLAIN };
-        if !self.multi {
-            let rule: Rule = |params, _| lanes_rule(params);
-            return SolverInfo { params: &[ORDER, TAU, LANES], rule, reads_clock: |_| false, ..single };
-        }
-        SolverInfo {
-            params: MULTI_PLANE,
-            rule: multi_plane_rule,
-            planes: Some(|params| kept_planes(params.count(N.key), params)),
-            partner: Some(if self.averaged { BCFW_AVG.name } else { BCFW.name }),
-            reads_clock: by_slope,
-            pass_factor: 5.0,
-            ..single
-        }
+        self.info.clone()
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
@@ -117,14 +108,13 @@ pub struct MultiPlaneParams {
 }
 
 impl MultiPlaneParams {
-    /// Of the multi-plane solvers.
-    pub fn of(params: &Params) -> Self {
+    fn of(params: &Params) -> Self {
         let (t, n) = (params.count(T.key), params.count(N.key) as usize);
         Self { t, n, batching: Batching::of(params), schedule: Schedule::of(params) }
     }
 
     /// Of the single-plane solvers: N = M = 0.
-    pub fn single(params: &Params) -> Self {
+    fn single(params: &Params) -> Self {
         Self { t: 0, n: 0, batching: Batching::of(params), schedule: Schedule::exact(params) }
     }
 }
@@ -176,7 +166,8 @@ impl<P: Problem> PlaneSets<P> {
             self.batch.call(now.problem, meter, &now.w, &terms[..allowed], |i| sets[i].planes())?;
             for (at, i) in terms[..allowed].iter().map(|i| *i as usize).enumerate() {
                 let hat = self.batch.hat(at);
-                now.late_step(i, hat, pass.average.as_deref_mut());
+                now.problem.load(i, &now.w, &now.blocks, std::iter::once(hat), &mut now.work);
+                now.step(i, hat, pass.average.as_deref_mut());
                 if self.n > 0 {
                     keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, spare);
                 }

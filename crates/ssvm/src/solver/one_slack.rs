@@ -5,13 +5,13 @@
 //! of the best kept plane of every term, while these promise a quarter of the gap of the exact round.
 
 use super::order::{Order, Orders};
-use super::state::sizes;
+use super::state::{State, sizes};
 use super::weights::{Stop, Weights};
 use super::working_set::{WorkingSet, best_values};
 use super::{ANNOUNCED, Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
-use crate::settings::{Domain, Param, Params};
+use crate::settings::{Param, Params};
 
 /// Sums without weight leave after this many rounds.
 const AGE: u64 = 20;
@@ -31,54 +31,42 @@ const DUST: f64 = 1e-10;
 /// A gap below this part of F is rounding.
 const ROUNDING: f64 = 1e-13;
 
-const CACHE: Param = Param {
-    key: "cache",
-    about: "most planes cached per term",
-    default: "100",
-    domain: Domain::Count(1, u32::MAX as u64),
+const CACHE: Param = Param::count("cache", "100", 1, "most planes cached per term");
+
+const PLAIN: SolverInfo = SolverInfo {
+    name: "one-slack",
+    label: "one-slack",
+    about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
+    reads_clock: |_| false,
+    ..SolverInfo::PLAIN
 };
 
-/// The row of `one-slack`.
-pub struct OneSlack;
+const CACHED: SolverInfo = SolverInfo {
+    name: "one-slack-cache",
+    label: "one-slack-cache",
+    about: "one-slack cutting plane with cheap rounds over cached planes",
+    params: &[CACHE],
+    planes: Some(|params| params.count(CACHE.key)),
+    pass_factor: 4.0,
+    ..PLAIN
+};
+
+/// The rows of `one-slack` and `one-slack-cache`.
+pub struct OneSlack(SolverInfo);
+
+pub const ROWS: [OneSlack; 2] = [OneSlack(PLAIN), OneSlack(CACHED)];
 
 impl SolverRow for OneSlack {
     fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "one-slack",
-            label: "one-slack",
-            about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
-            reads_clock: |_| false,
-            ..SolverInfo::PLAIN
-        }
-    }
-
-    fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(CuttingPlane::new(problem, 0, seed))
-    }
-}
-
-/// The row of `one-slack-cache`.
-pub struct OneSlackCache;
-
-impl SolverRow for OneSlackCache {
-    fn info(&self) -> SolverInfo {
-        SolverInfo {
-            name: "one-slack-cache",
-            label: "one-slack-cache",
-            about: "one-slack cutting plane with cheap rounds over cached planes",
-            params: &[CACHE],
-            planes: Some(|params| params.count(CACHE.key)),
-            pass_factor: 4.0,
-            ..OneSlack.info()
-        }
+        self.0.clone()
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
+        // No cache is a cache of 0 planes.
         Box::new(CuttingPlane::new(problem, params.count(CACHE.key) as usize, seed))
     }
 }
 
-/// State of the one-slack solvers.
 struct CuttingPlane<'p, P: Problem> {
     problem: Metered<'p, P>,
     w: Vec<f64>,
@@ -164,32 +152,17 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         Ok(offset)
     }
 
-    /// The gap of the sum at w.
     fn gap(&self, offset: f64) -> f64 {
         let lambda = self.problem.lambda();
         // ⟨φ, [w 1]⟩ = φ∘ − λ‖w‖².
         dot(&self.sum, &self.w) + offset - (self.offset - lambda * norm2(&self.w))
     }
 
-    /// w and φ∘ from the weights.
-    fn sum_up(&mut self) {
-        let scale = -1.0 / self.problem.lambda();
-        self.w.fill(0.0);
-        self.offset = 0.0;
-        for (at, sum) in self.sums.planes.iter().enumerate() {
-            let alpha = self.sums.alpha()[at + 1];
-            if alpha > 0.0 {
-                add_scaled(&mut self.w, scale * alpha, sum);
-                self.offset += alpha * self.sums.offsets()[at + 1];
-            }
-        }
-    }
-
     /// Takes the sum in, and solves the small problem over all sums. False when nothing could be gained.
     fn cut(&mut self, offset: f64, meter: &mut Meter<'_>) -> bool {
         let lambda = self.problem.lambda();
         let gap = self.gap(offset);
-        if gap <= ROUNDING * self.dual().abs() {
+        if gap <= ROUNDING * State::dual(self).abs() {
             return false;
         }
         self.round += 1;
@@ -205,19 +178,19 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         self.values.extend(values.map(|(sum, offset)| dot(sum, &self.w) + offset));
         let (absolute, share) = SMALL;
         let stop = Stop { steps: 100 * self.sums.len() as u64, share: share.min(absolute / gap) };
-        let before = (self.dual(), self.sums.alpha.clone());
+        let before = (State::dual(self), self.sums.alpha.clone());
         let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.round);
         let largest = self.sums.alpha[1..].iter().copied().fold(0.0, f64::max);
         for alpha in &mut self.sums.alpha[1..] {
             *alpha = if *alpha < DUST * largest { 0.0 } else { *alpha };
         }
         self.sums.normalise();
-        self.sum_up();
+        self.resum();
         // Values are carried along through many steps: near the optimum, or with large numbers, rounding may outweigh them.
-        let risen = self.dual() > before.0;
+        let risen = State::dual(self) > before.0;
         if !risen {
             self.sums.alpha = before.1;
-            self.sum_up();
+            self.resum();
         }
         for (alpha, last) in self.sums.alpha.iter().zip(&mut self.sums.last_active) {
             if *alpha > 0.0 {
@@ -258,11 +231,42 @@ impl<P: Problem> Solver for CuttingPlane<'_, P> {
     }
 
     fn solution(&self) -> Solution {
-        Solution { w: self.w.clone(), offset: self.offset }
+        State::solution(self)
     }
 
     fn dual(&self) -> f64 {
-        self.offset - 0.5 * self.problem.lambda() * norm2(&self.w)
+        State::dual(self)
+    }
+
+    fn state(&self) -> Option<&dyn State> {
+        Some(self)
+    }
+}
+
+impl<P: Problem> State for CuttingPlane<'_, P> {
+    fn phi(&self) -> (&[f64], f64) {
+        (&self.w, self.offset)
+    }
+
+    fn lambda(&self) -> f64 {
+        self.problem.lambda()
+    }
+
+    fn resum(&mut self) {
+        let Solution { w, offset } = self.resummed();
+        (self.w, self.offset) = (w, offset);
+    }
+
+    fn resummed(&self) -> Solution {
+        let scale = -1.0 / self.problem.lambda();
+        let mut solution = Solution { w: vec![0.0; self.w.len()], offset: 0.0 };
+        for ((sum, alpha), offset) in self.sums.planes.iter().zip(&self.sums.alpha[1..]).zip(&self.sums.offsets[1..]) {
+            if *alpha > 0.0 {
+                add_scaled(&mut solution.w, scale * alpha, sum);
+                solution.offset += alpha * offset;
+            }
+        }
+        solution
     }
 
     fn planes(&self) -> (f64, u64) {

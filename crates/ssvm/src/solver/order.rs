@@ -1,4 +1,4 @@
-//! (seed, order) → the terms of each iteration. Same seed, same stream, in every release.
+//! The order of the terms in each iteration. Same seed, same stream, in every release.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -13,110 +13,58 @@ pub const ORDER: Param = Param {
     domain: Domain::Words(&["permutation", "sequential", "uniform"]),
 };
 
-/// An order of the terms. A new one is a small type:
+/// An order of the terms. A new one is a name and a function:
 ///
 /// ```
-/// use ssvm::solver::order::{BlockOrder, Dice, Order, Orders};
+/// use ssvm::solver::order::{Order, Orders};
 ///
 /// /// There and back again.
-/// struct Alternating;
+/// const ALTERNATING: Order = Order::new("alternating", |terms, _| terms.reverse());
 ///
-/// impl BlockOrder for Alternating {
-///     fn name(&self) -> &'static str {
-///         "alternating"
-///     }
-///     fn draw(&self, terms: &mut [u32], _dice: &mut Dice) {
-///         terms.reverse();
-///     }
-/// }
-///
-/// let mut orders = Orders::new(Order::new(&Alternating), 3, 42);
+/// let mut orders = Orders::new(ALTERNATING, 3, 42);
 /// orders.draw();
 /// assert_eq!(orders.list(), [2, 1, 0]);
 /// ```
-pub trait BlockOrder: Sync {
-    /// The name in configs.
-    fn name(&self) -> &'static str;
-    /// Turns the order of one iteration, at first 0..n, into that of the next. All passes of an iteration share it.
-    fn draw(&self, terms: &mut [u32], dice: &mut Dice);
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    name: &'static str,
+    draw: fn(&mut [u32], &mut Dice),
 }
-
-/// A fresh random permutation each iteration.
-struct Permutation;
-
-impl BlockOrder for Permutation {
-    fn name(&self) -> &'static str {
-        "permutation"
-    }
-
-    // Fisher–Yates of our own: the crate's shuffle may change its stream between releases.
-    fn draw(&self, terms: &mut [u32], dice: &mut Dice) {
-        for at in (1..terms.len()).rev() {
-            terms.swap(at, dice.below(at as u64 + 1) as usize);
-        }
-    }
-}
-
-/// 0..n−1 in every pass.
-struct Sequential;
-
-impl BlockOrder for Sequential {
-    fn name(&self) -> &'static str {
-        "sequential"
-    }
-
-    fn draw(&self, _terms: &mut [u32], _dice: &mut Dice) {}
-}
-
-/// n draws with replacement each iteration.
-struct Uniform;
-
-impl BlockOrder for Uniform {
-    fn name(&self) -> &'static str {
-        "uniform"
-    }
-
-    fn draw(&self, terms: &mut [u32], dice: &mut Dice) {
-        let n = terms.len() as u64;
-        terms.fill_with(|| dice.below(n) as u32);
-    }
-}
-
-/// One of the orders.
-#[derive(Clone, Copy)]
-pub struct Order(&'static dyn BlockOrder);
 
 impl Order {
     /// A fresh random permutation each iteration.
-    pub const PERMUTATION: Self = Self(&Permutation);
+    // Fisher–Yates of our own: the crate's shuffle may change its stream between releases.
+    pub const PERMUTATION: Self = Self::new("permutation", |terms, dice| {
+        for at in (1..terms.len()).rev() {
+            terms.swap(at, dice.below(at as u64 + 1) as usize);
+        }
+    });
     /// 0..n−1 in every pass.
-    pub const SEQUENTIAL: Self = Self(&Sequential);
+    pub const SEQUENTIAL: Self = Self::new("sequential", |_, _| {});
     /// n draws with replacement each iteration.
-    pub const UNIFORM: Self = Self(&Uniform);
+    pub const UNIFORM: Self = Self::new("uniform", |terms, dice| {
+        let n = terms.len() as u64;
+        terms.fill_with(|| dice.below(n) as u32);
+    });
     /// The values of [`ORDER`].
     pub const ALL: [Self; 3] = [Self::PERMUTATION, Self::SEQUENTIAL, Self::UNIFORM];
 
-    /// This order.
-    pub const fn new(order: &'static dyn BlockOrder) -> Self {
-        Self(order)
+    /// An order with this name in configs. `draw` turns the order of one iteration, at first 0..n, into that of the next; all
+    /// passes of an iteration share it.
+    pub const fn new(name: &'static str, draw: fn(&mut [u32], &mut Dice)) -> Self {
+        Self { name, draw }
     }
 
     /// The value of [`ORDER`].
     pub fn of(params: &Params) -> Self {
         let name = params.word(ORDER.key);
-        Self::ALL.into_iter().find(|order| order.0.name() == name).unwrap_or(Self::PERMUTATION)
-    }
-}
-
-impl std::fmt::Debug for Order {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0.name())
+        Self::ALL.into_iter().find(|order| order.name == name).unwrap_or(Self::PERMUTATION)
     }
 }
 
 impl PartialEq for Order {
     fn eq(&self, other: &Self) -> bool {
-        self.0.name() == other.0.name()
+        self.name == other.name
     }
 }
 
@@ -147,7 +95,7 @@ impl Orders {
 
     /// Draws the next iteration's order; all its passes use it.
     pub fn draw(&mut self) {
-        self.order.0.draw(&mut self.list, &mut self.dice);
+        (self.order.draw)(&mut self.list, &mut self.dice);
     }
 
     /// The current order.
@@ -204,7 +152,7 @@ mod tests {
     #[test]
     fn the_parameter_has_every_order() {
         for order in Order::ALL {
-            assert!(ORDER.parse(order.0.name()).is_ok());
+            assert!(ORDER.parse(order.name).is_ok());
         }
     }
 }

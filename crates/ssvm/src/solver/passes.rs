@@ -19,14 +19,8 @@ pub const T: Param = Param {
 };
 
 /// M of the paper.
-pub const M: Param = Param {
-    key: "M",
-    about: "most approximate passes per iteration when the slope rule decides",
-    default: "1000",
-    domain: Domain::Count(0, u32::MAX as u64),
-};
+pub const M: Param = Param::count("M", "1000", 0, "most approximate passes per iteration when the slope rule decides");
 
-/// How many approximate passes.
 pub const PASSES: Param = Param {
     key: "passes",
     about: "approximate passes per iteration: auto (slope rule) or exactly so many",
@@ -69,8 +63,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// From [`ORDER`], [`M`] and [`PASSES`]; raw.
-    pub fn of(params: &Params) -> Self {
+    /// Raw.
+    pub(super) fn of(params: &Params) -> Self {
         Self {
             order: Order::of(params),
             m: params.count(M.key) as u32,
@@ -83,13 +77,13 @@ impl Schedule {
     }
 
     /// Exact passes only; the parameters are those of a solver with [`ORDER`] and without [`PASSES`].
-    pub fn exact(params: &Params) -> Self {
+    pub(super) fn exact(params: &Params) -> Self {
         debug_assert!(params.get(ORDER.key).is_some());
         Self { order: Order::of(params), m: 0, fixed_passes: None, averaged: false }
     }
 
     /// Most approximate passes.
-    pub fn most(&self) -> u32 {
+    pub(super) fn most(&self) -> u32 {
         self.fixed_passes.unwrap_or(self.m)
     }
 }
@@ -106,9 +100,7 @@ pub struct Pass<'a> {
 
 /// What a solver does inside its passes, with φ kept as `S`. A pass fails when the run must stop.
 pub trait Body<S> {
-    /// One exact pass.
     fn exact_pass(&mut self, state: &mut S, pass: Pass<'_>, meter: &mut Meter<'_>) -> Result<(), Interrupt>;
-    /// One approximate pass.
     fn approximate_pass(&mut self, state: &mut S, pass: Pass<'_>, meter: &mut Meter<'_>) -> Result<(), Interrupt>;
 }
 
@@ -225,11 +217,6 @@ impl<S: State, B: Body<S>> Solver for Passes<S, B> {
 
     fn state(&self) -> Option<&dyn State> {
         Some(&self.state)
-    }
-
-    fn resummed(&self) -> Option<Solution> {
-        // The averages have no φ^i of their own.
-        self.averages.is_none().then(|| self.state.resummed())
     }
 
     fn moments(&self) -> &[Moment] {

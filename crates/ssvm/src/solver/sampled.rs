@@ -28,24 +28,17 @@ pub struct Cache {
 
 /// A solver that draws terms and takes steps on their blocks.
 pub struct Sampled<'p, P: Problem> {
-    /// Whether terms are drawn by their gaps.
     pub by_gap: bool,
-    /// Passes between refreshes.
     pub refresh: Option<u64>,
-    /// The cache rule.
     pub cache: Option<Cache>,
-    /// Estimates of the gaps.
     pub gaps: Gaps,
     /// Orders of the passes that do not draw.
     pub orders: Orders,
-    /// Passes so far.
     pub iteration: u64,
-    /// φ.
     pub blocks: Blocks<'p, P>,
 }
 
 impl<P: Problem> Sampled<'_, P> {
-    /// Most planes cached per term.
     fn most(&self) -> usize {
         self.cache.as_ref().map_or(0, |cache| cache.most)
     }
@@ -159,7 +152,8 @@ impl<P: Problem> Blocks<'_, P> {
     fn look(&mut self, i: usize, iteration: u64, keep: Option<usize>, meter: &mut Meter<'_>) -> Result<f64, Interrupt> {
         match self {
             Self::Mixes(PlaneCache { now, sets, spare }) => {
-                let gap = now.exact_gap(i, sets[i].planes(), meter)?;
+                now.problem.oracle_among(meter, i, &now.w, sets[i].planes(), &mut now.work, &mut now.hat)?;
+                let gap = now.aim(i, None).gain;
                 if let Some(most) = keep {
                     sets[i].insert(&now.hat, iteration, most, spare);
                 }
@@ -190,13 +184,13 @@ impl<P: Problem> Blocks<'_, P> {
                 }
                 now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
                 let best = now.problem.highest(i, set.planes(), &now.w, &now.work);
-                let direction = now.aim(i, set.plane(best));
+                let direction = now.aim(i, Some(set.plane(best)));
                 meter.work((set.len() as u64 + 1) * now.problem.product_ops(i));
                 if direction.gain < least || direction.gain <= 0.0 {
                     return None;
                 }
                 let stepped = meter.approximate_step(|| {
-                    now.go(i, set.plane(best), &direction, None);
+                    now.advance(i, Some(set.plane(best)), &direction, None);
                     now.problem.product_ops(i)
                 });
                 set.activate(best, iteration);

@@ -1,4 +1,4 @@
-//! The slope rule: (time, F) after each pass of an iteration in, "another approximate pass?" out.
+//! The slope rule: whether to make another approximate pass.
 
 /// Time on the run's clock (any unit) and the dual value at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,14 +11,6 @@ pub struct Moment {
 
 /// Whether the last pass (from `before` to `now`) gained enough to deserve a successor in the iteration that began at
 /// `start`: its slope is not below the slope of the whole iteration, and it gained something.
-///
-/// ```
-/// use ssvm::{Moment, solver::slope::another_pass};
-///
-/// let at = |time, dual| Moment { time, dual };
-/// assert!(another_pass(at(0.0, 0.0), at(10.0, 1.0), at(11.0, 1.5)));
-/// assert!(!another_pass(at(0.0, 0.0), at(10.0, 1.0), at(11.0, 1.05)));
-/// ```
 pub fn another_pass(start: Moment, before: Moment, now: Moment) -> bool {
     let gained = now.dual - before.dual;
     // Multiplied out: a pass that took no measurable time but gained goes on.

@@ -9,7 +9,6 @@ use super::{Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, 
 use crate::problem::Problem;
 use crate::settings::Params;
 
-/// The row of `ssg-avg`.
 pub struct SsgAvg;
 
 impl SolverRow for SsgAvg {
@@ -38,7 +37,6 @@ impl SolverRow for SsgAvg {
     }
 }
 
-/// State of `ssg-avg`.
 struct Ssg<'p, P: Problem> {
     problem: Metered<'p, P>,
     w: Vec<f64>,

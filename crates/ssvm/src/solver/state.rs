@@ -1,5 +1,4 @@
-//! φ in the form in which a solver keeps it: the blocks of a solver in, out what [`super::Solver`] is asked between
-//! iterations.
+//! φ in the form in which a solver keeps it: what is asked of it between iterations.
 
 use super::average::Solution;
 use super::working_set::{WorkingSet, best_values};
@@ -15,17 +14,18 @@ pub trait State {
     fn lambda(&self) -> f64;
     /// Sums φ afresh from the φ^i, against drift.
     fn resum(&mut self);
-    /// See [`super::Solver::resummed`].
+    /// φ summed afresh from the φ^i: [`State::solution`] up to rounding.
     fn resummed(&self) -> Solution;
-    /// See [`super::Solver::planes`].
+    /// Mean and largest working-set size.
     fn planes(&self) -> (f64, u64);
-    /// See [`super::Solver::kept_values`].
+    /// Per term the largest ⟨φ^{iy}, [w 1]⟩ of the planes it keeps, −∞ where it has none: H_i(w) is not less. Asked at
+    /// evaluations when the oracle is not exact. Empty when no planes are kept.
     fn kept_values(&self, w: &[f64]) -> Vec<f64>;
-    /// See [`super::Solver::weights`].
+    /// The weights over planes of every term, the truth's first; empty when φ^i is kept in another form.
     fn weights(&self) -> Vec<&[f64]> {
         Vec::new()
     }
-    /// See [`super::Solver::cached_bytes`].
+    /// Memory of the products between planes that it keeps, in bytes.
     fn cached_bytes(&self) -> u64 {
         0
     }

@@ -1,4 +1,4 @@
-//! The step every solver takes: products of a direction in, γ out.
+//! The size of the step that every solver takes.
 
 use crate::problem::Direction;
 

@@ -1,4 +1,4 @@
-//! The table of solvers: name in, everything about the solver and the solver itself out.
+//! The table of solvers.
 //!
 //! A row is a type with [`SolverRow`]; a table is [`Standard`], or a table and one more row ([`Added`]), so that every
 //! solver, also one of another crate, is compiled for every problem without a dynamic call inside a step.
@@ -126,8 +126,12 @@ pub trait SolverTable: Send + Sync + 'static {
 }
 
 macro_rules! standard {
-    ($($row:expr),+ $(,)?) => {
-        static INFOS: LazyLock<Vec<SolverInfo>> = LazyLock::new(|| vec![$(SolverRow::info(&$row)),+]);
+    ($($rows:expr),+ $(,)?) => {
+        static INFOS: LazyLock<Vec<SolverInfo>> = LazyLock::new(|| {
+            let mut infos = Vec::new();
+            $(infos.extend($rows.iter().map(SolverRow::info));)+
+            infos
+        });
 
         /// See [`crate::problem::DynProblem::standard_solver`].
         pub(crate) fn standard_solver<'p, P: Problem>(
@@ -136,40 +140,22 @@ macro_rules! standard {
             params: &Params,
             seed: u64,
         ) -> Option<Box<dyn Solver + 'p>> {
-            let mut rows = INFOS.iter();
-            $(if rows.next()?.name == name {
-                return Some(SolverRow::build(&$row, problem, params, seed));
+            let mut infos = INFOS.iter();
+            $(for row in $rows {
+                if infos.next()?.name == name {
+                    return Some(row.build(problem, params, seed));
+                }
             })+
             None
         }
     };
 }
 
-/// The solvers of this crate. A new one is a file beside this one and a name in this list.
+/// The solvers of this crate. A new one is a file beside this one and an entry of this list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 
-standard![
-    fw::Fw,
-    mpbcfw::BCFW,
-    mpbcfw::BCFW_AVG,
-    mpbcfw::MP_BCFW,
-    mpbcfw::MP_BCFW_AVG,
-    gram::MP_BCFW_GRAM,
-    gram::MP_BCFW_GRAM_AVG,
-    gram::MP_BCFW_GAP,
-    gap::GAP,
-    gap::PAIR,
-    gap::CACHED,
-    gap::GAP_PAIR,
-    gap::GAP_CACHE,
-    gap::PAIR_CACHE,
-    gap::GAP_PAIR_CACHE,
-    lazy::BcfwLazy,
-    one_slack::OneSlack,
-    one_slack::OneSlackCache,
-    ssg::SsgAvg,
-];
+standard![[fw::Fw], mpbcfw::ROWS, gram::ROWS, gap::ROWS, [lazy::BcfwLazy], one_slack::ROWS, [ssg::SsgAvg]];
 
 impl SolverTable for Standard {
     fn infos(&self) -> &[SolverInfo] {

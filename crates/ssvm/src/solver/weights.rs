@@ -1,5 +1,5 @@
-//! φ^i as weights over planes: in go planes and their values at w, out come the weights after steps that raise F. The
-//! planes' products are kept, so that a step costs O(|W_i|) and touches no d-vector.
+//! φ^i as weights over planes, and the steps that raise F. The planes' products are kept, so that a step costs O(|W_i|)
+//! and touches no d-vector.
 //!
 //! Every step moves γ of weight from an end `o` to an end `t`, at most `cap`:
 //! γ = clip(λ·(v_t − v_o)/‖p_t⋆ − p_o⋆‖², 0, cap). Frank–Wolfe is (plane, φ^i, 1), away is (φ^i, plane, α/(1 − α)),

@@ -18,7 +18,7 @@ pub struct Entry<P> {
 /// The working set of one term.
 ///
 /// ```
-/// use ssvm::solver::working_set::WorkingSet;
+/// use ssvm::solver::WorkingSet;
 ///
 /// let (mut set, mut spare) = (WorkingSet::default(), Vec::new());
 /// for (iteration, plane) in [(1, 'a'), (2, 'b'), (3, 'a'), (4, 'c')] {

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use ssvm::oracle::{
-    expansion::{PottsSolver, argmin_labels, potts_energy},
+    expansion::{Potts, PottsSolver, argmin_labels},
     maxflow::{BinaryCut, Topology},
     partial::PartialOptimum,
 };
@@ -77,6 +77,11 @@ impl Instance {
             .collect()
     }
 
+    fn potts(&self) -> Potts<'_> {
+        let Self { topology, unary, num_labels, pairwise } = self;
+        Potts { topology, unary, num_labels: *num_labels, pairwise: *pairwise }
+    }
+
     fn start(&self) -> Vec<u16> {
         let mut labels = vec![0; self.topology.num_nodes()];
         argmin_labels(&self.unary, self.num_labels, &mut labels);
@@ -95,8 +100,8 @@ fn fixed_labels_are_those_of_every_optimum() {
         let instance = Instance::tiny(&mut rng, 2 + round % 3, round % 4 != 0);
         let all = instance.enumerate();
         let best = all.iter().map(|(energy, _)| *energy).fold(f64::INFINITY, f64::min);
-        let Instance { topology, unary, num_labels, pairwise } = &instance;
-        partial.solve(&mut cut, topology, unary, *num_labels, *pairwise);
+        let Instance { topology, num_labels, pairwise, .. } = &instance;
+        partial.solve(&mut cut, instance.potts());
         for (_, optimum) in all.iter().filter(|(energy, _)| *energy == best) {
             for (l, &y) in optimum.iter().enumerate() {
                 assert!(partial.fixed(l).is_none_or(|label| label == y), "round {round}, node {l}");
@@ -111,7 +116,7 @@ fn fixed_labels_are_those_of_every_optimum() {
         assert_eq!(rest.num_nodes(), partial.open().len());
         let folded = |y: &[u16]| {
             let y: Vec<u16> = partial.open().iter().map(|&l| y[l as usize]).collect();
-            potts_energy(rest, folded, *num_labels, *pairwise, &y)
+            Potts { topology: rest, unary: folded, num_labels: *num_labels, pairwise: *pairwise }.energy(&y)
         };
         let shift = kept[0].0 - folded(&kept[0].1);
         for (energy, labels) in kept {
@@ -131,7 +136,7 @@ fn expansion_is_between_optimum_and_start() {
         let instance = Instance::tiny(&mut rng, 2 + round % 3, round % 4 != 0);
         let all = instance.enumerate();
         let best = all.iter().map(|(energy, _)| *energy).fold(f64::INFINITY, f64::min);
-        let Instance { topology, unary, num_labels, pairwise } = &instance;
+        let Instance { num_labels, .. } = &instance;
         let start = instance.start();
         let random: Vec<u16> = start.iter().map(|_| rng.random_range(0..*num_labels as u16)).collect();
         let check = |labels: &[u16], energy: f64, from: &[u16]| {
@@ -143,15 +148,15 @@ fn expansion_is_between_optimum_and_start() {
             );
         };
         let mut labels = start.clone();
-        let report = solver.solve(topology, unary, *num_labels, *pairwise, &mut labels);
+        let report = solver.solve(instance.potts(), &mut labels);
         check(&labels, report.energy, &start);
-        assert_eq!(report.energy, potts_energy(topology, unary, *num_labels, *pairwise, &labels));
+        assert_eq!(report.energy, instance.potts().energy(&labels));
         if report.fixed_nodes == labels.len() {
             assert!(report.energy <= best + ROUNDING, "round {round}: all fixed, not optimal");
         }
         for from in [start, random] {
             labels.clone_from(&from);
-            let report = solver.expand(topology, unary, *num_labels, *pairwise, &mut labels);
+            let report = solver.expand(instance.potts(), &mut labels);
             check(&labels, report.energy, &from);
             // No expansion move improves the result: enumerate all of them.
             for alpha in 0..*num_labels as u16 {
@@ -180,15 +185,15 @@ fn two_labels_are_the_min_cut() {
         let gain: Vec<f64> = unary.chunks(2).map(|row| row[1] - row[0]).collect();
         let (mut expected, mut found) = (instance.start(), instance.start());
         let value = cut.solve(topology, &gain, *pairwise, &mut expected).value;
-        let report = solver.solve(topology, unary, 2, *pairwise, &mut found);
+        let report = solver.solve(instance.potts(), &mut found);
         assert_eq!(found, expected, "round {round}");
         let constant: f64 = unary.chunks(2).map(|row| row[0]).sum();
         assert!((report.energy - value - constant).abs() < ROUNDING);
         // The moves alone get there too, up to ties: two labels are one cut.
-        let moved = solver.expand(topology, unary, 2, *pairwise, &mut found).energy;
+        let moved = solver.expand(instance.potts(), &mut found).energy;
         assert!((moved - report.energy).abs() < ROUNDING, "round {round}");
         found.fill(1);
-        let moved = solver.expand(topology, unary, 2, *pairwise, &mut found).energy;
+        let moved = solver.expand(instance.potts(), &mut found).energy;
         assert!((moved - report.energy).abs() < ROUNDING, "round {round}");
     }
 }
@@ -199,16 +204,15 @@ fn planar_instances_keep_the_promises() {
     let mut solver = PottsSolver::new();
     for round in 0..60 {
         let instance = Instance::planar(&mut rng, 3 + round % 18, [0.3, 1.0, 3.0][round % 3], 1.0 + (round % 2) as f64);
-        let Instance { topology, unary, num_labels, pairwise } = &instance;
         let start = instance.start();
         let mut labels = start.clone();
-        let report = solver.solve(topology, unary, *num_labels, *pairwise, &mut labels);
+        let report = solver.solve(instance.potts(), &mut labels);
         assert!(report.energy <= instance.energy(&start) + ROUNDING);
         let first = labels.clone();
-        let again = PottsSolver::new().solve(topology, unary, *num_labels, *pairwise, &mut labels);
+        let again = PottsSolver::new().solve(instance.potts(), &mut labels);
         assert_eq!((again, &labels), (report, &first), "a used workspace must not change the result");
         // No further move on all nodes, fixed ones included.
-        let more = solver.expand(topology, unary, *num_labels, *pairwise, &mut labels);
+        let more = solver.expand(instance.potts(), &mut labels);
         assert!(more.energy >= report.energy - ROUNDING, "round {round}: {} after {}", more.energy, report.energy);
     }
 }

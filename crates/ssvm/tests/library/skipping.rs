@@ -3,8 +3,8 @@
 
 use crate::common::{chain, graph, multiclass};
 use ssvm::clock::Limits;
+use ssvm::solver::WorkingSet;
 use ssvm::solver::order::{Order, Orders};
-use ssvm::solver::working_set::WorkingSet;
 use ssvm::solver::{Batching, MultiPlane, MultiPlaneParams, Schedule};
 use ssvm::{ClockKind, Iterate, Meter, Metered, Problem, Solver};
 

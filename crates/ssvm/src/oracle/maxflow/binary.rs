@@ -1,5 +1,5 @@
-//! Binary energies Σ_l u_l [y_l = 1] + w Σ_{k∼l} [y_k ≠ y_l]. In: unaries and a weight on a [`Topology`]. Out: the minimiser
-//! with the fewest ones, which is the one where every tie goes to label 0.
+//! Binary energies Σ_l u_l [y_l = 1] + w Σ_{k∼l} [y_k ≠ y_l]. Of all minimisers the one with the fewest ones is
+//! found, where every tie goes to label 0.
 //!
 //! The energy is put into fixed point; from there on all arithmetic is exact and the labelling is a property of the energy,
 //! not of the order of augmentations. Nodes that no choice of their neighbours can sway are decided first; what is left

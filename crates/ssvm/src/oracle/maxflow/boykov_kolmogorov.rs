@@ -1,5 +1,4 @@
-//! Boykov–Kolmogorov max-flow (PAMI 2004) with the time stamps and distances of their version 3. In: a [`Topology`], a
-//! signed terminal capacity per node, a capacity per arc. Out: the flow and the nodes that still reach the sink.
+//! Boykov–Kolmogorov max-flow (PAMI 2004) with the time stamps and distances of their version 3.
 //!
 //! Capacities are integers: residuals are exact and the cut does not depend on the order of augmentations.
 

@@ -1,5 +1,4 @@
-//! Min-cut of binary pairwise energies. In: a fixed graph and its capacities. Out: the minimal set of ones, its value and a
-//! deterministic operation count.
+//! Min-cut of binary pairwise energies, with a deterministic operation count.
 //!
 //! [`Topology`] is built once per example and shared; [`MaxFlow`] is Boykov–Kolmogorov on it; [`BinaryCut`] decides what
 //! can be decided without a flow first. Workspaces are reused: no call allocates once the largest graph has been seen.

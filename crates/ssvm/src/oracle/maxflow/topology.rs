@@ -1,4 +1,4 @@
-//! The neighbour graph of one example. In: undirected edges. Out: compressed rows of arcs that know their reverse.
+//! The neighbour graph of one example: compressed rows of arcs that know their reverse.
 
 use std::ops::Range;
 

@@ -117,14 +117,14 @@ impl PartialEq for GraphPlane {
 }
 
 /// All φ^i, dense, with the blocks in use.
-pub struct GraphBlocks {
+pub struct Blocks {
     sums: Vec<f64>,
     masks: Vec<u64>,
     offsets: Vec<f64>,
 }
 
 /// Score table, labels and search trees.
-pub struct GraphWork {
+pub struct Work {
     scores: Vec<f64>,
     labels: Vec<u16>,
     cut: BinaryCut,
@@ -161,14 +161,30 @@ impl GraphProblem {
 
     /// Indices of the blocks in a mask.
     fn in_mask(&self, mask: u64) -> impl Iterator<Item = usize> + use<> {
-        (0..self.blocks).filter(move |k| mask >> (k % 64) & 1 == 1)
+        (0..self.blocks).filter(move |k| is_in(mask, *k))
     }
+
+    /// Where the blocks of a plane or of another mask are in w, and what the plane has there.
+    fn stored<'a>(
+        &self,
+        plane: &'a GraphPlane,
+        other: u64,
+    ) -> impl Iterator<Item = (Range<usize>, Option<&'a [f64]>)> + use<'a> {
+        let p = self.p();
+        let mut sums = plane.sums.chunks_exact(p);
+        self.in_mask(plane.mask | other)
+            .map(move |k| (k * p..(k + 1) * p, if is_in(plane.mask, k) { sums.next() } else { None }))
+    }
+}
+
+fn is_in(mask: u64, k: usize) -> bool {
+    mask >> (k % 64) & 1 == 1
 }
 
 impl Problem for GraphProblem {
     type Plane = GraphPlane;
-    type Blocks = GraphBlocks;
-    type Work = GraphWork;
+    type Blocks = Blocks;
+    type Work = Work;
 
     fn family(&self) -> &'static Family {
         if self.blocks == 1 { &BINARY_GRAPH } else { &POTTS_GRAPH }
@@ -195,17 +211,17 @@ impl Problem for GraphProblem {
         vectors(self.terms().saturating_add(COPIES), self.dim())
     }
 
-    fn blocks(&self) -> GraphBlocks {
-        GraphBlocks {
+    fn blocks(&self) -> Blocks {
+        Blocks {
             sums: vec![0.0; self.terms() * self.dim()],
             masks: vec![0; self.terms()],
             offsets: vec![0.0; self.terms()],
         }
     }
 
-    fn work(&self) -> GraphWork {
+    fn work(&self) -> Work {
         let most = (0..self.terms()).map(|i| self.data.labels_of(i).len()).max().unwrap_or(0);
-        GraphWork {
+        Work {
             scores: vec![0.0; most * self.blocks],
             labels: vec![0; most],
             cut: BinaryCut::new(),
@@ -220,7 +236,7 @@ impl Problem for GraphProblem {
         self.blocks == 1
     }
 
-    fn oracle(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> Result<u64, Fault> {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut GraphPlane) -> Result<u64, Fault> {
         self.oracle_among(i, w, std::iter::empty(), work, plane)
     }
 
@@ -229,7 +245,7 @@ impl Problem for GraphProblem {
         i: usize,
         w: &[f64],
         known: impl Iterator<Item = &'a GraphPlane>,
-        work: &mut GraphWork,
+        work: &mut Work,
         plane: &mut GraphPlane,
     ) -> Result<u64, Fault> {
         let topology = &self.topologies[i];
@@ -258,7 +274,7 @@ impl Problem for GraphProblem {
         Ok(score_ops + FLOW_UNITS * operations)
     }
 
-    fn certify(&self, i: usize, w: &[f64], work: &mut GraphWork, plane: &mut GraphPlane) -> Result<Certificate, Fault> {
+    fn certify(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut GraphPlane) -> Result<Certificate, Fault> {
         let operations = self.oracle(i, w, work, plane)?;
         if self.exact() {
             return Ok(Certificate::exact(self.value(i, plane, w, work), operations));
@@ -279,38 +295,18 @@ impl Problem for GraphProblem {
         Ok(Certificate { lower, upper, proven: report.exact, operations })
     }
 
-    fn load<'a>(
-        &self,
-        _i: usize,
-        _w: &[f64],
-        _blocks: &GraphBlocks,
-        _planes: impl Iterator<Item = &'a GraphPlane>,
-        _work: &mut GraphWork,
-    ) {
-    }
-
-    fn value(&self, _i: usize, plane: &GraphPlane, w: &[f64], _work: &GraphWork) -> f64 {
+    fn value(&self, _i: usize, plane: &GraphPlane, w: &[f64], _work: &Work) -> f64 {
         let p = self.p();
         let blocks = self.in_mask(plane.mask).zip(plane.sums.chunks_exact(p));
         blocks.map(|(k, sums)| dot(sums, &w[k * p..(k + 1) * p])).sum::<f64>() + plane.offset
     }
 
-    fn direction(
-        &self,
-        i: usize,
-        blocks: &GraphBlocks,
-        plane: &GraphPlane,
-        w: &[f64],
-        _work: &mut GraphWork,
-    ) -> Direction {
-        let (p, d) = (self.p(), self.dim());
-        let mix = &blocks.sums[i * d..(i + 1) * d];
-        let mut stored = plane.sums.chunks_exact(p);
+    fn direction(&self, i: usize, blocks: &Blocks, plane: &GraphPlane, w: &[f64], _work: &mut Work) -> Direction {
+        let mix = &blocks.sums[i * self.dim()..(i + 1) * self.dim()];
         let (mut gain, mut squared) = (0.0, 0.0);
-        for k in self.in_mask(plane.mask | blocks.masks[i]) {
-            let (mix, w) = (&mix[k * p..(k + 1) * p], &w[k * p..(k + 1) * p]);
-            let in_plane = plane.mask >> (k % 64) & 1 == 1;
-            let (with_w, size) = match if in_plane { stored.next() } else { None } {
+        for (range, sums) in self.stored(plane, blocks.masks[i]) {
+            let (mix, w) = (&mix[range.clone()], &w[range]);
+            let (with_w, size) = match sums {
                 Some(sums) => mix_products(mix, sums, w),
                 None => (-dot(mix, w), norm2(mix)),
             };
@@ -324,20 +320,15 @@ impl Problem for GraphProblem {
     fn advance(
         &self,
         i: usize,
-        blocks: &mut GraphBlocks,
+        blocks: &mut Blocks,
         plane: &GraphPlane,
         gamma: f64,
-        _work: &mut GraphWork,
+        _work: &mut Work,
         sink: &mut Sink<'_>,
     ) {
-        let (p, d) = (self.p(), self.dim());
-        let mix = &mut blocks.sums[i * d..(i + 1) * d];
-        let mut stored = plane.sums.chunks_exact(p);
-        for k in self.in_mask(plane.mask | blocks.masks[i]) {
-            let range = k * p..(k + 1) * p;
+        let mix = &mut blocks.sums[i * self.dim()..(i + 1) * self.dim()];
+        for (range, sums) in self.stored(plane, blocks.masks[i]) {
             let mix = &mut mix[range.clone()];
-            let in_plane = plane.mask >> (k % 64) & 1 == 1;
-            let sums = if in_plane { stored.next() } else { None };
             if let Some((average, factor)) = &mut sink.average {
                 let target = &mut average[range.clone()];
                 add_scaled(target, -*factor * gamma, mix);
@@ -359,7 +350,7 @@ impl Problem for GraphProblem {
         blocks.offsets[i] += gamma * (plane.offset - blocks.offsets[i]);
     }
 
-    fn add_block(&self, i: usize, blocks: &GraphBlocks, scale: f64, out: &mut [f64]) -> f64 {
+    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
         let (p, d) = (self.p(), self.dim());
         for k in self.in_mask(blocks.masks[i]) {
             add_scaled(&mut out[k * p..(k + 1) * p], scale, &blocks.sums[i * d + k * p..i * d + (k + 1) * p]);
@@ -383,11 +374,11 @@ impl Problem for GraphProblem {
         plane.offset
     }
 
-    fn product(&self, _i: usize, p: &GraphPlane, q: &GraphPlane, _work: &mut GraphWork) -> f64 {
+    fn product(&self, _i: usize, p: &GraphPlane, q: &GraphPlane, _work: &mut Work) -> f64 {
         let mut sum = 0.0;
         let (mut at_p, mut at_q) = (0, 0);
         for k in self.in_mask(p.mask | q.mask) {
-            let (in_p, in_q) = (p.mask >> (k % 64) & 1 == 1, q.mask >> (k % 64) & 1 == 1);
+            let (in_p, in_q) = (is_in(p.mask, k), is_in(q.mask, k));
             if in_p && in_q {
                 sum += dot(&p.sums[at_p..at_p + self.p()], &q.sums[at_q..at_q + self.p()]);
             }
@@ -397,7 +388,7 @@ impl Problem for GraphProblem {
         sum
     }
 
-    fn prefetch(&self, i: usize, blocks: &GraphBlocks, work: &mut GraphWork) {
+    fn prefetch(&self, i: usize, blocks: &Blocks, work: &mut Work) {
         if self.blocks == 1 {
             work.ahead = self.data.places_of(i);
             prefetch(&blocks.sums[i * self.dim()..(i + 1) * self.dim()]);

@@ -1,6 +1,6 @@
-//! Term i and w → label costs, the labelling that α-expansion finds for them, and its plane.
+//! Label costs of a term at w, the labelling that α-expansion finds for them, and its plane.
 
-use super::{GraphPlane, GraphProblem, GraphWork};
+use super::{GraphPlane, GraphProblem, Work};
 use crate::oracle::expansion::{Potts, Start};
 
 impl GraphProblem {
@@ -40,7 +40,7 @@ impl GraphProblem {
         &self,
         i: usize,
         known: impl Iterator<Item = &'a GraphPlane>,
-        work: &mut GraphWork,
+        work: &mut Work,
     ) -> (u32, u64) {
         let energy = self.potts(i, &work.scores);
         let sum = (energy.topology.num_nodes() + energy.topology.arcs().len() / 2) as u64;

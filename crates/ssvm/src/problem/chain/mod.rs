@@ -4,10 +4,11 @@
 //! w is laid out [pixel][letter], then [previous][next], both in rows of 28 (26 letters padded to whole vectors), so
 //! one sweep over the on-pixels of a position gives all its letter scores.
 
+mod labelling;
+
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
+use self::labelling::{Labelling, agreement, differing, join_letters, ones, pair, wrong_pairs};
 use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, vectors};
 use crate::data::letters::{LETTERS, LetterData, PIXELS, WEIGHTS};
 use crate::linalg::{accumulate_rows, chain_advance, chain_direction, chain_maxima, prefetch, scatter_rows};
@@ -51,11 +52,8 @@ pub struct ChainProblem {
     on: Vec<u32>,
 }
 
-/// One labelling of a word.
-pub type Labelling = SmallVec<[u8; 16]>;
-
 /// All φ^i without the factor 1/n.
-pub struct ChainBlocks {
+pub struct Blocks {
     /// Per position: label marginals minus the truth.
     unary: Vec<Scores>,
     /// Per position: the letters of the truth and of marginals that may not be 0, a bit each.
@@ -67,7 +65,7 @@ pub struct ChainBlocks {
 }
 
 /// Scores of the loaded word and the direction last asked for.
-pub struct ChainWork {
+pub struct Work {
     /// Loss-augmented unary scores per position.
     scores: Vec<Scores>,
     /// Letters that are scored, per position.
@@ -103,8 +101,14 @@ impl ChainProblem {
         &self.data.labels[self.data.range(i)]
     }
 
-    /// Scores of [`ChainWork::letters`]. Where that is the truth's letter alone, its score does not matter.
-    fn score(&self, i: usize, w: &[f64], work: &mut ChainWork) {
+    /// The part of the letters that are wrong.
+    fn loss(&self, i: usize, plane: &[u8]) -> f64 {
+        let truth = self.truth(i);
+        plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count() as f64 / truth.len() as f64
+    }
+
+    /// Scores of [`Work::letters`]. Where that is the truth's letter alone, its score does not matter.
+    fn score(&self, i: usize, w: &[f64], work: &mut Work) {
         let range = self.data.range(i);
         let loss = 1.0 / range.len() as f64;
         for (l, at) in range.enumerate() {
@@ -119,30 +123,18 @@ impl ChainProblem {
     }
 }
 
-/// Adds the letters of a labelling to those of each position.
-#[inline(always)]
-fn join_letters(letters: &mut [u32], labels: &[u8]) {
-    for (letters, k) in letters.iter_mut().zip(labels) {
-        *letters |= 1 << k;
-    }
-}
-
 /// Loss-augmented score of a labelling of the loaded word.
 #[inline(always)]
-fn labelling_score(labels: &[u8], w: &[f64], work: &ChainWork) -> f64 {
+fn labelling_score(labels: &[u8], w: &[f64], work: &Work) -> f64 {
     let unary: f64 = labels.iter().zip(&work.scores).map(|(k, scores)| scores[usize::from(*k)]).sum();
-    let pairs: f64 = labels.windows(2).map(|two| w[TRANSITIONS + pair(two[0], two[1])]).sum();
+    let pairs: f64 = labels.windows(2).map(|two| w[TRANSITIONS + pair(two)]).sum();
     unary + pairs
-}
-
-fn pair(previous: u8, next: u8) -> usize {
-    usize::from(previous) * ROW + usize::from(next)
 }
 
 impl Problem for ChainProblem {
     type Plane = Labelling;
-    type Blocks = ChainBlocks;
-    type Work = ChainWork;
+    type Blocks = Blocks;
+    type Work = Work;
 
     fn family(&self) -> &'static Family {
         &CHAIN
@@ -171,8 +163,8 @@ impl Problem for ChainProblem {
         vectors(COPIES, self.dim()).saturating_add(positions).saturating_add(vectors(self.terms(), 4))
     }
 
-    fn blocks(&self) -> ChainBlocks {
-        ChainBlocks {
+    fn blocks(&self) -> Blocks {
+        Blocks {
             unary: vec![[0.0; ROW]; self.data.labels.len()],
             letters: self.data.labels.iter().map(|k| 1 << k).collect(),
             pairs: vec![Vec::new(); self.terms()],
@@ -180,9 +172,9 @@ impl Problem for ChainProblem {
         }
     }
 
-    fn work(&self) -> ChainWork {
+    fn work(&self) -> Work {
         let longest = (0..self.terms()).map(|i| self.data.range(i).len()).max().unwrap_or(0);
-        ChainWork {
+        Work {
             scores: vec![[0.0; ROW]; longest],
             letters: vec![0; longest],
             best: vec![[0.0; ROW]; longest],
@@ -196,7 +188,7 @@ impl Problem for ChainProblem {
     }
 
     /// Viterbi. Ties: lowest last letter, then lowest previous letter at each step back.
-    fn oracle(&self, i: usize, w: &[f64], work: &mut ChainWork, plane: &mut Labelling) -> Result<u64, Fault> {
+    fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut Labelling) -> Result<u64, Fault> {
         work.letters[..self.data.range(i).len()].fill(ALL);
         self.score(i, w, work);
         let transitions = &w[TRANSITIONS..];
@@ -236,9 +228,9 @@ impl Problem for ChainProblem {
         &self,
         i: usize,
         w: &[f64],
-        blocks: &ChainBlocks,
+        blocks: &Blocks,
         planes: impl Iterator<Item = &'a Labelling>,
-        work: &mut ChainWork,
+        work: &mut Work,
     ) {
         let known = &blocks.letters[self.data.range(i)];
         work.letters[..known.len()].copy_from_slice(known);
@@ -248,19 +240,12 @@ impl Problem for ChainProblem {
         self.score(i, w, work);
     }
 
-    fn value(&self, _i: usize, plane: &Labelling, w: &[f64], work: &ChainWork) -> f64 {
+    fn value(&self, _i: usize, plane: &Labelling, w: &[f64], work: &Work) -> f64 {
         // The truth is exactly the zero plane.
         (labelling_score(plane, w, work) - work.truth) * self.inverse_n()
     }
 
-    fn direction(
-        &self,
-        i: usize,
-        blocks: &ChainBlocks,
-        plane: &Labelling,
-        w: &[f64],
-        work: &mut ChainWork,
-    ) -> Direction {
+    fn direction(&self, i: usize, blocks: &Blocks, plane: &Labelling, w: &[f64], work: &mut Work) -> Direction {
         let range = self.data.range(i);
         let truth = self.truth(i);
         let transitions = &w[TRANSITIONS..];
@@ -278,20 +263,16 @@ impl Problem for ChainProblem {
             &self.data.pixels[range.clone()],
             &mut work.delta,
         );
-        let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
         work.touched.clear();
         for (at, count) in &blocks.pairs[i] {
             work.pair_delta[usize::from(*at)] = -count;
             work.touched.push(*at);
         }
         // The truth's own transitions are counted so that a pair shared with it cancels exactly.
-        for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
-            let [hat, truth] = [hat, truth].map(|two| pair(two[0], two[1]));
-            if hat != truth {
-                for (at, change) in [(hat, 1.0), (truth, -1.0)] {
-                    work.pair_delta[at] += change;
-                    work.touched.push(at as u16);
-                }
+        for [hat, truth] in wrong_pairs(plane, truth) {
+            for (at, change) in [(pair(hat), 1.0), (pair(truth), -1.0)] {
+                work.pair_delta[at] += change;
+                work.touched.push(at as u16);
             }
         }
         work.pair_changes.clear();
@@ -306,24 +287,23 @@ impl Problem for ChainProblem {
         Direction {
             gain: gain * inverse_n,
             norm2: norm2 * inverse_n * inverse_n,
-            offset: (wrong as f64 / range.len() as f64 - blocks.loss[i]) * inverse_n,
+            offset: (self.loss(i, plane) - blocks.loss[i]) * inverse_n,
         }
     }
 
     fn advance(
         &self,
         i: usize,
-        blocks: &mut ChainBlocks,
+        blocks: &mut Blocks,
         plane: &Labelling,
         gamma: f64,
-        work: &mut ChainWork,
+        work: &mut Work,
         sink: &mut Sink<'_>,
     ) {
         let range = self.data.range(i);
         let inverse_n = self.inverse_n();
         let truth = self.truth(i);
-        let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
-        blocks.loss[i] += gamma * (wrong as f64 / range.len() as f64 - blocks.loss[i]);
+        blocks.loss[i] += gamma * (self.loss(i, plane) - blocks.loss[i]);
         for (l, at) in range.enumerate() {
             let letters = work.contested[l];
             if letters == 0 {
@@ -361,7 +341,7 @@ impl Problem for ChainProblem {
         pairs.retain(|(_, count)| *count != 0.0);
     }
 
-    fn add_block(&self, i: usize, blocks: &ChainBlocks, scale: f64, out: &mut [f64]) -> f64 {
+    fn add_block(&self, i: usize, blocks: &Blocks, scale: f64, out: &mut [f64]) -> f64 {
         let scale = scale * self.inverse_n();
         for at in self.data.range(i).filter(|at| !blocks.letters[*at].is_power_of_two()) {
             scatter_rows(out, self.data.pixels[at], blocks.letters[at], &blocks.unary[at], scale);
@@ -375,22 +355,17 @@ impl Problem for ChainProblem {
     fn add_plane(&self, i: usize, plane: &Labelling, scale: f64, out: &mut [f64]) -> f64 {
         let scale = scale * self.inverse_n();
         let truth = self.truth(i);
-        let range = self.data.range(i);
-        let mut wrong = 0;
-        for (l, at) in range.clone().enumerate() {
-            if plane[l] != truth[l] {
-                let mut changes = [0.0; ROW];
-                changes[usize::from(plane[l])] = 1.0;
-                changes[usize::from(truth[l])] = -1.0;
-                scatter_rows(out, self.data.pixels[at], 1 << plane[l] | 1 << truth[l], &changes, scale);
-                wrong += 1;
-            }
+        for (l, at) in self.data.range(i).enumerate().filter(|(l, _)| plane[*l] != truth[*l]) {
+            let mut changes = [0.0; ROW];
+            changes[usize::from(plane[l])] = 1.0;
+            changes[usize::from(truth[l])] = -1.0;
+            scatter_rows(out, self.data.pixels[at], 1 << plane[l] | 1 << truth[l], &changes, scale);
         }
         for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
-            out[TRANSITIONS + pair(hat[0], hat[1])] += scale;
-            out[TRANSITIONS + pair(truth[0], truth[1])] -= scale;
+            out[TRANSITIONS + pair(hat)] += scale;
+            out[TRANSITIONS + pair(truth)] -= scale;
         }
-        f64::from(wrong) / range.len() as f64 * self.inverse_n()
+        self.offset(i, plane)
     }
 
     fn product_ops(&self, i: usize) -> u64 {
@@ -398,13 +373,11 @@ impl Problem for ChainProblem {
     }
 
     fn offset(&self, i: usize, plane: &Labelling) -> f64 {
-        let truth = self.truth(i);
-        let wrong = plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count();
-        wrong as f64 / truth.len() as f64 * self.inverse_n()
+        self.loss(i, plane) * self.inverse_n()
     }
 
     /// Pixels are on or off: two letters have as large a product as they have pixels in common.
-    fn product(&self, i: usize, p: &Labelling, q: &Labelling, _work: &mut ChainWork) -> f64 {
+    fn product(&self, i: usize, p: &Labelling, q: &Labelling, _work: &mut Work) -> f64 {
         let truth = self.truth(i);
         let pixels = &self.data.pixels[self.data.range(i)];
         let mut sum = 0;
@@ -417,8 +390,8 @@ impl Problem for ChainProblem {
                 }
             }
         }
-        for (a, truth_a) in p.windows(2).zip(truth.windows(2)).filter(|(a, truth)| a != truth) {
-            for (b, truth_b) in q.windows(2).zip(truth.windows(2)).filter(|(b, truth)| b != truth) {
+        for [a, truth_a] in wrong_pairs(p, truth) {
+            for [b, truth_b] in wrong_pairs(q, truth) {
                 sum += agreement(&a, &truth_a, &b, &truth_b);
             }
         }
@@ -434,7 +407,7 @@ impl Problem for ChainProblem {
         i: usize,
         w: &[f64],
         planes: impl Iterator<Item = &'a Labelling> + Clone,
-        work: &mut ChainWork,
+        work: &mut Work,
         values: &mut Vec<f64>,
     ) {
         for (letters, truth) in work.letters.iter_mut().zip(self.truth(i)) {
@@ -451,7 +424,7 @@ impl Problem for ChainProblem {
         &self,
         i: usize,
         planes: impl Iterator<Item = (f64, &'a Labelling)>,
-        work: &mut ChainWork,
+        work: &mut Work,
         sink: &mut Sink<'_>,
     ) -> f64 {
         let range = self.data.range(i);
@@ -472,13 +445,11 @@ impl Problem for ChainProblem {
                 work.contested[l] |= 1 << plane[l];
                 count += 1;
             }
-            for (hat, truth) in plane.windows(2).zip(truth.windows(2)) {
-                if hat != truth {
-                    sink.each(|target, scale| {
-                        target[TRANSITIONS + pair(hat[0], hat[1])] += scale * inverse_n * c;
-                        target[TRANSITIONS + pair(truth[0], truth[1])] -= scale * inverse_n * c;
-                    });
-                }
+            for [hat, truth] in wrong_pairs(plane, truth) {
+                sink.each(|target, scale| {
+                    target[TRANSITIONS + pair(hat)] += scale * inverse_n * c;
+                    target[TRANSITIONS + pair(truth)] -= scale * inverse_n * c;
+                });
             }
             offset += c * f64::from(count) / range.len() as f64 * inverse_n;
         }
@@ -489,7 +460,7 @@ impl Problem for ChainProblem {
         offset
     }
 
-    fn approach(&self, i: usize, blocks: &ChainBlocks) {
+    fn approach(&self, i: usize, blocks: &Blocks) {
         let range = self.data.range(i);
         prefetch(&self.data.pixels[range.clone()]);
         prefetch(&self.data.labels[range.clone()]);
@@ -497,7 +468,7 @@ impl Problem for ChainProblem {
         prefetch(&blocks.pairs[i..=i]);
     }
 
-    fn prefetch(&self, i: usize, blocks: &ChainBlocks, _work: &mut ChainWork) {
+    fn prefetch(&self, i: usize, blocks: &Blocks, _work: &mut Work) {
         for at in self.data.range(i).filter(|at| !blocks.letters[*at].is_power_of_two()) {
             prefetch(&blocks.unary[at]);
         }
@@ -514,29 +485,4 @@ impl Problem for ChainProblem {
         let pairs = (0..LETTERS).flat_map(|a| (0..LETTERS).map(move |b| w[TRANSITIONS + a * ROW + b]));
         unary.chain(pairs).collect()
     }
-}
-
-/// ⟨e_a − e_x, e_b − e_y⟩.
-fn agreement<T: PartialEq>(a: &T, x: &T, b: &T, y: &T) -> i64 {
-    let same = |one: &T, other: &T| i64::from(one == other);
-    same(a, b) + same(x, y) - same(a, y) - same(x, b)
-}
-
-/// Bit l: position l is labelled otherwise than the truth. Positions from 63 on share the last bit.
-fn differing(plane: &[u8], truth: &[u8]) -> u64 {
-    let bits = plane.iter().zip(truth).enumerate().map(|(l, (hat, truth))| u64::from(hat != truth) << l.min(63));
-    bits.fold(0, |all, bit| all | bit)
-}
-
-/// The positions of these bits in a word of this length.
-fn ones(bits: u64, length: usize) -> impl Iterator<Item = usize> {
-    let long = if bits >> 63 == 1 { 64..length } else { 0..0 };
-    let mut left = bits;
-    std::iter::from_fn(move || {
-        let l = left.trailing_zeros();
-        left &= left.wrapping_sub(1);
-        (l < 64).then_some(l as usize)
-    })
-    .take_while(move |l| *l < length)
-    .chain(long)
 }

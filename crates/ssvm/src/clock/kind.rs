@@ -1,0 +1,149 @@
+//! What a second is: wall time, CPU time, or the virtual clock's count of operations.
+
+use serde::{Deserialize, Serialize};
+
+use super::stopwatch::Stopwatch;
+use crate::error::{Error, Result};
+use crate::nearest;
+
+/// Length of one unit of the virtual clock, in nanoseconds.
+pub const UNIT_NS: f64 = 0.25;
+/// Fixed cost of any step, in units.
+pub(super) const STEP_UNITS: u64 = 100;
+
+/// One of the clocks.
+///
+/// ```
+/// use ssvm::ClockKind;
+///
+/// let clock: ClockKind = "virtual".parse()?;
+/// assert!(clock == ClockKind::VIRTUAL && clock.repeatable());
+/// assert!("virtul".parse::<ClockKind>().unwrap_err().to_string().contains("did you mean `virtual`?"));
+/// # Ok::<(), ssvm::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
+pub struct ClockKind(Kind);
+
+// In the order of their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Kind {
+    Cpu,
+    Virtual,
+    #[default]
+    Wall,
+}
+
+impl ClockKind {
+    /// Monotonic wall time, from the CPU's time-stamp counter.
+    pub const WALL: Self = Self(Kind::Wall);
+    /// CPU time of the solver's thread and of those that help it.
+    pub const CPU: Self = Self(Kind::Cpu);
+    /// A deterministic cost model in place of time: the same seed gives the same bits on any machine.
+    ///
+    /// One unit is one multiply–add of a product, [`UNIT_NS`] long. An exact step costs the operations its oracle reports
+    /// plus two plane products; an approximate step costs |W_i| + 2 plane products; both add 100 units. The calls of a
+    /// batch cost what the longest of its lanes does, whatever threads there are, and each of its steps three products.
+    pub const VIRTUAL: Self = Self(Kind::Virtual);
+    /// All clocks.
+    pub const ALL: [Self; 3] = [Self::WALL, Self::CPU, Self::VIRTUAL];
+
+    /// The name on the command line, in configs and in result files.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Cpu => "cpu",
+            Kind::Virtual => "virtual",
+            Kind::Wall => "wall",
+        }
+    }
+
+    /// What it measures, for help texts.
+    pub fn about(self) -> &'static str {
+        match self.0 {
+            Kind::Cpu => "CPU time of the solver's threads",
+            Kind::Virtual => "a cost model that counts operations: the same bits on every machine",
+            Kind::Wall => "monotonic wall time",
+        }
+    }
+
+    /// Whether the same run gives the same times on every machine.
+    pub fn repeatable(self) -> bool {
+        self == Self::VIRTUAL
+    }
+
+    /// `wall, cpu, virtual`.
+    pub fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+
+    /// Solver time so far, ns.
+    pub(super) fn now_ns(self, watch: &Stopwatch) -> f64 {
+        match self.0 {
+            Kind::Cpu => watch.cpu_ns(),
+            Kind::Virtual => watch.units as f64 * UNIT_NS,
+            Kind::Wall => watch.wall_ns(),
+        }
+    }
+
+    /// Time inside exact oracle calls so far, ns.
+    pub(super) fn oracle_ns(self, watch: &Stopwatch) -> f64 {
+        match self.0 {
+            // What helpers took, and the wall time inside the calls times the CPU's part of all wall time: a CPU clock
+            // read would cost as much as a fast oracle.
+            Kind::Cpu => {
+                let share = (watch.own_cpu_ns() / watch.wall_ns().max(1e-3)).min(1.0);
+                watch.oracle_wall_ns() * share + watch.helped_ns as f64
+            }
+            Kind::Virtual => watch.oracle_units as f64 * UNIT_NS,
+            Kind::Wall => watch.oracle_wall_ns(),
+        }
+    }
+
+    /// [`ClockKind::oracle_ns`], but never less than it was: what an oracle cost other than 1 multiplies.
+    pub(super) fn charged_ns(self, watch: &Stopwatch) -> f64 {
+        match self.0 {
+            // The CPU's part of wall time goes up and down, and wall time holds what others did: each call is asked.
+            Kind::Cpu => (watch.oracle_cpu_ns + watch.helped_ns) as f64,
+            _ => self.oracle_ns(watch),
+        }
+    }
+
+    /// Whether the CPU clock must be read before and after each exact call when the oracle cost is not 1.
+    pub(super) fn asks_each_call(self) -> bool {
+        self == Self::CPU
+    }
+
+    /// The time stamp and the operation count at which `left_ns` from now will be over, so that every step can ask
+    /// cheaply; `u64::MAX` where this clock cannot tell, and is asked every millisecond instead.
+    pub(super) fn deadline(self, left_ns: f64, watch: &Stopwatch) -> (u64, u64) {
+        // A float too large for the cast saturates: never.
+        match self.0 {
+            Kind::Cpu => (u64::MAX, u64::MAX),
+            Kind::Virtual => (u64::MAX, watch.units.saturating_add((left_ns.max(0.0) / UNIT_NS).ceil() as u64)),
+            Kind::Wall => (watch.stamp().saturating_add(watch.to_stamps(left_ns)), u64::MAX),
+        }
+    }
+}
+
+impl std::str::FromStr for ClockKind {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|clock| clock.name() == text).ok_or_else(|| {
+            let near = nearest(text, Self::ALL.map(Self::name));
+            Error::invalid(format!("unknown clock '{text}'; known: {}{near}", Self::names()))
+        })
+    }
+}
+
+impl TryFrom<String> for ClockKind {
+    type Error = Error;
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<ClockKind> for &str {
+    fn from(clock: ClockKind) -> Self {
+        clock.name()
+    }
+}
