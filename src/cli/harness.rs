@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::dataset::{self, Bind, DatasetInfo, DatasetRow, DatasetTable, Described, Loaded, Request};
+use crate::dataset::{self, Bind, DatasetInfo, DatasetName, DatasetRow, DatasetTable, Described, Loaded, Request};
 use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::store::identity::program_version;
@@ -114,7 +114,7 @@ impl<S: SolverTable, D: DatasetTable> Catalog for Harness<S, D> {
     }
 
     fn problem_version(&self, dataset: &str) -> Result<Option<String>> {
-        version_of(&self.own_datasets, dataset.split(':').next().unwrap_or_default())
+        version_of(&self.own_datasets, DatasetName::from(dataset).head)
     }
 
     fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>> {
@@ -134,6 +134,6 @@ impl<S, D> Harness<S, D> {
     fn unknown(&self, request: &Request<'_>) -> Error {
         let near = nearest(request.head(), self.dataset_infos.iter().map(|info| info.name));
         let known: Vec<String> = self.dataset_infos.iter().map(DatasetInfo::usage).collect();
-        Error::invalid(format!("unknown data set '{}'{near}; known: {}", request.name, known.join(", ")))
+        dataset::Error::Unknown { name: request.name.to_owned(), near, known: known.join(", ") }.into()
     }
 }

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, EntryType, PaxExtensions};
 
@@ -126,6 +126,14 @@ pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<
         return Err(damaged(source, "it ends after the name of an entry"));
     }
     Ok(count)
+}
+
+/// The names in a path from the last to the first.
+pub(super) fn names(path: &Path) -> impl Iterator<Item = &str> {
+    path.components().rev().filter_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    })
 }
 
 /// Files below a folder, at most four levels deep, sorted. A folder is visited once, whatever links lead to it.

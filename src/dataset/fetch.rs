@@ -59,7 +59,7 @@ pub fn fetch(
         return Ok(Outcome::Elsewhere(place));
     }
     let outcome = download(file.url, &target, file.expected, MAX_DOWNLOAD, progress, pause)?;
-    if file.unpack && dir.locate(set).is_none() {
+    if set.below.is_some() && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
         dir.require(set).map_err(|_| {
             Error::file(

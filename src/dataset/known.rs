@@ -5,7 +5,7 @@
 //! `find DIR -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints it.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -65,10 +65,7 @@ impl FileList {
         archive::each_file(source, |entry| {
             let Some(name) = self.name(&entry.path) else { return Ok(()) };
             let mut hash = Sha256::new();
-            entry.content(|block| {
-                hash.update(block);
-                Ok(())
-            })?;
+            entry.content(|block| Ok(hash.update(block)))?;
             found.insert(name, files::hex(&hash.finalize()));
             Ok(())
         })?;
@@ -78,10 +75,7 @@ impl FileList {
 
     /// The path of a file in the list, if it counts: the top folder may be missing, as in a folder, or lie deeper.
     fn name(&self, path: &Path) -> Option<String> {
-        let mut parts = path.components().rev().filter_map(|part| match part {
-            Component::Normal(part) => part.to_str(),
-            _ => None,
-        });
+        let mut parts = archive::names(path);
         let (file, folder, above) = (parts.next()?, parts.next()?, parts.next());
         let counts = self.parts.iter().any(|(part, ending)| *part == folder && file.ends_with(ending));
         let inside = above.is_none_or(|above| above == self.top);
@@ -94,26 +88,19 @@ impl FileList {
 pub struct KnownFile {
     /// Where it belongs, relative to the data folder.
     pub path: &'static str,
-    /// Official address.
     pub url: &'static str,
-    /// Its content.
     pub expected: Expected<'static>,
-    /// Whether its archive must be unpacked beside it before use.
-    pub unpack: bool,
 }
 
 /// A public data set.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownSet {
-    /// Name on the command line.
     pub name: &'static str,
-    /// Examples used for training.
+    /// Examples used for training; 0 when unknown.
     pub examples: usize,
-    /// Size of the download, roughly.
+    /// Of the download, roughly.
     pub size: &'static str,
-    /// Licence or terms.
     pub terms: &'static str,
-    /// Page of the authors.
     pub page: &'static str,
     /// Files, the one that training needs first.
     pub files: &'static [KnownFile],
@@ -121,14 +108,13 @@ pub struct KnownSet {
     pub alternatives: &'static [&'static str],
     /// What a folder must hold to be the unpacked set.
     pub inside: &'static [&'static str],
-    /// A folder, and the file below it that training reads, when an archive has to be unpacked first.
+    /// A folder, and the file below it that training reads, when the archive has to be unpacked there first.
     pub below: Option<(&'static str, &'static str)>,
 }
 
 /// The folder data sets are looked for in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDir {
-    /// The folder.
     pub path: PathBuf,
     /// What decided on it, for messages.
     pub chosen_by: &'static str,
@@ -202,7 +188,6 @@ impl DataDir {
 /// What a comparison of checksums found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// The content is the known one.
     Known,
     /// The file is the one recorded at its first download.
     Recorded,

@@ -140,12 +140,8 @@ impl FreeMemory {
 
 /// Fails when fewer than `needed` bytes are free; the message begins with `what`.
 pub fn require_memory(needed: u64, what: &str) -> Result<()> {
-    match available_memory().filter(|there| needed > *there) {
-        Some(there) => Err(Error::invalid(format!(
-            "{what} about {} of memory, and {} is free; use a smaller data set, or a machine with more",
-            bytes(needed),
-            bytes(there)
-        ))),
+    match available_memory().filter(|free| needed > *free) {
+        Some(free) => Err(super::Error::Memory { what: what.to_owned(), needed, free }.into()),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 //! files, [`fetch`] downloads them, [`prepare`] turns images into graph files, [`program`] runs oracles that are programs.
 
 pub mod archive;
+mod error;
 pub mod fetch;
 pub mod horseseg;
 pub mod image;
@@ -22,9 +23,11 @@ mod text;
 pub mod twin;
 mod usps;
 
+pub use error::{ArgumentError, Error};
 pub use known::DataDir;
 pub use table::{
-    Argument, Bind, DatasetInfo, DatasetRow, DatasetTable, Described, Description, Loaded, Request, Standard,
+    Argument, Bind, DatasetInfo, DatasetName, DatasetRow, DatasetTable, Described, Description, Loaded, Request,
+    Standard,
 };
 
 use std::sync::Arc;

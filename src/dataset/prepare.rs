@@ -73,22 +73,22 @@ pub fn cache_dir() -> Result<PathBuf> {
     absolute("XDG_CACHE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".cache")))
         .map(|cache| cache.join("ssvm-bench"))
-        .ok_or_else(|| Error::invalid("no cache folder: set $XDG_CACHE_HOME to an absolute path"))
+        .ok_or_else(|| super::Error::NoCacheFolder.into())
 }
 
 /// Fails when a parameter that users can set is out of its range.
 pub fn check_params(params: &SlicParams) -> Result<()> {
     let SlicParams { superpixels, compactness, rounds } = *params;
-    if !(1..=100_000).contains(&superpixels) {
-        return Err(Error::invalid(format!("superpixels must be 1 to 100000, not {superpixels}")));
-    }
-    if !(compactness.is_finite() && compactness > 0.0) {
-        return Err(Error::invalid(format!("compactness must be positive, not {compactness}")));
-    }
-    if !(1..=1000).contains(&rounds) {
-        return Err(Error::invalid(format!("rounds must be 1 to 1000, not {rounds}")));
-    }
-    Ok(())
+    let (what, expected, value) = if !(1..=100_000).contains(&superpixels) {
+        ("superpixels", "1 to 100000", superpixels.to_string())
+    } else if !(compactness.is_finite() && compactness > 0.0) {
+        ("compactness", "positive", compactness.to_string())
+    } else if !(1..=1000).contains(&rounds) {
+        ("rounds", "1 to 1000", rounds.to_string())
+    } else {
+        return Ok(());
+    };
+    Err(super::Error::Setting { what, expected, value }.into())
 }
 
 /// Where the prepared file of a set is or will be, from the checksum of its source and the recipe.
@@ -144,7 +144,7 @@ pub fn example(set: ImageSet, data: &DataDir, index: usize) -> Result<(String, P
     let pairs: Vec<Pair> = set.pairs(&source)?.into_iter().filter(|pair| set.excluded(&pair.name).is_none()).collect();
     let Some(pair) = pairs.get(index) else {
         let last = pairs.len().saturating_sub(1);
-        return Err(Error::invalid(format!("{} has the examples 0 to {last}, not {index}", set.name())));
+        return Err(super::Error::NoSuchExample { set: set.name(), last, index }.into());
     };
     let (picture, truth) = set.decode(pair).map_err(|message| Error::file(&source, message))?;
     Ok((pair.name.clone(), picture, truth))
@@ -177,7 +177,7 @@ fn build(
         node_offsets: vec![0],
         edge_offsets: vec![0],
         label_pixels: Some(Vec::new()),
-        meta: Some(serde_json::to_string(&meta).map_err(|e| Error::invalid(e.to_string()))?),
+        meta: Some(serde_json::to_string(&meta).map_err(|e| Error::file(source, e.to_string()))?),
         ..RawGraph::default()
     };
     let done = AtomicUsize::new(0);

@@ -43,31 +43,24 @@ pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String
         number += 1;
         buffer.clear();
         let read = reader.by_ref().take(LONGEST_LINE.min(most - total) + 1).read_until(b'\n', &mut buffer);
+        let wrong = |message: String| Error::line(path, number, message);
         let length = read.map_err(|error| {
-            Error::line(
-                path,
-                number,
-                format!("cannot be read ({error}); the file is damaged or cut short: fetch it again"),
-            )
+            wrong(format!("cannot be read ({error}); the file is damaged or cut short: fetch it again"))
         })?;
         if length == 0 {
             return Ok(());
         }
         total += length as u64;
         if total > most {
-            let message = format!("unpacks to more than {} MiB, far more than its size: not a data file", most >> 20);
-            return Err(Error::line(path, number, message));
+            let most = most >> 20;
+            return Err(wrong(format!("unpacks to more than {most} MiB, far more than its size: not a data file")));
         }
         if length as u64 > LONGEST_LINE {
-            return Err(Error::line(
-                path,
-                number,
-                format!("line longer than {} MiB: not a data file", LONGEST_LINE >> 20),
-            ));
+            return Err(wrong(format!("line longer than {} MiB: not a data file", LONGEST_LINE >> 20)));
         }
-        let line = std::str::from_utf8(&buffer)
-            .map_err(|_| Error::line(path, number, "is not text (invalid UTF-8): not a data file"))?;
-        each(number, line.trim_end_matches(['\n', '\r'])).map_err(|message| Error::line(path, number, message))?;
+        let line = std::str::from_utf8(&buffer);
+        let line = line.map_err(|_| wrong("is not text (invalid UTF-8): not a data file".into()))?;
+        each(number, line.trim_end_matches(['\n', '\r'])).map_err(wrong)?;
     }
 }
 
@@ -75,6 +68,11 @@ pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String
 pub fn number(text: &str, what: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("{what} '{}' is not a number", shorten(text)))?;
     if value.is_finite() { Ok(value) } else { Err(format!("{what} is {value}; all values must be finite")) }
+}
+
+/// A whole number.
+pub fn whole<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{what} '{}' is not a whole number", shorten(text)))
 }
 
 /// At most forty characters, for messages.

@@ -8,11 +8,10 @@ use super::handshake::Handshake;
 use super::plane::Plane;
 use super::pool::{Launch, Pipe, Pool};
 use super::protocol::{Answer, Question};
-use crate::error::{Error, Result};
+use crate::Result;
 use ssvm::linalg::{add_scaled, dot, norm2};
 use ssvm::problem::{Away, Certificate, Direction, Family, Fault, Problem, Sink};
 
-/// The family.
 pub const PROGRAM: Family =
     Family { name: "program", oracle_seconds: |size| 1e-4 + 1e-8 * size.d as f64, ..Family::OTHER };
 
@@ -63,19 +62,19 @@ pub struct ProgramWork {
 impl ProgramProblem {
     /// Starts the program; λ is its own, or 1/n, unless given.
     pub fn open(launch: Launch, lambda: Option<f64>) -> Result<Self> {
-        let pool = Pool::open(launch).map_err(Error::invalid)?;
-        let Handshake { n, lambda: default, truth_is_zero, .. } = *pool.handshake();
+        let pool = Pool::open(launch)?;
+        let Handshake { n, lambda: default, truth_is_zero, .. } = pool.handshake;
         let lambda = lambda.or(default).unwrap_or(1.0 / n as f64);
         let (calls, groups) = (AtomicU64::new(0), AtomicU64::new(0));
         let mut problem = Self { pool, lambda, truths: Vec::new(), calls, groups, notes: Mutex::default() };
         if !truth_is_zero {
-            problem.truths = problem.ask_truths().map_err(Error::invalid)?;
+            problem.truths = problem.ask_truths()?;
         }
         Ok(problem)
     }
 
-    fn ask_truths(&self) -> Result<Vec<Plane>, String> {
-        let Handshake { n, d, .. } = *self.pool.handshake();
+    fn ask_truths(&self) -> Result<Vec<Plane>> {
+        let Handshake { n, d, .. } = self.pool.handshake;
         let (mut answer, mut truths) = (Answer::default(), Vec::with_capacity(n));
         let terms: Vec<usize> = (0..n).collect();
         for group in terms.chunks(ANNOUNCED) {
@@ -88,9 +87,8 @@ impl ProgramProblem {
         Ok(truths)
     }
 
-    /// The handshake of the program.
     pub fn handshake(&self) -> &Handshake {
-        self.pool.handshake()
+        &self.pool.handshake
     }
 
     /// What the pipe to this thread's program costs.
@@ -99,7 +97,7 @@ impl ProgramProblem {
     }
 
     fn ask(&self, question: Question, i: usize, w: &[f64], work: &mut ProgramWork) -> Result<Plane, Fault> {
-        work.away = self.pool.ask(question, i, w, &mut work.answer).map_err(Fault::new)?;
+        work.away = self.pool.ask(question, i, w, &mut work.answer)?;
         Ok(Plane::of(&work.answer, self.dim(), self.truths.get(i)))
     }
 
@@ -174,7 +172,7 @@ impl ProgramProblem {
 
     /// Off the clock: measures the pipe, and asks the same once more.
     fn recheck(&self, i: usize, w: &[f64], plane: &Plane, work: &mut ProgramWork) -> Result<(), Fault> {
-        self.pool.echo().map_err(Fault::new)?;
+        self.pool.echo()?;
         let again = self.ask(Question::Certify, i, w, work)?;
         let ((before, size), (after, _)) = (plane.value_and_size(w), again.value_and_size(w));
         if (before - after).abs() > ROUNDING * size {
@@ -265,7 +263,7 @@ impl Problem for ProgramProblem {
         terms: &mut [Certificate],
     ) -> Result<(), Fault> {
         let numbers: Vec<usize> = (first..first + terms.len()).collect();
-        self.pool.announce(Question::Certify, &numbers, w).map_err(Fault::new)?;
+        self.pool.announce(Question::Certify, &numbers, w)?;
         for (i, term) in numbers.into_iter().zip(terms) {
             *term = self.certify(i, w, work, plane)?;
         }
@@ -281,7 +279,7 @@ impl Problem for ProgramProblem {
             return Ok(());
         }
         let terms: Vec<usize> = terms.iter().map(|term| *term as usize).collect();
-        self.pool.announce(Question::Call, &terms, w).map_err(Fault::new)
+        Ok(self.pool.announce(Question::Call, &terms, w)?)
     }
 
     #[inline]

@@ -22,13 +22,11 @@ pub(super) const MOST_OPERATIONS: u64 = 1 << 40;
 /// One answer of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// The term it is about.
     pub term: usize,
     /// φ∘.
     pub offset: f64,
     /// Whether `values` are all d; otherwise `coordinates` has theirs, ascending.
     pub dense: bool,
-    /// Coordinates of a sparse plane.
     pub coordinates: Vec<u32>,
     /// φ⋆.
     pub values: Vec<f64>,
@@ -88,9 +86,7 @@ impl Answer {
                 }
             }
         }
-        self.values.clear();
         self.values.resize(count, 0.0);
-        self.coordinates.clear();
         self.coordinates.resize(if self.dense { 0 } else { count }, 0);
         Ok(8 * (1 + usize::from(self.bound.is_some()) + count) + 4 * self.coordinates.len())
     }
@@ -134,18 +130,13 @@ impl Answer {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let form = if self.dense { "dense" } else { "sparse" };
         let mut line = format!("plane {} {form} {}", self.term, self.values.len());
-        if let Some(key) = &self.key {
-            line += &format!(" key={key}");
-        }
-        if self.bound.is_some() {
-            line += " bound";
-        }
-        if let Some(operations) = self.operations {
-            line += &format!(" operations={operations}");
-        }
-        if let Some(ns) = self.ns {
-            line += &format!(" ns={ns}");
-        }
+        let options = [
+            self.key.as_ref().map(|key| format!(" key={key}")),
+            self.bound.map(|_| " bound".into()),
+            self.operations.map(|operations| format!(" operations={operations}")),
+            self.ns.map(|ns| format!(" ns={ns}")),
+        ];
+        options.into_iter().flatten().for_each(|option| line += &option);
         out.extend_from_slice(line.as_bytes());
         out.push(b'\n');
         for value in [Some(self.offset), self.bound].into_iter().flatten() {
@@ -191,16 +182,34 @@ pub(super) enum Question {
 impl Question {
     /// Appends the line that asks this of these terms.
     pub fn write(self, terms: &[usize], out: &mut Vec<u8>) {
-        let word: &[u8] = match self {
+        out.extend_from_slice(match self {
             Self::Call => b"call",
             Self::Certify => b"certify",
             Self::Truth => b"truth",
-        };
-        out.extend_from_slice(word);
+        });
         for term in terms {
             out.extend_from_slice(format!(" {term}").as_bytes());
         }
         out.push(b'\n');
+    }
+}
+
+/// What a program is asked for, in the words of an error: "ended when asked for an echo".
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Doing {
+    Handshake,
+    Echo,
+    Term(Question, usize),
+}
+
+impl std::fmt::Display for Doing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Handshake => f.write_str("asked for its handshake"),
+            Self::Echo => f.write_str("asked for an echo"),
+            Self::Term(Question::Truth, term) => write!(f, "asked for the truth of term {term}"),
+            Self::Term(_, term) => write!(f, "asked for term {term}"),
+        }
     }
 }
 
