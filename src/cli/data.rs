@@ -290,7 +290,7 @@ fn show(
     let predicted = match weights {
         Some(path) => {
             let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let w = npy::read::<f64>(std::io::BufReader::new(file), &mut Quota::of(path)?);
+            let w = npy::read::<f64>(&mut std::io::BufReader::new(file), &mut Quota::of(path)?);
             let w = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?.1;
             let expected = FEATURES * images.num_labels();
             if w.len() != expected {

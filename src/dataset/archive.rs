@@ -22,13 +22,10 @@ const LONGEST_ATTRIBUTES: u64 = 1 << 16;
 /// Most entries; the largest known archive has three thousand.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// One entry of an archive, or one file of a folder.
 pub struct Entry<'a> {
     /// Its path: in an archive as written, which may lead anywhere; in a folder relative to it.
     pub path: PathBuf,
-    /// Folder, file, link, …
     pub kind: EntryType,
-    /// Bytes of its content.
     pub size: u64,
     content: &'a mut dyn Read,
     error: &'a dyn Fn(io::Error) -> Error,
@@ -58,7 +55,6 @@ fn damaged(source: &Path, reason: impl std::fmt::Display) -> Error {
     Error::file(source, format!("is not a whole tar archive ({reason}); fetch it again"))
 }
 
-/// Calls `each` for every file of an archive or a folder.
 pub fn each_file(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<()> {
     if !source.is_dir() {
         return each_entry(source, |entry| if entry.kind.is_file() { each(entry) } else { Ok(()) }).map(drop);

@@ -34,7 +34,6 @@ pub const MAX_DOWNLOAD: u64 = 1 << 35;
 /// Most bytes an archive may unpack to.
 const MAX_UNPACKED: u64 = 1 << 36;
 
-/// What happened to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It existed and is not known to be another file; how it was verified.
@@ -107,11 +106,9 @@ pub fn download<'e>(
     Ok(Outcome::Downloaded(checked))
 }
 
-/// An unfinished download.
 struct PartialFile<'a> {
     url: &'a str,
     target: &'a Path,
-    /// The bytes so far.
     data: PathBuf,
     /// The server's name for this version of the file.
     validator: PathBuf,

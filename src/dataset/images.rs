@@ -91,7 +91,6 @@ pub(super) const STANFORD: Row<GraphProblem> = Row {
     describe: |request| ImageSet::Stanford.describe(request),
 };
 
-/// The image sets that can be prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageSet {
     Horses,
@@ -154,7 +153,6 @@ impl ImageSet {
         self.label_names().len()
     }
 
-    /// The meaning of the labels 0..K.
     pub fn label_names(self) -> &'static [&'static str] {
         match self {
             Self::Horses => &["background", "horse"],
@@ -275,14 +273,12 @@ impl ImageSet {
     }
 }
 
-/// A mask as JPEG: white is the object.
 fn mask(bytes: &[u8]) -> Result<LabelMap, String> {
     let mask = Picture::decode(bytes)?;
     let labels = mask.rgb.iter().map(|c| i8::from(c[1] >= 128)).collect();
     Ok(LabelMap { width: mask.width, height: mask.height, labels })
 }
 
-/// Text rows of integers.
 fn regions(bytes: &[u8], num_labels: usize) -> Result<LabelMap, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "is not text")?;
     let mut map = LabelMap { width: 0, height: 0, labels: Vec::new() };

@@ -16,13 +16,10 @@ use crate::{Error, Result};
 /// The files of an archive that count, and their checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileList {
-    /// Top folder in the archive.
     pub top: &'static str,
     /// Folder below it and ending of its files; other files of an archive do not matter.
     pub parts: &'static [(&'static str, &'static str)],
-    /// How many files count.
     pub count: usize,
-    /// SHA-256 of the list.
     pub sha256: &'static str,
 }
 
@@ -33,7 +30,6 @@ pub enum Expected<'e> {
     Nothing,
     /// SHA-256 of the content after gunzip.
     Content(&'e str),
-    /// The files of an archive.
     Files(FileList),
 }
 
@@ -83,7 +79,6 @@ impl FileList {
     }
 }
 
-/// A file of a set as its authors distribute it.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
     /// Where it belongs, relative to the data folder.
@@ -92,7 +87,6 @@ pub struct KnownFile {
     pub expected: Expected<'static>,
 }
 
-/// A public data set.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownSet {
     pub name: &'static str,
@@ -185,7 +179,6 @@ impl DataDir {
     }
 }
 
-/// What a comparison of checksums found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
     Known,

@@ -36,7 +36,6 @@ fn kib(text: &str, key: &str) -> Option<u64> {
     number(text, key).map(|kib| kib.saturating_mul(1024))
 }
 
-/// What the system below this folder leaves.
 fn left(root: &Path) -> Option<u64> {
     let machine = kib(&read(&root.join("proc/meminfo")), "MemAvailable:");
     let limits = read(&root.join("proc/self/limits"));
@@ -106,7 +105,6 @@ const NEAR: f64 = 4.0;
 #[derive(Clone, Copy, Debug)]
 pub struct FreeMemory {
     reserve: u64,
-    /// What this process held at first.
     first: u64,
 }
 
@@ -119,7 +117,6 @@ impl Default for FreeMemory {
 }
 
 impl FreeMemory {
-    /// What must stay free, bytes.
     pub fn reserve(&self) -> u64 {
         self.reserve
     }
@@ -161,13 +158,11 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// For the content of a file.
     pub fn of(path: &Path) -> Result<Self> {
         let packed = fs::metadata(path).map_err(Error::io("read", path))?.len();
         Ok(Self::packed(packed))
     }
 
-    /// For the content of a file of this many bytes.
     pub fn packed(packed: u64) -> Self {
         Self { left: packed.saturating_mul(LARGEST_RATIO).max(SMALL), packed }
     }

@@ -22,7 +22,6 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// For stderr as it is.
     pub fn new(set: &str) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());

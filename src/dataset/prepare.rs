@@ -22,12 +22,9 @@ const VERSION: u32 = 1;
 /// Images worked on before their graphs are joined; bounds the memory beside the result.
 const BATCH: usize = 64;
 
-/// How a set is prepared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recipe {
-    /// How images are cut into superpixels.
     pub slic: SlicParams,
-    /// Whether features are stored in half precision.
     pub half: bool,
 }
 
@@ -37,27 +34,21 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// The `meta` of a prepared file: enough to find each picture and to cut it into the same superpixels again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
-    /// Data set name.
     pub set: String,
     /// Version of superpixels and features.
     pub version: u32,
     /// What identifies the images, see [`ImageSet::checksum`].
     pub source_sha256: String,
-    /// How superpixels were made.
     pub slic: SlicParams,
-    /// Whether features are in half precision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub half: bool,
-    /// Names of the labels 0..K.
     pub labels: Vec<String>,
-    /// Name of the picture of each example.
     pub names: Vec<String>,
     /// Pictures left out, with the reason.
     pub excluded: Vec<(String, String)>,
 }
 
 impl Meta {
-    /// Reads the meta text of a file that `data prepare` wrote.
     pub fn read(path: &Path) -> Result<Self> {
         let text = npz::read_meta(path)?
             .ok_or_else(|| Error::file(path, "has no meta: it was not written by `data prepare`"))?;
@@ -76,7 +67,6 @@ pub fn cache_dir() -> Result<PathBuf> {
         .ok_or_else(|| super::Error::NoCacheFolder.into())
 }
 
-/// Fails when a parameter that users can set is out of its range.
 pub fn check_params(params: &SlicParams) -> Result<()> {
     let SlicParams { superpixels, compactness, rounds } = *params;
     let (what, expected, value) = if !(1..=100_000).contains(&superpixels) {

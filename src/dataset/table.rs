@@ -46,7 +46,6 @@ pub struct DatasetInfo {
     pub name: &'static str,
     /// The heading of its figures when it is named without a colon.
     pub title: &'static str,
-    /// What it is, in a line.
     pub about: &'static str,
     pub argument: Argument,
     /// `None` when it depends on the file.
@@ -110,7 +109,6 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A data set with its defaults.
     pub fn new(name: &'a str, data: &'a DataDir) -> Self {
         Self { name, data, lambda: None, pairwise_weight: None }
     }
@@ -135,7 +133,6 @@ impl<'a> Request<'a> {
         Err(Error::Setting { what: "lambda", expected: "positive and finite", value: lambda.to_string() }.into())
     }
 
-    /// The file of a set that is one.
     pub fn path(&self) -> Result<PathBuf> {
         let path = self.split_path().0;
         if path.is_empty() {
@@ -304,9 +301,7 @@ pub trait Bind {
     fn bind<P: Problem + Send + Sync + 'static>(&self, problem: P) -> Self::Bound;
 }
 
-/// A table of rows.
 pub trait DatasetTable: Send + Sync + 'static {
-    /// The facts of all rows, in the order of tables and figures.
     fn infos(&self) -> Vec<DatasetInfo>;
     /// [`DatasetRow::describe`] of the row that is asked for; `None` when the table has no such row.
     fn describe(&self, request: &Request<'_>) -> Option<Result<Described>>;
@@ -358,7 +353,6 @@ impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
     }
 }
 
-/// The data sets of this crate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 

@@ -14,7 +14,6 @@ const LARGEST_RATIO: u64 = 32;
 /// Content below this is never refused for being packed too well.
 const SMALL: u64 = 16 << 20;
 
-/// Opens a file and unpacks it on the fly.
 fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path.is_dir() {
         return Err(Error::file(path, "is a folder, expected a file"));
@@ -64,13 +63,11 @@ pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String
     }
 }
 
-/// A finite number.
 pub fn number(text: &str, what: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("{what} '{}' is not a number", shorten(text)))?;
     if value.is_finite() { Ok(value) } else { Err(format!("{what} is {value}; all values must be finite")) }
 }
 
-/// A whole number.
 pub fn whole<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{what} '{}' is not a whole number", shorten(text)))
 }

@@ -13,7 +13,6 @@ use ssvm::problem::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twin {
     pub kind: TwinKind,
-    /// Examples.
     pub n: usize,
     /// Side of the superpixel grid (graphs), mean word length (chains), pixels (multiclass).
     pub size: usize,
@@ -28,7 +27,6 @@ pub enum TwinKind {
     Stanford,
 }
 
-/// Features per node of the graph twins.
 pub const NODE_FEATURES: usize = 649;
 pub const STANFORD_LABELS: usize = 8;
 pub const USPS_LABELS: usize = 10;
@@ -90,7 +88,6 @@ impl TwinKind {
 }
 
 impl Twin {
-    /// The twin at the size of the original.
     pub fn full_size(kind: TwinKind) -> Self {
         let (n, size) = match kind {
             TwinKind::Usps => (7291, 256),
@@ -101,7 +98,6 @@ impl Twin {
         Self { kind, n, size, seed: 1 }
     }
 
-    /// The twin that a request asks for.
     pub fn of(kind: TwinKind, request: &Request<'_>) -> Result<Self> {
         let full = Self::full_size(kind);
         let largest = if kind == TwinKind::Usps { 100_000 } else { 1000 };
@@ -116,7 +112,6 @@ impl Twin {
         })
     }
 
-    /// Identity of what the generator makes.
     pub fn checksum(&self) -> String {
         files::sha256_hex(format!("synth {GENERATOR_VERSION} {self:?}").as_bytes())
     }

@@ -23,7 +23,6 @@ use crate::text::printable;
 
 /// Standard error of one call; more is a flood.
 const FLOOD: usize = 1 << 20;
-/// Bytes of standard error that are remembered.
 const REMEMBERED: usize = 2048;
 /// Lines of standard error that are passed on, per program.
 const PASSED_ON: usize = 200;
@@ -132,12 +131,10 @@ impl Child {
         Error::Fault { program: self.name.clone(), what: what.into(), stderr }
     }
 
-    /// [`Child::fault`] of the present call.
     fn fault_when(&mut self, what: &str) -> Error {
         self.fault(format!("{what} when {}", self.doing))
     }
 
-    /// A call begins.
     pub fn begin(&mut self, doing: Doing, limit: Duration) {
         (self.doing, self.deadline, self.flood) = (doing, Instant::now() + limit, 0);
     }
@@ -147,7 +144,6 @@ impl Child {
         &self.inbox[self.read..]
     }
 
-    /// Writes all bytes.
     pub fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let Some(input) = &mut self.input else { return Err(self.died()) };
@@ -189,7 +185,6 @@ impl Child {
         }
     }
 
-    /// The next `count` bytes.
     pub fn bytes(&mut self, count: usize) -> Result<&[u8]> {
         while self.unread().len() < count {
             self.more()?;

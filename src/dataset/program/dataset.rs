@@ -45,7 +45,6 @@ pub fn program_file(argument: &str) -> Option<PathBuf> {
     Asked::read(argument).ok()?.file()
 }
 
-/// What follows `oracle:`.
 struct Asked {
     launch: Launch,
     version: String,

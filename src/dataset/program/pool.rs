@@ -46,9 +46,7 @@ impl Launch {
 const ECHOES: usize = 15;
 /// Echoes of each size when a program starts.
 const FIRST_ECHOES: usize = 8;
-/// Bytes of the small echo.
 const SMALL: usize = 16;
-/// Most bytes of the large echo.
 const LARGE: usize = 1 << 18;
 
 /// Cost of the pipe, from echoes of two sizes.
@@ -78,7 +76,6 @@ impl Pipe {
     }
 }
 
-/// The programs.
 pub(super) struct Pool {
     launch: Launch,
     pub handshake: Handshake,

@@ -20,11 +20,10 @@ const COMPARE_EVERY: u64 = 16;
 /// One group of terms in this many is followed by an echo and by one question a second time.
 const RECHECK_EVERY: u64 = 8;
 /// Most terms of one announcement.
-const ANNOUNCED: usize = 64;
+pub(super) const ANNOUNCED: usize = 64;
 /// Differences below this part of what was summed are rounding.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
-/// A problem whose oracle is a program of its own.
 pub struct ProgramProblem {
     pool: Pool,
     lambda: f64,
@@ -32,16 +31,8 @@ pub struct ProgramProblem {
     truths: Vec<Plane>,
     calls: AtomicU64,
     groups: AtomicU64,
-    notes: Mutex<Vec<(Note, String)>>,
-}
-
-/// What may be noticed, each once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Note {
-    NotMaximal,
-    NotDeterministic,
-    BoundTooLow,
-    NoBound,
+    /// What was noticed, by its kind: each once.
+    notes: Mutex<Vec<(&'static str, String)>>,
 }
 
 /// All φ^i, dense; a vector that is missing is 0.
@@ -50,7 +41,6 @@ pub struct ProgramBlocks {
     offsets: Vec<f64>,
 }
 
-/// The direction, the last answer, and what it took.
 pub struct ProgramWork {
     delta: Vec<f64>,
     /// Always 0 between calls.
@@ -91,7 +81,6 @@ impl ProgramProblem {
         &self.pool.handshake
     }
 
-    /// What the pipe to this thread's program costs.
     pub fn pipe(&self) -> Pipe {
         self.pool.pipe()
     }
@@ -111,37 +100,30 @@ impl ProgramProblem {
         answer.operations.or(self.handshake().operations).unwrap_or(self.handshake().d as u64)
     }
 
-    fn note(&self, note: Note, text: impl FnOnce() -> String) {
+    fn note(&self, kind: &'static str, text: impl FnOnce() -> String) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        if !notes.iter().any(|(other, _)| *other == note) {
-            notes.push((note, text()));
+        if !notes.iter().any(|(other, _)| *other == kind) {
+            notes.push((kind, text()));
         }
     }
 
     /// The answer of an exact oracle is at least as high as every plane that is known, and as 0.
     fn compare<'a>(&self, i: usize, w: &[f64], known: impl Iterator<Item = &'a Plane>, plane: &Plane) {
         let (value, size) = plane.value_and_size(w);
+        let not_maximal = |better: String| {
+            let what = "the oracle is not a maximiser: of term";
+            self.note("maximiser", || format!("{what} {i} it returned a plane of value {value:e}, {better}"));
+        };
         if value < -ROUNDING * size {
-            self.note(Note::NotMaximal, || {
-                format!(
-                    "the oracle is not a maximiser: of term {i} it returned a plane of value {value:e}, the truth has 0"
-                )
-            });
+            not_maximal("the truth has 0".into());
         }
         for other in known {
             let (better, other_size) = other.value_and_size(w);
             if better - value > ROUNDING * (size + other_size) {
-                self.note(Note::NotMaximal, || {
-                    format!(
-                        "the oracle is not a maximiser: of term {i} it returned a plane of value {value:e}, one that it \
-                         returned before has {better:e}"
-                    )
-                });
+                not_maximal(format!("one that it returned before has {better:e}"));
             }
-            if other.key().is_some() && other.key() == plane.key() && !other.same_numbers(plane) {
-                self.note(Note::NotDeterministic, || {
-                    format!("the oracle gave term {i} two planes with the key '{}'", plane.key().unwrap_or_default())
-                });
+            if let Some(key) = plane.key().filter(|key| other.key() == Some(key) && !other.same_numbers(plane)) {
+                self.note("deterministic", || format!("the oracle gave term {i} two planes with the key '{key}'"));
             }
         }
     }
@@ -154,16 +136,15 @@ impl ProgramProblem {
         }
         let rounding = ROUNDING * size;
         let Some(bound) = self.bound(i, w, work) else {
-            self.note(Note::NoBound, || {
-                "the oracle is not exact and gives no bounds: primal and gap are those of its planes, not certified"
-                    .into()
-            });
+            let text =
+                "the oracle is not exact and gives no bounds: primal and gap are those of its planes, not certified";
+            self.note("no bound", || text.into());
             return Certificate { lower: value, upper: value, proven: false, operations };
         };
         // A bound below a plane is no bound: it proves nothing.
         let sound = value - bound <= rounding;
         if !sound {
-            self.note(Note::BoundTooLow, || {
+            self.note("low bound", || {
                 format!("the bound {bound:e} of term {i} is below the value {value:e} of its own plane")
             });
         }
@@ -176,11 +157,8 @@ impl ProgramProblem {
         let again = self.ask(Question::Certify, i, w, work)?;
         let ((before, size), (after, _)) = (plane.value_and_size(w), again.value_and_size(w));
         if (before - after).abs() > ROUNDING * size {
-            self.note(Note::NotDeterministic, || {
-                format!(
-                    "the oracle is not deterministic: of term {i} it returned {before:e}, and {after:e} at the same w"
-                )
-            });
+            let what = "the oracle is not deterministic: of term";
+            self.note("deterministic", || format!("{what} {i} it returned {before:e}, and {after:e} at the same w"));
         }
         Ok(())
     }

@@ -1,16 +1,7 @@
-//! The frames after the handshake: a line of ASCII, then little-endian numbers.
-//!
-//! | frame | from | numbers |
-//! |---|---|---|
-//! | `w` | here | d weights, for all requests that follow |
-//! | `call I …`, `certify I …`, `truth I …` | here | none; an answer per term, in this order |
-//! | `echo LENGTH` | here | LENGTH bytes, the last a newline; the program returns the whole frame |
-//! | `plane I dense\|sparse COUNT [key=…] [bound] [operations=…] [ns=…]` | program | offset, bound if announced, COUNT coordinates if sparse, COUNT values |
-//! | `error TEXT` | program | none; the program gives up |
+//! The frames after the handshake: a line of ASCII, then little-endian numbers. docs/oracle-programs.md lists them.
 
 use crate::dataset::text::shorten;
 
-/// Version of the protocol.
 pub const VERSION: u32 = 1;
 
 /// Longest line of a frame without its numbers.
@@ -19,7 +10,6 @@ pub(super) const LONGEST_LINE: usize = 1 << 16;
 /// Most operations of one call: minutes of the virtual clock, and no sum of them overflows.
 pub(super) const MOST_OPERATIONS: u64 = 1 << 40;
 
-/// One answer of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub term: usize,
@@ -32,9 +22,7 @@ pub struct Answer {
     pub values: Vec<f64>,
     /// Upper bound of H_i(w).
     pub bound: Option<f64>,
-    /// Identifies the labelling.
     pub key: Option<String>,
-    /// Operations, for the virtual clock.
     pub operations: Option<u64>,
     /// Time inside the oracle, ns, as the program measured it.
     pub ns: Option<u64>,
@@ -149,7 +137,6 @@ impl Answer {
     }
 }
 
-/// Little-endian doubles.
 pub(super) fn doubles(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
 }
@@ -162,20 +149,16 @@ fn write_doubles(values: &[f64], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the frame that sets w.
 pub(super) fn write_w(w: &[f64], out: &mut Vec<u8>) {
     out.extend_from_slice(b"w\n");
     write_doubles(w, out);
 }
 
-/// A request that a program answers with planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
-    /// The oracle's plane at w.
     Call,
     /// The same, off the clock, with a bound if the program has one.
     Certify,
-    /// The plane of the ground truth.
     Truth,
 }
 
