@@ -72,7 +72,8 @@ pub fn each_file(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<(
 /// Calls `each` for every entry of an archive that is not about the name of another; returns their number.
 pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<usize> {
     let wrong = |e: io::Error| damaged(source, e);
-    let long = || Error::file(source, "is refused: one of its entries has a name that no file can have");
+    let refused = |why: &str| Error::file(source, format!("is refused: {why}"));
+    let long = || refused("one of its entries has a name that no file can have");
     let mut archive = Archive::new(files::open_content(source)?);
     let (mut name, mut count) = (None, 0);
     // Raw: the library itself would read names of any length.
@@ -101,7 +102,7 @@ pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<
                     match attribute.key_bytes() {
                         b"path" => name = Some(attribute.value_bytes().to_vec()),
                         // Two programs that disagree about a size see two different archives.
-                        b"size" => return Err(Error::file(source, "is refused: an entry says its size twice")),
+                        b"size" => return Err(refused("an entry says its size twice")),
                         _ => {}
                     }
                 }

@@ -61,10 +61,8 @@ pub fn fetch(
     if set.below.is_some() && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
         dir.require(set).map_err(|_| {
-            Error::file(
-                &target,
-                format!("was fetched and unpacked, but the files of {} are not in it; see {}", set.name, set.page),
-            )
+            let KnownSet { name, page, .. } = set;
+            Error::file(&target, format!("was fetched and unpacked, but the files of {name} are not in it; see {page}"))
         })?;
     }
     Ok(outcome)
@@ -166,14 +164,12 @@ impl PartialFile<'_> {
     }
 
     fn unreachable(&self, reason: &str) -> Error {
-        let kept = match self.len() {
-            0 => "",
-            _ => "What arrived is kept, and the next call continues from there. ",
-        };
+        let kept = "What arrived is kept, and the next call continues from there. ";
         let message = format!(
-            "cannot be fetched from {}: {reason}. {kept}\
+            "cannot be fetched from {}: {reason}. {}\
              Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`",
-            self.url
+            self.url,
+            if self.len() == 0 { "" } else { kept }
         );
         Error::file(self.target, message)
     }
@@ -212,8 +208,10 @@ impl PartialFile<'_> {
                 self.discard();
                 return Err(Stop::Broken("the file on the server has changed".into()));
             }
-            status if status.is_server_error() => return Err(Stop::Broken(format!("the server answered {status}"))),
-            status => return Err(Stop::Final(format!("the server answered {status}"))),
+            status => {
+                let stop = if status.is_server_error() { Stop::Broken } else { Stop::Final };
+                return Err(stop(format!("the server answered {status}")));
+            }
         };
         self.receive(response, start, total, progress)
     }
@@ -227,14 +225,13 @@ impl PartialFile<'_> {
         progress: Progress<'_>,
     ) -> Result<(), Stop> {
         let local = |e| Stop::Local(files::write_error(&self.data)(e));
-        let check_size = |size: u64| {
-            if size <= self.most {
-                return Ok(());
-            }
+        let too_large = || {
             self.discard();
-            Err(Stop::Final(format!("the server sends more than {} bytes: not the file", self.most)))
+            Stop::Final(format!("the server sends more than {} bytes: not the file", self.most))
         };
-        check_size(total.unwrap_or(0))?;
+        if total.is_some_and(|total| total > self.most) {
+            return Err(too_large());
+        }
         if start == 0 {
             // Weak validators do not promise the same bytes.
             let tag = text(&response, header::ETAG).filter(|tag| !tag.starts_with("W/"));
@@ -256,45 +253,40 @@ impl PartialFile<'_> {
                 Err(e) => return Err(Stop::Broken(format!("the transfer broke off after {at} bytes ({e})"))),
             };
             at += n as u64;
-            check_size(at)?;
+            if at > self.most {
+                return Err(too_large());
+            }
             file.write_all(&block[..n]).map_err(local)?;
             progress(at, total);
         }
-        match total {
-            Some(total) if at != total => {
-                Err(Stop::Broken(format!("the transfer broke off after {at} of {total} bytes")))
-            }
-            _ => Ok(()),
+        match total.filter(|total| at != *total) {
+            Some(total) => Err(Stop::Broken(format!("the transfer broke off after {at} of {total} bytes"))),
+            None => Ok(()),
         }
     }
 
     /// Compares a finished download with what is known of it. A new archive must at least be readable to its end.
     fn verify(&self) -> Result<Checked> {
+        let url = self.url;
         let damaged = |e: &dyn std::fmt::Display| {
-            let message = format!("what came from {} is damaged or not an archive ({e}); it was not kept", self.url);
-            Error::file(self.target, message)
+            Error::file(
+                self.target,
+                format!("what came from {url} is damaged or not an archive ({e}); it was not kept"),
+            )
         };
-        let compare = |expected: String, found: &str, same: Checked| {
-            if found == expected {
-                return Ok(same);
+        let checked = known::check_download(&self.data, self.target, self.expected).map_err(|e| damaged(&e))?;
+        if let Checked::Different(expected, found) = checked {
+            let message =
+                format!("the file from {url} has the checksum {found}, but should have {expected}; it was not kept");
+            return Err(Error::file(self.target, message));
+        }
+        if matches!(checked, Checked::Unrecorded(_)) {
+            let entries = archive::each_entry(&self.data, |entry| entry.content(|_| Ok(())));
+            if entries.map_err(|e| damaged(&e))? == 0 {
+                return Err(damaged(&"no file in it"));
             }
-            let message = format!(
-                "the file from {} has the checksum {found}, but should have {expected}; it was not kept",
-                self.url
-            );
-            Err(Error::file(self.target, message))
-        };
-        if let Some((expected, found)) = self.expected.compare(&self.data).map_err(|e| damaged(&e))? {
-            return compare(expected, &found, Checked::Known);
         }
-        let found = files::sha256_file(&self.data)?;
-        if let Some(expected) = files::recorded_sha256(self.target)? {
-            return compare(expected, &found, Checked::Recorded);
-        }
-        match archive::each_entry(&self.data, |entry| entry.content(|_| Ok(()))).map_err(|e| damaged(&e))? {
-            0 => Err(damaged(&"no file in it")),
-            _ => Ok(Checked::Unrecorded(found)),
-        }
+        Ok(checked)
     }
 }
 
@@ -344,16 +336,11 @@ pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
         // A full disk is no fault of the archive.
         entry.content(|block| file.write_all(block).map_err(files::write_error(&path)))
     })?;
-    let tops = fs::read_dir(staging.path()).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let tops = tops.map_err(Error::io("read the folder", staging.path()))?;
-    if let Some(top) = tops.iter().find(|top| folder.join(top.file_name()).symlink_metadata().is_ok()) {
-        return Err(Error::file(
-            folder.join(top.file_name()),
-            "is there already; move it away to unpack the archive again",
-        ));
+    let places = |top: &PathBuf| folder.join(top.file_name().unwrap_or_default());
+    let tops = files::list(staging.path())?;
+    if let Some(top) = tops.iter().map(places).find(|place| place.symlink_metadata().is_ok()) {
+        let message = "is there already; move it away to unpack the archive again";
+        return Err(Error::file(top, message));
     }
-    for top in tops {
-        files::rename(&top.path(), &folder.join(top.file_name()))?;
-    }
-    Ok(())
+    tops.iter().try_for_each(|top| files::rename(top, &places(top)))
 }

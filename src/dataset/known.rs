@@ -41,7 +41,7 @@ impl<'e> From<Option<&'e str>> for Expected<'e> {
 
 impl Expected<'_> {
     /// Expected and found content, as equal texts when they agree; `None` when nothing is known.
-    pub fn compare(self, path: &Path) -> Result<Option<(String, String)>> {
+    fn compare(self, path: &Path) -> Result<Option<(String, String)>> {
         Ok(match self {
             Self::Nothing => None,
             Self::Content(expected) => Some((expected.to_owned(), files::content_sha256(path)?)),
@@ -56,7 +56,7 @@ impl Expected<'_> {
 impl FileList {
     /// Checksum of the list, and number of the files that count, in an archive (tar, gzip or plain) or in the folder that
     /// it was unpacked to.
-    pub fn digest(&self, source: &Path) -> Result<(String, usize)> {
+    fn digest(&self, source: &Path) -> Result<(String, usize)> {
         let mut found: BTreeMap<String, String> = BTreeMap::new();
         archive::each_file(source, |entry| {
             let Some(name) = self.name(&entry.path) else { return Ok(()) };
@@ -143,18 +143,16 @@ impl DataDir {
     /// [`DataDir::locate`]; fails with the file that is missing, its address and the command that fetches it.
     pub fn require(&self, set: &KnownSet) -> Result<PathBuf> {
         self.locate(set).ok_or_else(|| {
-            let file = &set.files[0];
             let place = match set.below {
                 Some((folder, file)) => self.path.join(folder).join("data").join(file),
-                None => self.path.join(file.path),
+                None => self.path.join(set.files[0].path),
             };
-            Error::file(
-                place,
-                format!(
-                    "data set {} is not there (the data folder is {}). Official address: {}. Get it with `ssvm-bench data fetch {}`",
-                    set.name, self.chosen_by, file.url, set.name
-                ),
-            )
+            let (name, chosen_by, url) = (set.name, self.chosen_by, set.files[0].url);
+            let message = format!(
+                "data set {name} is not there (the data folder is {chosen_by}). Official address: {url}. \
+                 Get it with `ssvm-bench data fetch {name}`"
+            );
+            Error::file(place, message)
         })
     }
 
@@ -195,13 +193,17 @@ pub enum Checked {
 /// Compares a file (or, for a list of files, the folder they were unpacked to) with its known content, else with the
 /// record beside it.
 pub fn check_file<'e>(path: &Path, expected: impl Into<Expected<'e>>) -> Result<Checked> {
-    if let Some((expected, found)) = expected.into().compare(path)? {
-        let same = found == expected;
-        return Ok(if same { Checked::Known } else { Checked::Different(expected, found) });
-    }
-    let found = files::sha256_file(path)?;
-    Ok(match files::recorded_sha256(path)? {
-        Some(expected) if expected == found => Checked::Recorded,
+    check_download(path, path, expected.into())
+}
+
+/// [`check_file`] of a file that will be called `target` when it is right.
+pub(super) fn check_download(path: &Path, target: &Path, expected: Expected<'_>) -> Result<Checked> {
+    let (expected, found, same) = match expected.compare(path)? {
+        Some((expected, found)) => (Some(expected), found, Checked::Known),
+        None => (files::recorded_sha256(target)?, files::sha256_file(path)?, Checked::Recorded),
+    };
+    Ok(match expected {
+        Some(expected) if expected == found => same,
         Some(expected) => Checked::Different(expected, found),
         None => Checked::Unrecorded(found),
     })
