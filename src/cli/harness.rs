@@ -71,14 +71,12 @@ impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
     pub fn solver<R: SolverRow>(self, row: R) -> Harness<Added<S, R>, D> {
         let Self { solvers, datasets, dataset_infos, mut own_solvers, own_datasets } = self;
         own_solvers.insert(row.info().name, row.version());
-        match Arc::try_unwrap(solvers) {
-            Ok(solvers) => {
-                let solvers = Arc::new(Added::new(solvers, row));
-                Harness { solvers, datasets, dataset_infos, own_solvers, own_datasets }
-            }
-            // A harness is put together before anything is opened, so its tables have one owner.
-            Err(_) => unreachable!("a data set was opened before the harness was complete"),
-        }
+        // A harness is put together before anything is opened, so its tables have one owner.
+        let Ok(solvers) = Arc::try_unwrap(solvers) else {
+            unreachable!("a data set was opened before the harness was complete")
+        };
+        let solvers = Arc::new(Added::new(solvers, row));
+        Harness { solvers, datasets, dataset_infos, own_solvers, own_datasets }
     }
 
     /// Adds a data set with its problem; one with the name of another takes its place.

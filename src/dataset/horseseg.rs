@@ -35,15 +35,12 @@ pub const HORSESEG: KnownSet = KnownSet {
 };
 
 pub(super) const ROW: Row<GraphProblem> = Row::file(
-    DatasetInfo {
-        name: "horseseg",
-        title: "HorseSeg",
-        about: "HorseSeg (HDSeg): superpixel features, binary segmentation",
-        family: Some(&BINARY_GRAPH),
-        in_paper: true,
-        known: Some(&HORSESEG),
-        ..DatasetInfo::PLAIN
-    },
+    DatasetInfo::public(
+        &HORSESEG,
+        "HorseSeg",
+        "HorseSeg (HDSeg): superpixel features, binary segmentation",
+        &BINARY_GRAPH,
+    ),
     |request| {
         let path = request.data.require(&HORSESEG)?;
         let (data, _) = read(&path)?.into_known(&path)?;

@@ -64,29 +64,18 @@ const STANFORD_FILES: KnownSet = KnownSet {
 };
 
 pub(super) const HORSES: Row<GraphProblem> = Row {
-    info: DatasetInfo {
-        name: "horses",
-        title: "HorseSeg (Weizmann horses)",
-        about: "Weizmann horses: images, binary segmentation",
-        family: Some(&BINARY_GRAPH),
-        in_paper: true,
-        known: Some(&HORSE_FILES),
-        ..DatasetInfo::PLAIN
-    },
+    info: DatasetInfo::public(
+        &HORSE_FILES,
+        "HorseSeg (Weizmann horses)",
+        "Weizmann horses: images, binary segmentation",
+        &BINARY_GRAPH,
+    ),
     load: |request| ImageSet::Horses.load(request),
     describe: |request| ImageSet::Horses.describe(request),
 };
 
 pub(super) const STANFORD: Row<GraphProblem> = Row {
-    info: DatasetInfo {
-        name: "stanford",
-        title: "Stanford",
-        about: "Stanford Background: images, 8 classes",
-        family: Some(&POTTS_GRAPH),
-        in_paper: true,
-        known: Some(&STANFORD_FILES),
-        ..DatasetInfo::PLAIN
-    },
+    info: DatasetInfo::public(&STANFORD_FILES, "Stanford", "Stanford Background: images, 8 classes", &POTTS_GRAPH),
     load: |request| ImageSet::Stanford.load(request),
     describe: |request| ImageSet::Stanford.describe(request),
 };
@@ -200,7 +189,10 @@ impl ImageSet {
                 return Err(Error::file(source, message));
             }
             let mut bytes = Vec::new();
-            entry.content(|block| Ok(bytes.extend_from_slice(block)))?;
+            entry.content(|block| {
+                bytes.extend_from_slice(block);
+                Ok(())
+            })?;
             found.entry(name).or_default()[kind] = Some(bytes);
             Ok(())
         })?;

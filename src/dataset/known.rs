@@ -61,7 +61,10 @@ impl FileList {
         archive::each_file(source, |entry| {
             let Some(name) = self.name(&entry.path) else { return Ok(()) };
             let mut hash = Sha256::new();
-            entry.content(|block| Ok(hash.update(block)))?;
+            entry.content(|block| {
+                hash.update(block);
+                Ok(())
+            })?;
             found.insert(name, files::hex(&hash.finalize()));
             Ok(())
         })?;

@@ -31,14 +31,13 @@ const FILES: KnownSet = KnownSet {
 
 pub(super) const OCR: Row<ChainProblem> = Row::file(
     DatasetInfo {
-        name: "ocr",
-        title: "OCR",
-        about: "OCR words: 26 letters of 128 pixels, chains; all words, or one of the folds 0 to 9",
         argument: Argument::Parameters(&["fold"]),
-        family: Some(&CHAIN),
-        in_paper: true,
-        known: Some(&FILES),
-        ..DatasetInfo::PLAIN
+        ..DatasetInfo::public(
+            &FILES,
+            "OCR",
+            "OCR words: 26 letters of 128 pixels, chains; all words, or one of the folds 0 to 9",
+            &CHAIN,
+        )
     },
     |request| load(&request.data.require(&FILES)?, request),
 );

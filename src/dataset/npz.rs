@@ -1,18 +1,6 @@
 //! Graph files: `.npz` ↔ [`RawGraph`] (as stored, unknown labels included) → [`GraphData`] (known nodes only).
-//!
-//! | array | type | shape | meaning |
-//! |---|---|---|---|
-//! | `features` | f32 or f16 | nodes, p | ψ(x^l), all examples one after the other; f16 stays f16 in memory |
-//! | `labels` | i32 | nodes | 0..K, −1 = unknown |
-//! | `node_offsets` | i64 | n + 1 | where the nodes of each example start |
-//! | `edges` | i32 | edges, 2 | node ids local to the example, each undirected edge once |
-//! | `edge_offsets` | i64 | n + 1 | where the edges of each example start |
-//! | `num_labels` | i64 | scalar | K |
-//! | `pairwise_weight` | f64 | scalar, optional | weight of [y^k ≠ y^l], default 1 |
-//! | `label_pixels` | i32 | nodes, K, optional | pixels of each label in each node, where nodes are superpixels |
-//! | `meta` | text | scalar, optional | JSON: where the file comes from |
-//!
-//! Other integer and float widths, big-endian and Fortran-order arrays are read as well.
+//! docs/format.md, "Graph files", lists the arrays. Other integer and float widths, big-endian and Fortran-order arrays are
+//! read as well.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Write};

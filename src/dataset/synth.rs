@@ -1,12 +1,6 @@
 //! Synthetic twins: parameters → data with the family and the dimensions of the original, seeded. Every operation is one
 //! that IEEE 754 fixes to the last bit (sums, products, quotients, square roots), so the bits are the same everywhere.
-//!
-//! | twin | made of |
-//! |---|---|
-//! | usps | ten signs, each a pen stroke with seven corners, in grey; every picture has its own slant, stretch and place, every corner wobbles; digits in the shares of the original |
-//! | ocr | 26 signs, each a pen stroke with five corners, in black and white; 55 words with the lengths and letter shares of the original; one hand a word, every corner wobbles |
-//! | horseseg | planar grids with one diagonal a cell; a foreground of about a quarter that grows node by node; 649 features with falling variances, made of a look of the picture, a smooth field and a part of the node; the label shifts the 64 strongest |
-//! | stanford | the same grids with eight regions that grow side by side, labels in the shares of the original, a weaker shift |
+//! docs/twins.md says what each is made of.
 //!
 //! The numbers below are measured on the real sets or fitted to them in what is no claim: sizes, balance, norms, training
 //! error and value of the optimum. `tests/suite/twins.rs` holds the twins to it.

@@ -71,6 +71,17 @@ impl DatasetInfo {
         known: None,
     };
 
+    /// A public set of the paper.
+    pub(super) const fn public(
+        known: &'static KnownSet,
+        title: &'static str,
+        about: &'static str,
+        family: &'static Family,
+    ) -> Self {
+        let (name, family, known) = (known.name, Some(family), Some(known));
+        Self { name, title, about, family, in_paper: true, known, ..Self::PLAIN }
+    }
+
     /// Whether the files that a request for it needs are on this machine.
     pub fn is_there(&self, request: &Request<'_>) -> bool {
         match (self.known, self.argument) {

@@ -38,15 +38,7 @@ const FILES: KnownSet = KnownSet {
 };
 
 pub(super) const ROW: Row<MulticlassProblem> = Row::file(
-    DatasetInfo {
-        name: "usps",
-        title: "USPS",
-        about: "USPS digits: 10 classes, 256 pixels, multiclass",
-        family: Some(&MULTICLASS),
-        in_paper: true,
-        known: Some(&FILES),
-        ..DatasetInfo::PLAIN
-    },
+    DatasetInfo::public(&FILES, "USPS", "USPS digits: 10 classes, 256 pixels, multiclass", &MULTICLASS),
     |request| {
         let path = request.data.require(&FILES)?;
         multiclass(read(&path)?, files::sha256_file(&path)?, request)

@@ -18,7 +18,7 @@ use ssvm::stats::median;
 
 const POINTS: usize = 3;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
     pub check: &'static str,
     pub term: usize,
