@@ -118,10 +118,8 @@ struct PartialFile<'a> {
 enum Stop {
     /// The connection: another attempt may do better.
     Broken(String),
-    /// The server's answer: another attempt would get the same.
-    Final(String),
-    /// This machine, such as a full disk.
-    Local(Error),
+    /// The server's answer, or this machine, such as a full disk: another attempt would get the same.
+    Final(Error),
 }
 
 impl PartialFile<'_> {
@@ -151,8 +149,7 @@ impl PartialFile<'_> {
             let before = self.len();
             let reason = match self.attempt(&agent, &mut *progress) {
                 Ok(()) => return Ok(()),
-                Err(Stop::Final(reason)) => return Err(self.unreachable(&reason)),
-                Err(Stop::Local(error)) => return Err(error),
+                Err(Stop::Final(error)) => return Err(error),
                 Err(Stop::Broken(reason)) => reason,
             };
             fruitless = if self.len() > before { 0 } else { fruitless + 1 };
@@ -187,7 +184,7 @@ impl PartialFile<'_> {
             }
         }
         let response = request.call().map_err(|e| match e {
-            ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects => Stop::Final(e.to_string()),
+            ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects => Stop::Final(self.unreachable(&e.to_string())),
             _ => Stop::Broken(e.to_string()),
         })?;
         let length = text(&response, header::CONTENT_LENGTH).and_then(|v| v.parse::<u64>().ok());
@@ -209,8 +206,9 @@ impl PartialFile<'_> {
                 return Err(Stop::Broken("the file on the server has changed".into()));
             }
             status => {
-                let stop = if status.is_server_error() { Stop::Broken } else { Stop::Final };
-                return Err(stop(format!("the server answered {status}")));
+                let reason = format!("the server answered {status}");
+                let again = status.is_server_error();
+                return Err(if again { Stop::Broken(reason) } else { Stop::Final(self.unreachable(&reason)) });
             }
         };
         self.receive(response, start, total, progress)
@@ -224,10 +222,10 @@ impl PartialFile<'_> {
         total: Option<u64>,
         progress: Progress<'_>,
     ) -> Result<(), Stop> {
-        let local = |e| Stop::Local(files::write_error(&self.data)(e));
+        let local = |e| Stop::Final(files::write_error(&self.data)(e));
         let too_large = || {
             self.discard();
-            Stop::Final(format!("the server sends more than {} bytes: not the file", self.most))
+            Stop::Final(self.unreachable(&format!("the server sends more than {} bytes: not the file", self.most)))
         };
         if total.is_some_and(|total| total > self.most) {
             return Err(too_large());

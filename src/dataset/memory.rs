@@ -59,13 +59,13 @@ const ONE: Names = Names {
     folder: "sys/fs/cgroup/memory",
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
-    cache: ["total_inactive_file", "total_active_file"],
+    cache: ["total_inactive_file ", "total_active_file "],
 };
 const TWO: Names = Names {
     folder: "sys/fs/cgroup",
     limit: "memory.max",
     used: "memory.current",
-    cache: ["inactive_file", "active_file"],
+    cache: ["inactive_file ", "active_file "],
 };
 
 /// The least that the control groups of this process leave.
@@ -94,7 +94,7 @@ fn in_group(folder: &Path, names: &Names) -> Option<u64> {
     let limit = number(&read(&folder.join(names.limit)), "")?;
     let used = number(&read(&folder.join(names.used)), "").unwrap_or(0);
     let facts = read(&folder.join("memory.stat"));
-    let cache: u64 = names.cache.iter().filter_map(|key| number(&facts, &format!("{key} "))).sum();
+    let cache: u64 = names.cache.iter().filter_map(|key| number(&facts, key)).sum();
     Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
