@@ -27,6 +27,8 @@ pub enum Error {
 
     // The modules, in alphabetical order. Their texts stand in `src/<module>/error.rs`.
     #[error(transparent)]
+    Dataset(#[from] crate::dataset::Error),
+    #[error(transparent)]
     Gate(#[from] crate::gate::Error),
     #[error(transparent)]
     Solver(#[from] ssvm::Error),

@@ -23,7 +23,6 @@ use crate::table::{Format, Table, cells};
 use crate::text::nearest;
 use ssvm::oracle::predict::predict;
 
-/// Arguments of `data`.
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench data list\n  ssvm-bench data fetch usps\n  ssvm-bench data show horses 3 --out horse.png"
@@ -73,23 +72,26 @@ enum DataCommand {
     },
     /// Draw an image, its superpixels, the truth and, given weights, the prediction side by side.
     #[command(after_help = "Example: ssvm-bench data show horses 12 --out picture.png --weights W.npy")]
-    Show {
-        /// Image set: horses, stanford.
-        set: String,
-        /// Example, from 0, in the order of the prepared file.
-        index: usize,
-        /// The picture to write, PNG.
-        #[arg(long, value_name = "FILE")]
-        out: PathBuf,
-        /// Weights saved by `solve --save-weights`.
-        #[arg(long, value_name = "FILE")]
-        weights: Option<PathBuf>,
-        /// Weight of each border between different labels.
-        #[arg(long, default_value_t = 1.0)]
-        pairwise_weight: f64,
-        #[command(flatten)]
-        slic: SlicArgs,
-    },
+    Show(ShowArgs),
+}
+
+#[derive(Args)]
+struct ShowArgs {
+    /// Image set: horses, stanford.
+    set: String,
+    /// Example, from 0, in the order of the prepared file.
+    index: usize,
+    /// The picture to write, PNG.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Weights saved by `solve --save-weights`.
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// Weight of each border between different labels.
+    #[arg(long, default_value_t = 1.0)]
+    pairwise_weight: f64,
+    #[command(flatten)]
+    slic: SlicArgs,
 }
 
 #[derive(Args)]
@@ -111,7 +113,6 @@ impl SlicArgs {
     }
 }
 
-/// Runs the command.
 pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     match &args.command {
         DataCommand::List { format } => list(catalog, data, *format),
@@ -122,27 +123,19 @@ pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
             if out.is_some() && sets.len() > 1 {
                 bail!("--out takes one set, not {}", sets.len());
             }
-            sets.iter().try_for_each(|set| {
+            for set in sets {
                 let (path, new) = prepare::prepared(ImageSet::from_name(set)?, data, &recipe, out.as_deref())?;
                 let meta = prepare::Meta::read(&path)?;
-                let left_out: Vec<_> =
+                let left_out: String =
                     meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
                 let done = if new { "prepared" } else { "already prepared" };
-                note(&format!("{set}: {} images {done}{}", meta.names.len(), left_out.concat()));
-                print(&format!("{}\n", path.display()))
-            })
+                note(&format!("{set}: {} images {done}{left_out}", meta.names.len()));
+                print(&format!("{}\n", path.display()))?;
+            }
+            Ok(())
         }
-        DataCommand::Show { set, index, out, weights, pairwise_weight, slic } => {
-            show(data, set, *index, out, weights.as_deref(), *pairwise_weight, &slic.params())
-        }
+        DataCommand::Show(args) => show(args, data),
     }
-}
-
-/// A bar on standard error; invisible when that is no terminal.
-fn progress_bar(template: &str) -> ProgressBar {
-    let bar = ProgressBar::new(0);
-    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }
 
 /// Whether the default preparation of a set is in the cache; nothing for sets that need none.
@@ -168,42 +161,35 @@ fn find(catalog: &dyn Catalog, name: &str) -> anyhow::Result<&'static KnownSet> 
 }
 
 fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result<()> {
-    let rows: Vec<_> = public(catalog)
-        .map(|(info, set)| {
-            let found = data.locate(set);
-            let prepared = prepared(info, found.as_ref());
-            (info, set, found, prepared)
-        })
-        .collect();
-    if format == Format::Json {
-        for (info, set, found, prepared) in rows {
-            print(&format!(
-                "{}\n",
-                json!({"name": info.name, "title": info.about, "examples": set.examples, "size": set.size,
-                    "terms": set.terms, "page": set.page, "found": found, "prepared": prepared})
-            ))?;
-        }
-        return Ok(());
-    }
     let mut table = Table::new("", [("name", Text), ("examples", Values), ("size", Values)]);
     table.widen(Text, ["what", "prepared", "found"]);
-    for (info, set, found, prepared) in &rows {
+    let mut terms = String::new();
+    for (info, set) in public(catalog) {
+        let found = data.locate(set);
+        let prepared = prepared(info, found.as_ref());
+        let KnownSet { name, examples, size, page, terms: license, .. } = *set;
+        if format == Format::Json {
+            let line = json!({"name": name, "title": info.about, "examples": examples, "size": size,
+                "terms": license, "page": page, "found": found, "prepared": prepared});
+            print(&format!("{line}\n"))?;
+            continue;
+        }
         table.push(cells![
-            info.name,
-            if set.examples == 0 { "?".to_owned() } else { set.examples.to_string() },
-            set.size,
+            name,
+            if examples == 0 { "?".to_owned() } else { examples.to_string() },
+            size,
             info.about,
             prepared.map_or("-", |yes| if yes { "yes" } else { "no" }),
             found.as_ref().map_or_else(|| "no".to_owned(), |path| path.display().to_string()),
         ]);
+        terms += &format!("{name:<9} {license}; {page}\n");
     }
-    print(&format!("{}\n", table.text()))?;
-    for (info, set, ..) in &rows {
-        print(&format!("{:<9} {}; {}\n", info.name, set.terms, set.page))?;
+    if format == Format::Json {
+        return Ok(());
     }
     let others = catalog.datasets().iter().filter(|info| info.known.is_none());
     let others: Vec<String> = others.map(DatasetInfo::usage).collect();
-    print(&format!("\nwithout official files: {}\n", others.join(" ")))
+    print(&format!("{}\n{terms}\nwithout official files: {}\n", table.text(), others.join(" ")))
 }
 
 fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
@@ -243,12 +229,12 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
     for set in sets {
         note(&format!("{}: {}", set.name, set.terms));
         for file in set.files {
-            let bar = progress_bar("{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
-            bar.set_message(file.path);
+            // Invisible when standard error is no terminal.
+            let template = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
+            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = ProgressBar::new(0).with_style(style).with_message(file.path);
             let mut progress = |have: u64, total: Option<u64>| {
-                if let Some(total) = total {
-                    bar.set_length(total);
-                }
+                bar.set_length(total.unwrap_or_default());
                 bar.set_position(have);
             };
             let outcome = fetch::fetch(data, set, file, &mut progress, &std::thread::sleep)?;
@@ -273,53 +259,38 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
     Ok(())
 }
 
-fn show(
-    data: &DataDir,
-    set: &str,
-    index: usize,
-    out: &std::path::Path,
-    weights: Option<&std::path::Path>,
-    pairwise_weight: f64,
-    params: &SlicParams,
-) -> anyhow::Result<()> {
-    prepare::check_params(params)?;
+fn show(args: &ShowArgs, data: &DataDir) -> anyhow::Result<()> {
+    let (set, params) = (&args.set, args.slic.params());
+    prepare::check_params(&params)?;
     let images = ImageSet::from_name(set)?;
-    let (name, picture, truth) = prepare::example(images, data, index)?;
-    let superpixels = slic(&picture, params);
-    let edges = superpixels.edges();
-    let predicted = match weights {
-        Some(path) => {
-            let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let w = npy::read::<f64>(std::io::BufReader::new(file), &mut Quota::of(path)?);
-            let w = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?.1;
-            let expected = FEATURES * images.num_labels();
-            if w.len() != expected {
-                bail!(
-                    "{}: has {} weights, but {set} needs {expected}; train on {set} to get them",
-                    path.display(),
-                    w.len()
-                );
-            }
-            let features = features::describe(&picture, &superpixels, &edges);
-            Some(predict(&features, &edges, images.num_labels(), pairwise_weight, &w)?)
+    let (name, picture, truth) = prepare::example(images, data, args.index)?;
+    let superpixels = slic(&picture, &params);
+    let mut predicted = None;
+    if let Some(path) = &args.weights {
+        let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let w = npy::read::<f64>(&mut std::io::BufReader::new(file), &mut Quota::of(path)?);
+        let (_, w) = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?;
+        let (path, found, expected) = (path.display(), w.len(), FEATURES * images.num_labels());
+        if found != expected {
+            bail!("{path}: has {found} weights, but {set} needs {expected}; train on {set} to get them");
         }
-        None => None,
-    };
-    let drawn = draw::panels(&picture, &superpixels, &truth, predicted.as_deref());
-    drawn.save_png(out)?;
-    note(&format!(
-        "{name}: picture, {} superpixels, truth{}",
-        superpixels.count,
-        if predicted.is_some() { ", prediction" } else { "" }
-    ));
+        let edges = superpixels.edges();
+        let features = features::describe(&picture, &superpixels, &edges);
+        predicted = Some(predict(&features, &edges, images.num_labels(), args.pairwise_weight, &w)?);
+    }
+    draw::panels(&picture, &superpixels, &truth, predicted.as_deref()).save_png(&args.out)?;
+    let prediction = if predicted.is_some() { ", prediction" } else { "" };
+    note(&format!("{name}: picture, {} superpixels, truth{prediction}", superpixels.count));
     for (label, name) in images.label_names().iter().enumerate() {
         note(&format!("  {:<10} {name}", draw::colour_name(label)));
     }
     if let Some(labels) = predicted {
-        let right = superpixels.of_pixel.iter().zip(&truth.labels).filter(|(_, t)| **t >= 0);
-        let (right, all) =
-            right.fold((0u64, 0u64), |(r, n), (node, t)| (r + u64::from(labels[*node as usize] == *t as u16), n + 1));
+        let (mut right, mut all) = (0, 0);
+        for (node, truth) in superpixels.of_pixel.iter().zip(&truth.labels).filter(|(_, truth)| **truth >= 0) {
+            right += u64::from(labels[*node as usize] == *truth as u16);
+            all += 1;
+        }
         note(&format!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64));
     }
-    print(&format!("{}\n", out.display()))
+    print(&format!("{}\n", args.out.display()))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::dataset::{self, Bind, DatasetInfo, DatasetRow, DatasetTable, Described, Loaded, Request};
+use crate::dataset::{self, Bind, DatasetInfo, DatasetName, DatasetRow, DatasetTable, Described, Loaded, Request};
 use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::store::identity::program_version;
@@ -71,14 +71,12 @@ impl<S: SolverTable, D: DatasetTable> Harness<S, D> {
     pub fn solver<R: SolverRow>(self, row: R) -> Harness<Added<S, R>, D> {
         let Self { solvers, datasets, dataset_infos, mut own_solvers, own_datasets } = self;
         own_solvers.insert(row.info().name, row.version());
-        match Arc::try_unwrap(solvers) {
-            Ok(solvers) => {
-                let solvers = Arc::new(Added::new(solvers, row));
-                Harness { solvers, datasets, dataset_infos, own_solvers, own_datasets }
-            }
-            // A harness is put together before anything is opened, so its tables have one owner.
-            Err(_) => unreachable!("a data set was opened before the harness was complete"),
-        }
+        // A harness is put together before anything is opened, so its tables have one owner.
+        let Ok(solvers) = Arc::try_unwrap(solvers) else {
+            unreachable!("a data set was opened before the harness was complete")
+        };
+        let solvers = Arc::new(Added::new(solvers, row));
+        Harness { solvers, datasets, dataset_infos, own_solvers, own_datasets }
     }
 
     /// Adds a data set with its problem; one with the name of another takes its place.
@@ -114,7 +112,7 @@ impl<S: SolverTable, D: DatasetTable> Catalog for Harness<S, D> {
     }
 
     fn problem_version(&self, dataset: &str) -> Result<Option<String>> {
-        version_of(&self.own_datasets, dataset.split(':').next().unwrap_or_default())
+        version_of(&self.own_datasets, DatasetName::from(dataset).head)
     }
 
     fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>> {
@@ -134,6 +132,6 @@ impl<S, D> Harness<S, D> {
     fn unknown(&self, request: &Request<'_>) -> Error {
         let near = nearest(request.head(), self.dataset_infos.iter().map(|info| info.name));
         let known: Vec<String> = self.dataset_infos.iter().map(DatasetInfo::usage).collect();
-        Error::invalid(format!("unknown data set '{}'{near}; known: {}", request.name, known.join(", ")))
+        dataset::Error::Unknown { name: request.name.to_owned(), near, known: known.join(", ") }.into()
     }
 }

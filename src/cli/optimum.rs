@@ -8,15 +8,15 @@ use anyhow::bail;
 use clap::Args;
 
 use super::{Verdict, interrupt, note, positive, print};
-use crate::dataset::{DataDir, Request};
+use crate::dataset::{DataDir, Loaded, Request};
 use crate::experiment::catalog::Catalog;
 use crate::store::files;
 use crate::store::identity::CODE_VERSION;
 use crate::store::optimum::{LOCAL, Optimum, Store};
 use crate::text::duration;
+use ssvm::problem::Size;
 use ssvm::solver::{Bracket, Progress};
 
-/// Options of `optimum`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench optimum usps --gap 1e-9\n  \
     ssvm-bench optimum horseseg-synth:n=200 --pairwise-weight 0.5 --time 60 --store my-optima.toml\n\n\
@@ -42,25 +42,15 @@ pub struct OptimumArgs {
     store: PathBuf,
 }
 
-/// Runs the command.
 pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Verdict> {
     // Tried before the work starts: a damaged store or a wrong path must not cost it.
     files::try_folder(&args.store)?;
     Store::read(&args.store)?;
-    let opened = catalog.open(&Request {
-        name: &args.dataset,
-        data,
-        lambda: args.lambda,
-        pairwise_weight: args.pairwise_weight,
-    })?;
-    let (description, problem) = (opened.description, opened.problem);
-    note(&format!(
-        "{}: n = {}, d = {}, λ = {:.6e}",
-        args.dataset,
-        description.size.n,
-        description.size.d,
-        problem.lambda()
-    ));
+    let OptimumArgs { dataset, lambda, pairwise_weight, .. } = args;
+    let request = Request { name: dataset, data, lambda: *lambda, pairwise_weight: *pairwise_weight };
+    let Loaded { description, problem } = catalog.open(&request)?;
+    let Size { n, d, .. } = description.size;
+    note(&format!("{dataset}: n = {n}, d = {d}, λ = {:.6e}", problem.lambda()));
     let interrupted = interrupt::flag();
     let started = Instant::now();
     let seconds = || started.elapsed().as_secs_f64();
@@ -68,16 +58,13 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let mut watch = |progress: &Progress| note(&line(progress, seconds(), args.time));
     let found = problem.problem().bracket(args.gap, &stop, &mut watch)?;
     if !found.width().is_finite() {
-        bail!(
-            "{}: nothing is certain about its optimum; its numbers are too large to be summed: scale them",
-            args.dataset
-        );
+        bail!("{dataset}: nothing is certain about its optimum; its numbers are too large to be summed: scale them");
     }
     let new = Optimum {
-        dataset: args.dataset.clone(),
+        dataset: dataset.clone(),
         checksum: description.checksum,
         lambda: problem.lambda(),
-        pairwise_weight: args.pairwise_weight,
+        pairwise_weight: *pairwise_weight,
         lower: found.lower,
         upper: found.upper,
         solver: "pair steps and conjugate gradients over working sets".into(),

@@ -4,13 +4,12 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{Verdict, note, print};
-use crate::dataset::program::{ProgramProblem, Trial, trial};
+use crate::dataset::program::{Handshake, ProgramProblem, Trial, trial};
 use crate::dataset::{DataDir, Loaded, Request, program};
 use crate::table::Format;
 use crate::text::seconds;
 use ssvm::problem::Problem;
 
-/// Options of `oracle`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench oracle test 'oracle:python3 examples/digits_oracle.py'")]
 pub struct OracleArgs {
@@ -45,7 +44,6 @@ struct TestArgs {
 /// Most findings of a check that are printed.
 const SHOWN: usize = 5;
 
-/// Runs the command.
 pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
     let What::Test(args) = &args.what;
     let request = Request::new(&args.oracle, data);
@@ -63,36 +61,23 @@ pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
 }
 
 fn text(problem: &ProgramProblem, trial: &Trial) -> String {
-    let hello = problem.handshake();
-    let ns = |ns: f64| seconds(ns * 1e-9);
-    let mut text = format!(
-        "n = {}, d = {}, λ = {:e}, {}{}\n",
-        hello.n,
-        hello.d,
-        problem.lambda(),
-        if hello.exact { "exact" } else { "not exact" },
-        if hello.version.is_empty() { String::new() } else { format!(", version {}", hello.version) }
-    );
+    let Handshake { n, d, exact, version, .. } = problem.handshake();
+    let exact = if *exact { "exact" } else { "not exact" };
+    let version = if version.is_empty() { String::new() } else { format!(", version {version}") };
+    let mut text = format!("n = {n}, d = {d}, λ = {:e}, {exact}{version}\n", problem.lambda());
+    let (median, most) = trial.call_ns;
+    let times = [trial.total_ns, median, most, trial.pipe_ns, trial.pipe.fixed_ns, 1024.0 * trial.pipe.byte_ns];
+    let [total, median, most, around, round_trip, kilobyte] = times.map(|ns| seconds(ns * 1e-9));
     text += &format!(
-        "a call with a new w takes {}: {} in the program (at most {}), {} around it\n",
-        ns(trial.total_ns),
-        ns(trial.call_ns.0),
-        ns(trial.call_ns.1),
-        ns(trial.pipe_ns)
-    );
-    text += &format!(
-        "the pipe: {} a round trip and {} a kilobyte\n",
-        ns(trial.pipe.fixed_ns),
-        ns(1024.0 * trial.pipe.byte_ns)
+        "a call with a new w takes {total}: {median} in the program (at most {most}), {around} around it\n\
+         the pipe: {round_trip} a round trip and {kilobyte} a kilobyte\n"
     );
     for (check, count) in &trial.checks {
         let findings: Vec<_> = trial.findings.iter().filter(|finding| finding.check == *check).collect();
-        let verdict = if findings.is_empty() {
-            format!("fine ({count} checks)")
-        } else {
-            format!("{} of {count} checks failed", findings.len())
+        text += &match findings.len() {
+            0 => format!("{check}: fine ({count} checks)\n"),
+            failed => format!("{check}: {failed} of {count} checks failed\n"),
         };
-        text += &format!("{check}: {verdict}\n");
         for finding in findings.iter().take(SHOWN) {
             text += &format!("  term {}: {}\n", finding.term, finding.text);
         }
@@ -101,17 +86,12 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
 }
 
 fn json_text(problem: &ProgramProblem, trial: &Trial) -> String {
-    let findings: Vec<_> = trial
-        .findings
-        .iter()
-        .map(|finding| json!({ "check": finding.check, "term": finding.term, "text": finding.text }))
-        .collect();
     let checks: Vec<_> = trial.checks.iter().map(|(check, count)| json!({ "check": check, "count": count })).collect();
     let hello = problem.handshake();
     let value = json!({
         "n": hello.n, "d": hello.d, "lambda": problem.lambda(), "exact": hello.exact, "version": hello.version,
         "call_ns": trial.call_ns.0, "call_max_ns": trial.call_ns.1, "pipe_ns": trial.pipe_ns, "total_ns": trial.total_ns,
-        "round_trip_ns": trial.pipe.fixed_ns, "byte_ns": trial.pipe.byte_ns, "checks": checks, "findings": findings,
+        "round_trip_ns": trial.pipe.fixed_ns, "byte_ns": trial.pipe.byte_ns, "checks": checks, "findings": trial.findings,
         "notes": problem.notes(),
     });
     format!("{value}\n")

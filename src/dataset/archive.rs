@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, EntryType, PaxExtensions};
 
@@ -22,13 +22,10 @@ const LONGEST_ATTRIBUTES: u64 = 1 << 16;
 /// Most entries; the largest known archive has three thousand.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// One entry of an archive, or one file of a folder.
 pub struct Entry<'a> {
     /// Its path: in an archive as written, which may lead anywhere; in a folder relative to it.
     pub path: PathBuf,
-    /// Folder, file, link, …
     pub kind: EntryType,
-    /// Bytes of its content.
     pub size: u64,
     content: &'a mut dyn Read,
     error: &'a dyn Fn(io::Error) -> Error,
@@ -58,7 +55,6 @@ fn damaged(source: &Path, reason: impl std::fmt::Display) -> Error {
     Error::file(source, format!("is not a whole tar archive ({reason}); fetch it again"))
 }
 
-/// Calls `each` for every file of an archive or a folder.
 pub fn each_file(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<()> {
     if !source.is_dir() {
         return each_entry(source, |entry| if entry.kind.is_file() { each(entry) } else { Ok(()) }).map(drop);
@@ -76,7 +72,8 @@ pub fn each_file(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<(
 /// Calls `each` for every entry of an archive that is not about the name of another; returns their number.
 pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<usize> {
     let wrong = |e: io::Error| damaged(source, e);
-    let long = || Error::file(source, "is refused: one of its entries has a name that no file can have");
+    let refused = |why: &str| Error::file(source, format!("is refused: {why}"));
+    let long = || refused("one of its entries has a name that no file can have");
     let mut archive = Archive::new(files::open_content(source)?);
     let (mut name, mut count) = (None, 0);
     // Raw: the library itself would read names of any length.
@@ -105,7 +102,7 @@ pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<
                     match attribute.key_bytes() {
                         b"path" => name = Some(attribute.value_bytes().to_vec()),
                         // Two programs that disagree about a size see two different archives.
-                        b"size" => return Err(Error::file(source, "is refused: an entry says its size twice")),
+                        b"size" => return Err(refused("an entry says its size twice")),
                         _ => {}
                     }
                 }
@@ -126,6 +123,14 @@ pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<
         return Err(damaged(source, "it ends after the name of an entry"));
     }
     Ok(count)
+}
+
+/// The names in a path from the last to the first.
+pub(super) fn names(path: &Path) -> impl Iterator<Item = &str> {
+    path.components().rev().filter_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    })
 }
 
 /// Files below a folder, at most four levels deep, sorted. A folder is visited once, whatever links lead to it.

@@ -34,7 +34,6 @@ pub const MAX_DOWNLOAD: u64 = 1 << 35;
 /// Most bytes an archive may unpack to.
 const MAX_UNPACKED: u64 = 1 << 36;
 
-/// What happened to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It existed and is not known to be another file; how it was verified.
@@ -59,13 +58,11 @@ pub fn fetch(
         return Ok(Outcome::Elsewhere(place));
     }
     let outcome = download(file.url, &target, file.expected, MAX_DOWNLOAD, progress, pause)?;
-    if file.unpack && dir.locate(set).is_none() {
+    if set.below.is_some() && dir.locate(set).is_none() {
         unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
         dir.require(set).map_err(|_| {
-            Error::file(
-                &target,
-                format!("was fetched and unpacked, but the files of {} are not in it; see {}", set.name, set.page),
-            )
+            let KnownSet { name, page, .. } = set;
+            Error::file(&target, format!("was fetched and unpacked, but the files of {name} are not in it; see {page}"))
         })?;
     }
     Ok(outcome)
@@ -107,11 +104,9 @@ pub fn download<'e>(
     Ok(Outcome::Downloaded(checked))
 }
 
-/// An unfinished download.
 struct PartialFile<'a> {
     url: &'a str,
     target: &'a Path,
-    /// The bytes so far.
     data: PathBuf,
     /// The server's name for this version of the file.
     validator: PathBuf,
@@ -123,10 +118,8 @@ struct PartialFile<'a> {
 enum Stop {
     /// The connection: another attempt may do better.
     Broken(String),
-    /// The server's answer: another attempt would get the same.
-    Final(String),
-    /// This machine, such as a full disk.
-    Local(Error),
+    /// The server's answer, or this machine, such as a full disk: another attempt would get the same.
+    Final(Error),
 }
 
 impl PartialFile<'_> {
@@ -156,8 +149,7 @@ impl PartialFile<'_> {
             let before = self.len();
             let reason = match self.attempt(&agent, &mut *progress) {
                 Ok(()) => return Ok(()),
-                Err(Stop::Final(reason)) => return Err(self.unreachable(&reason)),
-                Err(Stop::Local(error)) => return Err(error),
+                Err(Stop::Final(error)) => return Err(error),
                 Err(Stop::Broken(reason)) => reason,
             };
             fruitless = if self.len() > before { 0 } else { fruitless + 1 };
@@ -169,14 +161,12 @@ impl PartialFile<'_> {
     }
 
     fn unreachable(&self, reason: &str) -> Error {
-        let kept = match self.len() {
-            0 => "",
-            _ => "What arrived is kept, and the next call continues from there. ",
-        };
+        let kept = "What arrived is kept, and the next call continues from there. ";
         let message = format!(
-            "cannot be fetched from {}: {reason}. {kept}\
+            "cannot be fetched from {}: {reason}. {}\
              Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`",
-            self.url
+            self.url,
+            if self.len() == 0 { "" } else { kept }
         );
         Error::file(self.target, message)
     }
@@ -194,7 +184,7 @@ impl PartialFile<'_> {
             }
         }
         let response = request.call().map_err(|e| match e {
-            ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects => Stop::Final(e.to_string()),
+            ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects => Stop::Final(self.unreachable(&e.to_string())),
             _ => Stop::Broken(e.to_string()),
         })?;
         let length = text(&response, header::CONTENT_LENGTH).and_then(|v| v.parse::<u64>().ok());
@@ -215,8 +205,11 @@ impl PartialFile<'_> {
                 self.discard();
                 return Err(Stop::Broken("the file on the server has changed".into()));
             }
-            status if status.is_server_error() => return Err(Stop::Broken(format!("the server answered {status}"))),
-            status => return Err(Stop::Final(format!("the server answered {status}"))),
+            status => {
+                let reason = format!("the server answered {status}");
+                let again = status.is_server_error();
+                return Err(if again { Stop::Broken(reason) } else { Stop::Final(self.unreachable(&reason)) });
+            }
         };
         self.receive(response, start, total, progress)
     }
@@ -229,15 +222,14 @@ impl PartialFile<'_> {
         total: Option<u64>,
         progress: Progress<'_>,
     ) -> Result<(), Stop> {
-        let local = |e| Stop::Local(files::write_error(&self.data)(e));
-        let check_size = |size: u64| {
-            if size <= self.most {
-                return Ok(());
-            }
+        let local = |e| Stop::Final(files::write_error(&self.data)(e));
+        let too_large = || {
             self.discard();
-            Err(Stop::Final(format!("the server sends more than {} bytes: not the file", self.most)))
+            Stop::Final(self.unreachable(&format!("the server sends more than {} bytes: not the file", self.most)))
         };
-        check_size(total.unwrap_or(0))?;
+        if total.is_some_and(|total| total > self.most) {
+            return Err(too_large());
+        }
         if start == 0 {
             // Weak validators do not promise the same bytes.
             let tag = text(&response, header::ETAG).filter(|tag| !tag.starts_with("W/"));
@@ -259,45 +251,40 @@ impl PartialFile<'_> {
                 Err(e) => return Err(Stop::Broken(format!("the transfer broke off after {at} bytes ({e})"))),
             };
             at += n as u64;
-            check_size(at)?;
+            if at > self.most {
+                return Err(too_large());
+            }
             file.write_all(&block[..n]).map_err(local)?;
             progress(at, total);
         }
-        match total {
-            Some(total) if at != total => {
-                Err(Stop::Broken(format!("the transfer broke off after {at} of {total} bytes")))
-            }
-            _ => Ok(()),
+        match total.filter(|total| at != *total) {
+            Some(total) => Err(Stop::Broken(format!("the transfer broke off after {at} of {total} bytes"))),
+            None => Ok(()),
         }
     }
 
     /// Compares a finished download with what is known of it. A new archive must at least be readable to its end.
     fn verify(&self) -> Result<Checked> {
+        let url = self.url;
         let damaged = |e: &dyn std::fmt::Display| {
-            let message = format!("what came from {} is damaged or not an archive ({e}); it was not kept", self.url);
-            Error::file(self.target, message)
+            Error::file(
+                self.target,
+                format!("what came from {url} is damaged or not an archive ({e}); it was not kept"),
+            )
         };
-        let compare = |expected: String, found: &str, same: Checked| {
-            if found == expected {
-                return Ok(same);
+        let checked = known::check_download(&self.data, self.target, self.expected).map_err(|e| damaged(&e))?;
+        if let Checked::Different(expected, found) = checked {
+            let message =
+                format!("the file from {url} has the checksum {found}, but should have {expected}; it was not kept");
+            return Err(Error::file(self.target, message));
+        }
+        if matches!(checked, Checked::Unrecorded(_)) {
+            let entries = archive::each_entry(&self.data, |entry| entry.content(|_| Ok(())));
+            if entries.map_err(|e| damaged(&e))? == 0 {
+                return Err(damaged(&"no file in it"));
             }
-            let message = format!(
-                "the file from {} has the checksum {found}, but should have {expected}; it was not kept",
-                self.url
-            );
-            Err(Error::file(self.target, message))
-        };
-        if let Some((expected, found)) = self.expected.compare(&self.data).map_err(|e| damaged(&e))? {
-            return compare(expected, &found, Checked::Known);
         }
-        let found = files::sha256_file(&self.data)?;
-        if let Some(expected) = files::recorded_sha256(self.target)? {
-            return compare(expected, &found, Checked::Recorded);
-        }
-        match archive::each_entry(&self.data, |entry| entry.content(|_| Ok(()))).map_err(|e| damaged(&e))? {
-            0 => Err(damaged(&"no file in it")),
-            _ => Ok(Checked::Unrecorded(found)),
-        }
+        Ok(checked)
     }
 }
 
@@ -347,16 +334,11 @@ pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
         // A full disk is no fault of the archive.
         entry.content(|block| file.write_all(block).map_err(files::write_error(&path)))
     })?;
-    let tops = fs::read_dir(staging.path()).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let tops = tops.map_err(Error::io("read the folder", staging.path()))?;
-    if let Some(top) = tops.iter().find(|top| folder.join(top.file_name()).symlink_metadata().is_ok()) {
-        return Err(Error::file(
-            folder.join(top.file_name()),
-            "is there already; move it away to unpack the archive again",
-        ));
+    let places = |top: &PathBuf| folder.join(top.file_name().unwrap_or_default());
+    let tops = files::list(staging.path())?;
+    if let Some(top) = tops.iter().map(places).find(|place| place.symlink_metadata().is_ok()) {
+        let message = "is there already; move it away to unpack the archive again";
+        return Err(Error::file(top, message));
     }
-    for top in tops {
-        files::rename(&top.path(), &folder.join(top.file_name()))?;
-    }
-    Ok(())
+    tops.iter().try_for_each(|top| files::rename(top, &places(top)))
 }

@@ -6,18 +6,18 @@
 
 use std::path::Path;
 
-use hdf5_reader::{Dataset, H5Type, Hdf5File};
+use hdf5_reader::{Dataset, Hdf5File};
 
 use super::known::{Expected, KnownFile, KnownSet};
 use super::memory::Quota;
 use super::npz::RawGraph;
-use super::{DatasetInfo, DatasetRow, Loaded, Request, graph};
+use super::table::Row;
+use super::{DatasetInfo, graph};
 use crate::store::files;
 use crate::store::panics;
 use crate::{Error, Result};
 use ssvm::problem::{BINARY_GRAPH, GraphProblem};
 
-/// The official files.
 pub const HORSESEG: KnownSet = KnownSet {
     name: "horseseg",
     examples: 0,
@@ -28,37 +28,25 @@ pub const HORSESEG: KnownSet = KnownSet {
         path: "horseseg/data.tar",
         url: "https://pub.ist.ac.at/~akolesnikov/HDSeg/data.tar",
         expected: Expected::Nothing,
-        unpack: true,
     }],
     alternatives: &[],
     inside: &[],
     below: Some(("horseseg", "horse-features.bin")),
 };
 
-/// The row of `horseseg`.
-pub struct HorseSeg;
-
-impl DatasetRow for HorseSeg {
-    type Problem = GraphProblem;
-
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "horseseg",
-            title: "HorseSeg",
-            about: "HorseSeg (HDSeg): superpixel features, binary segmentation",
-            family: Some(&BINARY_GRAPH),
-            in_paper: true,
-            known: Some(&HORSESEG),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
+pub(super) const ROW: Row<GraphProblem> = Row::file(
+    DatasetInfo::public(
+        &HORSESEG,
+        "HorseSeg",
+        "HorseSeg (HDSeg): superpixel features, binary segmentation",
+        &BINARY_GRAPH,
+    ),
+    |request| {
         let path = request.data.require(&HORSESEG)?;
         let (data, _) = read(&path)?.into_known(&path)?;
         graph(data, files::sha256_file(&path)?, request)
-    }
-}
+    },
+);
 
 /// Reads all examples, in the order of their index. Unknown nodes are dropped by [`RawGraph::into_known`].
 pub fn read(path: &Path) -> Result<RawGraph> {
@@ -80,61 +68,71 @@ fn decode(path: &Path, mut quota: Quota) -> Result<RawGraph> {
     }
     let mut graph = RawGraph { num_labels: 2, node_offsets: vec![0], edge_offsets: vec![0], ..RawGraph::default() };
     for index in indices {
-        let mut example = Example { file: &file, index, quota: &mut quota };
-        example
-            .read(&mut graph)
-            .map_err(|(name, message)| Error::file(path, format!("dataset {name}_{index} {message}")))?;
+        Example { path, file: &file, index, quota: &mut quota }.read(&mut graph)?;
     }
     Ok(graph)
 }
 
-/// One example of a file.
 struct Example<'f> {
+    path: &'f Path,
     file: &'f Hdf5File,
     index: &'f str,
     quota: &'f mut Quota,
 }
 
-/// The dataset that is wrong, and what is wrong with it.
-type Wrong = (&'static str, String);
-
 impl Example<'_> {
-    fn open(&self, name: &'static str) -> Result<Dataset, Wrong> {
-        let dataset = self.file.dataset(&format!("/{name}_{}", self.index));
-        dataset.map_err(|e| (name, format!("cannot be read: {e}")))
+    fn wrong(&self, name: &str, message: impl std::fmt::Display) -> Error {
+        Error::file(self.path, format!("dataset {name}_{} {message}", self.index))
     }
 
-    fn numbers(&mut self, name: &'static str, dataset: &Dataset) -> Result<Vec<f64>, Wrong> {
-        numbers(dataset, self.quota).map_err(|message| (name, message))
+    fn open(&self, name: &str) -> Result<Dataset> {
+        let dataset = self.file.dataset(&format!("/{name}_{}", self.index));
+        dataset.map_err(|e| self.wrong(name, format!("cannot be read: {e}")))
+    }
+
+    /// The values of a dataset of any plain number type, row-major.
+    fn numbers(&mut self, name: &str, dataset: &Dataset) -> Result<Vec<f64>> {
+        macro_rules! first_that_fits {
+            ($($number:ty),+) => {
+                $(if let Ok(values) = dataset.read_array::<$number>() {
+                    return Ok(values.iter().map(|&value| value as f64).collect());
+                })+
+            };
+        }
+        // Twice: as they are in the file, and as f64.
+        let bytes = dataset.shape().iter().fold(16u64, |bytes, n| bytes.saturating_mul(*n));
+        self.quota.take(bytes).map_err(|message| self.wrong(name, message))?;
+        first_that_fits!(f32, f64, i32, i64, u32, u64, i16, u16, i8, u8);
+        Err(self.wrong(name, "cannot be read as numbers"))
     }
 
     /// Appends this example to the graphs read before.
-    fn read(&mut self, graph: &mut RawGraph) -> Result<(), Wrong> {
+    fn read(&mut self, graph: &mut RawGraph) -> Result<()> {
         let name = "features";
         let features = self.open(name)?;
-        let Some([nodes, p]) = shape(&features) else {
-            return Err((name, format!("has shape {:?}, expected nodes × p", features.shape())));
+        let &[nodes, p] = features.shape() else {
+            return Err(self.wrong(name, format!("has shape {:?}, expected nodes × p", features.shape())));
         };
+        let (nodes, p) = (nodes as usize, p as usize);
         if graph.features_per_node == 0 {
             graph.features_per_node = p;
         }
         if p != graph.features_per_node || nodes == 0 || p == 0 {
             let expected = graph.features_per_node;
-            return Err((name, format!("is {nodes} × {p}; expected 1 or more rows of {expected}")));
+            return Err(self.wrong(name, format!("is {nodes} × {p}; expected 1 or more rows of {expected}")));
         }
         graph.features.extend(self.numbers(name, &features)?.into_iter().map(|v| v as f32));
         let name = "labels";
-        let labels = self.open(name)?;
-        let labels = self.numbers(name, &labels)?;
+        let labels = self.numbers(name, &self.open(name)?)?;
         if labels.len() != nodes {
-            return Err((name, format!("has {} entries for {nodes} superpixels", labels.len())));
+            return Err(self.wrong(name, format!("has {} entries for {nodes} superpixels", labels.len())));
         }
         for label in labels {
             graph.labels.push(match label {
                 0.0 => 0,
                 1.0 => 1,
                 l if l < 0.0 => -1,
-                l => return Err((name, format!("holds {l}; expected 0, 1 or a negative number"))),
+                l => return Err(self.wrong(name, format!("holds {l}; expected 0, 1 or a negative number"))),
             });
         }
         let edges = self.edges(nodes, graph)?;
@@ -142,7 +140,7 @@ impl Example<'_> {
             let Ok(stated) = self.open(name) else { continue };
             let stated = self.numbers(name, &stated)?;
             if stated.first() != Some(&(found as f64)) {
-                return Err((name, format!("says {stated:?}, but there are {found}")));
+                return Err(self.wrong(name, format!("says {stated:?}, but there are {found}")));
             }
         }
         graph.node_offsets.push(graph.labels.len());
@@ -151,20 +149,19 @@ impl Example<'_> {
     }
 
     /// Appends the edges, each once; returns how many the file lists.
-    fn edges(&mut self, nodes: usize, graph: &mut RawGraph) -> Result<usize, Wrong> {
+    fn edges(&mut self, nodes: usize, graph: &mut RawGraph) -> Result<usize> {
         let name = "edge_structure";
         let listed = self.open(name)?;
-        let count = match shape(&listed) {
-            Some([count, 2]) => count,
-            _ if listed.shape().contains(&0) => 0,
-            _ => return Err((name, format!("has shape {:?}, expected E × 2", listed.shape()))),
+        let count = match *listed.shape() {
+            ref shape if shape.contains(&0) => return Ok(0),
+            [count, 2] => count as usize,
+            ref shape => return Err(self.wrong(name, format!("has shape {shape:?}, expected E × 2"))),
         };
-        let ids = if count > 0 { self.numbers(name, &listed)? } else { Vec::new() };
         let id = |v: f64| (v >= 0.0 && v < nodes as f64 && v.fract() == 0.0).then_some(v as u32);
         let mut edges = Vec::with_capacity(count);
-        for pair in ids.as_chunks::<2>().0 {
+        for pair in self.numbers(name, &listed)?.as_chunks::<2>().0 {
             let (Some(k), Some(l)) = (id(pair[0]), id(pair[1])) else {
-                return Err((name, format!("has the edge {pair:?} among {nodes} superpixels")));
+                return Err(self.wrong(name, format!("has the edge {pair:?} among {nodes} superpixels")));
             };
             // A superpixel has no border with itself.
             if k != l {
@@ -177,30 +174,4 @@ impl Example<'_> {
         graph.edges.extend(edges);
         Ok(count)
     }
-}
-
-fn shape(dataset: &Dataset) -> Option<[usize; 2]> {
-    let lengths: Vec<usize> = dataset.shape().iter().filter_map(|&n| usize::try_from(n).ok()).collect();
-    lengths.try_into().ok()
-}
-
-/// The values of a dataset of any plain number type, row-major.
-fn numbers(dataset: &Dataset, quota: &mut Quota) -> Result<Vec<f64>, String> {
-    fn values<T: H5Type + Copy>(dataset: &Dataset, to: impl Fn(T) -> f64) -> Option<Vec<f64>> {
-        Some(dataset.read_array::<T>().ok()?.iter().map(|&v| to(v)).collect())
-    }
-    // Twice: as they are in the file, and as f64.
-    let bytes = dataset.shape().iter().try_fold(16u64, |bytes, n| bytes.checked_mul(*n));
-    quota.take(bytes.ok_or("is too large for this machine")?)?;
-    values::<f32>(dataset, f64::from)
-        .or_else(|| values::<f64>(dataset, |v| v))
-        .or_else(|| values::<i32>(dataset, f64::from))
-        .or_else(|| values::<i64>(dataset, |v| v as f64))
-        .or_else(|| values::<u32>(dataset, f64::from))
-        .or_else(|| values::<u64>(dataset, |v| v as f64))
-        .or_else(|| values::<i16>(dataset, f64::from))
-        .or_else(|| values::<u16>(dataset, f64::from))
-        .or_else(|| values::<i8>(dataset, f64::from))
-        .or_else(|| values::<u8>(dataset, f64::from))
-        .ok_or_else(|| "cannot be read as numbers".to_owned())
 }

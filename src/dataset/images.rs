@@ -2,19 +2,19 @@
 //! into a graph file once, which is then read like any other.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
+use std::path::Path;
 
 use super::archive;
 use super::image::{FEATURES, LabelMap, Picture};
 use super::known::{Expected, FileList, KnownFile, KnownSet};
 use super::prepare::{self, Recipe};
-use super::{DatasetInfo, DatasetRow, Described, Loaded, Request, graph, npz};
+use super::table::Row;
+use super::{DatasetInfo, Described, Loaded, Request, graph, npz};
 use crate::store::files;
 use crate::{Error, Result};
 use ssvm::problem::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH, Size};
 
-/// The official files of Weizmann horses.
-const HORSES: KnownSet = KnownSet {
+const HORSE_FILES: KnownSet = KnownSet {
     name: "horses",
     examples: 327,
     size: "20 MB",
@@ -29,15 +29,13 @@ const HORSES: KnownSet = KnownSet {
             count: 984,
             sha256: "0c4ba929d65828dfefc35d0a31b3d03a54b7440df543f301e7d2d44615af84cb",
         }),
-        unpack: false,
     }],
     alternatives: &["weizmann_horses/weizmann_horse_db", "weizmann_horses", "weizmann_horse_db"],
     inside: &["rgb", "figure_ground"],
     below: None,
 };
 
-/// The official files of Stanford Background.
-const STANFORD: KnownSet = KnownSet {
+const STANFORD_FILES: KnownSet = KnownSet {
     name: "stanford",
     examples: 715,
     size: "12 MB",
@@ -54,7 +52,6 @@ const STANFORD: KnownSet = KnownSet {
             count: 1430,
             sha256: "27685fc1bdb7d7b57843d723a6293e2b439c61212c03d0bde4cf4278890febfd",
         }),
-        unpack: false,
     }],
     alternatives: &[
         "stanford_background/iccv09Data_images_regions.tar.gz",
@@ -66,65 +63,33 @@ const STANFORD: KnownSet = KnownSet {
     below: None,
 };
 
-/// The row of an image set.
-pub struct Images(pub ImageSet);
+pub(super) const HORSES: Row<GraphProblem> = Row {
+    info: DatasetInfo::public(
+        &HORSE_FILES,
+        "HorseSeg (Weizmann horses)",
+        "Weizmann horses: images, binary segmentation",
+        &BINARY_GRAPH,
+    ),
+    load: |request| ImageSet::Horses.load(request),
+    describe: |request| ImageSet::Horses.describe(request),
+};
 
-impl DatasetRow for Images {
-    type Problem = GraphProblem;
+pub(super) const STANFORD: Row<GraphProblem> = Row {
+    info: DatasetInfo::public(&STANFORD_FILES, "Stanford", "Stanford Background: images, 8 classes", &POTTS_GRAPH),
+    load: |request| ImageSet::Stanford.load(request),
+    describe: |request| ImageSet::Stanford.describe(request),
+};
 
-    fn info(&self) -> DatasetInfo {
-        let (title, about, family) = match self.0 {
-            ImageSet::Horses => {
-                ("HorseSeg (Weizmann horses)", "Weizmann horses: images, binary segmentation", &BINARY_GRAPH)
-            }
-            ImageSet::Stanford => ("Stanford", "Stanford Background: images, 8 classes", &POTTS_GRAPH),
-        };
-        DatasetInfo {
-            name: self.0.name(),
-            title,
-            about,
-            family: Some(family),
-            in_paper: true,
-            known: Some(self.0.known()),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-        let path = prepare::prepared(self.0, request.data, &Recipe::default(), None)?.0;
-        graph(npz::read_graph(&path)?, files::sha256_file(&path)?, request)
-    }
-
-    fn describe(&self, request: &Request<'_>) -> Result<Described> {
-        let set = self.0;
-        let source = request.data.require(set.known())?;
-        let recipe = Recipe::default();
-        let path = prepare::cache_path(set, &set.checksum(&source)?, &recipe)?;
-        if path.exists() {
-            return Ok(Described::Unread);
-        }
-        let n = set.count(&source)? as u64;
-        let nodes = n * recipe.slic.superpixels as u64;
-        // Features of a node, its label, and about three edges.
-        let bytes = nodes * (4 * FEATURES as u64 + 24);
-        let size = Size { n, d: (FEATURES * set.num_labels()) as u64, bytes };
-        Ok(Described::Pending { work: format!("prepare {n} images into {}", path.display()), size: Some(size) })
-    }
-}
-
-/// The image sets that can be prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageSet {
-    /// Weizmann horses: horse or not.
     Horses,
-    /// Stanford Background: eight classes.
     Stanford,
 }
 
 /// A picture and its truth as files in memory, not decoded yet.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// Name without folder and ending, such as `horse001`.
+    /// Without folder and ending, such as `horse001`.
     pub name: String,
     picture: Vec<u8>,
     truth: Vec<u8>,
@@ -137,33 +102,46 @@ const MAX_FILE: u64 = 1 << 24;
 const MAX_SET: u64 = 1 << 28;
 
 impl ImageSet {
-    /// The set of this data set name; fails with the names of those that exist.
-    pub fn from_name(name: &str) -> Result<Self> {
-        [Self::Horses, Self::Stanford].into_iter().find(|set| set.name() == name).ok_or_else(|| {
-            let known = "`data prepare` and `data show` know horses and stanford";
-            Error::invalid(format!("{name:?} is not an image set; {known}"))
-        })
+    fn load(self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
+        let path = prepare::prepared(self, request.data, &Recipe::default(), None)?.0;
+        graph(npz::read_graph(&path)?, files::sha256_file(&path)?, request)
     }
 
-    /// The data set name.
+    fn describe(self, request: &Request<'_>) -> Result<Described> {
+        let source = request.data.require(self.known())?;
+        let recipe = Recipe::default();
+        let path = prepare::cache_path(self, &self.checksum(&source)?, &recipe)?;
+        if path.exists() {
+            return Ok(Described::Unread);
+        }
+        let n = self.count(&source)? as u64;
+        let nodes = n * recipe.slic.superpixels as u64;
+        // Features of a node, its label, and about three edges.
+        let bytes = nodes * (4 * FEATURES as u64 + 24);
+        let size = Size { n, d: (FEATURES * self.num_labels()) as u64, bytes };
+        Ok(Described::Pending { work: format!("prepare {n} images into {}", path.display()), size: Some(size) })
+    }
+
+    pub fn from_name(name: &str) -> Result<Self> {
+        let found = [Self::Horses, Self::Stanford].into_iter().find(|set| set.name() == name);
+        found.ok_or_else(|| super::Error::NotImages(name.to_owned()).into())
+    }
+
     pub fn name(self) -> &'static str {
         self.known().name
     }
 
-    /// The official files.
     pub fn known(self) -> &'static KnownSet {
         match self {
-            Self::Horses => &HORSES,
-            Self::Stanford => &STANFORD,
+            Self::Horses => &HORSE_FILES,
+            Self::Stanford => &STANFORD_FILES,
         }
     }
 
-    /// K.
     pub fn num_labels(self) -> usize {
         self.label_names().len()
     }
 
-    /// The meaning of the labels 0..K.
     pub fn label_names(self) -> &'static [&'static str] {
         match self {
             Self::Horses => &["background", "horse"],
@@ -181,10 +159,7 @@ impl ImageSet {
 
     /// Whether a path inside the archive or folder is a picture (0) or a truth (1), and its name.
     fn classify(self, path: &Path) -> Option<(usize, String)> {
-        let mut parts = path.components().rev().filter_map(|c| match c {
-            Component::Normal(part) => part.to_str(),
-            _ => None,
-        });
+        let mut parts = archive::names(path);
         let (file, folder) = (parts.next()?, parts.next()?);
         let kind = self.patterns().iter().position(|(f, ending)| *f == folder && file.ends_with(ending))?;
         let name = file.strip_suffix(self.patterns()[kind].1)?;
@@ -223,14 +198,13 @@ impl ImageSet {
         })?;
         let mut pairs = Vec::with_capacity(found.len());
         for (name, pair) in found {
-            match pair {
-                [Some(picture), Some(truth)] => pairs.push(Pair { name, picture, truth }),
-                [picture, _] => {
-                    let (folder, ending) = self.patterns()[usize::from(picture.is_some())];
-                    let message = format!("has no {folder}/{name}{ending}; the set is not complete");
-                    return Err(Error::file(source, message));
-                }
-            }
+            let missing = usize::from(pair[0].is_some());
+            let [Some(picture), Some(truth)] = pair else {
+                let (folder, ending) = self.patterns()[missing];
+                let message = format!("has no {folder}/{name}{ending}; the set is not complete");
+                return Err(Error::file(source, message));
+            };
+            pairs.push(Pair { name, picture, truth });
         }
         if pairs.is_empty() {
             let [(a, b), (c, d)] = self.patterns();
@@ -291,14 +265,12 @@ impl ImageSet {
     }
 }
 
-/// A mask as JPEG: white is the object.
 fn mask(bytes: &[u8]) -> Result<LabelMap, String> {
     let mask = Picture::decode(bytes)?;
     let labels = mask.rgb.iter().map(|c| i8::from(c[1] >= 128)).collect();
     Ok(LabelMap { width: mask.width, height: mask.height, labels })
 }
 
-/// Text rows of integers.
 fn regions(bytes: &[u8], num_labels: usize) -> Result<LabelMap, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "is not text")?;
     let mut map = LabelMap { width: 0, height: 0, labels: Vec::new() };

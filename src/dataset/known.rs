@@ -5,7 +5,7 @@
 //! `find DIR -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints it.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -16,13 +16,10 @@ use crate::{Error, Result};
 /// The files of an archive that count, and their checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileList {
-    /// Top folder in the archive.
     pub top: &'static str,
     /// Folder below it and ending of its files; other files of an archive do not matter.
     pub parts: &'static [(&'static str, &'static str)],
-    /// How many files count.
     pub count: usize,
-    /// SHA-256 of the list.
     pub sha256: &'static str,
 }
 
@@ -33,7 +30,6 @@ pub enum Expected<'e> {
     Nothing,
     /// SHA-256 of the content after gunzip.
     Content(&'e str),
-    /// The files of an archive.
     Files(FileList),
 }
 
@@ -45,7 +41,7 @@ impl<'e> From<Option<&'e str>> for Expected<'e> {
 
 impl Expected<'_> {
     /// Expected and found content, as equal texts when they agree; `None` when nothing is known.
-    pub fn compare(self, path: &Path) -> Result<Option<(String, String)>> {
+    fn compare(self, path: &Path) -> Result<Option<(String, String)>> {
         Ok(match self {
             Self::Nothing => None,
             Self::Content(expected) => Some((expected.to_owned(), files::content_sha256(path)?)),
@@ -60,7 +56,7 @@ impl Expected<'_> {
 impl FileList {
     /// Checksum of the list, and number of the files that count, in an archive (tar, gzip or plain) or in the folder that
     /// it was unpacked to.
-    pub fn digest(&self, source: &Path) -> Result<(String, usize)> {
+    fn digest(&self, source: &Path) -> Result<(String, usize)> {
         let mut found: BTreeMap<String, String> = BTreeMap::new();
         archive::each_file(source, |entry| {
             let Some(name) = self.name(&entry.path) else { return Ok(()) };
@@ -78,10 +74,7 @@ impl FileList {
 
     /// The path of a file in the list, if it counts: the top folder may be missing, as in a folder, or lie deeper.
     fn name(&self, path: &Path) -> Option<String> {
-        let mut parts = path.components().rev().filter_map(|part| match part {
-            Component::Normal(part) => part.to_str(),
-            _ => None,
-        });
+        let mut parts = archive::names(path);
         let (file, folder, above) = (parts.next()?, parts.next()?, parts.next());
         let counts = self.parts.iter().any(|(part, ending)| *part == folder && file.ends_with(ending));
         let inside = above.is_none_or(|above| above == self.top);
@@ -89,31 +82,22 @@ impl FileList {
     }
 }
 
-/// A file of a set as its authors distribute it.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
     /// Where it belongs, relative to the data folder.
     pub path: &'static str,
-    /// Official address.
     pub url: &'static str,
-    /// Its content.
     pub expected: Expected<'static>,
-    /// Whether its archive must be unpacked beside it before use.
-    pub unpack: bool,
 }
 
-/// A public data set.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownSet {
-    /// Name on the command line.
     pub name: &'static str,
-    /// Examples used for training.
+    /// Examples used for training; 0 when unknown.
     pub examples: usize,
-    /// Size of the download, roughly.
+    /// Of the download, roughly.
     pub size: &'static str,
-    /// Licence or terms.
     pub terms: &'static str,
-    /// Page of the authors.
     pub page: &'static str,
     /// Files, the one that training needs first.
     pub files: &'static [KnownFile],
@@ -121,14 +105,13 @@ pub struct KnownSet {
     pub alternatives: &'static [&'static str],
     /// What a folder must hold to be the unpacked set.
     pub inside: &'static [&'static str],
-    /// A folder, and the file below it that training reads, when an archive has to be unpacked first.
+    /// A folder, and the file below it that training reads, when the archive has to be unpacked there first.
     pub below: Option<(&'static str, &'static str)>,
 }
 
 /// The folder data sets are looked for in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDir {
-    /// The folder.
     pub path: PathBuf,
     /// What decided on it, for messages.
     pub chosen_by: &'static str,
@@ -163,18 +146,16 @@ impl DataDir {
     /// [`DataDir::locate`]; fails with the file that is missing, its address and the command that fetches it.
     pub fn require(&self, set: &KnownSet) -> Result<PathBuf> {
         self.locate(set).ok_or_else(|| {
-            let file = &set.files[0];
             let place = match set.below {
                 Some((folder, file)) => self.path.join(folder).join("data").join(file),
-                None => self.path.join(file.path),
+                None => self.path.join(set.files[0].path),
             };
-            Error::file(
-                place,
-                format!(
-                    "data set {} is not there (the data folder is {}). Official address: {}. Get it with `ssvm-bench data fetch {}`",
-                    set.name, self.chosen_by, file.url, set.name
-                ),
-            )
+            let (name, chosen_by, url) = (set.name, self.chosen_by, set.files[0].url);
+            let message = format!(
+                "data set {name} is not there (the data folder is {chosen_by}). Official address: {url}. \
+                 Get it with `ssvm-bench data fetch {name}`"
+            );
+            Error::file(place, message)
         })
     }
 
@@ -199,10 +180,8 @@ impl DataDir {
     }
 }
 
-/// What a comparison of checksums found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// The content is the known one.
     Known,
     /// The file is the one recorded at its first download.
     Recorded,
@@ -217,13 +196,17 @@ pub enum Checked {
 /// Compares a file (or, for a list of files, the folder they were unpacked to) with its known content, else with the
 /// record beside it.
 pub fn check_file<'e>(path: &Path, expected: impl Into<Expected<'e>>) -> Result<Checked> {
-    if let Some((expected, found)) = expected.into().compare(path)? {
-        let same = found == expected;
-        return Ok(if same { Checked::Known } else { Checked::Different(expected, found) });
-    }
-    let found = files::sha256_file(path)?;
-    Ok(match files::recorded_sha256(path)? {
-        Some(expected) if expected == found => Checked::Recorded,
+    check_download(path, path, expected.into())
+}
+
+/// [`check_file`] of a file that will be called `target` when it is right.
+pub(super) fn check_download(path: &Path, target: &Path, expected: Expected<'_>) -> Result<Checked> {
+    let (expected, found, same) = match expected.compare(path)? {
+        Some((expected, found)) => (Some(expected), found, Checked::Known),
+        None => (files::recorded_sha256(target)?, files::sha256_file(path)?, Checked::Recorded),
+    };
+    Ok(match expected {
+        Some(expected) if expected == found => same,
         Some(expected) => Checked::Different(expected, found),
         None => Checked::Unrecorded(found),
     })

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::known::{Expected, KnownFile, KnownSet};
-use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, chain, text};
+use super::table::Row;
+use super::{Argument, DatasetInfo, Loaded, Request, chain, text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::data::letters::{LetterData, PIXELS};
@@ -12,8 +13,7 @@ use ssvm::problem::{CHAIN, ChainProblem};
 /// Fields before the pixels: id, letter, next_id, word_id, position, fold.
 const HEAD: usize = 6;
 
-/// The official files.
-pub const OCR: KnownSet = KnownSet {
+const FILES: KnownSet = KnownSet {
     name: "ocr",
     examples: 6877,
     size: "1 MB",
@@ -23,58 +23,36 @@ pub const OCR: KnownSet = KnownSet {
         path: "ocr/letter.data.gz",
         url: "https://ai.stanford.edu/~btaskar/ocr/letter.data.gz",
         expected: Expected::Content("535363d0b7bc34246b1f8731719540f526b6807b12dda5d430d011d160bc7882"),
-        unpack: false,
     }],
     alternatives: &["ocr/letter.data"],
     inside: &[],
     below: None,
 };
 
-/// The row of `ocr`.
-pub struct Ocr;
+pub(super) const OCR: Row<ChainProblem> = Row::file(
+    DatasetInfo {
+        argument: Argument::Parameters(&["fold"]),
+        ..DatasetInfo::public(
+            &FILES,
+            "OCR",
+            "OCR words: 26 letters of 128 pixels, chains; all words, or one of the folds 0 to 9",
+            &CHAIN,
+        )
+    },
+    |request| load(&request.data.require(&FILES)?, request),
+);
 
-impl DatasetRow for Ocr {
-    type Problem = ChainProblem;
-
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "ocr",
-            title: "OCR",
-            about: "OCR words: 26 letters of 128 pixels, chains; all words, or one of the folds 0 to 9",
-            argument: Argument::Parameters(&["fold"]),
-            family: Some(&CHAIN),
-            in_paper: true,
-            known: Some(&OCR),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
-        load(&request.data.require(&OCR)?, request)
-    }
-}
-
-/// The row of `letters:PATH`.
-pub struct Letters;
-
-impl DatasetRow for Letters {
-    type Problem = ChainProblem;
-
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "letters",
-            title: "letter file",
-            about: "words of one's own in the letter.data layout: chains",
-            argument: Argument::Path(&["fold"]),
-            family: Some(&CHAIN),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
-        load(&request.path()?, request)
-    }
-}
+pub(super) const LETTERS: Row<ChainProblem> = Row::file(
+    DatasetInfo {
+        name: "letters",
+        title: "letter file",
+        about: "words of one's own in the letter.data layout: chains",
+        argument: Argument::Path(&["fold"]),
+        family: Some(&CHAIN),
+        ..DatasetInfo::PLAIN
+    },
+    |request| load(&request.path()?, request),
+);
 
 fn load(path: &Path, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
     let fold = request.count("fold", 0..=999)?;
@@ -87,7 +65,7 @@ fn load(path: &Path, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
 }
 
 /// Reads words in file order, all of them or those of one fold; a word ends where next_id is −1.
-pub fn read(path: &Path, fold: Option<u64>) -> Result<LetterData> {
+fn read(path: &Path, fold: Option<u64>) -> Result<LetterData> {
     let mut data = LetterData { pixels: Vec::new(), labels: Vec::new(), offsets: vec![0] };
     let mut word: Option<String> = None;
     let mut last = 0;
@@ -107,9 +85,8 @@ pub fn read(path: &Path, fold: Option<u64>) -> Result<LetterData> {
         let &[letter @ b'a'..=b'z'] = letter.as_bytes() else {
             return Err(format!("letter '{}' is not one of a..z", text::shorten(letter)));
         };
-        let next: i64 = next.parse().map_err(|_| format!("next_id '{}' is not a whole number", text::shorten(next)))?;
-        let position: usize =
-            position.parse().map_err(|_| format!("position '{}' is not a whole number", text::shorten(position)))?;
+        let next: i64 = text::whole(next, "next_id")?;
+        let position: usize = text::whole(position, "position")?;
         let expected = data.labels.len() - data.offsets[data.offsets.len() - 1] + 1;
         if position != expected {
             return Err(format!("position {position}, expected {expected}: a letter is missing or a word has no end"));

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, multiclass, text};
+use super::table::Row;
+use super::{Argument, DatasetInfo, multiclass, text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::data::multiclass::{Features, MulticlassData};
@@ -16,28 +17,20 @@ const FEW_LABELS: usize = 10;
 /// Largest feature index; more is a damaged file.
 const LARGEST_INDEX: u32 = 1 << 28;
 
-/// The row of `libsvm:PATH`.
-pub struct Libsvm;
-
-impl DatasetRow for Libsvm {
-    type Problem = MulticlassProblem;
-
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "libsvm",
-            title: "LIBSVM file",
-            about: "a LIBSVM file of one's own: multiclass",
-            argument: Argument::Path(&[]),
-            family: Some(&MULTICLASS),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
+pub(super) const ROW: Row<MulticlassProblem> = Row::file(
+    DatasetInfo {
+        name: "libsvm",
+        title: "LIBSVM file",
+        about: "a LIBSVM file of one's own: multiclass",
+        argument: Argument::Path(&[]),
+        family: Some(&MULTICLASS),
+        ..DatasetInfo::PLAIN
+    },
+    |request| {
         let path = request.path()?;
         multiclass(read(&path)?, files::sha256_file(&path)?, request)
-    }
-}
+    },
+);
 
 /// Reads a file; labels are numbered in ascending order.
 pub fn read(path: &Path) -> Result<MulticlassData> {
@@ -84,8 +77,7 @@ fn entry(field: &str, previous: u32) -> Result<(u32, f64), String> {
     let Some((index, value)) = field.split_once(':') else {
         return Err(format!("'{}' is not index:value", text::shorten(field)));
     };
-    let index: u32 =
-        index.parse().map_err(|_| format!("feature index '{}' is not a whole number", text::shorten(index)))?;
+    let index: u32 = text::whole(index, "feature index")?;
     if index == 0 || index > LARGEST_INDEX {
         return Err(format!("feature index {index}, expected 1..{LARGEST_INDEX}"));
     }

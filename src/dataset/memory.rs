@@ -36,7 +36,6 @@ fn kib(text: &str, key: &str) -> Option<u64> {
     number(text, key).map(|kib| kib.saturating_mul(1024))
 }
 
-/// What the system below this folder leaves.
 fn left(root: &Path) -> Option<u64> {
     let machine = kib(&read(&root.join("proc/meminfo")), "MemAvailable:");
     let limits = read(&root.join("proc/self/limits"));
@@ -60,13 +59,13 @@ const ONE: Names = Names {
     folder: "sys/fs/cgroup/memory",
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
-    cache: ["total_inactive_file", "total_active_file"],
+    cache: ["total_inactive_file ", "total_active_file "],
 };
 const TWO: Names = Names {
     folder: "sys/fs/cgroup",
     limit: "memory.max",
     used: "memory.current",
-    cache: ["inactive_file", "active_file"],
+    cache: ["inactive_file ", "active_file "],
 };
 
 /// The least that the control groups of this process leave.
@@ -95,7 +94,7 @@ fn in_group(folder: &Path, names: &Names) -> Option<u64> {
     let limit = number(&read(&folder.join(names.limit)), "")?;
     let used = number(&read(&folder.join(names.used)), "").unwrap_or(0);
     let facts = read(&folder.join("memory.stat"));
-    let cache: u64 = names.cache.iter().filter_map(|key| number(&facts, &format!("{key} "))).sum();
+    let cache: u64 = names.cache.iter().filter_map(|key| number(&facts, key)).sum();
     Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
@@ -106,7 +105,6 @@ const NEAR: f64 = 4.0;
 #[derive(Clone, Copy, Debug)]
 pub struct FreeMemory {
     reserve: u64,
-    /// What this process held at first.
     first: u64,
 }
 
@@ -119,7 +117,6 @@ impl Default for FreeMemory {
 }
 
 impl FreeMemory {
-    /// What must stay free, bytes.
     pub fn reserve(&self) -> u64 {
         self.reserve
     }
@@ -140,12 +137,8 @@ impl FreeMemory {
 
 /// Fails when fewer than `needed` bytes are free; the message begins with `what`.
 pub fn require_memory(needed: u64, what: &str) -> Result<()> {
-    match available_memory().filter(|there| needed > *there) {
-        Some(there) => Err(Error::invalid(format!(
-            "{what} about {} of memory, and {} is free; use a smaller data set, or a machine with more",
-            bytes(needed),
-            bytes(there)
-        ))),
+    match available_memory().filter(|free| needed > *free) {
+        Some(free) => Err(super::Error::Memory { what: what.to_owned(), needed, free }.into()),
         None => Ok(()),
     }
 }
@@ -165,13 +158,11 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// For the content of a file.
     pub fn of(path: &Path) -> Result<Self> {
         let packed = fs::metadata(path).map_err(Error::io("read", path))?.len();
         Ok(Self::packed(packed))
     }
 
-    /// For the content of a file of this many bytes.
     pub fn packed(packed: u64) -> Self {
         Self { left: packed.saturating_mul(LARGEST_RATIO).max(SMALL), packed }
     }

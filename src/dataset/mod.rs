@@ -2,6 +2,7 @@
 //! files, [`fetch`] downloads them, [`prepare`] turns images into graph files, [`program`] runs oracles that are programs.
 
 pub mod archive;
+mod error;
 pub mod fetch;
 pub mod horseseg;
 pub mod image;
@@ -12,7 +13,6 @@ pub mod libsvm;
 pub mod memory;
 mod notice;
 pub mod npy;
-mod npy_header;
 pub mod npz;
 pub mod prepare;
 pub mod program;
@@ -22,9 +22,11 @@ mod text;
 pub mod twin;
 mod usps;
 
+pub use error::{ArgumentError, Error};
 pub use known::DataDir;
 pub use table::{
-    Argument, Bind, DatasetInfo, DatasetRow, DatasetTable, Described, Description, Loaded, Request, Standard,
+    Argument, Bind, DatasetInfo, DatasetName, DatasetRow, DatasetTable, Described, Description, Loaded, Request,
+    Standard,
 };
 
 use std::sync::Arc;
@@ -35,7 +37,6 @@ use ssvm::data::letters::LetterData;
 use ssvm::data::multiclass::{Features, MulticlassData};
 use ssvm::problem::{ChainProblem, GraphProblem, MulticlassProblem};
 
-/// The problem of multiclass data, with what a request overrides.
 fn multiclass(data: MulticlassData, checksum: String, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
     let lambda = request.lambda_for(data.len())?;
     let bytes = match &data.features {
@@ -45,14 +46,12 @@ fn multiclass(data: MulticlassData, checksum: String, request: &Request<'_>) -> 
     Ok(Loaded::new(MulticlassProblem::new(Arc::new(data), lambda), bytes as u64, checksum))
 }
 
-/// The problem of words, with what a request overrides.
 fn chain(data: LetterData, checksum: String, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
     // A letter is 128 bits and a label.
     let (lambda, bytes) = (request.lambda_for(data.len())?, 17 * data.labels.len() as u64);
     Ok(Loaded::new(ChainProblem::new(Arc::new(data), lambda), bytes, checksum))
 }
 
-/// The problem of graphs, with what a request overrides.
 fn graph(data: GraphData, checksum: String, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
     let lambda = request.lambda_for(data.len())?;
     let bytes = (data.features.bytes() + 8 * data.edges.len()) as u64;

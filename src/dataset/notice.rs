@@ -18,11 +18,11 @@ pub struct Notice {
     began: Instant,
     terminal: bool,
     bar: ProgressBar,
-    lines: Mutex<Lines>,
+    /// When the next plain line is due, counted from the beginning.
+    due: Mutex<Duration>,
 }
 
 impl Notice {
-    /// For stderr as it is.
     pub fn new(set: &str) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -31,7 +31,7 @@ impl Notice {
         }
         bar.set_message(set.to_owned());
         let terminal = std::io::stderr().is_terminal() && !dumb;
-        Self { set: set.to_owned(), began: Instant::now(), terminal, bar, lines: Mutex::new(Lines { due: SILENT }) }
+        Self { set: set.to_owned(), began: Instant::now(), terminal, bar, due: Mutex::new(SILENT) }
     }
 
     /// The state now; the first call has `done` = 0.
@@ -41,13 +41,13 @@ impl Notice {
             say(&format!("{}: preparing {total} images", self.set));
         }
         self.bar.set_position(done as u64);
-        let Ok(mut lines) = self.lines.lock() else { return };
+        let Ok(mut due) = self.due.lock() else { return };
         let elapsed = self.began.elapsed();
         if self.terminal {
             if elapsed >= SILENT && self.bar.is_hidden() {
                 self.bar.set_draw_target(ProgressDrawTarget::stderr());
             }
-        } else if let Some(line) = lines.next(elapsed, done, total) {
+        } else if let Some(line) = plain_line(&mut due, elapsed, done, total) {
             say(&format!("{}: {line}", self.set));
         }
     }
@@ -64,20 +64,14 @@ fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// When the next plain line is due, counted from the beginning.
-struct Lines {
-    due: Duration,
-}
-
-impl Lines {
-    fn next(&mut self, elapsed: Duration, done: usize, total: usize) -> Option<String> {
-        if elapsed < self.due || done == 0 || done >= total {
-            return None;
-        }
-        self.due = elapsed + LINE_EVERY;
-        let left = elapsed.mul_f64((total - done) as f64 / done as f64);
-        Some(format!("{done}/{total} images, {:#} left", HumanDuration(left)))
+/// The line to show after this time, if one is due.
+fn plain_line(due: &mut Duration, elapsed: Duration, done: usize, total: usize) -> Option<String> {
+    if elapsed < *due || done == 0 || done >= total {
+        return None;
     }
+    *due = elapsed + LINE_EVERY;
+    let left = elapsed.mul_f64((total - done) as f64 / done as f64);
+    Some(format!("{done}/{total} images, {:#} left", HumanDuration(left)))
 }
 
 #[cfg(test)]
@@ -86,8 +80,8 @@ mod tests {
 
     #[test]
     fn lines_begin_after_a_second_and_come_every_five() {
-        let mut lines = Lines { due: SILENT };
-        let mut at = |ms, done| lines.next(Duration::from_millis(ms), done, 100);
+        let mut due = SILENT;
+        let mut at = |ms, done| plain_line(&mut due, Duration::from_millis(ms), done, 100);
         assert_eq!(at(900, 9), None);
         assert_eq!(at(2000, 20).as_deref(), Some("20/100 images, 8s left"));
         assert_eq!(at(6900, 60), None);

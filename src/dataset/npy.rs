@@ -1,30 +1,32 @@
-//! NumPy arrays: `.npy` bytes ↔ typed values in C order. What is written has the same bytes everywhere.
+//! NumPy arrays: `.npy` bytes ↔ typed values in C order. What is written has the same bytes everywhere. Readers fail with
+//! what is wrong with the array, also when its values do not fit into their quota.
 
 use std::io::{self, Read, Write};
 
 use super::memory::Quota;
-use super::npy_header::{Header, Kind};
 use ssvm::data::NodeFeatures;
 use ssvm::linalg::{Half, on_huge_pages};
 
 /// Values per block of a read: memory is touched only as far as a file has values.
 const BLOCK: usize = 1 << 16;
+/// Longest text of a header: NumPy itself refuses more than 10 000 characters.
+const LONGEST: usize = 1 << 16;
 
 /// Element types an array can be read as. Conversions that could lose a value are refused, f64 → f32 excepted.
 pub trait Element: Copy {
     /// The types that a file may have, for error messages.
     const EXPECTED: &'static str;
     /// Decoder of one element of `size` little-endian bytes; `None` if the type is not accepted.
-    fn decoder(kind: Kind, size: usize) -> Option<fn(&[u8]) -> Self>;
+    fn decoder(kind: char, size: usize) -> Option<fn(&[u8]) -> Self>;
 }
 
 macro_rules! element {
-    ($type:ty, $expected:literal, $($kind:ident $read:ty => $convert:expr),+ $(,)?) => {
+    ($type:ty, $expected:literal, $($kind:literal $read:ty => $convert:expr),+ $(,)?) => {
         impl Element for $type {
             const EXPECTED: &'static str = $expected;
 
-            fn decoder(kind: Kind, size: usize) -> Option<fn(&[u8]) -> Self> {
-                $(if kind == Kind::$kind && size == size_of::<$read>() {
+            fn decoder(kind: char, size: usize) -> Option<fn(&[u8]) -> Self> {
+                $(if (kind, size) == ($kind, size_of::<$read>()) {
                     return Some(|bytes| $convert(<$read>::from_le_bytes(array(bytes))));
                 })+
                 None
@@ -33,96 +35,43 @@ macro_rules! element {
     };
 }
 
-element!(f32, "float16, float32 or float64", Float f32 => f32::from, Float f64 => |value| value as f32);
-element!(Half, "float16", Float u16 => Half::from_bits);
+element!(f32, "float16, float32 or float64", 'f' f32 => f32::from, 'f' f64 => |value| value as f32);
+element!(Half, "float16", 'f' u16 => Half::from_bits);
 element!(
     f64, "float64, float32 or an integer",
-    Float f32 => f64::from, Float f64 => f64::from, Int i32 => f64::from, Int i64 => |value| value as f64,
+    'f' f32 => f64::from, 'f' f64 => f64::from, 'i' i32 => f64::from, 'i' i64 => |value| value as f64,
 );
 element!(
     i64, "an integer type",
-    Int i8 => i64::from, Int i16 => i64::from, Int i32 => i64::from, Int i64 => i64::from,
-    Bool u8 => i64::from, Uint u8 => i64::from, Uint u16 => i64::from, Uint u32 => i64::from,
+    'i' i8 => i64::from, 'i' i16 => i64::from, 'i' i32 => i64::from, 'i' i64 => i64::from,
+    'b' u8 => i64::from, 'u' u8 => i64::from, 'u' u16 => i64::from, 'u' u32 => i64::from,
     // Above i64::MAX the value turns negative, which every user of an offset or id refuses.
-    Uint u64 => |value| value as i64,
+    'u' u64 => |value| value as i64,
 );
 
-/// The first N bytes; callers pass at least N.
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[..N]);
     array
 }
 
-/// Reads one `.npy` array: lengths of its axes (none for a scalar) and values, last axis fastest. Fails with what is wrong
-/// with the array, also when its values do not fit into `quota`.
-pub fn read<T: Element>(mut reader: impl Read, quota: &mut Quota) -> Result<(Vec<usize>, Vec<T>), String> {
-    let (header, count) = read_header(&mut reader)?;
-    read_values(reader, header, count, quota)
+/// Reads one array: lengths of its axes (none for a scalar) and values, last axis fastest.
+pub fn read<T: Element>(reader: &mut dyn Read, quota: &mut Quota) -> Result<(Vec<usize>, Vec<T>), String> {
+    Header::read(reader)?.values(reader, quota)
 }
 
 /// Reads features in the precision they have, half or single; double is rounded to single.
-pub fn read_features(mut reader: impl Read, quota: &mut Quota) -> Result<(Vec<usize>, NodeFeatures), String> {
-    let (header, count) = read_header(&mut reader)?;
-    if (header.kind, header.size) == (Kind::Float, 2) {
-        let (shape, values) = read_values(reader, header, count, quota)?;
-        return Ok((shape, NodeFeatures::Half(values)));
+pub fn read_features(reader: &mut dyn Read, quota: &mut Quota) -> Result<(Vec<usize>, NodeFeatures), String> {
+    let header = Header::read(reader)?;
+    if (header.kind, header.size) == ('f', 2) {
+        return header.values(reader, quota).map(|(shape, values)| (shape, NodeFeatures::Half(values)));
     }
-    let (shape, values) = read_values(reader, header, count, quota)?;
-    Ok((shape, NodeFeatures::Single(values)))
-}
-
-fn read_values<T: Element>(
-    mut reader: impl Read,
-    header: Header,
-    count: usize,
-    quota: &mut Quota,
-) -> Result<(Vec<usize>, Vec<T>), String> {
-    let (size, descr) = (header.size, &header.descr);
-    let decode = T::decoder(header.kind, size)
-        .ok_or_else(|| format!("has type {descr}, but must be {}: convert it with .astype()", T::EXPECTED))?;
-    let swap = header.big_endian && size > 1;
-    let transposed = header.fortran && header.shape.len() == 2;
-    quota.take((count * size_of::<T>()) as u64 * if transposed { 2 } else { 1 })?;
-
-    let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| "is too large for this machine")?;
-    let mut values = on_huge_pages(values);
-    let mut block = vec![0; BLOCK * size];
-    while values.len() < count {
-        let part = &mut block[..(count - values.len()).min(BLOCK) * size];
-        let filled = fill(&mut reader, part).map_err(|e| e.to_string())?;
-        if filled < part.len() {
-            return Err(format!("ends after {} of {count} values", values.len() + filled / size));
-        }
-        if swap {
-            part.chunks_exact_mut(size).for_each(<[u8]>::reverse);
-        }
-        values.extend(part.chunks_exact(size).map(decode));
-    }
-    if let (true, [rows, columns]) = (transposed, &header.shape[..]) {
-        values = (0..count).map(|at| values[at % columns * rows + at / columns]).collect();
-    }
-    Ok((header.shape, values))
-}
-
-/// Reads until the buffer is full or the input ends; the number of bytes.
-fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match reader.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(bytes) => filled += bytes,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
+    header.values(reader, quota).map(|(shape, values)| (shape, NodeFeatures::Single(values)))
 }
 
 /// Reads a text scalar: NumPy `str`, `bytes`, or an array of uint8 holding UTF-8.
-pub fn read_text(mut reader: impl Read, quota: &mut Quota) -> Result<String, String> {
-    let (Header { kind, size, big_endian, descr, .. }, count) = read_header(&mut reader)?;
+pub fn read_text(reader: &mut dyn Read, quota: &mut Quota) -> Result<String, String> {
+    let Header { kind, size, big_endian, descr, count, .. } = Header::read(reader)?;
     let wanted = count.checked_mul(size).ok_or("is too large")?;
     quota.take(2 * wanted as u64)?;
     let mut raw = Vec::new();
@@ -131,27 +80,147 @@ pub fn read_text(mut reader: impl Read, quota: &mut Quota) -> Result<String, Str
         return Err(format!("ends after {} of {wanted} bytes", raw.len()));
     }
     let text = match kind {
-        Kind::Text => {
-            let code =
-                |bytes: &[u8; 4]| if big_endian { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) };
-            let text: Option<String> = raw.as_chunks().0.iter().map(|bytes| char::from_u32(code(bytes))).collect();
+        'U' => {
+            let code = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+            let text: Option<String> = raw.as_chunks().0.iter().map(|bytes| char::from_u32(code(*bytes))).collect();
             text.ok_or("holds a character that is not Unicode")?
         }
-        Kind::Bytes | Kind::Uint if size > 0 => String::from_utf8(raw).map_err(|_| "is not UTF-8 text")?,
+        'S' | 'a' | 'u' if size > 0 => String::from_utf8(raw).map_err(|_| "is not UTF-8 text")?,
         _ => return Err(format!("has type {descr}, but must be text, as np.array(json.dumps(...))")),
     };
     Ok(text.trim_end_matches('\0').to_owned())
 }
 
-/// The header and the number of elements.
-fn read_header(reader: &mut impl Read) -> Result<(Header, usize), String> {
-    let header = Header::read(reader)?;
-    let count = header.shape.iter().try_fold(1usize, |product, &n| product.checked_mul(n));
-    let count = count.filter(|n| n.checked_mul(16).is_some()).ok_or("is too large for this machine")?;
-    if header.shape.len() > 2 {
-        return Err(format!("has {} axes, but must have at most 2", header.shape.len()));
+/// Element type, order and shape of an array.
+#[derive(Debug)]
+struct Header {
+    /// The element type as NumPy writes it, such as `<f4`, and its parts: letter, bytes, byte order.
+    descr: String,
+    kind: char,
+    size: usize,
+    big_endian: bool,
+    /// Whether the first axis is the fastest.
+    fortran: bool,
+    shape: Vec<usize>,
+    /// Number of elements.
+    count: usize,
+}
+
+/// The dictionary of a header.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Dictionary {
+    descr: serde_json::Value,
+    fortran_order: bool,
+    shape: Vec<usize>,
+}
+
+impl Header {
+    /// Reads up to the first value.
+    fn read(reader: &mut dyn Read) -> Result<Self, String> {
+        let mut bytes = |count: usize| {
+            let mut bytes = vec![0; count];
+            reader.read_exact(&mut bytes).map(|()| bytes).map_err(|e| not(&e.to_string()))
+        };
+        let length = match bytes(8)?[..] {
+            [0x93, b'N', b'U', b'M', b'P', b'Y', 1, 0] => usize::from(u16::from_le_bytes(array(&bytes(2)?))),
+            [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, 0] => u32::from_le_bytes(array(&bytes(4)?)) as usize,
+            _ => return Err(not("it does not begin as one of version 1, 2 or 3")),
+        };
+        if length > LONGEST {
+            return Err(not(&format!("its header has {length} bytes")));
+        }
+        Self::parse(&String::from_utf8(bytes(length)?).map_err(|_| not("its header is not text"))?)
     }
-    Ok((header, count))
+
+    /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+    fn parse(text: &str) -> Result<Self, String> {
+        let odd = || not(&format!("its header is {:?}", text.trim().chars().take(80).collect::<String>()));
+        let dictionary: Dictionary = serde_json::from_str(&json(text)).map_err(|_| odd())?;
+        if dictionary.descr.is_array() {
+            return Err("is a structured array; save each field as an array of its own".into());
+        }
+        let Dictionary { descr, fortran_order: fortran, shape } = dictionary;
+        let descr = descr.as_str().ok_or_else(odd)?.to_owned();
+        let (kind, size, big_endian) = element(&descr).ok_or_else(odd)?;
+        let count = shape.iter().try_fold(1usize, |product, &n| product.checked_mul(n));
+        let count = count.filter(|n| n.checked_mul(16).is_some()).ok_or("is too large for this machine")?;
+        if shape.len() > 2 {
+            return Err(format!("has {} axes, but must have at most 2", shape.len()));
+        }
+        Ok(Self { descr, kind, size, big_endian, fortran, shape, count })
+    }
+
+    fn values<T: Element>(self, reader: &mut dyn Read, quota: &mut Quota) -> Result<(Vec<usize>, Vec<T>), String> {
+        let Self { descr, kind, size, big_endian, fortran, shape, count } = self;
+        let decode = T::decoder(kind, size)
+            .ok_or_else(|| format!("has type {descr}, but must be {}: convert it with .astype()", T::EXPECTED))?;
+        let transposed = fortran && shape.len() == 2;
+        quota.take((count * size_of::<T>()) as u64 * if transposed { 2 } else { 1 })?;
+
+        let mut values = Vec::new();
+        values.try_reserve_exact(count).map_err(|_| "is too large for this machine")?;
+        let mut values = on_huge_pages(values);
+        let mut block = Vec::with_capacity(count.min(BLOCK) * size);
+        while values.len() < count {
+            block.clear();
+            let wanted = (count - values.len()).min(BLOCK) * size;
+            reader.take(wanted as u64).read_to_end(&mut block).map_err(|e| e.to_string())?;
+            if block.len() < wanted {
+                return Err(format!("ends after {} of {count} values", values.len() + block.len() / size));
+            }
+            if big_endian {
+                block.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+            }
+            values.extend(block.chunks_exact(size).map(decode));
+        }
+        if let (true, [rows, columns]) = (transposed, &shape[..]) {
+            values = (0..count).map(|at| values[at % columns * rows + at / columns]).collect();
+        }
+        Ok((shape, values))
+    }
+}
+
+fn not(why: &str) -> String {
+    format!("is not a NumPy array ({why})")
+}
+
+/// A Python dictionary as JSON: other quotes and brackets, no comma before a bracket; Python 2 wrote `3L`. The parser of JSON
+/// limits its depth, so that no header can exhaust the stack.
+fn json(text: &str) -> String {
+    let mut json = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\'' => json.push('"'),
+            '(' => json.push('['),
+            ')' | '}' => {
+                let end = json.trim_end().strip_suffix(',').unwrap_or(&json).len();
+                json.truncate(end);
+                json.push(if c == ')' { ']' } else { c });
+            }
+            'L' if json.ends_with(|before: char| before.is_ascii_digit()) => {}
+            c => json.push(c),
+        }
+    }
+    json.replace("True", "true").replace("False", "false")
+}
+
+/// Letter, bytes and byte order of a type such as `<f4`, `|u1` or `>U12`.
+fn element(descr: &str) -> Option<(char, usize, bool)> {
+    let mut letters = descr.chars();
+    let (order, kind) = (letters.next()?, letters.next()?);
+    let size = letters.as_str().parse().ok().filter(|size| *size <= LONGEST * LONGEST).unwrap_or(0);
+    let (known, number) = match kind {
+        'b' => (size == 1, true),
+        'i' | 'u' => (matches!(size, 1 | 2 | 4 | 8), true),
+        'f' => (matches!(size, 2 | 4 | 8 | 16), true),
+        'S' | 'a' | 'U' | 'c' | 'm' | 'M' | 'O' | 'V' => (true, false),
+        _ => (false, false),
+    };
+    let big_endian = order == '>' || order == '=' && cfg!(target_endian = "big");
+    // Numbers of more than a byte must say in which order.
+    let clear = "<>=".contains(order) || order == '|' && !(number && size > 1);
+    (known && clear).then_some((kind, if kind == 'U' { 4 * size } else { size }, big_endian))
 }
 
 /// Writes the header of a C-order array; the values follow as little-endian bytes. `descr` as in NumPy, e.g. `<f4`.
@@ -166,4 +235,54 @@ pub fn write_header(writer: &mut impl Write, descr: &str, shape: &[usize]) -> io
     writer.write_all(b"\x93NUMPY\x01\x00")?;
     writer.write_all(&(text.len() as u16).to_le_bytes())?;
     writer.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_as_numpy_writes_them() {
+        let of = |text: &str| Header::parse(text);
+        let plain = of("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }          \n").unwrap();
+        assert_eq!((plain.kind, plain.size, plain.shape.as_slice()), ('f', 4, &[3, 4][..]));
+        assert!(!plain.fortran && !plain.big_endian);
+        let other = of("{\"shape\":(7L,),\"fortran_order\":True,\"descr\":\">U12\"}").unwrap();
+        assert_eq!((other.kind, other.size, other.shape.as_slice()), ('U', 48, &[7][..]));
+        assert!(other.fortran && other.big_endian);
+        assert_eq!(of("{'descr': '|u1', 'fortran_order': False, 'shape': (), }").unwrap().shape, Vec::<usize>::new());
+        assert!(
+            of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }").unwrap_err().contains("field")
+        );
+    }
+
+    #[test]
+    fn what_is_no_header_is_an_error() {
+        for text in [
+            "",
+            "{",
+            "{}",
+            "{'descr': '<f4'}",
+            "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
+            "{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}",
+            "{'descr': '|f4', 'fortran_order': False, 'shape': (1,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}",
+            "{'descr': 'é', 'fortran_order': False, 'shape': (1,)}",
+        ] {
+            assert!(Header::parse(text).is_err(), "{text}");
+        }
+    }
+
+    /// A parser that goes down into brackets has overflown the stack on this.
+    #[test]
+    fn a_deep_header_is_an_error() {
+        let deep = format!("{{'descr': {}", "(".repeat(60_000));
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((deep.len() as u16).to_le_bytes());
+        bytes.extend(deep.as_bytes());
+        assert!(Header::read(&mut &bytes[..]).unwrap_err().contains("not a NumPy array"));
+        assert!(Header::read(&mut &b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..]).unwrap_err().contains("bytes"));
+    }
 }

@@ -1,85 +1,54 @@
 //! Graph files: `.npz` ↔ [`RawGraph`] (as stored, unknown labels included) → [`GraphData`] (known nodes only).
-//!
-//! | array | type | shape | meaning |
-//! |---|---|---|---|
-//! | `features` | f32 or f16 | nodes, p | ψ(x^l), all examples one after the other; f16 stays f16 in memory |
-//! | `labels` | i32 | nodes | 0..K, −1 = unknown |
-//! | `node_offsets` | i64 | n + 1 | where the nodes of each example start |
-//! | `edges` | i32 | edges, 2 | node ids local to the example, each undirected edge once |
-//! | `edge_offsets` | i64 | n + 1 | where the edges of each example start |
-//! | `num_labels` | i64 | scalar | K |
-//! | `pairwise_weight` | f64 | scalar, optional | weight of [y^k ≠ y^l], default 1 |
-//! | `label_pixels` | i32 | nodes, K, optional | pixels of each label in each node, where nodes are superpixels |
-//! | `meta` | text | scalar, optional | JSON: where the file comes from |
-//!
-//! Other integer and float widths, big-endian and Fortran-order arrays are read as well.
+//! docs/format.md, "Graph files", lists the arrays. Other integer and float widths, big-endian and Fortran-order arrays are
+//! read as well.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Write};
+use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
-use zip::read::ZipFile;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::memory::Quota;
 use super::npy::{self, Element};
-use super::{Argument, DatasetInfo, DatasetRow, Loaded, Request, graph};
+use super::table::Row;
+use super::{Argument, DatasetInfo, graph};
 use crate::store::files;
 use crate::store::panics;
 use crate::{Error, Result};
 use ssvm::data::{GraphData, NodeFeatures};
 use ssvm::problem::GraphProblem;
 
-/// The row of `graph:PATH`.
-pub struct GraphFile;
-
-impl DatasetRow for GraphFile {
-    type Problem = GraphProblem;
-
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "graph",
-            title: "graph file",
-            about: "labelled graphs of one's own (NumPy .npz): min-cut for two labels, α-expansion for more",
-            argument: Argument::Path(&[]),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
+pub(super) const ROW: Row<GraphProblem> = Row::file(
+    DatasetInfo {
+        name: "graph",
+        title: "graph file",
+        about: "labelled graphs of one's own (NumPy .npz): min-cut for two labels, α-expansion for more",
+        argument: Argument::Path(&[]),
+        ..DatasetInfo::PLAIN
+    },
+    |request| {
         let path = request.path()?;
         graph(read_graph(&path)?, files::sha256_file(&path)?, request)
-    }
-}
+    },
+);
 
 /// The contents of a graph file, before nodes without a known label are dropped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawGraph {
-    /// K.
     pub num_labels: usize,
-    /// p: features per node.
     pub features_per_node: usize,
-    /// nodes × p, row-major.
     pub features: NodeFeatures,
-    /// One label per node in 0..K, or −1 where it is not known.
     pub labels: Vec<i32>,
-    /// n + 1 offsets into nodes.
     pub node_offsets: Vec<usize>,
-    /// Undirected edges as node ids local to their example.
     pub edges: Vec<[u32; 2]>,
-    /// n + 1 offsets into edges.
     pub edge_offsets: Vec<usize>,
-    /// Weight of [y^k ≠ y^l]; the default of 1 is not written.
     pub pairwise_weight: Option<f64>,
-    /// nodes × K: pixels of each label in each node, where nodes are superpixels.
     pub label_pixels: Option<Vec<u32>>,
-    /// JSON text about the origin.
     pub meta: Option<String>,
 }
 
-/// What loading left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Nodes labelled −1.
@@ -90,7 +59,6 @@ pub struct Dropped {
     pub examples: Vec<usize>,
 }
 
-/// Reads a graph file and drops its unknown nodes.
 pub fn read_graph(path: &Path) -> Result<GraphData> {
     Ok(RawGraph::read(path)?.into_known(path)?.0)
 }
@@ -104,41 +72,40 @@ pub fn write_graph(path: &Path, graph: &RawGraph) -> Result<()> {
 
 /// Reads the `meta` text of a graph file alone, without its arrays.
 pub fn read_meta(path: &Path) -> Result<Option<String>> {
-    Archive::open(path)?.optional("meta", |entry, quota| npy::read_text(entry, quota))
+    Archive::open(path)?.optional("meta", npy::read_text)
 }
 
 impl RawGraph {
     /// Reads a graph file as it is stored; shapes, types and ranges are checked.
     pub fn read(path: &Path) -> Result<Self> {
         let mut file = Archive::open(path)?;
-        let (shape, features) = file.array("features", 2, |entry, quota| npy::read_features(entry, quota))?;
-        let (nodes, features_per_node) = (shape[0], shape[1]);
-        let (shape, ids) = file.integers("edges", 2)?;
-        if shape[1] != 2 {
-            return Err(file.wrong("edges", format!("has {} columns, but must have 2", shape[1])));
+        let ([nodes, features_per_node], features) = file.array("features", npy::read_features)?;
+        let ([_, columns], ids) = file.array("edges", npy::read::<i64>)?;
+        if columns != 2 {
+            return Err(file.wrong("edges", format!("has {columns} columns, but must have 2")));
         }
-        let edges = ids
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&[k, l]| Ok([u32::try_from(k).map_err(|_| k)?, u32::try_from(l).map_err(|_| l)?]));
-        let edges = edges.collect::<Result<Vec<_>, i64>>();
-        let edges = edges.map_err(|id| file.wrong("edges", format!("holds the node id {id}")))?;
-        let raw_labels = file.integers("labels", 1)?.1;
-        if raw_labels.len() != nodes {
-            let l = raw_labels.len();
-            return Err(file.wrong("labels", format!("has {l} entries, but features has {nodes} rows")));
+        let mut edges = Vec::with_capacity(ids.len() / 2);
+        for pair in ids.as_chunks::<2>().0 {
+            let [k, l] = pair.map(u32::try_from);
+            let wrong = |_| file.wrong("edges", format!("holds the node id {}", pair[usize::from(k.is_ok())]));
+            edges.push([k.map_err(wrong)?, l.map_err(wrong)?]);
+        }
+        let ([count], raw_labels) = file.array("labels", npy::read::<i64>)?;
+        if count != nodes {
+            return Err(file.wrong("labels", format!("has {count} entries, but features has {nodes} rows")));
         }
         let num_labels = file
             .scalar::<i64>("num_labels")?
             .ok_or_else(|| file.wrong("num_labels", "is missing: store the number of labels K as an integer scalar"))?;
         let num_labels = usize::try_from(num_labels)
             .map_err(|_| file.wrong("num_labels", format!("must be 2 or more, not {num_labels}")))?;
-        let label = |&l: &i64| i32::try_from(l).ok().filter(|_| l >= -1 && l < num_labels as i64).ok_or(l);
-        let labels =
-            raw_labels.iter().map(label).collect::<Result<_, _>>().map_err(|l| {
-                file.wrong("labels", format!("holds {l}, but must be −1 or 0..{num_labels} (excluded)"))
-            })?;
+        let mut labels = Vec::with_capacity(nodes);
+        for label in raw_labels {
+            let known = i32::try_from(label).ok().filter(|_| label >= -1 && label < num_labels as i64);
+            labels.push(known.ok_or_else(|| {
+                file.wrong("labels", format!("holds {label}, but must be −1 or 0..{num_labels} (excluded)"))
+            })?);
+        }
         let graph = Self {
             num_labels,
             features_per_node,
@@ -149,18 +116,16 @@ impl RawGraph {
             edges,
             pairwise_weight: file.scalar("pairwise_weight")?,
             label_pixels: file.label_pixels(nodes, num_labels)?,
-            meta: file.optional("meta", |entry, quota| npy::read_text(entry, quota))?,
+            meta: file.optional("meta", npy::read_text)?,
         };
         graph.check_edges().map_err(|message| Error::file(path, message))?;
         Ok(graph)
     }
 
-    /// Number of examples as stored.
     pub fn len(&self) -> usize {
         self.node_offsets.len().saturating_sub(1)
     }
 
-    /// Whether it has no example.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -281,7 +246,6 @@ impl RawGraph {
     }
 }
 
-/// Writes one array.
 fn put<T, const N: usize>(
     zip: &mut ZipWriter<Cursor<Vec<u8>>>,
     name: &str,
@@ -310,8 +274,8 @@ struct Archive<'p> {
     quota: Quota,
 }
 
-/// One array of it.
-type Entry<'a> = ZipFile<'a, BufReader<File>>;
+/// Reads one array.
+type Reader<T> = fn(&mut dyn Read, &mut Quota) -> Result<T, String>;
 
 impl<'p> Archive<'p> {
     fn open(path: &'p Path) -> Result<Self> {
@@ -328,13 +292,9 @@ impl<'p> Archive<'p> {
     }
 
     /// An array, if the file has it.
-    fn optional<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Entry<'_>, &mut Quota) -> Result<T, String>,
-    ) -> Result<Option<T>> {
+    fn optional<T>(&mut self, name: &str, read: Reader<T>) -> Result<Option<T>> {
         let read = match self.zip.by_name(&format!("{name}.npy")) {
-            Ok(entry) => read(entry, &mut self.quota).map(Some),
+            Ok(mut entry) => read(&mut entry, &mut self.quota).map(Some),
             Err(ZipError::FileNotFound) => Ok(None),
             Err(e) => Err(format!("cannot be read ({e})")),
         };
@@ -342,36 +302,25 @@ impl<'p> Archive<'p> {
     }
 
     /// An array that the file must have, with this number of axes.
-    fn array<V>(
-        &mut self,
-        name: &str,
-        axes: usize,
-        read: impl FnOnce(Entry<'_>, &mut Quota) -> Result<(Vec<usize>, V), String>,
-    ) -> Result<(Vec<usize>, V)> {
-        match self.optional(name, read)? {
-            Some((shape, values)) if shape.len() == axes => Ok((shape, values)),
-            Some((shape, _)) => Err(self.wrong(name, format!("has shape {shape:?}, but must have {axes} axes"))),
-            None => Err(self.wrong(
-                name,
-                "is missing; a graph file holds features, labels, node_offsets, edges, edge_offsets and num_labels",
-            )),
-        }
-    }
-
-    fn integers(&mut self, name: &str, axes: usize) -> Result<(Vec<usize>, Vec<i64>)> {
-        self.array(name, axes, |entry, quota| npy::read(entry, quota))
+    fn array<V, const AXES: usize>(&mut self, name: &str, read: Reader<(Vec<usize>, V)>) -> Result<([usize; AXES], V)> {
+        let (shape, values) = self.optional(name, read)?.ok_or_else(|| {
+            let arrays = "features, labels, node_offsets, edges, edge_offsets and num_labels";
+            self.wrong(name, format!("is missing; a graph file holds {arrays}"))
+        })?;
+        let wrong = |shape| self.wrong(name, format!("has shape {shape:?}, but must have {AXES} axes"));
+        Ok((shape.try_into().map_err(wrong)?, values))
     }
 
     fn scalar<T: Element>(&mut self, name: &str) -> Result<Option<T>> {
-        match self.optional(name, |entry, quota| npy::read::<T>(entry, quota))? {
-            None => Ok(None),
-            Some((_, values)) if values.len() == 1 => Ok(Some(values[0])),
-            Some((shape, _)) => Err(self.wrong(name, format!("has shape {shape:?}, but must be a scalar"))),
-        }
+        let Some((shape, values)) = self.optional(name, npy::read::<T>)? else { return Ok(None) };
+        let [value] = values[..] else {
+            return Err(self.wrong(name, format!("has shape {shape:?}, but must be a scalar")));
+        };
+        Ok(Some(value))
     }
 
     fn offsets(&mut self, name: &str, end: usize) -> Result<Vec<usize>> {
-        let raw = self.integers(name, 1)?.1;
+        let ([_], raw) = self.array(name, npy::read::<i64>)?;
         if raw.first() != Some(&0) || raw.last() != Some(&(end as i64)) || !raw.is_sorted() {
             return Err(self.wrong(name, format!("must rise from 0 to {end}")));
         }
@@ -380,13 +329,11 @@ impl<'p> Archive<'p> {
 
     fn label_pixels(&mut self, nodes: usize, num_labels: usize) -> Result<Option<Vec<u32>>> {
         let name = "label_pixels";
-        let Some((shape, counts)) = self.optional(name, |entry, quota| npy::read::<i64>(entry, quota))? else {
-            return Ok(None);
-        };
+        let Some((shape, counts)) = self.optional(name, npy::read::<i64>)? else { return Ok(None) };
         if shape != [nodes, num_labels] {
             return Err(self.wrong(name, format!("has shape {shape:?}, but must be [{nodes}, {num_labels}]")));
         }
-        let counts = counts.into_iter().map(|c| u32::try_from(c).map_err(|_| c)).collect::<Result<_, _>>();
-        counts.map(Some).map_err(|c| self.wrong(name, format!("holds {c}")))
+        let count = |count: i64| u32::try_from(count).map_err(|_| self.wrong(name, format!("holds {count}")));
+        counts.into_iter().map(count).collect::<Result<_>>().map(Some)
     }
 }

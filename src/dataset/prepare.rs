@@ -22,12 +22,9 @@ const VERSION: u32 = 1;
 /// Images worked on before their graphs are joined; bounds the memory beside the result.
 const BATCH: usize = 64;
 
-/// How a set is prepared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recipe {
-    /// How images are cut into superpixels.
     pub slic: SlicParams,
-    /// Whether features are stored in half precision.
     pub half: bool,
 }
 
@@ -37,27 +34,21 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// The `meta` of a prepared file: enough to find each picture and to cut it into the same superpixels again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
-    /// Data set name.
     pub set: String,
     /// Version of superpixels and features.
     pub version: u32,
     /// What identifies the images, see [`ImageSet::checksum`].
     pub source_sha256: String,
-    /// How superpixels were made.
     pub slic: SlicParams,
-    /// Whether features are in half precision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub half: bool,
-    /// Names of the labels 0..K.
     pub labels: Vec<String>,
-    /// Name of the picture of each example.
     pub names: Vec<String>,
     /// Pictures left out, with the reason.
     pub excluded: Vec<(String, String)>,
 }
 
 impl Meta {
-    /// Reads the meta text of a file that `data prepare` wrote.
     pub fn read(path: &Path) -> Result<Self> {
         let text = npz::read_meta(path)?
             .ok_or_else(|| Error::file(path, "has no meta: it was not written by `data prepare`"))?;
@@ -73,22 +64,21 @@ pub fn cache_dir() -> Result<PathBuf> {
     absolute("XDG_CACHE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".cache")))
         .map(|cache| cache.join("ssvm-bench"))
-        .ok_or_else(|| Error::invalid("no cache folder: set $XDG_CACHE_HOME to an absolute path"))
+        .ok_or_else(|| super::Error::NoCacheFolder.into())
 }
 
-/// Fails when a parameter that users can set is out of its range.
 pub fn check_params(params: &SlicParams) -> Result<()> {
     let SlicParams { superpixels, compactness, rounds } = *params;
-    if !(1..=100_000).contains(&superpixels) {
-        return Err(Error::invalid(format!("superpixels must be 1 to 100000, not {superpixels}")));
-    }
-    if !(compactness.is_finite() && compactness > 0.0) {
-        return Err(Error::invalid(format!("compactness must be positive, not {compactness}")));
-    }
-    if !(1..=1000).contains(&rounds) {
-        return Err(Error::invalid(format!("rounds must be 1 to 1000, not {rounds}")));
-    }
-    Ok(())
+    let (what, expected, value) = if !(1..=100_000).contains(&superpixels) {
+        ("superpixels", "1 to 100000", superpixels.to_string())
+    } else if !(compactness.is_finite() && compactness > 0.0) {
+        ("compactness", "positive", compactness.to_string())
+    } else if !(1..=1000).contains(&rounds) {
+        ("rounds", "1 to 1000", rounds.to_string())
+    } else {
+        return Ok(());
+    };
+    Err(super::Error::Setting { what, expected, value }.into())
 }
 
 /// Where the prepared file of a set is or will be, from the checksum of its source and the recipe.
@@ -144,7 +134,7 @@ pub fn example(set: ImageSet, data: &DataDir, index: usize) -> Result<(String, P
     let pairs: Vec<Pair> = set.pairs(&source)?.into_iter().filter(|pair| set.excluded(&pair.name).is_none()).collect();
     let Some(pair) = pairs.get(index) else {
         let last = pairs.len().saturating_sub(1);
-        return Err(Error::invalid(format!("{} has the examples 0 to {last}, not {index}", set.name())));
+        return Err(super::Error::NoSuchExample { set: set.name(), last, index }.into());
     };
     let (picture, truth) = set.decode(pair).map_err(|message| Error::file(&source, message))?;
     Ok((pair.name.clone(), picture, truth))
@@ -177,7 +167,7 @@ fn build(
         node_offsets: vec![0],
         edge_offsets: vec![0],
         label_pixels: Some(Vec::new()),
-        meta: Some(serde_json::to_string(&meta).map_err(|e| Error::invalid(e.to_string()))?),
+        meta: Some(serde_json::to_string(&meta).map_err(|e| Error::file(source, e.to_string()))?),
         ..RawGraph::default()
     };
     let done = AtomicUsize::new(0);

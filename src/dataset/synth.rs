@@ -1,12 +1,6 @@
 //! Synthetic twins: parameters → data with the family and the dimensions of the original, seeded. Every operation is one
 //! that IEEE 754 fixes to the last bit (sums, products, quotients, square roots), so the bits are the same everywhere.
-//!
-//! | twin | made of |
-//! |---|---|
-//! | usps | ten signs, each a pen stroke with seven corners, in grey; every picture has its own slant, stretch and place, every corner wobbles; digits in the shares of the original |
-//! | ocr | 26 signs, each a pen stroke with five corners, in black and white; 55 words with the lengths and letter shares of the original; one hand a word, every corner wobbles |
-//! | horseseg | planar grids with one diagonal a cell; a foreground of about a quarter that grows node by node; 649 features with falling variances, made of a look of the picture, a smooth field and a part of the node; the label shifts the 64 strongest |
-//! | stanford | the same grids with eight regions that grow side by side, labels in the shares of the original, a weaker shift |
+//! docs/twins.md says what each is made of.
 //!
 //! The numbers below are measured on the real sets or fitted to them in what is no claim: sizes, balance, norms, training
 //! error and value of the optimum. `tests/suite/twins.rs` holds the twins to it.
@@ -71,7 +65,6 @@ fn sign(noise: &mut Noise, corners: usize, width: f64) -> Stroke {
     (0..corners).map(|_| [width * (0.1 + 0.8 * noise.unit()), 0.15 + 0.7 * noise.unit()]).collect()
 }
 
-/// How one hand writes.
 struct Hand {
     slant: f64,
     stretch: [f64; 2],
@@ -84,7 +77,6 @@ impl Hand {
         Self { slant: draw(), stretch: [1.0 + draw(), 1.0 + draw()], shift: [0.25 * draw(), 0.25 * draw()] }
     }
 
-    /// Writes a sign; every corner wobbles.
     fn write(&self, noise: &mut Noise, sign: &Stroke, width: f64, wobble: f64) -> Stroke {
         let corner = |&[x, y]: &[f64; 2]| {
             let y = 0.5 + self.stretch[1] * (y - 0.5) + self.shift[1] + wobble * noise.normal();
@@ -95,7 +87,6 @@ impl Hand {
     }
 }
 
-/// Squared distance of a point from a stroke.
 fn distance2(stroke: &Stroke, at: [f64; 2]) -> f64 {
     let to_line = |ends: &[[f64; 2]]| {
         let line = [ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]];
@@ -112,7 +103,6 @@ fn distance2(stroke: &Stroke, at: [f64; 2]) -> f64 {
 /// Examples of the digits 0–9 in the USPS training set.
 const DIGITS: [u32; USPS_LABELS] = [1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644];
 
-/// The multiclass twin.
 pub fn usps(twin: &Twin) -> MulticlassData {
     const SPREAD: f64 = 0.12;
     const WOBBLE: f64 = 0.058;
@@ -169,7 +159,6 @@ fn vocabulary(noise: &mut Noise, size: usize) -> Vec<Vec<u8>> {
     lengths.into_iter().map(|length| rest.by_ref().take(length).collect()).collect()
 }
 
-/// The chain twin.
 pub fn ocr(twin: &Twin) -> LetterData {
     const SPREAD: f64 = 0.112;
     const WOBBLE: f64 = 0.063;
@@ -210,7 +199,6 @@ pub fn ocr(twin: &Twin) -> LetterData {
 /// What the two graph twins do not share.
 struct Kind {
     labels: usize,
-    /// Regions that grow.
     regions: usize,
     /// Size of the mean of a feature.
     mean: f64,
@@ -225,7 +213,6 @@ const SCENES: Kind = Kind { labels: STANFORD_LABELS, regions: 8, mean: 0.205, va
 /// Shares of the labels in the nodes of the Stanford set, per mille.
 const SCENERY: [u32; STANFORD_LABELS] = [143, 132, 229, 68, 40, 233, 13, 142];
 
-/// One example of a graph twin.
 struct Picture {
     labels: Vec<u16>,
     edges: Vec<[u32; 2]>,
@@ -320,7 +307,6 @@ impl Look {
         Self { mean, scale, shifts }
     }
 
-    /// Fills the features of one picture.
     fn paint(&self, noise: &mut Noise, picture: &Picture, features: &mut [f32]) {
         let p = NODE_FEATURES;
         let [whole, field, own] = PARTS.map(|part| part.sqrt() as f32);
@@ -353,12 +339,10 @@ impl Look {
     }
 }
 
-/// The twin with two labels.
 pub fn horses(twin: &Twin) -> GraphData {
     graphs(twin, &HORSES)
 }
 
-/// The twin with eight.
 pub fn scenes(twin: &Twin) -> GraphData {
     graphs(twin, &SCENES)
 }

@@ -5,12 +5,28 @@
 
 use std::path::PathBuf;
 
+use super::error::{ArgumentError, Error};
 use super::known::{DataDir, KnownSet};
 use super::memory::require_memory;
 use super::{horseseg, images, letter_file, libsvm, npz, program, twin, usps};
-use crate::error::{Error, Result};
-use crate::text::nearest;
+use crate::Result;
 use ssvm::problem::{Family, Problem, Size};
+
+/// The name of a data set as written, split at its first colon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DatasetName<'a> {
+    /// Finds the row.
+    pub head: &'a str,
+    /// What the row reads; empty without a colon.
+    pub argument: &'a str,
+}
+
+impl<'a> From<&'a str> for DatasetName<'a> {
+    fn from(text: &'a str) -> Self {
+        let (head, argument) = text.split_once(':').unwrap_or((text, ""));
+        Self { head, argument }
+    }
+}
 
 /// What follows the name of a set after a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +40,15 @@ pub enum Argument {
 }
 
 /// The facts of a data set that do not depend on a request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct DatasetInfo {
     /// The name on the command line, in configs and in result files, before any colon.
     pub name: &'static str,
     /// The heading of its figures when it is named without a colon.
     pub title: &'static str,
-    /// What it is, in a line.
     pub about: &'static str,
-    /// What may follow its name.
     pub argument: Argument,
-    /// What kind of problem it is; `None` when that depends on the file.
+    /// `None` when it depends on the file.
     pub family: Option<&'static Family>,
     /// Whether the claims of the paper about its family are checked on it.
     pub in_paper: bool,
@@ -56,6 +70,17 @@ impl DatasetInfo {
         twin_of: None,
         known: None,
     };
+
+    /// A public set of the paper.
+    pub(super) const fn public(
+        known: &'static KnownSet,
+        title: &'static str,
+        about: &'static str,
+        family: &'static Family,
+    ) -> Self {
+        let (name, family, known) = (known.name, Some(family), Some(known));
+        Self { name, title, about, family, in_paper: true, known, ..Self::PLAIN }
+    }
 
     /// Whether the files that a request for it needs are on this machine.
     pub fn is_there(&self, request: &Request<'_>) -> bool {
@@ -82,54 +107,47 @@ impl DatasetInfo {
     }
 }
 
-/// A data set as a user asks for it: name with argument, folder of the files, and what overrides the defaults.
+/// A data set as a user asks for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The name as written.
+    /// As written, see [`DatasetName`].
     pub name: &'a str,
-    /// Where official files are.
     pub data: &'a DataDir,
-    /// λ; 1/n when absent.
+    /// 1/n when absent.
     pub lambda: Option<f64>,
-    /// Weight of the pairwise term; the data set's own when absent.
+    /// The data set's own when absent.
     pub pairwise_weight: Option<f64>,
 }
 
 impl<'a> Request<'a> {
-    /// A data set with its defaults.
     pub fn new(name: &'a str, data: &'a DataDir) -> Self {
         Self { name, data, lambda: None, pairwise_weight: None }
     }
 
-    /// The name before the colon.
     pub fn head(&self) -> &'a str {
-        self.name.split_once(':').map_or(self.name, |(head, _)| head)
+        DatasetName::from(self.name).head
     }
 
-    /// What follows the colon.
     pub(super) fn argument(&self) -> &'a str {
-        self.name.split_once(':').map_or("", |(_, rest)| rest)
+        DatasetName::from(self.name).argument
     }
 
     /// λ for n terms.
     pub fn lambda_for(&self, n: usize) -> Result<f64> {
         if n == 0 {
-            return Err(Error::invalid(format!("data set '{}' has no example", self.name)));
+            return Err(Error::NoExample(self.name.to_owned()).into());
         }
         let lambda = self.lambda.unwrap_or(1.0 / n as f64);
         if lambda.is_finite() && lambda > 0.0 {
-            Ok(lambda)
-        } else {
-            Err(Error::invalid(format!("lambda must be positive and finite, not {lambda}")))
+            return Ok(lambda);
         }
+        Err(Error::Setting { what: "lambda", expected: "positive and finite", value: lambda.to_string() }.into())
     }
 
-    /// The file of a set that is one.
     pub fn path(&self) -> Result<PathBuf> {
         let path = self.split_path().0;
         if path.is_empty() {
-            let head = self.head();
-            return Err(Error::invalid(format!("data set '{}' needs a path: {head}:PATH", self.name)));
+            return Err(Error::NoPath { name: self.name.to_owned(), head: self.head().to_owned() }.into());
         }
         Ok(PathBuf::from(path))
     }
@@ -151,21 +169,17 @@ impl<'a> Request<'a> {
 
     /// A whole number given as `key=value`, in this range.
     pub fn count(&self, key: &str, range: std::ops::RangeInclusive<u64>) -> Result<Option<u64>> {
-        let Some(given) = self.given().find_map(|(name, value)| (name == key).then_some(value)) else {
-            return Ok(None);
-        };
+        let text = if self.argument().contains('/') { self.split_path().1 } else { self.argument() };
+        let given = text.split(',').filter_map(|part| part.split_once('='));
+        let Some((_, given)) = given.into_iter().find(|(name, _)| *name == key) else { return Ok(None) };
         given.parse().ok().filter(|count| range.contains(count)).map(Some).ok_or_else(|| {
-            let (low, high) = (range.start(), range.end());
-            Error::invalid(format!(
-                "data set '{}': parameter '{key}={given}' must be a whole number {low} to {high}",
-                self.name
-            ))
+            let expected = format!("a whole number {} to {}", range.start(), range.end());
+            self.wrong(ArgumentError::value(key, given, expected)).into()
         })
     }
 
-    fn given(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
-        let text = if self.argument().contains('/') { self.split_path().1 } else { self.argument() };
-        text.split(',').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")))
+    fn wrong(&self, wrong: ArgumentError) -> Error {
+        Error::Argument { name: self.name.to_owned(), wrong }
     }
 
     /// Refuses parameters and overrides that the row does not have.
@@ -176,48 +190,30 @@ impl<'a> Request<'a> {
             // The row splits its own command line: arguments of a program may have any form.
             Argument::Program(keys) => (keys, ""),
         };
-        for part in text.split(',').filter(|part| !part.is_empty()) {
-            let key = part.split_once('=').map(|(key, _)| key);
-            if !key.is_some_and(|key| keys.contains(&key)) {
-                let known = if keys.is_empty() { "it has none".into() } else { format!("known: {}", keys.join(", ")) };
-                let near = nearest(key.unwrap_or(part), keys.iter().copied());
-                return Err(Error::invalid(format!(
-                    "data set '{}': parameter '{part}' is unknown{near}; {known}",
-                    self.name
-                )));
-            }
-        }
-        let keys: Vec<&str> = text.split(',').filter_map(|part| Some(part.split_once('=')?.0)).collect();
-        if let Some(twice) = keys.iter().enumerate().find_map(|(at, key)| keys[..at].contains(key).then_some(key)) {
-            return Err(Error::invalid(format!("data set '{}': parameter '{twice}' is given twice", self.name)));
-        }
-        if let (Some(_), Some(family)) = (self.pairwise_weight, info.family) {
-            self.check_pairwise(family)?;
-        }
-        Ok(())
+        let parts = text.split(',').filter(|part| !part.is_empty());
+        ArgumentError::check(parts, keys).map_err(|wrong| self.wrong(wrong))?;
+        info.family.map_or(Ok(()), |family| self.check_pairwise(family))
     }
 
     fn check_pairwise(&self, family: &Family) -> Result<()> {
-        match self.pairwise_weight {
-            Some(_) if !family.pairwise => {
-                Err(Error::invalid(format!("'{}' is a {} problem: it has no pairwise_weight", self.name, family.name)))
-            }
-            Some(weight) if !(weight.is_finite() && weight >= 0.0) => {
-                Err(Error::invalid(format!("pairwise_weight must be finite and not negative, not {weight}")))
-            }
-            _ => Ok(()),
+        let Some(weight) = self.pairwise_weight else { return Ok(()) };
+        if !family.pairwise {
+            return Err(Error::NoPairwiseWeight { name: self.name.to_owned(), family: family.name }.into());
         }
+        if weight.is_finite() && weight >= 0.0 {
+            return Ok(());
+        }
+        let expected = "finite and not negative";
+        Err(Error::Setting { what: "pairwise_weight", expected, value: weight.to_string() }.into())
     }
 }
 
 /// What a plan and the scheduler need to know of a data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
-    /// n, d, bytes.
     pub size: Size,
     /// Bytes that any run takes beside the data: w in a few places, all φ^i, what is kept per term.
     pub run_bytes: u64,
-    /// What kind of problem it is.
     pub family: &'static Family,
     /// Identity of the content: SHA-256 of the files, or of the generator's parameters.
     pub checksum: String,
@@ -226,7 +222,6 @@ pub struct Description {
 /// What is known of a data set without preparing anything and without starting a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Described {
-    /// Everything.
     Known(Description),
     /// Everything once its file is read.
     Unread,
@@ -234,7 +229,7 @@ pub enum Described {
     Pending {
         /// The work, for people: `prepare 327 images into PATH`.
         work: String,
-        /// An estimate of its size, if known.
+        /// An estimate, if there is one.
         size: Option<Size>,
     },
 }
@@ -242,9 +237,7 @@ pub enum Described {
 /// A problem with its description: from a row, or from a harness that has bound it to its solvers.
 #[derive(Clone)]
 pub struct Loaded<P> {
-    /// The problem.
     pub problem: P,
-    /// What a plan needs to know.
     pub description: Description,
 }
 
@@ -267,9 +260,7 @@ impl<P: Problem> Loaded<P> {
 
 /// One row of a table: a data set and the problem made of it.
 pub trait DatasetRow: Send + Sync + 'static {
-    /// The problem it makes.
     type Problem: Problem + Send + Sync + 'static;
-    /// Its facts.
     fn info(&self) -> DatasetInfo;
     /// Version of the problem, part of the identity of its stored runs: change it with every change of the oracle. `None` is
     /// the version of the program that holds it, so that every new build is a new version.
@@ -285,17 +276,43 @@ pub trait DatasetRow: Send + Sync + 'static {
     }
 }
 
+/// A row of this crate.
+pub(super) struct Row<P: 'static> {
+    pub info: DatasetInfo,
+    pub load: fn(&Request<'_>) -> Result<Loaded<P>>,
+    pub describe: fn(&Request<'_>) -> Result<Described>,
+}
+
+impl<P> Row<P> {
+    /// A row that knows nothing before its file is read.
+    pub const fn file(info: DatasetInfo, load: fn(&Request<'_>) -> Result<Loaded<P>>) -> Self {
+        Self { info, load, describe: |_| Ok(Described::Unread) }
+    }
+}
+
+impl<P: Problem + Send + Sync> DatasetRow for Row<P> {
+    type Problem = P;
+
+    fn info(&self) -> DatasetInfo {
+        self.info
+    }
+
+    fn load(&self, request: &Request<'_>) -> Result<Loaded<P>> {
+        (self.load)(request)
+    }
+
+    fn describe(&self, request: &Request<'_>) -> Result<Described> {
+        (self.describe)(request)
+    }
+}
+
 /// What becomes of the problem of a row, whatever its type: the harness binds it to its solvers.
 pub trait Bind {
-    /// The problem as the caller uses it.
     type Bound;
-    /// Takes the problem.
     fn bind<P: Problem + Send + Sync + 'static>(&self, problem: P) -> Self::Bound;
 }
 
-/// A table of rows.
 pub trait DatasetTable: Send + Sync + 'static {
-    /// The facts of all rows, in the order of tables and figures.
     fn infos(&self) -> Vec<DatasetInfo>;
     /// [`DatasetRow::describe`] of the row that is asked for; `None` when the table has no such row.
     fn describe(&self, request: &Request<'_>) -> Option<Result<Described>>;
@@ -309,18 +326,19 @@ fn describe_row<R: DatasetRow>(row: &R, request: &Request<'_>) -> Result<Describ
 }
 
 fn open_row<R: DatasetRow, B: Bind>(row: &R, request: &Request<'_>, bind: &B) -> Result<Loaded<B::Bound>> {
-    let needs = |what: &str| format!("data set '{}': {what}", request.name);
+    let name = request.name;
     // Memory is checked before data are made where their size is known, and before φ^i are made in any case.
     if let Described::Known(Description { size, run_bytes, .. }) = describe_row(row, request)? {
-        require_memory(size.bytes.saturating_add(run_bytes), &needs("with its first run it needs"))?;
+        let needed = size.bytes.saturating_add(run_bytes);
+        require_memory(needed, &format!("data set '{name}': with its first run it needs"))?;
     }
     let Loaded { problem, description } = row.load(request)?;
     request.check_pairwise(problem.family())?;
     let (n, d) = (problem.terms(), problem.dim());
     if n == 0 {
-        return Err(Error::invalid(format!("data set '{}' has no example", request.name)));
+        return Err(Error::NoExample(name.to_owned()).into());
     }
-    require_memory(description.run_bytes, &needs(&format!("with n = {n} and d = {d} a run needs")))?;
+    require_memory(description.run_bytes, &format!("data set '{name}': with n = {n} and d = {d} a run needs"))?;
     Ok(Loaded { problem: bind.bind(problem), description })
 }
 
@@ -328,7 +346,7 @@ impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
     fn infos(&self) -> Vec<DatasetInfo> {
         let info = self.1.info();
         let others = self.0.infos().into_iter().filter(|other| other.name != info.name);
-        others.chain([info.clone()]).collect()
+        others.chain([info]).collect()
     }
 
     fn describe(&self, request: &Request<'_>) -> Option<Result<Described>> {
@@ -346,7 +364,6 @@ impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
     }
 }
 
-/// The data sets of this crate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 
@@ -354,21 +371,21 @@ macro_rules! standard {
     ($($row:expr),+ $(,)?) => {
         impl DatasetTable for Standard {
             fn infos(&self) -> Vec<DatasetInfo> {
-                vec![$($row.info()),+]
+                vec![$($row.info),+]
             }
 
             fn describe(&self, request: &Request<'_>) -> Option<Result<Described>> {
-                $(if $row.info().name == request.head() {
-                    return Some(describe_row(&$row, request));
-                })+
-                None
+                match request.head() {
+                    $(name if name == $row.info.name => Some(describe_row(&$row, request)),)+
+                    _ => None,
+                }
             }
 
             fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>> {
-                $(if $row.info().name == request.head() {
-                    return Some(open_row(&$row, request, bind));
-                })+
-                None
+                match request.head() {
+                    $(name if name == $row.info.name => Some(open_row(&$row, request, bind)),)+
+                    _ => None,
+                }
             }
         }
     };
@@ -376,19 +393,19 @@ macro_rules! standard {
 
 // The order of tables and figures: real before synthetic, as in the paper.
 standard![
-    usps::Usps,
+    usps::ROW,
     twin::USPS,
-    letter_file::Ocr,
+    letter_file::OCR,
     twin::OCR,
-    images::Images(images::ImageSet::Horses),
-    horseseg::HorseSeg,
+    images::HORSES,
+    horseseg::ROW,
     twin::HORSESEG,
-    images::Images(images::ImageSet::Stanford),
+    images::STANFORD,
     twin::STANFORD,
-    libsvm::Libsvm,
-    letter_file::Letters,
-    npz::GraphFile,
-    program::Oracle,
+    libsvm::ROW,
+    letter_file::LETTERS,
+    npz::ROW,
+    program::ROW,
 ];
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ const LARGEST_RATIO: u64 = 32;
 /// Content below this is never refused for being packed too well.
 const SMALL: u64 = 16 << 20;
 
-/// Opens a file and unpacks it on the fly.
 fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path.is_dir() {
         return Err(Error::file(path, "is a folder, expected a file"));
@@ -43,38 +42,34 @@ pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String
         number += 1;
         buffer.clear();
         let read = reader.by_ref().take(LONGEST_LINE.min(most - total) + 1).read_until(b'\n', &mut buffer);
+        let wrong = |message: String| Error::line(path, number, message);
         let length = read.map_err(|error| {
-            Error::line(
-                path,
-                number,
-                format!("cannot be read ({error}); the file is damaged or cut short: fetch it again"),
-            )
+            wrong(format!("cannot be read ({error}); the file is damaged or cut short: fetch it again"))
         })?;
         if length == 0 {
             return Ok(());
         }
         total += length as u64;
         if total > most {
-            let message = format!("unpacks to more than {} MiB, far more than its size: not a data file", most >> 20);
-            return Err(Error::line(path, number, message));
+            let most = most >> 20;
+            return Err(wrong(format!("unpacks to more than {most} MiB, far more than its size: not a data file")));
         }
         if length as u64 > LONGEST_LINE {
-            return Err(Error::line(
-                path,
-                number,
-                format!("line longer than {} MiB: not a data file", LONGEST_LINE >> 20),
-            ));
+            return Err(wrong(format!("line longer than {} MiB: not a data file", LONGEST_LINE >> 20)));
         }
-        let line = std::str::from_utf8(&buffer)
-            .map_err(|_| Error::line(path, number, "is not text (invalid UTF-8): not a data file"))?;
-        each(number, line.trim_end_matches(['\n', '\r'])).map_err(|message| Error::line(path, number, message))?;
+        let line = std::str::from_utf8(&buffer);
+        let line = line.map_err(|_| wrong("is not text (invalid UTF-8): not a data file".into()))?;
+        each(number, line.trim_end_matches(['\n', '\r'])).map_err(wrong)?;
     }
 }
 
-/// A finite number.
 pub fn number(text: &str, what: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("{what} '{}' is not a number", shorten(text)))?;
     if value.is_finite() { Ok(value) } else { Err(format!("{what} is {value}; all values must be finite")) }
+}
+
+pub fn whole<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{what} '{}' is not a whole number", shorten(text)))
 }
 
 /// At most forty characters, for messages.

@@ -1,116 +1,83 @@
 //! The synthetic twins (stand-ins for data sets) as rows. [`super::synth`] draws the numbers.
 
-use super::table::PER_TERM;
-use super::{
-    Argument, DatasetInfo, DatasetRow, Described, Description, Loaded, Request, chain, graph, multiclass, synth,
-};
+use super::table::{PER_TERM, Row};
+use super::{Argument, DatasetInfo, Described, Description, Request, chain, graph, multiclass, synth};
 use crate::error::Result;
 use crate::store::files;
 use ssvm::data::letters;
 use ssvm::problem::{
-    BINARY_GRAPH, CHAIN, ChainProblem, Family, GraphProblem, MULTICLASS, MulticlassProblem, POTTS_GRAPH, Problem, Size,
+    BINARY_GRAPH, CHAIN, ChainProblem, Family, GraphProblem, MULTICLASS, MulticlassProblem, POTTS_GRAPH, Size,
 };
 
-/// A synthetic twin of one of the four sets.
+/// A synthetic twin of one of the four sets. Its `Debug` text is part of the checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twin {
-    /// Which one.
     pub kind: TwinKind,
-    /// Examples.
     pub n: usize,
     /// Side of the superpixel grid (graphs), mean word length (chains), pixels (multiclass).
     pub size: usize,
-    /// Data seed.
     pub seed: u64,
 }
 
-/// The four twins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TwinKind {
-    /// Multiclass, 10 labels.
     Usps,
-    /// Chains of letters.
     Ocr,
-    /// Binary graphs.
     Horseseg,
-    /// Potts graphs, 8 labels.
     Stanford,
 }
 
-/// Features per node of the graph twins.
 pub const NODE_FEATURES: usize = 649;
-/// Labels of the Stanford twin.
 pub const STANFORD_LABELS: usize = 8;
-/// Labels of the USPS twin.
 pub const USPS_LABELS: usize = 10;
 /// Changes whenever a generator makes other numbers.
 const GENERATOR_VERSION: u32 = 2;
 
-/// The row of a twin: which one, and how its problem is made.
-pub struct TwinRow<P> {
-    kind: TwinKind,
-    load: fn(&Twin, &Request<'_>) -> Result<Loaded<P>>,
-}
-
-/// The row of `usps-synth`.
-pub const USPS: TwinRow<MulticlassProblem> =
-    TwinRow { kind: TwinKind::Usps, load: |twin, request| multiclass(synth::usps(twin), twin.checksum(), request) };
-
-/// The row of `ocr-synth`.
-pub const OCR: TwinRow<ChainProblem> =
-    TwinRow { kind: TwinKind::Ocr, load: |twin, request| chain(synth::ocr(twin), twin.checksum(), request) };
-
-/// The row of `horseseg-synth`.
-pub const HORSESEG: TwinRow<GraphProblem> =
-    TwinRow { kind: TwinKind::Horseseg, load: |twin, request| graph(synth::horses(twin), twin.checksum(), request) };
-
-/// The row of `stanford-synth`.
-pub const STANFORD: TwinRow<GraphProblem> =
-    TwinRow { kind: TwinKind::Stanford, load: |twin, request| graph(synth::scenes(twin), twin.checksum(), request) };
-
-impl<P: Problem + Send + Sync + 'static> DatasetRow for TwinRow<P> {
-    type Problem = P;
-
-    fn info(&self) -> DatasetInfo {
-        let (name, title, real, about) = match self.kind {
-            TwinKind::Usps => ("usps-synth", "USPS twin", "usps", "synthetic twin of USPS: size = pixels"),
-            TwinKind::Ocr => ("ocr-synth", "OCR twin", "ocr", "synthetic twin of OCR: size = mean word length"),
-            TwinKind::Horseseg => (
-                "horseseg-synth",
-                "HorseSeg twin",
-                "horseseg",
-                "synthetic twin of HorseSeg and horses: size = side of the grid of superpixels",
-            ),
-            TwinKind::Stanford => (
-                "stanford-synth",
-                "Stanford twin",
-                "stanford",
-                "synthetic twin of Stanford Background: size = side of the grid of superpixels",
-            ),
-        };
-        DatasetInfo {
-            name,
-            title,
-            about,
-            argument: Argument::Parameters(&["n", "size", "seed"]),
-            family: Some(self.kind.family()),
-            in_paper: true,
-            twin_of: Some(real),
-            known: None,
+macro_rules! row {
+    ($kind:ident, $made_into:ident($generator:path), $name:literal, $title:literal, $twin_of:literal, $about:literal) => {
+        Row {
+            info: DatasetInfo {
+                name: $name,
+                title: $title,
+                about: $about,
+                argument: Argument::Parameters(&["n", "size", "seed"]),
+                family: Some(TwinKind::$kind.family()),
+                in_paper: true,
+                twin_of: Some($twin_of),
+                known: None,
+            },
+            describe: |request| Ok(Described::Known(Twin::of(TwinKind::$kind, request)?.describe())),
+            load: |request| {
+                let twin = Twin::of(TwinKind::$kind, request)?;
+                $made_into($generator(&twin), twin.checksum(), request)
+            },
         }
-    }
-
-    fn describe(&self, request: &Request<'_>) -> Result<Described> {
-        Ok(Described::Known(Twin::of(self.kind, request)?.describe()))
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<P>> {
-        (self.load)(&Twin::of(self.kind, request)?, request)
-    }
+    };
 }
+
+pub(super) const USPS: Row<MulticlassProblem> =
+    row!(Usps, multiclass(synth::usps), "usps-synth", "USPS twin", "usps", "synthetic twin of USPS: size = pixels");
+pub(super) const OCR: Row<ChainProblem> =
+    row!(Ocr, chain(synth::ocr), "ocr-synth", "OCR twin", "ocr", "synthetic twin of OCR: size = mean word length");
+pub(super) const HORSESEG: Row<GraphProblem> = row!(
+    Horseseg,
+    graph(synth::horses),
+    "horseseg-synth",
+    "HorseSeg twin",
+    "horseseg",
+    "synthetic twin of HorseSeg and horses: size = side of the grid of superpixels"
+);
+pub(super) const STANFORD: Row<GraphProblem> = row!(
+    Stanford,
+    graph(synth::scenes),
+    "stanford-synth",
+    "Stanford twin",
+    "stanford",
+    "synthetic twin of Stanford Background: size = side of the grid of superpixels"
+);
 
 impl TwinKind {
-    fn family(self) -> &'static Family {
+    const fn family(self) -> &'static Family {
         match self {
             Self::Usps => &MULTICLASS,
             Self::Ocr => &CHAIN,
@@ -121,7 +88,6 @@ impl TwinKind {
 }
 
 impl Twin {
-    /// The twin at the size of the original.
     pub fn full_size(kind: TwinKind) -> Self {
         let (n, size) = match kind {
             TwinKind::Usps => (7291, 256),
@@ -132,7 +98,6 @@ impl Twin {
         Self { kind, n, size, seed: 1 }
     }
 
-    /// The twin that a request asks for.
     pub fn of(kind: TwinKind, request: &Request<'_>) -> Result<Self> {
         let full = Self::full_size(kind);
         let largest = if kind == TwinKind::Usps { 100_000 } else { 1000 };
@@ -147,7 +112,6 @@ impl Twin {
         })
     }
 
-    /// Identity of what the generator makes.
     pub fn checksum(&self) -> String {
         files::sha256_hex(format!("synth {GENERATOR_VERSION} {self:?}").as_bytes())
     }

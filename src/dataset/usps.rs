@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::known::{Expected, KnownFile, KnownSet};
-use super::{DatasetInfo, DatasetRow, Loaded, Request, multiclass, text};
+use super::table::Row;
+use super::{DatasetInfo, multiclass, text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::data::multiclass::{Features, MulticlassData};
@@ -13,8 +14,7 @@ use ssvm::problem::{MULTICLASS, MulticlassProblem};
 const PIXELS: usize = 256;
 const DIGITS: usize = 10;
 
-/// The official files.
-pub const USPS: KnownSet = KnownSet {
+const FILES: KnownSet = KnownSet {
     name: "usps",
     examples: 7291,
     size: "2 MB",
@@ -25,13 +25,11 @@ pub const USPS: KnownSet = KnownSet {
             path: "usps/zip.train.gz",
             url: "https://hastie.su.domains/ElemStatLearn/datasets/zip.train.gz",
             expected: Expected::Content("abc9f5c75b997cabe66b5d01727d5a681c69298e1641a8d37b55433a52129dc0"),
-            unpack: false,
         },
         KnownFile {
             path: "usps/zip.test.gz",
             url: "https://hastie.su.domains/ElemStatLearn/datasets/zip.test.gz",
             expected: Expected::Content("6bde17b4f1cd68e0630cd2751d6495b5795d9165ab2dc4a0be8b7002b732f4cc"),
-            unpack: false,
         },
     ],
     alternatives: &["usps/zip.train"],
@@ -39,32 +37,15 @@ pub const USPS: KnownSet = KnownSet {
     below: None,
 };
 
-/// The row of `usps`.
-pub struct Usps;
-
-impl DatasetRow for Usps {
-    type Problem = MulticlassProblem;
-
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "usps",
-            title: "USPS",
-            about: "USPS digits: 10 classes, 256 pixels, multiclass",
-            family: Some(&MULTICLASS),
-            in_paper: true,
-            known: Some(&USPS),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<MulticlassProblem>> {
-        let path = request.data.require(&USPS)?;
+pub(super) const ROW: Row<MulticlassProblem> = Row::file(
+    DatasetInfo::public(&FILES, "USPS", "USPS digits: 10 classes, 256 pixels, multiclass", &MULTICLASS),
+    |request| {
+        let path = request.data.require(&FILES)?;
         multiclass(read(&path)?, files::sha256_file(&path)?, request)
-    }
-}
+    },
+);
 
-/// Reads the official layout.
-pub fn read(path: &Path) -> Result<MulticlassData> {
+fn read(path: &Path) -> Result<MulticlassData> {
     let (mut labels, mut values) = (Vec::new(), Vec::new());
     text::lines(path, |_, line| {
         let mut fields = line.split_ascii_whitespace();

@@ -93,10 +93,10 @@ fn array(dice: &mut Dice) -> Vec<u8> {
 fn read_array(_: &Path, bytes: &[u8]) -> bool {
     let quota = || Quota::packed(bytes.len() as u64);
     let read = [
-        npy::read::<f64>(bytes, &mut quota()).is_ok(),
-        npy::read::<f32>(bytes, &mut quota()).is_ok(),
-        npy::read::<i64>(bytes, &mut quota()).is_ok(),
-        npy::read_text(bytes, &mut quota()).is_ok(),
+        npy::read::<f64>(&mut { bytes }, &mut quota()).is_ok(),
+        npy::read::<f32>(&mut { bytes }, &mut quota()).is_ok(),
+        npy::read::<i64>(&mut { bytes }, &mut quota()).is_ok(),
+        npy::read_text(&mut { bytes }, &mut quota()).is_ok(),
     ];
     read.contains(&true)
 }

@@ -28,12 +28,10 @@ impl Picture {
         decoded.unwrap_or_else(|panic| Err(wrong(format!("its decoder panicked: {panic}"))))
     }
 
-    /// Whether a picture of this size is accepted.
     pub(in crate::dataset) fn can_have(width: usize, height: usize) -> bool {
         width > 0 && height > 0 && width.saturating_mul(height) <= MAX_PIXELS
     }
 
-    /// Writes the picture as PNG, whole or not at all.
     pub fn save_png(&self, path: &Path) -> crate::Result<()> {
         let bytes: Vec<u8> = self.rgb.iter().flatten().copied().collect();
         files::write_atomically(path, |file| {

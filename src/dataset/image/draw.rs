@@ -15,12 +15,10 @@ const COLOURS: [[u8; 3]; 8] = [
 ];
 const GAP: usize = 6;
 
-/// The colour a label is drawn in.
 pub fn colour(label: usize) -> [u8; 3] {
     COLOURS[label % COLOURS.len()]
 }
 
-/// The colour a label is drawn in, in words.
 pub fn colour_name(label: usize) -> &'static str {
     ["blue", "orange", "light blue", "green", "yellow", "vermilion", "pink", "white"][label % COLOURS.len()]
 }
@@ -58,7 +56,6 @@ fn tint(pixel: [u8; 3], label: Option<usize>) -> [u8; 3] {
     colour(label).map(|c| ((u32::from(c) * (3 * 255 + 2 * grey)) / (5 * 255)) as u8)
 }
 
-/// Joins panels of one size with white gaps.
 fn beside(panels: &[Picture]) -> Picture {
     let (width, height) = (panels[0].width, panels[0].height);
     let mut rgb = Vec::new();

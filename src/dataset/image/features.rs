@@ -20,7 +20,6 @@
 use super::texture::{self, ORIENTATIONS, PATTERNS};
 use super::{Picture, Superpixels, lab};
 
-/// Features per superpixel.
 pub const FEATURES: usize = PLACE + 36 + 16 + 12 + STATS + HISTOGRAMS.len();
 
 const STATS: usize = 6;
@@ -60,7 +59,6 @@ struct Sums {
     look: [f64; LOOK],
 }
 
-/// Where a superpixel is and how it lies.
 #[derive(Clone, Default)]
 struct Extent {
     /// Sums of x, y, x², y², xy in units of the picture's sides.

@@ -13,25 +13,18 @@ pub mod texture;
 pub use features::FEATURES;
 pub use slic::{SlicParams, Superpixels, slic};
 
-/// An 8-bit colour image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// Columns.
     pub width: usize,
-    /// Rows.
     pub height: usize,
-    /// Pixels, row-major.
     pub rgb: Vec<[u8; 3]>,
 }
 
 /// The label of every pixel, −1 where it is not known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelMap {
-    /// Columns.
     pub width: usize,
-    /// Rows.
     pub height: usize,
-    /// Labels, row-major.
     pub labels: Vec<i8>,
 }
 
@@ -42,7 +35,6 @@ pub struct ImageGraph {
     pub features: Vec<f32>,
     /// Majority label of each node, −1 where most pixels are unknown.
     pub labels: Vec<i32>,
-    /// Neighbouring superpixels.
     pub edges: Vec<[u32; 2]>,
     /// nodes × K: the pixels of each label in each node.
     pub label_pixels: Vec<u32>,

@@ -2,15 +2,11 @@
 
 use super::{Picture, lab};
 
-/// How an image is cut into superpixels.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlicParams {
-    /// Number of superpixels aimed at per image.
     pub superpixels: usize,
-    /// Weight of distance in the plane against distance in colour.
     pub compactness: f32,
-    /// Rounds of assignment and update.
     pub rounds: usize,
 }
 
@@ -23,17 +19,13 @@ impl Default for SlicParams {
 /// A partition of the pixels into connected pieces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Superpixels {
-    /// Width of the image.
     pub width: usize,
-    /// Height of the image.
     pub height: usize,
-    /// Number of superpixels.
     pub count: usize,
     /// Superpixel of each pixel, row-major.
     pub of_pixel: Vec<u32>,
 }
 
-/// A cluster centre: Lab colour and place.
 #[derive(Clone, Copy)]
 struct Centre {
     lab: [f32; 3],
@@ -41,7 +33,6 @@ struct Centre {
     y: f32,
 }
 
-/// Cuts a picture into superpixels.
 pub fn slic(picture: &Picture, params: &SlicParams) -> Superpixels {
     let (width, height) = (picture.width, picture.height);
     let lab: Vec<[f32; 3]> = picture.rgb.iter().map(|&c| lab::from_rgb(c)).collect();
@@ -165,7 +156,6 @@ fn connect(of_pixel: &[u32], width: usize, height: usize, smallest: usize) -> Su
     Superpixels { width, height, count: count as usize, of_pixel: pieces }
 }
 
-/// The up to four pixels beside `at`.
 fn neighbours(at: usize, width: usize, height: usize) -> impl Iterator<Item = usize> {
     let (x, y) = (at % width, at / width);
     [
@@ -196,7 +186,6 @@ impl Superpixels {
         edges
     }
 
-    /// Number of pixels per superpixel.
     pub fn areas(&self) -> Vec<usize> {
         let mut areas = vec![0; self.count];
         self.of_pixel.iter().for_each(|&k| areas[k as usize] += 1);

@@ -19,14 +19,11 @@ const DIRECTIONS: [[f32; 2]; ORIENTATIONS] = [
     [-0.923_879_5, 0.382_683_43],
 ];
 
-/// Texture of one pixel at one scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Texel {
-    /// Orientation bin.
     pub orientation: u8,
     /// Gradient strength in grey levels per pixel.
     pub strength: f32,
-    /// Uniform local binary pattern.
     pub pattern: u8,
 }
 
@@ -53,7 +50,6 @@ impl Plane {
         self.values[y * self.width + x]
     }
 
-    /// Sums over (2r + 1)² pixels.
     fn box_sum(&self, r: isize) -> Self {
         let pass = |plane: &Self, dx: isize, dy: isize| {
             let sum = |at: usize| {

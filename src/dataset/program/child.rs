@@ -1,26 +1,28 @@
-//! One running program: bytes in and out, each within a time limit. Its standard error is passed on, and the end of it is
-//! part of every error. Processes that it started are killed with it.
+//! One running program: bytes in and out, each call within a time limit. Its standard error is passed on, and the end of it
+//! is part of every error. Processes that it started are killed with it.
 
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use super::protocol::Doing;
+use super::{Error, Result};
 use crate::dataset::text::shorten;
 use crate::text::printable;
 
 /// Standard error of one call; more is a flood.
 const FLOOD: usize = 1 << 20;
-/// Bytes of standard error that are remembered.
 const REMEMBERED: usize = 2048;
 /// Lines of standard error that are passed on, per program.
 const PASSED_ON: usize = 200;
@@ -49,17 +51,18 @@ pub fn kill_all() {
     }
 }
 
-/// A running program.
 pub(super) struct Child {
     name: String,
     process: std::process::Child,
     input: Option<ChildStdin>,
     output: ChildStdout,
     errors: Option<ChildStderr>,
-    /// Its output that has not been read yet: `inbox[read..filled]`.
+    /// Its output; `inbox[read..]` has not been read yet.
     inbox: Vec<u8>,
     read: usize,
-    filled: usize,
+    /// What it is asked for, and by when it has to answer.
+    doing: Doing,
+    deadline: Instant,
     /// The end of its standard error.
     words: Vec<u8>,
     /// The beginning of a line that is to be passed on.
@@ -70,13 +73,14 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts it.
-    pub fn start(program: &str, arguments: &[String]) -> Result<Self, String> {
+    /// Starts it; it has this long until it is ready.
+    pub fn start(program: &str, arguments: &[String], limit: Duration) -> Result<Self> {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own: whatever it starts can be ended with it, and Ctrl-C does not reach it before us.
         command.process_group(0);
-        let mut process = command.spawn().map_err(|e| format!("oracle program '{program}' cannot be started: {e}"))?;
+        let name = program.to_owned();
+        let mut process = command.spawn().map_err(|reason| Error::Start { program: program.to_owned(), reason })?;
         alive().insert(process.id() as i32);
         let (input, output, errors) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
@@ -89,31 +93,32 @@ impl Child {
         let nonblocking = [input.as_fd(), output.as_fd(), errors.as_fd()]
             .iter()
             .try_for_each(|pipe| fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map(drop));
+        // Made before the check, so that the process ends with it.
         let child = Self {
-            name: program.to_owned(),
+            name,
             process,
             input: Some(input),
             output,
             errors: Some(errors),
-            inbox: vec![0; 1 << 16],
+            inbox: Vec::new(),
             read: 0,
-            filled: 0,
+            doing: Doing::Handshake,
+            deadline: Instant::now() + limit,
             words: Vec::new(),
             line: Vec::new(),
             passed_on: 0,
             flood: 0,
         };
-        nonblocking.map_err(|e| format!("oracle program '{program}': its pipes cannot be set up: {e}"))?;
+        nonblocking.map_err(|reason| Error::Pipes { program: program.to_owned(), reason })?;
         Ok(child)
     }
 
-    /// An error message with the program's name and the end of its standard error.
-    pub fn fault(&mut self, what: &str) -> String {
+    /// An error with the end of its standard error.
+    pub fn fault(&mut self, what: impl Into<String>) -> Error {
         let deadline = Instant::now() + REST_OF_ERRORS;
-        while self.errors.is_some()
-            && self.wait_for(false, false, deadline) == Ok(Ready { errors: true, ..Ready::default() })
-        {
-            if self.listen().is_err() {
+        while let Some(errors) = &self.errors {
+            let mut list = [PollFd::new(errors.as_fd(), PollFlags::POLLIN)];
+            if wait(&mut list, deadline).is_err() || !is_ready(&list[0]) || self.listen() {
                 break;
             }
         }
@@ -121,162 +126,135 @@ impl Child {
         let words = printable(&words);
         let last: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = last[last.len().saturating_sub(4)..].join(" | ");
-        let words =
-            if last.is_empty() { "; nothing on standard error".into() } else { format!("; standard error: {last}") };
-        format!("oracle program '{}' {what}{words}", self.name)
+        let stderr =
+            if last.is_empty() { "nothing on standard error".into() } else { format!("standard error: {last}") };
+        Error::Fault { program: self.name.clone(), what: what.into(), stderr }
     }
 
-    /// Forgets how much it wrote to standard error so far.
-    pub fn begin_call(&mut self) {
-        self.flood = 0;
+    fn fault_when(&mut self, what: &str) -> Error {
+        self.fault(format!("{what} when {}", self.doing))
+    }
+
+    pub fn begin(&mut self, doing: Doing, limit: Duration) {
+        (self.doing, self.deadline, self.flood) = (doing, Instant::now() + limit, 0);
     }
 
     /// Output that has arrived and was not read.
     pub fn unread(&self) -> &[u8] {
-        &self.inbox[self.read..self.filled]
+        &self.inbox[self.read..]
     }
 
-    /// Writes all bytes.
-    pub fn send(&mut self, mut bytes: &[u8], deadline: Instant, doing: &str) -> Result<(), String> {
+    pub fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            let Some(input) = &mut self.input else { return Err(self.died(doing)) };
+            let Some(input) = &mut self.input else { return Err(self.died()) };
             match input.write(bytes) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                // It may answer before it has read everything; its pipe must not fill up.
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    let ready = self.ready(true, deadline, doing)?;
-                    if ready.output {
-                        // It may answer before it has read everything; its pipe must not fill up.
-                        self.receive(doing)?;
-                        if self.unread().len() > UNASKED {
-                            return Err(self.fault(&format!("wrote more than {UNASKED} bytes unasked when {doing}")));
-                        }
+                    if self.readable(true)? {
+                        self.receive()?;
+                    }
+                    if self.unread().len() > UNASKED {
+                        return Err(self.fault_when(&format!("wrote more than {UNASKED} bytes unasked")));
                     }
                 }
-                Err(_) => return Err(self.died(doing)),
+                Err(_) => return Err(self.died()),
             }
         }
         Ok(())
     }
 
     /// The next line without its end; fails when it has more than `longest` bytes.
-    pub fn line(&mut self, longest: usize, deadline: Instant, doing: &str) -> Result<String, String> {
+    pub fn line(&mut self, longest: usize) -> Result<String> {
         let mut searched = 0;
         loop {
             if let Some(at) = self.unread()[searched..].iter().position(|byte| *byte == b'\n') {
-                let line = &self.inbox[self.read..self.read + searched + at];
-                let line = String::from_utf8_lossy(line).trim_end().to_owned();
-                self.read += searched + at + 1;
+                let length = searched + at + 1;
+                let line = String::from_utf8_lossy(&self.unread()[..length]).trim_end().to_owned();
+                self.read += length;
                 return Ok(line);
             }
-            searched = self.filled - self.read;
+            searched = self.unread().len();
             if searched > longest {
                 let begin = shorten(&String::from_utf8_lossy(&self.unread()[..longest.min(200)]));
-                return Err(self.fault(&format!("wrote a line of more than {longest} bytes when {doing}: {begin}")));
+                let doing = self.doing;
+                return Err(self.fault(format!("wrote a line of more than {longest} bytes when {doing}: {begin}")));
             }
-            self.more(deadline, doing)?;
+            self.more()?;
         }
     }
 
-    /// The next `count` bytes.
-    pub fn bytes(&mut self, count: usize, deadline: Instant, doing: &str) -> Result<&[u8], String> {
-        if self.inbox.len() - self.read < count {
-            self.inbox.copy_within(self.read..self.filled, 0);
-            (self.read, self.filled) = (0, self.filled - self.read);
-            if self.inbox.len() < count {
-                self.inbox.resize(count, 0);
-            }
-        }
-        while self.filled - self.read < count {
-            self.more(deadline, doing)?;
+    pub fn bytes(&mut self, count: usize) -> Result<&[u8]> {
+        while self.unread().len() < count {
+            self.more()?;
         }
         self.read += count;
         Ok(&self.inbox[self.read - count..self.read])
     }
 
-    fn more(&mut self, deadline: Instant, doing: &str) -> Result<(), String> {
-        loop {
-            if self.ready(false, deadline, doing)?.output && self.receive(doing)? {
-                return Ok(());
-            }
-        }
+    fn more(&mut self) -> Result<()> {
+        while !(self.readable(false)? && self.receive()?) {}
+        Ok(())
     }
 
     /// Reads what has arrived; returns whether there was any.
-    fn receive(&mut self, doing: &str) -> Result<bool, String> {
-        if self.read == self.filled {
-            (self.read, self.filled) = (0, 0);
-        } else if self.filled == self.inbox.len() {
-            if self.read > 0 {
-                self.inbox.copy_within(self.read..self.filled, 0);
-                (self.read, self.filled) = (0, self.filled - self.read);
-            } else {
-                self.inbox.resize(2 * self.inbox.len(), 0);
-            }
-        }
-        match self.output.read(&mut self.inbox[self.filled..]) {
-            Ok(0) => Err(self.died(doing)),
-            Ok(count) => {
-                self.filled += count;
-                Ok(true)
-            }
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(false),
-            Err(_) => Err(self.died(doing)),
+    fn receive(&mut self) -> Result<bool> {
+        self.inbox.drain(..self.read);
+        self.read = 0;
+        let before = self.inbox.len();
+        match self.output.by_ref().take(PIPE_BYTES as u64).read_to_end(&mut self.inbox) {
+            Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(self.inbox.len() > before),
+            Ok(count) if count > 0 => Ok(true),
+            _ => Err(self.died()),
         }
     }
 
-    /// Waits until something can be read, or written when `to_write`; takes in standard error on the way.
-    fn ready(&mut self, to_write: bool, deadline: Instant, doing: &str) -> Result<Ready, String> {
+    /// Waits until something can be read, or written when `to_write`, and takes in standard error on the way; returns
+    /// whether it can be read.
+    fn readable(&mut self, to_write: bool) -> Result<bool> {
         loop {
-            let ready = match self.wait_for(true, to_write, deadline) {
-                Ok(ready) => ready,
-                Err(error) => return Err(self.fault(&format!("cannot be waited for when {doing}: {error}"))),
-            };
-            if ready.errors && self.listen().is_err() {
-                return Err(self.fault(&format!("flooded standard error with more than {FLOOD} bytes when {doing}")));
+            let output = self.output.as_fd();
+            let input = self.input.as_ref().map(AsFd::as_fd).filter(|_| to_write);
+            let errors = self.errors.as_ref().map(AsFd::as_fd);
+            // What is not watched is the output once more: an array needs no memory.
+            let mut list = [
+                PollFd::new(output, PollFlags::POLLIN),
+                PollFd::new(input.unwrap_or(output), input.map_or(PollFlags::POLLIN, |_| PollFlags::POLLOUT)),
+                PollFd::new(errors.unwrap_or(output), PollFlags::POLLIN),
+            ];
+            let waited = wait(&mut list, self.deadline.min(Instant::now() + LOOK));
+            let [readable, input_ready, errors_ready] = [0, 1, 2].map(|at| is_ready(&list[at]));
+            let writable = input.is_some() && input_ready;
+            if let Err(error) = waited {
+                return Err(self.fault(format!("cannot be waited for when {}: {error}", self.doing)));
             }
-            if ready.input || ready.output {
-                return Ok(ready);
+            if errors_ready && self.listen() {
+                return Err(self.fault_when(&format!("flooded standard error with more than {FLOOD} bytes")));
+            }
+            if readable || writable {
+                return Ok(readable);
             }
             // A process that it started may keep its pipes open.
             if self.ended_within(Duration::ZERO).is_some() {
-                return Err(self.died(doing));
+                return Err(self.died());
             }
-            if Instant::now() >= deadline {
+            if Instant::now() >= self.deadline {
+                let doing = self.doing;
                 return Err(
-                    self.fault(&format!("did nothing within its limit when {doing} (,limit= and ,start= set it)"))
+                    self.fault(format!("did nothing within its limit when {doing} (,limit= and ,start= set it)"))
                 );
             }
         }
     }
 
-    fn wait_for<'a>(&'a self, to_read: bool, to_write: bool, deadline: Instant) -> nix::Result<Ready> {
-        let errors = self.errors.as_ref().map(AsFd::as_fd);
-        let output = Some(self.output.as_fd()).filter(|_| to_read);
-        let input = self.input.as_ref().map(AsFd::as_fd).filter(|_| to_write);
-        // What is not watched is watched as something else: an array needs no memory.
-        let Some(any) = output.or(errors) else { return Ok(Ready::default()) };
-        let watch =
-            |fd: Option<BorrowedFd<'a>>, flags| PollFd::new(fd.unwrap_or(any), fd.map_or(PollFlags::POLLIN, |_| flags));
-        let mut list =
-            [watch(errors, PollFlags::POLLIN), watch(output, PollFlags::POLLIN), watch(input, PollFlags::POLLOUT)];
-        let left = deadline.saturating_duration_since(Instant::now()).min(LOOK);
-        // Rounded up: a wait of 0 ms would be a busy loop.
-        let left = u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX);
-        match poll(&mut list, PollTimeout::from(left)) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
-            Err(error) => return Err(error),
-        }
-        let [e, o, i] = list.map(|fd| fd.revents().is_some_and(|events| !events.is_empty()));
-        Ok(Ready { errors: e && errors.is_some(), output: o && output.is_some(), input: i && input.is_some() })
-    }
-
-    /// Takes in standard error; fails when it is a flood.
-    fn listen(&mut self) -> Result<(), ()> {
+    /// Takes in standard error; returns whether it is a flood.
+    fn listen(&mut self) -> bool {
         let mut block = [0; 4096];
-        let Some(errors) = &mut self.errors else { return Ok(()) };
+        let Some(errors) = &mut self.errors else { return false };
         match errors.read(&mut block) {
-            Ok(0) => self.errors = None,
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Ok(0) | Err(_) => self.errors = None,
             Ok(count) => {
                 self.flood += count;
                 self.words.extend_from_slice(&block[..count]);
@@ -285,10 +263,8 @@ impl Child {
                 }
                 self.pass_on(&block[..count]);
             }
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            Err(_) => self.errors = None,
         }
-        if self.flood > FLOOD { Err(()) } else { Ok(()) }
+        self.flood > FLOOD
     }
 
     /// Writes whole lines to our own standard error, up to a number of lines.
@@ -302,26 +278,23 @@ impl Child {
                 continue;
             }
             self.passed_on += 1;
-            let text = if self.passed_on > PASSED_ON {
-                "(further lines are not shown)".into()
-            } else {
-                printable(String::from_utf8_lossy(&self.line).trim_end()).into_owned()
-            };
+            let text = String::from_utf8_lossy(&self.line);
+            let text = if self.passed_on > PASSED_ON { "(further lines are not shown)" } else { text.trim_end() };
             // A closed stderr is no error.
-            let _ = writeln!(std::io::stderr(), "[{}] {text}", self.name);
+            let _ = writeln!(std::io::stderr(), "[{}] {}", self.name, printable(text));
             self.line.clear();
         }
     }
 
     /// Its pipes are closed.
-    fn died(&mut self, doing: &str) -> String {
+    fn died(&mut self) -> Error {
         self.input = None;
         let how = match self.ended_within(FAREWELL) {
             Some(WaitStatus::Exited(_, code)) => format!("ended with exit code {code}"),
             Some(WaitStatus::Signaled(_, signal, _)) => format!("was ended by {signal}"),
             _ => "closed its pipes".into(),
         };
-        self.fault(&format!("{how} when {doing}"))
+        self.fault_when(&how)
     }
 
     /// How it ended, if it does so by then. It stays a process that can be waited for, so that its number is not reused.
@@ -344,12 +317,11 @@ impl Child {
 
     fn end(&mut self) {
         let group = self.process.id() as i32;
-        if !alive().remove(&group) {
-            return;
+        if alive().remove(&group) {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+            // Killed: this takes no time and leaves no zombie.
+            let _ = self.process.wait();
         }
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-        // Killed: this takes no time and leaves no zombie.
-        let _ = self.process.wait();
     }
 }
 
@@ -364,10 +336,16 @@ impl Drop for Child {
     }
 }
 
-/// The pipes that can be read or written now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Ready {
-    errors: bool,
-    output: bool,
-    input: bool,
+fn wait(list: &mut [PollFd<'_>], deadline: Instant) -> nix::Result<()> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    // Rounded up: a wait of 0 ms would be a busy loop.
+    let left = u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX);
+    match poll(list, PollTimeout::from(left)) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_ready(pipe: &PollFd<'_>) -> bool {
+    pipe.revents().is_some_and(|events| !events.is_empty())
 }

@@ -4,43 +4,31 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::dataset::program::{Launch, PROGRAM, ProgramProblem};
-use crate::dataset::{Argument, DatasetInfo, DatasetRow, Described, Loaded, Request};
-use crate::error::{Error, Result};
+use super::{Launch, PROGRAM, ProgramProblem};
+use crate::Result;
+use crate::dataset::table::Row;
+use crate::dataset::{Argument, ArgumentError, DatasetInfo, Described, Error, Loaded, Request};
 use crate::store::files;
-use crate::text::nearest;
 
-/// What may follow the program after a comma.
 const KEYS: [&str; 4] = ["limit", "start", "programs", "version"];
 
-/// The row of `oracle:PROGRAM`.
-pub struct Oracle;
-
-impl DatasetRow for Oracle {
-    type Problem = ProgramProblem;
-
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "oracle",
-            title: "oracle program",
-            about: "any program that answers max-oracle calls: docs/oracle-programs.md",
-            argument: Argument::Program(&KEYS),
-            family: Some(&PROGRAM),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
-        open(request)
-    }
-
-    /// A program states n, d and λ only when it runs, and a plan must not run what a config names.
-    fn describe(&self, request: &Request<'_>) -> Result<Described> {
+pub(in crate::dataset) const ROW: Row<ProgramProblem> = Row {
+    info: DatasetInfo {
+        name: "oracle",
+        title: "oracle program",
+        about: "any program that answers max-oracle calls: docs/oracle-programs.md",
+        argument: Argument::Program(&KEYS),
+        family: Some(&PROGRAM),
+        ..DatasetInfo::PLAIN
+    },
+    load: open,
+    // A program states n, d and λ only when it runs, and a plan must not run what a config names.
+    describe: |request| {
         let asked = Asked::of(request)?;
         asked.identity()?;
         Ok(Described::Pending { work: format!("start the program {}", asked.launch.program), size: None })
-    }
-}
+    },
+};
 
 /// Starts the program of an `oracle:` data set.
 pub fn open(request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
@@ -57,7 +45,6 @@ pub fn program_file(argument: &str) -> Option<PathBuf> {
     Asked::read(argument).ok()?.file()
 }
 
-/// What follows `oracle:`.
 struct Asked {
     launch: Launch,
     version: String,
@@ -66,44 +53,33 @@ struct Asked {
 impl Asked {
     fn of(request: &Request<'_>) -> Result<Self> {
         request.lambda_for(1)?;
-        Self::read(request.argument()).map_err(|what| {
-            let expected = "oracle:PROGRAM[,limit=SECONDS…] [ARGUMENTS]";
-            Error::invalid(format!("data set '{}': {what}; expected {expected}", request.name))
-        })
+        let asked = Self::read(request.argument());
+        Ok(asked.map_err(|wrong| Error::CommandLine { name: request.name.to_owned(), wrong })?)
     }
 
-    fn read(argument: &str) -> Result<Self, String> {
-        let words = shlex::split(argument).ok_or("a quote is not closed, or it ends with a backslash")?;
-        let mut words = words.into_iter();
-        let first = words.next().ok_or("there is no program")?;
+    fn read(argument: &str) -> Result<Self, ArgumentError> {
+        let mut words = shlex::split(argument).ok_or(ArgumentError::OpenQuote)?.into_iter();
+        let first = words.next().ok_or(ArgumentError::NoProgram)?;
         let (program, options) = split_options(&first);
         if program.is_empty() {
-            return Err("there is no program".into());
+            return Err(ArgumentError::NoProgram);
         }
         let mut asked = Self { launch: Launch::new(program, words), version: String::new() };
-        let mut given: Vec<&str> = Vec::new();
-        for (key, value) in options {
+        ArgumentError::check(options.iter().copied(), &KEYS)?;
+        for (key, value) in options.into_iter().filter_map(|option| option.split_once('=')) {
             let seconds = || {
                 let number = value.parse::<f64>().ok().filter(|s| (1e-3..=1e6).contains(s));
-                let wrong = || format!("parameter '{key}={value}' must be a number of seconds, 0.001 to 1000000");
-                number.map(Duration::from_secs_f64).ok_or_else(wrong)
+                let expected = "a number of seconds, 0.001 to 1000000";
+                number.map(Duration::from_secs_f64).ok_or_else(|| ArgumentError::value(key, value, expected))
             };
-            if given.contains(&key) {
-                return Err(format!("parameter '{key}' is given twice"));
-            }
-            given.push(key);
             match key {
                 "limit" => asked.launch.limit = seconds()?,
                 "start" => asked.launch.start = seconds()?,
                 "version" => value.clone_into(&mut asked.version),
-                "programs" => {
-                    let count = value.parse().ok().filter(|count| (1..=4096).contains(count));
-                    let wrong = || format!("parameter '{key}={value}' must be a whole number 1 to 4096");
-                    asked.launch.programs = count.ok_or_else(wrong)?;
-                }
                 _ => {
-                    let near = nearest(key, KEYS);
-                    return Err(format!("parameter '{key}' is unknown{near}; known: {}", KEYS.join(", ")));
+                    let count = value.parse().ok().filter(|count| (1..=4096).contains(count));
+                    let wrong = || ArgumentError::value(key, value, "a whole number 1 to 4096");
+                    asked.launch.programs = count.ok_or_else(wrong)?;
                 }
             }
         }
@@ -125,8 +101,8 @@ impl Asked {
     fn identity(&self) -> Result<String> {
         let Launch { program, arguments, .. } = &self.launch;
         let file = self.file().ok_or_else(|| {
-            let place = if program.contains('/') { "there is no such file" } else { "no folder of $PATH has it" };
-            Error::invalid(format!("oracle program '{program}': {place}; write oracle:PATH/TO/PROGRAM ARGUMENTS"))
+            let reason = if program.contains('/') { "there is no such file" } else { "no folder of $PATH has it" };
+            super::Error::NotFound { program: program.clone(), reason }
         })?;
         let scripts: Vec<&Path> = arguments.iter().map(Path::new).filter(|path| path.is_file()).collect();
         let mut text = format!("program {}\n", file.file_name().unwrap_or_default().to_string_lossy());
@@ -143,14 +119,14 @@ impl Asked {
 }
 
 /// `PROGRAM,key=value,…`: the longest tail in which every part has a key.
-fn split_options(word: &str) -> (&str, Vec<(&str, &str)>) {
+fn split_options(word: &str) -> (&str, Vec<&str>) {
     let (mut end, mut options) = (word.len(), Vec::new());
     for (comma, _) in word.rmatch_indices(',') {
-        let part = word[comma + 1..end].split_once('=');
-        let Some((key, value)) = part.filter(|(key, _)| key.bytes().all(|byte| byte.is_ascii_alphabetic())) else {
+        let part = &word[comma + 1..end];
+        if !part.split_once('=').is_some_and(|(key, _)| key.bytes().all(|byte| byte.is_ascii_alphabetic())) {
             break;
-        };
-        options.insert(0, (key, value));
+        }
+        options.insert(0, part);
         end = comma;
     }
     (&word[..end], options)
@@ -165,7 +141,7 @@ mod tests {
         let split = |text: &str| Asked::read(text).map(|asked| asked.launch.arguments);
         assert_eq!(split(r#"x a  'b c' d"e f"g h\ i '' "#).unwrap(), ["a", "b c", "de fg", "h i", ""]);
         assert_eq!(split(r#"x 'a\b' "a\"b""#).unwrap(), [r"a\b", r#"a"b"#]);
-        assert!(split("a 'b").unwrap_err().contains("not closed") && split("a\\").is_err());
+        assert!(split("a 'b").unwrap_err().to_string().contains("not closed") && split("a\\").is_err());
     }
 
     #[test]
@@ -175,7 +151,7 @@ mod tests {
         assert_eq!(asked.launch.arguments, ["--grid=3,n=4", "x y,limit=9"]);
         assert_eq!((asked.launch.limit, asked.version.as_str()), (Duration::from_millis(500), "v1.2"));
         let wrong = |text: &str, expected: &str| {
-            let error = Asked::read(text).err().unwrap();
+            let error = Asked::read(text).err().unwrap().to_string();
             assert!(error.contains(expected), "{error}");
         };
         wrong("", "no program");

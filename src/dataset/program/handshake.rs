@@ -7,9 +7,7 @@ use crate::text::nearest;
 /// The facts of an oracle that a program sends before the first call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handshake {
-    /// n.
     pub n: usize,
-    /// d.
     pub d: usize,
     /// λ unless the user gives one; 1/n when absent.
     pub lambda: Option<f64>,
@@ -31,7 +29,6 @@ const MOST: usize = u32::MAX as usize;
 
 const KEYS: [&str; 8] = ["n", "d", "lambda", "exact", "truth", "numbers", "operations", "version"];
 
-/// The first line of both sides.
 pub(super) fn greeting() -> String {
     format!("ssvm-oracle {VERSION}")
 }
@@ -43,7 +40,6 @@ impl Handshake {
         Self { n: 0, d: 0, lambda, exact: true, truth_is_zero: true, binary: false, operations, version }
     }
 
-    /// Checks the first line of a program.
     pub(super) fn check_greeting(line: &str) -> Result<(), String> {
         let Some(version) = line.strip_prefix("ssvm-oracle ") else {
             let line = shorten(line);
@@ -55,9 +51,7 @@ impl Handshake {
         }
     }
 
-    /// Takes in one line `key value`; returns whether it was `ready`.
-    ///
-    /// Fails on a line that is no part of a handshake, and when n, d or `numbers binary` is missing at its end.
+    /// Takes in one line `key value`; returns whether it was `ready`, the end of a complete handshake.
     pub(super) fn take(&mut self, line: &str) -> Result<bool, String> {
         if line == "ready" {
             return match self {
@@ -103,20 +97,17 @@ impl Handshake {
 
     /// The lines of a program's handshake. They are part of the identity of runs.
     pub fn lines(&self) -> String {
-        let mut text = format!("{}\nn {}\nd {}\n", greeting(), self.n, self.d);
-        if let Some(lambda) = self.lambda {
-            text += &format!("lambda {lambda:e}\n");
-        }
-        text += &format!("exact {}\n", if self.exact { "yes" } else { "no" });
-        text += &format!("truth {}\n", if self.truth_is_zero { "zero" } else { "given" });
-        text += "numbers binary\n";
-        if let Some(operations) = self.operations {
-            text += &format!("operations {operations}\n");
-        }
-        if !self.version.is_empty() {
-            text += &format!("version {}\n", self.version);
-        }
-        text + "ready\n"
+        let Self { n, d, lambda, exact, truth_is_zero, operations, version, .. } = self;
+        let lines = [
+            Some(format!("{}\nn {n}\nd {d}", greeting())),
+            lambda.map(|lambda| format!("lambda {lambda:e}")),
+            Some(format!("exact {}", if *exact { "yes" } else { "no" })),
+            Some(format!("truth {}\nnumbers binary", if *truth_is_zero { "zero" } else { "given" })),
+            operations.map(|operations| format!("operations {operations}")),
+            (!version.is_empty()).then(|| format!("version {version}")),
+            Some("ready".into()),
+        ];
+        lines.into_iter().flatten().map(|line| line + "\n").collect()
     }
 }
 

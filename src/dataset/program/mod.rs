@@ -15,7 +15,7 @@ mod serve;
 mod trial;
 
 pub use child::kill_all;
-pub use dataset::*;
+pub use dataset::{open, program_file};
 pub use handshake::Handshake;
 pub use plane::Plane;
 pub use pool::{Launch, Pipe};
@@ -23,3 +23,26 @@ pub use problem::{PROGRAM, ProgramBlocks, ProgramProblem, ProgramWork};
 pub use protocol::{Answer, VERSION};
 pub use serve::{serve, serve_on};
 pub use trial::{Finding, Trial, trial};
+
+pub(super) use dataset::ROW;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("oracle program '{program}': {reason}; write oracle:PATH/TO/PROGRAM ARGUMENTS")]
+    NotFound { program: String, reason: &'static str },
+    #[error("oracle program '{program}' cannot be started: {reason}")]
+    Start { program: String, reason: std::io::Error },
+    #[error("oracle program '{program}': its pipes cannot be set up: {reason}")]
+    Pipes { program: String, reason: nix::errno::Errno },
+    /// It broke the protocol or ended; `stderr` is the end of its standard error.
+    #[error("oracle program '{program}' {what}; {stderr}")]
+    Fault { program: String, what: String, stderr: String },
+}
+
+impl From<Error> for crate::Error {
+    fn from(error: Error) -> Self {
+        super::Error::from(error).into()
+    }
+}
+
+type Result<T, E = Error> = std::result::Result<T, E>;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::protocol::Answer;
 use ssvm::linalg::{add_scaled, dot};
 
-/// One plane φ^{iy} of a program's oracle.
 #[derive(Clone, Debug, Default)]
 pub struct Plane(Arc<Data>);
 
@@ -31,28 +30,27 @@ impl PartialEq for Plane {
 impl Plane {
     /// From an answer, without what is 0; of a program whose truth is not 0, the difference to the truth's plane.
     pub(super) fn of(answer: &Answer, d: usize, truth: Option<&Self>) -> Self {
-        let mut dense = Vec::new();
-        if let Some(truth) = truth {
-            dense = vec![0.0; d];
-            for (at, value) in answer.values.iter().enumerate() {
-                dense[answer.coordinates.get(at).map_or(at, |coordinate| *coordinate as usize)] = *value;
-            }
-            truth.add_to(-1.0, &mut dense);
-        }
-        let offset = answer.offset - truth.map_or(0.0, Self::offset);
-        let all_there = truth.is_some() || answer.dense;
-        let values: &[f64] = if truth.is_some() { &dense } else { &answer.values };
+        let coordinate = |at: usize| answer.coordinates.get(at).map_or(at, |coordinate| *coordinate as usize);
+        let whole = || {
+            let mut whole = vec![0.0; d];
+            answer.values.iter().enumerate().for_each(|(at, value)| whole[coordinate(at)] = *value);
+            whole
+        };
+        let mut offset = answer.offset;
+        let difference = truth.map(|truth| {
+            let mut difference = whole();
+            truth.add_to(-1.0, &mut difference);
+            offset -= truth.offset();
+            difference
+        });
+        let values = difference.as_ref().unwrap_or(&answer.values);
         let count = values.iter().filter(|value| **value != 0.0).count();
         let (coordinates, values) = if 2 * count > d {
-            let mut whole = vec![0.0; d];
-            for (at, value) in values.iter().enumerate() {
-                whole[if all_there { at } else { answer.coordinates[at] as usize }] = *value;
-            }
-            (None, whole)
+            (None, difference.unwrap_or_else(whole))
         } else {
-            let number = |at: usize| if all_there { at as u32 } else { answer.coordinates[at] };
+            let number = |at: usize| if difference.is_some() { at } else { coordinate(at) };
             let kept = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
-            let (coordinates, values) = kept.map(|(at, value)| (number(at), *value)).unzip();
+            let (coordinates, values) = kept.map(|(at, value)| (number(at) as u32, *value)).unzip();
             (Some(coordinates), values)
         };
         Self(Arc::new(Data { key: answer.key.clone(), offset, coordinates, values }))
@@ -63,12 +61,10 @@ impl Plane {
         self.0.offset
     }
 
-    /// What the program calls its labelling.
     pub fn key(&self) -> Option<&str> {
         self.0.key.as_deref()
     }
 
-    /// Whether all numbers are the same.
     pub fn same_numbers(&self, other: &Self) -> bool {
         let (a, b) = (&*self.0, &*other.0);
         Arc::ptr_eq(&self.0, &other.0)
@@ -119,7 +115,6 @@ impl Plane {
         }
     }
 
-    /// Every value with its coordinate.
     fn each(&self, mut take: impl FnMut(usize, f64)) {
         match &self.0.coordinates {
             None => self.0.values.iter().enumerate().for_each(|(at, value)| take(at, *value)),

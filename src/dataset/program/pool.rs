@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::Result;
 use super::child::Child;
 use super::handshake::{Handshake, greeting};
-use super::protocol::{Answer, LONGEST_LINE, Question, write_echo, write_w};
+use super::protocol::{Answer, Doing, LONGEST_LINE, Question, write_echo, write_w};
 use crate::dataset::text::shorten;
 use ssvm::problem::Away;
 use ssvm::stats::median;
@@ -17,9 +18,8 @@ use ssvm::stats::median;
 /// How a program is started, and how long it may take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// The program: a path, or a name that is looked up as a shell does.
+    /// A path, or a name that is looked up as a shell does.
     pub program: String,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// Longest time of a call.
     pub limit: Duration,
@@ -46,9 +46,7 @@ impl Launch {
 const ECHOES: usize = 15;
 /// Echoes of each size when a program starts.
 const FIRST_ECHOES: usize = 8;
-/// Bytes of the small echo.
 const SMALL: usize = 16;
-/// Most bytes of the large echo.
 const LARGE: usize = 1 << 18;
 
 /// Cost of the pipe, from echoes of two sizes.
@@ -78,10 +76,9 @@ impl Pipe {
     }
 }
 
-/// The programs.
 pub(super) struct Pool {
     launch: Launch,
-    handshake: Handshake,
+    pub handshake: Handshake,
     slots: Vec<Mutex<Option<Program>>>,
     number: usize,
     threads: AtomicUsize,
@@ -94,7 +91,7 @@ thread_local! {
 
 impl Pool {
     /// Starts the first program and reads its handshake.
-    pub fn open(launch: Launch) -> Result<Self, String> {
+    pub fn open(launch: Launch) -> Result<Self> {
         static POOLS: AtomicUsize = AtomicUsize::new(0);
         let program = Program::start(&launch)?;
         let handshake = program.handshake.clone();
@@ -106,22 +103,18 @@ impl Pool {
         Ok(pool)
     }
 
-    pub fn handshake(&self) -> &Handshake {
-        &self.handshake
-    }
-
     /// Cost of the pipe to this thread's program.
     pub fn pipe(&self) -> Pipe {
         self.lock().as_ref().map_or_else(Pipe::default, |program| program.pipe.clone())
     }
 
     /// Starts the program of this thread if it does not run: before the clock does.
-    pub fn ready(&self) -> Result<(), String> {
+    pub fn ready(&self) -> Result<()> {
         self.with_program(|_, _| Ok(()))
     }
 
     /// Measures the pipe once more. Answers that are still expected are dropped.
-    pub fn echo(&self) -> Result<(), String> {
+    pub fn echo(&self) -> Result<()> {
         self.with_program(|program, _| {
             program.drain()?;
             program.measure(1)
@@ -129,12 +122,12 @@ impl Pool {
     }
 
     /// Asks all of this at once; the answers are read by [`Pool::ask`].
-    pub fn announce(&self, question: Question, terms: &[usize], w: &[f64]) -> Result<(), String> {
+    pub fn announce(&self, question: Question, terms: &[usize], w: &[f64]) -> Result<()> {
         self.with_program(|program, _| program.send(question, terms, w).map(drop))
     }
 
     /// The answer to one question, perhaps announced before, and the time it took.
-    pub fn ask(&self, question: Question, term: usize, w: &[f64], answer: &mut Answer) -> Result<Away, String> {
+    pub fn ask(&self, question: Question, term: usize, w: &[f64], answer: &mut Answer) -> Result<Away> {
         self.with_program(|program, began| {
             let asked = Instant::now();
             let announced = program.asked.front() == Some(&(question, term)) && program.has(question, w);
@@ -167,7 +160,7 @@ impl Pool {
 
     /// Does something with the program of this thread, started first if there is none; `work` gets the time before the
     /// start. A program at fault is killed, and the next call starts a new one.
-    fn with_program<T>(&self, work: impl FnOnce(&mut Program, Instant) -> Result<T, String>) -> Result<T, String> {
+    fn with_program<T>(&self, work: impl FnOnce(&mut Program, Instant) -> Result<T>) -> Result<T> {
         let mut slot = self.lock();
         let began = Instant::now();
         let mut program = match slot.take() {
@@ -202,17 +195,15 @@ struct Program {
 }
 
 impl Program {
-    fn start(launch: &Launch) -> Result<Self, String> {
-        let deadline = Instant::now() + launch.start;
-        let mut child = Child::start(&launch.program, &launch.arguments)?;
-        let doing = "asked for its handshake";
-        child.send(format!("{}\n", greeting()).as_bytes(), deadline, doing)?;
+    fn start(launch: &Launch) -> Result<Self> {
+        let mut child = Child::start(&launch.program, &launch.arguments, launch.start)?;
+        child.send(format!("{}\n", greeting()).as_bytes())?;
         let mut handshake = Handshake::empty();
-        let mut ready = Handshake::check_greeting(&child.line(LONGEST_LINE, deadline, doing)?).map(|()| false);
+        let mut ready = Handshake::check_greeting(&child.line(LONGEST_LINE)?).map(|()| false);
         while ready == Ok(false) {
-            ready = handshake.take(&child.line(LONGEST_LINE, deadline, doing)?);
+            ready = handshake.take(&child.line(LONGEST_LINE)?);
         }
-        ready.map_err(|what| child.fault(&what))?;
+        ready.map_err(|what| child.fault(what))?;
         let pipe = Pipe { large: (8 * handshake.d).clamp(2 * SMALL, LARGE), ..Pipe::default() };
         let (w, asked, out) = (Vec::new(), VecDeque::new(), Vec::new());
         let mut program = Self { child, handshake, limit: launch.limit, w, asked, out, pipe };
@@ -221,7 +212,7 @@ impl Program {
     }
 
     /// Measures the pipe with echoes of both sizes.
-    fn measure(&mut self, rounds: usize) -> Result<(), String> {
+    fn measure(&mut self, rounds: usize) -> Result<()> {
         for _ in 0..rounds {
             for (large, length) in [(false, SMALL), (true, self.pipe.large)] {
                 let ns = self.echo(length)?;
@@ -231,19 +222,18 @@ impl Program {
         Ok(())
     }
 
-    fn echo(&mut self, length: usize) -> Result<f64, String> {
+    fn echo(&mut self, length: usize) -> Result<f64> {
         self.out.clear();
         write_echo(length, &mut self.out);
-        let doing = "asked for an echo";
         let (child, out) = (&mut self.child, &self.out);
-        child.begin_call();
-        let (began, deadline) = (Instant::now(), Instant::now() + self.limit);
-        child.send(out, deadline, doing)?;
-        let line = child.line(LONGEST_LINE, deadline, doing)?;
+        child.begin(Doing::Echo, self.limit);
+        let began = Instant::now();
+        child.send(out)?;
+        let line = child.line(LONGEST_LINE)?;
         if line != format!("echo {length}") {
-            return Err(child.fault(&format!("answered '{}' when {doing}", shorten(&line))));
+            return Err(child.fault(format!("answered '{}' when {}", shorten(&line), Doing::Echo)));
         }
-        let same = child.bytes(length, deadline, doing)? == &out[out.len() - length..];
+        let same = child.bytes(length)? == &out[out.len() - length..];
         let ns = began.elapsed().as_nanos() as f64;
         if same { Ok(ns) } else { Err(child.fault("sent other bytes back when asked for an echo")) }
     }
@@ -257,7 +247,7 @@ impl Program {
     }
 
     /// Sends a question, with w if it changed; the number of bytes.
-    fn send(&mut self, question: Question, terms: &[usize], w: &[f64]) -> Result<usize, String> {
+    fn send(&mut self, question: Question, terms: &[usize], w: &[f64]) -> Result<usize> {
         self.drain()?;
         self.out.clear();
         if !self.has(question, w) {
@@ -270,42 +260,35 @@ impl Program {
         let child = &mut self.child;
         if !child.unread().is_empty() {
             let text = shorten(&String::from_utf8_lossy(child.unread()));
-            return Err(child.fault(&format!("answered out of turn, before it was asked: '{text}'")));
+            return Err(child.fault(format!("answered out of turn, before it was asked: '{text}'")));
         }
-        child.begin_call();
-        let doing = terms.first().map_or(String::new(), |term| doing(question, *term));
-        child.send(&self.out, Instant::now() + self.limit, &doing)?;
+        child.begin(Doing::Term(question, terms.first().copied().unwrap_or_default()), self.limit);
+        child.send(&self.out)?;
         Ok(self.out.len())
     }
 
     /// Reads the answer to the oldest question; the number of bytes.
-    fn answer(&mut self, answer: &mut Answer) -> Result<usize, String> {
+    fn answer(&mut self, answer: &mut Answer) -> Result<usize> {
         let (child, d) = (&mut self.child, self.handshake.d);
         let Some((question, term)) = self.asked.pop_front() else { return Err(child.fault("was asked nothing")) };
-        let (deadline, doing) = (Instant::now() + self.limit, doing(question, term));
-        let line = child.line(LONGEST_LINE, deadline, &doing)?;
-        let bytes = answer.read_line(&line, d).map_err(|what| child.fault(&format!("{what} (when {doing})")))?;
+        let doing = Doing::Term(question, term);
+        child.begin(doing, self.limit);
+        let line = child.line(LONGEST_LINE)?;
+        let bytes = answer.read_line(&line, d).map_err(|what| child.fault(format!("{what} (when {doing})")))?;
         if answer.term != term {
-            return Err(child.fault(&format!("answered out of turn: term {} when {doing}", answer.term)));
+            return Err(child.fault(format!("answered out of turn: term {} when {doing}", answer.term)));
         }
-        let payload = child.bytes(bytes, deadline, &doing)?;
-        answer.read_numbers(payload, d).map_err(|what| child.fault(&what))?;
+        let read = answer.read_numbers(child.bytes(bytes)?, d);
+        read.map_err(|what| child.fault(what))?;
         Ok(line.len() + bytes)
     }
 
     /// Reads and drops the answers that were announced and not asked for.
-    fn drain(&mut self) -> Result<(), String> {
+    fn drain(&mut self) -> Result<()> {
         let mut unwanted = Answer::default();
         while !self.asked.is_empty() {
             self.answer(&mut unwanted)?;
         }
         Ok(())
-    }
-}
-
-fn doing(question: Question, term: usize) -> String {
-    match question {
-        Question::Call | Question::Certify => format!("asked for term {term}"),
-        Question::Truth => format!("asked for the truth of term {term}"),
     }
 }

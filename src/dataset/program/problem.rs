@@ -8,11 +8,10 @@ use super::handshake::Handshake;
 use super::plane::Plane;
 use super::pool::{Launch, Pipe, Pool};
 use super::protocol::{Answer, Question};
-use crate::error::{Error, Result};
+use crate::Result;
 use ssvm::linalg::{add_scaled, dot, norm2};
 use ssvm::problem::{Away, Certificate, Direction, Family, Fault, Problem, Sink};
 
-/// The family.
 pub const PROGRAM: Family =
     Family { name: "program", oracle_seconds: |size| 1e-4 + 1e-8 * size.d as f64, ..Family::OTHER };
 
@@ -21,11 +20,10 @@ const COMPARE_EVERY: u64 = 16;
 /// One group of terms in this many is followed by an echo and by one question a second time.
 const RECHECK_EVERY: u64 = 8;
 /// Most terms of one announcement.
-const ANNOUNCED: usize = 64;
+pub(super) const ANNOUNCED: usize = 64;
 /// Differences below this part of what was summed are rounding.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
-/// A problem whose oracle is a program of its own.
 pub struct ProgramProblem {
     pool: Pool,
     lambda: f64,
@@ -33,16 +31,8 @@ pub struct ProgramProblem {
     truths: Vec<Plane>,
     calls: AtomicU64,
     groups: AtomicU64,
-    notes: Mutex<Vec<(Note, String)>>,
-}
-
-/// What may be noticed, each once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Note {
-    NotMaximal,
-    NotDeterministic,
-    BoundTooLow,
-    NoBound,
+    /// What was noticed, by its kind: each once.
+    notes: Mutex<Vec<(&'static str, String)>>,
 }
 
 /// All φ^i, dense; a vector that is missing is 0.
@@ -51,7 +41,6 @@ pub struct ProgramBlocks {
     offsets: Vec<f64>,
 }
 
-/// The direction, the last answer, and what it took.
 pub struct ProgramWork {
     delta: Vec<f64>,
     /// Always 0 between calls.
@@ -63,19 +52,19 @@ pub struct ProgramWork {
 impl ProgramProblem {
     /// Starts the program; λ is its own, or 1/n, unless given.
     pub fn open(launch: Launch, lambda: Option<f64>) -> Result<Self> {
-        let pool = Pool::open(launch).map_err(Error::invalid)?;
-        let Handshake { n, lambda: default, truth_is_zero, .. } = *pool.handshake();
+        let pool = Pool::open(launch)?;
+        let Handshake { n, lambda: default, truth_is_zero, .. } = pool.handshake;
         let lambda = lambda.or(default).unwrap_or(1.0 / n as f64);
         let (calls, groups) = (AtomicU64::new(0), AtomicU64::new(0));
         let mut problem = Self { pool, lambda, truths: Vec::new(), calls, groups, notes: Mutex::default() };
         if !truth_is_zero {
-            problem.truths = problem.ask_truths().map_err(Error::invalid)?;
+            problem.truths = problem.ask_truths()?;
         }
         Ok(problem)
     }
 
-    fn ask_truths(&self) -> Result<Vec<Plane>, String> {
-        let Handshake { n, d, .. } = *self.pool.handshake();
+    fn ask_truths(&self) -> Result<Vec<Plane>> {
+        let Handshake { n, d, .. } = self.pool.handshake;
         let (mut answer, mut truths) = (Answer::default(), Vec::with_capacity(n));
         let terms: Vec<usize> = (0..n).collect();
         for group in terms.chunks(ANNOUNCED) {
@@ -88,18 +77,16 @@ impl ProgramProblem {
         Ok(truths)
     }
 
-    /// The handshake of the program.
     pub fn handshake(&self) -> &Handshake {
-        self.pool.handshake()
+        &self.pool.handshake
     }
 
-    /// What the pipe to this thread's program costs.
     pub fn pipe(&self) -> Pipe {
         self.pool.pipe()
     }
 
     fn ask(&self, question: Question, i: usize, w: &[f64], work: &mut ProgramWork) -> Result<Plane, Fault> {
-        work.away = self.pool.ask(question, i, w, &mut work.answer).map_err(Fault::new)?;
+        work.away = self.pool.ask(question, i, w, &mut work.answer)?;
         Ok(Plane::of(&work.answer, self.dim(), self.truths.get(i)))
     }
 
@@ -113,37 +100,30 @@ impl ProgramProblem {
         answer.operations.or(self.handshake().operations).unwrap_or(self.handshake().d as u64)
     }
 
-    fn note(&self, note: Note, text: impl FnOnce() -> String) {
+    fn note(&self, kind: &'static str, text: impl FnOnce() -> String) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        if !notes.iter().any(|(other, _)| *other == note) {
-            notes.push((note, text()));
+        if !notes.iter().any(|(other, _)| *other == kind) {
+            notes.push((kind, text()));
         }
     }
 
     /// The answer of an exact oracle is at least as high as every plane that is known, and as 0.
     fn compare<'a>(&self, i: usize, w: &[f64], known: impl Iterator<Item = &'a Plane>, plane: &Plane) {
         let (value, size) = plane.value_and_size(w);
+        let not_maximal = |better: String| {
+            let what = "the oracle is not a maximiser: of term";
+            self.note("maximiser", || format!("{what} {i} it returned a plane of value {value:e}, {better}"));
+        };
         if value < -ROUNDING * size {
-            self.note(Note::NotMaximal, || {
-                format!(
-                    "the oracle is not a maximiser: of term {i} it returned a plane of value {value:e}, the truth has 0"
-                )
-            });
+            not_maximal("the truth has 0".into());
         }
         for other in known {
             let (better, other_size) = other.value_and_size(w);
             if better - value > ROUNDING * (size + other_size) {
-                self.note(Note::NotMaximal, || {
-                    format!(
-                        "the oracle is not a maximiser: of term {i} it returned a plane of value {value:e}, one that it \
-                         returned before has {better:e}"
-                    )
-                });
+                not_maximal(format!("one that it returned before has {better:e}"));
             }
-            if other.key().is_some() && other.key() == plane.key() && !other.same_numbers(plane) {
-                self.note(Note::NotDeterministic, || {
-                    format!("the oracle gave term {i} two planes with the key '{}'", plane.key().unwrap_or_default())
-                });
+            if let Some(key) = plane.key().filter(|key| other.key() == Some(key) && !other.same_numbers(plane)) {
+                self.note("deterministic", || format!("the oracle gave term {i} two planes with the key '{key}'"));
             }
         }
     }
@@ -156,16 +136,15 @@ impl ProgramProblem {
         }
         let rounding = ROUNDING * size;
         let Some(bound) = self.bound(i, w, work) else {
-            self.note(Note::NoBound, || {
-                "the oracle is not exact and gives no bounds: primal and gap are those of its planes, not certified"
-                    .into()
-            });
+            let text =
+                "the oracle is not exact and gives no bounds: primal and gap are those of its planes, not certified";
+            self.note("no bound", || text.into());
             return Certificate { lower: value, upper: value, proven: false, operations };
         };
         // A bound below a plane is no bound: it proves nothing.
         let sound = value - bound <= rounding;
         if !sound {
-            self.note(Note::BoundTooLow, || {
+            self.note("low bound", || {
                 format!("the bound {bound:e} of term {i} is below the value {value:e} of its own plane")
             });
         }
@@ -174,15 +153,12 @@ impl ProgramProblem {
 
     /// Off the clock: measures the pipe, and asks the same once more.
     fn recheck(&self, i: usize, w: &[f64], plane: &Plane, work: &mut ProgramWork) -> Result<(), Fault> {
-        self.pool.echo().map_err(Fault::new)?;
+        self.pool.echo()?;
         let again = self.ask(Question::Certify, i, w, work)?;
         let ((before, size), (after, _)) = (plane.value_and_size(w), again.value_and_size(w));
         if (before - after).abs() > ROUNDING * size {
-            self.note(Note::NotDeterministic, || {
-                format!(
-                    "the oracle is not deterministic: of term {i} it returned {before:e}, and {after:e} at the same w"
-                )
-            });
+            let what = "the oracle is not deterministic: of term";
+            self.note("deterministic", || format!("{what} {i} it returned {before:e}, and {after:e} at the same w"));
         }
         Ok(())
     }
@@ -265,7 +241,7 @@ impl Problem for ProgramProblem {
         terms: &mut [Certificate],
     ) -> Result<(), Fault> {
         let numbers: Vec<usize> = (first..first + terms.len()).collect();
-        self.pool.announce(Question::Certify, &numbers, w).map_err(Fault::new)?;
+        self.pool.announce(Question::Certify, &numbers, w)?;
         for (i, term) in numbers.into_iter().zip(terms) {
             *term = self.certify(i, w, work, plane)?;
         }
@@ -281,7 +257,7 @@ impl Problem for ProgramProblem {
             return Ok(());
         }
         let terms: Vec<usize> = terms.iter().map(|term| *term as usize).collect();
-        self.pool.announce(Question::Call, &terms, w).map_err(Fault::new)
+        Ok(self.pool.announce(Question::Call, &terms, w)?)
     }
 
     #[inline]

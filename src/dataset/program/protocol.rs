@@ -1,16 +1,7 @@
-//! The frames after the handshake: a line of ASCII, then little-endian numbers.
-//!
-//! | frame | from | numbers |
-//! |---|---|---|
-//! | `w` | here | d weights, for all requests that follow |
-//! | `call I …`, `certify I …`, `truth I …` | here | none; an answer per term, in this order |
-//! | `echo LENGTH` | here | LENGTH bytes, the last a newline; the program returns the whole frame |
-//! | `plane I dense\|sparse COUNT [key=…] [bound] [operations=…] [ns=…]` | program | offset, bound if announced, COUNT coordinates if sparse, COUNT values |
-//! | `error TEXT` | program | none; the program gives up |
+//! The frames after the handshake: a line of ASCII, then little-endian numbers. docs/oracle-programs.md lists them.
 
 use crate::dataset::text::shorten;
 
-/// Version of the protocol.
 pub const VERSION: u32 = 1;
 
 /// Longest line of a frame without its numbers.
@@ -19,24 +10,19 @@ pub(super) const LONGEST_LINE: usize = 1 << 16;
 /// Most operations of one call: minutes of the virtual clock, and no sum of them overflows.
 pub(super) const MOST_OPERATIONS: u64 = 1 << 40;
 
-/// One answer of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// The term it is about.
     pub term: usize,
     /// φ∘.
     pub offset: f64,
     /// Whether `values` are all d; otherwise `coordinates` has theirs, ascending.
     pub dense: bool,
-    /// Coordinates of a sparse plane.
     pub coordinates: Vec<u32>,
     /// φ⋆.
     pub values: Vec<f64>,
     /// Upper bound of H_i(w).
     pub bound: Option<f64>,
-    /// Identifies the labelling.
     pub key: Option<String>,
-    /// Operations, for the virtual clock.
     pub operations: Option<u64>,
     /// Time inside the oracle, ns, as the program measured it.
     pub ns: Option<u64>,
@@ -88,9 +74,7 @@ impl Answer {
                 }
             }
         }
-        self.values.clear();
         self.values.resize(count, 0.0);
-        self.coordinates.clear();
         self.coordinates.resize(if self.dense { 0 } else { count }, 0);
         Ok(8 * (1 + usize::from(self.bound.is_some()) + count) + 4 * self.coordinates.len())
     }
@@ -134,18 +118,13 @@ impl Answer {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let form = if self.dense { "dense" } else { "sparse" };
         let mut line = format!("plane {} {form} {}", self.term, self.values.len());
-        if let Some(key) = &self.key {
-            line += &format!(" key={key}");
-        }
-        if self.bound.is_some() {
-            line += " bound";
-        }
-        if let Some(operations) = self.operations {
-            line += &format!(" operations={operations}");
-        }
-        if let Some(ns) = self.ns {
-            line += &format!(" ns={ns}");
-        }
+        let options = [
+            self.key.as_ref().map(|key| format!(" key={key}")),
+            self.bound.map(|_| " bound".into()),
+            self.operations.map(|operations| format!(" operations={operations}")),
+            self.ns.map(|ns| format!(" ns={ns}")),
+        ];
+        options.into_iter().flatten().for_each(|option| line += &option);
         out.extend_from_slice(line.as_bytes());
         out.push(b'\n');
         for value in [Some(self.offset), self.bound].into_iter().flatten() {
@@ -158,7 +137,6 @@ impl Answer {
     }
 }
 
-/// Little-endian doubles.
 pub(super) fn doubles(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
 }
@@ -171,36 +149,50 @@ fn write_doubles(values: &[f64], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the frame that sets w.
 pub(super) fn write_w(w: &[f64], out: &mut Vec<u8>) {
     out.extend_from_slice(b"w\n");
     write_doubles(w, out);
 }
 
-/// A request that a program answers with planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
-    /// The oracle's plane at w.
     Call,
     /// The same, off the clock, with a bound if the program has one.
     Certify,
-    /// The plane of the ground truth.
     Truth,
 }
 
 impl Question {
     /// Appends the line that asks this of these terms.
     pub fn write(self, terms: &[usize], out: &mut Vec<u8>) {
-        let word: &[u8] = match self {
+        out.extend_from_slice(match self {
             Self::Call => b"call",
             Self::Certify => b"certify",
             Self::Truth => b"truth",
-        };
-        out.extend_from_slice(word);
+        });
         for term in terms {
             out.extend_from_slice(format!(" {term}").as_bytes());
         }
         out.push(b'\n');
+    }
+}
+
+/// What a program is asked for, in the words of an error: "ended when asked for an echo".
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Doing {
+    Handshake,
+    Echo,
+    Term(Question, usize),
+}
+
+impl std::fmt::Display for Doing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Handshake => f.write_str("asked for its handshake"),
+            Self::Echo => f.write_str("asked for an echo"),
+            Self::Term(Question::Truth, term) => write!(f, "asked for the truth of term {term}"),
+            Self::Term(_, term) => write!(f, "asked for term {term}"),
+        }
     }
 }
 

@@ -10,34 +10,24 @@ use rand_pcg::Pcg64;
 
 use super::plane::Plane;
 use super::pool::Pipe;
-use super::problem::ProgramProblem;
+use super::problem::{ANNOUNCED, ProgramProblem, ROUNDING};
 use crate::error::Result;
 use ssvm::linalg::{add_scaled, norm2};
 use ssvm::problem::{Fault, Problem};
 use ssvm::stats::median;
 
-/// Differences below this part of what was summed are rounding.
-const ROUNDING: f64 = 1e-9;
-/// Points besides 0.
 const POINTS: usize = 3;
 
-/// A check that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
-    /// Which check.
     pub check: &'static str,
-    /// The term.
     pub term: usize,
-    /// With the numbers.
     pub text: String,
 }
 
-/// The result of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
-    /// How often each check was made.
     pub checks: Vec<(&'static str, u64)>,
-    /// Checks that failed.
     pub findings: Vec<Finding>,
     /// Inside the program, per call, ns: median and most.
     pub call_ns: (f64, f64),
@@ -45,11 +35,9 @@ pub struct Trial {
     pub pipe_ns: f64,
     /// A whole call with a new w, ns: median.
     pub total_ns: f64,
-    /// The pipe, from echoes.
     pub pipe: Pipe,
 }
 
-/// The answer of the oracle at one point.
 struct Seen {
     plane: Plane,
     value: f64,
@@ -59,7 +47,19 @@ struct Seen {
 
 /// Checks the oracle on this number of terms. Fails when the program breaks the protocol.
 pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial> {
-    Ok(Bench::new(problem, terms, seed).run().map_err(ssvm::Error::from)?)
+    let mut random = Pcg64::seed_from_u64(seed);
+    let n = problem.terms();
+    let mut chosen: Vec<usize> = if terms >= n {
+        (0..n).collect()
+    } else {
+        (0..terms.max(1)).map(|_| (random.next_u64() % n as u64) as usize).collect()
+    };
+    chosen.sort_unstable();
+    chosen.dedup();
+    let (spent, piped, total) = Default::default();
+    let work = problem.work();
+    let bench = Bench { problem, work, terms: chosen, random, spent, piped, total, trial: Trial::default() };
+    Ok(bench.run().map_err(ssvm::Error::from)?)
 }
 
 struct Bench<'p> {
@@ -73,29 +73,7 @@ struct Bench<'p> {
     trial: Trial,
 }
 
-impl<'p> Bench<'p> {
-    fn new(problem: &'p ProgramProblem, terms: usize, seed: u64) -> Self {
-        let mut random = Pcg64::seed_from_u64(seed);
-        let n = problem.terms();
-        let mut chosen: Vec<usize> = if terms >= n {
-            (0..n).collect()
-        } else {
-            (0..terms.max(1)).map(|_| (random.next_u64() % n as u64) as usize).collect()
-        };
-        chosen.sort_unstable();
-        chosen.dedup();
-        Self {
-            problem,
-            work: problem.work(),
-            terms: chosen,
-            random,
-            spent: Vec::new(),
-            piped: Vec::new(),
-            total: Vec::new(),
-            trial: Trial::default(),
-        }
-    }
-
+impl Bench<'_> {
     fn check(&mut self, check: &'static str, term: usize, fine: bool, text: impl FnOnce() -> String) {
         match self.trial.checks.iter_mut().find(|(name, _)| *name == check) {
             Some((_, count)) => *count += 1,
@@ -123,10 +101,6 @@ impl<'p> Bench<'p> {
         self.terms.clone().into_iter().map(|i| self.ask(i, w)).collect()
     }
 
-    fn signed(&mut self) -> f64 {
-        (self.random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
     /// Points on the way from 0 against the planes of the first answers, with noise.
     fn points(&mut self, first: &[Seen]) -> Vec<Vec<f64>> {
         let d = self.problem.dim();
@@ -137,12 +111,14 @@ impl<'p> Bench<'p> {
         }
         let length = norm2(&way).sqrt();
         let noise = 0.3 * if length > 0.0 { length } else { 1.0 } / (d as f64).sqrt();
-        let points = (1..=POINTS).map(|k| {
-            let mut point: Vec<f64> = (0..d).map(|_| noise * self.signed()).collect();
+        let mut signed = || (self.random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+        let mut points = Vec::new();
+        for k in 1..=POINTS {
+            let mut point: Vec<f64> = (0..d).map(|_| noise * signed()).collect();
             add_scaled(&mut point, 0.7f64.powi(3 * k as i32 - 2), &way);
-            point
-        });
-        points.collect()
+            points.push(point);
+        }
+        points
     }
 
     fn run(mut self) -> Result<Trial, Fault> {
@@ -208,7 +184,7 @@ impl<'p> Bench<'p> {
     fn together(&mut self, w: &[f64]) -> Result<(), Fault> {
         let alone = self.ask_all(w)?;
         let terms: Vec<u32> = self.terms.iter().map(|term| *term as u32).collect();
-        for (group, alone) in terms.chunks(64).zip(alone.chunks(64)) {
+        for (group, alone) in terms.chunks(ANNOUNCED).zip(alone.chunks(ANNOUNCED)) {
             self.problem.announce(group, w, &mut self.work)?;
             for (term, alone) in group.iter().zip(alone) {
                 let (i, mut plane) = (*term as usize, Plane::default());
