@@ -185,14 +185,14 @@ impl Outlook {
             done: existing.done.len() as u64,
             pending: plan.pending.iter().map(|set| set.runs).sum(),
             jobs: jobs as u64,
-            seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
+            seconds_left: left.map(|run| estimator.seconds(run)).sum::<f64>() / jobs as f64,
             memory_bytes: plan_memory(&plan, jobs),
         };
         Self { plan, existing, estimator, summary }
     }
 
     fn seconds(&self, run: &RunSpec) -> f64 {
-        self.estimator.seconds(run, self.plan.description(run))
+        self.estimator.seconds(run)
     }
 
     /// All runs; those whose oracle cost is not known yet come last and have no identity.

@@ -8,7 +8,7 @@ use anyhow::bail;
 use super::{interrupt, note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{BUILTIN, Estimator, Experiment, Plan, RunSpec};
+use crate::experiment::{BUILTIN, Experiment, Plan, RunSpec};
 use crate::run::oracle_cost;
 use crate::run::progress::Verbosity;
 use crate::run::session::{self, Options, Report};
@@ -178,7 +178,7 @@ fn plan_part(
         list.ids(args.shard)?
     } else if let Some(index) = args.shard {
         // Every node must come to the same shards: nothing but the plan decides.
-        let seconds = |run: &RunSpec| Estimator::model(run, plan.description(run));
+        let seconds = |run: &RunSpec| run.model_s;
         let mut split = shard::split(&plan, index.of, |_| true, seconds);
         split.shards.swap_remove(index.shard - 1).runs.into_iter().collect()
     } else {

@@ -200,7 +200,7 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
     let existing = Existing::of(known, &plan);
     let estimator = existing.estimator(&plan);
-    let seconds = |run: &RunSpec| estimator.seconds(run, plan.description(run));
+    let seconds = |run: &RunSpec| estimator.seconds(run);
     let split = match &list {
         Some(_) => None,
         None => Some(shard::split(&plan, shard_count(args, before.as_ref())?, |run| !existing.has(run), seconds)),

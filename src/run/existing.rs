@@ -88,7 +88,7 @@ impl Existing {
         let mut estimator = Estimator::default();
         for run in &plan.runs {
             if let Some(done) = self.done.get(&run.run_id) {
-                estimator.learn(run, plan.description(run), done.measured.totals.total_s);
+                estimator.learn(run, done.measured.totals.total_s);
             }
         }
         estimator

@@ -54,7 +54,7 @@ pub struct RunBatch {
 
 /// Executes a batch and returns its records. Fails when a record cannot be written; all written ones are intact.
 pub fn run_batch(batch: RunBatch, estimator: &mut Estimator, progress: &mut Progress) -> Result<Vec<RunRecord>> {
-    let seconds = |run: &RunSpec| estimator.seconds(run, batch.plan.description(run));
+    let seconds = |run: &RunSpec| estimator.seconds(run);
     let (queue, next) = channel::unbounded();
     for index in order(&batch.runs, &batch.plan.runs, seconds) {
         // Cannot fail: the receiver is alive.
@@ -200,7 +200,7 @@ impl Scheduler<'_> {
     fn finished(&mut self, index: usize, record: RunRecord) {
         let run = &self.batch.runs[index];
         self.pending[index] = false;
-        self.estimator.learn(run, self.batch.plan.description(run), record.measured.totals.total_s);
+        self.estimator.learn(run, record.measured.totals.total_s);
         self.progress.finished(&record);
         self.records.push(record);
     }
@@ -291,7 +291,7 @@ impl Scheduler<'_> {
         let mut running = Vec::new();
         let at_work: BTreeMap<usize, Instant> = self.workers.iter().filter_map(|worker| worker.slot.run()).collect();
         for (index, run) in self.batch.runs.iter().enumerate().filter(|(index, _)| self.pending[*index]) {
-            let estimate = self.estimator.seconds(run, self.batch.plan.description(run));
+            let estimate = self.estimator.seconds(run);
             let mut rest = estimate;
             if let Some(started) = at_work.get(&index) {
                 running.push(run.label());

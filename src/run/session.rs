@@ -339,7 +339,7 @@ impl Todo {
     }
 
     fn text(&self, experiment: &Experiment, plan: &Plan, estimator: &Estimator, jobs: usize) -> String {
-        let seconds: f64 = self.runs.iter().map(|run| estimator.seconds(run, plan.description(run))).sum();
+        let seconds: f64 = self.runs.iter().map(|run| estimator.seconds(run)).sum();
         let follow = match self.projected.len() {
             0 => String::new(),
             count => format!(", {count} more follow from them"),
