@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::engines::{self, EngineArgs};
+use super::engines::EngineArgs;
 use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{Estimator, Experiment, Plan, RunSpec, plan_memory};
+use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
 use crate::run::cluster::{ClusterJob, scripts};
 use crate::run::existing::Existing;
 use crate::run::oracle_cost;
@@ -66,22 +66,17 @@ pub enum Emit {
 struct Outlook {
     plan: Plan,
     existing: Existing,
-    estimator: Estimator,
     summary: PlanSummary,
 }
 
-/// What a plan amounts to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanSummary {
     /// Name of the config.
     pub name: String,
-    /// Runs in the plan.
     pub planned: u64,
-    /// Finished runs among them.
     pub done: u64,
     /// Runs of data sets that need work first; not among those in the plan, and not in the estimates.
     pub pending: u64,
-    /// Workers.
     pub jobs: u64,
     /// Estimated wall time of what is left.
     pub seconds_left: f64,
@@ -103,7 +98,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     let select = &args.config.select;
     let outlook = Outlook::of(plan, known, &experiment, workers(&experiment, select.jobs(), select.isolated));
     if let Some(shards) = args.shards {
-        let job = || engines::job(&args.engine, &experiment, select, &out, data, shards);
+        let job = || args.engine.job(&experiment, select, &out, data, shards);
         return print(&sharded(args, &outlook, shards, job)?);
     }
     print(&match args.format {
@@ -141,9 +136,9 @@ fn sharded(
         None => shard_table(&split, &outlook.summary),
         Some(Emit::Lines) => split.lines(),
         Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
-        Some(Emit::Sbatch) => scripts::slurm_array(&job()?),
-        Some(Emit::Hq) => scripts::hyperqueue(&job()?),
-        Some(Emit::Parallel) => scripts::parallel(&job()?),
+        Some(Emit::Sbatch) => job()?.script(scripts::SLURM_ARRAY),
+        Some(Emit::Hq) => job()?.script(scripts::HYPERQUEUE),
+        Some(Emit::Parallel) => job()?.script(scripts::PARALLEL),
     })
 }
 
@@ -177,7 +172,6 @@ fn shard_table(split: &Split, summary: &PlanSummary) -> String {
 impl Outlook {
     fn of(plan: Plan, known: Contents, experiment: &Experiment, jobs: usize) -> Self {
         let existing = Existing::of(known, &plan);
-        let estimator = existing.estimator(&plan);
         let left = plan.runs.iter().filter(|run| !existing.has(run)).chain(&plan.undetermined);
         let summary = PlanSummary {
             name: experiment.name.clone(),
@@ -185,14 +179,14 @@ impl Outlook {
             done: existing.done.len() as u64,
             pending: plan.pending.iter().map(|set| set.runs).sum(),
             jobs: jobs as u64,
-            seconds_left: left.map(|run| estimator.seconds(run)).sum::<f64>() / jobs as f64,
+            seconds_left: left.map(|run| existing.estimator.seconds(run)).sum::<f64>() / jobs as f64,
             memory_bytes: plan_memory(&plan, jobs),
         };
-        Self { plan, existing, estimator, summary }
+        Self { plan, existing, summary }
     }
 
     fn seconds(&self, run: &RunSpec) -> f64 {
-        self.estimator.seconds(run)
+        self.existing.estimator.seconds(run)
     }
 
     /// All runs; those whose oracle cost is not known yet come last and have no identity.
@@ -239,7 +233,7 @@ impl Outlook {
             let size = &self.plan.description(first).size;
             let left = cell.iter().filter(|(run, determined)| !determined || !existing.has(run)).count();
             let each = self.seconds(first);
-            let about = if determined && self.estimator.knows(first) { "" } else { "~" };
+            let about = if determined && existing.estimator.knows(first) { "" } else { "~" };
             table.push(cells![
                 &first.identity.problem.dataset,
                 size.n,

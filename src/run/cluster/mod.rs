@@ -32,19 +32,17 @@ pub struct ClusterJob {
     pub config: String,
     /// Result folder; its id file lists the shards.
     pub out: String,
-    /// Folder of the data files, where it is not the default.
+    /// Where it is not the default.
     pub data_dir: Option<String>,
     /// Patterns that narrow the plan.
     pub only: Vec<String>,
     /// Working directory: data sets may be named relative to it.
     pub folder: String,
-    /// Number of shards.
     pub shards: usize,
     /// Estimated seconds of the longest run.
     pub longest_s: f64,
-    /// Partition of the cluster.
     pub partition: Option<String>,
-    /// Time limit of a task.
+    /// Of a task.
     pub time: Option<TimeLimit>,
     /// Whole nodes.
     pub exclusive: bool,
@@ -54,7 +52,6 @@ pub struct ClusterJob {
     pub jobs: Option<usize>,
     /// Threads of a run.
     pub threads: usize,
-    /// Timed runs one at a time.
     pub isolated: bool,
     /// Further options of `sbatch`.
     pub more: Vec<String>,
@@ -81,9 +78,7 @@ impl ClusterJob {
 /// A time limit as `sbatch --time` reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeLimit {
-    /// As it was given.
     pub text: String,
-    /// The same in seconds.
     pub seconds: f64,
 }
 

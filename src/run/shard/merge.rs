@@ -62,7 +62,7 @@ pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
     })
 }
 
-/// The plans of a folder: configs with their names, hashes of plans where they are known.
+/// The plans of a folder: names of configs by their hash, hashes of plans where they are known.
 #[derive(Clone, Default)]
 struct Plans {
     configs: BTreeMap<String, String>,
@@ -169,7 +169,7 @@ impl Merge {
         let heads: Vec<Result<Head>> = paths.par_iter().map(|path| read_head(path)).collect();
         for (path, head) in paths.into_iter().zip(heads) {
             if let Some(Head { record, digest }) = self.usable(store, &path, head)? {
-                let rank = Rank::of(&record, digest);
+                let rank = rank(&record, digest);
                 self.add(Candidate { path, record, rank });
             }
         }
@@ -191,20 +191,19 @@ impl Merge {
         self.merged.doubles += 1;
         let mut replace = new.rank > old.rank;
         if [&*old, &new].iter().all(|one| one.record.settings().clock.repeatable() && one.record.status.is_done()) {
-            let bits = [repeatable_bits(&old.path), repeatable_bits(&new.path)];
-            if let [Ok(a), Ok(b)] = &bits {
-                if a != b {
-                    self.merged.contradictions.push(format!(
-                        "{}: {} and {} differ, though its clock is the same everywhere",
-                        new.record.label(),
-                        old.path.display(),
-                        new.path.display()
-                    ));
+            match [repeatable_bits(&old.path), repeatable_bits(&new.path)] {
+                [Ok(a), Ok(b)] if a == b => {}
+                [Ok(_), Ok(_)] => self.merged.contradictions.push(format!(
+                    "{}: {} and {} differ, though its clock is the same everywhere",
+                    new.record.label(),
+                    old.path.display(),
+                    new.path.display()
+                )),
+                bits => {
+                    // A head without readable rows: the other one is kept.
+                    replace = bits[1].is_ok();
+                    self.merged.damaged.extend(bits.into_iter().filter_map(Result::err).map(|error| error.to_string()));
                 }
-            } else {
-                // A head without readable rows: the other one is kept.
-                replace = bits[1].is_ok();
-                self.merged.damaged.extend(bits.iter().filter_map(|bits| bits.as_ref().err()).map(ToString::to_string));
             }
         }
         if replace {
@@ -238,8 +237,7 @@ impl Merge {
             return Err(Error::file(&candidate.path, message));
         }
         for (block, hosts) in blocks.into_iter().filter(|(_, hosts)| hosts.len() > 1) {
-            let hosts: Vec<&str> = hosts.into_iter().collect();
-            let hosts = hosts.join(" and ");
+            let hosts = hosts.into_iter().collect::<Vec<_>>().join(" and ");
             let line = format!("{block} was timed on {hosts}: ratios of its solvers are not those of one machine");
             self.merged.across.push(line);
         }
@@ -268,39 +266,24 @@ impl Merge {
 
 /// Which of two records of one run is kept: an order without ties, so that the order of merging does not matter. Larger is
 /// better.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    /// A record that ended, then one that was stopped and keeps what it measured, then one that failed.
-    ended: u8,
-    /// The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one.
-    attempt: u64,
-    /// Not beside others, on a core that nothing was stolen from.
-    alone: Reverse<u64>,
-    steal: Reverse<u64>,
-    /// The first; then anything, as long as it is always the same.
-    started: Reverse<u64>,
-    content: String,
-}
+type Rank = (u8, u64, Reverse<u64>, Reverse<u64>, Reverse<u64>, String);
 
-impl Rank {
-    fn of(record: &RunRecord, digest: String) -> Self {
-        let environment = &record.environment;
-        // The folder of a shard ends with the time of the attempt, see `ShardRuns::folder`.
-        let attempt = environment.shard.rsplit_once('-').and_then(|(_, nanos)| u64::from_str_radix(nanos, 16).ok());
-        Self {
-            ended: match &record.status {
-                Status::Done(_) => 2,
-                Status::TimedOut { .. } => 1,
-                Status::OutOfMemory { .. } | Status::Failed(_) => 0,
-            },
-            attempt: attempt.filter(|_| !record.settings().clock.repeatable()).unwrap_or(0),
-            alone: Reverse(environment.jobs),
-            // Non-negative numbers are ordered as their bits are.
-            steal: Reverse(environment.steal.max(0.0).to_bits()),
-            started: Reverse(environment.started_unix_s),
-            content: digest,
-        }
-    }
+fn rank(record: &RunRecord, digest: String) -> Rank {
+    let environment = &record.environment;
+    // A record that ended, then one that was stopped and keeps what it measured, then one that failed.
+    let ended = match &record.status {
+        Status::Done(_) => 2,
+        Status::TimedOut { .. } => 1,
+        Status::OutOfMemory { .. } | Status::Failed(_) => 0,
+    };
+    // The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one. The folder of a
+    // shard ends with the time of the attempt, see `ShardRuns::folder`.
+    let attempt = environment.shard.rsplit_once('-').and_then(|(_, nanos)| u64::from_str_radix(nanos, 16).ok());
+    let attempt = attempt.filter(|_| !record.settings().clock.repeatable()).unwrap_or(0);
+    // Not beside others, on a core that nothing was stolen from; non-negative numbers are ordered as their bits are.
+    let (alone, steal) = (Reverse(environment.jobs), Reverse(environment.steal.max(0.0).to_bits()));
+    // The first; then anything, as long as it is always the same.
+    (ended, attempt, alone, steal, Reverse(environment.started_unix_s), digest)
 }
 
 /// Hash of what a repeatable clock makes the same on every machine: everything but seconds of the CPU.
