@@ -221,7 +221,7 @@ pub fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTr
 
 /// The command that continues a session.
 pub fn command(config: &Path, report: &Report) -> String {
-    format!("ssvm-bench run --config {} --out {}", config.display(), report.out.display())
+    format!("ssvm-bench run --config {} --out {}", config.display(), report.out)
 }
 
 /// An error when a run failed or was left out, with the command that continues.
@@ -235,7 +235,7 @@ pub fn complete(report: &Report, again: &str, quiet: bool) -> anyhow::Result<()>
         bail!("{failed} of {planned} runs failed, such as {label}: {message}; try them again with: {again}");
     }
     if !quiet {
-        let (took, out) = (duration(report.seconds), report.out.display());
+        let (took, out) = (duration(report.seconds), &report.out);
         note(&format!("{now} runs finished in {took}, {before} were done before: {out}"));
     }
     Ok(())

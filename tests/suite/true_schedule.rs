@@ -12,7 +12,7 @@ use ssvm_bench::run::interference::{self, Probing};
 use ssvm_bench::run::pause::PauseGate;
 use ssvm_bench::run::progress::{Progress, Verbosity};
 use ssvm_bench::run::scheduler::{self, RunBatch, run_batch};
-use ssvm_bench::run::worker::{StopSignal, WorkerContext, WorkerSlot};
+use ssvm_bench::run::worker::{StopSignal, Worker, WorkerContext};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::Inflation;
@@ -167,8 +167,8 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     };
     let probed = RunBatch { gate: gate.clone(), ..batch(plan(CONFIG), store.clone(), 2, runner) };
     let first = batch(plan(CONFIG), store, 2, |_, _, _| Ok(outcome(StopReason::Iterations, 0.1)));
-    let slot = Arc::new(WorkerSlot::default());
-    let worker = |batch| WorkerContext { batch, slot: &slot, core: None, helpers: None };
+    let shared = Worker::default();
+    let worker = |batch| WorkerContext { batch, worker: &shared, core: None, helpers: None };
     let probing = Probing::new(2, 2, &[]);
     let record = |index: usize| -> RunRecord { worker(&first).execute(index).unwrap() };
     // Nobody else is at work: no probe.
