@@ -1,7 +1,7 @@
 //! One run on one worker thread: the index of a run in, its [`RunRecord`] out.
 //!
 //! Panics, timeouts and divergence become failed records; a run that timed out keeps what it measured. A run that was
-//! cancelled leaves no record, and one that never returns is abandoned by the scheduler.
+//! cancelled before its time was over leaves no record, and one that never returns is abandoned by the scheduler.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -185,13 +185,16 @@ impl WorkerContext<'_> {
         if abandoned {
             return None;
         }
+        // A run whose time or memory was over before everything was cancelled has a record of that.
+        let dropped = batch.stop.is_cancelled() && abort.is_none();
         let outcome = match result {
             Err(panic) => Err(format!("panicked: {panic}")),
-            // An oracle program may have been killed with the rest.
-            Ok(Err(_)) if batch.stop.is_cancelled() => return None,
-            Ok(Err(error)) => Err(error.to_string()),
-            Ok(Ok(outcome)) if outcome.stop == StopReason::Cancelled && batch.stop.is_cancelled() => return None,
+            Ok(Ok(outcome)) if outcome.stop == StopReason::Cancelled && dropped => return None,
             Ok(Ok(outcome)) => measured(outcome, abort, total_s, passes),
+            // An oracle program may have been killed with the rest.
+            Ok(Err(_)) if dropped => return None,
+            Ok(Err(_)) if batch.stop.is_cancelled() => Ok((aborted(abort, total_s), only_total(total_s))),
+            Ok(Err(error)) => Err(error.to_string()),
         };
         let (status, measured) = outcome.unwrap_or_else(|message| (Status::Failed(message), only_total(total_s)));
         let mut record = self.record(run, status, measured);
@@ -240,13 +243,19 @@ fn measured(
         return Err(format!("diverged: the objective is not finite at iteration {}", point.iteration));
     }
     // The points of an aborted run stay: a slow run that leaves no trace would make its solver look faster.
-    let status = match (outcome.stop, abort) {
-        (StopReason::Cancelled, Some(AbortReason::Memory(usage))) => Status::OutOfMemory { usage },
-        (StopReason::Cancelled, _) => Status::TimedOut { after_s: total_s },
-        (stop, _) => Status::Done(stop),
+    let status = match outcome.stop {
+        StopReason::Cancelled => aborted(abort, total_s),
+        stop => Status::Done(stop),
     };
     let measured = Measured::of(outcome, total_s, passes).map_err(|error| error.to_string())?;
     Ok((status, measured))
+}
+
+fn aborted(abort: Option<AbortReason>, total_s: f64) -> Status {
+    match abort {
+        Some(AbortReason::Memory(usage)) => Status::OutOfMemory { usage },
+        _ => Status::TimedOut { after_s: total_s },
+    }
 }
 
 fn only_total(total_s: f64) -> Measured {

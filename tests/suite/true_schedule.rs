@@ -16,7 +16,7 @@ use ssvm_bench::run::worker::{StopSignal, Worker, WorkerContext};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::Inflation;
-use ssvm_bench::{DataDir, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Error, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
     [[dataset]]\nname = \"usps-synth:n=20\"\n[[dataset]]\nname = \"ocr-synth:n=20\"\n\
@@ -245,6 +245,34 @@ fn a_run_that_times_out_keeps_its_points() {
     );
     assert_eq!(records[0].points().iter().map(|point| point.iteration).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(records[0].measured.totals.wall_s, 3.0);
+}
+
+/// Ctrl-C while a run ends whose time is over: it is as slow as it was, with its points or without them.
+#[test]
+fn a_run_that_is_cancelled_after_its_time_is_over_has_timed_out() {
+    for answers in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _lock) = Store::create(dir.path()).unwrap();
+        let plan = plan(
+            "name = \"x\"\n[budget]\niterations = 9\n[[dataset]]\nname = \"usps-synth:n=10\"\n[[solver]]\nname = \"bcfw\"\n",
+        );
+        let stop = StopSignal::default();
+        let cancel = stop.clone();
+        let runner = move |_: &RunSpec, execution: &Execution<'_>, _: &mut dyn Observer| -> Result<Outcome> {
+            while !(execution.cancelled)() {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+            // An oracle program is killed when everything is cancelled.
+            if answers { Ok(outcome(StopReason::Cancelled, 3.0)) } else { Err(Error::invalid("the program has ended")) }
+        };
+        let batch = RunBatch { timeout: Some(Duration::ZERO), stop, ..batch(plan, store.clone(), 1, runner) };
+        run_batch(batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
+        let records = store.scan(Folder::Runs).unwrap().records;
+        assert_eq!(records.len(), 1);
+        assert!(records[0].status.is_timed_out(), "{:?}", records[0].status);
+        assert_eq!(records[0].points().len(), if answers { 2 } else { 0 });
+    }
 }
 
 #[test]
