@@ -43,8 +43,8 @@ fn key(run: &RunSpec) -> (String, String) {
     (run.identity.problem.dataset.clone(), run.settings().cell())
 }
 
-/// Wall seconds of a run with evaluation, before anything was measured.
-pub(super) fn model_seconds(settings: &RunSettings, facts: &Description, solver: &SolverFacts) -> f64 {
+/// Wall seconds of a run with evaluation, before anything was measured, and bytes beside the data: working sets and blocks.
+pub(super) fn model(settings: &RunSettings, facts: &Description, solver: &SolverFacts) -> (f64, u64) {
     let budget = &settings.budget;
     let terms = facts.size.n.max(1) as f64;
     let pass = terms * (facts.family.oracle_seconds)(&facts.size).max(1e-9);
@@ -62,13 +62,10 @@ pub(super) fn model_seconds(settings: &RunSettings, facts: &Description, solver:
     };
     let iterations = longest.into_iter().flatten().fold(1e6, f64::min).ceil();
     let evaluations = settings.evaluate.count(iterations as u64).max(1);
-    iterations * iteration + evaluations as f64 * pass + 1e-3
-}
-
-/// Bytes of a run beside the data: working sets and blocks.
-pub(super) fn run_bytes(facts: &Description, solver: &SolverFacts) -> u64 {
+    let seconds = iterations * iteration + evaluations as f64 * pass + 1e-3;
     let plane = (facts.family.plane_bytes)(&facts.size);
-    facts.size.n.saturating_mul(solver.kept_planes).saturating_mul(plane).saturating_add(facts.run_bytes)
+    let bytes = facts.size.n.saturating_mul(solver.kept_planes).saturating_mul(plane).saturating_add(facts.run_bytes);
+    (seconds, bytes)
 }
 
 /// Peak bytes of a plan: all data sets, and per worker the largest run.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::dataset::{DataDir, Described, Description, Request};
 use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
-use crate::experiment::estimate::{model_seconds, run_bytes};
+use crate::experiment::estimate::model;
 use crate::experiment::{CostSetting, DatasetSpec, Experiment};
 use crate::store::identity::{CODE_VERSION, Identity, order_seed};
 use crate::store::keys::ProblemKey;
@@ -246,14 +246,14 @@ impl Plan {
                 let repeats = |cost: OracleCost, from: Option<OracleCost>| {
                     let run = |repeat| {
                         let identity_at = identity(repeat, cost);
-                        let modelled = || model_seconds(&identity_at.settings, &set.description, &facts);
+                        let (model_s, bytes) = model(&identity_at.settings, &set.description, &facts);
                         RunSpec {
                             run_id: identity_at.run_id(),
                             set: at,
                             repeat,
                             projected_from: from.map(|base| identity(repeat, base).run_id()),
-                            model_s: if from.is_some() { 0.0 } else { modelled() },
-                            bytes: run_bytes(&set.description, &facts),
+                            model_s: if from.is_some() { 0.0 } else { model_s },
+                            bytes,
                             identity: identity_at,
                         }
                     };

@@ -4,7 +4,6 @@
 //! different plans are refused before anything is written; inputs are only read.
 
 use std::cmp::Reverse;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -52,12 +51,9 @@ pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
             tops.push(out);
         }
         let mut merge = Merge::default();
-        let (stores, manifest) = merge.open(&tops)?;
-        for store in &stores {
-            merge.add_store(store)?;
-        }
+        merge.open(&tops)?.iter().try_for_each(|store| merge.add_store(store))?;
         merge.check()?;
-        merge.write(&manifest, out)?;
+        merge.write(out)?;
         Ok(merge.merged)
     })
 }
@@ -95,6 +91,7 @@ struct Candidate {
 
 #[derive(Default)]
 struct Merge {
+    manifest: Manifest,
     best: BTreeMap<String, Candidate>,
     /// Numbers of the files seen: a file that was merged before has a second name.
     seen: BTreeSet<(u64, u64)>,
@@ -104,9 +101,9 @@ struct Merge {
 }
 
 impl Merge {
-    /// The result folders below these, shards included, and their manifests as one. Fails when their plans differ.
-    fn open(&mut self, tops: &[&Path]) -> Result<(Vec<Store>, Manifest)> {
-        let (mut stores, mut manifest, mut seen) = (Vec::new(), Manifest::default(), BTreeSet::new());
+    /// The result folders below these, shards included; their manifests are joined. Fails when their plans differ.
+    fn open(&mut self, tops: &[&Path]) -> Result<Vec<Store>> {
+        let (mut stores, mut seen) = (Vec::new(), BTreeSet::new());
         let mut first: Option<(&Path, Plans)> = None;
         for top in tops {
             let mut plans = Plans::default();
@@ -115,14 +112,12 @@ impl Merge {
                 Store::open(top).map_err(|error| Error::invalid(error.to_string()))?;
             }
             for store in below {
-                let folder = std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?;
-                if !seen.insert(folder) {
+                if !seen.insert(std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?) {
                     continue;
                 }
-                let other = store.manifest();
-                if let Some(other) = self.usable(&store, &store.manifest_path(), other)? {
+                if let Some(other) = self.usable(&store, &store.manifest_path(), store.manifest())? {
                     plans.add(&other);
-                    manifest.join(other).map_err(|message| Error::file(store.dir(), message))?;
+                    self.manifest.join(other).map_err(|message| Error::file(store.dir(), message))?;
                 }
                 stores.push(store);
             }
@@ -131,33 +126,30 @@ impl Merge {
             }
             let (folder, expected) = first.get_or_insert_with(|| (top, plans.clone()));
             if !expected.same(&plans) {
+                let (other, names, first) = (plans.names(), expected.names(), folder.display());
                 let message = format!(
-                    "holds runs of another plan, {}, than {}, {}; merge only folders of the same configs",
-                    plans.names(),
-                    folder.display(),
-                    expected.names()
+                    "holds runs of another plan, {other}, than {first}, {names}; merge only folders of the same configs"
                 );
                 return Err(Error::file(top, message));
             }
         }
         self.merged.folders = stores.len() as u64;
         self.merged.plans = first.iter().flat_map(|(_, plans)| plans.configs.values().cloned()).collect();
-        Ok((stores, manifest))
+        Ok(stores)
     }
 
     /// The content of a file; `None` when it is damaged. A file of another layout is an error.
     fn usable<T>(&mut self, store: &Store, path: &Path, read: Result<T>) -> Result<Option<T>> {
-        match read {
+        let error = match read {
             Ok(content) => return Ok(Some(content)),
             Err(error @ Error::Invalid(_)) => return Err(error),
-            Err(error) => {
-                self.merged.damaged.push(error.to_string());
-                // What the system refuses to read stays where it is.
-                if !matches!(error, Error::Io { .. }) {
-                    let names = [store.dir(), path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
-                    self.unusable.push((path.to_owned(), names.join(".")));
-                }
-            }
+            Err(error) => error,
+        };
+        self.merged.damaged.push(error.to_string());
+        // What the system refuses to read stays where it is.
+        if !matches!(error, Error::Io { .. }) {
+            let names = [store.dir(), path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
+            self.unusable.push((path.to_owned(), names.join(".")));
         }
         Ok(None)
     }
@@ -177,12 +169,9 @@ impl Merge {
     }
 
     fn add(&mut self, new: Candidate) {
-        let old = match self.best.entry(new.record.run_id()) {
-            Entry::Vacant(entry) => {
-                entry.insert(new);
-                return;
-            }
-            Entry::Occupied(entry) => entry.into_mut(),
+        let Some(old) = self.best.get(&new.record.run_id()) else {
+            self.best.insert(new.record.run_id(), new);
+            return;
         };
         // A copy.
         if new.rank == old.rank {
@@ -190,15 +179,14 @@ impl Merge {
         }
         self.merged.doubles += 1;
         let mut replace = new.rank > old.rank;
-        if [&*old, &new].iter().all(|one| one.record.settings().clock.repeatable() && one.record.status.is_done()) {
+        if [old, &new].iter().all(|one| one.record.settings().clock.repeatable() && one.record.status.is_done()) {
             match [repeatable_bits(&old.path), repeatable_bits(&new.path)] {
                 [Ok(a), Ok(b)] if a == b => {}
-                [Ok(_), Ok(_)] => self.merged.contradictions.push(format!(
-                    "{}: {} and {} differ, though its clock is the same everywhere",
-                    new.record.label(),
-                    old.path.display(),
-                    new.path.display()
-                )),
+                [Ok(_), Ok(_)] => {
+                    let (run, one, other) = (new.record.label(), old.path.display(), new.path.display());
+                    let line = format!("{run}: {one} and {other} differ, though its clock is the same everywhere");
+                    self.merged.contradictions.push(line);
+                }
                 bits => {
                     // A head without readable rows: the other one is kept.
                     replace = bits[1].is_ok();
@@ -207,7 +195,7 @@ impl Merge {
             }
         }
         if replace {
-            *old = new;
+            self.best.insert(new.record.run_id(), new);
         }
     }
 
@@ -222,17 +210,14 @@ impl Merge {
                 blocks.entry(block).or_default().insert(&record.environment.host);
             }
             let Some(other) = experiments.insert(record.identity.experiment(), candidate) else { continue };
-            let code = |candidate: &Candidate| {
+            let [this, that] = [candidate, other].map(|candidate| {
                 let identity = &candidate.record.identity;
                 format!("{}, data {}", identity.code(), identity.problem.checksum.chars().take(8).collect::<String>())
-            };
+            });
+            let (run, other) = (record.label(), other.path.display());
             let message = format!(
-                "{} was made by other code or from other data ({}) than {} ({}); run all shards with one program on the \
-                 same data",
-                record.label(),
-                code(candidate),
-                other.path.display(),
-                code(other)
+                "{run} was made by other code or from other data ({this}) than {other} ({that}); run all shards with one \
+                 program on the same data"
             );
             return Err(Error::file(&candidate.path, message));
         }
@@ -246,7 +231,7 @@ impl Merge {
         Ok(())
     }
 
-    fn write(&mut self, manifest: &Manifest, out: &Path) -> Result<()> {
+    fn write(&mut self, out: &Path) -> Result<()> {
         let (store, _lock) = Store::create(out)?;
         for (path, name) in &self.unusable {
             match files::copy(path, &out.join("damaged").join(name)) {
@@ -260,7 +245,7 @@ impl Merge {
             if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
         })?;
         files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
-        store.write_manifest(manifest)
+        store.write_manifest(&self.manifest)
     }
 }
 
