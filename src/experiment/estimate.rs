@@ -63,8 +63,9 @@ pub(super) fn model(settings: &RunSettings, facts: &Description, solver: &Solver
     let iterations = longest.into_iter().flatten().fold(1e6, f64::min).ceil();
     let evaluations = settings.evaluate.count(iterations as u64).max(1);
     let seconds = iterations * iteration + evaluations as f64 * pass + 1e-3;
-    let plane = (facts.family.plane_bytes)(&facts.size);
-    let bytes = facts.size.n.saturating_mul(solver.kept_planes).saturating_mul(plane).saturating_add(facts.run_bytes);
+    // A call adds one plane at most, and an iteration has as many calls as terms.
+    let planes = facts.size.n.saturating_mul(solver.kept_planes.min(iterations as u64));
+    let bytes = planes.saturating_mul((facts.family.plane_bytes)(&facts.size)).saturating_add(facts.run_bytes);
     (seconds, bytes)
 }
 
