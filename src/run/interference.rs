@@ -17,11 +17,10 @@ use ssvm::clock::ClockKind;
 use ssvm::drive::{Execution, Observer};
 use ssvm::settings::{Budget, Cadence};
 use ssvm::solver::Moment;
-use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
+use ssvm::stats::{FEWEST_PAIRS, Interval, bootstrap, median};
 
 /// A piece of work lasts about this long: repeated when the run is shorter, its first iterations when it is longer.
 const PIECE_S: f64 = 0.05;
-/// Ratios that are taken after a run.
 const ROUNDS: usize = 2;
 /// A run whose first evaluation comes later than this is not probed: the others would stand still for too long.
 const LONGEST_S: f64 = 5.0;
@@ -29,7 +28,6 @@ const LONGEST_S: f64 = 5.0;
 const MOST_REPETITIONS: f64 = 50.0;
 /// Inflation above this is worth a warning.
 pub const TOLERATED: f64 = 1.05;
-/// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
 /// Ratios by data set and solver.
@@ -80,14 +78,12 @@ impl Probing {
 
     /// One row per data set and solver that was probed.
     pub fn rows(&self, jobs: usize) -> Vec<Inflation> {
-        let mut rows = Vec::new();
-        for ((dataset, solver), ratios) in self.lock().clone() {
-            let Some(interval) = bootstrap(&ratios, CONFIDENCE, 1) else { continue };
-            let (ratio, low, high) = (interval.median, interval.low, interval.high);
+        let row = |((dataset, solver), ratios): ((String, String), Vec<f64>)| {
+            let Interval { median: ratio, low, high } = bootstrap(&ratios, CONFIDENCE, 1)?;
             let (jobs, probes) = (jobs as u64, ratios.len() as u64);
-            rows.push(Inflation { dataset, solver, jobs, ratio, low, high, probes, ratios });
-        }
-        rows
+            Some(Inflation { dataset, solver, jobs, ratio, low, high, probes, ratios })
+        };
+        self.lock().clone().into_iter().filter_map(row).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Ratios> {
