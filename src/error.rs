@@ -36,6 +36,8 @@ pub enum Error {
         /// The system's reason; part of the message, so not a `source` that would be printed a second time.
         reason: std::io::Error,
     },
+    #[error(transparent)]
+    Run(#[from] crate::run::Error),
     /// The solver library refused something.
     #[error(transparent)]
     Solver(#[from] ssvm::Error),

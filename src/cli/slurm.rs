@@ -22,7 +22,7 @@ use crate::run::cluster::{ClusterJob, SLURM_FOLDER, id_file, script_path, script
 use crate::run::existing::Existing;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::{self, MOST_SHARDS, part};
-use crate::run::{host, oracle_cost};
+use crate::run::{Error, host, oracle_cost};
 use crate::store::files;
 use crate::table::Format;
 
@@ -147,7 +147,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         |shard: &usize| of(&lists[shard - 1]).into_iter().filter(|run| !existing.has(run)).map(seconds).collect();
     let left: Vec<Vec<f64>> = due.iter().map(left_of).collect();
     job.longest_s = left.iter().flatten().copied().fold(0.0, f64::max);
-    let arrays = slurm::arrays(&due, max_array_size(args.dry_run)?)?;
+    let arrays = slurm::arrays(&due, max_array_size(args)?)?;
     let workers = if job.isolated { 1 } else { job.jobs.unwrap_or(1) };
     let cost = SubmissionCost {
         runs: plan.runs.len(),
@@ -270,28 +270,29 @@ fn shard_count(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize
 
 /// The tasks of earlier submissions in the queue. Without an answer nothing is submitted: it may be in the queue already.
 fn queue(args: &SubmitArgs, before: Option<&Jobs>, out: &Path) -> anyhow::Result<Vec<QueueTask>> {
-    match before.map(slurm::queue) {
-        None => Ok(Vec::new()),
-        Some(Err(error)) if args.dry_run => {
-            note(&format!("note: {error}; earlier submissions are not looked for in the queue"));
-            Ok(Vec::new())
-        }
-        Some(answer) => answer.with_context(|| {
-            format!(
-                "cannot tell which shards are still in the queue; when none is, delete {} and give --shards",
-                Jobs::path(out).display()
-            )
-        }),
-    }
+    let Some(jobs) = before else { return Ok(Vec::new()) };
+    let answer =
+        unless_dry(args, slurm::queue(jobs), Vec::new(), "earlier submissions are not looked for in the queue");
+    answer.with_context(|| {
+        let file = Jobs::path(out);
+        let file = file.display();
+        format!("cannot tell which shards are still in the queue; when none is, delete {file} and give --shards")
+    })
 }
 
-fn max_array_size(dry_run: bool) -> anyhow::Result<usize> {
-    match slurm::max_array_size() {
-        Err(error) if dry_run => {
-            note(&format!("note: {error}; MaxArraySize is taken to be {DEFAULT_ARRAY_SIZE}"));
-            Ok(DEFAULT_ARRAY_SIZE)
+fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {
+    let otherwise = format!("MaxArraySize is taken to be {DEFAULT_ARRAY_SIZE}");
+    unless_dry(args, slurm::max_array_size(), DEFAULT_ARRAY_SIZE, &otherwise)
+}
+
+/// What the cluster answers; a dry run does without, and says so.
+fn unless_dry<T>(args: &SubmitArgs, answer: Result<T, Error>, default: T, otherwise: &str) -> Result<T, Error> {
+    match answer {
+        Err(error) if args.dry_run => {
+            note(&format!("note: {error}; {otherwise}"));
+            Ok(default)
         }
-        answer => Ok(answer?),
+        answer => answer,
     }
 }
 

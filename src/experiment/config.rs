@@ -167,19 +167,20 @@ impl Experiment {
 }
 
 impl Source<'_> {
+    /// An error at a value, unless it is fine.
+    fn ensure<T>(&self, fine: bool, value: &Spanned<T>, message: impl ToString) -> Result<()> {
+        if fine { Ok(()) } else { Err(self.error(value, message)) }
+    }
+
     /// An error when a name cannot be that of one folder in `results`.
     fn check_name(&self, name: &Spanned<String>) -> Result<()> {
         let text = name.get_ref();
-        if text.trim().is_empty() {
-            return Err(self.error(name, "the name is empty"));
-        }
+        self.ensure(!text.trim().is_empty(), name, "the name is empty")?;
         let strange = |c: char| c.is_control() || c == '/' || c == '\\';
-        if text.chars().count() > 100 || text.starts_with('.') || text.contains(strange) {
-            let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ \
-                or a control character, no dot at the beginning";
-            return Err(self.error(name, message));
-        }
-        Ok(())
+        let fine = text.chars().count() <= 100 && !text.starts_with('.') && !text.contains(strange);
+        let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ or a \
+            control character, no dot at the beginning";
+        self.ensure(fine, name, message)
     }
 
     fn datasets(
@@ -238,14 +239,10 @@ impl Source<'_> {
                     return Err(self.error(given, message));
                 }
             };
-            if costs.contains(&cost) {
-                return Err(self.error(given, format!("oracle_cost has {text} twice")));
-            }
+            self.ensure(!costs.contains(&cost), given, format!("oracle_cost has {text} twice"))?;
             costs.push(cost);
         }
-        if costs.is_empty() {
-            return Err(self.error(given, "oracle_cost has no value; leave it out for the machine as it is"));
-        }
+        self.ensure(!costs.is_empty(), given, "oracle_cost has no value; leave it out for the machine as it is")?;
         Ok(costs)
     }
 
@@ -310,9 +307,8 @@ impl Source<'_> {
             let spec = info
                 .spec(&given, known)
                 .map_err(|refusal| self.error(keys.get(&refusal.key).unwrap_or(name), refusal.message))?;
-            if solvers.contains(&spec) {
-                return Err(self.error(name, format!("solver '{word}' is listed twice with the same parameters")));
-            }
+            let twice = format!("solver '{word}' is listed twice with the same parameters");
+            self.ensure(!solvers.contains(&spec), name, twice)?;
             solvers.push(spec);
         }
         Ok(solvers)
@@ -321,9 +317,9 @@ impl Source<'_> {
     fn gap_targets(&self, targets: Option<Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
         let Some(spanned) = targets else { return Ok(Vec::new()) };
         let list = spanned.get_ref();
-        if list.iter().any(|gap| !gap.is_finite() || *gap <= 0.0) || list.windows(2).any(|pair| pair[0] <= pair[1]) {
-            return Err(self.error(&spanned, "gap_targets must be above 0 and falling, such as [0.1, 0.01]"));
-        }
+        let fine =
+            list.iter().all(|gap| gap.is_finite() && *gap > 0.0) && list.windows(2).all(|pair| pair[0] > pair[1]);
+        self.ensure(fine, &spanned, "gap_targets must be above 0 and falling, such as [0.1, 0.01]")?;
         Ok(spanned.into_inner())
     }
 

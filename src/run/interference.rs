@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::worker::WorkerContext;
 use crate::experiment::RunSpec;
@@ -53,10 +54,10 @@ impl Probing {
         let gate = &worker.batch.gate;
         let neighbours = worker.batch.jobs - 1;
         let cell = (record.dataset().to_owned(), record.settings().solver.to_string());
-        let enough = self.lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
+        let enough = self.ratios.lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
         let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough) else { return };
         // While another worker probes, its neighbours have to work.
-        let Ok(_turn) = self.one_at_a_time.try_lock() else { return };
+        let Some(_turn) = self.one_at_a_time.try_lock() else { return };
         if gate.running() != neighbours {
             return;
         }
@@ -72,7 +73,7 @@ impl Probing {
         };
         let ratios: Vec<f64> = (0..ROUNDS).map_while(|_| ratio(alone, company)).collect();
         if !ratios.is_empty() {
-            self.lock().entry(cell).or_default().extend(ratios);
+            self.ratios.lock().entry(cell).or_default().extend(ratios);
         }
     }
 
@@ -83,11 +84,7 @@ impl Probing {
             let (jobs, probes) = (jobs as u64, ratios.len() as u64);
             Some(Inflation { dataset, solver, jobs, ratio, low, high, probes, ratios })
         };
-        self.lock().clone().into_iter().filter_map(row).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Ratios> {
-        self.ratios.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ratios.lock().clone().into_iter().filter_map(row).collect()
     }
 }
 

@@ -6,13 +6,15 @@
 //! out, runs are aborted one by one until there is enough; a run that allocates inside one call ends the batch.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::host;
 use super::interference::Probing;
-use super::memory::{MemoryLeft, MemoryWatch, memory_usage};
+use super::memory::{EXHAUSTED, MemoryWatch, memory_usage};
 use super::pause::PauseGate;
 use super::progress::{BatchStatus, Progress};
 use super::worker::{Abandoned, AbortReason, Runner, StopSignal, Worker, WorkerContext};
@@ -151,15 +153,13 @@ impl Scheduler<'_> {
         let worker = Arc::new(Worker::new(number, cores));
         let (batch, queue, report, own) = (self.batch.clone(), self.queue.clone(), self.report.clone(), worker.clone());
         let body = move || {
-            let died = |_| Err(Error::invalid("a worker thread died outside a run; please report this"));
+            let died = |_| Err(super::Error::WorkerDied.into());
             let ended = panics::catch(|| work(&batch, &own, &queue, &report)).unwrap_or_else(died);
             // The scheduler does not listen to a worker that it has abandoned.
             let _ = report.send(Event::Gone(number, ended));
         };
         let builder = std::thread::Builder::new().name(format!("ssvm-worker-{number}"));
-        builder
-            .spawn(body)
-            .map_err(|error| Error::invalid(format!("cannot start worker {number}: {error}; use fewer --jobs")))?;
+        builder.spawn(body).map_err(|reason| super::Error::NoWorker { number, reason })?;
         self.started += 1;
         self.workers.insert(at, worker);
         Ok(())
@@ -209,27 +209,23 @@ impl Scheduler<'_> {
         running.sort_unstable();
         let running: Vec<usize> = running.into_iter().map(|(_, run)| run).collect();
         let left = self.memory.look(&running);
-        let ending = self.workers.iter().find(|worker| worker.is_out_of_memory()).cloned();
-        match (left, ending) {
-            (MemoryLeft::Enough, _) | (MemoryLeft::Little, Some(_)) => {}
-            (MemoryLeft::Little | MemoryLeft::Nothing, None) => {
-                if let Some(run) = self.memory.suspect(&running) {
-                    self.workers.iter().for_each(|worker| worker.abort(run, AbortReason::Memory(memory_usage())));
-                }
+        if left >= 1.0 {
+            return Ok(());
+        }
+        let Some(worker) = self.workers.iter().find(|worker| worker.is_out_of_memory()).cloned() else {
+            if let Some(run) = self.memory.suspect(&running) {
+                self.workers.iter().for_each(|worker| worker.abort(run, AbortReason::Memory(memory_usage())));
             }
-            (MemoryLeft::Nothing, Some(worker)) => {
-                // A run that ended in the meantime cannot be abandoned.
-                if let Some(abandoned) = worker.abandon()
-                    && let Some((index, record)) = self.write_abandoned(&worker, abandoned)?
-                {
-                    self.workers.clear();
-                    return Err(Error::invalid(format!(
-                        "{} {}; a call cannot be ended, so everything is: leave it out with --only",
-                        self.batch.runs[index].label(),
-                        record.status.reason()
-                    )));
-                }
-            }
+            return Ok(());
+        };
+        // A run that ended in the meantime cannot be abandoned.
+        if left < EXHAUSTED
+            && let Some(abandoned) = worker.abandon()
+            && let Some((index, record)) = self.write_abandoned(&worker, abandoned)?
+        {
+            self.workers.clear();
+            let (run, reason) = (self.batch.runs[index].label(), record.status.reason());
+            return Err(super::Error::OutOfMemory { run, reason }.into());
         }
         Ok(())
     }
@@ -299,9 +295,8 @@ fn work(batch: &RunBatch, worker: &Worker, queue: &Queue, report: &Sender<Event>
     };
     let helpers = (batch.threads > 1).then(|| Helpers::new(batch.threads - 1, pin).map(Arc::new)).transpose()?;
     let context = WorkerContext { batch, worker, core, helpers: helpers.as_ref() };
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     while !batch.stop.is_set()
-        && let Some(index) = next()
+        && let Some(index) = queue.lock().next()
         && let Some(record) = context.execute(index)
     {
         batch.store.write(Folder::Runs, &record)?;

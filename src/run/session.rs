@@ -15,7 +15,7 @@ use super::worker::StopSignal;
 use super::{host, oracle_cost};
 use crate::dataset::DataDir;
 use crate::dataset::memory::available_memory;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
 use crate::store::RunRecord;
@@ -149,7 +149,7 @@ pub fn run(
         plan: call.plan.clone(),
         execute: Box::new(move |run, execution, observer| match &problems[run.set] {
             Some(problem) => Ok(problem.run(run.settings(), execution, observer)?),
-            None => Err(Error::invalid("the data set of this run was not loaded")),
+            None => Err(super::Error::NotLoaded.into()),
         }),
         store: store.clone(),
         jobs,

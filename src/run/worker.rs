@@ -3,9 +3,11 @@
 //! Panics, timeouts and divergence become failed records; a run that timed out keeps what it measured. A run that was
 //! cancelled before its time was over leaves no record, and one that never returns is abandoned by the scheduler.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::host::{self, StealMeter};
 use super::scheduler::RunBatch;
@@ -85,12 +87,12 @@ impl Worker {
 
     /// The run that the worker executes, by its index, and when it started.
     pub(super) fn run(&self) -> Option<(usize, Instant)> {
-        self.lock().run
+        self.current.lock().run
     }
 
     /// Asks the worker to end this run, unless it has another one by now. The first reason stays.
     pub(super) fn abort(&self, index: usize, reason: AbortReason) {
-        let mut current = self.lock();
+        let mut current = self.current.lock();
         if current.run.is_some_and(|(run, _)| run == index) {
             current.abort.get_or_insert(reason);
             self.aborted.store(true, Ordering::Relaxed);
@@ -99,7 +101,7 @@ impl Worker {
 
     /// Whether the current run was asked to end because memory is nearly exhausted.
     pub(super) fn is_out_of_memory(&self) -> bool {
-        matches!(self.lock().abort, Some(AbortReason::Memory(_)))
+        matches!(self.current.lock().abort, Some(AbortReason::Memory(_)))
     }
 
     /// Asks a run to end whose time is over, and abandons one that was asked to, or cancelled, longer than `grace` ago.
@@ -108,7 +110,7 @@ impl Worker {
         if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
             self.abort(index, AbortReason::Timeout);
         }
-        let mut current = self.lock();
+        let mut current = self.current.lock();
         if !cancelled && current.abort.is_none() {
             return None;
         }
@@ -117,23 +119,19 @@ impl Worker {
     }
 
     pub(super) fn abandon(&self) -> Option<Abandoned> {
-        abandon(&mut self.lock())
+        abandon(&mut self.current.lock())
     }
 
     fn begin(&self, index: usize) {
-        *self.lock() = CurrentRun { run: Some((index, Instant::now())), ..CurrentRun::default() };
+        *self.current.lock() = CurrentRun { run: Some((index, Instant::now())), ..CurrentRun::default() };
     }
 
     /// Marks the worker as idle. A reason that was given belongs to the run that ends here.
     fn end(&self) -> CurrentRun {
-        let mut current = self.lock();
+        let mut current = self.current.lock();
         self.aborted.store(false, Ordering::Relaxed);
         let abandoned = current.abandoned;
         std::mem::replace(&mut current, CurrentRun { abandoned, ..CurrentRun::default() })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, CurrentRun> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -83,17 +83,14 @@ pub struct TimeLimit {
 }
 
 impl std::str::FromStr for TimeLimit {
-    type Err = Error;
+    type Err = super::Error;
 
-    fn from_str(text: &str) -> Result<Self> {
-        let wrong = || {
-            let forms = "MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES";
-            Error::invalid(format!("'{text}' is not a time limit: {forms}"))
-        };
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || super::Error::TimeLimit(text.to_owned());
         let number = |part: &str| part.parse::<u32>().map(f64::from).map_err(|_| wrong());
         let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
         let days = days.map(number).transpose()?;
-        let parts: Vec<f64> = rest.split(':').map(number).collect::<Result<_>>()?;
+        let parts: Vec<f64> = rest.split(':').map(number).collect::<Result<_, _>>()?;
         let seconds = match (days, &parts[..]) {
             (None, [minutes]) => 60.0 * minutes,
             (None, [minutes, seconds]) => 60.0 * minutes + seconds,
@@ -108,12 +105,13 @@ impl std::str::FromStr for TimeLimit {
 }
 
 /// A word that can stand in a script; fails for line breaks and other control characters.
-pub fn script_word(word: &str, what: &str) -> Result<String> {
+pub fn script_word(word: &str, what: &'static str) -> Result<String> {
+    let word = word.to_owned();
     if word.chars().any(char::is_control) {
-        let message = format!("{what} {word:?} has a line break or another control character: no script can hold it");
-        return Err(Error::invalid(message));
+        Err(super::Error::ControlCharacter { what, word }.into())
+    } else {
+        Ok(word)
     }
-    Ok(word.to_owned())
 }
 
 /// An absolute path that can stand in a script.

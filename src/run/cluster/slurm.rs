@@ -9,7 +9,9 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::jobs::{Jobs, numbers};
-use crate::error::{Error, Result};
+use crate::run::Error;
+
+type Result<T> = std::result::Result<T, Error>;
 
 /// MaxArraySize of SLURM where a site does not change it.
 pub const DEFAULT_ARRAY_SIZE: usize = 1001;
@@ -17,21 +19,18 @@ pub const DEFAULT_ARRAY_SIZE: usize = 1001;
 const LONGEST_LIST: usize = 60_000;
 
 /// Calls a program and returns what it prints; fails with its own message.
-fn call(program: &str, arguments: &[&str]) -> Result<String> {
+fn call(program: &'static str, arguments: &[&str]) -> Result<String> {
     let mut command = Command::new(program);
     // The list of the indices of an array is cut after 64 characters otherwise.
     command.args(arguments).env("SLURM_BITSTR_LEN", "0").stdin(Stdio::null());
     let output = command.output().map_err(|reason| match reason.kind() {
-        ErrorKind::NotFound => Error::invalid(format!(
-            "{program} is not installed here: call this on a login node of the cluster; `plan --emit hq` and `--emit \
-             parallel` make scripts for other engines"
-        )),
-        _ => Error::invalid(format!("cannot start {program}: {reason}")),
+        ErrorKind::NotFound => Error::NotInstalled { program },
+        _ => Error::NotStarted { program, reason },
     })?;
     if !output.status.success() {
         let reason = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
         let reason = if reason.is_empty() { "it gave no reason".to_owned() } else { reason };
-        return Err(Error::invalid(format!("{program} failed ({}): {reason}", output.status)));
+        return Err(Error::ProgramFailed { program, status: output.status, reason });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -56,9 +55,7 @@ pub fn queue(jobs: &Jobs) -> Result<Vec<QueueTask>> {
 /// The job id that `sbatch --parsable` prints: `123`, or `123;cluster`. Lines of a site's own filters may precede it.
 fn job_id(printed: &str) -> Result<u64> {
     let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    last.split(';').next().and_then(|id| id.parse().ok()).ok_or_else(|| {
-        Error::invalid(format!("sbatch printed no job id but '{last}'; `squeue --me` shows whether it was submitted"))
-    })
+    last.split(';').next().and_then(|id| id.parse().ok()).ok_or_else(|| Error::NoJobId(last.to_owned()))
 }
 
 /// MaxArraySize in what `scontrol show config` prints.
@@ -73,9 +70,7 @@ pub fn arrays(shards: &[usize], max_array_size: usize) -> Result<Vec<(usize, Vec
     // Index 0 is not used.
     let most = max_array_size.saturating_sub(1);
     if most == 0 {
-        return Err(Error::invalid(format!(
-            "MaxArraySize = {max_array_size}: this cluster has no job arrays; `plan --emit hq` and `--emit parallel` need none"
-        )));
+        return Err(Error::NoArrays(max_array_size));
     }
     let mut arrays: Vec<(usize, Vec<usize>)> = Vec::new();
     // As if no two indices made a range.
@@ -125,9 +120,9 @@ pub struct QueueTask {
 /// Reads what `squeue --json` prints. Messages of plugins may precede it.
 pub fn parse_queue(text: &str) -> Result<Vec<QueueTask>> {
     let json = text.find('{').map_or(text, |at| &text[at..]);
-    let odd = |why: &str| Error::invalid(format!("squeue --json printed something else than JSON with jobs ({why})"));
-    let document: Value = serde_json::from_str(json).map_err(|error| odd(&error.to_string()))?;
-    let jobs = document.get("jobs").and_then(Value::as_array).ok_or_else(|| odd("no list of jobs"))?;
+    let document: Value = serde_json::from_str(json).map_err(|error| Error::NoQueue(error.to_string()))?;
+    let jobs = document.get("jobs").and_then(Value::as_array);
+    let jobs = jobs.ok_or_else(|| Error::NoQueue("no list of jobs".to_owned()))?;
     Ok(jobs.iter().filter_map(queue_task).collect())
 }
 

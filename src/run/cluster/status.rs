@@ -62,11 +62,8 @@ impl FoundRuns {
             Some((id, why)) => format!("; {} of them failed, such as {id}: {why}", self.failed.len()),
             None => String::new(),
         };
-        Err(Error::invalid(format!(
-            "{missing} of {} runs are missing, in shards {}{failed}; run these shards again",
-            lists.iter().map(Vec::len).sum::<usize>(),
-            ranges(&shards)
-        )))
+        let (runs, shards) = (lists.iter().map(Vec::len).sum(), ranges(&shards));
+        Err(crate::run::Error::Incomplete { missing, runs, shards, failed }.into())
     }
 }
 

@@ -44,7 +44,7 @@ pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
     // Most of the time is spent waiting for files.
     let threads = 4 * std::thread::available_parallelism().map_or(1, Into::into);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Error::invalid(format!("cannot start threads: {error}")))?;
+    let pool = pool.map_err(crate::run::Error::NoThreads)?;
     pool.install(|| {
         let mut tops: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         if Store::open(out).is_ok() || part::folders(out).is_ok_and(|folders| !folders.is_empty()) {
@@ -109,7 +109,7 @@ impl Merge {
             let mut plans = Plans::default();
             let below = part::stores(top)?;
             if below.is_empty() && part::folders(top)?.is_empty() {
-                Store::open(top).map_err(|error| Error::invalid(error.to_string()))?;
+                Store::open(top)?;
             }
             for store in below {
                 if !seen.insert(std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?) {

@@ -118,13 +118,13 @@ pub struct ShardIndex {
 pub const MOST_SHARDS: usize = 100_000;
 
 impl std::str::FromStr for ShardIndex {
-    type Err = String;
+    type Err = super::Error;
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parsed = text.split_once('/').and_then(|(shard, of)| Some((shard.parse().ok()?, of.parse().ok()?)));
         match parsed {
             Some((shard, of)) if (1..=MOST_SHARDS).contains(&of) && (1..=of).contains(&shard) => Ok(Self { shard, of }),
-            _ => Err(format!("must be I/N with I from 1 to N, such as 3/16, and N at most {MOST_SHARDS}")),
+            _ => Err(super::Error::ShardIndex),
         }
     }
 }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn which_shard_is_counted_from_one() {
-        assert_eq!("3/16".parse(), Ok(ShardIndex { shard: 3, of: 16 }));
+        assert_eq!("3/16".parse::<ShardIndex>().ok(), Some(ShardIndex { shard: 3, of: 16 }));
         for wrong in ["0/4", "5/4", "4", "a/b", "1/0", "1/100001", "-1/4", ""] {
             assert!(wrong.parse::<ShardIndex>().is_err(), "{wrong}");
         }
