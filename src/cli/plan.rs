@@ -100,7 +100,9 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         ));
     }
     existing.damaged.iter().for_each(|damage| note(&format!("warning: {}", damage.error)));
-    memory_warning(plan_memory(plan, jobs)).iter().for_each(|line| note(line));
+    if let Some(line) = memory_warning(plan_memory(plan, jobs)) {
+        note(&line);
+    }
     Ok(())
 }
 

@@ -295,8 +295,10 @@ fn work(batch: &RunBatch, worker: &Worker, queue: &Queue, report: &Sender<Event>
     };
     let helpers = (batch.threads > 1).then(|| Helpers::new(batch.threads - 1, pin).map(Arc::new)).transpose()?;
     let context = WorkerContext { batch, worker, core, helpers: helpers.as_ref() };
+    // A closure, so that the queue is not locked while the run is executed.
+    let next = || queue.lock().next();
     while !batch.stop.is_set()
-        && let Some(index) = queue.lock().next()
+        && let Some(index) = next()
         && let Some(record) = context.execute(index)
     {
         batch.store.write(Folder::Runs, &record)?;

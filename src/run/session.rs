@@ -289,7 +289,9 @@ impl Call<'_> {
                 "warning: {shards} runs of shards are not merged yet: ssvm-bench merge {out} --out {out}"
             ));
         }
-        memory_warning(plan_memory(&self.plan, *jobs)).iter().for_each(|line| self.say(line));
+        if let Some(line) = memory_warning(plan_memory(&self.plan, *jobs)) {
+            self.say(line);
+        }
         if experiment.clock.repeatable() {
             return;
         }
@@ -390,7 +392,9 @@ impl Call<'_> {
             self.say(format!("timing the oracle took at most {share:.2} % of solver time ({dataset} {solver})"));
         }
         let load = records.iter().map(|record| record.environment.load).fold(0.0, f64::max);
-        interference::summary(&rows, load).iter().for_each(|line| self.say(line));
+        for line in interference::summary(&rows, load) {
+            self.say(line);
+        }
         let is_new =
             |old: &Inflation| rows.iter().any(|row| (&row.dataset, &row.solver) == (&old.dataset, &old.solver));
         manifest.interference.retain(|old| !is_new(old));
