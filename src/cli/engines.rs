@@ -7,7 +7,6 @@ use crate::dataset::DataDir;
 use crate::experiment::Experiment;
 use crate::run::cluster::{ClusterJob, TimeLimit, script_path, script_word};
 
-/// Options of engines.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct EngineArgs {
     /// Partition of the cluster
@@ -24,43 +23,45 @@ pub struct EngineArgs {
     pub at_once: Option<u32>,
 }
 
-/// A job of this many shards; its longest run is not known yet.
-pub fn job(
-    args: &EngineArgs,
-    experiment: &Experiment,
-    select: &SelectArgs,
-    out: &Path,
-    data: &DataDir,
-    shards: usize,
-) -> anyhow::Result<ClusterJob> {
-    let out = script_path(out)?;
-    if out.contains('\\') {
-        anyhow::bail!("{out}: sbatch takes no output path with a backslash; choose another --out");
+impl EngineArgs {
+    /// A job of this many shards; its longest run is not known yet.
+    pub fn job(
+        &self,
+        experiment: &Experiment,
+        select: &SelectArgs,
+        out: &Path,
+        data: &DataDir,
+        shards: usize,
+    ) -> anyhow::Result<ClusterJob> {
+        let out = script_path(out)?;
+        if out.contains('\\') {
+            anyhow::bail!("{out}: sbatch takes no output path with a backslash; choose another --out");
+        }
+        // A config that is built in has a name and no file.
+        let config = if experiment.path.exists() {
+            script_path(&experiment.path)?
+        } else {
+            script_word(&experiment.path.to_string_lossy(), "the config")?
+        };
+        Ok(ClusterJob {
+            name: script_word(&experiment.name, "the name")?,
+            program: script_path(&std::env::current_exe()?)?,
+            config,
+            out,
+            data_dir: Some(script_path(&data.path)?),
+            only: select.only.iter().map(|pattern| script_word(pattern, "--only")).collect::<Result<_, _>>()?,
+            folder: script_path(&std::env::current_dir()?)?,
+            shards,
+            longest_s: 0.0,
+            partition: self.partition.as_ref().map(|name| script_word(name, "--partition")).transpose()?,
+            time: self.time.clone(),
+            exclusive: self.exclusive,
+            at_once: self.at_once.map(|count| count as usize),
+            // Without a node of its own a task must not take every core it sees.
+            jobs: select.jobs().or(experiment.jobs).or((!self.exclusive).then_some(1)),
+            threads: experiment.threads,
+            isolated: select.isolated,
+            more: Vec::new(),
+        })
     }
-    // A config that is built in has a name and no file.
-    let config = if experiment.path.exists() {
-        script_path(&experiment.path)?
-    } else {
-        script_word(&experiment.path.to_string_lossy(), "the config")?
-    };
-    Ok(ClusterJob {
-        name: script_word(&experiment.name, "the name")?,
-        program: script_path(&std::env::current_exe()?)?,
-        config,
-        out,
-        data_dir: Some(script_path(&data.path)?),
-        only: select.only.iter().map(|pattern| script_word(pattern, "--only")).collect::<Result<_, _>>()?,
-        folder: script_path(&std::env::current_dir()?)?,
-        shards,
-        longest_s: 0.0,
-        partition: args.partition.as_ref().map(|name| script_word(name, "--partition")).transpose()?,
-        time: args.time.clone(),
-        exclusive: args.exclusive,
-        at_once: args.at_once.map(|count| count as usize),
-        // Without a node of its own a task must not take every core it sees.
-        jobs: select.jobs().or(experiment.jobs).or((!args.exclusive).then_some(1)),
-        threads: experiment.threads,
-        isolated: select.isolated,
-        more: Vec::new(),
-    })
 }

@@ -30,7 +30,6 @@ pub struct InitArgs {
     force: bool,
 }
 
-/// Runs the command; prints the file it wrote.
 pub fn run(args: &InitArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     if args.file.exists() && !args.force {
         bail!("{} is there already; --force replaces it", args.file.display());
@@ -58,23 +57,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn text(name: &str, datasets: &[String], solvers: &[&SolverInfo]) -> String {
-    let mut text = format!(
-        "# Every data set × every solver × every repeat. Check it:  ssvm-bench plan --config FILE\n\
-         name = {}\n\
-         # Base seed; a repeat has the same data and the same orders for every solver.\n\
-         seed = 1\n\
-         repeats = 5\n\
-         # wall, cpu, or virtual: a cost model that gives the same numbers on every machine.\n\
-         clock = \"wall\"\n\
-         # When the primal is evaluated, off the clock: log (about ten per decade), every:K, at:1,2,5.\n\
-         evaluate = \"log\"\n\
-         # A run that takes longer with its evaluations is a failed one.\n\
-         timeout_s = 600\n\n\
-         # The first limit that is reached ends a run: iterations, time_s, oracle_calls, gap.\n\
-         [budget]\n\
-         iterations = 50\n",
-        quoted(name)
-    );
+    let mut text = include_str!("init.toml").replace("\"NAME\"", &quoted(name));
     for dataset in datasets {
         text += &format!("\n[[dataset]]\nname = {}\n# lambda = 0.001            # 1/n unless given\n", quoted(dataset));
         text += "# [dataset.budget]          # replaces keys of [budget] for this data set\n# time_s = 60\n";

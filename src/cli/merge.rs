@@ -12,7 +12,6 @@ use crate::run::shard::merge::merge;
 use crate::store::folder::Store;
 use crate::table::Format;
 
-/// Arguments of `merge`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench merge results/quick --out results/quick\n  \
     ssvm-bench merge node1/quick node2/quick --out results/quick\n\n\
@@ -46,12 +45,8 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
         }
         _ => serde_json::to_string(&merged)? + "\n",
     })?;
-    for line in &merged.damaged {
-        note(&format!("warning: left out: {line}"));
-    }
-    for line in &merged.across {
-        note(&format!("warning: {line}"));
-    }
+    merged.damaged.iter().for_each(|line| note(&format!("warning: left out: {line}")));
+    merged.across.iter().for_each(|line| note(&format!("warning: {line}")));
     if merged.plans.len() > 1 {
         note(&format!("warning: {out} holds runs of several configs: {}", merged.plans.join(", ")));
     }
@@ -60,7 +55,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     }
     if let Some(list) = list {
         let (found, _) = FoundRuns::read(&[Store::open(&args.out)?], &list.ids(None)?)?;
-        found.complete(list.shards())?;
+        found.complete(&list.shards)?;
     }
     Ok(())
 }

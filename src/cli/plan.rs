@@ -1,25 +1,23 @@
 //! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory; runs nothing.
 
-use serde::Serialize;
+use serde_json::json;
 
-use super::engines::{self, EngineArgs};
+use super::engines::EngineArgs;
 use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{Estimator, Experiment, Plan, RunSpec, plan_memory};
-use crate::run::cluster::{ClusterJob, scripts};
+use crate::experiment::{Plan, RunSpec, plan_memory};
+use crate::run::cluster::scripts;
 use crate::run::existing::Existing;
 use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
-use crate::store::folder::Contents;
 use crate::table::Kind::{Count, Text, Values};
 use crate::table::{Format, Table, cells};
 use crate::text::{bytes, duration};
 
-/// Arguments of `plan`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper\n  \
     ssvm-bench plan --config quick --out results/quick --shards 16 --emit lines > results/quick/shards.txt\n  \
@@ -30,26 +28,25 @@ pub struct PlanArgs {
     config: ConfigArgs,
     /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
     #[arg(long, value_parser = table_or_json(), default_value = "table")]
-    pub format: Format,
+    format: Format,
     /// List every run with its identity
     #[arg(long, short)]
-    pub verbose: bool,
+    verbose: bool,
     /// Split the plan into N parts of about the same cost, for as many machines
     #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
-    pub shards: Option<usize>,
+    shards: Option<usize>,
     /// Print the shards for an engine, instead of the plan
     #[arg(long, value_enum, requires = "shards")]
-    pub emit: Option<Emit>,
+    emit: Option<Emit>,
     /// Only runs that are not done yet
     #[arg(long, requires = "shards")]
-    pub missing: bool,
+    missing: bool,
     #[command(flatten, next_help_heading = "For the scripts of --emit")]
-    pub engine: EngineArgs,
+    engine: EngineArgs,
 }
 
-/// What the shards of a plan are printed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Emit {
+enum Emit {
     /// The id file that `run --ids` reads: a line of run identities per shard.
     Lines,
     /// One JSON object: the runs and the estimated seconds of each shard.
@@ -60,33 +57,6 @@ pub enum Emit {
     Hq,
     /// A script for GNU parallel.
     Parallel,
-}
-
-/// A plan beside what its result folder holds.
-struct Outlook {
-    plan: Plan,
-    existing: Existing,
-    estimator: Estimator,
-    summary: PlanSummary,
-}
-
-/// What a plan amounts to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PlanSummary {
-    /// Name of the config.
-    pub name: String,
-    /// Runs in the plan.
-    pub planned: u64,
-    /// Finished runs among them.
-    pub done: u64,
-    /// Runs of data sets that need work first; not among those in the plan, and not in the estimates.
-    pub pending: u64,
-    /// Workers.
-    pub jobs: u64,
-    /// Estimated wall time of what is left.
-    pub seconds_left: f64,
-    /// Estimated peak memory.
-    pub memory_bytes: u64,
 }
 
 /// Validates everything and prints the plan.
@@ -101,16 +71,27 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         Plan::outline(&experiment, catalog, data)?
     };
     let select = &args.config.select;
-    let outlook = Outlook::of(plan, known, &experiment, workers(&experiment, select.jobs(), select.isolated));
+    let jobs = workers(&experiment, select.jobs(), select.isolated);
+    let outlook = Outlook { name: &experiment.name, existing: Existing::of(known, &plan), plan, jobs };
+    let Outlook { plan, existing, .. } = &outlook;
     if let Some(shards) = args.shards {
-        let job = || engines::job(&args.engine, &experiment, select, &out, data, shards);
-        return print(&sharded(args, &outlook, shards, job)?);
+        let wanted = |run: &RunSpec| !args.missing || !existing.has(run);
+        let split = shard::split(plan, shards, wanted, |run| existing.estimator.seconds(run));
+        let script = |template| -> anyhow::Result<String> {
+            let mut job = args.engine.job(&experiment, select, &out, data, shards)?;
+            job.longest_s = split.longest();
+            Ok(job.script(template))
+        };
+        return print(&match args.emit {
+            None => outlook.shard_table(&split),
+            Some(Emit::Lines) => split.lines(),
+            Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
+            Some(Emit::Sbatch) => script(scripts::SLURM_ARRAY)?,
+            Some(Emit::Hq) => script(scripts::HYPERQUEUE)?,
+            Some(Emit::Parallel) => script(scripts::PARALLEL)?,
+        });
     }
-    print(&match args.format {
-        Format::Table => outlook.table(args.verbose),
-        _ => outlook.json()?,
-    })?;
-    let Outlook { plan, existing, summary, .. } = &outlook;
+    print(&if args.format == Format::Json { outlook.json() } else { outlook.table(args.verbose) })?;
     plan.replacements().iter().for_each(|line| note(line));
     for set in plan.sets.iter().filter(|set| set.lacks_paper_cost()) {
         let (name, clock) = (&set.spec.name, experiment.clock.name());
@@ -118,81 +99,26 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
             "{name}: the paper's oracle cost on the {clock} clock is not known yet: solved by the first run"
         ));
     }
-    for damage in &existing.damaged {
-        note(&format!("warning: {}", damage.error));
-    }
-    if let Some(warning) = memory_warning(summary.memory_bytes) {
-        note(&warning);
+    existing.damaged.iter().for_each(|damage| note(&format!("warning: {}", damage.error)));
+    if let Some(line) = memory_warning(plan_memory(plan, jobs)) {
+        note(&line);
     }
     Ok(())
 }
 
-/// The shards, in the form that was asked for.
-fn sharded(
-    args: &PlanArgs,
-    outlook: &Outlook,
-    shards: usize,
-    job: impl Fn() -> anyhow::Result<ClusterJob>,
-) -> anyhow::Result<String> {
-    let wanted = |run: &RunSpec| !args.missing || !outlook.existing.has(run);
-    let split = shard::split(&outlook.plan, shards, wanted, |run| outlook.seconds(run));
-    let job = || job().map(|job| ClusterJob { longest_s: split.longest(), ..job });
-    Ok(match args.emit {
-        None => shard_table(&split, &outlook.summary),
-        Some(Emit::Lines) => split.lines(),
-        Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
-        Some(Emit::Sbatch) => scripts::slurm_array(&job()?),
-        Some(Emit::Hq) => scripts::hyperqueue(&job()?),
-        Some(Emit::Parallel) => scripts::parallel(&job()?),
-    })
+/// A plan beside what its result folder holds.
+struct Outlook<'a> {
+    /// Of the config.
+    name: &'a str,
+    plan: Plan,
+    existing: Existing,
+    /// Workers.
+    jobs: usize,
 }
 
-fn shard_table(split: &Split, summary: &PlanSummary) -> String {
-    let shards = split.shards.len();
-    let mut table = Table::new("", [("shard", Values), ("runs", Count), ("estimate", Values), ("longest run", Values)]);
-    for (k, shard) in split.shards.iter().enumerate() {
-        let seconds = shard.seconds / summary.jobs as f64;
-        let name = format!("{}/{shards}", k + 1);
-        table.push(cells![name, shard.runs.len(), duration(seconds), duration(shard.longest)]);
-    }
-    let mut text = format!(
-        "{}\n{}: {} runs in {shards} shards, the longest {:.0} % above the average, {} workers each\n",
-        table.text(),
-        summary.name,
-        split.runs(),
-        100.0 * split.imbalance(),
-        summary.jobs
-    );
-    let empty = split.shards.iter().filter(|shard| shard.runs.is_empty()).count();
-    if empty > 0 {
-        text += &format!(
-            "{empty} shards have nothing to do: what is timed is kept together by data set and seed, so that there are only {} \
-             parts\n",
-            shards - empty
-        );
-    }
-    text
-}
-
-impl Outlook {
-    fn of(plan: Plan, known: Contents, experiment: &Experiment, jobs: usize) -> Self {
-        let existing = Existing::of(known, &plan);
-        let estimator = existing.estimator(&plan);
-        let left = plan.runs.iter().filter(|run| !existing.has(run)).chain(&plan.undetermined);
-        let summary = PlanSummary {
-            name: experiment.name.clone(),
-            planned: (plan.runs.len() + plan.undetermined.len()) as u64,
-            done: existing.done.len() as u64,
-            pending: plan.pending.iter().map(|set| set.runs).sum(),
-            jobs: jobs as u64,
-            seconds_left: left.map(|run| estimator.seconds(run, plan.description(run))).sum::<f64>() / jobs as f64,
-            memory_bytes: plan_memory(&plan, jobs),
-        };
-        Self { plan, existing, estimator, summary }
-    }
-
+impl Outlook<'_> {
     fn seconds(&self, run: &RunSpec) -> f64 {
-        self.estimator.seconds(run, self.plan.description(run))
+        self.existing.estimator.seconds(run)
     }
 
     /// All runs; those whose oracle cost is not known yet come last and have no identity.
@@ -201,34 +127,65 @@ impl Outlook {
         determined.chain(self.plan.undetermined.iter().map(|run| (run, false)))
     }
 
+    /// Estimated wall time of what is left.
+    fn seconds_left(&self) -> f64 {
+        let left = self.runs().filter(|(run, determined)| !determined || !self.existing.has(run));
+        left.map(|(run, _)| self.seconds(run)).sum::<f64>() / self.jobs as f64
+    }
+
+    fn shard_table(&self, split: &Split) -> String {
+        let (shards, name, jobs) = (split.shards.len(), self.name, self.jobs);
+        let mut table =
+            Table::new("", [("shard", Values), ("runs", Count), ("estimate", Values), ("longest run", Values)]);
+        for (k, shard) in split.shards.iter().enumerate() {
+            let (number, seconds) = (format!("{}/{shards}", k + 1), shard.seconds / jobs as f64);
+            table.push(cells![number, shard.runs.len(), duration(seconds), duration(shard.longest)]);
+        }
+        let mut text = format!(
+            "{}\n{name}: {} runs in {shards} shards, the longest {:.0} % above the average, {jobs} workers each\n",
+            table.text(),
+            split.runs(),
+            100.0 * split.imbalance(),
+        );
+        let empty = split.shards.iter().filter(|shard| shard.runs.is_empty()).count();
+        if empty > 0 {
+            text += &format!(
+                "{empty} shards have nothing to do: what is timed is kept together by data set and seed, so that there are \
+                 only {} parts\n",
+                shards - empty
+            );
+        }
+        text
+    }
+
     /// One object per run and one for the plan.
-    fn json(&self) -> anyhow::Result<String> {
-        let mut lines = String::new();
+    fn json(&self) -> String {
+        let mut lines = Vec::new();
         for (run, determined) in self.runs() {
             let settings = run.settings();
-            let mut line = serde_json::json!({"kind": "run", "run_id": run.run_id,
+            let mut line = json!({"kind": "run", "run_id": run.run_id,
                 "dataset": run.identity.problem.dataset, "solver": settings.solver.to_string(),
                 "oracle_cost": settings.oracle_cost, "projected_from": run.projected_from, "repeat": run.repeat,
                 "seed": settings.seed, "done": self.existing.has(run), "seconds": self.seconds(run)});
             if !determined {
                 (line["run_id"], line["oracle_cost"], line["done"]) = (().into(), "paper".into(), false.into());
             }
-            lines += &format!("{line}\n");
+            lines.push(line);
         }
         for set in &self.plan.pending {
             let (n, d) = (set.size.map(|size| size.n), set.size.map(|size| size.d));
-            let line = serde_json::json!({"kind": "pending", "dataset": set.dataset, "work": set.work, "n": n, "d": d,
-                "runs": set.runs});
-            lines += &format!("{line}\n");
+            let (dataset, work, runs) = (&set.dataset, &set.work, set.runs);
+            lines.push(json!({"kind": "pending", "dataset": dataset, "work": work, "n": n, "d": d, "runs": runs}));
         }
-        let mut line = serde_json::to_value(&self.summary)?;
-        line["kind"] = "plan".into();
-        Ok(format!("{lines}{line}\n"))
+        lines.push(json!({"kind": "plan", "name": self.name, "planned": self.runs().count(),
+            "done": self.existing.done.len(), "pending": self.plan.pending.iter().map(|set| set.runs).sum::<u64>(),
+            "jobs": self.jobs, "seconds_left": self.seconds_left(), "memory_bytes": plan_memory(&self.plan, self.jobs)}));
+        lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
     /// A row per data set, solver and oracle cost; every run when verbose.
     fn table(&self, verbose: bool) -> String {
-        let Self { existing, summary, .. } = self;
+        let Self { name, plan, existing, jobs } = self;
         let mut table =
             Table::new("", [("data set", Text), ("n", Count), ("d", Count), ("data", Values), ("solver", Text)]);
         table.widen(Count, ["runs", "done"]);
@@ -236,10 +193,10 @@ impl Outlook {
         let runs: Vec<(&RunSpec, bool)> = self.runs().collect();
         for cell in runs.chunk_by(|(a, x), (b, y)| (a.set, a.settings().cell(), x) == (b.set, b.settings().cell(), y)) {
             let (first, determined) = cell[0];
-            let size = &self.plan.description(first).size;
+            let size = &plan.description(first).size;
             let left = cell.iter().filter(|(run, determined)| !determined || !existing.has(run)).count();
             let each = self.seconds(first);
-            let about = if determined && self.estimator.knows(first) { "" } else { "~" };
+            let about = if determined && existing.estimator.knows(first) { "" } else { "~" };
             table.push(cells![
                 &first.identity.problem.dataset,
                 size.n,
@@ -258,22 +215,18 @@ impl Outlook {
         let mut text = table.text();
         if verbose {
             text.push('\n');
-            for run in &self.plan.runs {
+            for run in &plan.runs {
                 let mark = if existing.has(run) { "done" } else { "    " };
                 text += &format!("{} {mark} {} seed {}\n", run.run_id, run.label(), run.settings().seed);
             }
         }
+        let (planned, done) = (runs.len(), existing.done.len());
+        let (left, memory) = (duration(self.seconds_left()), bytes(plan_memory(plan, *jobs)));
         text += &format!(
-            "\n{}: {} runs, {} done, {} to do with {} workers: about {}, {} of memory\n",
-            summary.name,
-            summary.planned,
-            summary.done,
-            summary.planned - summary.done,
-            summary.jobs,
-            duration(summary.seconds_left),
-            bytes(summary.memory_bytes)
+            "\n{name}: {planned} runs, {done} done, {} to do with {jobs} workers: about {left}, {memory} of memory\n",
+            planned - done
         );
-        for set in &self.plan.pending {
+        for set in &plan.pending {
             let size = set.size.map_or("size unknown".to_owned(), |size| {
                 format!("n = {}, d = {}, about {}", size.n, size.d, bytes(size.bytes))
             });

@@ -11,7 +11,7 @@ use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan};
 use crate::render::tables::claims;
 use crate::render::{self, Summary};
-use crate::run::session::{self, Finished, Report};
+use crate::run::session::{self, Report};
 use crate::store::folder::{self, Contents};
 use crate::store::manifest::Manifest;
 use crate::study::Study;
@@ -22,7 +22,6 @@ const REAL: [&str; 2] = ["paper", "regime"];
 /// The config for their synthetic stand-ins.
 const SYNTHETIC: &str = "quick";
 
-/// Options of `reproduce`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench reproduce\n  ssvm-bench reproduce --fetch\n  \
     ssvm-bench reproduce --config quick --out results/quick --isolated")]
@@ -48,8 +47,26 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
         }
     };
     let experiments = experiments(args, catalog, data, &say)?;
-    let (folder, reports) = execute(args, experiments, catalog, data)?;
-    let Folder { out, manifest, contents } = folder;
+    let first = experiments.first().map(Experiment::folder).unwrap_or_default();
+    let out = args.select.out.clone().unwrap_or(first);
+    // One after the other into one folder. Each record is read at most once: what is known of the folder goes from session
+    // to session.
+    let (mut manifest, mut contents) = (Manifest::default(), Contents::default());
+    let mut reports: Vec<(String, Report)> = Vec::new();
+    for mut experiment in experiments {
+        let known = run::known_costs(&mut experiment, &out, contents, catalog);
+        let mut options = args.select.options(out.clone(), &args.output, data);
+        // What the configs before it left belongs there.
+        options.warn_of_others &= reports.is_empty();
+        let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
+        let finished = session::run(&experiment, plan, catalog, &options, known)?;
+        let again = run::command(&experiment.path, &finished.report);
+        if finished.report.interrupted {
+            run::complete(&finished.report, &again, args.output.quiet)?;
+        }
+        (manifest, contents) = (finished.manifest, finished.contents);
+        reports.push((again, finished.report));
+    }
     // Pages are about the folder: `--only` narrows what is run, and must not put a part in the place of the whole.
     let results = Study::of(&out, manifest, contents, catalog, &[])?;
     pages::warn(&results);
@@ -91,10 +108,9 @@ fn experiments(
             say("the real data sets are there: configs paper and regime (--config quick for their small twins)");
             experiments = real;
         } else {
+            let (names, are) = (missing.join(", "), if missing.len() == 1 { "is" } else { "are" });
             say(&format!(
-                "on synthetic twins, since {} {} not there: `ssvm-bench reproduce --fetch` gets the real data sets",
-                missing.join(", "),
-                if missing.len() == 1 { "is" } else { "are" }
+                "on synthetic twins, since {names} {are} not there: `ssvm-bench reproduce --fetch` gets the real data sets"
             ));
             experiments = vec![load(Path::new(SYNTHETIC))?];
         }
@@ -103,42 +119,6 @@ fn experiments(
         experiment.narrow(&args.select.only)?;
     }
     Ok(experiments)
-}
-
-/// A result folder in memory.
-struct Folder {
-    out: PathBuf,
-    manifest: Manifest,
-    contents: Contents,
-}
-
-/// Executes the experiments one after the other into one folder. Each record is read at most once: what is known of the
-/// folder goes from session to session. Also returns each report with the command that continues it.
-fn execute(
-    args: &ReproduceArgs,
-    experiments: Vec<Experiment>,
-    catalog: &dyn Catalog,
-    data: &DataDir,
-) -> anyhow::Result<(Folder, Vec<(String, Report)>)> {
-    let first = experiments.first().map(Experiment::folder).unwrap_or_default();
-    let out = args.select.out.clone().unwrap_or(first);
-    let mut folder = Folder { out: out.clone(), manifest: Manifest::default(), contents: Contents::default() };
-    let mut reports = Vec::new();
-    for mut experiment in experiments {
-        let known = run::known_costs(&mut experiment, &out, folder.contents, catalog);
-        let mut options = args.select.options(out.clone(), &args.output, data);
-        // What the configs before it left belongs there.
-        options.warn_of_others &= reports.is_empty();
-        let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
-        let Finished { report, manifest, contents } = session::run(&experiment, plan, catalog, &options, known)?;
-        let again = run::command(&experiment.path, &report);
-        if report.interrupted {
-            run::complete(&report, &again, args.output.quiet)?;
-        }
-        folder = Folder { out: out.clone(), manifest, contents };
-        reports.push((again, report));
-    }
-    Ok((folder, reports))
 }
 
 /// Figures, tables, report and summary; prints the claims. The report, and how many files of figures and tables were written.

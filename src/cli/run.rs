@@ -8,7 +8,7 @@ use anyhow::bail;
 use super::{interrupt, note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{BUILTIN, Estimator, Experiment, Plan, RunSpec};
+use crate::experiment::{BUILTIN, Experiment, Plan};
 use crate::run::oracle_cost;
 use crate::run::progress::Verbosity;
 use crate::run::session::{self, Options, Report};
@@ -31,7 +31,6 @@ pub struct ConfigArgs {
     pub select: SelectArgs,
 }
 
-/// The help of `--config`, with the configs that are built in.
 pub fn config_help() -> String {
     format!("Config file, or one that is built in: {}", BUILTIN.map(|(name, _)| name).join(", "))
 }
@@ -65,7 +64,6 @@ impl ConfigArgs {
 }
 
 impl SelectArgs {
-    /// How many runs at once, where that was given.
     pub fn jobs(&self) -> Option<usize> {
         self.jobs.map(usize::from)
     }
@@ -102,7 +100,6 @@ pub struct OutputArgs {
     pub verbose: bool,
 }
 
-/// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench run --config configs/quick.toml --out results/quick --jobs 2\n\n\
     Safe to kill and start again: finished runs are kept, failed ones are tried again.\n\
@@ -137,7 +134,7 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
         options.part = Some(part);
         plan
     } else {
-        known = known_costs(&mut experiment, &options.out, Contents::default(), catalog);
+        known = known_costs(&mut experiment, &options.out, known, catalog);
         Plan::new(&experiment, catalog, &options.data_dir)?
     };
     let report = session::run(&experiment, plan, catalog, &options, known)?.report;
@@ -158,14 +155,17 @@ fn plan_part(
 ) -> anyhow::Result<(Plan, ShardRuns)> {
     let config = args.config.config.display();
     let list = args.ids.as_deref().map(IdFile::read).transpose()?;
+    let timed = !experiment.clock.repeatable();
     if let Some(list) = &list {
         experiment.paper_costs.clone_from(&list.prices);
-    } else if experiment.wants_paper_cost() && !experiment.clock.repeatable() {
-        let begun = Store::open(&options.out).ok();
-        experiment.paper_costs = begun.map(|store| store.manifest()).transpose()?.unwrap_or_default().paper_costs;
+    } else if timed
+        && experiment.wants_paper_cost()
+        && let Ok(begun) = Store::open(&options.out)
+    {
+        experiment.paper_costs = begun.manifest()?.paper_costs;
     }
     let plan = Plan::new(experiment, catalog, &options.data_dir)?;
-    if !experiment.clock.repeatable() && !plan.undetermined.is_empty() {
+    if timed && !plan.undetermined.is_empty() {
         bail!(
             "the paper's oracle cost would be solved by each machine for itself; keep it in an id file: plan --config \
              {config} --shards N --emit lines > FILE, then run with --ids FILE"
@@ -173,17 +173,15 @@ fn plan_part(
     }
     let mut plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, |_| ())?;
     let digest = shard::digest(&plan);
-    let ids: BTreeSet<String> = if let Some(list) = &list {
+    let mut ids = BTreeSet::new();
+    if let Some(list) = &list {
         list.belongs_to(&digest)?;
-        list.ids(args.shard)?
+        ids = list.ids(args.shard)?;
     } else if let Some(index) = args.shard {
         // Every node must come to the same shards: nothing but the plan decides.
-        let seconds = |run: &RunSpec| Estimator::model(run, plan.description(run));
-        let mut split = shard::split(&plan, index.of, |_| true, seconds);
-        split.shards.swap_remove(index.shard - 1).runs.into_iter().collect()
-    } else {
-        BTreeSet::new()
-    };
+        let mut split = shard::split(&plan, index.of, |_| true, |run| run.model_s);
+        ids.extend(split.shards.swap_remove(index.shard - 1).runs);
+    }
     let known: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
     if let Some(id) = ids.iter().find(|id| !known.contains(id.as_str())) {
         bail!("run {id} is not in the plan of {config}; plan --verbose lists its runs");
@@ -221,7 +219,7 @@ pub fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTr
 
 /// The command that continues a session.
 pub fn command(config: &Path, report: &Report) -> String {
-    format!("ssvm-bench run --config {} --out {}", config.display(), report.out.display())
+    format!("ssvm-bench run --config {} --out {}", config.display(), report.out)
 }
 
 /// An error when a run failed or was left out, with the command that continues.
@@ -235,7 +233,7 @@ pub fn complete(report: &Report, again: &str, quiet: bool) -> anyhow::Result<()>
         bail!("{failed} of {planned} runs failed, such as {label}: {message}; try them again with: {again}");
     }
     if !quiet {
-        let (took, out) = (duration(report.seconds), report.out.display());
+        let (took, out) = (duration(report.seconds), &report.out);
         note(&format!("{now} runs finished in {took}, {before} were done before: {out}"));
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::engines::{self, EngineArgs};
+use super::engines::EngineArgs;
 use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
 use super::{note, print};
@@ -14,15 +14,15 @@ use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
 use crate::run::cluster::cost::SubmissionCost;
-use crate::run::cluster::jobs::{Jobs, Submission, Submitted};
+use crate::run::cluster::jobs::{Jobs, Submission, Submitted, ranges};
 use crate::run::cluster::scripts::{self, merge_command, quoted};
-use crate::run::cluster::slurm::{self, ArrayCall, DEFAULT_ARRAY_SIZE, Phase, QueueTask};
+use crate::run::cluster::slurm::{self, DEFAULT_ARRAY_SIZE, Phase, QueueTask};
 use crate::run::cluster::status::{self, FoundRuns, ShardState, ShardStatus};
 use crate::run::cluster::{ClusterJob, SLURM_FOLDER, id_file, script_path, script_word};
 use crate::run::existing::Existing;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::{self, MOST_SHARDS, part};
-use crate::run::{host, oracle_cost};
+use crate::run::{Error, host, oracle_cost};
 use crate::store::files;
 use crate::table::Format;
 
@@ -45,7 +45,6 @@ enum Action {
     Status(StatusArgs),
 }
 
-/// Arguments of `slurm submit`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
@@ -69,7 +68,6 @@ struct SubmitArgs {
     more: Vec<String>,
 }
 
-/// Arguments of `slurm status`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench slurm status results/quick")]
 struct StatusArgs {
@@ -83,7 +81,6 @@ struct StatusArgs {
     verbose: bool,
 }
 
-/// Runs the command.
 pub fn run(args: &SlurmArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     match &args.action {
         Action::Submit(args) => submit(args, catalog, data),
@@ -91,99 +88,7 @@ pub fn run(args: &SlurmArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     }
 }
 
-/// A submission that is worked out and not done yet.
-struct Submittable {
-    job: ClusterJob,
-    jobs: Jobs,
-    cost: SubmissionCost,
-    arrays: Vec<ArrayCall>,
-    /// Jobs of earlier submissions that are still in the queue.
-    before: BTreeSet<u64>,
-    /// Text of the config.
-    config: String,
-    /// Text of a new id file.
-    ids: Option<String>,
-    submitted_before: bool,
-}
-
 fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let Some(mut ready) = prepare(args, catalog, data)? else { return Ok(()) };
-    let out = PathBuf::from(&ready.job.out);
-    let [array, gather] = write_files(args, &ready, &out)?;
-    print(&ready.cost.text(&ready.job))?;
-    print(&format!("scripts   {array}\n          {gather}\n"))?;
-    for line in ready.cost.warnings(&ready.job) {
-        note(&line);
-    }
-    if args.dry_run {
-        return print("nothing was submitted (--dry-run)\n");
-    }
-    let mut submission = Submission { unix_s: host::unix_time(), ..Submission::default() };
-    let mut after: Vec<u64> = ready.before.iter().copied().collect();
-    let before = std::mem::take(&mut ready.jobs.submissions);
-    let mut save = |submission: &Submission| {
-        ready.jobs.submissions = before.iter().chain([submission]).cloned().collect();
-        ready.jobs.write(&out)
-    };
-    for call in &ready.arrays {
-        let mut words = vec![format!("--array={}", call.list(ready.job.at_once))];
-        // %P holds within one array: the next one waits, so that no more run at once.
-        if let (Some(last), Some(_)) = (submission.arrays.last(), ready.job.at_once) {
-            words.push(format!("--dependency=afterany:{}", last.job));
-        }
-        words.extend([array.clone(), call.offset.to_string()]);
-        let job = slurm::submit(words).with_context(|| refused(&submission, &out))?;
-        after.push(job);
-        submission.arrays.push(Submitted { job, offset: call.offset, indices: call.list(None) });
-        // After each call: what is in the queue must never be forgotten.
-        save(&submission)?;
-        print(&format!("submitted array {job}: {} tasks\n", call.indices.len()))?;
-    }
-    let after: Vec<String> = after.iter().map(u64::to_string).collect();
-    // afterany: however they end.
-    let words = vec![format!("--dependency=afterany:{}", after.join(":")), gather];
-    let job = slurm::submit(words).with_context(|| refused(&submission, &out))?;
-    submission.gather = Some(job);
-    save(&submission)?;
-    print(&format!("submitted job {job}: merge, figures, report\n"))?;
-    print(&format!("see       ssvm-bench slurm status {}\n", quoted(&ready.job.out)))
-}
-
-/// Writes config, id file and scripts; the paths of the scripts.
-fn write_files(args: &SubmitArgs, ready: &Submittable, out: &Path) -> anyhow::Result<[String; 2]> {
-    let job = &ready.job;
-    files::write_bytes(Path::new(&job.config), ready.config.as_bytes())?;
-    if let (Some(text), false) = (&ready.ids, args.dry_run) {
-        let ids = id_file(out);
-        if !ready.submitted_before && files::read_text_if_there(&ids)?.is_some_and(|there| there != *text) {
-            bail!(
-                "{} exists and is not of a submission; another engine may be using it: remove it, or choose another --out",
-                ids.display()
-            );
-        }
-        files::write_bytes(&ids, text.as_bytes())?;
-    }
-    let [array, gather] = ["array.sbatch", "gather.sbatch"].map(|name| out.join(SLURM_FOLDER).join(name));
-    files::write_bytes(&array, scripts::slurm_array(job).as_bytes())?;
-    files::write_bytes(&gather, scripts::slurm_gather(job).as_bytes())?;
-    Ok([script_path(&array)?, script_path(&gather)?])
-}
-
-/// What to add to the error when sbatch refuses a job.
-fn refused(submission: &Submission, out: &Path) -> String {
-    if submission.arrays.is_empty() {
-        return "no array is known to be submitted".to_owned();
-    }
-    let ids: Vec<String> = submission.arrays.iter().map(|array| array.job.to_string()).collect();
-    format!(
-        "only array {} was submitted; the same command later submits what is missing; when all is done, gather with: {}",
-        ids.join(", "),
-        merge_command(out)
-    )
-}
-
-/// Plan, shards and queue → what is to be submitted; `None` when there is nothing.
-fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Option<Submittable>> {
     let (mut experiment, out) = args.config.read(catalog)?;
     let out = PathBuf::from(script_path(&out)?);
     let before = Jobs::read(&out)?;
@@ -191,7 +96,7 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let mut list = None;
     if before.is_some() && id_file(&out).exists() {
         list = Some(IdFile::read(&id_file(&out))?);
-        list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards().len()));
+        list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards.len()));
     }
     let known = part::scan(&out, |_| true)?;
     experiment.paper_costs = costs_of(&out, &known.records, catalog);
@@ -199,23 +104,22 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let plan = complete_plan(args, &experiment, catalog, data)?;
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
     let existing = Existing::of(known, &plan);
-    let estimator = existing.estimator(&plan);
-    let seconds = |run: &RunSpec| estimator.seconds(run, plan.description(run));
-    let split = match &list {
-        Some(_) => None,
-        None => Some(shard::split(&plan, shard_count(args, before.as_ref())?, |run| !existing.has(run), seconds)),
-    };
-    let lists: Vec<Vec<String>> = match &split {
-        Some(split) => split.shards.iter().map(|shard| shard.runs.clone()).collect(),
-        None => list.iter().flat_map(|list| list.shards().to_vec()).collect(),
+    let seconds = |run: &RunSpec| existing.estimator.seconds(run);
+    // The text of a new id file, where the plan is split again.
+    let (lists, new_ids): (Vec<Vec<String>>, Option<String>) = if let Some(list) = list {
+        (list.shards, None)
+    } else {
+        let split = shard::split(&plan, shard_count(args, before.as_ref())?, |run| !existing.has(run), seconds);
+        let text = split.lines();
+        (split.shards.into_iter().map(|shard| shard.runs).collect(), Some(text))
     };
 
-    let mut job = engines::job(&args.engine, &experiment, &args.config.select, &out, data, lists.len())?;
+    let mut job = args.engine.job(&experiment, &args.config.select, &out, data, lists.len())?;
     job.config = script_path(&out.join(SLURM_FOLDER).join("config.toml"))?;
     job.more = args.more.iter().map(|word| script_word(word, "the option")).collect::<Result<_, _>>()?;
     let tasks = queue(args, before.as_ref(), &out)?;
     let live: BTreeSet<u64> = tasks.iter().filter(|task| task.phase != Phase::Ended).map(|task| task.job).collect();
-    if let (true, Some(job)) = (split.is_some(), live.first()) {
+    if let (Some(_), Some(job)) = (&new_ids, live.first()) {
         bail!(
             "job {job} of an earlier submission with other shards is still in the queue; wait for it, or end it with: scancel {job}"
         );
@@ -229,7 +133,7 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
         ids: id_file(&out).to_string_lossy().into_owned(),
         shards: lists.len(),
         seconds: lists.iter().map(|ids| of(ids).into_iter().map(seconds).sum()).collect(),
-        submissions: before.filter(|_| split.is_none()).unwrap_or_default().submissions,
+        submissions: before.filter(|_| new_ids.is_none()).unwrap_or_default().submissions,
     };
     let found = FoundRuns { done: existing.done.keys().cloned().collect(), ..FoundRuns::default() };
     let shards = status::shards(&lists, &found, &jobs, Some(&tasks), |_, _| None, 0);
@@ -237,28 +141,109 @@ fn prepare(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let in_queue = |shard: &&ShardStatus| matches!(shard.state, ShardState::Running | ShardState::Pending);
     let queued = shards.iter().filter(in_queue).count();
     if due.is_empty() {
-        return nothing_to_submit(&out, queued).map(|()| None);
+        return nothing_to_submit(&out, queued);
     }
-    let left: Vec<Vec<f64>> = due
-        .iter()
-        .map(|shard| of(&lists[shard - 1]).into_iter().filter(|run| !existing.has(run)).map(seconds).collect())
-        .collect();
+    let left_of =
+        |shard: &usize| of(&lists[shard - 1]).into_iter().filter(|run| !existing.has(run)).map(seconds).collect();
+    let left: Vec<Vec<f64>> = due.iter().map(left_of).collect();
     job.longest_s = left.iter().flatten().copied().fold(0.0, f64::max);
-    let arrays = slurm::array_calls(&due, max_array_size(args)?)?;
+    let arrays = slurm::arrays(&due, max_array_size(args)?)?;
     let workers = if job.isolated { 1 } else { job.jobs.unwrap_or(1) };
     let cost = SubmissionCost {
         runs: plan.runs.len(),
         done: existing.done.len(),
-        due_runs: left.iter().map(Vec::len).sum(),
-        seconds: left.iter().map(|seconds| seconds.iter().sum()).collect(),
+        left,
         queued,
         arrays: arrays.len(),
         workers,
         memory: plan_memory(&plan, workers),
         timed: !experiment.clock.repeatable(),
     };
-    let ids = split.map(|split| split.lines());
-    Ok(Some(Submittable { job, jobs, cost, arrays, before: live, config: experiment.text, ids, submitted_before }))
+    let new_ids = new_ids.filter(|_| !args.dry_run);
+    let scripts = write_files(&job, &experiment.text, new_ids.as_deref(), submitted_before)?;
+    print(&cost.text(&job))?;
+    print(&format!("scripts   {}\n          {}\n", scripts[0], scripts[1]))?;
+    cost.warnings(&job).iter().for_each(|line| note(line));
+    if args.dry_run {
+        return print("nothing was submitted (--dry-run)\n");
+    }
+    send(&job, jobs, &scripts, &arrays, live)
+}
+
+/// Writes config, id file and scripts; the paths of the scripts of the array and of the job that gathers.
+fn write_files(
+    job: &ClusterJob,
+    config: &str,
+    new_ids: Option<&str>,
+    submitted_before: bool,
+) -> anyhow::Result<[String; 2]> {
+    files::write_bytes(Path::new(&job.config), config.as_bytes())?;
+    if let Some(text) = new_ids {
+        let ids = id_file(Path::new(&job.out));
+        if !submitted_before && files::read_text_if_there(&ids)?.is_some_and(|there| there != text) {
+            bail!(
+                "{} exists and is not of a submission; another engine may be using it: remove it, or choose another --out",
+                ids.display()
+            );
+        }
+        files::write_bytes(&ids, text.as_bytes())?;
+    }
+    let write = |name: &str, template: &str| -> anyhow::Result<String> {
+        let path = Path::new(&job.out).join(SLURM_FOLDER).join(name);
+        files::write_bytes(&path, job.script(template).as_bytes())?;
+        Ok(script_path(&path)?)
+    };
+    Ok([write("array.sbatch", scripts::SLURM_ARRAY)?, write("gather.sbatch", scripts::SLURM_GATHER)?])
+}
+
+/// Submits the arrays, and the job that gathers after these and after those of `live`, which are still in the queue.
+fn send(
+    job: &ClusterJob,
+    mut jobs: Jobs,
+    [array, gather]: &[String; 2],
+    arrays: &[(usize, Vec<usize>)],
+    live: BTreeSet<u64>,
+) -> anyhow::Result<()> {
+    let out = Path::new(&job.out);
+    let mut after: Vec<String> = live.iter().map(u64::to_string).collect();
+    let mut last: Option<u64> = None;
+    jobs.submissions.push(Submission { unix_s: host::unix_time(), ..Submission::default() });
+    let at = jobs.submissions.len() - 1;
+    for (offset, indices) in arrays {
+        let (list, most) = (ranges(indices), job.at_once.map_or(String::new(), |count| format!("%{count}")));
+        let (array_option, offset_word) = (format!("--array={list}{most}"), offset.to_string());
+        // %P holds within one array: the next one waits, so that no more run at once.
+        let wait = last.filter(|_| job.at_once.is_some()).map(|last| format!("--dependency=afterany:{last}"));
+        let words: Vec<&str> =
+            [array_option.as_str()].into_iter().chain(wait.as_deref()).chain([array.as_str(), &offset_word]).collect();
+        let id = slurm::submit(&words).with_context(|| refused(&jobs.submissions[at], out))?;
+        last = Some(id);
+        after.push(id.to_string());
+        jobs.submissions[at].arrays.push(Submitted { job: id, offset: *offset, indices: list });
+        // After each call: what is in the queue must never be forgotten.
+        jobs.write(out)?;
+        print(&format!("submitted array {id}: {} tasks\n", indices.len()))?;
+    }
+    // afterany: however they end.
+    let dependency = format!("--dependency=afterany:{}", after.join(":"));
+    let id = slurm::submit(&[&dependency, gather]).with_context(|| refused(&jobs.submissions[at], out))?;
+    jobs.submissions[at].gather = Some(id);
+    jobs.write(out)?;
+    print(&format!("submitted job {id}: merge, figures, report\n"))?;
+    print(&format!("see       ssvm-bench slurm status {}\n", quoted(&job.out)))
+}
+
+/// What to add to the error when sbatch refuses a job.
+fn refused(submission: &Submission, out: &Path) -> String {
+    if submission.arrays.is_empty() {
+        return "no array is known to be submitted".to_owned();
+    }
+    let ids: Vec<String> = submission.arrays.iter().map(|array| array.job.to_string()).collect();
+    format!(
+        "only array {} was submitted; the same command later submits what is missing; when all is done, gather with: {}",
+        ids.join(", "),
+        merge_command(out)
+    )
 }
 
 /// The plan with every oracle cost. A dry run prepares nothing.
@@ -285,28 +270,29 @@ fn shard_count(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize
 
 /// The tasks of earlier submissions in the queue. Without an answer nothing is submitted: it may be in the queue already.
 fn queue(args: &SubmitArgs, before: Option<&Jobs>, out: &Path) -> anyhow::Result<Vec<QueueTask>> {
-    match before.map(slurm::queue) {
-        None => Ok(Vec::new()),
-        Some(Err(error)) if args.dry_run => {
-            note(&format!("note: {error}; earlier submissions are not looked for in the queue"));
-            Ok(Vec::new())
-        }
-        Some(answer) => answer.with_context(|| {
-            format!(
-                "cannot tell which shards are still in the queue; when none is, delete {} and give --shards",
-                Jobs::path(out).display()
-            )
-        }),
-    }
+    let Some(jobs) = before else { return Ok(Vec::new()) };
+    let answer =
+        unless_dry(args, slurm::queue(jobs), Vec::new(), "earlier submissions are not looked for in the queue");
+    answer.with_context(|| {
+        let file = Jobs::path(out);
+        let file = file.display();
+        format!("cannot tell which shards are still in the queue; when none is, delete {file} and give --shards")
+    })
 }
 
-fn max_array_size(args: &SubmitArgs) -> anyhow::Result<usize> {
-    match slurm::max_array_size() {
+fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {
+    let otherwise = format!("MaxArraySize is taken to be {DEFAULT_ARRAY_SIZE}");
+    unless_dry(args, slurm::max_array_size(), DEFAULT_ARRAY_SIZE, &otherwise)
+}
+
+/// What the cluster answers; a dry run does without, and says so.
+fn unless_dry<T>(args: &SubmitArgs, answer: Result<T, Error>, default: T, otherwise: &str) -> Result<T, Error> {
+    match answer {
         Err(error) if args.dry_run => {
-            note(&format!("note: {error}; MaxArraySize is taken to be {DEFAULT_ARRAY_SIZE}"));
-            Ok(DEFAULT_ARRAY_SIZE)
+            note(&format!("note: {error}; {otherwise}"));
+            Ok(default)
         }
-        answer => Ok(answer?),
+        answer => answer,
     }
 }
 
@@ -335,7 +321,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
     let queue =
         slurm::queue(&jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
-    let shards = status::shards(list.shards(), &found, &jobs, queue.as_deref(), log, host::unix_time());
+    let shards = status::shards(&list.shards, &found, &jobs, queue.as_deref(), log, host::unix_time());
     if args.format == Format::Json {
         let whole = serde_json::json!({"name": jobs.name, "queue": queue.is_some(), "shards": shards});
         print(&format!("{whole}\n"))?;

@@ -8,11 +8,10 @@ use ssvm::drive::AnyProblem;
 use ssvm::problem::Paper;
 use ssvm::solver::SolverInfo;
 
-/// The tables of a program.
 pub trait Catalog: Sync {
-    /// Solvers, in the order of tables and legends.
+    /// In the order of tables and legends.
     fn solvers(&self) -> &[SolverInfo];
-    /// Data sets, in the order of tables and figures.
+    /// In the order of tables and figures.
     fn datasets(&self) -> &[DatasetInfo];
     /// What is known of a data set without loading it. Fails when the request is wrong or files are missing.
     fn describe(&self, request: &Request<'_>) -> Result<Described>;
@@ -25,20 +24,15 @@ pub trait Catalog: Sync {
     fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>>;
 }
 
-/// The name before any colon.
-fn head(dataset: &str) -> &str {
-    dataset.split_once(':').map_or(dataset, |(head, _)| head)
-}
-
 impl dyn Catalog + '_ {
-    /// The row of a solver; `None` for one that this program does not have (results of another program).
+    /// `None` for a solver that this program does not have (results of another program).
     pub fn solver(&self, name: &str) -> Option<&SolverInfo> {
         self.solvers().iter().find(|info| info.name == name)
     }
 
     /// The row of a data set by its name with or without argument.
     pub fn dataset(&self, name: &str) -> Option<&DatasetInfo> {
-        self.datasets().iter().find(|info| info.name == head(name))
+        self.datasets().get(self.dataset_rank(name))
     }
 
     /// Place of a solver in tables and legends; unknown ones come last.
@@ -48,7 +42,8 @@ impl dyn Catalog + '_ {
 
     /// Place of a data set in tables and figures; unknown ones come last.
     pub fn dataset_rank(&self, name: &str) -> usize {
-        self.datasets().iter().position(|info| info.name == head(name)).unwrap_or(usize::MAX)
+        let head = name.split(':').next();
+        self.datasets().iter().position(|info| Some(info.name) == head).unwrap_or(usize::MAX)
     }
 
     /// The data set of the paper that this one is or stands for.

@@ -29,20 +29,16 @@ pub const BUILTIN: [(&str, &str); 8] = [
 
 /// The name that stands for every solver of the table that no other entry names.
 const ALL: &str = "*";
-
 /// The word for the oracle cost of the paper.
 const PAPER: &str = "paper";
-
 /// Most repeats: the runs of a plan are held in memory.
 const MOST_REPEATS: u64 = 10_000;
-
 /// Most workers, and most threads of each.
 const MOST_THREADS: u64 = 1024;
 
 /// A checked config: data sets × solvers × repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
-    /// Its name.
     pub name: String,
     /// The file it came from, for messages.
     pub path: PathBuf,
@@ -50,11 +46,8 @@ pub struct Experiment {
     pub text: String,
     /// Base seed of the orders.
     pub seed: u64,
-    /// Repeats of every data set and solver.
     pub repeats: u64,
-    /// The clock.
     pub clock: ClockKind,
-    /// When to evaluate.
     pub evaluate: Cadence,
     /// Workers; as many as the cores have threads for when absent.
     pub jobs: Option<usize>,
@@ -66,9 +59,7 @@ pub struct Experiment {
     pub probes: u32,
     /// Gaps, falling, at which regression gates compare counters and times; no run depends on them.
     pub gap_targets: Vec<f64>,
-    /// Data sets, in file order.
     pub datasets: Vec<DatasetSpec>,
-    /// Solvers, in file order.
     pub solvers: Vec<SolverSpec>,
     /// Only cells that match one of these are run; all of them when there is none.
     pub only: Vec<CellPattern>,
@@ -86,23 +77,27 @@ pub enum CostSetting {
     Paper,
 }
 
-/// A data set with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatasetSpec {
-    /// Name as the data sets know it, such as `usps-synth:n=500`.
+    /// With its argument, such as `usps-synth:n=500`.
     pub name: String,
     /// The data set that takes its place where its files are not there.
     pub otherwise: Option<String>,
-    /// λ; 1/n when absent.
+    /// 1/n when absent.
     pub lambda: Option<f64>,
-    /// Weight of the pairwise term; the data set's own when absent.
+    /// The data set's own when absent.
     pub pairwise_weight: Option<f64>,
-    /// Oracle costs: every solver is run, or projected, at each.
+    /// Every solver is run, or projected, at each.
     pub oracle_costs: Vec<CostSetting>,
-    /// When its runs stop.
     pub budget: Budget,
     /// Line in the config, for messages.
     pub line: usize,
+}
+
+impl DatasetSpec {
+    pub fn wants_paper_cost(&self) -> bool {
+        self.oracle_costs.contains(&CostSetting::Paper)
+    }
 }
 
 impl Experiment {
@@ -127,24 +122,24 @@ impl Experiment {
     pub fn parse(path: &Path, text: &str, solvers: &[SolverInfo]) -> Result<Self> {
         let source = Source { path, text };
         let file = source.parse()?;
-        let clock: ClockKind = source.word(file.clock.as_ref())?.unwrap_or(ClockKind::WALL);
-        source.name(&file.name)?;
+        let clock: ClockKind = source.word(file.clock)?.unwrap_or(ClockKind::WALL);
+        source.check_name(&file.name)?;
         Ok(Self {
-            name: file.name.get_ref().clone(),
+            name: file.name.into_inner(),
             path: path.to_owned(),
             text: text.to_owned(),
             seed: file.seed.unwrap_or(0),
-            repeats: source.count(file.repeats.as_ref(), "repeats", MOST_REPEATS)?.unwrap_or(1),
+            repeats: source.count(file.repeats, "repeats", MOST_REPEATS)?.unwrap_or(1),
             clock,
-            evaluate: source.word(file.evaluate.as_ref())?.unwrap_or(Cadence::Log),
-            jobs: source.count(file.jobs.as_ref(), "jobs", MOST_THREADS)?.map(|count| count as usize),
-            threads: source.count(file.threads.as_ref(), "threads", MOST_THREADS)?.unwrap_or(1) as usize,
-            timeout: source.limit(file.timeout_s.as_ref(), "timeout_s")?,
+            evaluate: source.word(file.evaluate)?.unwrap_or(Cadence::Log),
+            jobs: source.count(file.jobs, "jobs", MOST_THREADS)?.map(|count| count as usize),
+            threads: source.count(file.threads, "threads", MOST_THREADS)?.unwrap_or(1) as usize,
+            timeout: source.time(file.timeout_s, "timeout_s")?.map(Duration::from_secs_f64),
             // A repeatable clock cannot be disturbed.
             probes: file.probes.unwrap_or(if clock.repeatable() { 0 } else { 3 }),
-            gap_targets: source.gap_targets(file.gap_targets.as_ref())?,
-            datasets: source.datasets(&file)?,
-            solvers: source.solvers(&file, solvers)?,
+            gap_targets: source.gap_targets(file.gap_targets)?,
+            datasets: source.datasets(file.dataset, file.oracle_cost.as_ref(), &file.budget)?,
+            solvers: source.solvers(&file.solver, solvers)?,
             only: Vec::new(),
             paper_costs: BTreeMap::new(),
         })
@@ -161,75 +156,72 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether a data set asks for the paper's oracle cost.
     pub fn wants_paper_cost(&self) -> bool {
-        self.datasets.iter().any(|set| set.oracle_costs.contains(&CostSetting::Paper))
+        self.datasets.iter().any(DatasetSpec::wants_paper_cost)
     }
 
-    /// Whether a data set and solver is to be run at some oracle cost.
-    pub fn wants(&self, dataset: &str, solver: &SolverSpec) -> bool {
-        self.only.is_empty() || self.only.iter().any(|pattern| pattern.matches(dataset, solver, None))
-    }
-
-    /// Whether a data set and solver is to be run at this oracle cost.
-    pub fn wants_at(&self, dataset: &str, solver: &SolverSpec, cost: OracleCost) -> bool {
-        self.only.is_empty() || self.only.iter().any(|pattern| pattern.matches(dataset, solver, Some(cost)))
+    /// Whether a data set and solver is to be run at this oracle cost, or at any.
+    pub fn wants(&self, dataset: &str, solver: &SolverSpec, cost: Option<OracleCost>) -> bool {
+        self.only.is_empty() || self.only.iter().any(|pattern| pattern.matches(dataset, solver, cost))
     }
 }
 
 impl Source<'_> {
-    /// An error when a name cannot be that of one folder in `results`.
-    fn name(&self, name: &Spanned<String>) -> Result<()> {
-        let text = name.get_ref();
-        if text.trim().is_empty() {
-            return Err(self.error(name, "the name is empty"));
-        }
-        let strange = |c: char| c.is_control() || c == '/' || c == '\\';
-        if text.chars().count() > 100 || text.starts_with('.') || text.contains(strange) {
-            let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ \
-                or a control character, no dot at the beginning";
-            return Err(self.error(name, message));
-        }
-        Ok(())
+    /// An error at a value, unless it is fine.
+    fn ensure<T>(&self, fine: bool, value: &Spanned<T>, message: impl ToString) -> Result<()> {
+        if fine { Ok(()) } else { Err(self.error(value, message)) }
     }
 
-    fn datasets(&self, file: &wire::File) -> Result<Vec<DatasetSpec>> {
-        if file.dataset.is_empty() {
+    /// An error when a name cannot be that of one folder in `results`.
+    fn check_name(&self, name: &Spanned<String>) -> Result<()> {
+        let text = name.get_ref();
+        self.ensure(!text.trim().is_empty(), name, "the name is empty")?;
+        let strange = |c: char| c.is_control() || c == '/' || c == '\\';
+        let fine = text.chars().count() <= 100 && !text.starts_with('.') && !text.contains(strange);
+        let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ or a \
+            control character, no dot at the beginning";
+        self.ensure(fine, name, message)
+    }
+
+    fn datasets(
+        &self,
+        entries: Vec<Spanned<wire::Dataset>>,
+        common_costs: Option<&Spanned<toml::Value>>,
+        common_budget: &wire::Budget,
+    ) -> Result<Vec<DatasetSpec>> {
+        if entries.is_empty() {
             return Err(Error::file(self.path, "no data set; add `[[dataset]]` with `name = \"usps-synth\"`"));
         }
         let mut datasets: Vec<DatasetSpec> = Vec::new();
         // Both names of an entry, and the line it is on.
-        let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
-        for entry in &file.dataset {
-            let entry = entry.get_ref();
+        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+        for entry in entries.into_iter().map(Spanned::into_inner) {
             let line = self.line(entry.name.span().start);
-            let otherwise = entry.otherwise.as_ref().map(Spanned::get_ref);
-            for name in [Some(entry.name.get_ref()), otherwise].into_iter().flatten() {
-                if let Some(other) = taken.get(name.as_str()).filter(|other| **other != line) {
+            for name in std::iter::once(&entry.name).chain(&entry.otherwise).map(Spanned::get_ref) {
+                if let Some(other) = taken.insert(name.clone(), line).filter(|other| *other != line) {
                     let message = format!(
                         "data set '{name}' is already on line {other}; results are distinguished by name: use two configs"
                     );
                     return Err(self.error(&entry.name, message));
                 }
-                taken.insert(name, line);
             }
-            let weight = entry.pairwise_weight.as_ref();
+            let costs = entry.oracle_cost.as_ref().or(common_costs);
+            let not_negative = |weight| weight >= 0.0;
             datasets.push(DatasetSpec {
-                otherwise: otherwise.cloned(),
-                name: entry.name.get_ref().clone(),
-                lambda: self.positive(entry.lambda.as_ref(), "lambda")?,
-                pairwise_weight: self.real(weight, "pairwise_weight", "not negative", |weight| weight >= 0.0)?,
-                oracle_costs: self.oracle_costs(entry.oracle_cost.as_ref().or(file.oracle_cost.as_ref()))?,
-                budget: self.budget(file.budget.as_ref(), entry.budget.as_ref(), line)?,
+                name: entry.name.into_inner(),
+                otherwise: entry.otherwise.map(Spanned::into_inner),
+                lambda: self.positive(entry.lambda, "lambda")?,
+                pairwise_weight: self.real(entry.pairwise_weight, "pairwise_weight", "not negative", not_negative)?,
+                oracle_costs: costs.map_or(Ok(vec![CostSetting::Factor(OracleCost::ONE)]), |c| self.oracle_costs(c))?,
+                budget: self.budget(common_budget.clone(), entry.budget.unwrap_or_default(), line)?,
                 line,
             });
         }
         Ok(datasets)
     }
 
-    /// One oracle cost or a list of them; 1 when there is none.
-    fn oracle_costs(&self, given: Option<&Spanned<toml::Value>>) -> Result<Vec<CostSetting>> {
-        let Some(given) = given else { return Ok(vec![CostSetting::Factor(OracleCost::ONE)]) };
+    /// One oracle cost or a list of them.
+    fn oracle_costs(&self, given: &Spanned<toml::Value>) -> Result<Vec<CostSetting>> {
         let list = match given.get_ref() {
             toml::Value::Array(list) => list.as_slice(),
             one => std::slice::from_ref(one),
@@ -247,42 +239,24 @@ impl Source<'_> {
                     return Err(self.error(given, message));
                 }
             };
-            if costs.contains(&cost) {
-                return Err(self.error(given, format!("oracle_cost has {text} twice")));
-            }
+            self.ensure(!costs.contains(&cost), given, format!("oracle_cost has {text} twice"))?;
             costs.push(cost);
         }
-        if costs.is_empty() {
-            return Err(self.error(given, "oracle_cost has no value; leave it out for the machine as it is"));
-        }
+        self.ensure(!costs.is_empty(), given, "oracle_cost has no value; leave it out for the machine as it is")?;
         Ok(costs)
     }
 
-    /// The data set's keys replace the common ones.
-    fn budget(
-        &self,
-        common: Option<&Spanned<wire::Budget>>,
-        own: Option<&Spanned<wire::Budget>>,
-        line: usize,
-    ) -> Result<Budget> {
-        let mut keys = common.map_or_else(wire::Budget::default, |budget| budget.get_ref().clone());
-        if let Some(own) = own.map(|budget| budget.get_ref().clone()) {
-            keys.iterations = own.iterations.or(keys.iterations);
-            keys.time_s = own.time_s.or(keys.time_s);
-            keys.oracle_calls = own.oracle_calls.or(keys.oracle_calls);
-            keys.gap = own.gap.or(keys.gap);
-            keys.until = own.until.or(keys.until);
-        }
-        let time = keys.time_s.as_ref();
+    /// The keys of a data set replace the common ones.
+    fn budget(&self, common: wire::Budget, own: wire::Budget, line: usize) -> Result<Budget> {
+        let until = own.until.or(common.until);
         let budget = Budget {
-            iterations: self.count(keys.iterations.as_ref(), "iterations", u64::MAX)?,
-            // As written: nanoseconds would be another number, and another identity.
-            time_s: self.limit(time, "time_s")?.and(time.map(|seconds| *seconds.get_ref())),
-            oracle_calls: self.count(keys.oracle_calls.as_ref(), "oracle_calls", u64::MAX)?,
-            gap: self.positive(keys.gap.as_ref(), "gap")?,
-            until: self.word(keys.until.as_ref())?.unwrap_or(Until::First),
+            iterations: self.count(own.iterations.or(common.iterations), "iterations", u64::MAX)?,
+            time_s: self.time(own.time_s.or(common.time_s), "time_s")?,
+            oracle_calls: self.count(own.oracle_calls.or(common.oracle_calls), "oracle_calls", u64::MAX)?,
+            gap: self.positive(own.gap.or(common.gap), "gap")?,
+            until: self.word(until.clone())?.unwrap_or(Until::First),
         };
-        if let Some(word) = keys.until.filter(|_| budget.lacks_one_of_both()) {
+        if let Some(word) = until.filter(|_| budget.lacks_one_of_both()) {
             return Err(self.error(&word, "until = \"all\" needs iterations and time_s: it ends when both are reached"));
         }
         if budget.iterations.is_none() && budget.time_s.is_none() && budget.oracle_calls.is_none() {
@@ -296,19 +270,19 @@ impl Source<'_> {
         Ok(budget)
     }
 
-    fn solvers(&self, file: &wire::File, known: &[SolverInfo]) -> Result<Vec<SolverSpec>> {
-        if file.solver.is_empty() {
+    fn solvers(&self, entries: &[Spanned<wire::Solver>], known: &[SolverInfo]) -> Result<Vec<SolverSpec>> {
+        if entries.is_empty() {
             return Err(Error::file(self.path, "no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
         }
         let name_of = |entry: &Spanned<wire::Solver>| -> Option<String> {
             Some(entry.get_ref().0.get("name")?.get_ref().as_str()?.to_owned())
         };
-        let named: Vec<String> = file.solver.iter().filter_map(name_of).collect();
-        if let Some(twice) = file.solver.iter().filter(|entry| name_of(entry).as_deref() == Some(ALL)).nth(1) {
+        let named: Vec<String> = entries.iter().filter_map(name_of).collect();
+        if let Some(twice) = entries.iter().filter(|entry| name_of(entry).as_deref() == Some(ALL)).nth(1) {
             return Err(self.error(twice, "'*' stands for all solvers already: once is enough"));
         }
         let mut solvers: Vec<SolverSpec> = Vec::new();
-        for entry in &file.solver {
+        for entry in entries {
             let wire::Solver(keys) = entry.get_ref();
             let Some(name) = keys.get("name") else {
                 return Err(self.error(entry, "the key `name` is missing"));
@@ -327,58 +301,60 @@ impl Source<'_> {
                 }
                 continue;
             }
-            let info = SolverInfo::find(known, word).map_err(|e| self.error(name, e.to_string()))?;
+            let info = SolverInfo::find(known, word).map_err(|e| self.error(name, e))?;
             let given: Vec<(&str, String)> =
                 params().map(|(key, value)| (key.as_str(), as_text(value.get_ref()))).collect();
             let spec = info
                 .spec(&given, known)
                 .map_err(|refusal| self.error(keys.get(&refusal.key).unwrap_or(name), refusal.message))?;
-            if solvers.contains(&spec) {
-                return Err(self.error(name, format!("solver '{word}' is listed twice with the same parameters")));
-            }
+            let twice = format!("solver '{word}' is listed twice with the same parameters");
+            self.ensure(!solvers.contains(&spec), name, twice)?;
             solvers.push(spec);
         }
         Ok(solvers)
     }
 
-    fn gap_targets(&self, targets: Option<&Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
+    fn gap_targets(&self, targets: Option<Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
         let Some(spanned) = targets else { return Ok(Vec::new()) };
         let list = spanned.get_ref();
-        if list.iter().any(|gap| !gap.is_finite() || *gap <= 0.0) || list.windows(2).any(|pair| pair[0] <= pair[1]) {
-            return Err(self.error(spanned, "gap_targets must be above 0 and falling, such as [0.1, 0.01]"));
-        }
-        Ok(list.clone())
+        let fine =
+            list.iter().all(|gap| gap.is_finite() && *gap > 0.0) && list.windows(2).all(|pair| pair[0] > pair[1]);
+        self.ensure(fine, &spanned, "gap_targets must be above 0 and falling, such as [0.1, 0.01]")?;
+        Ok(spanned.into_inner())
     }
 
     /// A word that a type of the library parses.
-    fn word<T: FromStr<Err = ssvm::Error>>(&self, value: Option<&Spanned<String>>) -> Result<Option<T>> {
-        let Some(word) = value else { return Ok(None) };
-        word.get_ref().parse().map(Some).map_err(|error: ssvm::Error| self.error(word, error.to_string()))
+    fn word<T: FromStr<Err = ssvm::Error>>(&self, value: Option<Spanned<String>>) -> Result<Option<T>> {
+        let parsed = value.map(|word| word.get_ref().parse().map_err(|e: ssvm::Error| self.error(&word, e)));
+        parsed.transpose()
     }
 
     /// A number from 1.
-    fn count(&self, value: Option<&Spanned<u64>>, key: &str, most: u64) -> Result<Option<u64>> {
+    fn count(&self, value: Option<Spanned<u64>>, key: &str, most: u64) -> Result<Option<u64>> {
         let Some(count) = value else { return Ok(None) };
         match *count.get_ref() {
-            0 => Err(self.error(count, format!("{key} must be at least 1"))),
-            large if large > most => Err(self.error(count, format!("{key} must be at most {most}"))),
+            0 => Err(self.error(&count, format!("{key} must be at least 1"))),
+            large if large > most => Err(self.error(&count, format!("{key} must be at most {most}"))),
             fine => Ok(Some(fine)),
         }
     }
 
-    /// A time limit in seconds.
-    fn limit(&self, value: Option<&Spanned<f64>>, key: &str) -> Result<Option<Duration>> {
-        let (Some(seconds), Some(given)) = (self.positive(value, key)?, value) else { return Ok(None) };
-        time_limit(seconds).map(Some).map_err(|error| self.error(given, format!("{key}: {error}")))
+    /// A time limit in seconds, as written: nanoseconds would be another number, and another identity.
+    fn time(&self, value: Option<Spanned<f64>>, key: &str) -> Result<Option<f64>> {
+        let checked = self.positive(value.clone(), key)?;
+        if let (Some(seconds), Some(given)) = (checked, &value) {
+            time_limit(seconds).map_err(|error| self.error(given, format!("{key}: {error}")))?;
+        }
+        Ok(checked)
     }
 
-    fn positive(&self, value: Option<&Spanned<f64>>, key: &str) -> Result<Option<f64>> {
+    fn positive(&self, value: Option<Spanned<f64>>, key: &str) -> Result<Option<f64>> {
         self.real(value, key, "above 0", |number| number > 0.0)
     }
 
     fn real(
         &self,
-        value: Option<&Spanned<f64>>,
+        value: Option<Spanned<f64>>,
         key: &str,
         range: &str,
         in_range: fn(f64) -> bool,
@@ -386,7 +362,7 @@ impl Source<'_> {
         let Some(given) = value else { return Ok(None) };
         match *given.get_ref() {
             number if number.is_finite() && in_range(number) => Ok(Some(number)),
-            number => Err(self.error(given, format!("{key} must be finite and {range}, not {number}"))),
+            number => Err(self.error(&given, format!("{key} must be finite and {range}, not {number}"))),
         }
     }
 }

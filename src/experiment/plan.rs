@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::dataset::{DataDir, Described, Description, Request};
 use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
+use crate::experiment::estimate::model;
 use crate::experiment::{CostSetting, DatasetSpec, Experiment};
 use crate::store::identity::{CODE_VERSION, Identity, order_seed};
 use crate::store::keys::ProblemKey;
@@ -19,26 +20,22 @@ use ssvm::settings::{Budget, RunSettings, SolverSpec};
 /// One run to be done.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
-    /// Identity of the run: [`Identity::run_id`].
+    /// [`Identity::run_id`].
     pub run_id: String,
-    /// Everything the result depends on.
     pub identity: Identity,
     /// Index of the data set in the plan.
     pub set: usize,
-    /// Repeat number from 0.
+    /// From 0.
     pub repeat: u64,
     /// The run whose times at this oracle cost follow from its own; `None` for one that must be made.
     pub projected_from: Option<String>,
-    /// Time of an iteration over that of its exact pass, roughly.
-    pub pass_factor: f64,
-    /// Planes kept per term, at most, roughly.
-    pub kept_planes: u64,
-    /// Whether its steps depend on the clock.
-    pub reads_clock: bool,
+    /// Wall seconds by the model, before anything was measured; 0 for one that follows from another.
+    pub model_s: f64,
+    /// Memory beside the data, roughly.
+    pub bytes: u64,
 }
 
 impl RunSpec {
-    /// The settings the executor gets.
     pub fn settings(&self) -> &RunSettings {
         &self.identity.settings
     }
@@ -56,7 +53,6 @@ pub struct PlannedSet {
     pub spec: DatasetSpec,
     /// The data set that the config prefers, and whose files are missing.
     pub instead_of: Option<String>,
-    /// What is known of it.
     pub description: Description,
     /// The paper's oracle cost, where the config asks for it and it is known.
     pub paper_cost: Option<OracleCost>,
@@ -66,7 +62,7 @@ pub struct PlannedSet {
 impl PlannedSet {
     /// Whether the config asks for the paper's oracle cost and it has not been solved yet.
     pub fn lacks_paper_cost(&self) -> bool {
-        self.paper_cost.is_none() && self.spec.oracle_costs.contains(&CostSetting::Paper)
+        self.paper_cost.is_none() && self.spec.wants_paper_cost()
     }
 
     /// The oracle costs that are known, each once.
@@ -86,11 +82,10 @@ impl PlannedSet {
 /// A data set whose runs are known only after some work: images must be prepared, or a program started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingSet {
-    /// Its name.
     pub dataset: String,
     /// What a run does first.
     pub work: String,
-    /// An estimate of its size, when there is one.
+    /// An estimate, when there is one.
     pub size: Option<Size>,
     /// Number of its runs.
     pub runs: u64,
@@ -99,7 +94,7 @@ pub struct PendingSet {
 /// Everything that would happen.
 #[derive(Clone, Default)]
 pub struct Plan {
-    /// Data sets, in the order of the config.
+    /// In the order of the config.
     pub sets: Vec<PlannedSet>,
     /// Data sets of an outline whose runs are not known yet.
     pub pending: Vec<PendingSet>,
@@ -133,14 +128,9 @@ impl Plan {
         if plan.sets.is_empty() && plan.pending.is_empty() {
             let cells: Vec<String> = experiment.only.iter().map(ToString::to_string).collect();
             let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
-            return Err(Error::file(
-                &experiment.path,
-                format!(
-                    "--only {} fits no DATASET/SOLVER of this config; its solvers are {}",
-                    cells.join(", "),
-                    known.join(", ")
-                ),
-            ));
+            let (cells, known) = (cells.join(", "), known.join(", "));
+            let message = format!("--only {cells} fits no DATASET/SOLVER of this config; its solvers are {known}");
+            return Err(Error::file(&experiment.path, message));
         }
         plan.list_runs(experiment, catalog)?;
         Ok(plan)
@@ -156,12 +146,11 @@ impl Plan {
         may_work: bool,
     ) -> Result<()> {
         let (spec, instead_of) = available(spec, catalog, data)?;
-        let solvers = experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver)).count();
+        let solvers = experiment.solvers.iter().filter(|solver| experiment.wants(&spec.name, solver, None)).count();
         if solvers == 0 {
             return Ok(());
         }
-        let asks = spec.oracle_costs.contains(&CostSetting::Paper);
-        if asks && catalog.paper(&spec.name).is_none() {
+        if spec.wants_paper_cost() && catalog.paper(&spec.name).is_none() {
             let message = format!("the paper has no oracle cost for {}: give oracle_cost as a number", spec.name);
             return Err(Error::invalid(message));
         }
@@ -177,8 +166,8 @@ impl Plan {
                 (opened.description, OnceLock::from(opened.problem))
             }
         };
-        let key = paper_cost_key(&spec.name, experiment.clock);
-        let paper_cost = experiment.paper_costs.get(&key).copied().filter(|_| asks);
+        let known = experiment.paper_costs.get(&paper_cost_key(&spec.name, experiment.clock));
+        let paper_cost = known.copied().filter(|_| spec.wants_paper_cost());
         self.sets.push(PlannedSet { spec, instead_of, description, paper_cost, problem });
         Ok(())
     }
@@ -217,7 +206,6 @@ impl Plan {
         Ok(set.problem.get_or_init(|| opened.problem).clone())
     }
 
-    /// What is known of the data set of a run.
     pub fn description(&self, run: &RunSpec) -> &Description {
         &self.sets[run.set].description
     }
@@ -234,26 +222,51 @@ impl Plan {
         self.runs.clear();
         self.undetermined.clear();
         for (at, set) in self.sets.iter().enumerate() {
+            let (name, costs) = (&set.spec.name, set.costs());
             let problem = problem_key(set);
-            let problem_version = catalog.problem_version(&set.spec.name)?;
-            for solver in experiment.solvers.iter().filter(|solver| experiment.wants(&set.spec.name, solver)) {
-                let template = Identity {
+            let problem_version = catalog.problem_version(name)?;
+            for solver in experiment.solvers.iter().filter(|solver| experiment.wants(name, solver, None)) {
+                let solver_version = catalog.solver_version(&solver.name)?;
+                let facts = SolverFacts::of(experiment, set, solver, catalog)?;
+                let identity = |repeat, oracle_cost| Identity {
                     problem: problem.clone(),
                     settings: RunSettings {
                         solver: solver.clone(),
-                        seed: 0,
+                        seed: order_seed(experiment.seed, repeat),
                         clock: experiment.clock,
-                        oracle_cost: OracleCost::ONE,
+                        oracle_cost,
                         budget: set.spec.budget.clone(),
                         evaluate: experiment.evaluate.clone(),
                     },
                     code_version: CODE_VERSION.to_owned(),
-                    solver_version: catalog.solver_version(&solver.name)?,
+                    solver_version: solver_version.clone(),
                     problem_version: problem_version.clone(),
                 };
-                let cell =
-                    Cell { experiment, set, at, template, facts: SolverFacts::of(experiment, set, solver, catalog)? };
-                cell.list(&mut self.runs, &mut self.undetermined);
+                // All repeats at one oracle cost; they follow from those at another, where it is given.
+                let repeats = |cost: OracleCost, from: Option<OracleCost>| {
+                    let run = |repeat| {
+                        let identity_at = identity(repeat, cost);
+                        let (model_s, bytes) = model(&identity_at.settings, &set.description, &facts);
+                        RunSpec {
+                            run_id: identity_at.run_id(),
+                            set: at,
+                            repeat,
+                            projected_from: from.map(|base| identity(repeat, base).run_id()),
+                            model_s: if from.is_some() { 0.0 } else { model_s },
+                            bytes,
+                            identity: identity_at,
+                        }
+                    };
+                    (0..experiment.repeats).map(run).collect::<Vec<_>>()
+                };
+                let wanted = |cost: &OracleCost| experiment.wants(name, solver, Some(*cost));
+                let base = projection_base(&costs, &set.spec.budget).filter(|_| !facts.reads_clock);
+                for cost in costs.iter().copied().filter(wanted) {
+                    self.runs.extend(repeats(cost, base.filter(|base| *base != cost && wanted(base))));
+                }
+                if set.lacks_paper_cost() {
+                    self.undetermined.extend(repeats(OracleCost::ONE, base));
+                }
             }
         }
         Ok(())
@@ -263,11 +276,14 @@ impl Plan {
 /// Most runs of a plan; all of them are held in memory.
 const MOST_RUNS: u64 = 500_000;
 
-/// What a run needs to know of its solver.
-struct SolverFacts {
-    pass_factor: f64,
-    kept_planes: u64,
-    reads_clock: bool,
+/// What estimates need to know of a solver.
+pub(super) struct SolverFacts {
+    /// Time of an iteration over that of its exact pass, roughly.
+    pub pass_factor: f64,
+    /// Planes kept per term, at most, roughly.
+    pub kept_planes: u64,
+    /// Whether its steps depend on the clock.
+    pub reads_clock: bool,
 }
 
 impl SolverFacts {
@@ -286,50 +302,6 @@ impl SolverFacts {
             kept_planes: info.planes.map_or(0, |planes| planes(&params)),
             reads_clock: (info.reads_clock)(&params),
         })
-    }
-}
-
-/// One data set and solver: its runs differ in oracle cost and repeat.
-struct Cell<'a> {
-    experiment: &'a Experiment,
-    set: &'a PlannedSet,
-    at: usize,
-    template: Identity,
-    facts: SolverFacts,
-}
-
-impl Cell<'_> {
-    fn list(&self, runs: &mut Vec<RunSpec>, undetermined: &mut Vec<RunSpec>) {
-        let Self { experiment, set, template, .. } = self;
-        let costs = set.costs();
-        let wanted = |cost: OracleCost| experiment.wants_at(&set.spec.name, &template.settings.solver, cost);
-        let base = projection_base(&costs, &set.spec.budget).filter(|_| !self.facts.reads_clock);
-        for cost in costs.into_iter().filter(|cost| wanted(*cost)) {
-            let from = base.filter(|base| *base != cost && wanted(*base));
-            for repeat in 0..experiment.repeats {
-                let projected_from = from.map(|base| self.identity(repeat, base).run_id());
-                runs.push(self.run(self.identity(repeat, cost), repeat, projected_from));
-            }
-        }
-        if set.lacks_paper_cost() {
-            for repeat in 0..experiment.repeats {
-                let projected_from = base.map(|base| self.identity(repeat, base).run_id());
-                undetermined.push(self.run(self.identity(repeat, OracleCost::ONE), repeat, projected_from));
-            }
-        }
-    }
-
-    fn identity(&self, repeat: u64, oracle_cost: OracleCost) -> Identity {
-        let mut identity = self.template.clone();
-        identity.settings.seed = order_seed(self.experiment.seed, repeat);
-        identity.settings.oracle_cost = oracle_cost;
-        identity
-    }
-
-    fn run(&self, identity: Identity, repeat: u64, projected_from: Option<String>) -> RunSpec {
-        let SolverFacts { pass_factor, kept_planes, reads_clock } = self.facts;
-        let run_id = identity.run_id();
-        RunSpec { run_id, identity, set: self.at, repeat, projected_from, pass_factor, kept_planes, reads_clock }
     }
 }
 

@@ -24,7 +24,8 @@ pub(super) struct File {
     pub timeout_s: Option<Spanned<f64>>,
     pub probes: Option<u32>,
     pub gap_targets: Option<Spanned<Vec<f64>>>,
-    pub budget: Option<Spanned<Budget>>,
+    #[serde(default)]
+    pub budget: Budget,
     #[serde(default)]
     pub dataset: Vec<Spanned<Dataset>>,
     #[serde(default)]
@@ -42,7 +43,6 @@ pub(super) struct Budget {
     pub until: Option<Spanned<String>>,
 }
 
-/// One `[[dataset]]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Dataset {
@@ -52,7 +52,7 @@ pub(super) struct Dataset {
     pub lambda: Option<Spanned<f64>>,
     pub pairwise_weight: Option<Spanned<f64>>,
     pub oracle_cost: Option<Spanned<toml::Value>>,
-    pub budget: Option<Spanned<Budget>>,
+    pub budget: Option<Budget>,
 }
 
 /// One `[[solver]]`: its name, and parameters that the solver's row knows.
@@ -73,11 +73,10 @@ impl Source<'_> {
     }
 
     /// An error at a value.
-    pub fn error<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> Error {
-        Error::line(self.path, self.line(value.span().start), message.into() as String)
+    pub fn error<T>(&self, value: &Spanned<T>, message: impl ToString) -> Error {
+        Error::line(self.path, self.line(value.span().start), message.to_string())
     }
 
-    /// The wire types.
     pub fn parse(&self) -> Result<File> {
         toml::from_str(self.text).map_err(|error| {
             let offset = error.span().map_or(0, |span| span.start);

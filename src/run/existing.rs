@@ -7,7 +7,6 @@ use crate::store::files;
 use crate::store::folder::{Contents, Damage, stem};
 use crate::store::{RunRecord, Status};
 
-/// What a result folder holds of a plan.
 #[derive(Debug, Default)]
 pub struct Existing {
     /// Runs of the plan that ended well, by identity.
@@ -20,18 +19,20 @@ pub struct Existing {
     pub stale: Vec<String>,
     /// Runs that are not in the plan.
     pub foreign: Vec<RunRecord>,
+    /// Knows how long the finished runs took.
+    pub estimator: Estimator,
 }
 
 impl Existing {
     /// Compares the contents of a folder with a plan.
     pub fn of(contents: Contents, plan: &Plan) -> Self {
-        let planned: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
+        let planned: BTreeMap<&str, &RunSpec> = plan.runs.iter().map(|run| (run.run_id.as_str(), run)).collect();
         let experiments: BTreeSet<String> = plan.runs.iter().map(|run| run.identity.experiment()).collect();
         let mut existing = Self { damaged: contents.damaged, ..Self::default() };
         let mut failed = BTreeSet::new();
         for record in contents.records {
             let run_id = record.run_id();
-            if planned.contains(run_id.as_str()) {
+            if planned.contains_key(run_id.as_str()) {
                 match record.status {
                     Status::Done(_) if timed_by_another_build(&record) => existing.stale.push(run_id),
                     Status::Done(_) => drop(existing.done.insert(run_id, record)),
@@ -45,10 +46,12 @@ impl Existing {
         }
         // Shards may hold a run twice, and one that failed on one node may have ended on another.
         existing.failed = failed.iter().filter(|id| !existing.done.contains_key(*id)).count() as u64;
+        for (id, done) in &existing.done {
+            existing.estimator.learn(planned[id.as_str()], done.measured.totals.total_s);
+        }
         existing
     }
 
-    /// Whether a run is done.
     pub fn has(&self, run: &RunSpec) -> bool {
         self.done.contains_key(&run.run_id)
     }
@@ -81,17 +84,6 @@ impl Existing {
             unread.push((run, message));
         }
         unread
-    }
-
-    /// An estimator that knows how long the finished runs took.
-    pub fn estimator(&self, plan: &Plan) -> Estimator {
-        let mut estimator = Estimator::default();
-        for run in &plan.runs {
-            if let Some(done) = self.done.get(&run.run_id) {
-                estimator.learn(run, plan.description(run), done.measured.totals.total_s);
-            }
-        }
-        estimator
     }
 }
 

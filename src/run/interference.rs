@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::worker::WorkerContext;
 use crate::experiment::RunSpec;
@@ -17,11 +18,10 @@ use ssvm::clock::ClockKind;
 use ssvm::drive::{Execution, Observer};
 use ssvm::settings::{Budget, Cadence};
 use ssvm::solver::Moment;
-use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
+use ssvm::stats::{FEWEST_PAIRS, Interval, bootstrap, median};
 
 /// A piece of work lasts about this long: repeated when the run is shorter, its first iterations when it is longer.
 const PIECE_S: f64 = 0.05;
-/// Ratios that are taken after a run.
 const ROUNDS: usize = 2;
 /// A run whose first evaluation comes later than this is not probed: the others would stand still for too long.
 const LONGEST_S: f64 = 5.0;
@@ -29,7 +29,6 @@ const LONGEST_S: f64 = 5.0;
 const MOST_REPETITIONS: f64 = 50.0;
 /// Inflation above this is worth a warning.
 pub const TOLERATED: f64 = 1.05;
-/// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
 /// Ratios by data set and solver.
@@ -55,10 +54,10 @@ impl Probing {
         let gate = &worker.batch.gate;
         let neighbours = worker.batch.jobs - 1;
         let cell = (record.dataset().to_owned(), record.settings().solver.to_string());
-        let enough = self.lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
+        let enough = self.ratios.lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
         let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough) else { return };
         // While another worker probes, its neighbours have to work.
-        let Ok(_turn) = self.one_at_a_time.try_lock() else { return };
+        let Some(_turn) = self.one_at_a_time.try_lock() else { return };
         if gate.running() != neighbours {
             return;
         }
@@ -74,24 +73,18 @@ impl Probing {
         };
         let ratios: Vec<f64> = (0..ROUNDS).map_while(|_| ratio(alone, company)).collect();
         if !ratios.is_empty() {
-            self.lock().entry(cell).or_default().extend(ratios);
+            self.ratios.lock().entry(cell).or_default().extend(ratios);
         }
     }
 
     /// One row per data set and solver that was probed.
     pub fn rows(&self, jobs: usize) -> Vec<Inflation> {
-        let mut rows = Vec::new();
-        for ((dataset, solver), ratios) in self.lock().clone() {
-            let Some(interval) = bootstrap(&ratios, CONFIDENCE, 1) else { continue };
-            let (ratio, low, high) = (interval.median, interval.low, interval.high);
+        let row = |((dataset, solver), ratios): ((String, String), Vec<f64>)| {
+            let Interval { median: ratio, low, high } = bootstrap(&ratios, CONFIDENCE, 1)?;
             let (jobs, probes) = (jobs as u64, ratios.len() as u64);
-            rows.push(Inflation { dataset, solver, jobs, ratio, low, high, probes, ratios });
-        }
-        rows
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Ratios> {
-        self.ratios.lock().unwrap_or_else(PoisonError::into_inner)
+            Some(Inflation { dataset, solver, jobs, ratio, low, high, probes, ratios })
+        };
+        self.ratios.lock().clone().into_iter().filter_map(row).collect()
     }
 }
 

@@ -9,20 +9,9 @@ use crate::dataset::memory::{FreeMemory, available_memory, resident_memory};
 use crate::text::bytes;
 
 /// Below this part of the reserve there is no time to wait for a run that was asked to end.
-const EXHAUSTED: f64 = 0.7;
+pub const EXHAUSTED: f64 = 0.7;
 /// A run with a smaller part of the reserve is not aborted: memory that others gave back is used again.
 const SMALL: u64 = 8;
-
-/// What is left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryLeft {
-    /// Enough.
-    Enough,
-    /// So little that a run should end.
-    Little,
-    /// So little that there is no time to wait for it.
-    Nothing,
-}
 
 /// Watches the memory of the process and which runs may have taken it.
 #[derive(Debug)]
@@ -48,19 +37,16 @@ impl MemoryWatch {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Looks, when it is time, and notes what the running runs may have taken.
-    pub fn look(&mut self, running: &[usize]) -> MemoryLeft {
+    /// Looks, when it is time, and notes what the running runs may have taken: free memory over what must stay free. Below 1
+    /// a run should end, below [`EXHAUSTED`] there is no time to wait for it.
+    pub fn look(&mut self, running: &[usize]) -> f64 {
         if !self.pause().is_zero() {
-            return MemoryLeft::Enough;
+            return f64::INFINITY;
         }
         self.note(resident_memory(), running);
         let left = self.free.left();
         self.next = Instant::now() + FreeMemory::pause(left);
-        match left {
-            left if left < EXHAUSTED => MemoryLeft::Nothing,
-            left if left < 1.0 => MemoryLeft::Little,
-            _ => MemoryLeft::Enough,
-        }
+        left
     }
 
     fn note(&mut self, resident: u64, running: &[usize]) {

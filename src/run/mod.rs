@@ -19,3 +19,6 @@ pub mod progress;
 
 pub mod cluster;
 pub mod shard;
+
+mod error;
+pub use error::Error;

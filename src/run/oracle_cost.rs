@@ -54,7 +54,7 @@ fn solve(paper: Paper, problem: &dyn AnyProblem, clock: ClockKind) -> Result<Ora
             evaluate: Cadence::At(vec![ITERATIONS]),
         };
         let outcome = problem.run(&settings, &Execution::default(), &mut Quiet)?;
-        let last = outcome.points.last().ok_or_else(|| Error::invalid("no iteration of BCFW was evaluated"))?;
+        let last = outcome.points.last().ok_or(super::Error::NoIteration)?;
         let (time, oracle) = probe.project(last.time_s, last.oracle_time_s, OracleCost::ONE);
         shares.push(oracle / time);
     }

@@ -2,8 +2,9 @@
 //! others wait until it is released.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// Shared by the workers of a batch.
 #[derive(Debug, Default)]
@@ -32,69 +33,58 @@ pub struct Alone<'a>(&'a PauseGate);
 impl PauseGate {
     /// A run begins; waits while the gate is held.
     pub fn enter(&self) -> Inside<'_> {
-        self.wait(self.lock()).running += 1;
-        self.changed.notify_all();
+        self.go_on(self.state.lock());
         Inside(self)
     }
 
     /// Called by a run while its clock stands still; waits while the gate is held.
     pub fn pass(&self) {
         if self.held.load(Ordering::Relaxed) {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.running -= 1;
             self.changed.notify_all();
-            self.wait(state).running += 1;
-            self.changed.notify_all();
+            self.go_on(state);
         }
+    }
+
+    fn go_on(&self, mut state: MutexGuard<'_, GateState>) {
+        self.changed.wait_while(&mut state, |state| state.held);
+        state.running += 1;
+        self.changed.notify_all();
     }
 
     /// Workers inside a run now.
     pub fn running(&self) -> usize {
-        self.lock().running
+        self.state.lock().running
     }
 
     /// Waits until this number of workers is inside a run, no longer than `patience`; whether they are.
     pub fn await_running(&self, workers: usize, patience: Duration) -> bool {
-        let waited = self.changed.wait_timeout_while(self.lock(), patience, |state| state.running != workers);
-        waited.unwrap_or_else(PoisonError::into_inner).0.running == workers
+        let mut state = self.state.lock();
+        self.changed.wait_while_for(&mut state, |state| state.running != workers, patience);
+        state.running == workers
     }
 
     /// Waits until every run stands still, no longer than `patience`. Must not be called from inside a run.
     pub fn hold(&self, patience: Duration) -> Option<Alone<'_>> {
-        let mut state = self.lock();
+        let deadline = Instant::now() + patience;
+        let mut state = self.state.lock();
         if state.held {
             return None;
         }
         state.held = true;
         self.held.store(true, Ordering::Relaxed);
-        // From here on dropping it lets the others go.
-        let alone = Alone(self);
-        let began = Instant::now();
-        while state.running > 0 {
-            let Some(left) = patience.checked_sub(began.elapsed()) else {
-                // Letting the others go takes the lock again.
-                drop(state);
-                drop(alone);
-                return None;
-            };
-            (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
-        }
+        while state.running > 0 && !self.changed.wait_until(&mut state, deadline).timed_out() {}
+        let still = state.running == 0;
+        // Letting the others go, which dropping it does, takes the lock again.
         drop(state);
-        Some(alone)
-    }
-
-    fn wait<'a>(&self, state: MutexGuard<'a, GateState>) -> MutexGuard<'a, GateState> {
-        self.changed.wait_while(state, |state| state.held).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, GateState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Some(Alone(self)).filter(|_| still)
     }
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.0.lock().running -= 1;
+        self.0.state.lock().running -= 1;
         self.0.changed.notify_all();
     }
 }
@@ -102,7 +92,7 @@ impl Drop for Inside<'_> {
 impl Drop for Alone<'_> {
     fn drop(&mut self) {
         self.0.held.store(false, Ordering::Relaxed);
-        self.0.lock().held = false;
+        self.0.state.lock().held = false;
         self.0.changed.notify_all();
     }
 }
@@ -121,7 +111,7 @@ mod tests {
             let run = || {
                 let _inside = gate.enter();
                 while !end.load(Ordering::Relaxed) {
-                    *steps.lock().unwrap() += 1;
+                    *steps.lock() += 1;
                     gate.pass();
                 }
             };
@@ -129,13 +119,13 @@ mod tests {
             for _ in 0..50 {
                 let alone = gate.hold(LONG).expect("both runs come by");
                 assert_eq!(gate.running(), 0);
-                let before = *steps.lock().unwrap();
+                let before = *steps.lock();
                 std::thread::yield_now();
-                assert_eq!(*steps.lock().unwrap(), before, "a run went on");
+                assert_eq!(*steps.lock(), before, "a run went on");
                 assert!(gate.hold(LONG).is_none(), "one at a time");
                 drop(alone);
-                let seen = *steps.lock().unwrap();
-                while *steps.lock().unwrap() == seen {
+                let seen = *steps.lock();
+                while *steps.lock() == seen {
                     std::thread::yield_now();
                 }
             }

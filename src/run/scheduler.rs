@@ -7,30 +7,30 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{self, Receiver, Sender};
+use parking_lot::Mutex;
 
 use super::host;
 use super::interference::Probing;
-use super::memory::{MemoryLeft, MemoryWatch, memory_usage};
+use super::memory::{EXHAUSTED, MemoryWatch, memory_usage};
 use super::pause::PauseGate;
 use super::progress::{BatchStatus, Progress};
-use super::worker::{AbortReason, Runner, StopSignal, WorkerContext, WorkerSlot};
+use super::worker::{Abandoned, AbortReason, Runner, StopSignal, Worker, WorkerContext};
 use crate::error::{Error, Result};
 use crate::experiment::{Estimator, Plan, RunSpec};
-use crate::store::RunRecord;
 use crate::store::folder::{Folder, Store};
+use crate::store::{RunRecord, panics};
 use ssvm::clock::Helpers;
 use ssvm::settings::SolverSpec;
 
 /// Everything that the workers of a batch need.
 pub struct RunBatch {
-    /// The runs, in any order.
+    /// In any order.
     pub runs: Vec<RunSpec>,
     /// The plan that they are part of.
     pub plan: Arc<Plan>,
-    /// Executes one run.
     pub execute: Box<Runner>,
     /// Takes the records.
     pub store: Store,
@@ -54,19 +54,13 @@ pub struct RunBatch {
 
 /// Executes a batch and returns its records. Fails when a record cannot be written; all written ones are intact.
 pub fn run_batch(batch: RunBatch, estimator: &mut Estimator, progress: &mut Progress) -> Result<Vec<RunRecord>> {
-    let seconds = |run: &RunSpec| estimator.seconds(run, batch.plan.description(run));
-    let (queue, next) = channel::unbounded();
-    for index in order(&batch.runs, &batch.plan.runs, seconds) {
-        // Cannot fail: the receiver is alive.
-        let _ = queue.send(index);
-    }
-    drop(queue);
-    let (report, events) = channel::unbounded();
+    let queue = order(&batch.runs, &batch.plan.runs, |run| estimator.seconds(run));
+    let (report, events) = mpsc::channel();
     progress.begin(batch.runs.len());
     let mut scheduler = Scheduler {
         pending: vec![true; batch.runs.len()],
         batch: Arc::new(batch),
-        next,
+        queue: Arc::new(Mutex::new(queue.into_iter())),
         report,
         workers: Vec::new(),
         started: 0,
@@ -114,28 +108,20 @@ pub fn order(runs: &[RunSpec], planned: &[RunSpec], seconds: impl Fn(&RunSpec) -
     order
 }
 
+type Queue = Mutex<std::vec::IntoIter<usize>>;
+
 enum Event {
     Record(usize, Box<RunRecord>),
-    Fatal(Error),
     /// The worker of this number has ended.
-    Gone(usize),
-}
-
-/// A worker as the scheduler sees it.
-struct Worker {
-    number: usize,
-    slot: Arc<WorkerSlot>,
-    cores: Vec<usize>,
-    /// When its run was asked to end.
-    asked: Option<Instant>,
+    Gone(usize, Result<()>),
 }
 
 /// Until the last worker is gone: collects records, enforces timeouts, abandons what hangs, shows progress.
 struct Scheduler<'a> {
     batch: Arc<RunBatch>,
-    next: Receiver<usize>,
+    queue: Arc<Queue>,
     report: Sender<Event>,
-    workers: Vec<Worker>,
+    workers: Vec<Arc<Worker>>,
     /// Workers started so far.
     started: usize,
     memory: MemoryWatch,
@@ -163,16 +149,19 @@ impl Scheduler<'_> {
 
     /// Starts a worker on these cores, at this place of the list.
     fn start(&mut self, at: usize, cores: Vec<usize>) -> Result<()> {
-        let (number, slot) = (self.started, Arc::<WorkerSlot>::default());
-        let thread =
-            WorkerThread { number, batch: self.batch.clone(), next: self.next.clone(), report: self.report.clone() };
-        let (own_slot, own_cores) = (slot.clone(), cores.clone());
+        let number = self.started;
+        let worker = Arc::new(Worker::new(number, cores));
+        let (batch, queue, report, own) = (self.batch.clone(), self.queue.clone(), self.report.clone(), worker.clone());
+        let body = move || {
+            let died = |_| Err(super::Error::WorkerDied.into());
+            let ended = panics::catch(|| work(&batch, &own, &queue, &report)).unwrap_or_else(died);
+            // The scheduler does not listen to a worker that it has abandoned.
+            let _ = report.send(Event::Gone(number, ended));
+        };
         let builder = std::thread::Builder::new().name(format!("ssvm-worker-{number}"));
-        builder
-            .spawn(move || thread.work(&own_slot, own_cores))
-            .map_err(|error| Error::invalid(format!("cannot start worker {number}: {error}; use fewer --jobs")))?;
+        builder.spawn(body).map_err(|reason| super::Error::NoWorker { number, reason })?;
         self.started += 1;
-        self.workers.insert(at, Worker { number, slot, cores, asked: None });
+        self.workers.insert(at, worker);
         Ok(())
     }
 
@@ -183,8 +172,10 @@ impl Scheduler<'_> {
         while !self.workers.is_empty() {
             match events.recv_timeout(self.memory.pause()) {
                 Ok(Event::Record(index, record)) => self.finished(index, *record),
-                Ok(Event::Fatal(error)) => self.fail(error),
-                Ok(Event::Gone(number)) => self.workers.retain(|worker| worker.number != number),
+                Ok(Event::Gone(number, ended)) => {
+                    self.workers.retain(|worker| worker.number != number);
+                    ended.unwrap_or_else(|error| self.fail(error));
+                }
                 Err(_) => {}
             }
             if let Err(error) = self.spare_memory().and_then(|()| self.end_overdue()) {
@@ -198,9 +189,8 @@ impl Scheduler<'_> {
     }
 
     fn finished(&mut self, index: usize, record: RunRecord) {
-        let run = &self.batch.runs[index];
         self.pending[index] = false;
-        self.estimator.learn(run, self.batch.plan.description(run), record.measured.totals.total_s);
+        self.estimator.learn(&self.batch.runs[index], record.measured.totals.total_s);
         self.progress.finished(&record);
         self.records.push(record);
     }
@@ -215,73 +205,52 @@ impl Scheduler<'_> {
     /// goes, its record is written and the batch ends: the system would kill the process, and all runs in flight with it.
     fn spare_memory(&mut self) -> Result<()> {
         let mut running: Vec<(Instant, usize)> =
-            self.workers.iter().filter_map(|worker| worker.slot.run()).map(|(run, started)| (started, run)).collect();
+            self.workers.iter().filter_map(|worker| worker.run()).map(|(run, started)| (started, run)).collect();
         running.sort_unstable();
         let running: Vec<usize> = running.into_iter().map(|(_, run)| run).collect();
         let left = self.memory.look(&running);
-        let ending = self.workers.iter().position(|worker| worker.slot.is_out_of_memory());
-        match (left, ending) {
-            (MemoryLeft::Enough, _) | (MemoryLeft::Little, Some(_)) => {}
-            (MemoryLeft::Little | MemoryLeft::Nothing, None) => {
-                if let Some(run) = self.memory.suspect(&running) {
-                    for worker in &self.workers {
-                        worker.slot.abort(run, AbortReason::Memory(memory_usage()));
-                    }
-                }
+        if left >= 1.0 {
+            return Ok(());
+        }
+        let Some(worker) = self.workers.iter().find(|worker| worker.is_out_of_memory()).cloned() else {
+            if let Some(run) = self.memory.suspect(&running) {
+                self.workers.iter().for_each(|worker| worker.abort(run, AbortReason::Memory(memory_usage())));
             }
-            (MemoryLeft::Nothing, Some(at)) => {
-                let workers = std::mem::take(&mut self.workers);
-                if let Some((index, record)) = self.abandon(&workers[at])? {
-                    return Err(Error::invalid(format!(
-                        "{} {}; a call cannot be ended, so everything is: leave it out with --only",
-                        self.batch.runs[index].label(),
-                        record.status.reason()
-                    )));
-                }
-                // The run ended in the meantime.
-                self.workers = workers;
-            }
+            return Ok(());
+        };
+        // A run that ended in the meantime cannot be abandoned.
+        if left < EXHAUSTED
+            && let Some(abandoned) = worker.abandon()
+            && let Some((index, record)) = self.write_abandoned(&worker, abandoned)?
+        {
+            self.workers.clear();
+            let (run, reason) = (self.batch.runs[index].label(), record.status.reason());
+            return Err(super::Error::OutOfMemory { run, reason }.into());
         }
         Ok(())
     }
 
     /// Asks runs to end whose time is over, and replaces workers whose run does not end within the grace period.
     fn end_overdue(&mut self) -> Result<()> {
-        let (stopped, grace, mut hung) = (self.batch.stop.is_cancelled(), self.batch.grace, Vec::new());
-        for (at, worker) in self.workers.iter_mut().enumerate() {
-            if let (Some(timeout), Some((run, started))) = (self.batch.timeout, worker.slot.run())
-                && started.elapsed() > timeout
-            {
-                worker.slot.abort(run, AbortReason::Timeout);
-            }
-            if !stopped && !worker.slot.is_aborted() {
-                worker.asked = None;
-            } else if worker.asked.get_or_insert_with(Instant::now).elapsed() >= grace {
-                hung.push(at);
-            }
-        }
-        for at in hung.into_iter().rev() {
+        let (timeout, grace, cancelled) = (self.batch.timeout, self.batch.grace, self.batch.stop.is_cancelled());
+        for at in (0..self.workers.len()).rev() {
+            let Some(abandoned) = self.workers[at].end_overdue(timeout, cancelled, grace) else { continue };
             let worker = self.workers.remove(at);
-            if worker.slot.run().is_none() {
-                self.workers.insert(at, worker);
-                continue;
-            }
-            if let Some((index, record)) = self.abandon(&worker)? {
+            if let Some((index, record)) = self.write_abandoned(&worker, abandoned)? {
                 self.finished(index, record);
             }
-            if !stopped {
-                self.start(at, worker.cores)?;
+            if !cancelled {
+                self.start(at, worker.cores.clone())?;
             }
         }
         Ok(())
     }
 
-    /// Abandons the run of a worker and writes its record, unless it was cancelled.
-    fn abandon(&self, worker: &Worker) -> Result<Option<(usize, RunRecord)>> {
-        let Some((index, Some(status), after)) = worker.slot.abandon() else { return Ok(None) };
+    /// Writes the record of an abandoned run, unless it was cancelled.
+    fn write_abandoned(&self, worker: &Worker, abandoned: Abandoned) -> Result<Option<(usize, RunRecord)>> {
+        let (index, Some(status), after) = abandoned else { return Ok(None) };
         let (batch, core) = (&*self.batch, worker.cores.first().copied());
-        let context = WorkerContext { batch, slot: &worker.slot, core, helpers: None };
-        let record = context.abandoned(index, status, after);
+        let record = WorkerContext { batch, worker, core, helpers: None }.abandoned(index, status, after);
         batch.store.write(Folder::Runs, &record)?;
         Ok(Some((index, record)))
     }
@@ -289,9 +258,9 @@ impl Scheduler<'_> {
     fn status(&self) -> BatchStatus {
         let (mut all_s, mut left_s, mut longest_s) = (0.0, 0.0, 0.0_f64);
         let mut running = Vec::new();
-        let at_work: BTreeMap<usize, Instant> = self.workers.iter().filter_map(|worker| worker.slot.run()).collect();
+        let at_work: BTreeMap<usize, Instant> = self.workers.iter().filter_map(|worker| worker.run()).collect();
         for (index, run) in self.batch.runs.iter().enumerate().filter(|(index, _)| self.pending[*index]) {
-            let estimate = self.estimator.seconds(run, self.batch.plan.description(run));
+            let estimate = self.estimator.seconds(run);
             let mut rest = estimate;
             if let Some(started) = at_work.get(&index) {
                 running.push(run.label());
@@ -314,63 +283,29 @@ impl Scheduler<'_> {
     }
 }
 
-/// What the thread of a worker owns. Dropping it reports the end of the worker, however it came.
-struct WorkerThread {
-    number: usize,
-    batch: Arc<RunBatch>,
-    next: Receiver<usize>,
-    report: Sender<Event>,
-}
-
-impl WorkerThread {
-    fn work(self, slot: &Arc<WorkerSlot>, cores: Vec<usize>) {
-        let batch = &*self.batch;
-        let core = cores.first().copied().filter(|core| host::pin(*core));
-        let helpers = match helpers(batch.threads - 1, cores) {
-            Ok(helpers) => helpers,
-            Err(error) => return self.send(Event::Fatal(error)),
-        };
-        let worker = WorkerContext { batch, slot, core, helpers: helpers.as_ref() };
-        while !batch.stop.is_set()
-            && let Ok(index) = self.next.try_recv()
-        {
-            let Some(record) = worker.execute(index) else { return };
-            if let Err(error) = batch.store.write(Folder::Runs, &record) {
-                batch.stop.cancel();
-                return self.send(Event::Fatal(error));
-            }
-            if let Some(probing) = &batch.probing {
-                probing.after(worker, &batch.runs[index], &record);
-            }
-            self.send(Event::Record(index, Box::new(record)));
-        }
-    }
-
-    /// The scheduler does not listen to a worker that it has abandoned.
-    fn send(&self, event: Event) {
-        let _ = self.report.send(event);
-    }
-}
-
-impl Drop for WorkerThread {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.send(Event::Fatal(Error::invalid("a worker thread died outside a run; please report this")));
-        }
-        self.send(Event::Gone(self.number));
-    }
-}
-
-/// The helpers of a worker on these cores, the first of which is its own.
-fn helpers(count: usize, cores: Vec<usize>) -> Result<Option<Arc<Helpers>>> {
-    if count == 0 {
-        return Ok(None);
-    }
+/// The thread of a worker: executes runs until the queue is empty, or no further run is to start.
+fn work(batch: &RunBatch, worker: &Worker, queue: &Queue, report: &Sender<Event>) -> Result<()> {
+    let core = worker.cores.first().copied().filter(|core| host::pin(*core));
+    let cores = worker.cores.clone();
     // Threads inherit the core of the thread that makes them: each moves to its own.
     let pin = move |k: usize| {
         if let Some(core) = cores.get(k + 1) {
             host::pin(*core);
         }
     };
-    Ok(Some(Arc::new(Helpers::new(count, pin)?)))
+    let helpers = (batch.threads > 1).then(|| Helpers::new(batch.threads - 1, pin).map(Arc::new)).transpose()?;
+    let context = WorkerContext { batch, worker, core, helpers: helpers.as_ref() };
+    // A closure, so that the queue is not locked while the run is executed.
+    let next = || queue.lock().next();
+    while !batch.stop.is_set()
+        && let Some(index) = next()
+        && let Some(record) = context.execute(index)
+    {
+        batch.store.write(Folder::Runs, &record)?;
+        if let Some(probing) = &batch.probing {
+            probing.after(context, &batch.runs[index], &record);
+        }
+        let _ = report.send(Event::Record(index, Box::new(record)));
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! One call of `run`: a checked experiment and a folder in, every missing run executed and on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,9 @@ use super::worker::StopSignal;
 use super::{host, oracle_cost};
 use crate::dataset::DataDir;
 use crate::dataset::memory::available_memory;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{Estimator, Experiment, Plan, RunSpec, plan_memory};
+use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
 use crate::store::RunRecord;
 use crate::store::files::sha256_hex;
 use crate::store::folder::{Contents, Folder, Store, WriteLock, stem};
@@ -34,7 +34,6 @@ const GRACE: Duration = Duration::from_mins(1);
 pub struct Options {
     /// Result folder.
     pub out: PathBuf,
-    /// Where data sets are.
     pub data_dir: DataDir,
     /// Workers; the config's number, else as many as the cores have threads for.
     pub jobs: Option<usize>,
@@ -46,7 +45,6 @@ pub struct Options {
     pub prune: bool,
     /// Warn of runs that are not in the plan; not when the plan was narrowed on purpose.
     pub warn_of_others: bool,
-    /// How much to print.
     pub verbosity: Verbosity,
     /// The part of the plan that is run, into a folder of its own below `out`; the plan holds nothing else.
     pub part: Option<ShardRuns>,
@@ -60,9 +58,8 @@ type FailedRuns = Vec<(String, String)>;
 /// What a call of `run` did.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Report {
-    /// Result folder.
-    #[serde(serialize_with = "displayed")]
-    pub out: PathBuf,
+    /// Result folder, as it is shown: a path that is not UTF-8 must not make the report fail after all the work.
+    pub out: String,
     /// The folder of the shard; empty for a whole plan.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub shard: String,
@@ -80,39 +77,7 @@ pub struct Report {
     pub seconds: f64,
 }
 
-/// A path that is not UTF-8 must not make the report fail after all the work.
-fn displayed<S: serde::Serializer>(path: &Path, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_str(&path.display())
-}
-
 impl Report {
-    /// Of a session that has ended, with the records it made and the runs whose source has none.
-    fn of(
-        session: &Session,
-        plan: &Plan,
-        options: &Options,
-        todo: Todo,
-        (fresh, orphans): (&[RunRecord], FailedRuns),
-        began: Instant,
-    ) -> Self {
-        let (planned, already, finished) = (plan.runs.len() as u64, todo.already, session.finished);
-        let stopped = options.stop.is_set();
-        let failures = fresh.iter().filter(|record| !record.status.is_done());
-        let mut failed: FailedRuns = failures.map(|record| (record.label(), record.status.reason())).collect();
-        failed.extend(orphans.into_iter().filter(|_| !stopped));
-        failed.extend(todo.unread);
-        Self {
-            out: options.out.clone(),
-            shard: session.shard.clone(),
-            planned,
-            already,
-            finished,
-            interrupted: stopped && already + finished + (failed.len() as u64) < planned,
-            failed,
-            seconds: began.elapsed().as_secs_f64(),
-        }
-    }
-
     /// Whether every planned run is on disk and none failed.
     pub fn complete(&self) -> bool {
         !self.interrupted && self.failed.is_empty()
@@ -122,11 +87,8 @@ impl Report {
 /// What a call of `run` leaves in memory: its report, and everything that is now in the folder, so that it need not be
 /// read again.
 pub struct Finished {
-    /// What was done.
     pub report: Report,
-    /// Configs, sessions, host, interference.
     pub manifest: Manifest,
-    /// The runs in the folder and the files that could not be read.
     pub contents: Contents,
 }
 
@@ -158,29 +120,36 @@ pub fn run(
     let began = Instant::now();
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
-    let mut progress = Progress::new(options.verbosity);
-    let jobs = workers(experiment, options.jobs, options.isolated);
+    let progress = Progress::new(options.verbosity);
     let say = |line: &str| progress.say(Verbosity::Normal, line);
-    let plan = Arc::new(oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?);
+    let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?;
+    let jobs = workers(experiment, options.jobs, options.isolated);
+    let mut call = Call { experiment, plan: Arc::new(plan), options, jobs, progress };
 
-    let (store, _lock, mut existing) = open_folder(&plan, options, known, &progress)?;
-    warn(experiment, &plan, &existing, options, jobs, &progress);
-    let mut estimator = existing.estimator(&plan);
-    let todo = Todo::of(&plan, &mut existing, options.force);
-    let problems = load(experiment, &plan, catalog, options, &todo.runs, &progress)?;
-    progress.say(Verbosity::Normal, todo.text(experiment, &plan, &estimator, jobs));
+    let (store, _lock, mut existing) = call.open_folder(known)?;
+    call.warn(&existing);
+    if options.force {
+        existing.done.clear();
+    }
+    let todo = call.todo(&existing);
+    let problems = call.load(catalog, &todo.runs)?;
+    call.say_todo(&todo, &existing);
     let mut manifest = store.manifest()?;
-    let session = open_session(&mut manifest, experiment, &plan, options, &store);
+    let mut session = call.open_session(&mut manifest, &store);
+    manifest.sessions.push(session.clone());
     store.write_manifest(&manifest)?;
+    manifest.sessions.pop();
 
+    // Probes, where runs can disturb each other's times.
+    let disturbed = jobs > 1 && !experiment.clock.repeatable() && experiment.probes > 0;
     let earlier = if options.force { &[][..] } else { &manifest.interference };
-    let probing = probing(experiment, jobs, earlier);
+    let probing = disturbed.then(|| Arc::new(Probing::new(experiment.probes, jobs, earlier)));
     let batch = RunBatch {
-        runs: todo.runs.clone(),
-        plan: plan.clone(),
+        runs: todo.runs,
+        plan: call.plan.clone(),
         execute: Box::new(move |run, execution, observer| match &problems[run.set] {
             Some(problem) => Ok(problem.run(run.settings(), execution, observer)?),
-            None => Err(Error::invalid("the data set of this run was not loaded")),
+            None => Err(super::Error::NotLoaded.into()),
         }),
         store: store.clone(),
         jobs,
@@ -188,125 +157,40 @@ pub fn run(
         timeout: experiment.timeout,
         grace: GRACE,
         stop: options.stop.clone(),
-        shard: manifest.sessions[session].shard.clone(),
+        shard: session.shard.clone(),
         gate: Arc::default(),
         probing: probing.clone(),
     };
-    let mut fresh = run_batch(batch, &mut estimator, &mut progress)?;
-    say_notes(&fresh, &progress);
+    let mut fresh = run_batch(batch, &mut existing.estimator, &mut call.progress)?;
+    call.say_notes(&fresh);
     let orphans = project(&todo.projected, &store, &existing.done, &mut fresh)?;
-    close_session(&mut manifest.sessions[session], &fresh);
-    let report = Report::of(&manifest.sessions[session], &plan, options, todo, (&fresh, orphans), began);
 
-    let records: Vec<RunRecord> = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
-    if let Some(line) = instrument_cost(&records) {
-        progress.say(Verbosity::Normal, line);
-    }
-    if let Some(probing) = probing {
-        add_interference(&mut manifest, probing.rows(jobs), &records, &progress);
-    }
-    store.write_manifest(&manifest)?;
-    Ok(Finished { report, manifest, contents: Contents::new(records, existing.damaged) })
-}
-
-/// The folder that records go to, and what there is of the plan. A shard has a folder of its own, which needs no lock.
-fn open_folder(
-    plan: &Plan,
-    options: &Options,
-    known: Contents,
-    progress: &Progress,
-) -> Result<(Store, Option<WriteLock>, Existing)> {
-    let Some(part) = &options.part else {
-        let (store, lock) = Store::create(&options.out)?;
-        let mut existing = Existing::of(store.refresh(Folder::Runs, known)?, plan);
-        tidy(&store, plan, &mut existing, options, progress)?;
-        return Ok((store, Some(lock), existing));
+    let failures = fresh.iter().filter(|record| !record.status.is_done());
+    let mut failed: FailedRuns = failures.map(|record| (record.label(), record.status.reason())).collect();
+    session.ended_unix_s = Some(host::unix_time());
+    session.failed = failed.len() as u64;
+    session.finished = fresh.len() as u64 - session.failed;
+    session.peak_memory = host::peak_memory();
+    let stopped = options.stop.is_set();
+    failed.extend(orphans.into_iter().filter(|_| !stopped));
+    failed.extend(todo.unread);
+    let (planned, already, finished) = (call.plan.runs.len() as u64, todo.already, session.finished);
+    let report = Report {
+        out: options.out.display().to_string(),
+        shard: session.shard.clone(),
+        planned,
+        already,
+        finished,
+        interrupted: stopped && already + finished + (failed.len() as u64) < planned,
+        failed,
+        seconds: began.elapsed().as_secs_f64(),
     };
-    let host = &host::host().name;
-    let store = Store::create_private(part.folder(&options.out, host))?;
-    let mut existing = Existing::of(part::scan(&options.out, |id| part.ids.contains(id))?, plan);
-    // Files of other shards stay where they are; what cannot be read is made once more.
-    for damage in existing.damaged.drain(..) {
-        progress.say(Verbosity::Quiet, format!("warning: {} (redone now)", damage.error));
-    }
-    let again = existing.forget_split_blocks(plan, host);
-    if again > 0 {
-        let message = format!("{again} finished runs are made once more: the rest of their block is timed here");
-        progress.say(Verbosity::Normal, message);
-    }
-    Ok((store, None, existing))
-}
-
-/// Names damaged files, moves what is replaced to `stale/`, and warns of runs that are not in the plan.
-fn tidy(store: &Store, plan: &Plan, existing: &mut Existing, options: &Options, progress: &Progress) -> Result<()> {
-    for damage in &existing.damaged {
-        let id = stem(&damage.path);
-        let planned = plan.runs.iter().any(|run| run.run_id == id);
-        let fate = match (planned, damage.is_unread()) {
-            (false, _) => " (not in this plan)",
-            (true, true) if options.force => " (redone now)",
-            (true, true) => " (left where it is)",
-            (true, false) => {
-                store.set_aside(&id)?;
-                " (moved to stale/, redone now)"
-            }
-        };
-        progress.say(Verbosity::Quiet, format!("warning: {}{fate}", damage.error));
-    }
-    existing.damaged.retain(|damage| damage.path.exists() && !(options.force && damage.is_unread()));
-    for run_id in &existing.stale {
-        store.set_aside(run_id)?;
-    }
-    if !existing.stale.is_empty() {
-        let moved = existing.stale.len();
-        let message = format!("{moved} runs of older code, other data or another build were moved to stale/");
-        progress.say(Verbosity::Normal, message);
-    }
-    if options.prune {
-        existing.foreign.drain(..).try_for_each(|record| store.set_aside(&record.run_id()))?;
-    } else if !existing.foreign.is_empty() && options.warn_of_others {
-        let message = format!(
-            "warning: {} runs in {} belong to another config and will be in its figures; --prune moves them to stale/",
-            existing.foreign.len(),
-            store.dir().display()
-        );
-        progress.say(Verbosity::Normal, message);
-    }
-    Ok(())
-}
-
-/// Warns beforehand of what will limit the numbers.
-fn warn(
-    experiment: &Experiment,
-    plan: &Plan,
-    existing: &Existing,
-    options: &Options,
-    jobs: usize,
-    progress: &Progress,
-) {
-    let say = |text: &str| progress.say(Verbosity::Normal, text);
-    plan.replacements().iter().for_each(|line| say(line));
-    // A folder that cannot be listed is reported by the code that reads it.
-    let shards = if options.part.is_none() { part::not_merged(&options.out).unwrap_or(0) } else { 0 };
-    if shards > 0 {
-        let out = options.out.display();
-        say(&format!("warning: {shards} runs of shards are not merged yet: ssvm-bench merge {out} --out {out}"));
-    }
-    if let Some(warning) = memory_warning(plan_memory(plan, jobs)) {
-        say(&warning);
-    }
-    if experiment.clock.repeatable() {
-        return;
-    }
-    let (cores, threads) = (host::core_count(), experiment.threads);
-    if jobs * threads > cores {
-        let each = if threads > 1 { format!(" of {threads} threads") } else { String::new() };
-        say(&format!("warning: {jobs} workers{each} share {cores} cores: times will mean little"));
-    }
-    let parallel = existing.done.values().filter(|done| done.environment.jobs > 1).count();
-    if options.isolated && !options.force && parallel > 0 {
-        say(&format!("warning: {parallel} finished runs were not timed in isolation; --force redoes them"));
-    }
+    manifest.sessions.push(session);
+    let records = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
+    let contents = Contents::new(records, existing.damaged);
+    call.say_timing(&contents.records, probing.map(|probing| probing.rows(jobs)).unwrap_or_default(), &mut manifest);
+    store.write_manifest(&manifest)?;
+    Ok(Finished { report, manifest, contents })
 }
 
 /// What is left of a plan.
@@ -315,121 +199,206 @@ struct Todo {
     runs: Vec<RunSpec>,
     /// Runs that follow from others.
     projected: Vec<RunSpec>,
-    /// Runs that are done.
-    already: u64,
     /// Runs whose file cannot be read.
     unread: FailedRuns,
+    /// Number of runs that are done.
+    already: u64,
 }
 
-impl Todo {
-    fn of(plan: &Plan, existing: &mut Existing, force: bool) -> Self {
-        let mut unread = Vec::new();
-        if force {
-            existing.done.clear();
-        } else {
-            unread = existing.unread(plan);
-        }
-        let unread_ids: BTreeSet<&str> = unread.iter().map(|(run, _)| run.run_id.as_str()).collect();
-        let is_due = |run: &&RunSpec| !existing.has(run) && !unread_ids.contains(run.run_id.as_str());
-        let due = plan.runs.iter().filter(is_due).cloned();
-        let (projected, runs): (Vec<_>, Vec<_>) = due.partition(|run| run.projected_from.is_some());
-        let already = (plan.runs.len() - projected.len() - runs.len() - unread.len()) as u64;
-        let unread = unread.into_iter().map(|(run, why)| (run.label(), why)).collect();
-        Self { runs, projected, already, unread }
+/// One call of [`run`].
+struct Call<'a> {
+    experiment: &'a Experiment,
+    plan: Arc<Plan>,
+    options: &'a Options,
+    jobs: usize,
+    progress: Progress,
+}
+
+impl Call<'_> {
+    fn say(&self, text: impl AsRef<str>) {
+        self.progress.say(Verbosity::Normal, text);
     }
 
-    fn text(&self, experiment: &Experiment, plan: &Plan, estimator: &Estimator, jobs: usize) -> String {
-        let seconds: f64 = self.runs.iter().map(|run| estimator.seconds(run, plan.description(run))).sum();
-        let follow = match self.projected.len() {
+    /// The folder that records go to, and what there is of the plan. A shard has a folder of its own, which needs no lock.
+    fn open_folder(&self, known: Contents) -> Result<(Store, Option<WriteLock>, Existing)> {
+        let out = &self.options.out;
+        let Some(part) = &self.options.part else {
+            let (store, lock) = Store::create(out)?;
+            let mut existing = Existing::of(store.refresh(Folder::Runs, known)?, &self.plan);
+            self.tidy(&store, &mut existing)?;
+            return Ok((store, Some(lock), existing));
+        };
+        let host = &host::host().name;
+        let store = Store::create_private(part.folder(out, host))?;
+        let mut existing = Existing::of(part::scan(out, |id| part.ids.contains(id))?, &self.plan);
+        // Files of other shards stay where they are; what cannot be read is made once more.
+        for damage in existing.damaged.drain(..) {
+            self.progress.say(Verbosity::Quiet, format!("warning: {} (redone now)", damage.error));
+        }
+        let again = existing.forget_split_blocks(&self.plan, host);
+        if again > 0 {
+            self.say(format!("{again} finished runs are made once more: the rest of their block is timed here"));
+        }
+        Ok((store, None, existing))
+    }
+
+    /// Names damaged files, moves what is replaced to `stale/`, and warns of runs that are not in the plan.
+    fn tidy(&self, store: &Store, existing: &mut Existing) -> Result<()> {
+        let Options { force, prune, warn_of_others, .. } = *self.options;
+        for damage in &existing.damaged {
+            let id = stem(&damage.path);
+            let planned = self.plan.runs.iter().any(|run| run.run_id == id);
+            let fate = match (planned, damage.is_unread()) {
+                (false, _) => " (not in this plan)",
+                (true, true) if force => " (redone now)",
+                (true, true) => " (left where it is)",
+                (true, false) => {
+                    store.set_aside(&id)?;
+                    " (moved to stale/, redone now)"
+                }
+            };
+            self.progress.say(Verbosity::Quiet, format!("warning: {}{fate}", damage.error));
+        }
+        existing.damaged.retain(|damage| damage.path.exists() && !(force && damage.is_unread()));
+        existing.stale.iter().try_for_each(|run_id| store.set_aside(run_id))?;
+        if !existing.stale.is_empty() {
+            let moved = existing.stale.len();
+            self.say(format!("{moved} runs of older code, other data or another build were moved to stale/"));
+        }
+        if prune {
+            existing.foreign.drain(..).try_for_each(|record| store.set_aside(&record.run_id()))?;
+        } else if !existing.foreign.is_empty() && warn_of_others {
+            let (others, dir) = (existing.foreign.len(), store.dir().display());
+            self.say(format!(
+                "warning: {others} runs in {dir} belong to another config and will be in its figures; --prune moves them to \
+                 stale/"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Warns beforehand of what will limit the numbers.
+    fn warn(&self, existing: &Existing) {
+        let Self { experiment, options, jobs, .. } = self;
+        self.plan.replacements().iter().for_each(|line| self.say(line));
+        // A folder that cannot be listed is reported by the code that reads it.
+        let shards = if options.part.is_none() { part::not_merged(&options.out).unwrap_or(0) } else { 0 };
+        if shards > 0 {
+            let out = options.out.display();
+            self.say(format!(
+                "warning: {shards} runs of shards are not merged yet: ssvm-bench merge {out} --out {out}"
+            ));
+        }
+        if let Some(line) = memory_warning(plan_memory(&self.plan, *jobs)) {
+            self.say(line);
+        }
+        if experiment.clock.repeatable() {
+            return;
+        }
+        let (cores, threads) = (host::core_count(), experiment.threads);
+        if jobs * threads > cores {
+            let each = if threads > 1 { format!(" of {threads} threads") } else { String::new() };
+            self.say(format!("warning: {jobs} workers{each} share {cores} cores: times will mean little"));
+        }
+        let parallel = existing.done.values().filter(|done| done.environment.jobs > 1).count();
+        if options.isolated && !options.force && parallel > 0 {
+            self.say(format!("warning: {parallel} finished runs were not timed in isolation; --force redoes them"));
+        }
+    }
+
+    fn todo(&self, existing: &Existing) -> Todo {
+        let planned = &self.plan.runs;
+        let unread = if self.options.force { Vec::new() } else { existing.unread(&self.plan) };
+        let is_due = |run: &&RunSpec| !existing.has(run) && !unread.iter().any(|(other, _)| other.run_id == run.run_id);
+        let due = planned.iter().filter(is_due).cloned();
+        let (projected, runs): (Vec<_>, Vec<_>) = due.partition(|run| run.projected_from.is_some());
+        let already = (planned.len() - projected.len() - runs.len() - unread.len()) as u64;
+        let unread = unread.into_iter().map(|(run, why)| (run.label(), why)).collect();
+        Todo { runs, projected, unread, already }
+    }
+
+    fn say_todo(&self, todo: &Todo, existing: &Existing) {
+        let seconds: f64 = todo.runs.iter().map(|run| existing.estimator.seconds(run)).sum();
+        let follow = match todo.projected.len() {
             0 => String::new(),
             count => format!(", {count} more follow from them"),
         };
-        format!(
-            "{}: {} runs, {} already done, {} to do with {jobs} workers{follow}, about {}",
-            experiment.name,
-            plan.runs.len(),
-            self.already,
-            self.runs.len(),
-            duration(seconds / jobs as f64)
-        )
+        let (name, planned, jobs) = (&self.experiment.name, self.plan.runs.len(), self.jobs);
+        let (already, due, about) = (todo.already, todo.runs.len(), duration(seconds / jobs as f64));
+        self.say(format!(
+            "{name}: {planned} runs, {already} already done, {due} to do with {jobs} workers{follow}, about {about}"
+        ));
     }
-}
 
-/// The problems of the data sets that the runs need, each loaded once, by the index of the data set.
-fn load(
-    experiment: &Experiment,
-    plan: &Plan,
-    catalog: &dyn Catalog,
-    options: &Options,
-    runs: &[RunSpec],
-    progress: &Progress,
-) -> Result<Vec<Option<Arc<dyn AnyProblem>>>> {
-    let mut problems = Vec::new();
-    for (set, planned) in plan.sets.iter().enumerate() {
-        let mut problem = None;
-        if runs.iter().any(|run| run.set == set) {
+    /// The problems of the data sets that the runs need, each loaded once, by the index of the data set.
+    fn load(&self, catalog: &dyn Catalog, runs: &[RunSpec]) -> Result<Vec<Option<Arc<dyn AnyProblem>>>> {
+        let mut problems = vec![None; self.plan.sets.len()];
+        for set in runs.iter().map(|run| run.set).collect::<BTreeSet<_>>() {
             let began = Instant::now();
-            problem = Some(plan.problem(set, experiment, catalog, &options.data_dir)?);
-            let message = format!("loaded {} in {:.1} s", planned.spec.name, began.elapsed().as_secs_f64());
-            progress.say(Verbosity::Verbose, message);
+            problems[set] = Some(self.plan.problem(set, self.experiment, catalog, &self.options.data_dir)?);
+            let (name, took) = (&self.plan.sets[set].spec.name, began.elapsed().as_secs_f64());
+            self.progress.say(Verbosity::Verbose, format!("loaded {name} in {took:.1} s"));
         }
-        problems.push(problem);
+        Ok(problems)
     }
-    Ok(problems)
-}
 
-/// Appends a session to the manifest and returns its index.
-fn open_session(
-    manifest: &mut Manifest,
-    experiment: &Experiment,
-    plan: &Plan,
-    options: &Options,
-    store: &Store,
-) -> usize {
-    let shard = options.part.as_ref().and_then(|_| store.dir().file_name()?.to_str()).unwrap_or_default();
-    let sha256 = sha256_hex(experiment.text.as_bytes());
-    manifest.configs.retain(|config| config.sha256 != sha256);
-    let (name, text) = (experiment.name.clone(), experiment.text.clone());
-    manifest.configs.push(ConfigText { name, sha256: sha256.clone(), text });
-    manifest.paper_costs.extend(plan.paper_costs.clone());
-    manifest.sessions.push(Session {
-        config: sha256,
-        started_unix_s: host::unix_time(),
-        ended_unix_s: None,
-        jobs: workers(experiment, options.jobs, options.isolated) as u64,
-        isolated: options.isolated,
-        code: host::code(),
-        host: host::host().clone(),
-        finished: 0,
-        failed: 0,
-        peak_memory: 0,
-        shard: shard.to_owned(),
-        plan: options.part.as_ref().map_or_else(|| digest(plan), |part| part.plan.clone()),
-    });
-    manifest.sessions.len() - 1
-}
-
-fn close_session(session: &mut Session, records: &[RunRecord]) {
-    session.ended_unix_s = Some(host::unix_time());
-    session.finished = records.iter().filter(|record| record.status.is_done()).count() as u64;
-    session.failed = records.len() as u64 - session.finished;
-    session.peak_memory = host::peak_memory();
-}
-
-/// The probes of a session; `None` where runs cannot disturb each other's times.
-fn probing(experiment: &Experiment, jobs: usize, earlier: &[Inflation]) -> Option<Arc<Probing>> {
-    let disturbed = jobs > 1 && !experiment.clock.repeatable() && experiment.probes > 0;
-    disturbed.then(|| Arc::new(Probing::new(experiment.probes, jobs, earlier)))
-}
-
-/// Prints what oracles noticed, each note once per data set.
-fn say_notes(records: &[RunRecord], progress: &Progress) {
-    let mut notes = BTreeSet::new();
-    for record in records {
-        notes.extend(record.measured.totals.notes.iter().map(|note| (record.dataset(), note)));
+    /// The session of this call; what it has in common with others goes into the manifest.
+    fn open_session(&self, manifest: &mut Manifest, store: &Store) -> Session {
+        let Self { experiment, options, .. } = self;
+        let shard = options.part.as_ref().and_then(|_| store.dir().file_name()?.to_str()).unwrap_or_default();
+        let (name, text) = (experiment.name.clone(), experiment.text.clone());
+        let sha256 = sha256_hex(text.as_bytes());
+        manifest.configs.retain(|config| config.sha256 != sha256);
+        manifest.configs.push(ConfigText { name, sha256: sha256.clone(), text });
+        manifest.paper_costs.extend(self.plan.paper_costs.clone());
+        Session {
+            config: sha256,
+            started_unix_s: host::unix_time(),
+            ended_unix_s: None,
+            jobs: self.jobs as u64,
+            isolated: options.isolated,
+            code: host::code(),
+            host: host::host().clone(),
+            finished: 0,
+            failed: 0,
+            peak_memory: 0,
+            shard: shard.to_owned(),
+            plan: options.part.as_ref().map_or_else(|| digest(&self.plan), |part| part.plan.clone()),
+        }
     }
-    for (dataset, note) in notes {
-        progress.say(Verbosity::Quiet, format!("warning: {dataset}: {note}"));
+
+    /// Prints what oracles noticed, each note once per data set.
+    fn say_notes(&self, records: &[RunRecord]) {
+        let mut notes = BTreeSet::new();
+        for record in records {
+            notes.extend(record.measured.totals.notes.iter().map(|note| (record.dataset(), note)));
+        }
+        for (dataset, note) in notes {
+            self.progress.say(Verbosity::Quiet, format!("warning: {dataset}: {note}"));
+        }
+    }
+
+    /// Prints what timing cost and how much concurrent runs disturbed each other; the new rows of that take the place of
+    /// older ones in the manifest.
+    fn say_timing(&self, records: &[RunRecord], rows: Vec<Inflation>, manifest: &mut Manifest) {
+        // The median over repeats, where it is largest.
+        let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+        for record in records.iter().filter(|record| record.measured.totals.wall_s > 0.0) {
+            let share = record.measured.totals.instrument_s / record.measured.totals.wall_s;
+            cells.entry((record.dataset(), record.settings().solver.to_string())).or_default().push(share);
+        }
+        let medians = cells.into_iter().map(|(cell, shares)| (100.0 * median(&shares), cell));
+        if let Some((share, (dataset, solver))) = medians.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            self.say(format!("timing the oracle took at most {share:.2} % of solver time ({dataset} {solver})"));
+        }
+        let load = records.iter().map(|record| record.environment.load).fold(0.0, f64::max);
+        for line in interference::summary(&rows, load) {
+            self.say(line);
+        }
+        let is_new =
+            |old: &Inflation| rows.iter().any(|row| (&row.dataset, &row.solver) == (&old.dataset, &old.solver));
+        manifest.interference.retain(|old| !is_new(old));
+        manifest.interference.extend(rows);
     }
 }
 
@@ -455,39 +424,4 @@ fn project(
         }
     }
     Ok(orphans)
-}
-
-/// What timing the oracle calls cost: the median over repeats, where it is largest.
-fn instrument_cost(records: &[RunRecord]) -> Option<String> {
-    let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
-    for record in records.iter().filter(|record| record.measured.totals.wall_s > 0.0) {
-        let share = record.measured.totals.instrument_s / record.measured.totals.wall_s;
-        cells.entry((record.dataset(), record.settings().solver.to_string())).or_default().push(share);
-    }
-    let medians = cells.into_iter().map(|(cell, shares)| (median(&shares), cell));
-    let (share, (dataset, solver)) = medians.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!("timing the oracle took at most {:.2} % of solver time ({dataset} {solver})", 100.0 * share))
-}
-
-/// Prints the measured inflation and puts it into the manifest in place of older rows.
-fn add_interference(manifest: &mut Manifest, rows: Vec<Inflation>, records: &[RunRecord], progress: &Progress) {
-    let load = records.iter().map(|record| record.environment.load).fold(0.0, f64::max);
-    for line in interference::summary(&rows, load) {
-        progress.say(Verbosity::Normal, line);
-    }
-    let is_new = |old: &Inflation| rows.iter().any(|row| (&row.dataset, &row.solver) == (&old.dataset, &old.solver));
-    manifest.interference.retain(|old| !is_new(old));
-    manifest.interference.extend(rows);
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn memory_is_compared_with_what_is_free() {
-        assert_eq!(super::memory_warning(0), None);
-        if crate::dataset::memory::available_memory().is_some() {
-            let warning = super::memory_warning(u64::MAX).unwrap();
-            assert!(warning.contains("fewer --jobs"), "{warning}");
-        }
-    }
 }

@@ -1,11 +1,13 @@
 //! One run on one worker thread: the index of a run in, its [`RunRecord`] out.
 //!
 //! Panics, timeouts and divergence become failed records; a run that timed out keeps what it measured. A run that was
-//! cancelled leaves no record, and one that never returns is abandoned by the scheduler.
+//! cancelled before its time was over leaves no record, and one that never returns is abandoned by the scheduler.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::host::{self, StealMeter};
 use super::scheduler::RunBatch;
@@ -30,12 +32,10 @@ pub struct StopSignal {
 }
 
 impl StopSignal {
-    /// Drops the runs in flight.
     pub fn cancel(&self) {
         self.cancel.store(true, Ordering::Relaxed);
     }
 
-    /// Whether runs in flight are dropped.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
@@ -55,9 +55,12 @@ pub enum AbortReason {
     Memory(String),
 }
 
-/// What one worker does, shared with the scheduler that watches it.
+/// A worker, shared by its thread and the scheduler that watches it.
 #[derive(Debug, Default)]
-pub struct WorkerSlot {
+pub struct Worker {
+    pub(super) number: usize,
+    /// Where its threads are pinned; empty where they are not.
+    pub(super) cores: Vec<usize>,
     /// Read on the clock, inside passes: one relaxed load.
     aborted: AtomicBool,
     current: Mutex<CurrentRun>,
@@ -68,76 +71,90 @@ struct CurrentRun {
     /// Index in the batch, and when the run started.
     run: Option<(usize, Instant)>,
     abort: Option<AbortReason>,
+    /// When the scheduler first saw that the run has to end.
+    asked: Option<Instant>,
     /// Whether the scheduler no longer waits for this worker.
     abandoned: bool,
 }
 
-impl WorkerSlot {
+/// A run that is no longer waited for: its index, the reason (none when it was cancelled) and how long it took.
+pub(super) type Abandoned = (usize, Option<Status>, Duration);
+
+impl Worker {
+    pub fn new(number: usize, cores: Vec<usize>) -> Self {
+        Self { number, cores, ..Self::default() }
+    }
+
     /// The run that the worker executes, by its index, and when it started.
-    pub fn run(&self) -> Option<(usize, Instant)> {
-        self.lock().run
+    pub(super) fn run(&self) -> Option<(usize, Instant)> {
+        self.current.lock().run
     }
 
     /// Asks the worker to end this run, unless it has another one by now. The first reason stays.
-    pub fn abort(&self, index: usize, reason: AbortReason) {
-        let mut current = self.lock();
+    pub(super) fn abort(&self, index: usize, reason: AbortReason) {
+        let mut current = self.current.lock();
         if current.run.is_some_and(|(run, _)| run == index) {
             current.abort.get_or_insert(reason);
             self.aborted.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether the current run was asked to end.
-    pub fn is_aborted(&self) -> bool {
-        self.aborted.load(Ordering::Relaxed)
-    }
-
     /// Whether the current run was asked to end because memory is nearly exhausted.
-    pub fn is_out_of_memory(&self) -> bool {
-        matches!(self.lock().abort, Some(AbortReason::Memory(_)))
+    pub(super) fn is_out_of_memory(&self) -> bool {
+        matches!(self.current.lock().abort, Some(AbortReason::Memory(_)))
     }
 
-    /// Stops waiting for a run that was asked to end and does not: its index, the reason (none when it was cancelled) and
-    /// how long it took. Whatever its thread still computes is discarded.
-    pub fn abandon(&self) -> Option<(usize, Option<Status>, Duration)> {
-        const INSIDE: &str = "it was still inside one call of the oracle or an evaluation";
-        let mut current = self.lock();
-        let (index, started) = current.run.take()?;
-        current.abandoned = true;
-        let status = current.abort.take().map(|reason| match reason {
-            AbortReason::Timeout => {
-                let after = seconds(started.elapsed().as_secs_f64());
-                Status::Failed(format!("hung: {after} after its start {INSIDE}, its time long over"))
-            }
-            AbortReason::Memory(usage) => Status::OutOfMemory { usage: format!("{usage}; {INSIDE}") },
-        });
-        Some((index, status, started.elapsed()))
+    /// Asks a run to end whose time is over, and abandons one that was asked to, or cancelled, longer than `grace` ago.
+    pub(super) fn end_overdue(&self, timeout: Option<Duration>, cancelled: bool, grace: Duration) -> Option<Abandoned> {
+        let (index, started) = self.run()?;
+        if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
+            self.abort(index, AbortReason::Timeout);
+        }
+        let mut current = self.current.lock();
+        if !cancelled && current.abort.is_none() {
+            return None;
+        }
+        let asked = *current.asked.get_or_insert_with(Instant::now);
+        if asked.elapsed() >= grace { abandon(&mut current) } else { None }
+    }
+
+    pub(super) fn abandon(&self) -> Option<Abandoned> {
+        abandon(&mut self.current.lock())
     }
 
     fn begin(&self, index: usize) {
-        *self.lock() = CurrentRun { run: Some((index, Instant::now())), ..CurrentRun::default() };
+        *self.current.lock() = CurrentRun { run: Some((index, Instant::now())), ..CurrentRun::default() };
     }
 
     /// Marks the worker as idle. A reason that was given belongs to the run that ends here.
     fn end(&self) -> CurrentRun {
-        let mut current = self.lock();
+        let mut current = self.current.lock();
         self.aborted.store(false, Ordering::Relaxed);
         let abandoned = current.abandoned;
         std::mem::replace(&mut current, CurrentRun { abandoned, ..CurrentRun::default() })
     }
-
-    fn lock(&self) -> MutexGuard<'_, CurrentRun> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// One worker and the batch that it works for.
+/// Stops waiting for a run. Whatever its thread still computes is discarded.
+fn abandon(current: &mut CurrentRun) -> Option<Abandoned> {
+    const INSIDE: &str = "it was still inside one call of the oracle or an evaluation";
+    let (index, started) = current.run.take()?;
+    current.abandoned = true;
+    let status = current.abort.take().map(|reason| match reason {
+        AbortReason::Timeout => {
+            let after = seconds(started.elapsed().as_secs_f64());
+            Status::Failed(format!("hung: {after} after its start {INSIDE}, its time long over"))
+        }
+        AbortReason::Memory(usage) => Status::OutOfMemory { usage: format!("{usage}; {INSIDE}") },
+    });
+    Some((index, status, started.elapsed()))
+}
+
+/// A worker and the batch that it works for.
 #[derive(Clone, Copy)]
 pub struct WorkerContext<'a> {
-    /// The batch.
     pub batch: &'a RunBatch,
-    /// What the scheduler sees of this worker.
-    pub slot: &'a Arc<WorkerSlot>,
+    pub worker: &'a Worker,
     /// The core that the thread is pinned to.
     pub core: Option<usize>,
     /// Threads that share the oracle calls at one w.
@@ -147,32 +164,35 @@ pub struct WorkerContext<'a> {
 impl WorkerContext<'_> {
     /// Executes one run of the batch; `None` when it was cancelled or abandoned.
     pub fn execute(self, index: usize) -> Option<RunRecord> {
-        let Self { batch, slot, core, .. } = self;
+        let Self { batch, worker, core, .. } = self;
         let run = &batch.runs[index];
         let _inside = batch.gate.enter();
         let (started, started_unix_s, steal) = (Instant::now(), host::unix_time(), StealMeter::start(core));
-        slot.begin(index);
-        let mut observer = RunObserver { worker: self, passes: Vec::new() };
+        worker.begin(index);
+        let mut observer = RunObserver { batch, passes: Vec::new() };
         let execution = Execution {
             // With several workers every core is taken.
             parallel_evaluation: batch.jobs == 1,
             helpers: self.helpers.cloned(),
-            cancelled: &|| self.slot.is_aborted() || batch.stop.is_cancelled(),
+            cancelled: &|| worker.aborted.load(Ordering::Relaxed) || batch.stop.is_cancelled(),
         };
         let result = panics::catch(|| (batch.execute)(run, &execution, &mut observer));
         let total_s = started.elapsed().as_secs_f64();
         let passes = observer.passes.iter().map(|moment| (moment.time * 1e-9, moment.dual)).collect();
-        let CurrentRun { abort, abandoned, .. } = slot.end();
+        let CurrentRun { abort, abandoned, .. } = worker.end();
         if abandoned {
             return None;
         }
+        // A run whose time or memory was over before everything was cancelled has a record of that.
+        let dropped = batch.stop.is_cancelled() && abort.is_none();
         let outcome = match result {
             Err(panic) => Err(format!("panicked: {panic}")),
-            // An oracle program may have been killed with the rest.
-            Ok(Err(_)) if batch.stop.is_cancelled() => return None,
-            Ok(Err(error)) => Err(error.to_string()),
-            Ok(Ok(outcome)) if outcome.stop == StopReason::Cancelled && batch.stop.is_cancelled() => return None,
+            Ok(Ok(outcome)) if outcome.stop == StopReason::Cancelled && dropped => return None,
             Ok(Ok(outcome)) => measured(outcome, abort, total_s, passes),
+            // An oracle program may have been killed with the rest.
+            Ok(Err(_)) if dropped => return None,
+            Ok(Err(_)) if batch.stop.is_cancelled() => Ok((aborted(abort, total_s), only_total(total_s))),
+            Ok(Err(error)) => Err(error.to_string()),
         };
         let (status, measured) = outcome.unwrap_or_else(|message| (Status::Failed(message), only_total(total_s)));
         let mut record = self.record(run, status, measured);
@@ -182,7 +202,7 @@ impl WorkerContext<'_> {
     }
 
     /// The record of a run that was abandoned: nothing is known but how long it took.
-    pub fn abandoned(self, index: usize, status: Status, after: Duration) -> RunRecord {
+    pub(super) fn abandoned(self, index: usize, status: Status, after: Duration) -> RunRecord {
         self.record(&self.batch.runs[index], status, only_total(after.as_secs_f64()))
     }
 
@@ -221,23 +241,29 @@ fn measured(
         return Err(format!("diverged: the objective is not finite at iteration {}", point.iteration));
     }
     // The points of an aborted run stay: a slow run that leaves no trace would make its solver look faster.
-    let status = match (outcome.stop, abort) {
-        (StopReason::Cancelled, Some(AbortReason::Memory(usage))) => Status::OutOfMemory { usage },
-        (StopReason::Cancelled, _) => Status::TimedOut { after_s: total_s },
-        (stop, _) => Status::Done(stop),
+    let status = match outcome.stop {
+        StopReason::Cancelled => aborted(abort, total_s),
+        stop => Status::Done(stop),
     };
     let measured = Measured::of(outcome, total_s, passes).map_err(|error| error.to_string())?;
     Ok((status, measured))
+}
+
+fn aborted(abort: Option<AbortReason>, total_s: f64) -> Status {
+    match abort {
+        Some(AbortReason::Memory(usage)) => Status::OutOfMemory { usage },
+        _ => Status::TimedOut { after_s: total_s },
+    }
 }
 
 fn only_total(total_s: f64) -> Measured {
     Measured { totals: Totals { total_s, ..Totals::default() }, ..Measured::default() }
 }
 
-/// Observes a run of a worker. Keeps the passes of the iteration that shows the slope rule best, for its figure, and waits
-/// at the gate while another worker is timed alone: it is only called while the clock is stopped.
+/// Keeps the passes of the iteration that shows the slope rule best, for its figure, and waits at the gate while another
+/// worker is timed alone: it is only called while the clock is stopped.
 struct RunObserver<'a> {
-    worker: WorkerContext<'a>,
+    batch: &'a RunBatch,
     passes: Vec<Moment>,
 }
 
@@ -249,7 +275,7 @@ fn instructive(passes: &[Moment]) -> i64 {
 
 impl Observer for RunObserver<'_> {
     fn iteration(&mut self, _iteration: u64, passes: &[Moment]) {
-        self.worker.batch.gate.pass();
+        self.batch.gate.pass();
         if instructive(passes) > instructive(&self.passes) {
             self.passes.clear();
             self.passes.extend_from_slice(passes);
@@ -257,6 +283,6 @@ impl Observer for RunObserver<'_> {
     }
 
     fn point(&mut self, _point: &TracePoint) {
-        self.worker.batch.gate.pass();
+        self.batch.gate.pass();
     }
 }

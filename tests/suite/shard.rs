@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::runs;
 use ssvm_bench::experiment::Experiment;
-use ssvm_bench::experiment::{Estimator, Plan};
+use ssvm_bench::experiment::Plan;
 use ssvm_bench::run::shard::merge::merge;
 use ssvm_bench::run::shard::{self, Split};
 use ssvm_bench::store::folder::{Folder, Store};
@@ -102,7 +102,7 @@ fn plan_of(text: &str) -> Plan {
 }
 
 fn split(plan: &Plan, shards: usize) -> Split {
-    shard::split(plan, shards, |_| true, |run| Estimator::model(run, plan.description(run)))
+    shard::split(plan, shards, |_| true, |run| run.model_s)
 }
 
 #[test]

@@ -12,11 +12,11 @@ use ssvm_bench::run::interference::{self, Probing};
 use ssvm_bench::run::pause::PauseGate;
 use ssvm_bench::run::progress::{Progress, Verbosity};
 use ssvm_bench::run::scheduler::{self, RunBatch, run_batch};
-use ssvm_bench::run::worker::{StopSignal, WorkerContext, WorkerSlot};
+use ssvm_bench::run::worker::{StopSignal, Worker, WorkerContext};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::Inflation;
-use ssvm_bench::{DataDir, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
+use ssvm_bench::{DataDir, Error, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
     [[dataset]]\nname = \"usps-synth:n=20\"\n[[dataset]]\nname = \"ocr-synth:n=20\"\n\
@@ -167,8 +167,8 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     };
     let probed = RunBatch { gate: gate.clone(), ..batch(plan(CONFIG), store.clone(), 2, runner) };
     let first = batch(plan(CONFIG), store, 2, |_, _, _| Ok(outcome(StopReason::Iterations, 0.1)));
-    let slot = Arc::new(WorkerSlot::default());
-    let worker = |batch| WorkerContext { batch, slot: &slot, core: None, helpers: None };
+    let shared = Worker::default();
+    let worker = |batch| WorkerContext { batch, worker: &shared, core: None, helpers: None };
     let probing = Probing::new(2, 2, &[]);
     let record = |index: usize| -> RunRecord { worker(&first).execute(index).unwrap() };
     // Nobody else is at work: no probe.
@@ -246,6 +246,34 @@ fn a_run_that_times_out_keeps_its_points() {
     );
     assert_eq!(records[0].points().iter().map(|point| point.iteration).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(records[0].measured.totals.wall_s, 3.0);
+}
+
+/// Ctrl-C while a run ends whose time is over: it is as slow as it was, with its points or without them.
+#[test]
+fn a_run_that_is_cancelled_after_its_time_is_over_has_timed_out() {
+    for answers in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _lock) = Store::create(dir.path()).unwrap();
+        let plan = plan(
+            "name = \"x\"\n[budget]\niterations = 9\n[[dataset]]\nname = \"usps-synth:n=10\"\n[[solver]]\nname = \"bcfw\"\n",
+        );
+        let stop = StopSignal::default();
+        let cancel = stop.clone();
+        let runner = move |_: &RunSpec, execution: &Execution<'_>, _: &mut dyn Observer| -> Result<Outcome> {
+            while !(execution.cancelled)() {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+            // An oracle program is killed when everything is cancelled.
+            if answers { Ok(outcome(StopReason::Cancelled, 3.0)) } else { Err(Error::invalid("the program has ended")) }
+        };
+        let batch = RunBatch { timeout: Some(Duration::ZERO), stop, ..batch(plan, store.clone(), 1, runner) };
+        run_batch(batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
+        let records = store.scan(Folder::Runs).unwrap().records;
+        assert_eq!(records.len(), 1);
+        assert!(records[0].status.is_timed_out(), "{:?}", records[0].status);
+        assert_eq!(records[0].points().len(), if answers { 2 } else { 0 });
+    }
 }
 
 #[test]

@@ -168,10 +168,10 @@ fn the_page_shows_what_is_emitted() {
     let page = fs::read_to_string("docs/cluster.md").unwrap();
     let parallel_job = ClusterJob { time: None, exclusive: false, jobs: Some(2), at_once: None, ..example() };
     for text in [
-        scripts::slurm_array(&example()),
-        scripts::slurm_gather(&example()),
-        scripts::hyperqueue(&ClusterJob { data_dir: None, ..example() }),
-        scripts::parallel(&ClusterJob { data_dir: None, ..parallel_job }),
+        example().script(scripts::SLURM_ARRAY),
+        example().script(scripts::SLURM_GATHER),
+        (ClusterJob { data_dir: None, ..example() }).script(scripts::HYPERQUEUE),
+        (ClusterJob { data_dir: None, ..parallel_job }).script(scripts::PARALLEL),
     ] {
         assert!(page.contains(&format!("```bash\n{text}```\n")), "docs/cluster.md does not have:\n{text}");
     }
@@ -180,10 +180,10 @@ fn the_page_shows_what_is_emitted() {
 fn every_script_is_one_that_bash_reads() {
     for job in [example(), hostile(), ClusterJob { time: None, exclusive: false, isolated: true, ..example() }] {
         for text in [
-            scripts::slurm_array(&job),
-            scripts::slurm_gather(&job),
-            scripts::hyperqueue(&job),
-            scripts::parallel(&job),
+            job.script(scripts::SLURM_ARRAY),
+            job.script(scripts::SLURM_GATHER),
+            job.script(scripts::HYPERQUEUE),
+            job.script(scripts::PARALLEL),
         ] {
             let (code, _, error) = said(Command::new("bash").args(["-n", "-c", &text]));
             assert_eq!((code, error.as_str()), (0, ""), "{text}");
@@ -192,14 +192,14 @@ fn every_script_is_one_that_bash_reads() {
         }
     }
     // A path that ends in a percent sign and a letter is no pattern.
-    let text = scripts::slurm_array(&ClusterJob { out: "/tmp/100%j".into(), ..example() });
+    let text = (ClusterJob { out: "/tmp/100%j".into(), ..example() }).script(scripts::SLURM_ARRAY);
     assert!(text.contains("#SBATCH --output=/tmp/100%%j/slurm/%A_%a.log\n"), "{text}");
 }
 
 /// The words that bash makes of the last command of the array's script are those of the job.
 fn hostile_names_stay_words() {
     let job = hostile();
-    let text = scripts::slurm_array(&job).replace("exec ", "printf '%s\\n' ").replace("cd ", ": ");
+    let text = job.script(scripts::SLURM_ARRAY).replace("exec ", "printf '%s\\n' ").replace("cd ", ": ");
     let (code, printed, error) =
         said(Command::new("bash").args(["-c", &text, "array", "4"]).env("SLURM_ARRAY_TASK_ID", "2"));
     assert_eq!((code, error.as_str()), (0, ""));

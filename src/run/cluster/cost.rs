@@ -10,10 +10,8 @@ pub struct SubmissionCost {
     pub runs: usize,
     /// Runs among them that are done.
     pub done: usize,
-    /// Runs of the shards to submit that are not done.
-    pub due_runs: usize,
-    /// Their estimated seconds by shard, one run after the other.
-    pub seconds: Vec<f64>,
+    /// Estimated seconds of the other runs of each shard to submit.
+    pub left: Vec<Vec<f64>>,
     /// Shards that are in the queue already.
     pub queued: usize,
     /// Calls of `sbatch`.
@@ -27,16 +25,15 @@ pub struct SubmissionCost {
 }
 
 impl SubmissionCost {
-    /// Estimated wall seconds of all tasks, and of the longest one.
-    fn wall(&self) -> (f64, f64) {
-        let wall = self.seconds.iter().map(|seconds| seconds / self.workers.max(1) as f64);
-        wall.fold((0.0, 0.0), |(sum, longest), seconds| (sum + seconds, f64::max(longest, seconds)))
+    /// Estimated wall seconds of each task.
+    fn wall(&self) -> impl Iterator<Item = f64> {
+        self.left.iter().map(|runs| runs.iter().sum::<f64>() / self.workers.max(1) as f64)
     }
 
     /// Lines to print before the submission.
     pub fn text(&self, job: &ClusterJob) -> String {
-        let tasks = self.seconds.len();
-        let (sum, longest) = self.wall();
+        let (tasks, due) = (self.left.len(), self.left.iter().map(Vec::len).sum::<usize>());
+        let (sum, longest) = (self.wall().sum::<f64>(), self.wall().fold(0.0, f64::max));
         let queued = if self.queued > 0 { format!(", {} in the queue", self.queued) } else { String::new() };
         let arrays = if self.arrays > 1 { format!(" in {} arrays", self.arrays) } else { String::new() };
         let at_once = job.at_once.map_or(String::new(), |count| format!(", {count} at once"));
@@ -64,7 +61,7 @@ impl SubmissionCost {
             None => "what the partition allows: no --time is given".to_owned(),
         };
         format!(
-            "{}: {} runs in {} shards, {} runs done; {tasks} shards to submit with {} runs{queued}\n\
+            "{}: {} runs in {} shards, {} runs done; {tasks} shards to submit with {due} runs{queued}\n\
              tasks     {tasks}{arrays}{at_once}; {place}{partition}\n\
              estimate  {}: {} of all tasks, with {workers} each; the longest task {}, the longest run {}\n\
              at most   {most}\n\
@@ -74,7 +71,6 @@ impl SubmissionCost {
             self.runs,
             job.shards,
             self.done,
-            self.due_runs,
             hours(sum),
             duration(sum),
             duration(longest),
@@ -94,19 +90,17 @@ impl SubmissionCost {
             );
         }
         let Some(limit) = &job.time else { return lines };
-        let (_, longest) = self.wall();
-        if job.longest_s > limit.seconds {
+        let (run, task, text) = (job.longest_s, self.wall().fold(0.0, f64::max), &limit.text);
+        if run > limit.seconds {
+            let needed = duration(run);
             lines.push(format!(
-                "warning: the longest run takes about {}, more than --time {}: it would never end; give more time",
-                duration(job.longest_s),
-                limit.text
+                "warning: the longest run takes about {needed}, more than --time {text}: it would never end; give more time"
             ));
-        } else if longest > limit.seconds {
+        } else if task > limit.seconds {
+            let needed = duration(task);
             lines.push(format!(
-                "note: the longest task needs about {}, more than --time {}: it stops between two runs, and the same \
-                 command submits the rest; more --shards make shorter tasks",
-                duration(longest),
-                limit.text
+                "note: the longest task needs about {needed}, more than --time {text}: it stops between two runs, and the \
+                 same command submits the rest; more --shards make shorter tasks"
             ));
         }
         lines

@@ -29,9 +29,7 @@ pub struct Jobs {
 /// One call of `slurm submit`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Submission {
-    /// Unix time.
     pub unix_s: u64,
-    /// Its arrays.
     pub arrays: Vec<Submitted>,
     /// The job that gathers the results.
     pub gather: Option<u64>,
@@ -40,19 +38,11 @@ pub struct Submission {
 /// An array that SLURM took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Submitted {
-    /// Its job.
     pub job: u64,
     /// Shard of an index minus the index.
     pub offset: usize,
-    /// Indices, such as `1-3,7`.
+    /// Such as `1-3,7`.
     pub indices: String,
-}
-
-impl Submitted {
-    /// Its indices.
-    pub fn indices(&self) -> Vec<usize> {
-        numbers(&self.indices).unwrap_or_default()
-    }
 }
 
 impl Jobs {
@@ -61,7 +51,7 @@ impl Jobs {
         out.join(SLURM_FOLDER).join("jobs.json")
     }
 
-    /// Reads the file of a result folder; `None` when nothing was submitted from it.
+    /// `None` when nothing was submitted from the folder.
     pub fn read(out: &Path) -> Result<Option<Self>> {
         let path = Self::path(out);
         files::plain(&path)?;
@@ -72,7 +62,6 @@ impl Jobs {
         })
     }
 
-    /// Writes the file of a result folder.
     pub fn write(&self, out: &Path) -> Result<()> {
         let path = Self::path(out);
         let text = serde_json::to_string_pretty(self).map_err(|e| Error::file(&path, e.to_string()))?;
@@ -100,9 +89,8 @@ pub fn ranges(numbers: &[usize]) -> String {
             _ => runs.push((number, number)),
         }
     }
-    let one =
-        |(first, last): &(usize, usize)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    runs.iter().map(one).collect::<Vec<_>>().join(",")
+    let parts = runs.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
+    parts.collect::<Vec<_>>().join(",")
 }
 
 /// Most numbers of a text; no queue has as many indices.

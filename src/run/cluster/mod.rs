@@ -32,19 +32,17 @@ pub struct ClusterJob {
     pub config: String,
     /// Result folder; its id file lists the shards.
     pub out: String,
-    /// Folder of the data files, where it is not the default.
+    /// Where it is not the default.
     pub data_dir: Option<String>,
     /// Patterns that narrow the plan.
     pub only: Vec<String>,
     /// Working directory: data sets may be named relative to it.
     pub folder: String,
-    /// Number of shards.
     pub shards: usize,
     /// Estimated seconds of the longest run.
     pub longest_s: f64,
-    /// Partition of the cluster.
     pub partition: Option<String>,
-    /// Time limit of a task.
+    /// Of a task.
     pub time: Option<TimeLimit>,
     /// Whole nodes.
     pub exclusive: bool,
@@ -54,7 +52,6 @@ pub struct ClusterJob {
     pub jobs: Option<usize>,
     /// Threads of a run.
     pub threads: usize,
-    /// Timed runs one at a time.
     pub isolated: bool,
     /// Further options of `sbatch`.
     pub more: Vec<String>,
@@ -81,24 +78,19 @@ impl ClusterJob {
 /// A time limit as `sbatch --time` reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeLimit {
-    /// As it was given.
     pub text: String,
-    /// The same in seconds.
     pub seconds: f64,
 }
 
 impl std::str::FromStr for TimeLimit {
-    type Err = Error;
+    type Err = super::Error;
 
-    fn from_str(text: &str) -> Result<Self> {
-        let wrong = || {
-            let forms = "MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES";
-            Error::invalid(format!("'{text}' is not a time limit: {forms}"))
-        };
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || super::Error::TimeLimit(text.to_owned());
         let number = |part: &str| part.parse::<u32>().map(f64::from).map_err(|_| wrong());
         let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
         let days = days.map(number).transpose()?;
-        let parts: Vec<f64> = rest.split(':').map(number).collect::<Result<_>>()?;
+        let parts: Vec<f64> = rest.split(':').map(number).collect::<Result<_, _>>()?;
         let seconds = match (days, &parts[..]) {
             (None, [minutes]) => 60.0 * minutes,
             (None, [minutes, seconds]) => 60.0 * minutes + seconds,
@@ -113,12 +105,13 @@ impl std::str::FromStr for TimeLimit {
 }
 
 /// A word that can stand in a script; fails for line breaks and other control characters.
-pub fn script_word(word: &str, what: &str) -> Result<String> {
+pub fn script_word(word: &str, what: &'static str) -> Result<String> {
+    let word = word.to_owned();
     if word.chars().any(char::is_control) {
-        let message = format!("{what} {word:?} has a line break or another control character: no script can hold it");
-        return Err(Error::invalid(message));
+        Err(super::Error::ControlCharacter { what, word }.into())
+    } else {
+        Ok(word)
     }
-    Ok(word.to_owned())
 }
 
 /// An absolute path that can stand in a script.

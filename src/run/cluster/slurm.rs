@@ -8,8 +8,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::jobs::{Jobs, numbers, ranges};
-use crate::error::{Error, Result};
+use super::jobs::{Jobs, numbers};
+use crate::run::Error;
+
+type Result<T> = std::result::Result<T, Error>;
 
 /// MaxArraySize of SLURM where a site does not change it.
 pub const DEFAULT_ARRAY_SIZE: usize = 1001;
@@ -17,50 +19,43 @@ pub const DEFAULT_ARRAY_SIZE: usize = 1001;
 const LONGEST_LIST: usize = 60_000;
 
 /// Calls a program and returns what it prints; fails with its own message.
-fn call(program: &str, arguments: &[String]) -> Result<String> {
+fn call(program: &'static str, arguments: &[&str]) -> Result<String> {
     let mut command = Command::new(program);
     // The list of the indices of an array is cut after 64 characters otherwise.
     command.args(arguments).env("SLURM_BITSTR_LEN", "0").stdin(Stdio::null());
     let output = command.output().map_err(|reason| match reason.kind() {
-        ErrorKind::NotFound => Error::invalid(format!(
-            "{program} is not installed here: call this on a login node of the cluster; `plan --emit hq` and `--emit \
-             parallel` make scripts for other engines"
-        )),
-        _ => Error::invalid(format!("cannot start {program}: {reason}")),
+        ErrorKind::NotFound => Error::NotInstalled { program },
+        _ => Error::NotStarted { program, reason },
     })?;
     if !output.status.success() {
         let reason = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
         let reason = if reason.is_empty() { "it gave no reason".to_owned() } else { reason };
-        return Err(Error::invalid(format!("{program} failed ({}): {reason}", output.status)));
+        return Err(Error::ProgramFailed { program, status: output.status, reason });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Submits a script and returns the job id.
-pub fn submit(mut arguments: Vec<String>) -> Result<u64> {
-    arguments.insert(0, "--parsable".to_owned());
-    job_id(&call("sbatch", &arguments)?)
+/// Submits a script with these options and arguments; returns the job id.
+pub fn submit(arguments: &[&str]) -> Result<u64> {
+    job_id(&call("sbatch", &[&["--parsable"], arguments].concat())?)
 }
 
 /// The limit of array indices; fails when the cluster cannot be asked.
 pub fn max_array_size() -> Result<usize> {
-    let config = call("scontrol", &["show".to_owned(), "config".to_owned()])?;
-    Ok(array_size_in(&config).unwrap_or(DEFAULT_ARRAY_SIZE))
+    Ok(array_size_in(&call("scontrol", &["show", "config"])?).unwrap_or(DEFAULT_ARRAY_SIZE))
 }
 
 /// The tasks of these jobs that the queue knows of.
 pub fn queue(jobs: &Jobs) -> Result<Vec<QueueTask>> {
-    let printed = call("squeue", &["--json", "--me", "--states=all"].map(str::to_owned))?;
-    let ours = jobs.ids();
-    Ok(parse_queue(&printed)?.into_iter().filter(|task| ours.contains(&task.job)).collect())
+    let (mut tasks, ours) = (parse_queue(&call("squeue", &["--json", "--me", "--states=all"])?)?, jobs.ids());
+    tasks.retain(|task| ours.contains(&task.job));
+    Ok(tasks)
 }
 
 /// The job id that `sbatch --parsable` prints: `123`, or `123;cluster`. Lines of a site's own filters may precede it.
 fn job_id(printed: &str) -> Result<u64> {
     let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    last.split(';').next().and_then(|id| id.parse().ok()).ok_or_else(|| {
-        Error::invalid(format!("sbatch printed no job id but '{last}'; `squeue --me` shows whether it was submitted"))
-    })
+    last.split(';').next().and_then(|id| id.parse().ok()).ok_or_else(|| Error::NoJobId(last.to_owned()))
 }
 
 /// MaxArraySize in what `scontrol show config` prints.
@@ -69,55 +64,37 @@ fn array_size_in(config: &str) -> Option<usize> {
     line.trim_start().strip_prefix('=')?.trim().parse().ok()
 }
 
-/// One call of `sbatch` for some of the shards.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArrayCall {
-    /// Shard of an index minus the index.
-    pub offset: usize,
-    /// Its indices, rising, from 1.
-    pub indices: Vec<usize>,
-}
-
-impl ArrayCall {
-    /// Indices as `--array` takes them.
-    pub fn list(&self, at_once: Option<usize>) -> String {
-        ranges(&self.indices) + &at_once.map_or(String::new(), |count| format!("%{count}"))
-    }
-}
-
-/// Shards (rising, from 1) as arrays whose indices are below `max_array_size`. An index is its shard where it can be.
-pub fn array_calls(shards: &[usize], max_array_size: usize) -> Result<Vec<ArrayCall>> {
+/// Shards (rising, from 1) as arrays: the offset of each, and its indices, rising from 1 and below `max_array_size`. Shard =
+/// offset + index; an index is its shard where it can be.
+pub fn arrays(shards: &[usize], max_array_size: usize) -> Result<Vec<(usize, Vec<usize>)>> {
     // Index 0 is not used.
     let most = max_array_size.saturating_sub(1);
     if most == 0 {
-        return Err(Error::invalid(format!(
-            "MaxArraySize = {max_array_size}: this cluster has no job arrays; `plan --emit hq` and `--emit parallel` need none"
-        )));
+        return Err(Error::NoArrays(max_array_size));
     }
-    let mut calls: Vec<ArrayCall> = Vec::new();
+    let mut arrays: Vec<(usize, Vec<usize>)> = Vec::new();
     // As if no two indices made a range.
     let mut length = 0;
     for &shard in shards {
         let offset = (shard - 1) / most * most;
-        let digits = (shard - offset).to_string().len() + 1;
-        match calls.last_mut() {
-            Some(call) if call.offset == offset && length + digits <= LONGEST_LIST => call.indices.push(shard - offset),
+        let index = shard - offset;
+        let digits = index.to_string().len() + 1;
+        match arrays.last_mut() {
+            Some((last, indices)) if *last == offset && length + digits <= LONGEST_LIST => indices.push(index),
             _ => {
                 length = 0;
-                calls.push(ArrayCall { offset, indices: vec![shard - offset] });
+                arrays.push((offset, vec![index]));
             }
         }
         length += digits;
     }
-    Ok(calls)
+    Ok(arrays)
 }
 
 /// How far a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// It is over.
     Ended,
-    /// It waits.
     Pending,
     /// It has a node.
     Running,
@@ -126,28 +103,26 @@ pub enum Phase {
 /// A job, a task of an array, or those of its tasks that wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueTask {
-    /// Id of the job, the same for all tasks of an array.
+    /// The same for all tasks of an array.
     pub job: u64,
     /// Indices in the array; `None` where the queue does not list them.
     pub indices: Option<Vec<usize>>,
-    /// How far it is.
     pub phase: Phase,
-    /// The same in SLURM's word.
+    /// The phase in SLURM's word.
     pub state: String,
-    /// The reason, in SLURM's word; empty for none.
+    /// In SLURM's word; empty for none.
     pub reason: String,
-    /// Its nodes.
     pub nodes: String,
-    /// Unix time at which its time limit ends it.
+    /// When its time limit ends it.
     pub ends_unix_s: Option<u64>,
 }
 
 /// Reads what `squeue --json` prints. Messages of plugins may precede it.
 pub fn parse_queue(text: &str) -> Result<Vec<QueueTask>> {
     let json = text.find('{').map_or(text, |at| &text[at..]);
-    let odd = |why: &str| Error::invalid(format!("squeue --json printed something else than JSON with jobs ({why})"));
-    let document: Value = serde_json::from_str(json).map_err(|error| odd(&error.to_string()))?;
-    let jobs = document.get("jobs").and_then(Value::as_array).ok_or_else(|| odd("no list of jobs"))?;
+    let document: Value = serde_json::from_str(json).map_err(|error| Error::NoQueue(error.to_string()))?;
+    let jobs = document.get("jobs").and_then(Value::as_array);
+    let jobs = jobs.ok_or_else(|| Error::NoQueue("no list of jobs".to_owned()))?;
     Ok(jobs.iter().filter_map(queue_task).collect())
 }
 
@@ -213,31 +188,32 @@ fn phase(state: &str) -> Option<Phase> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::jobs::ranges;
     use super::*;
 
     #[test]
     fn indices_stay_below_the_largest() {
         let all: Vec<usize> = (1..=25).collect();
         let lists = |shards: &[usize], size| -> Vec<(usize, String)> {
-            array_calls(shards, size).unwrap().iter().map(|array| (array.offset, array.list(Some(4)))).collect()
+            arrays(shards, size).unwrap().iter().map(|(offset, indices)| (*offset, ranges(indices))).collect()
         };
-        assert_eq!(lists(&all, 1001), [(0, "1-25%4".to_owned())]);
-        assert_eq!(lists(&all, 26), [(0, "1-25%4".to_owned())]);
-        assert_eq!(lists(&all, 25), [(0, "1-24%4".to_owned()), (24, "1%4".to_owned())]);
-        assert_eq!(lists(&all, 11), [(0, "1-10%4".into()), (10, "1-10%4".into()), (20, "1-5%4".into())]);
+        assert_eq!(lists(&all, 1001), [(0, "1-25".to_owned())]);
+        assert_eq!(lists(&all, 26), [(0, "1-25".to_owned())]);
+        assert_eq!(lists(&all, 25), [(0, "1-24".to_owned()), (24, "1".to_owned())]);
+        assert_eq!(lists(&all, 11), [(0, "1-10".into()), (10, "1-10".into()), (20, "1-5".into())]);
         // What is missing, and nothing else.
-        assert_eq!(lists(&[3, 4, 11, 23], 11), [(0, "3-4%4".into()), (10, "1%4".into()), (20, "3%4".into())]);
-        assert!(array_calls(&all, 0).is_err() && array_calls(&all, 1).is_err());
-        assert_eq!(array_calls(&[], 11).unwrap(), []);
+        assert_eq!(lists(&[3, 4, 11, 23], 11), [(0, "3-4".into()), (10, "1".into()), (20, "3".into())]);
+        assert!(arrays(&all, 0).is_err() && arrays(&all, 1).is_err());
+        assert_eq!(arrays(&[], 11).unwrap(), []);
     }
 
     #[test]
     fn no_list_is_longer_than_a_word_may_be() {
         let odd: Vec<usize> = (1..=100_000).step_by(2).collect();
-        let arrays = array_calls(&odd, 4_000_001).unwrap();
+        let arrays = arrays(&odd, 4_000_001).unwrap();
         assert!(arrays.len() > 1);
-        assert!(arrays.iter().all(|array| array.list(None).len() <= LONGEST_LIST));
-        let back: Vec<usize> = arrays.iter().flat_map(|a| a.indices.iter().map(|index| a.offset + index)).collect();
+        assert!(arrays.iter().all(|(_, indices)| ranges(indices).len() <= LONGEST_LIST));
+        let back: Vec<usize> = arrays.iter().flat_map(|(o, indices)| indices.iter().map(move |i| o + i)).collect();
         assert_eq!(back, odd);
     }
 

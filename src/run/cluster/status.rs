@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::jobs::{Jobs, ranges};
+use super::jobs::{Jobs, numbers, ranges};
 use super::slurm::{Phase, QueueTask};
 use crate::error::{Error, Result};
 use crate::store::codec::Head;
@@ -17,7 +17,6 @@ use crate::text::duration;
 /// Which runs are in a result folder and in its shards.
 #[derive(Clone, Debug, Default)]
 pub struct FoundRuns {
-    /// Runs that are done.
     pub done: BTreeSet<String>,
     /// Runs whose last record is a failure, with the reason.
     pub failed: BTreeMap<String, String>,
@@ -63,11 +62,8 @@ impl FoundRuns {
             Some((id, why)) => format!("; {} of them failed, such as {id}: {why}", self.failed.len()),
             None => String::new(),
         };
-        Err(Error::invalid(format!(
-            "{missing} of {} runs are missing, in shards {}{failed}; run these shards again",
-            lists.iter().map(Vec::len).sum::<usize>(),
-            ranges(&shards)
-        )))
+        let (runs, shards) = (lists.iter().map(Vec::len).sum(), ranges(&shards));
+        Err(crate::run::Error::Incomplete { missing, runs, shards, failed }.into())
     }
 }
 
@@ -75,7 +71,6 @@ impl FoundRuns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ShardState {
-    /// All its runs are done.
     Done,
     /// A task of it has a node.
     Running,
@@ -88,31 +83,25 @@ pub enum ShardState {
 }
 
 impl ShardState {
-    const NAMES: [(Self, &str); 5] = [
-        (Self::Done, "done"),
-        (Self::Running, "running"),
-        (Self::Pending, "pending"),
-        (Self::Failed, "failed"),
-        (Self::Open, "open"),
-    ];
+    const ALL: [Self; 5] = [Self::Done, Self::Running, Self::Pending, Self::Failed, Self::Open];
+
+    fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
 }
 
-/// One shard.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ShardStatus {
-    /// Number, from 1.
+    /// From 1.
     pub shard: usize,
-    /// How far it is.
     pub state: ShardState,
-    /// Its runs.
     pub runs: usize,
-    /// Runs among them that are done.
+    /// Runs that are done.
     pub done: usize,
     /// Its last task, such as `123_4`; empty when there is none.
     pub task: String,
-    /// The nodes of that.
     pub nodes: String,
-    /// Estimated seconds of what is left of it.
+    /// Estimated.
     pub seconds_left: f64,
     /// Seconds until its time limit, where it runs and has one.
     pub limit_s: Option<u64>,
@@ -140,24 +129,18 @@ pub fn shards(
         let submitted = last.get(&(at + 1));
         let task = submitted.and_then(|(_, _, task)| *task);
         let failure = ids.iter().find_map(|id| Some(format!("run {id} failed: {}", found.failed.get(id)?)));
-        let state = match task.map(|task| task.phase) {
-            _ if done == runs => ShardState::Done,
-            Some(Phase::Running) => ShardState::Running,
-            Some(Phase::Pending) => ShardState::Pending,
-            Some(Phase::Ended) => ShardState::Failed,
-            None if submitted.is_some() && (queue.is_some() || failure.is_some()) => ShardState::Failed,
-            None => ShardState::Open,
-        };
-        let reason = match (state, task) {
-            (ShardState::Done | ShardState::Running, _) => String::new(),
-            (ShardState::Pending, task) => task.map(|task| task.reason.clone()).unwrap_or_default(),
-            (ShardState::Failed, task) => {
+        let (state, reason) = match task {
+            _ if done == runs => (ShardState::Done, String::new()),
+            Some(task) if task.phase == Phase::Running => (ShardState::Running, String::new()),
+            Some(task) if task.phase == Phase::Pending => (ShardState::Pending, task.reason.clone()),
+            None if submitted.is_none() => (ShardState::Open, "not submitted".to_owned()),
+            None if queue.is_none() && failure.is_none() => (ShardState::Open, "the queue cannot be asked".to_owned()),
+            ended => {
                 let words = failure.or_else(|| submitted.and_then(|(job, index, _)| log(*job, *index)));
-                let parts: Vec<String> = task.map(|task| task.state.clone()).into_iter().chain(words).collect();
-                if parts.is_empty() { "ended without a message".to_owned() } else { parts.join(": ") }
+                let parts: Vec<String> = ended.map(|task| task.state.clone()).into_iter().chain(words).collect();
+                let reason = if parts.is_empty() { "ended without a message".to_owned() } else { parts.join(": ") };
+                (ShardState::Failed, reason)
             }
-            (ShardState::Open, _) if submitted.is_none() => "not submitted".to_owned(),
-            (ShardState::Open, _) => "the queue cannot be asked".to_owned(),
         };
         let running = task.filter(|_| state == ShardState::Running);
         let share = (runs - done) as f64 / runs.max(1) as f64;
@@ -182,19 +165,16 @@ fn last_tasks<'q>(jobs: &Jobs, queue: &'q [QueueTask]) -> BTreeMap<usize, LastTa
     for array in jobs.arrays() {
         let ours: Vec<&QueueTask> = queue.iter().filter(|task| task.job == array.job).collect();
         let listed: BTreeSet<usize> = ours.iter().filter_map(|task| task.indices.as_ref()).flatten().copied().collect();
-        for index in array.indices() {
-            let mut task = None;
-            for candidate in &ours {
-                // A task without a list has the indices that no other one lists.
-                let has = candidate.indices.as_ref().map_or(!listed.contains(&index), |list| list.contains(&index));
-                if has && task.is_none_or(|task: &QueueTask| candidate.phase >= task.phase) {
-                    task = Some(*candidate);
-                }
-            }
-            let phase = |task: Option<&QueueTask>| task.map(|task| task.phase);
-            let shard = last.entry(array.offset + index).or_insert((array.job, index, task));
-            if phase(task) >= phase(shard.2) {
-                *shard = (array.job, index, task);
+        for index in numbers(&array.indices).unwrap_or_default() {
+            // A task without a list has the indices that no other one lists.
+            let has = |task: &&QueueTask| match &task.indices {
+                Some(list) => list.contains(&index),
+                None => !listed.contains(&index),
+            };
+            let task = ours.iter().copied().filter(has).max_by_key(|task| task.phase);
+            let old = last.entry(array.offset + index).or_insert((array.job, index, task));
+            if task.map(|task| task.phase) >= old.2.map(|task| task.phase) {
+                *old = (array.job, index, task);
             }
         }
     }
@@ -210,9 +190,9 @@ pub fn due(shards: &[ShardStatus]) -> Vec<usize> {
 /// `16 shards: 12 done, 4 running; 200 of 240 runs are done, about 5 min of work left`.
 pub fn summary(shards: &[ShardStatus]) -> String {
     let mut counts = Vec::new();
-    for (state, name) in ShardState::NAMES {
+    for state in ShardState::ALL {
         let count = shards.iter().filter(|shard| shard.state == state).count();
-        counts.extend((count > 0).then(|| format!("{count} {name}")));
+        counts.extend((count > 0).then(|| format!("{count} {}", state.name())));
     }
     let (mut done, mut runs, mut left) = (0, 0, 0.0);
     for shard in shards {
@@ -244,10 +224,9 @@ pub fn table(shards: &[ShardStatus], all: bool) -> String {
         let (done, runs) = group.iter().fold((0, 0), |(done, runs), shard| (done + shard.done, runs + shard.runs));
         let left: f64 = group.iter().map(|shard| shard.seconds_left).sum();
         let numbers: Vec<usize> = group.iter().map(|shard| shard.shard).collect();
-        let name = ShardState::NAMES.iter().find(|(state, _)| *state == first.state).map_or("", |(_, name)| *name);
         table.push(cells![
             ranges(&numbers),
-            name.to_owned(),
+            first.state.name(),
             format!("{done}/{runs}"),
             if group.len() == 1 { first.task.clone() } else { String::new() },
             &first.nodes,

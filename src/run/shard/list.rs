@@ -9,18 +9,18 @@ use crate::error::{Error, Result};
 use crate::store::files;
 use ssvm::clock::OracleCost;
 
-/// How the header begins; then `plan=`, `shards=`, `runs=` and a `price:DATA SET CLOCK=` for each price.
+/// How the header begins; then `plan=`, `shards=`, `runs=` and a `price:DATA SET CLOCK=` for each oracle cost.
 const HEADER: &str = "# ssvm-bench shards";
 
-/// An id file as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdFile {
     path: PathBuf,
     /// [`super::digest`] of the plan that it was made from; absent in a list written by hand.
-    pub plan: Option<String>,
-    /// The paper's prices of that plan.
+    plan: Option<String>,
+    /// The paper's oracle costs of that plan.
     pub prices: BTreeMap<String, OracleCost>,
-    shards: Vec<Vec<String>>,
+    /// The runs of every shard.
+    pub shards: Vec<Vec<String>>,
 }
 
 impl Split {
@@ -32,8 +32,7 @@ impl Split {
         }
         text.push('\n');
         for shard in &self.shards {
-            text += &shard.runs.join(" ");
-            text.push('\n');
+            text += &(shard.runs.join(" ") + "\n");
         }
         text
     }
@@ -44,26 +43,13 @@ impl IdFile {
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
         let mut list = Self { path: path.to_owned(), plan: None, prices: BTreeMap::new(), shards: Vec::new() };
-        let (mut declared_shards, mut declared_runs) = (None, None);
+        // What the header says of the number of shards and runs.
+        let mut declared: [Option<usize>; 2] = [None; 2];
         for (number, line) in text.lines().enumerate() {
             let wrong = |message: String| Error::line(path, number + 1, message);
             if let Some(header) = line.strip_prefix(HEADER) {
                 for field in header.split('\t').filter(|field| !field.is_empty()) {
-                    let parsed = match field.rsplit_once('=') {
-                        Some(("plan", value)) => {
-                            list.plan = Some(value.to_owned());
-                            Some(())
-                        }
-                        Some(("runs", value)) => value.parse().ok().map(|count: usize| declared_runs = Some(count)),
-                        Some(("shards", value)) => value.parse().ok().map(|count: usize| declared_shards = Some(count)),
-                        Some((key, value)) => key.strip_prefix("price:").and_then(|set| {
-                            let cost = OracleCost::new(value.parse().ok()?).ok()?;
-                            list.prices.insert(set.to_owned(), cost);
-                            Some(())
-                        }),
-                        None => None,
-                    };
-                    parsed.ok_or_else(|| {
+                    list.read_field(field, &mut declared).ok_or_else(|| {
                         wrong(format!("'{field}' is not part of a header; make the file again with plan --emit lines"))
                     })?;
                 }
@@ -76,22 +62,31 @@ impl IdFile {
                 list.shards.push(line.split_whitespace().map(str::to_owned).collect());
             }
         }
-        let (shards, runs) = (list.shards.len(), list.shards.iter().map(Vec::len).sum::<usize>());
-        for (declared, count, what) in [(declared_shards, shards, "shards"), (declared_runs, runs, "runs")] {
+        let runs = list.shards.iter().map(Vec::len).sum();
+        for (declared, count, what) in [(declared[0], list.shards.len(), "shards"), (declared[1], runs, "runs")] {
             if let Some(declared) = declared.filter(|declared| *declared != count) {
                 let message = format!("has {count} of its {declared} {what}; make it again with plan --emit lines");
                 return Err(Error::file(path, message));
             }
         }
-        if declared_shards.is_none() && runs == 0 {
+        if declared[0].is_none() && runs == 0 {
             return Err(Error::file(path, "holds no run; make it again with plan --shards N --emit lines"));
         }
         Ok(list)
     }
 
-    /// The runs of every shard, in order.
-    pub fn shards(&self) -> &[Vec<String>] {
-        &self.shards
+    fn read_field(&mut self, field: &str, [shards, runs]: &mut [Option<usize>; 2]) -> Option<()> {
+        let (key, value) = field.rsplit_once('=')?;
+        match key {
+            "plan" => self.plan = Some(value.to_owned()),
+            "shards" => *shards = Some(value.parse().ok()?),
+            "runs" => *runs = Some(value.parse().ok()?),
+            _ => {
+                let cost = OracleCost::new(value.parse().ok()?).ok()?;
+                self.prices.insert(key.strip_prefix("price:")?.to_owned(), cost);
+            }
+        }
+        Some(())
     }
 
     /// The runs of one shard, or of all.

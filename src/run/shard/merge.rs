@@ -4,7 +4,6 @@
 //! different plans are refused before anything is written; inputs are only read.
 
 use std::cmp::Reverse;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -45,24 +44,21 @@ pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
     // Most of the time is spent waiting for files.
     let threads = 4 * std::thread::available_parallelism().map_or(1, Into::into);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Error::invalid(format!("cannot start threads: {error}")))?;
+    let pool = pool.map_err(crate::run::Error::NoThreads)?;
     pool.install(|| {
         let mut tops: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         if Store::open(out).is_ok() || part::folders(out).is_ok_and(|folders| !folders.is_empty()) {
             tops.push(out);
         }
         let mut merge = Merge::default();
-        let (stores, manifest) = merge.open(&tops)?;
-        for store in &stores {
-            merge.add_store(store)?;
-        }
+        merge.open(&tops)?.iter().try_for_each(|store| merge.add_store(store))?;
         merge.check()?;
-        merge.write(&manifest, out)?;
+        merge.write(out)?;
         Ok(merge.merged)
     })
 }
 
-/// The plans of a folder: configs with their names, hashes of plans where they are known.
+/// The plans of a folder: names of configs by their hash, hashes of plans where they are known.
 #[derive(Clone, Default)]
 struct Plans {
     configs: BTreeMap<String, String>,
@@ -95,6 +91,7 @@ struct Candidate {
 
 #[derive(Default)]
 struct Merge {
+    manifest: Manifest,
     best: BTreeMap<String, Candidate>,
     /// Numbers of the files seen: a file that was merged before has a second name.
     seen: BTreeSet<(u64, u64)>,
@@ -104,25 +101,23 @@ struct Merge {
 }
 
 impl Merge {
-    /// The result folders below these, shards included, and their manifests as one. Fails when their plans differ.
-    fn open(&mut self, tops: &[&Path]) -> Result<(Vec<Store>, Manifest)> {
-        let (mut stores, mut manifest, mut seen) = (Vec::new(), Manifest::default(), BTreeSet::new());
+    /// The result folders below these, shards included; their manifests are joined. Fails when their plans differ.
+    fn open(&mut self, tops: &[&Path]) -> Result<Vec<Store>> {
+        let (mut stores, mut seen) = (Vec::new(), BTreeSet::new());
         let mut first: Option<(&Path, Plans)> = None;
         for top in tops {
             let mut plans = Plans::default();
             let below = part::stores(top)?;
             if below.is_empty() && part::folders(top)?.is_empty() {
-                Store::open(top).map_err(|error| Error::invalid(error.to_string()))?;
+                Store::open(top)?;
             }
             for store in below {
-                let folder = std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?;
-                if !seen.insert(folder) {
+                if !seen.insert(std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?) {
                     continue;
                 }
-                let other = store.manifest();
-                if let Some(other) = self.usable(&store, &store.manifest_path(), other)? {
+                if let Some(other) = self.usable(&store, &store.manifest_path(), store.manifest())? {
                     plans.add(&other);
-                    manifest.join(other).map_err(|reason| Error::file(store.dir(), reason))?;
+                    self.manifest.join(other).map_err(|reason| Error::file(store.dir(), reason))?;
                 }
                 stores.push(store);
             }
@@ -131,33 +126,30 @@ impl Merge {
             }
             let (folder, expected) = first.get_or_insert_with(|| (top, plans.clone()));
             if !expected.same(&plans) {
+                let (other, names, first) = (plans.names(), expected.names(), folder.display());
                 let message = format!(
-                    "holds runs of another plan, {}, than {}, {}; merge only folders of the same configs",
-                    plans.names(),
-                    folder.display(),
-                    expected.names()
+                    "holds runs of another plan, {other}, than {first}, {names}; merge only folders of the same configs"
                 );
                 return Err(Error::file(top, message));
             }
         }
         self.merged.folders = stores.len() as u64;
         self.merged.plans = first.iter().flat_map(|(_, plans)| plans.configs.values().cloned()).collect();
-        Ok((stores, manifest))
+        Ok(stores)
     }
 
     /// The content of a file; `None` when it is damaged. A file of another layout is an error.
     fn usable<T>(&mut self, store: &Store, path: &Path, read: Result<T>) -> Result<Option<T>> {
-        match read {
+        let error = match read {
             Ok(content) => return Ok(Some(content)),
             Err(error @ Error::Store(crate::store::Error::OtherLayout { .. })) => return Err(error),
-            Err(error) => {
-                self.merged.damaged.push(error.to_string());
-                // What the system refuses to read stays where it is.
-                if !matches!(error, Error::Io { .. }) {
-                    let names = [store.dir(), path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
-                    self.unusable.push((path.to_owned(), names.join(".")));
-                }
-            }
+            Err(error) => error,
+        };
+        self.merged.damaged.push(error.to_string());
+        // What the system refuses to read stays where it is.
+        if !matches!(error, Error::Io { .. }) {
+            let names = [store.dir(), path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
+            self.unusable.push((path.to_owned(), names.join(".")));
         }
         Ok(None)
     }
@@ -169,7 +161,7 @@ impl Merge {
         let heads: Vec<Result<Head>> = paths.par_iter().map(|path| read_head(path)).collect();
         for (path, head) in paths.into_iter().zip(heads) {
             if let Some(Head { record, digest }) = self.usable(store, &path, head)? {
-                let rank = Rank::of(&record, digest);
+                let rank = rank(&record, digest);
                 self.add(Candidate { path, record, rank });
             }
         }
@@ -177,12 +169,9 @@ impl Merge {
     }
 
     fn add(&mut self, new: Candidate) {
-        let old = match self.best.entry(new.record.run_id()) {
-            Entry::Vacant(entry) => {
-                entry.insert(new);
-                return;
-            }
-            Entry::Occupied(entry) => entry.into_mut(),
+        let Some(old) = self.best.get(&new.record.run_id()) else {
+            self.best.insert(new.record.run_id(), new);
+            return;
         };
         // A copy.
         if new.rank == old.rank {
@@ -190,25 +179,23 @@ impl Merge {
         }
         self.merged.doubles += 1;
         let mut replace = new.rank > old.rank;
-        if [&*old, &new].iter().all(|one| one.record.settings().clock.repeatable() && one.record.status.is_done()) {
-            let bits = [repeatable_bits(&old.path), repeatable_bits(&new.path)];
-            if let [Ok(a), Ok(b)] = &bits {
-                if a != b {
-                    self.merged.contradictions.push(format!(
-                        "{}: {} and {} differ, though its clock is the same everywhere",
-                        new.record.label(),
-                        old.path.display(),
-                        new.path.display()
-                    ));
+        if [old, &new].iter().all(|one| one.record.settings().clock.repeatable() && one.record.status.is_done()) {
+            match [repeatable_bits(&old.path), repeatable_bits(&new.path)] {
+                [Ok(a), Ok(b)] if a == b => {}
+                [Ok(_), Ok(_)] => {
+                    let (run, one, other) = (new.record.label(), old.path.display(), new.path.display());
+                    let line = format!("{run}: {one} and {other} differ, though its clock is the same everywhere");
+                    self.merged.contradictions.push(line);
                 }
-            } else {
-                // A head without readable rows: the other one is kept.
-                replace = bits[1].is_ok();
-                self.merged.damaged.extend(bits.iter().filter_map(|bits| bits.as_ref().err()).map(ToString::to_string));
+                bits => {
+                    // A head without readable rows: the other one is kept.
+                    replace = bits[1].is_ok();
+                    self.merged.damaged.extend(bits.into_iter().filter_map(Result::err).map(|error| error.to_string()));
+                }
             }
         }
         if replace {
-            *old = new;
+            self.best.insert(new.record.run_id(), new);
         }
     }
 
@@ -223,23 +210,19 @@ impl Merge {
                 blocks.entry(block).or_default().insert(&record.environment.host);
             }
             let Some(other) = experiments.insert(record.identity.experiment(), candidate) else { continue };
-            let code = |candidate: &Candidate| {
+            let [this, that] = [candidate, other].map(|candidate| {
                 let identity = &candidate.record.identity;
                 format!("{}, data {}", identity.code(), identity.problem.checksum.chars().take(8).collect::<String>())
-            };
+            });
+            let (run, other) = (record.label(), other.path.display());
             let message = format!(
-                "{} was made by other code or from other data ({}) than {} ({}); run all shards with one program on the \
-                 same data",
-                record.label(),
-                code(candidate),
-                other.path.display(),
-                code(other)
+                "{run} was made by other code or from other data ({this}) than {other} ({that}); run all shards with one \
+                 program on the same data"
             );
             return Err(Error::file(&candidate.path, message));
         }
         for (block, hosts) in blocks.into_iter().filter(|(_, hosts)| hosts.len() > 1) {
-            let hosts: Vec<&str> = hosts.into_iter().collect();
-            let hosts = hosts.join(" and ");
+            let hosts = hosts.into_iter().collect::<Vec<_>>().join(" and ");
             let line = format!("{block} was timed on {hosts}: ratios of its solvers are not those of one machine");
             self.merged.across.push(line);
         }
@@ -248,7 +231,7 @@ impl Merge {
         Ok(())
     }
 
-    fn write(&mut self, manifest: &Manifest, out: &Path) -> Result<()> {
+    fn write(&mut self, out: &Path) -> Result<()> {
         let (store, _lock) = Store::create(out)?;
         for (path, name) in &self.unusable {
             match files::copy(path, &out.join("damaged").join(name)) {
@@ -262,45 +245,30 @@ impl Merge {
             if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
         })?;
         files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
-        store.write_manifest(manifest)
+        store.write_manifest(&self.manifest)
     }
 }
 
 /// Which of two records of one run is kept: an order without ties, so that the order of merging does not matter. Larger is
 /// better.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    /// A record that ended, then one that was stopped and keeps what it measured, then one that failed.
-    ended: u8,
-    /// The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one.
-    attempt: u64,
-    /// Not beside others, on a core that nothing was stolen from.
-    alone: Reverse<u64>,
-    steal: Reverse<u64>,
-    /// The first; then anything, as long as it is always the same.
-    started: Reverse<u64>,
-    content: String,
-}
+type Rank = (u8, u64, Reverse<u64>, Reverse<u64>, Reverse<u64>, String);
 
-impl Rank {
-    fn of(record: &RunRecord, digest: String) -> Self {
-        let environment = &record.environment;
-        // The folder of a shard ends with the time of the attempt, see `ShardRuns::folder`.
-        let attempt = environment.shard.rsplit_once('-').and_then(|(_, nanos)| u64::from_str_radix(nanos, 16).ok());
-        Self {
-            ended: match &record.status {
-                Status::Done(_) => 2,
-                Status::TimedOut { .. } => 1,
-                Status::OutOfMemory { .. } | Status::Failed(_) => 0,
-            },
-            attempt: attempt.filter(|_| !record.settings().clock.repeatable()).unwrap_or(0),
-            alone: Reverse(environment.jobs),
-            // Non-negative numbers are ordered as their bits are.
-            steal: Reverse(environment.steal.max(0.0).to_bits()),
-            started: Reverse(environment.started_unix_s),
-            content: digest,
-        }
-    }
+fn rank(record: &RunRecord, digest: String) -> Rank {
+    let environment = &record.environment;
+    // A record that ended, then one that was stopped and keeps what it measured, then one that failed.
+    let ended = match &record.status {
+        Status::Done(_) => 2,
+        Status::TimedOut { .. } => 1,
+        Status::OutOfMemory { .. } | Status::Failed(_) => 0,
+    };
+    // The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one. The folder of a
+    // shard ends with the time of the attempt, see `ShardRuns::folder`.
+    let attempt = environment.shard.rsplit_once('-').and_then(|(_, nanos)| u64::from_str_radix(nanos, 16).ok());
+    let attempt = attempt.filter(|_| !record.settings().clock.repeatable()).unwrap_or(0);
+    // Not beside others, on a core that nothing was stolen from; non-negative numbers are ordered as their bits are.
+    let (alone, steal) = (Reverse(environment.jobs), Reverse(environment.steal.max(0.0).to_bits()));
+    // The first; then anything, as long as it is always the same.
+    (ended, attempt, alone, steal, Reverse(environment.started_unix_s), digest)
 }
 
 /// Hash of what a repeatable clock makes the same on every machine: everything but seconds of the CPU.

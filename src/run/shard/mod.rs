@@ -20,16 +20,15 @@ use ssvm::clock::OracleCost;
 pub struct Split {
     /// [`digest`] of the whole plan.
     pub plan: String,
-    /// The paper's prices that the plan was made with, by data set and clock: every node takes these.
+    /// The paper's oracle costs that the plan was made with, by data set and clock: every node takes these.
     pub prices: BTreeMap<String, OracleCost>,
-    /// The shards, in order; one may be empty.
+    /// One may be empty.
     pub shards: Vec<Shard>,
 }
 
 /// Runs that are made in one allocation.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Shard {
-    /// Identities of its runs.
     pub runs: Vec<String>,
     /// Estimated seconds of all of them, one after the other.
     pub seconds: f64,
@@ -55,23 +54,16 @@ pub fn split(
     wanted: impl Fn(&RunSpec) -> bool,
     seconds: impl Fn(&RunSpec) -> f64,
 ) -> Split {
-    #[derive(PartialEq, Eq, PartialOrd, Ord)]
-    enum Unit<'a> {
-        Block(usize, u64),
-        Run(&'a str),
-    }
-    let mut units: BTreeMap<Unit<'_>, Shard> = BTreeMap::new();
+    // By data set and repeat, or by the run that others follow from.
+    let mut units: BTreeMap<(usize, u64, &str), Shard> = BTreeMap::new();
     for run in plan.runs.iter().filter(|run| wanted(run)) {
         let unit = if run.settings().clock.repeatable() {
-            Unit::Run(run.projected_from.as_ref().unwrap_or(&run.run_id))
+            (0, 0, run.projected_from.as_ref().unwrap_or(&run.run_id).as_str())
         } else {
-            Unit::Block(run.set, run.repeat)
+            (run.set, run.repeat, "")
         };
-        units.entry(unit).or_default().take(&Shard {
-            runs: vec![run.run_id.clone()],
-            seconds: seconds(run),
-            longest: seconds(run),
-        });
+        let (runs, seconds) = (vec![run.run_id.clone()], seconds(run));
+        units.entry(unit).or_default().take(&Shard { runs, seconds, longest: seconds });
     }
     // Longest first, each to the shard that has least: at most a third above the best there is, and far less for many.
     let mut units: Vec<Shard> = units.into_values().collect();
@@ -96,7 +88,6 @@ impl Shard {
 }
 
 impl Split {
-    /// Its runs.
     pub fn runs(&self) -> usize {
         self.shards.iter().map(|shard| shard.runs.len()).sum()
     }
@@ -127,13 +118,13 @@ pub struct ShardIndex {
 pub const MOST_SHARDS: usize = 100_000;
 
 impl std::str::FromStr for ShardIndex {
-    type Err = String;
+    type Err = super::Error;
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parsed = text.split_once('/').and_then(|(shard, of)| Some((shard.parse().ok()?, of.parse().ok()?)));
         match parsed {
             Some((shard, of)) if (1..=MOST_SHARDS).contains(&of) && (1..=of).contains(&shard) => Ok(Self { shard, of }),
-            _ => Err(format!("must be I/N with I from 1 to N, such as 3/16, and N at most {MOST_SHARDS}")),
+            _ => Err(super::Error::ShardIndex),
         }
     }
 }
@@ -150,7 +141,7 @@ mod tests {
 
     #[test]
     fn which_shard_is_counted_from_one() {
-        assert_eq!("3/16".parse(), Ok(ShardIndex { shard: 3, of: 16 }));
+        assert_eq!("3/16".parse::<ShardIndex>().ok(), Some(ShardIndex { shard: 3, of: 16 }));
         for wrong in ["0/4", "5/4", "4", "a/b", "1/0", "1/100001", "-1/4", ""] {
             assert!(wrong.parse::<ShardIndex>().is_err(), "{wrong}");
         }

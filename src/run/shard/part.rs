@@ -13,7 +13,6 @@ use crate::store::folder::{Contents, Folder, SHARDS, Store, stem};
 pub struct ShardRuns {
     /// `3-of-16`, or another name for a list of runs.
     pub name: String,
-    /// Identities of its runs.
     pub ids: BTreeSet<String>,
     /// [`super::digest`] of the plan that it is a part of.
     pub plan: String,
@@ -62,7 +61,7 @@ pub fn stores(out: &Path) -> Result<Vec<Store>> {
 
 /// The wanted runs that are in a result folder or in its shards. Writers may go on meanwhile: a file appears when it is
 /// whole.
-pub fn scan(out: &Path, wanted: impl Fn(&str) -> bool + Sync) -> Result<Contents> {
+pub fn scan(out: &Path, wanted: impl Fn(&str) -> bool) -> Result<Contents> {
     let mut found = Contents::default();
     for store in stores(out)? {
         let Contents { records, damaged } = store.scan_some(Folder::Runs, &wanted)?;
@@ -72,7 +71,7 @@ pub fn scan(out: &Path, wanted: impl Fn(&str) -> bool + Sync) -> Result<Contents
     Ok(found)
 }
 
-/// Runs in the shards of a result folder that it does not have itself.
+/// Number of runs in the shards of a result folder that it does not have itself.
 pub fn not_merged(out: &Path) -> Result<usize> {
     let (mut own, mut shards) = (BTreeSet::new(), BTreeSet::new());
     for store in stores(out)? {

@@ -12,8 +12,10 @@ const DUST: f64 = 1e-12;
 /// Values that differ by less than this part of the largest offset are the same.
 const TIE: f64 = 1e-13;
 
-/// Planes of a term that have weight, roughly: an estimate for solvers that keep no others.
-pub const WITH_WEIGHT: u64 = 10;
+/// Planes of a term that have weight, at most: an estimate for solvers that keep no others. Measured after 300 iterations, as
+/// the mean over terms: 0.9 on the multiclass twin, 25 on the chains, 21 and 80 on the graphs with 2 and 8 labels. A call adds
+/// one plane, so that a shorter run has no more than iterations.
+pub const WITH_WEIGHT: u64 = 100;
 
 /// Where a step takes weight from, and where it puts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
