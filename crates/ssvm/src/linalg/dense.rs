@@ -33,21 +33,21 @@ pub fn norm2(a: &[f64]) -> f64 {
 kernel! {
     /// y ← y + c·x.
     pub fn add_scaled<L>(y: &mut [f64], c: f64, x: &[f64]) {
-        add_scaled_body::<L, f64>(y, c, x)
+        add_scaled_body::<L, f64>(y, c, x);
     }
 }
 
 kernel! {
     /// y ← y + c·x with x in single precision (exact conversion, double arithmetic).
     pub fn add_scaled_f32<L>(y: &mut [f64], c: f64, x: &[f32]) {
-        add_scaled_body::<L, f32>(y, c, x)
+        add_scaled_body::<L, f32>(y, c, x);
     }
 }
 
 kernel! {
     /// y ← y + c·x with x in half precision (exact conversion, double arithmetic).
     pub fn add_scaled_f16<L>(y: &mut [f64], c: f64, x: &[Half]) {
-        add_scaled_body::<L, Half>(y, c, x)
+        add_scaled_body::<L, Half>(y, c, x);
     }
 }
 
@@ -164,14 +164,14 @@ kernel! {
     /// `out[r·K + k] = ⟨rows[r], w[k]⟩` for all rows of length p in `rows` and all K vectors of length p in `w`, in one
     /// sweep over the rows.
     pub fn dot_f32_rows<L>(rows: &[f32], w: &[f64], p: usize, out: &mut [f64]) {
-        dot_stored_rows::<L, f32>(rows, w, p, out)
+        dot_stored_rows::<L, f32>(rows, w, p, out);
     }
 }
 
 kernel! {
     /// [`dot_f32_rows`] for rows in half precision: the bits that the same values in single precision give. `wide` is scratch.
     pub fn dot_f16_rows<L>(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
-        dot_half_rows::<L>(rows, w, p, wide, out)
+        dot_half_rows::<L>(rows, w, p, wide, out);
     }
 }
 

@@ -45,10 +45,6 @@ pub struct BoundReport {
     pub exact: bool,
     /// Whether these labels beat the ones that came in.
     pub improved: bool,
-    /// Nodes that partial optimality decided.
-    pub fixed_nodes: usize,
-    /// Sweeps of TRW-S.
-    pub sweeps: u32,
     /// Elementary operations, in the unit of the expansions.
     pub operations: u64,
 }
@@ -89,8 +85,6 @@ impl PottsBound {
             rounding: 0.0,
             exact: false,
             improved: false,
-            fixed_nodes: 0,
-            sweeps: 0,
             operations: 2 * unary.len() as u64,
         };
         // A weight above Σ (max U − min U) says no more than that sum, and a lower weight never gives a higher energy.
@@ -102,13 +96,11 @@ impl PottsBound {
             energy.gains(&mut self.gain);
             self.trial.resize(topology.num_nodes(), 0);
             report.operations += self.cut.solve(topology, &self.gain, energy.pairwise, &mut self.trial).operations;
-            report.fixed_nodes = topology.num_nodes();
             report.lower = energy.energy(&self.trial) - error;
             self.offer(Potts { pairwise, ..energy }, &mut report);
         } else {
             self.partial.solve(&mut self.cut, energy);
             report.operations += self.partial.operations();
-            report.fixed_nodes = topology.num_nodes() - self.partial.open().len();
             self.sweep(energy, pairwise, budget, error, &mut report);
         }
         report.exact = report.energy - report.lower <= 2.0 * error;
@@ -125,12 +117,12 @@ impl PottsBound {
         }
         let (topology, unary) = self.partial.left();
         self.trws.load(Potts { topology, unary, ..energy });
-        let mut bound = f64::NEG_INFINITY;
+        let (mut bound, mut sweeps) = (f64::NEG_INFINITY, 0);
         loop {
             let topology = self.partial.left().0;
             self.trws.pass(topology, energy.pairwise, false);
             let next = fixed + self.trws.pass(topology, energy.pairwise, true);
-            report.sweeps += 1;
+            sweeps += 1;
             report.operations += 2 * self.trws.operations();
             let gained = next - bound;
             bound = bound.max(next);
@@ -140,9 +132,9 @@ impl PottsBound {
                 self.decode(Potts { pairwise, ..energy }, report);
             }
             let over = |energy: f64| energy - bound <= error || gained < budget.progress * (energy - bound);
-            let spent = report.sweeps >= budget.sweeps || report.operations >= budget.operations;
+            let spent = sweeps >= budget.sweeps || report.operations >= budget.operations;
             let last = spent || over(report.energy);
-            if last || report.sweeps.is_multiple_of(DECODE_EVERY) {
+            if last || sweeps.is_multiple_of(DECODE_EVERY) {
                 self.decode(Potts { pairwise, ..energy }, report);
             }
             if last || over(report.energy) {

@@ -274,7 +274,7 @@ impl<P: Problem> State for CuttingPlane<'_, P> {
     }
 
     fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        best_values(self.problem, &self.sets, w)
+        best_values(self.problem, self.sets.iter().map(WorkingSet::planes), w, f64::NEG_INFINITY)
     }
 
     fn cached_bytes(&self) -> u64 {

@@ -81,7 +81,7 @@ impl<P: Problem> State for PlaneCache<'_, P> {
     }
 
     fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        best_values(self.now.problem, &self.sets, w)
+        best_values(self.now.problem, self.sets.iter().map(WorkingSet::planes), w, f64::NEG_INFINITY)
     }
 }
 

@@ -5,6 +5,7 @@ use super::average::{Average, Solution};
 use super::state::{State, sizes};
 use super::step::gamma_within;
 use super::weights::{End, Stop, Weights};
+use super::working_set::best_values;
 use super::{Interrupt, Meter, Metered};
 use crate::problem::Problem;
 
@@ -306,15 +307,8 @@ impl<P: Problem> State for Weighted<'_, P> {
     }
 
     fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        let mut work = self.problem.work();
-        let mut values = Vec::new();
-        let best = |(i, set): (usize, &Weights<P::Plane>)| {
-            values.clear();
-            self.problem.values(i, w, set.planes.iter(), &mut work, &mut values);
-            // The truth's plane is always there.
-            values.iter().copied().fold(0.0, f64::max)
-        };
-        self.sets.iter().enumerate().map(best).collect()
+        // The truth's plane, which is 0, is always there.
+        best_values(self.problem, self.sets.iter().map(|set| set.planes.iter()), w, 0.0)
     }
 
     fn weights(&self) -> Vec<&[f64]> {

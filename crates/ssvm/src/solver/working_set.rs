@@ -101,15 +101,24 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
     }
 }
 
-/// Per term the value of its best plane at w, −∞ where it has none, see [`super::Solver::kept_values`].
-pub(super) fn best_values<Q: Problem>(problem: Metered<'_, Q>, sets: &[WorkingSet<Q::Plane>], w: &[f64]) -> Vec<f64> {
+/// Per term the value of its best plane at w, but at least `least`, see [`super::State::kept_values`].
+pub(super) fn best_values<'a, Q: Problem, I>(
+    problem: Metered<'_, Q>,
+    sets: impl Iterator<Item = I>,
+    w: &[f64],
+    least: f64,
+) -> Vec<f64>
+where
+    I: Iterator<Item = &'a Q::Plane> + Clone,
+    Q::Plane: 'a,
+{
     let (mut work, mut values) = (problem.work(), Vec::new());
-    let best = |(i, set): (usize, &WorkingSet<Q::Plane>)| {
+    let best = |(i, planes)| {
         values.clear();
-        problem.values(i, w, set.planes(), &mut work, &mut values);
-        values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        problem.values(i, w, planes, &mut work, &mut values);
+        values.iter().copied().fold(least, f64::max)
     };
-    sets.iter().enumerate().map(best).collect()
+    sets.enumerate().map(best).collect()
 }
 
 #[cfg(test)]
