@@ -277,7 +277,7 @@ pub trait DatasetRow: Send + Sync + 'static {
 }
 
 /// A row of this crate.
-pub(super) struct Row<P: 'static> {
+pub struct Row<P: 'static> {
     pub info: DatasetInfo,
     pub load: fn(&Request<'_>) -> Result<Loaded<P>>,
     pub describe: fn(&Request<'_>) -> Result<Described>,

@@ -55,11 +55,11 @@ macro_rules! row {
     };
 }
 
-pub(super) const USPS: Row<MulticlassProblem> =
+pub const USPS: Row<MulticlassProblem> =
     row!(Usps, multiclass(synth::usps), "usps-synth", "USPS twin", "usps", "synthetic twin of USPS: size = pixels");
-pub(super) const OCR: Row<ChainProblem> =
+pub const OCR: Row<ChainProblem> =
     row!(Ocr, chain(synth::ocr), "ocr-synth", "OCR twin", "ocr", "synthetic twin of OCR: size = mean word length");
-pub(super) const HORSESEG: Row<GraphProblem> = row!(
+pub const HORSESEG: Row<GraphProblem> = row!(
     Horseseg,
     graph(synth::horses),
     "horseseg-synth",
@@ -67,7 +67,7 @@ pub(super) const HORSESEG: Row<GraphProblem> = row!(
     "horseseg",
     "synthetic twin of HorseSeg and horses: size = side of the grid of superpixels"
 );
-pub(super) const STANFORD: Row<GraphProblem> = row!(
+pub const STANFORD: Row<GraphProblem> = row!(
     Stanford,
     graph(synth::scenes),
     "stanford-synth",
