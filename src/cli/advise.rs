@@ -53,7 +53,6 @@ fn share(text: &str) -> Result<f64, String> {
     positive(text).ok().filter(|share| *share < 1.0).ok_or_else(|| "must lie between 0 and 1".to_owned())
 }
 
-/// Runs the command.
 pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let table: BreakEven = match &args.results {
         Some(path) => pages::summary(path, catalog, &[])?.breakeven,

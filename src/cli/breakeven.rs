@@ -22,7 +22,6 @@ pub struct BreakEvenArgs {
     only: Vec<String>,
 }
 
-/// Runs the command; prints the table.
 pub fn run(args: &BreakEvenArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let table = pages::summary(&args.results, catalog, &args.only)?.breakeven;
     if table.sets.is_empty() {

@@ -35,7 +35,6 @@ fn layout(word: &str) -> Result<Layout, String> {
     if word == "matrix" { Ok(Layout::Matrix) } else { Format::from_str(word, false).map(Layout::Rows) }
 }
 
-/// Runs the command; prints the claims.
 pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let Summary { claims, regimes, .. } = pages::summary(&args.results, catalog, &args.only)?;
     print(&match args.format {

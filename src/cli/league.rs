@@ -58,7 +58,6 @@ fn format_of_files(word: &str) -> Result<Format, String> {
     Format::from_str(if word == "parquet" { "csv" } else { word }, false)
 }
 
-/// Runs the command; prints the tables.
 pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let league = pages::summary(&args.results, catalog, &args.only)?.league;
     let known: Vec<String> = league.standings.iter().map(|standing| standing.dataset.clone()).collect();

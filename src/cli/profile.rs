@@ -21,7 +21,6 @@ pub struct ProfileArgs {
     only: Vec<String>,
 }
 
-/// Runs the command; prints the table.
 pub fn run(args: &ProfileArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let rows = pages::summary(&args.results, catalog, &args.only)?.profile;
     print(&format::shown(args.format, &rows, &profile::table(&rows))?)

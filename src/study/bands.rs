@@ -20,19 +20,15 @@ use crate::error::Result;
 /// Points of the common time grid of one data set, besides the ends of its runs.
 pub const TIME_GRID: usize = 240;
 
-/// What the x axis of a band counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Axis {
-    /// Completed iterations.
     Iteration,
     /// Solver time, seconds of the run's clock.
     Time,
-    /// Exact oracle calls.
     OracleCalls,
 }
 
 impl Axis {
-    /// All axes.
     pub const ALL: [Self; 3] = [Self::Iteration, Self::Time, Self::OracleCalls];
 
     /// Column of the table of points.
@@ -41,7 +37,6 @@ impl Axis {
     }
 }
 
-/// A quantity that bands are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
     /// P − best lower bound.
@@ -59,7 +54,6 @@ pub enum Quantity {
 impl Quantity {
     /// All quantities, in the order of [`Bands::of`].
     pub const ALL: [Self; 5] = [Self::PrimalSub, Self::DualSub, Self::Gap, Self::Planes, Self::Passes];
-    /// The three panels of the convergence figures.
     pub const CONVERGENCE: [Self; 3] = [Self::PrimalSub, Self::DualSub, Self::Gap];
 
     /// Column of the table of points.
@@ -67,7 +61,6 @@ impl Quantity {
         self.words().0
     }
 
-    /// Panel title.
     pub fn title(self) -> &'static str {
         self.words().1
     }
@@ -96,18 +89,14 @@ impl Quantity {
 /// Min, median and max over the repeats; NaN where no repeat has a number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Band {
-    /// Smallest.
     pub min: Vec<f64>,
     /// Median (mean of the middle two for an even count).
     pub median: Vec<f64>,
-    /// Largest.
     pub max: Vec<f64>,
 }
 
-/// The bands of one series on one axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bands {
-    /// Positions.
     pub x: Vec<f64>,
     /// Repeats in the band of a convergence quantity at each position: those still running, and those that reached
     /// their gap and stay where they were.
@@ -118,7 +107,6 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// The band of one quantity.
     pub fn of(&self, quantity: Quantity) -> &Band {
         &self.values[quantity as usize]
     }
@@ -146,7 +134,6 @@ struct Aligned {
 }
 
 impl Aligned {
-    /// Puts the runs of a series on a grid.
     fn add(
         &mut self,
         series: usize,
@@ -169,7 +156,6 @@ impl Aligned {
         }
     }
 
-    /// Min, median and max over the repeats at each position.
     fn table(self) -> PolarsResult<DataFrame> {
         let mut columns = vec![
             Column::new("series".into(), self.series),
@@ -247,7 +233,6 @@ impl View {
     }
 }
 
-/// The rows of one series.
 fn bands_of(table: &DataFrame, series: u32) -> PolarsResult<Bands> {
     let ids = table.column("series")?.u32()?.cont_slice()?;
     let rows = ids.partition_point(|id| *id < series)..ids.partition_point(|id| *id <= series);

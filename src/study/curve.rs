@@ -11,13 +11,9 @@ use ssvm::stats::portable::{ln, powf};
 pub struct Curve {
     /// Seed of its orders: solvers with one seed saw the same orders.
     pub seed: u64,
-    /// How it ended.
     pub end: End,
-    /// The marks.
     pub iteration: Vec<f64>,
-    /// Solver time.
     pub time_s: Vec<f64>,
-    /// Exact oracle calls.
     pub oracle_calls: Vec<f64>,
     /// P − B_lo.
     pub primal_sub: Vec<f64>,
@@ -25,7 +21,6 @@ pub struct Curve {
     pub relative: Vec<f64>,
     /// P − D.
     pub gap: Vec<f64>,
-    /// Mean working-set size.
     pub planes: Vec<f64>,
     /// Approximate passes per iteration since the mark before.
     pub passes: Vec<f64>,
@@ -57,7 +52,6 @@ impl Curve {
         Some((*self.iteration.first()?, *self.iteration.last()?))
     }
 
-    /// The gaps after whole iterations.
     pub fn whole_gaps(&self) -> &[f64] {
         &self.gap[..self.iteration.len()]
     }
@@ -67,7 +61,6 @@ impl Curve {
         self.relative.last().is_some_and(|best| best.is_finite())
     }
 
-    /// What was spent at each of its evaluations.
     pub fn column(&self, measure: Measure) -> &[f64] {
         match measure {
             Measure::Time => &self.time_s,

@@ -11,11 +11,8 @@ use ssvm::stats::{Draws, FEWEST_PAIRS, percentiles};
 /// How repeats are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// Number of draws.
     pub draws: usize,
-    /// Their seed: the same seed gives the same draws.
     pub seed: u64,
-    /// Confidence of the interval.
     pub confidence: f64,
     /// Fewest repeats that have an interval.
     pub fewest: usize,
@@ -27,15 +24,12 @@ impl Default for Sampling {
     }
 }
 
-/// A measured number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Over all repeats.
     pub value: f64,
     /// Lower end of the 95 % interval; `None` when it is not known.
     #[serde(default)]
     pub low: Option<f64>,
-    /// Upper end.
     #[serde(default)]
     pub high: Option<f64>,
 }

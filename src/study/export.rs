@@ -104,14 +104,12 @@ pub fn runs(view: &View) -> Result<DataFrame> {
     ])
 }
 
-/// Writes tables as Parquet into `dir`; returns the file names.
 pub fn write_parquet(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
     write(tables, dir, "parquet", |table, path| {
         parquet(table).map_err(|e| Error::file(path, format!("cannot write this table: {e}")))
     })
 }
 
-/// Writes tables as CSV into `dir`; returns the file names.
 pub fn write_csv(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
     write(tables, dir, "csv", |table, _| Ok(csv(table)?.into_bytes()))
 }

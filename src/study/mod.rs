@@ -51,18 +51,14 @@ use profile::ProfileRow;
 use regime::Regime;
 use ssvm::clock::OracleCost;
 
-/// A result folder in memory.
 #[derive(Debug)]
 pub struct Study {
-    /// Configs, sessions, host, interference.
     pub manifest: Manifest,
     /// Files that could not be used, each with what is wrong.
     pub damaged: Vec<Damage>,
     /// Each data set at one oracle cost: its own, or the lowest when it was not run at that.
     pub own: View,
-    /// Where the time of these went.
     pub profile: Vec<ProfileRow>,
-    /// What the oracle costs in the paper.
     pub regimes: Vec<Regime>,
     /// The runs in the paper's regime, when there are any.
     pub regime: Option<View>,

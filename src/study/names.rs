@@ -6,7 +6,6 @@ use crate::dataset::Argument;
 use crate::experiment::catalog::Catalog;
 use crate::store::keys::{Facts, ProblemKey, SeriesKey};
 
-/// The names of a series among others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// Data set as in the config, with what tells problems of that name apart.
@@ -19,7 +18,6 @@ pub struct Name {
     pub display: String,
 }
 
-/// The names of some series.
 pub fn names(keys: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
     let problems: Vec<_> = keys.iter().map(|key| (key.problem.dataset.as_str(), key.problem.facts())).collect();
     let solvers: Vec<_> = keys.iter().map(|key| ((&key.problem, key.solver.name.as_str()), key.facts())).collect();

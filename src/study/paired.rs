@@ -14,20 +14,16 @@ use crate::text::number;
 use ssvm::stats::portable::{exp, ln};
 use ssvm::stats::{FEWEST_PAIRS, median, percentiles};
 
-/// What a solver spends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Solver time, seconds of the run's clock.
     Time,
-    /// Exact oracle calls.
     Calls,
 }
 
 impl Measure {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Time, Self::Calls];
 
-    /// In words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "solver time",
@@ -35,7 +31,6 @@ impl Measure {
         }
     }
 
-    /// In tables for programs.
     pub fn key(self) -> &'static str {
         match self {
             Self::Time => "time_s",
@@ -44,7 +39,6 @@ impl Measure {
     }
 }
 
-/// What a run has to reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// A duality gap P − D; a certified one where the oracle is not exact.
@@ -56,13 +50,11 @@ pub enum Target {
 /// What a run spent until it reached a target: somewhere between these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spent {
-    /// At least this.
     pub least: f64,
     /// At most this; infinite for a run that never reached the target.
     pub most: f64,
 }
 
-/// Bounds of the logarithm of a ratio.
 pub type LogBounds = (f64, f64);
 
 impl Spent {
@@ -81,16 +73,13 @@ impl Spent {
 /// A median ratio over pairs with its 95 % interval. An end that is not known is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Paired {
-    /// The median is at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least: Option<f64>,
     /// And at most this; the same number when no run of the middle pairs is censored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<f64>,
-    /// Lower end of the interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// Upper end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
     /// Pairs with one seed, the fewest of any group.
@@ -104,13 +93,11 @@ impl Paired {
         Some(Self::from_logs(log_median(groups, &Sampling::default()), pairs))
     }
 
-    /// [`Paired::of`] from the logarithms of its ends.
     fn from_logs(LogMedian { least, most, low, high }: LogMedian, pairs: usize) -> Self {
         let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
         Self { least: ratio(least), most: ratio(most), low: low.and_then(ratio), high: high.and_then(ratio), pairs }
     }
 
-    /// The ratio the other way round.
     #[must_use]
     pub fn inverse(self) -> Self {
         let over = |value: Option<f64>| value.map(|value| 1.0 / value);
@@ -138,12 +125,10 @@ impl Paired {
         self.has_interval() && self.high.is_some_and(|high| high < ratio)
     }
 
-    /// Of a speed-up: whether it is one.
     pub fn is_faster(&self) -> bool {
         self.is_above(1.0)
     }
 
-    /// Of a speed-up: whether it is a slow-down.
     pub fn is_slower(&self) -> bool {
         self.is_below(1.0)
     }
@@ -188,13 +173,9 @@ impl Paired {
 
 /// A median of bounded logarithms: bounds of it, and its interval where there are draws.
 pub struct LogMedian {
-    /// The median is at least this.
     pub least: f64,
-    /// And at most this.
     pub most: f64,
-    /// Lower end of the interval.
     pub low: Option<f64>,
-    /// Upper end.
     pub high: Option<f64>,
 }
 

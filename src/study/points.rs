@@ -22,22 +22,16 @@ pub type Bounds = (f64, f64);
 /// The evaluations of one run in the table of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Seed of its orders.
     pub seed: u64,
-    /// All rows.
     pub rows: Range<usize>,
     /// The rows after whole iterations: a part of an iteration has no place on the iteration axis.
     pub whole: Range<usize>,
-    /// How it ended.
     pub end: End,
 }
 
-/// The runs of one series.
 #[derive(Debug)]
 pub struct Repeats {
-    /// What they have in common.
     pub key: SeriesKey,
-    /// Their records.
     pub records: Range<usize>,
     /// Those with evaluations.
     pub runs: Vec<Run>,
@@ -86,12 +80,10 @@ impl Points {
         Ok(points)
     }
 
-    /// A column of the table as numbers.
     pub fn f64s(&self, column: &str) -> Result<&[f64]> {
         self.table.column(column).and_then(|c| c.f64()).and_then(|c| c.cont_slice()).map_err(polars_error)
     }
 
-    /// A counting column of the table.
     pub fn u64s(&self, column: &str) -> Result<&[u64]> {
         self.table.column(column).and_then(|c| c.u64()).and_then(|c| c.cont_slice()).map_err(polars_error)
     }
@@ -144,7 +136,6 @@ impl Points {
     }
 }
 
-/// The table of evaluations, and the rows of each run.
 fn evaluations(
     records: &[RunRecord],
     repeats: &mut [Repeats],

@@ -16,16 +16,12 @@ use ssvm::stats::median;
 /// Runs are in the paper's regime when the odds of BCFW's share are those of the paper's up to this factor.
 const NEAR: f64 = 1.6;
 
-/// One data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regime {
-    /// Its name.
     pub dataset: String,
-    /// Its heading.
     pub title: String,
     /// Clock of the runs that it is about.
     pub clock: ClockKind,
-    /// BCFW's share in the paper.
     pub paper_share: f64,
     /// Its share at oracle cost 1, where there are runs at that.
     pub own_share: Option<f64>,
@@ -36,7 +32,6 @@ pub struct Regime {
 }
 
 impl Regime {
-    /// In words.
     pub fn text(&self) -> String {
         let own = self.own_share.map_or(String::new(), |share| format!(", {} here", percent(share)));
         let runs = match self.runs {

@@ -7,28 +7,21 @@ use super::curve::{Curve, crossing};
 use super::paired::{Measure, Target};
 use ssvm::stats;
 
-/// One series at one target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reached {
-    /// Position in [`View::series`].
     pub series: usize,
-    /// Repeats that reached it.
     pub reached: usize,
-    /// Repeats with evaluations.
     pub runs: usize,
     /// Median solver time at which the gap crosses the target; infinite for a repeat that did not reach it, and `None` when the
     /// median is.
     pub time_s: Option<f64>,
-    /// The same in iterations.
     pub iterations: Option<f64>,
 }
 
 /// One gap target of a data set with every series of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TargetRow {
-    /// The gap.
     pub target: f64,
-    /// In the order of [`View::series`].
     pub cells: Vec<Reached>,
 }
 

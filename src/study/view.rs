@@ -21,19 +21,15 @@ const MOST_LINES: usize = 8;
 /// One solver with its settings on one data set: what a line of a figure stands for.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What its runs have in common.
     pub key: SeriesKey,
     /// Position among all series of the study.
     pub(super) at: usize,
     /// Data set as in the config; where a view has it as several problems, with what differs.
     pub dataset: String,
-    /// Heading of the data set.
     pub title: String,
     /// Solver; where a view has it with several settings, with those that differ.
     pub label: String,
-    /// [`Series::label`] as figures print it.
     pub display: String,
-    /// Name of the solver.
     pub solver: String,
     /// The data set of the paper that it is or stands for.
     pub paper: Option<Paper>,
@@ -48,9 +44,7 @@ pub struct Series {
     /// Whether its steps depend on the clock, or may do so for all that is known: those of other solvers are the same at any
     /// oracle cost.
     pub reads_clock: bool,
-    /// Runs that ended well.
     pub completed: usize,
-    /// Runs that failed.
     pub failed: usize,
     /// Runs that failed after their first evaluation: they count as far as they go.
     pub censored: usize,
@@ -91,16 +85,13 @@ impl Series {
         self.key.clock.repeatable()
     }
 
-    /// Whether the solver keeps working sets.
     pub fn keeps_planes(&self) -> bool {
         self.info.as_ref().is_some_and(|info| info.planes.is_some())
     }
 }
 
-/// Some series of a study.
 #[derive(Debug)]
 pub struct View {
-    /// All evaluations of the study.
     pub points: Arc<Points>,
     /// The series, ordered by data set and solver as the tables of the program are.
     pub series: Vec<Series>,
@@ -110,7 +101,6 @@ pub struct View {
 }
 
 impl View {
-    /// The series of a study that are wanted.
     pub(super) fn new(points: &Arc<Points>, wanted: &dyn Fn(&Repeats) -> bool, catalog: &dyn Catalog) -> Self {
         let chosen: Vec<usize> = (0..points.repeats.len()).filter(|at| wanted(&points.repeats[*at])).collect();
         let names = names::names(&chosen.iter().map(|at| &points.repeats[*at].key).collect::<Vec<_>>(), catalog);
@@ -123,14 +113,12 @@ impl View {
         Self { points: Arc::clone(points), series, pairs, bands: Default::default() }
     }
 
-    /// Data sets in the order of the figures.
     pub fn datasets(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.series.iter().map(|s| s.dataset.as_str()).collect();
         names.dedup();
         names
     }
 
-    /// Heading of a data set.
     pub fn title<'a>(&'a self, dataset: &'a str) -> &'a str {
         self.series.iter().find(|s| s.dataset == dataset).map_or(dataset, |s| &s.title)
     }
@@ -145,12 +133,10 @@ impl View {
         (0..self.series.len()).filter(move |at| self.series[*at].dataset == dataset)
     }
 
-    /// The records of a series, by repeat.
     pub fn records_of(&self, series: usize) -> &[RunRecord] {
         &self.points.records[self.repeats(series).records.clone()]
     }
 
-    /// The records of all its series.
     pub fn records(&self) -> impl Iterator<Item = &RunRecord> {
         (0..self.series.len()).flat_map(|series| self.records_of(series))
     }
@@ -160,7 +146,6 @@ impl View {
         &self.repeats(series).runs
     }
 
-    /// The same as curves.
     pub fn curves(&self, series: usize) -> &[Curve] {
         &self.repeats(series).curves
     }
@@ -217,7 +202,6 @@ impl View {
         self.series.iter().any(|s| s.dataset == dataset && s.certified)
     }
 
-    /// Title of a panel.
     pub fn panel_title(&self, quantity: Quantity, dataset: &str) -> String {
         let certified = quantity == Quantity::Gap && self.certified(dataset);
         format!("{}{}", quantity.title(), if certified { " (certified)" } else { "" })

@@ -16,15 +16,12 @@ use crate::study::targets;
 use crate::table::Kind::{Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
 
-/// What the page shows.
 pub struct Beside<'a> {
-    /// The two folders.
     pub sides: [Page<'a>; 2],
     /// The comparison of the second with the first, or why it was not possible.
     pub findings: std::result::Result<Vec<Finding>, String>,
 }
 
-/// The page.
 pub fn html(beside: &Beside<'_>) -> Result<String> {
     let [a, b] = &beside.sides;
     let section = |id, title, hint, body| Section { id, title, hint, body };

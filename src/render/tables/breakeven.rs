@@ -41,12 +41,10 @@ pub fn crossings(row: &BreakEvenRow) -> String {
     }
 }
 
-/// A ratio with its interval.
 fn ratio(ratio: &Ratio) -> String {
     format!("{}{}", ratio.bound.sign(), ratio.time.text(number))
 }
 
-/// One row per data set, solver and gap.
 pub fn table(breakeven: &BreakEven) -> Table {
     let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.prices.iter().copied()).collect();
     costs.sort_by(f64::total_cmp);
@@ -88,7 +86,6 @@ fn head(set: &BreakEvenSet) -> String {
     )
 }
 
-/// The whole table for the terminal.
 pub fn text(table: &BreakEven) -> String {
     let mut out =
         String::from("time to a relative gap over that of BCFW, the oracle k times as dear (below 1 is faster)\n\n");
@@ -99,7 +96,6 @@ pub fn text(table: &BreakEven) -> String {
     out
 }
 
-/// Advice for the terminal.
 pub fn advice(advice: &Advice) -> String {
     let mut out = format!(
         "{}: a call of {} is k = {}, {} of BCFW's time\n",

@@ -14,7 +14,6 @@ pub fn text(findings: &[Finding]) -> String {
     text + &tally(findings) + "\n"
 }
 
-/// The same as Markdown with a heading.
 pub fn markdown(title: &str, findings: &[Finding]) -> String {
     let failed = findings.iter().any(|finding| finding.judgement.fails());
     let table = table(findings, MOST_LINES);
@@ -79,7 +78,6 @@ fn values(finding: &Finding) -> String {
     }
 }
 
-/// The change with its interval, and the note.
 fn changed(finding: &Finding) -> String {
     let mut changed = match (finding.ratio, finding.old, finding.new) {
         (Some(ratio), ..) => format!("{} [{}, {}]", change(ratio.median), change(ratio.low), change(ratio.high)),

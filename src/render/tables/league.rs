@@ -8,33 +8,25 @@ use crate::study::league::{
 use crate::table::{Cell, Column, Kind, Table, cells};
 use crate::text::{number, seconds};
 
-/// What a table is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Who wins at which gap.
     Winners,
     /// Time and oracle calls to each gap, with speed-ups against the reference.
     Targets,
-    /// Expected running time.
     Ert,
     /// Distribution over targets and area over the convergence curve.
     Anytime,
-    /// Performance profile over all gaps.
     Profile,
-    /// Pairwise speed-ups.
     Matrix,
 }
 
 impl Part {
-    /// All of them.
     pub const ALL: [Self; 6] = [Self::Winners, Self::Targets, Self::Ert, Self::Anytime, Self::Profile, Self::Matrix];
 
-    /// Its word on the command line.
     pub fn word(self) -> &'static str {
         ["winners", "targets", "ert", "anytime", "profile", "matrix"][self as usize]
     }
 
-    /// Name of its files.
     pub fn file(self) -> &'static str {
         match self {
             Self::Profile => "performance_profile",
@@ -43,7 +35,6 @@ impl Part {
         }
     }
 
-    /// How to read its tables.
     pub fn explain(self) -> String {
         match self {
             Self::Winners => format!(
@@ -78,14 +69,11 @@ impl Part {
     }
 }
 
-/// What the intervals are.
 const INTERVALS: &str = "Intervals are by bootstrap over seeds, nominally 95 %; of five seeds they reach from the smallest to \
                          the largest, which covers a median in 93.75 % of all cases.";
 
-/// One table of the league.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// What it is about.
     pub part: Part,
     /// Heading of its data set; empty for one over all of them.
     pub dataset: String,
@@ -132,7 +120,6 @@ pub fn text(sections: &[Section]) -> String {
     texts.join("\n\n")
 }
 
-/// What was spent, in the unit of the measure.
 fn spent(measure: Measure, value: f64) -> String {
     match measure {
         Measure::Calls if value < 1e5 => format!("{value:.0}"),
@@ -207,7 +194,6 @@ fn target_cell(measure: Measure, runs: usize, cell: &TargetCell) -> String {
     text + &speedup.map_or(String::new(), |speedup| format!(", {speedup}"))
 }
 
-/// Whether a run reached a target.
 fn is_reached(standing: &Standing, at: usize) -> bool {
     let mut scores = standing.members.iter().flat_map(|member| &member.scores);
     scores.any(|score| score.cells.get(at).is_some_and(|cell| cell.reached > 0))
@@ -269,12 +255,10 @@ fn ert(standing: &Standing) -> Section {
     Section::new(Part::Ert, &standing.title, "expected running time", table)
 }
 
-/// Which clock the times are of.
 fn clock(standing: &Standing) -> String {
     format!("On the {} clock.", standing.clock)
 }
 
-/// A row per solver and a column per measure.
 fn by_measure(standing: &Standing, value: impl Fn(Measure, &Score) -> Option<String>) -> Table {
     let mut table = Table::new("", [("solver", Kind::Text)]).noted(clock(standing));
     table.widen(Kind::Values, Measure::ALL.map(Measure::name));
@@ -306,7 +290,6 @@ fn distribution(standing: &Standing) -> Section {
     Section::new(Part::Anytime, &standing.title, "share of gaps reached, and what half of them cost", table)
 }
 
-/// Area over the convergence curve.
 fn area(standing: &Standing) -> Section {
     let mut table = by_measure(standing, |_, score| score.area.map(|area| area.text(|share| format!("{share:.3}"))));
     if table.rows.iter().all(|row| row[1..].iter().all(|cell| *cell == Cell::Missing)) {
@@ -315,7 +298,6 @@ fn area(standing: &Standing) -> Section {
     Section::new(Part::Anytime, &standing.title, "area over the convergence curve", table)
 }
 
-/// Profiles, then matrices.
 fn over_gaps(title: &str, profiles: &[Profile], matrices: &[Matrix]) -> Vec<Section> {
     let profiles = Measure::ALL.into_iter().zip(profiles).map(|(measure, p)| profile(title, measure, p));
     let matrices = Measure::ALL.into_iter().zip(matrices).map(|(measure, m)| matrix(title, measure, m));

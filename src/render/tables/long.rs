@@ -17,7 +17,6 @@ use crate::study::league::{League, Matrix, Measure, Member, Profile, Score, Spee
 use crate::table::{Cell, Kind, Table, cells};
 use Kind::{Count, Number, Text};
 
-/// All tables that have a row.
 pub fn tables(league: &League) -> Result<Vec<Named>> {
     let [steps, scores] = profiles(league);
     let all = [
@@ -126,7 +125,6 @@ fn everywhere<'a, T>(
         .flat_map(|(name, all)| Measure::ALL.into_iter().zip(all).map(move |(measure, one)| (name, measure, one)))
 }
 
-/// Steps, and scores.
 fn profiles(league: &League) -> [Table; 2] {
     let mut steps = keyed([], ["factor", "share"]);
     let mut scores = keyed(["problems", "solved"], ["score", "score_low", "score_high"]);

@@ -8,25 +8,19 @@ use crate::study::estimate::Estimate;
 use ssvm::settings::total_order;
 use ssvm::stats::portable::{exp, ln};
 
-/// What is known of an oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     /// Seconds of one call.
     Call(f64),
     /// BCFW's share of time in it.
     Share(f64),
-    /// The oracle cost itself.
     Price(f64),
 }
 
-/// What follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// Data set.
     pub dataset: String,
-    /// Clock of its times.
     pub clock: String,
-    /// Its heading.
     pub title: String,
     /// The oracle cost that was asked for.
     pub price: f64,
@@ -36,14 +30,11 @@ pub struct Advice {
     pub call_s: f64,
     /// BCFW's share of time in the oracle at that oracle cost.
     pub share: f64,
-    /// Per gap.
     pub targets: Vec<Choice>,
 }
 
-/// The choice at one gap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Relative gap.
     pub target: f64,
     /// All solvers that reached the gap, the fastest first; then those that did not.
     pub solvers: Vec<Candidate>,
@@ -51,14 +42,10 @@ pub struct Choice {
     pub fastest: usize,
 }
 
-/// One solver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The solver with its parameters.
     pub solver: String,
-    /// The same as figures print it.
     pub display: String,
-    /// Its time over BCFW's.
     pub ratio: Ratio,
 }
 
@@ -69,7 +56,6 @@ impl Candidate {
     }
 }
 
-/// The advice for a data set of the table.
 pub fn advise(set: &BreakEvenSet, place: Place) -> Advice {
     let price = match place {
         Place::Call(seconds) => seconds / set.call_s,

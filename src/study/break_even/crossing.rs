@@ -11,9 +11,7 @@ use ssvm::stats::{median, percentiles};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sense {
-    /// The solver becomes faster than BCFW.
     Faster,
-    /// It becomes slower.
     Slower,
 }
 
@@ -22,7 +20,6 @@ pub enum Sense {
 pub struct Crossing {
     /// The oracle cost; an end of its interval that lies outside those of the table is absent.
     pub price: Estimate,
-    /// Which way.
     pub sense: Sense,
 }
 
@@ -31,7 +28,6 @@ pub struct Crossing {
 pub struct Ratio {
     /// The ratio, or the bound of it that is known.
     pub time: Estimate,
-    /// Which bound.
     pub bound: Bound,
 }
 
@@ -39,7 +35,6 @@ pub struct Ratio {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// It is.
     #[default]
     None,
     /// The solver did not reach the gap: it needs at least all of its time.
@@ -49,7 +44,6 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// `≥`, `≤` or nothing.
     pub fn sign(self) -> &'static str {
         match self {
             Self::None => "",
@@ -80,12 +74,10 @@ impl Ratio {
         self.time.low.filter(|_| self.bound != Bound::AtMost)
     }
 
-    /// Whether the whole interval says faster than BCFW.
     pub fn is_faster(&self) -> bool {
         self.high().is_some_and(|high| high < 1.0)
     }
 
-    /// Whether the whole interval says slower.
     pub fn is_slower(&self) -> bool {
         self.low().is_some_and(|low| low > 1.0)
     }

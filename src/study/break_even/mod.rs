@@ -30,52 +30,37 @@ const TARGETS: [&str; 13] =
 /// Most of them that are shown: the smallest that BCFW reaches.
 const MOST_TARGETS: usize = 3;
 
-/// What a result folder says about oracle costs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakEven {
     /// Per data set with runs of BCFW at two oracle costs or more.
     pub sets: Vec<BreakEvenSet>,
 }
 
-/// One data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BreakEvenSet {
-    /// Its name.
     pub dataset: String,
-    /// Its heading.
     pub title: String,
-    /// Clock of the times.
     pub clock: String,
-    /// Oracle costs, rising.
     pub prices: Vec<f64>,
     /// Mean time of an exact call at oracle cost 1, seconds of that clock.
     pub call_s: f64,
     /// The oracle's share of BCFW's time at oracle cost 1.
     pub share: f64,
-    /// The share in the paper.
     pub paper_share: Option<f64>,
     /// The smallest relative gap that BCFW reached, median.
     pub reached: f64,
-    /// The relative gaps, falling.
     pub targets: Vec<f64>,
-    /// Per solver and gap.
     pub rows: Vec<BreakEvenRow>,
 }
 
-/// One solver at one gap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BreakEvenRow {
-    /// The solver with its parameters.
     pub solver: String,
-    /// The same as figures print it.
     pub display: String,
-    /// Relative gap.
     pub target: f64,
-    /// Pairs of runs with one seed.
     pub pairs: usize,
     /// Per oracle cost: its time over BCFW's; `None` where nothing is known of it.
     pub ratios: Vec<Option<Ratio>>,
-    /// Where it becomes faster or slower than BCFW as the oracle cost rises.
     pub crossings: Vec<Crossing>,
 }
 
@@ -92,7 +77,6 @@ impl BreakEvenSet {
 }
 
 impl BreakEven {
-    /// Of a study.
     pub fn of(study: &Study) -> Self {
         let Some(view) = &study.all_costs else { return Self::default() };
         let mut sets = Vec::new();
@@ -172,7 +156,6 @@ impl Group<'_> {
         self.series.iter().copied().filter(move |at| self.view.series[*at].key.solver == *solver)
     }
 
-    /// The series of a solver at an oracle cost.
     fn at(&self, solver: &SolverSpec, cost: OracleCost) -> Option<usize> {
         self.of_solver(solver).find(|at| self.view.series[*at].key.oracle_cost == cost)
     }

@@ -27,22 +27,17 @@ const ABSENT: &str = "no data set of this family in the folder";
 /// The same of one that was run at other oracle costs.
 const ELSEWHERE: &str = "no run at the oracle's own price";
 
-/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The measured value agrees.
     Holds,
-    /// It does not.
     DoesNotHold,
     /// The interval of the measured value covers the threshold, there are too few repeats for one, or the machine was busy.
     Undecided,
-    /// The folder has no runs to judge by.
     NotMeasured,
 }
 
 impl Verdict {
-    /// In words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -52,7 +47,6 @@ impl Verdict {
         }
     }
 
-    /// One sign for tables.
     pub fn mark(self) -> char {
         match self {
             Self::Holds => '✓',
@@ -63,27 +57,22 @@ impl Verdict {
     }
 }
 
-/// One claim on one data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Number in section 5 of the specification: its place in [`CLAIMS`] from 1.
     pub number: u8,
     /// Data set; the paper's name for it when the folder has none of it.
     pub dataset: String,
-    /// Its heading.
     pub title: String,
     /// The solver it is about, with its settings where a folder has several.
     pub solver: String,
-    /// What is claimed.
     pub claim: String,
-    /// The paper's value.
     pub paper: String,
     /// The measured value in words, with its interval.
     pub measured: String,
     /// The number that the verdict turns on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
-    /// The verdict.
     pub verdict: Verdict,
     /// How the value was taken, over how many runs, and what limits it.
     pub evidence: String,
@@ -92,24 +81,19 @@ pub struct Claim {
     pub regime: Option<InRegime>,
 }
 
-/// The result in the paper's regime.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InRegime {
-    /// The oracle cost.
     pub oracle_cost: f64,
     /// The measured value in words, with its interval.
     pub measured: String,
     /// The number that the verdict turns on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
-    /// The verdict.
     pub verdict: Verdict,
-    /// How the value was taken.
     pub evidence: String,
 }
 
 impl Claim {
-    /// The verdict in the paper's regime.
     pub fn in_regime(&self) -> Verdict {
         self.regime.as_ref().map_or(Verdict::NotMeasured, |regime| regime.verdict)
     }
@@ -131,7 +115,6 @@ impl Claim {
     }
 }
 
-/// One row of the table of claims.
 pub struct ClaimRow {
     /// What the paper says, in a line.
     pub title: &'static str,
@@ -141,7 +124,6 @@ pub struct ClaimRow {
     pub solver: &'static str,
     /// The paper's value for one of its data sets; `None` when it says nothing about that one.
     pub paper: fn(Paper) -> Option<&'static str>,
-    /// Checks it on one data set.
     check: fn(&Subject<'_>) -> Vec<Claim>,
     /// Whether it makes sense on data sets that the paper does not have.
     anywhere: bool,
@@ -160,7 +142,6 @@ pub const CLAIMS: &[ClaimRow] = &[
 const SINGLE: &str = Paper::SOLVER;
 const MULTI: &str = "mp-bcfw";
 
-/// What is checked: a claim on a data set of a view.
 struct Subject<'a> {
     view: &'a View,
     profile: &'a [ProfileRow],
@@ -250,7 +231,6 @@ impl Subject<'_> {
         claims
     }
 
-    /// What the evidence says about runs that failed.
     fn failures(&self, series: &[usize]) -> String {
         let failed: usize = series.iter().map(|s| self.view.series[*s].failed).sum();
         let censored: usize = series.iter().map(|s| self.view.series[*s].censored).sum();

@@ -14,21 +14,16 @@ use ssvm::stats::{median, sorted};
 /// Beyond this factor of the best a solver scores nothing.
 pub const WORST: f64 = 100.0;
 
-/// The performance profile of one measure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// Problems: pairs of data set and target that a solver reached.
     pub problems: usize,
-    /// The solvers, in the order of the tables.
     pub lines: Vec<ProfileLine>,
 }
 
-/// One solver of a profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileLine {
-    /// Solver with the settings that tell it apart.
     pub label: String,
-    /// The same as figures print it.
     pub display: String,
     /// Problems of the data sets that it was run on.
     pub problems: usize,
@@ -40,7 +35,6 @@ pub struct ProfileLine {
 }
 
 impl ProfileLine {
-    /// The share of its problems that it solved within a factor of the best.
     pub fn within(&self, factor: f64) -> f64 {
         // A ratio of two equal numbers may be one bit off.
         let solved = self.ratios.partition_point(|ratio| *ratio <= factor * (1.0 + 1e-12));
@@ -48,14 +42,12 @@ impl ProfileLine {
     }
 }
 
-/// What the solvers of one data set spent.
 pub(super) struct Costs {
     pub targets: usize,
     pub seeds: usize,
     pub rows: Vec<CostRow>,
 }
 
-/// What one solver spent on one data set.
 pub(super) struct CostRow {
     pub label: String,
     pub display: String,

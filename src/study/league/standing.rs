@@ -10,11 +10,9 @@ use crate::study::paired::{LogBounds, Target, over_targets};
 use crate::study::targets;
 use ssvm::stats::{median, sorted};
 
-/// The series of one data set.
 pub(super) struct Field<'a> {
     view: &'a View,
     dataset: &'a str,
-    /// Positions in the view.
     series: Vec<usize>,
     /// Terms, for calls per term.
     terms: f64,
