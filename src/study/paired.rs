@@ -90,12 +90,15 @@ impl Paired {
     /// Of the logarithms of the ratios of all pairs; groups of pairs, such as data sets, are drawn apart. `None` without a pair.
     pub fn of(groups: &[Vec<LogBounds>]) -> Option<Self> {
         let pairs = groups.iter().map(Vec::len).min().filter(|pairs| *pairs > 0)?;
-        Some(Self::from_logs(log_median(groups, &Sampling::default()), pairs))
-    }
-
-    fn from_logs(LogMedian { least, most, low, high }: LogMedian, pairs: usize) -> Self {
+        let LogMedian { least, most, low, high } = log_median(groups, &Sampling::default());
         let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
-        Self { least: ratio(least), most: ratio(most), low: low.and_then(ratio), high: high.and_then(ratio), pairs }
+        Some(Self {
+            least: ratio(least),
+            most: ratio(most),
+            low: low.and_then(ratio),
+            high: high.and_then(ratio),
+            pairs,
+        })
     }
 
     #[must_use]
@@ -131,6 +134,17 @@ impl Paired {
 
     pub fn is_slower(&self) -> bool {
         self.is_below(1.0)
+    }
+
+    /// Of a speed-up: `faster` or `slower` only where the whole interval and every bound agree.
+    pub fn verdict(&self) -> &'static str {
+        if self.is_faster() {
+            "faster"
+        } else if self.is_slower() {
+            "slower"
+        } else {
+            "undecided"
+        }
     }
 
     /// The median where it is known exactly: no run of the middle pairs is censored.
@@ -200,11 +214,22 @@ pub fn over_targets(bounds: &[LogBounds]) -> LogBounds {
     (median_of(bounds.iter().map(|b| b.0)), median_of(bounds.iter().map(|b| b.1)))
 }
 
+/// The curves of two series with one seed.
+fn with_one_seed<'c>(a: &'c [Curve], b: &'c [Curve]) -> impl Iterator<Item = (&'c Curve, &'c Curve)> {
+    a.iter().filter_map(|a| Some((a, b.iter().find(|b| b.seed == a.seed)?)))
+}
+
+/// How many times as fast the runs `a` are as the runs `b`: what those of `b` spent over what those of `a` did until the target.
+/// `None` when they have no seed in common. The caller makes sure that their times may be compared.
+pub fn compare(a: &[Curve], b: &[Curve], target: Target, measure: Measure) -> Option<Paired> {
+    let pairs = with_one_seed(a, b);
+    Paired::of(&[pairs.map(|(a, b)| b.spent(target, measure).log_over(a.spent(target, measure))).collect()])
+}
+
 impl View {
-    /// How many times as fast series `a` is as series `b`: what `b` spent over what `a` did until the target. `None` when they
-    /// have no seed in common, or when their times may not be compared.
+    /// [`compare`] of two series; `None` also when their times may not be compared.
     pub fn compare(&self, a: usize, b: usize, target: Target, measure: Measure) -> Option<Paired> {
-        Paired::of(&[self.log_ratios(a, b, target, measure).into_iter().map(|(_, bounds)| bounds).collect()])
+        compare(self.comparable(a, b)?, self.curves(b), target, measure)
     }
 
     /// The same for each pair: its seed, and bounds of the logarithm of the ratio.
@@ -215,11 +240,12 @@ impl View {
 
     /// The curves of two series with one seed, none where their times may not be compared.
     pub fn matched(&self, a: usize, b: usize) -> Vec<(&Curve, &Curve)> {
-        if !self.series[a].key.same_times(&self.series[b].key) {
-            return Vec::new();
-        }
-        let partner = |seed: u64| self.curves(b).iter().find(|curve| curve.seed == seed);
-        self.curves(a).iter().filter_map(|a| Some((a, partner(a.seed)?))).collect()
+        with_one_seed(self.comparable(a, b).unwrap_or_default(), self.curves(b)).collect()
+    }
+
+    /// The curves of the first series, where its times may be compared with those of the second.
+    fn comparable(&self, a: usize, b: usize) -> Option<&[Curve]> {
+        self.series[a].key.same_times(&self.series[b].key).then(|| self.curves(a))
     }
 }
 

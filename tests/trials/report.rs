@@ -134,7 +134,7 @@ fn two_folders_stand_side_by_side() {
     assert!(html.contains("-20.0 %") && html.contains(">better</span>"), "a ratio with its verdict is missing");
     assert_eq!(html.matches("<title>oracle convergence: ").count(), 2, "one drawing for each folder");
     assert_eq!(html.matches("<title>Frank–Wolfe step").count(), 1, "what is the same stands once");
-    assert!(html.contains("0.80×") && html.contains("CVPR 2015, figure 5"));
+    assert!(html.contains("0.800× (0.800 to 0.800), B faster") && html.contains("CVPR 2015, figure 5"));
     for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!html.contains(outside), "{outside} reaches outside the page");
     }

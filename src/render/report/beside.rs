@@ -10,9 +10,11 @@ use crate::error::Result;
 use crate::gate::{Finding, Judgement};
 use crate::render::figure::{FIGURES, Figure};
 use crate::render::tables;
+use crate::store::keys::SeriesKey;
 use crate::study::claims::Claim;
+use crate::study::paired::{self, Measure, Target};
 use crate::study::profile::ProfileRow;
-use crate::study::targets;
+use crate::study::{View, targets};
 use crate::table::Kind::{Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
 
@@ -38,8 +40,8 @@ pub fn html(beside: &Beside<'_>) -> Result<String> {
             "targets",
             "Time to gap",
             "Median solver time and iterations at which the gap crosses the target, in brackets the repeats that reached it. B \
-             over A is the ratio of the medians on one data set, without an interval; on different machines it does not \
-             compare the code.",
+             over A is the median over pairs of runs of one problem with one seed, with an interval, ≥ and ≤ where runs ended \
+             before the gap; B is called faster or slower only where the whole interval says so.",
             targets(beside),
         ),
         section("oracle", "Oracle time", "", oracle(beside)),
@@ -157,10 +159,9 @@ fn targets(beside: &Beside<'_>) -> Markup {
                 let Some(partner) = partner.filter(|partner| cell.time_s.or(partner.time_s).is_some()) else {
                     continue;
                 };
-                let both = cell.time_s.zip(partner.time_s).filter(|(a, _)| *a > 0.0 && left == right);
                 let mut cells = cells![format!("{:e}", row.target), &series.display];
                 cells.extend([reached(cell), reached(partner)]);
-                cells.push(both.map(|(a, b)| format!("{:.2}×", b / a)).into());
+                cells.push(over([a, b], [cell.series, partner.series], row.target).into());
                 table.push(cells);
             }
         }
@@ -170,6 +171,24 @@ fn targets(beside: &Beside<'_>) -> Markup {
         @if out.is_empty() { (nonempty(&Table::default())) }
         @for table in &out { (table.html()) }
     }
+}
+
+/// What a series of B spent until a gap over what one of A did; `None` when they have no problem, clock or seed in common.
+fn over([a, b]: [&View; 2], [left, right]: [usize; 2], gap: f64) -> Option<String> {
+    let [old, new] = [&a.series[left].key, &b.series[right].key];
+    if (&old.problem, old.clock, old.oracle_cost) != (&new.problem, new.clock, new.oracle_cost) {
+        return None;
+    }
+    let ratio = paired::compare(a.curves(left), b.curves(right), Target::Gap(gap), Measure::Time)?;
+    // Two builds may be compared, two machines or numbers of workers may not.
+    let machine = |key: &SeriesKey| key.environment.as_ref().map(|e| (e.host.clone(), e.jobs, e.threads));
+    let verdict = match ratio.inverse().verdict() {
+        _ if machine(old) != machine(new) => "not judged: different machines, jobs or threads",
+        "faster" => "B faster",
+        "slower" => "B slower",
+        undecided => undecided,
+    };
+    Some(format!("{}, {verdict}", ratio.text()))
 }
 
 /// Oracle shares and latencies of the solvers that both have.
