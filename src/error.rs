@@ -39,6 +39,8 @@ pub enum Error {
     /// The solver library refused something.
     #[error(transparent)]
     Solver(#[from] ssvm::Error),
+    #[error(transparent)]
+    Study(#[from] crate::study::Error),
     /// An argument or a combination of settings is wrong.
     #[error("{0}")]
     Invalid(String),

@@ -1,21 +1,21 @@
 //! Bands: the repeats of each series on a common grid → min, median and max of every quantity against iterations, time or
 //! oracle calls.
 //!
-//! On iterations and calls the positions are those where a repeat was evaluated or another run of the data set ends, on time a
-//! log-spaced grid shared by the data set. Nothing is said before the first evaluation of a repeat or after its last, except
+//! On iterations and calls the positions are those where a repeat was evaluated or another run of the problem ends, on time a
+//! log-spaced grid; runs of one problem, oracle cost and clock share it, so that the bands of a series are the same in every view. Nothing is said before the first evaluation of a repeat or after its last, except
 //! that a repeat that reached its gap stays where it was to the end of the axis. A part of an iteration is on the axes of time
 //! and calls only.
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use polars::prelude::*;
 
 use super::View;
-use super::align::{End, count_grid, locate, time_grid};
-use super::export;
-use super::points::{Run, polars_error};
+use super::align::{count_grid, locate, time_grid};
+use super::export::{column, table};
+use super::points::{Points, Repeats, Run, numbers};
 use crate::error::Result;
+use crate::store::keys::SeriesKey;
 
 /// Points of the common time grid of one data set, besides the ends of its runs.
 pub const TIME_GRID: usize = 240;
@@ -117,131 +117,80 @@ impl Bands {
     }
 }
 
-/// The bands of all series of a view on one axis, and the table that they are columns of.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub bands: Vec<Bands>,
-    table: DataFrame,
+impl View {
+    /// The bands of every series on an axis.
+    pub fn bands(&self, axis: Axis) -> Result<Vec<&Bands>> {
+        self.series.iter().map(|series| self.points.bands(series.at, axis)).collect()
+    }
 }
 
-/// All repeats at the positions of their grid, one below the other.
-#[derive(Default)]
-struct Aligned {
-    series: Vec<u32>,
-    x: Vec<f64>,
-    running: Vec<u32>,
-    values: [Vec<Option<f64>>; 5],
-}
+impl Points {
+    fn bands(&self, series: usize, axis: Axis) -> Result<&Bands> {
+        let made = &self.repeats[series].bands[axis as usize];
+        if let Some(bands) = made.get() {
+            return Ok(bands);
+        }
+        let bands = self.make_bands(&self.repeats[series], axis)?;
+        Ok(made.get_or_init(|| bands))
+    }
 
-impl Aligned {
-    fn add(
-        &mut self,
-        series: usize,
-        grid: &[f64],
-        positions: &[f64],
-        runs: &[(Range<usize>, End)],
-        columns: &[&[f64]],
-    ) {
-        for x in grid {
-            for at in runs.iter().filter_map(|(rows, end)| locate(positions, rows, *end, *x)) {
-                self.series.push(series as u32);
-                self.x.push(*x);
-                self.running.push(u32::from(!at.carried));
-                for ((values, column), quantity) in self.values.iter_mut().zip(columns).zip(Quantity::ALL) {
+    fn make_bands(&self, of: &Repeats, axis: Axis) -> Result<Bands> {
+        self.bands_made.fetch_add(1, Ordering::Relaxed);
+        let positions = numbers(&self.table, axis.name())?;
+        let mut columns = Vec::new();
+        for quantity in Quantity::ALL {
+            columns.push(numbers(&self.table, quantity.name())?);
+        }
+        let rows = |run: &Run| if axis == Axis::Iteration { run.whole.clone() } else { run.rows.clone() };
+        // Series that are drawn together share a grid.
+        let drawn_with = |key: &SeriesKey| (key.problem.clone(), key.oracle_cost, key.clock);
+        let together = self.repeats.iter().filter(|other| drawn_with(&other.key) == drawn_with(&of.key));
+        let all: Vec<&[f64]> = together.flat_map(|other| &other.runs).map(|run| &positions[rows(run)]).collect();
+        let grid = match axis {
+            Axis::Time => time_grid(&all, TIME_GRID),
+            _ => count_grid(of.runs.iter().map(|run| &positions[rows(run)]), &all),
+        };
+        let (mut x, mut running) = (Vec::new(), Vec::new());
+        let mut values: [Vec<Option<f64>>; 5] = Default::default();
+        for run in &of.runs {
+            for position in &grid {
+                let Some(at) = locate(&positions[rows(run)], run.end, *position) else { continue };
+                x.push(*position);
+                running.push(u32::from(!at.carried));
+                for ((values, column), quantity) in values.iter_mut().zip(&columns).zip(Quantity::ALL) {
                     // A run that has stopped makes no passes.
                     let counts = !at.carried || Quantity::CONVERGENCE.contains(&quantity);
-                    values.push(Some(at.value(column)).filter(|value| counts && value.is_finite()));
+                    values.push(Some(at.value(&column[rows(run)])).filter(|value| counts && value.is_finite()));
                 }
             }
         }
-    }
-
-    fn table(self) -> PolarsResult<DataFrame> {
-        let mut columns = vec![
-            Column::new("series".into(), self.series),
-            Column::new("x".into(), self.x),
-            Column::new("running".into(), self.running),
-        ];
-        let mut statistics = vec![len().alias("repeats"), col("running").sum()];
-        for (quantity, values) in Quantity::ALL.into_iter().zip(self.values) {
-            let name = quantity.name();
-            columns.push(Column::new(name.into(), values));
-            // The mean of the middle two, to the bit; Polars interpolates its median.
-            let middle = |method| col(name).quantile(lit(0.5), method);
-            let median = (middle(QuantileMethod::Lower) + middle(QuantileMethod::Higher)) / lit(2.0);
-            for (statistic, of) in [("min", col(name).min()), ("median", median), ("max", col(name).max())] {
-                statistics.push(of.fill_null(lit(f64::NAN)).alias(format!("{name} {statistic}")));
-            }
-        }
-        let mut table = DataFrame::new_infer_height(columns)?
-            .lazy()
-            .group_by_stable([col("series"), col("x")])
-            .agg(statistics)
-            .collect()?;
-        table.rechunk_mut();
-        Ok(table)
+        over_repeats(x, running, values)
     }
 }
 
-impl View {
-    pub(super) fn make_bands(&self, axis: Axis) -> Result<Made> {
-        self.points.bands_made.fetch_add(1, Ordering::Relaxed);
-        let columns = Quantity::ALL.map(|quantity| self.points.f64s(quantity.name()));
-        let columns: Vec<&[f64]> = columns.into_iter().collect::<Result<_>>()?;
-        let positions: Vec<f64> = match axis {
-            Axis::Time => self.points.f64s(axis.name())?.to_vec(),
-            _ => self.points.u64s(axis.name())?.iter().map(|count| *count as f64).collect(),
-        };
-        let runs = |series: usize| -> Vec<(Range<usize>, End)> {
-            let rows = |run: &Run| if axis == Axis::Iteration { run.whole.clone() } else { run.rows.clone() };
-            self.runs_of(series).iter().map(|run| (rows(run), run.end)).collect()
-        };
-        let mut aligned = Aligned::default();
-        for dataset in self.datasets() {
-            let of_all: Vec<_> = self.series_of(dataset).flat_map(runs).collect();
-            let rows = || of_all.iter().map(|(rows, _)| &positions[rows.clone()]);
-            let ends: Vec<f64> = rows().filter_map(|rows| rows.last().copied()).collect();
-            let times = if axis == Axis::Time { time_grid(rows(), TIME_GRID) } else { Vec::new() };
-            for series in self.series_of(dataset) {
-                let runs = runs(series);
-                let counts = if axis == Axis::Time { Vec::new() } else { count_grid(&positions, &runs, &ends) };
-                let grid = if axis == Axis::Time { &times } else { &counts };
-                aligned.add(series, grid, &positions, &runs, &columns);
-            }
+/// Min, median and max over the repeats at each position.
+fn over_repeats(x: Vec<f64>, running: Vec<u32>, values: [Vec<Option<f64>>; 5]) -> Result<Bands> {
+    let mut columns = vec![column("x", x), column("running", running)];
+    let mut statistics = vec![len().alias("repeats"), col("running").sum()];
+    for (quantity, values) in Quantity::ALL.into_iter().zip(values) {
+        let name = quantity.name();
+        columns.push(column(name, values));
+        // The mean of the middle two, to the bit; Polars interpolates its median.
+        let middle = |method| col(name).quantile(lit(0.5), method);
+        let median = (middle(QuantileMethod::Lower) + middle(QuantileMethod::Higher)) / lit(2.0);
+        for (statistic, of) in [("min", col(name).min()), ("median", median), ("max", col(name).max())] {
+            statistics.push(of.fill_null(lit(f64::NAN)).alias(format!("{name} {statistic}")));
         }
-        let table = aligned.table().map_err(polars_error)?;
-        let bands = (0..self.series.len()).map(|series| bands_of(&table, series as u32)).collect::<PolarsResult<_>>();
-        Ok(Made { bands: bands.map_err(polars_error)?, table })
     }
-
-    /// All bands as one long table: `dataset solver label axis quantity x min median max repeats`.
-    pub fn bands_table(&self) -> Result<DataFrame> {
-        let names = export::names(&self.series.iter().map(Some).collect::<Vec<_>>());
-        let mut tables = Vec::new();
-        for axis in Axis::ALL {
-            let named = self.made_bands(axis)?.table.clone().lazy().with_columns(names.clone());
-            for quantity in Quantity::ALL {
-                let mut columns = ["dataset", "solver", "label"].map(col).to_vec();
-                columns.extend([lit(axis.name()).alias("axis"), lit(quantity.name()).alias("quantity"), col("x")]);
-                let statistic = |name: &str| col(format!("{} {name}", quantity.name())).alias(name);
-                columns.extend(["min", "median", "max"].map(statistic));
-                columns.push(col("repeats"));
-                tables.push(named.clone().select(columns));
-            }
-        }
-        concat(tables, UnionArgs::default()).and_then(LazyFrame::collect).map_err(polars_error)
-    }
-}
-
-fn bands_of(table: &DataFrame, series: u32) -> PolarsResult<Bands> {
-    let ids = table.column("series")?.u32()?.cont_slice()?;
-    let rows = ids.partition_point(|id| *id < series)..ids.partition_point(|id| *id <= series);
-    let numbers = |name: &str| PolarsResult::Ok(table.column(name)?.f64()?.cont_slice()?[rows.clone()].to_vec());
-    let counts = |name: &str| PolarsResult::Ok(table.column(name)?.u32()?.cont_slice()?[rows.clone()].to_vec());
+    let by_position = table(columns)?.lazy().group_by([col("x")]).agg(statistics);
+    let mut table = by_position.sort(["x"], SortMultipleOptions::default()).collect()?;
+    table.rechunk_mut();
+    let column = |name: &str| -> Result<Vec<f64>> { Ok(numbers(&table, name)?.to_vec()) };
+    let counts = |name: &str| -> Result<Vec<u32>> { Ok(table.column(name)?.u32()?.cont_slice()?.to_vec()) };
     let mut values: [Band; 5] = Default::default();
     for (band, quantity) in values.iter_mut().zip(Quantity::ALL) {
-        let statistic = |name: &str| numbers(&format!("{} {name}", quantity.name()));
+        let statistic = |name: &str| column(&format!("{} {name}", quantity.name()));
         *band = Band { min: statistic("min")?, median: statistic("median")?, max: statistic("max")? };
     }
-    Ok(Bands { x: numbers("x")?, count: counts("repeats")?, running: counts("running")?, values })
+    Ok(Bands { x: column("x")?, count: counts("repeats")?, running: counts("running")?, values })
 }

@@ -20,6 +20,7 @@ pub mod bands;
 pub mod break_even;
 pub mod claims;
 pub mod curve;
+mod error;
 pub mod estimate;
 pub mod export;
 pub mod league;
@@ -32,6 +33,7 @@ pub mod targets;
 mod view;
 
 pub use bands::{Axis, Band, Bands, Quantity};
+pub use error::Error;
 pub use points::Bounds;
 pub use view::{Series, View};
 
@@ -39,7 +41,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Damage, Folder, Store};
@@ -86,15 +88,14 @@ impl Study {
         let Contents { mut records, damaged } = contents;
         if records.is_empty() {
             let first = damaged.first().map_or(String::new(), |d| format!(" (first damaged file: {})", d.error));
-            let (count, dir_) = (damaged.len(), dir.display());
-            let advice = format!("`ssvm-bench run --config C --out {dir_}` makes them");
-            return Err(Error::file(dir, format!("no run to show, {count} damaged files{first}; {advice}")));
+            let folder = dir.display().to_string();
+            return Err(crate::Error::file(dir, Error::NoRun { damaged: damaged.len(), first, folder }.to_string()));
         }
         if !only.is_empty() {
             let patterns = CellPattern::parse_all(only)?;
             records.retain(|record| patterns.iter().any(|pattern| record.matches(pattern)));
             if records.is_empty() {
-                return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
+                return Err(crate::Error::file(dir, Error::NothingSelected(only.join(", ")).to_string()));
             }
         }
         let optima = optimum::Store::known()?;

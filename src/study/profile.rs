@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::View;
-use crate::error::{Error, Result};
+use super::{Error, View};
+use crate::error::Result;
 use ssvm::clock::latency_histogram;
 use ssvm::stats::Spread;
 
@@ -59,7 +59,6 @@ pub struct ProfileRow {
 }
 
 pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
-    let wrong = |e: &dyn std::fmt::Display| Error::invalid(format!("latency histograms do not merge: {e}"));
     let mut rows = Vec::with_capacity(view.series.len());
     for (at, series) in view.series.iter().enumerate() {
         let (mut oracle, mut approx) = (latency_histogram(), latency_histogram());
@@ -71,8 +70,8 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
             pipes.extend((totals.pipe_s > 0.0).then(|| totals.pipe_s / totals.wall_s));
             oracle_calls += last.oracle_calls;
             approx_steps += last.approx_steps;
-            oracle.add(record.measured.oracle_ns.histogram()?).map_err(|e| wrong(&e))?;
-            approx.add(record.measured.approx_ns.histogram()?).map_err(|e| wrong(&e))?;
+            oracle.add(record.measured.oracle_ns.histogram()?).map_err(Error::Histograms)?;
+            approx.add(record.measured.approx_ns.histogram()?).map_err(Error::Histograms)?;
         }
         rows.push(ProfileRow {
             dataset: series.dataset.clone(),

@@ -1,12 +1,11 @@
-//! Some series of a study, with the names that tell them apart among themselves; their bands are made once.
+//! Some series of a study, with the names that tell them apart among themselves.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::bands::{Axis, Bands, Made, Quantity};
+use super::bands::Quantity;
 use super::curve::Curve;
-use super::points::{Bounds, Points, Repeats, Run};
+use super::points::{Bounds, Points, Repeats};
 use super::{names, names::Name};
-use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
 use crate::store::keys::SeriesKey;
@@ -97,7 +96,6 @@ pub struct View {
     pub series: Vec<Series>,
     /// The pairs of solvers that the paper compares: (single-plane, multi-plane).
     pub pairs: Vec<(String, String)>,
-    bands: [OnceLock<std::result::Result<Made, String>>; Axis::ALL.len()],
 }
 
 impl View {
@@ -110,7 +108,7 @@ impl View {
             series.push(Series::new(at, of, name, &points.records[of.records.clone()], catalog));
         }
         let pairs = catalog.pairs().iter().map(|(one, multi)| (one.name.to_owned(), multi.name.to_owned())).collect();
-        Self { points: Arc::clone(points), series, pairs, bands: Default::default() }
+        Self { points: Arc::clone(points), series, pairs }
     }
 
     pub fn datasets(&self) -> Vec<&str> {
@@ -142,15 +140,11 @@ impl View {
     }
 
     /// The runs of a series that have evaluations.
-    pub fn runs_of(&self, series: usize) -> &[Run] {
-        &self.repeats(series).runs
-    }
-
     pub fn curves(&self, series: usize) -> &[Curve] {
         &self.repeats(series).curves
     }
 
-    pub(super) fn repeats(&self, series: usize) -> &Repeats {
+    fn repeats(&self, series: usize) -> &Repeats {
         &self.points.repeats[self.series[series].at]
     }
 
@@ -205,15 +199,5 @@ impl View {
     pub fn panel_title(&self, quantity: Quantity, dataset: &str) -> String {
         let certified = quantity == Quantity::Gap && self.certified(dataset);
         format!("{}{}", quantity.title(), if certified { " (certified)" } else { "" })
-    }
-
-    /// The bands of every series on an axis, see [`super::bands`]; made when they are asked for first.
-    pub fn bands(&self, axis: Axis) -> Result<&[Bands]> {
-        Ok(&self.made_bands(axis)?.bands)
-    }
-
-    pub(super) fn made_bands(&self, axis: Axis) -> Result<&Made> {
-        let made = self.bands[axis as usize].get_or_init(|| self.make_bands(axis).map_err(|error| error.to_string()));
-        made.as_ref().map_err(|message| Error::invalid(message.clone()))
     }
 }

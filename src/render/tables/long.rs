@@ -11,7 +11,7 @@
 
 use polars::prelude::{Column, DataFrame};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::study::export::Named;
 use crate::study::league::{League, Matrix, Measure, Member, Profile, Score, Speedup, Standing};
 use crate::table::{Cell, Kind, Table, cells};
@@ -46,8 +46,7 @@ fn frame(table: &Table) -> Result<DataFrame> {
             _ => Column::new(name, cells.map(|c| if let Cell::Text(t) = c { t } else { "" }).collect::<Vec<&str>>()),
         }
     };
-    DataFrame::new_infer_height(table.columns.iter().enumerate().map(column).collect())
-        .map_err(|error| Error::invalid(format!("the tables of the league do not fit together: {error}")))
+    Ok(DataFrame::new_infer_height(table.columns.iter().enumerate().map(column).collect())?)
 }
 
 /// Every solver on every data set, by measure.

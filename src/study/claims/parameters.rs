@@ -143,7 +143,7 @@ impl Grid {
         let step = (last / first).ln() / (POSITIONS - 1) as f64;
         let at = |k: usize| if k + 1 == POSITIONS { last } else { first * (step * k as f64).exp() };
         let read = |curve: &Curve, column: &[f64]| -> Vec<f64> {
-            let value = |x: f64| locate(&curve.iteration, &(0..curve.iteration.len()), End::Budget, x);
+            let value = |x: f64| locate(&curve.iteration, End::Budget, x);
             (0..POSITIONS).map(|k| value(at(k)).map_or(f64::NAN, |at| at.value(column))).collect()
         };
         let planes = curves.iter().map(|curve| read(curve, &curve.planes)).collect();

@@ -205,7 +205,7 @@ fn area(curve: &Curve, measure: Measure, (from, to): (f64, f64), floor: f64) -> 
     let spent = curve.column(measure);
     let depth = |k: usize| {
         let x = from * (to / from).powf((k as f64 + 0.5) / POSITIONS as f64);
-        let located = locate(spent, &(0..spent.len()), End::Gap, x);
+        let located = locate(spent, End::Gap, x);
         located.map_or(0.0, |located| located.value(&curve.relative).clamp(floor, 1.0).ln() / floor.ln())
     };
     // Not −0.
