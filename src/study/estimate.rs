@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use ssvm::stats::{Draws, FEWEST_PAIRS, percentiles};
+use ssvm::stats::{Draws, FEWEST_PAIRS, median, percentiles};
 
 /// How repeats are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,6 +81,13 @@ pub fn estimates_of(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> Vec<f
 pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> [f64; K]) -> [Estimate; K] {
     let all = estimates_of(groups, |draw| statistic(draw).to_vec());
     std::array::from_fn(|at| all[at])
+}
+
+/// The median of numbers, one for each repeat.
+pub fn median_of(values: &[f64]) -> Estimate {
+    let [estimate] =
+        estimates(&[values.len()], |draw| [median(&draw[0].iter().map(|at| values[*at]).collect::<Vec<_>>())]);
+    estimate
 }
 
 /// The name of an interval over this many repeats: that of the median of five reaches from the smallest to the largest, and

@@ -163,14 +163,21 @@ impl Paired {
         Some((self.least? * self.most?).sqrt())
     }
 
+    /// `≥` or `≤` where only one end of the median is known.
+    pub fn sign(&self) -> &'static str {
+        match (self.least, self.most) {
+            (Some(_), None) => "≥",
+            (None, Some(_)) => "≤",
+            _ => "",
+        }
+    }
+
     /// The median: `1.40×`, `≥1.40×` and `≤0.30×` where runs are censored.
     pub fn value_text(&self) -> String {
         match (self.least.map(number), self.most.map(number)) {
-            (Some(least), Some(most)) if least == most => format!("{least}×"),
-            (Some(least), Some(most)) => format!("{least}–{most}×"),
-            (Some(least), None) => format!("≥{least}×"),
-            (None, Some(most)) => format!("≤{most}×"),
+            (Some(least), Some(most)) if least != most => format!("{least}–{most}×"),
             (None, None) => "–".to_owned(),
+            (least, most) => format!("{}{}×", self.sign(), least.or(most).unwrap_or_default()),
         }
     }
 

@@ -5,10 +5,10 @@ use super::{BETWEEN, Cell, Matrix, Measure, Member, REFERENCE, Score, Speedup, S
 use crate::study::View;
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
-use crate::study::estimate::{Estimate, estimates};
+use crate::study::estimate::{Estimate, median_of};
 use crate::study::paired::{LogBounds, Target, over_targets};
 use crate::study::targets;
-use ssvm::stats::{median, sorted};
+use ssvm::stats::sorted;
 
 pub(super) struct Field<'a> {
     view: &'a View,
@@ -137,8 +137,7 @@ impl<'a> Field<'a> {
         if areas.is_empty() || from <= 0.0 || to <= from {
             return None;
         }
-        let [area] = estimates(&[areas.len()], |draw| [median(&draw[0].iter().map(|k| areas[*k]).collect::<Vec<_>>())]);
-        Some(area)
+        Some(median_of(&areas))
     }
 
     /// What every solver spent until every compared target, seed by seed.
