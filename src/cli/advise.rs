@@ -92,7 +92,6 @@ fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet
     })
 }
 
-/// The rows of the table for this data set.
 fn basis(table: &BreakEven, set: &BreakEvenSet) -> String {
     let one = BreakEven { sets: table.sets.iter().filter(|other| other.dataset == set.dataset).cloned().collect() };
     text::text(&one)

@@ -24,7 +24,6 @@ pub struct ClaimsArgs {
     only: Vec<String>,
 }
 
-/// Which table, and how it is printed.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     Matrix,

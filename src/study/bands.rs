@@ -31,7 +31,6 @@ pub enum Axis {
 impl Axis {
     pub const ALL: [Self; 3] = [Self::Iteration, Self::Time, Self::OracleCalls];
 
-    /// Column of the table of points.
     pub fn name(self) -> &'static str {
         ["iteration", "time_s", "oracle_calls"][self as usize]
     }
@@ -56,7 +55,6 @@ impl Quantity {
     pub const ALL: [Self; 5] = [Self::PrimalSub, Self::DualSub, Self::Gap, Self::Planes, Self::Passes];
     pub const CONVERGENCE: [Self; 3] = [Self::PrimalSub, Self::DualSub, Self::Gap];
 
-    /// Column of the table of points.
     pub fn name(self) -> &'static str {
         self.words().0
     }
@@ -65,7 +63,6 @@ impl Quantity {
         self.words().1
     }
 
-    /// What its axis counts; B_lo and B_up are the best bounds of the optimum.
     pub fn unit(self) -> &'static str {
         self.words().2
     }
@@ -80,7 +77,6 @@ impl Quantity {
         }
     }
 
-    /// Whether it is a distance to a bound of the optimum.
     pub fn is_suboptimality(self) -> bool {
         matches!(self, Self::PrimalSub | Self::DualSub)
     }
@@ -101,7 +97,6 @@ pub struct Bands {
     /// Repeats in the band of a convergence quantity at each position: those still running, and those that reached
     /// their gap and stay where they were.
     pub count: Vec<u32>,
-    /// Repeats still running at each position: those in the bands of planes and passes.
     pub running: Vec<u32>,
     values: [Band; 5],
 }
@@ -118,7 +113,6 @@ impl Bands {
 }
 
 impl View {
-    /// The bands of every series on an axis.
     pub fn bands(&self, axis: Axis) -> Result<Vec<&Bands>> {
         self.series.iter().map(|series| self.points.bands(series.at, axis)).collect()
     }

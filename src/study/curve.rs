@@ -91,7 +91,6 @@ impl Curve {
         locate(&self.iteration, self.end, iteration).map(|located| located.value(column))
     }
 
-    /// First and last mark; `None` when no whole iteration was evaluated.
     pub fn range(&self) -> Option<(f64, f64)> {
         Some((*self.iteration.first()?, *self.iteration.last()?))
     }
@@ -100,7 +99,6 @@ impl Curve {
         &self.gap[..self.iteration.len()]
     }
 
-    /// Whether its distance to the optimum is known anywhere.
     pub fn is_measured(&self) -> bool {
         self.relative.last().is_some_and(|best| best.is_finite())
     }

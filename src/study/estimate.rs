@@ -8,13 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use ssvm::stats::{Draws, FEWEST_PAIRS, median, percentiles};
 
-/// How repeats are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
     pub draws: usize,
     pub seed: u64,
     pub confidence: f64,
-    /// Fewest repeats that have an interval.
     pub fewest: usize,
 }
 
@@ -77,13 +75,11 @@ pub fn estimates_of(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> Vec<f
     values.iter().enumerate().map(estimate).collect()
 }
 
-/// [`estimates_of`] a fixed number of numbers.
 pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> [f64; K]) -> [Estimate; K] {
     let all = estimates_of(groups, |draw| statistic(draw).to_vec());
     std::array::from_fn(|at| all[at])
 }
 
-/// The median of numbers, one for each repeat.
 pub fn median_of(values: &[f64]) -> Estimate {
     let [estimate] =
         estimates(&[values.len()], |draw| [median(&draw[0].iter().map(|at| values[*at]).collect::<Vec<_>>())]);

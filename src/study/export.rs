@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::store::{RunRecord, files};
 use ssvm::drive::TracePoint;
 
-/// A table and the name of its files.
 pub type Named = (&'static str, DataFrame);
 
 /// The tables behind the figures: `runs`, `points`, `bounds` and `bands`.
@@ -41,7 +40,6 @@ pub(super) fn table(columns: Vec<Column>) -> PolarsResult<DataFrame> {
     DataFrame::new_infer_height(columns)
 }
 
-/// The evaluations of a view, with names in place of series numbers.
 fn points(view: &View) -> PolarsResult<DataFrame> {
     let mut of_study = vec![None; view.points.repeats.len()];
     for series in &view.series {

@@ -77,7 +77,6 @@ impl Study {
         Self::of(dir, manifest, store.scan(Folder::Runs)?, catalog, only)
     }
 
-    /// From what is in memory already; `dir` is for messages.
     pub fn of(
         dir: &Path,
         manifest: Manifest,
@@ -106,7 +105,6 @@ impl Study {
         Ok(Self { manifest, damaged, ..Self::from_records(records, catalog, &known)? })
     }
 
-    /// Of records alone. `known` says what is certain about the optimum of a problem already.
     pub fn from_records(
         mut records: Vec<RunRecord>,
         catalog: &dyn Catalog,
@@ -146,7 +144,6 @@ impl Study {
         })
     }
 
-    /// Lines for stderr: damaged files and failed runs, so that no output hides them.
     pub fn warnings(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.damaged.iter().map(|d| format!("left out: {}", d.error)).collect();
         let view = self.all_costs.as_ref().unwrap_or(&self.own);

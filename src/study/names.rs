@@ -14,7 +14,6 @@ pub struct Name {
     pub title: String,
     /// Solver, with the settings that tell it apart: `mp-bcfw (T=5)`.
     pub label: String,
-    /// The same as figures print it: `MP-BCFW (T=5)`.
     pub display: String,
 }
 
@@ -70,7 +69,6 @@ fn differences<K: Ord>(items: &[(K, Facts)]) -> Vec<String> {
     all
 }
 
-/// File name part for each data set, distinct and safe on any system.
 pub fn file_stems(datasets: &[&str]) -> Vec<String> {
     let mut used = BTreeSet::new();
     let mut stems = Vec::new();

@@ -47,7 +47,6 @@ pub enum Target {
     Relative(f64),
 }
 
-/// What a run spent until it reached a target: somewhere between these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spent {
     pub least: f64,
@@ -58,12 +57,10 @@ pub struct Spent {
 pub type LogBounds = (f64, f64);
 
 impl Spent {
-    /// What a run spent that was seen on both sides of the target.
     pub fn exactly(spent: f64) -> Self {
         Self { least: spent, most: spent }
     }
 
-    /// ln of what this one spent over what the other did.
     pub fn log_over(self, other: Self) -> LogBounds {
         let log = |a: f64, b: f64| ln(a / b.max(f64::MIN_POSITIVE));
         (log(self.least, other.most), if other.least > 0.0 { log(self.most, other.least) } else { f64::INFINITY })
@@ -113,7 +110,6 @@ impl Paired {
         }
     }
 
-    /// Whether there are enough pairs for an interval.
     pub fn has_interval(&self) -> bool {
         self.pairs >= FEWEST_PAIRS
     }
@@ -136,7 +132,6 @@ impl Paired {
         self.is_below(1.0)
     }
 
-    /// Of a speed-up: `faster` or `slower` only where the whole interval and every bound agree.
     pub fn verdict(&self) -> &'static str {
         if self.is_faster() {
             "faster"
@@ -200,7 +195,6 @@ pub struct LogMedian {
     pub high: Option<f64>,
 }
 
-/// The median over all pairs of the bounds of their logarithms; groups of pairs are drawn apart.
 pub fn log_median(groups: &[Vec<LogBounds>], sampling: &Sampling) -> LogMedian {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
     let ([least, most], drawn) = resampled(&sizes, sampling, |draw| {
@@ -221,7 +215,6 @@ pub fn over_targets(bounds: &[LogBounds]) -> LogBounds {
     (median_of(bounds.iter().map(|b| b.0)), median_of(bounds.iter().map(|b| b.1)))
 }
 
-/// The curves of two series with one seed.
 fn with_one_seed<'c>(a: &'c [Curve], b: &'c [Curve]) -> impl Iterator<Item = (&'c Curve, &'c Curve)> {
     a.iter().filter_map(|a| Some((a, b.iter().find(|b| b.seed == a.seed)?)))
 }

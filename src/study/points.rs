@@ -22,7 +22,6 @@ use ssvm::drive::TracePoint;
 /// Best lower and best upper bound of the optimum.
 pub type Bounds = (f64, f64);
 
-/// The evaluations of one run in the table of points.
 #[derive(Debug)]
 pub struct Run {
     pub rows: Range<usize>,
@@ -31,14 +30,11 @@ pub struct Run {
     pub end: End,
 }
 
-/// The runs of one series.
 #[derive(Debug)]
 pub struct Repeats {
     pub key: SeriesKey,
     pub records: Range<usize>,
-    /// Those with evaluations.
     pub runs: Vec<Run>,
-    /// The same as curves.
     pub curves: Vec<Curve>,
     /// Bounds of the optimum; `None` when nothing is known of it.
     pub bounds: Option<Bounds>,
@@ -46,7 +42,6 @@ pub struct Repeats {
     pub(super) bands: [OnceLock<Bands>; Axis::ALL.len()],
 }
 
-/// All records of a study and their evaluations, each once.
 #[derive(Debug)]
 pub struct Points {
     /// The records, those of a series together, by repeat.
@@ -98,12 +93,10 @@ impl Points {
     }
 }
 
-/// A column of floating-point numbers of a table in one chunk.
 pub fn numbers<'t>(table: &'t DataFrame, column: &str) -> Result<&'t [f64]> {
     Ok(table.column(column)?.f64()?.cont_slice()?)
 }
 
-/// One row of the table of points.
 struct Row<'r> {
     series: usize,
     record: &'r RunRecord,

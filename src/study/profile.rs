@@ -19,7 +19,6 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// `None` for an empty histogram.
     pub fn of(histogram: &Histogram<u64>) -> Option<Self> {
         (!histogram.is_empty()).then(|| Self {
             count: histogram.len(),
@@ -95,7 +94,6 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
 }
 
 impl View {
-    /// Exact oracle time over solver time at the end of every run of a series that has both.
     pub fn oracle_shares(&self, series: usize) -> Vec<f64> {
         let last = self.records_of(series).iter().filter_map(|record| record.points().last());
         last.map(|last| last.oracle_time_s / last.time_s).filter(|share| share.is_finite()).collect()

@@ -18,7 +18,6 @@ pub struct Reached {
     pub iterations: Option<f64>,
 }
 
-/// One gap target of a data set with every series of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TargetRow {
     pub target: f64,

@@ -14,14 +14,12 @@ use ssvm::drive::TracePoint;
 use ssvm::problem::Paper;
 use ssvm::solver::SolverInfo;
 
-/// Most lines of one panel that a reader can distinguish.
 const MOST_LINES: usize = 8;
 
 /// One solver with its settings on one data set: what a line of a figure stands for.
 #[derive(Clone, Debug)]
 pub struct Series {
     pub key: SeriesKey,
-    /// Position among all series of the study.
     pub(super) at: usize,
     /// Data set as in the config; where a view has it as several problems, with what differs.
     pub dataset: String,
@@ -30,9 +28,7 @@ pub struct Series {
     pub label: String,
     pub display: String,
     pub solver: String,
-    /// The data set of the paper that it is or stands for.
     pub paper: Option<Paper>,
-    /// Whether the data set is a synthetic stand-in.
     pub twin: bool,
     /// The row of the solver; `None` for one that this program does not have.
     pub info: Option<SolverInfo>,
@@ -121,12 +117,10 @@ impl View {
         self.series.iter().find(|s| s.dataset == dataset).map_or(dataset, |s| &s.title)
     }
 
-    /// The data set of the paper that this one is or stands for.
     pub fn paper(&self, dataset: &str) -> Option<Paper> {
         self.series.iter().find(|s| s.dataset == dataset)?.paper
     }
 
-    /// Positions in [`View::series`] of a data set.
     pub fn series_of(&self, dataset: &str) -> impl Iterator<Item = usize> {
         (0..self.series.len()).filter(move |at| self.series[*at].dataset == dataset)
     }
@@ -167,7 +161,6 @@ impl View {
         self.series.iter().enumerate().map(shows).collect()
     }
 
-    /// How many facts two series have in common.
     pub fn alike(&self, a: usize, b: usize) -> usize {
         let [a, b] = [a, b].map(|at| self.series[at].key.facts());
         a.iter().filter(|(key, value)| b.get(*key) == Some(value)).count()
@@ -181,17 +174,14 @@ impl View {
         comparable.into_iter().filter(|s| Some(self.alike(*s, of)) == most).collect()
     }
 
-    /// Best lower and upper bound of the optimum of a data set, when any run has points.
     pub fn bounds_of(&self, dataset: &str) -> Option<Bounds> {
         self.series_of(dataset).find_map(|series| self.repeats(series).bounds)
     }
 
-    /// Width of the bounds of the optimum: no suboptimality below it is compared with another.
     pub fn floor(&self, dataset: &str) -> f64 {
         self.bounds_of(dataset).map_or(0.0, |(low, high)| high - low)
     }
 
-    /// Whether the gaps of a data set are certified ones, because its oracle is not exact.
     pub fn certified(&self, dataset: &str) -> bool {
         self.series.iter().any(|s| s.dataset == dataset && s.certified)
     }

@@ -90,7 +90,6 @@ fn pairs<'a>(beside: &'a Beside<'_>) -> Vec<(&'a str, &'a str, String)> {
     pairs
 }
 
-/// The table, or a sentence when it has no row.
 fn nonempty(table: &Table) -> Markup {
     html! {
         @if table.rows.is_empty() { p { "The two folders have nothing of this in common." } } @else { (table.html()) }
@@ -125,7 +124,6 @@ fn claims(beside: &Beside<'_>) -> Markup {
     nonempty(&table)
 }
 
-/// Every metric that is not as it was, and every one that has an interval.
 fn ratios(beside: &Beside<'_>) -> Markup {
     let findings = match &beside.findings {
         Ok(findings) => findings,
@@ -141,7 +139,6 @@ fn ratios(beside: &Beside<'_>) -> Markup {
     nonempty(&table)
 }
 
-/// Time to gap of the solvers that both have, a table per pair of data sets.
 fn targets(beside: &Beside<'_>) -> Markup {
     let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let shown = a.shown(&[]);
@@ -191,7 +188,6 @@ fn over([a, b]: [&View; 2], [left, right]: [usize; 2], gap: f64) -> Option<Strin
     Some(format!("{}, {verdict}", ratio.text()))
 }
 
-/// Oracle shares and latencies of the solvers that both have.
 fn oracle(beside: &Beside<'_>) -> Markup {
     let title = "Exact oracle time over solver time, and one exact call";
     let mut table =

@@ -7,7 +7,6 @@ use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
 use ssvm::stats::FEWEST_PAIRS;
 
-/// An oracle cost as people write it.
 pub fn price(k: f64) -> String {
     let below = 1.0 / k;
     match k {
@@ -62,7 +61,6 @@ pub fn table(breakeven: &BreakEven) -> Table {
     table
 }
 
-/// A line about each data set: what a call takes, BCFW's share, the paper's price.
 pub fn heads(table: &BreakEven) -> Vec<String> {
     table.sets.iter().map(head).collect()
 }

@@ -55,7 +55,6 @@ pub fn table(findings: &[Finding], most: usize) -> Table {
     table
 }
 
-/// A verdict; pages show it in its colour.
 fn verdict(judgement: Judgement) -> Cell {
     let class = match judgement {
         Judgement::Better => "better",
@@ -65,7 +64,6 @@ fn verdict(judgement: Judgement) -> Cell {
     Cell::Mark(class, None, judgement.word())
 }
 
-/// Timings with four digits, all else exactly.
 fn values(finding: &Finding) -> String {
     let short = |value: f64| match finding.ratio {
         Some(_) if value != value.trunc() => format!("{value:.4}"),

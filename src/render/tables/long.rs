@@ -49,7 +49,6 @@ fn frame(table: &Table) -> Result<DataFrame> {
     Ok(DataFrame::new_infer_height(table.columns.iter().enumerate().map(column).collect())?)
 }
 
-/// Every solver on every data set, by measure.
 fn scores(league: &League) -> impl Iterator<Item = (&Standing, &Member, Measure, &Score)> {
     let members = league.standings.iter().flat_map(|standing| standing.members.iter().map(move |m| (standing, m)));
     members.flat_map(|(standing, member)| {
@@ -58,7 +57,6 @@ fn scores(league: &League) -> impl Iterator<Item = (&Standing, &Member, Measure,
     })
 }
 
-/// A table whose rows begin with data set, solver and measure.
 fn keyed<const C: usize, const N: usize>(counts: [&str; C], numbers: [&str; N]) -> Table {
     let mut table = Table::new("", [("dataset", Text), ("solver", Text), ("measure", Text)]);
     table.widen(Count, counts);
@@ -113,7 +111,6 @@ fn anytime(league: &League) -> Table {
     table
 }
 
-/// What there is per data set and over all of them.
 fn everywhere<'a, T>(
     league: &'a League,
     of_set: fn(&'a Standing) -> &'a Vec<T>,

@@ -22,13 +22,10 @@ pub struct Advice {
     pub dataset: String,
     pub clock: String,
     pub title: String,
-    /// The oracle cost that was asked for.
     pub price: f64,
     /// The oracle cost that the table was read at: its nearest end when it does not reach that far.
     pub read_at: f64,
-    /// Mean time of a call at that oracle cost, seconds.
     pub call_s: f64,
-    /// BCFW's share of time in the oracle at that oracle cost.
     pub share: f64,
     pub targets: Vec<Choice>,
 }

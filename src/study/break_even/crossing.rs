@@ -15,7 +15,6 @@ pub enum Sense {
     Slower,
 }
 
-/// An oracle cost at which a solver takes as long as BCFW.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Crossing {
     /// The oracle cost; an end of its interval that lies outside those of the table is absent.
@@ -23,7 +22,6 @@ pub struct Crossing {
     pub sense: Sense,
 }
 
-/// A time over BCFW's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// The ratio, or the bound of it that is known.
@@ -54,7 +52,6 @@ impl Bound {
 }
 
 impl Ratio {
-    /// Of a comparison; `None` when nothing is known of it.
     fn of(paired: &Paired) -> Option<Self> {
         let bound = match (paired.least, paired.most) {
             (Some(_), None) => Bound::AtLeast,

@@ -22,7 +22,6 @@ use ssvm::problem::Paper;
 use ssvm::settings::SolverSpec;
 use ssvm::stats::median;
 
-/// The solver that all others are divided by.
 pub const REFERENCE: &str = Paper::SOLVER;
 /// Relative gaps that may be shown, as text, so that each is the nearest number.
 const TARGETS: [&str; 13] =
@@ -70,7 +69,6 @@ impl BreakEvenSet {
         share / (1.0 - share) * (1.0 - self.share) / self.share
     }
 
-    /// The oracle cost at which it has the paper's share.
     pub fn paper_price(&self) -> Option<f64> {
         self.paper_share.map(|share| self.price_of_share(share))
     }
@@ -96,7 +94,6 @@ impl BreakEven {
     }
 }
 
-/// The series of one data set on one clock in one environment.
 struct Group<'a> {
     view: &'a View,
     series: Vec<usize>,

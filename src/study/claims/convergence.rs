@@ -16,7 +16,6 @@ const POSITIVE: RangeInclusive<f64> = f64::MIN_POSITIVE..=f64::INFINITY;
 const NOTHING_IN_COMMON: &str = "no common iteration of two runs with one seed";
 const BELOW_FLOOR: &str = "all medians are below what is known of the optimum";
 
-/// Claim 1.
 pub(super) fn lower_suboptimality(subject: &Subject<'_>) -> Vec<Claim> {
     let claim =
         |multi: &str, single: &str| format!("{multi} below {single} in primal suboptimality at equal iterations");

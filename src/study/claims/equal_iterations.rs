@@ -16,7 +16,6 @@ pub(super) struct EqualIterations {
 }
 
 impl EqualIterations {
-    /// Of two series, up to an iteration; `None` without a common one.
     pub fn new(view: &View, [a, b]: [usize; 2], most: f64) -> Option<Self> {
         let matched = view.matched(a, b);
         let both = || matched.iter().flat_map(|(a, b)| [*a, *b]);
@@ -43,12 +42,10 @@ impl EqualIterations {
         self.single.len()
     }
 
-    /// The repeats of a draw whose two runs have a value at a position.
     fn known<'d>(&'d self, draw: impl IntoIterator<Item = usize> + 'd, at: usize) -> impl Iterator<Item = usize> + 'd {
         draw.into_iter().filter(move |k| self.single[*k][at].is_finite() && self.multi[*k][at].is_finite())
     }
 
-    /// Medians of both at a position, over the pairs that have a value there.
     pub fn medians(&self, draw: &[usize], at: usize) -> (f64, f64) {
         let known: Vec<usize> = self.known(draw.iter().copied(), at).collect();
         let of = |values: &[Vec<f64>]| median(&known.iter().map(|k| values[*k][at]).collect::<Vec<_>>());

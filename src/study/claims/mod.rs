@@ -47,7 +47,6 @@ impl Verdict {
     }
 }
 
-/// One claim on one data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Number in section 5 of the specification: its place in [`CLAIMS`] from 1.
@@ -103,13 +102,11 @@ impl Claim {
     }
 }
 
-/// One row of the table of claims.
 pub struct ClaimRow {
     /// What the paper says, in a line.
     pub title: &'static str,
     /// What a table says when a folder has no data set to check it on.
     short: &'static str,
-    /// The solver it is mainly about.
     solver: &'static str,
     /// The paper's value for its data sets, in the order of [`Paper::ALL`]; empty when it says nothing about that one.
     paper: [&'static str; 4],
@@ -171,7 +168,6 @@ pub const CLAIMS: &[ClaimRow] = &[
 const SINGLE: &str = Paper::SOLVER;
 const MULTI: &str = "mp-bcfw";
 
-/// A claim on a data set of a view.
 struct Subject<'a> {
     view: &'a View,
     profile: &'a [ProfileRow],
@@ -182,7 +178,6 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// A row of the claim that is not measured; its check fills in the rest.
     fn row(&self, solver: &str, claim: String, evidence: &str) -> Claim {
         let of_paper = |paper: Paper| CLAIMS[usize::from(self.number) - 1].paper[paper as usize];
         Claim {
@@ -200,8 +195,6 @@ impl Subject<'_> {
         }
     }
 
-    /// The series of a solver on a data set that have evaluations, even if all its runs timed out: a solver may have several
-    /// settings.
     fn settings(&self, dataset: &str, solver: &str) -> Vec<usize> {
         let of_solver = |s: &usize| self.view.series[*s].solver == solver && !self.view.curves(*s).is_empty();
         self.view.series_of(dataset).filter(of_solver).collect()
@@ -258,7 +251,6 @@ impl Subject<'_> {
         claims
     }
 
-    /// What the evidence says about runs that failed.
     fn failures(&self, series: &[usize]) -> String {
         let sum = |count: fn(&super::Series) -> usize| series.iter().map(|s| count(&self.view.series[*s])).sum();
         match (sum(|series| series.failed), sum(|series| series.censored)) {

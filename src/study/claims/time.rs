@@ -33,7 +33,6 @@ fn circular(series: &Series) -> (&'static str, String) {
     (", cost model", why)
 }
 
-/// Claim 3.
 pub(super) fn oracle_share(subject: &Subject<'_>) -> Vec<Claim> {
     let Some(paper) = subject.paper else { return Vec::new() };
     let share = paper.oracle_share();
@@ -74,7 +73,6 @@ fn judge_share(subject: &Subject<'_>, at: usize, rule: &str, range: &RangeInclus
     Claim { measured, verdict: share.verdict(range), evidence, estimate: Some(share), ..row }
 }
 
-/// Claim 4.
 pub(super) fn runtime(subject: &Subject<'_>) -> Vec<Claim> {
     let substantially = matches!(subject.paper, Some(Paper::HorseSeg | Paper::Stanford));
     let bar = if substantially { SUBSTANTIALLY } else { 1.0 / NOT_SLOWER };

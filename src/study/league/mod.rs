@@ -18,7 +18,6 @@ use super::View;
 use super::estimate::Estimate;
 use standing::Field;
 
-/// The solver that all others are compared with.
 pub const REFERENCE: &str = "mp-bcfw";
 /// The relative gaps of the tables, as text, so that each is the nearest number.
 const TARGETS: [&str; 7] = ["1", "1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6"];
@@ -77,8 +76,6 @@ pub struct Score {
     /// What was spent when half of all pairs were reached; `None` when they never were.
     #[serde(default)]
     pub half: Option<f64>,
-    /// What was spent at each (target, run) that was reached, ascending, oracle calls per term; the distribution over
-    /// targets. Not in summaries.
     #[serde(skip)]
     pub hits: Vec<f64>,
     #[serde(skip)]

@@ -14,7 +14,6 @@ pub(super) struct Field<'a> {
     view: &'a View,
     dataset: &'a str,
     series: Vec<usize>,
-    /// Terms, for calls per term.
     terms: f64,
     optimum: Option<(f64, f64)>,
     /// Compared targets of the tables, and those of the distribution.
@@ -72,12 +71,10 @@ impl<'a> Field<'a> {
         self.view.records_of(at).len()
     }
 
-    /// The runs whose distance to the optimum is known anywhere.
     fn curves(&self, at: usize) -> impl Iterator<Item = &'a Curve> {
         self.view.curves(at).iter().filter(|curve| curve.is_measured())
     }
 
-    /// The setting of the reference that a solver is compared with.
     fn reference(&self, at: usize) -> Option<usize> {
         let is = |at: usize| self.view.series[at].solver == REFERENCE;
         let settings: Vec<usize> = self.series.iter().copied().filter(|series| is(*series)).collect();
@@ -140,7 +137,6 @@ impl<'a> Field<'a> {
         Some(median_of(&areas))
     }
 
-    /// What every solver spent until every compared target, seed by seed.
     pub fn costs(&self, measure: Measure) -> Costs {
         let mut seeds: Vec<u64> = self.series.iter().flat_map(|s| self.curves(*s)).map(|curve| curve.seed).collect();
         seeds.sort_unstable();
