@@ -132,13 +132,24 @@ impl Matrix {
     }
 }
 
+/// Labels and what figures print for them, each once, in the order in which they come.
+fn distinct<'a>(names: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(&'a str, &'a str)> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for (label, display) in names {
+        if !found.iter().any(|(known, _)| *known == label) {
+            found.push((label, display));
+        }
+    }
+    found
+}
+
 impl League {
     pub fn of(view: &View) -> Self {
         let fields: Vec<Field> = view.datasets().iter().map(|dataset| Field::new(view, dataset)).collect();
         Self {
             standings: fields.iter().map(Field::standing).collect(),
             matrices: Measure::ALL.map(|measure| standing::pooled(&fields, measure)).into(),
-            profiles: Measure::ALL.map(|measure| profile::of(&fields.iter().collect::<Vec<_>>(), measure)).into(),
+            profiles: Measure::ALL.map(|measure| profile::of(&fields, measure)).into(),
         }
     }
 

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Measure;
 use super::standing::Field;
+use super::{Measure, distinct};
 use crate::study::estimate::{Estimate, estimates_of};
 use ssvm::stats::{median, sorted};
 
@@ -87,18 +87,14 @@ fn credit(ratio: f64) -> f64 {
 }
 
 /// The profile over the targets of some data sets.
-pub(super) fn of(fields: &[&Field<'_>], measure: Measure) -> Profile {
+pub(super) fn of(fields: &[Field<'_>], measure: Measure) -> Profile {
     let sets: Vec<Costs> = fields.iter().map(|field| field.costs(measure)).filter(|costs| costs.seeds > 0).collect();
     profile(&sets)
 }
 
 fn profile(sets: &[Costs]) -> Profile {
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for row in sets.iter().flat_map(|set| &set.rows) {
-        if !names.iter().any(|(known, _)| *known == row.label) {
-            names.push((&row.label, &row.display));
-        }
-    }
+    let rows = sets.iter().flat_map(|set| &set.rows);
+    let names = distinct(rows.map(|row| (row.label.as_str(), row.display.as_str())));
     // Of every solver its ratios on all problems of the data sets that it was run on.
     let ratios = |draw: &[Vec<usize>]| -> Vec<Vec<f64>> {
         let mut of_solver = vec![Vec::new(); names.len()];
