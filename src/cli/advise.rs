@@ -9,7 +9,7 @@ use super::{pages, positive, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::Summary;
 use crate::render::tables::breakeven as text;
-use crate::study::break_even::{BreakEven, BreakEvenSet, Place, advise};
+use crate::study::break_even::{BreakEven, BreakEvenSet, CostGiven, advise};
 use crate::table::Format;
 use crate::text::nearest;
 
@@ -60,9 +60,9 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     };
     let set = find(&table, &args.dataset)?;
     let place = match &args.known {
-        Known { oracle_ms: Some(ms), .. } => Place::Call(ms * 1e-3),
-        Known { share: Some(share), .. } => Place::Share(*share),
-        Known { oracle_cost, .. } => Place::Price(oracle_cost.unwrap_or_default().factor()),
+        Known { oracle_ms: Some(ms), .. } => CostGiven::Call(ms * 1e-3),
+        Known { share: Some(share), .. } => CostGiven::Share(*share),
+        Known { oracle_cost, .. } => CostGiven::Factor(oracle_cost.unwrap_or_default().factor()),
     };
     if set.targets.is_empty() {
         anyhow::bail!(

@@ -44,11 +44,11 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
                 .rows
                 .iter()
                 .filter(|row| row.target == *target && shown(row))
-                .map(|row| line(style(row), &set.prices, row))
+                .map(|row| line(style(row), &set.costs, row))
                 .collect(),
             floor: None,
             level: Some(1.0),
-            marks: std::iter::once((1.0, "here")).chain(set.paper_price().map(|k| (k, "paper"))).collect(),
+            marks: std::iter::once((1.0, "here")).chain(set.paper_cost().map(|k| (k, "paper"))).collect(),
         };
         rows.push(Row { heading: set.title.clone(), panels: set.targets.iter().map(panel).collect() });
     }

@@ -7,7 +7,7 @@ use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
 use ssvm::stats::FEWEST_PAIRS;
 
-pub fn price(k: f64) -> String {
+pub fn factor(k: f64) -> String {
     let below = 1.0 / k;
     match k {
         k if k >= 1.0 && k.fract() == 0.0 => format!("{k}"),
@@ -21,11 +21,11 @@ pub fn crossings(row: &BreakEvenRow) -> String {
     let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
     let reached = known.iter().all(|ratio| ratio.bound != Bound::AtLeast);
     let mut parts = Vec::new();
-    for Crossing { price: Estimate { value, low, high }, sense } in row.crossings.iter().filter(|_| reached) {
+    for Crossing { cost: Estimate { value, low, high }, sense } in row.crossings.iter().filter(|_| reached) {
         let sense = if *sense == Sense::Faster { "faster from" } else { "slower from" };
-        let [low, high] = [(low, "below"), (high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), price));
+        let [low, high] = [(low, "below"), (high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), factor));
         let interval = if row.pairs < FEWEST_PAIRS { String::new() } else { format!(" ({low} to {high})") };
-        parts.push(format!("{sense} {}{interval}", price(*value)));
+        parts.push(format!("{sense} {}{interval}", factor(*value)));
     }
     if !parts.is_empty() {
         parts.join(", ")
@@ -45,15 +45,15 @@ fn ratio(ratio: &Ratio) -> String {
 }
 
 pub fn table(breakeven: &BreakEven) -> Table {
-    let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.prices.iter().copied()).collect();
+    let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.costs.iter().copied()).collect();
     costs.sort_by(f64::total_cmp);
     costs.dedup();
     let mut table = Table::new("", [("data set", Text), ("solver", Text), ("gap", Values), ("crosses BCFW", Text)]);
-    table.widen(Values, costs.iter().map(|k| format!("k = {}", price(*k))));
+    table.widen(Values, costs.iter().map(|k| format!("k = {}", factor(*k))));
     for (set, row) in breakeven.sets.iter().flat_map(|set| set.rows.iter().map(move |row| (set, row))) {
         let mut cells = cells![&set.title, &row.display, format!("{:e}", row.target), crossings(row)];
         for cost in &costs {
-            let at = set.prices.iter().position(|price| price == cost);
+            let at = set.costs.iter().position(|known| known == cost);
             cells.push(at.and_then(|at| row.ratios[at].as_ref()).map(ratio).into());
         }
         table.push(cells);
@@ -66,7 +66,7 @@ pub fn heads(table: &BreakEven) -> Vec<String> {
 }
 
 fn head(set: &BreakEvenSet) -> String {
-    let paper = match (set.paper_share, set.paper_price()) {
+    let paper = match (set.paper_share, set.paper_cost()) {
         (Some(share), Some(k)) => format!("; {} as in the paper at k = {}", percent(share), number(k)),
         _ => String::new(),
     };
@@ -99,14 +99,14 @@ pub fn advice(advice: &Advice) -> String {
         "{}: a call of {} is k = {}, {} of BCFW's time\n",
         advice.title,
         seconds(advice.call_s),
-        number(advice.price),
+        number(advice.cost),
         percent(advice.share)
     );
     if advice.clock == "virtual" {
         out.push_str("seconds are those of the virtual clock, which counts operations: where BCFW's share is known, --share asks better\n");
     }
-    if advice.read_at != advice.price {
-        out.push_str(&format!("the table ends at k = {}: read there\n", price(advice.read_at)));
+    if advice.read_at != advice.cost {
+        out.push_str(&format!("the table ends at k = {}: read there\n", factor(advice.read_at)));
     }
     for choice in &advice.targets {
         let names: Vec<&str> = choice.solvers[..choice.fastest].iter().map(|one| one.display.as_str()).collect();

@@ -156,7 +156,7 @@ fn winners(standing: &Standing) -> Section {
             row.push(match &winners[at] {
                 Winner::One(name) => name.into(),
                 Winner::Undecided(names) => undecided(standing, measure, at, names).into(),
-                Winner::Nobody => "not reached".into(),
+                Winner::NotReached => "not reached".into(),
             });
         }
         table.push(row);

@@ -101,7 +101,8 @@ pub enum Winner {
     /// The least median, and those that it does not beat clearly.
     Undecided(Vec<String>),
     /// No solver reaches it in the median.
-    Nobody,
+    #[serde(rename = "nobody")]
+    NotReached,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -173,7 +173,7 @@ impl<'a> Field<'a> {
         // A solver of which every run failed is no rival.
         let rivals: Vec<usize> = self.series.iter().copied().filter(|at| self.curves(*at).next().is_some()).collect();
         let medians = rivals.iter().filter_map(|at| Some((*at, targets::median(self.spent(*at, measure, target))?)));
-        let Some((best, _)) = medians.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Winner::Nobody };
+        let Some((best, _)) = medians.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Winner::NotReached };
         let name = |at: usize| self.view.series[at].display.clone();
         let mut open = vec![name(best)];
         for other in rivals.iter().copied().filter(|other| *other != best) {
