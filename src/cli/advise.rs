@@ -1,4 +1,4 @@
-//! `advise`: what an oracle costs in; which solver is fastest at that price, and the numbers that it rests on, out.
+//! `advise`: what an oracle costs in; which solver is fastest there, and the numbers behind it, out.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub struct AdviseArgs {
     dataset: String,
     #[command(flatten)]
     known: Known,
-    /// Result folder with runs at several prices, or the summary.json of one [default: a table that comes with the program]
+    /// Result folder with runs at several oracle costs, or the summary.json of one [default: a table that comes with the program]
     #[arg(long, value_name = "RESULTS")]
     results: Option<PathBuf>,
     /// How to print it
@@ -44,7 +44,7 @@ struct Known {
     /// Part of BCFW's time that is spent in the oracle, between 0 and 1
     #[arg(long, value_name = "S", value_parser = share, allow_negative_numbers = true)]
     share: Option<f64>,
-    /// How many times as dear as in the table
+    /// Oracle cost: how many times slower than in the table
     #[arg(long, value_name = "K")]
     oracle_cost: Option<ssvm::clock::OracleCost>,
 }

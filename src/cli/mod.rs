@@ -75,7 +75,7 @@ enum Command {
     Claims(claims::ClaimsArgs),
     /// Compares all solvers of a result folder with each other.
     League(league::LeagueArgs),
-    /// At which price of the oracle solvers cross: time to a gap over that of BCFW.
+    /// At which oracle cost solvers cross: time to a gap over that of BCFW.
     #[command(name = "breakeven")]
     BreakEven(breakeven::BreakEvenArgs),
     /// Which solver for an oracle that takes this long.

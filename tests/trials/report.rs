@@ -140,7 +140,7 @@ fn two_folders_stand_side_by_side() {
     }
     its_own_script_may_run(&html);
     let html = page(Err("the two folders have no data set and solver in common".to_owned()));
-    assert!(html.contains("No ratio is said: the two folders have no data set"), "a reason is missing");
+    assert!(html.contains("No ratio is shown: the two folders have no data set"), "a reason is missing");
 }
 
 fn a_folder_of_failures_makes_a_page() {

@@ -127,7 +127,7 @@ fn claims(beside: &Beside<'_>) -> Markup {
 fn ratios(beside: &Beside<'_>) -> Markup {
     let findings = match &beside.findings {
         Ok(findings) => findings,
-        Err(why) => return html! { p { "No ratio is said: " (why.trim_end_matches('.')) "." } },
+        Err(why) => return html! { p { "No ratio is shown: " (why.trim_end_matches('.')) "." } },
     };
     let mut table = tables::findings::table(findings, usize::MAX);
     let same = findings.iter().filter(|f| f.judgement == Judgement::Same && f.ratio.is_none()).count();

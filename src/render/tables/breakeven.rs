@@ -22,19 +22,23 @@ pub fn crossings(row: &BreakEvenRow) -> String {
     let reached = known.iter().all(|ratio| ratio.bound != Bound::AtLeast);
     let mut parts = Vec::new();
     for Crossing { cost: Estimate { value, low, high }, sense } in row.crossings.iter().filter(|_| reached) {
-        let sense = if *sense == Sense::Faster { "faster from" } else { "slower from" };
+        let word = match sense {
+            Sense::Faster if known.iter().any(|ratio| ratio.is_faster()) => "faster from",
+            Sense::Slower if known.iter().any(|ratio| ratio.is_slower()) => "slower from",
+            _ => "equal at",
+        };
         let [low, high] = [(low, "below"), (high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), factor));
         let interval = if row.pairs < FEWEST_PAIRS { String::new() } else { format!(" ({low} to {high})") };
-        parts.push(format!("{sense} {}{interval}", factor(*value)));
+        parts.push(format!("{word} {}{interval}", factor(*value)));
     }
     if !parts.is_empty() {
         parts.join(", ")
     } else if known.iter().all(|ratio| ratio.is_faster()) {
-        "faster at every price".to_owned()
+        "faster at every oracle cost".to_owned()
     } else if known.iter().all(|ratio| ratio.is_slower()) {
-        "slower at every price".to_owned()
+        "slower at every oracle cost".to_owned()
     } else if reached && known.iter().all(|ratio| ratio.time.value < 1.0) {
-        "faster, not everywhere for sure".to_owned()
+        "below 1, not significant at every oracle cost".to_owned()
     } else {
         "no crossing seen".to_owned()
     }
@@ -71,7 +75,7 @@ fn head(set: &BreakEvenSet) -> String {
         _ => String::new(),
     };
     let rows = if set.targets.is_empty() {
-        format!("; BCFW came no further than a relative gap of {}: nothing to compare at", number(set.reached))
+        format!("; BCFW came no further than a relative gap of {}: no gap to compare at", number(set.reached))
     } else {
         String::new()
     };
@@ -86,7 +90,7 @@ fn head(set: &BreakEvenSet) -> String {
 
 pub fn text(table: &BreakEven) -> String {
     let mut out =
-        String::from("time to a relative gap over that of BCFW, the oracle k times as dear (below 1 is faster)\n\n");
+        String::from("time to a relative gap over that of BCFW with an oracle k× slower (below 1 is faster)\n\n");
     for line in heads(table) {
         out.push_str(&format!("{line}\n"));
     }

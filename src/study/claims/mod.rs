@@ -25,7 +25,7 @@ use ssvm::problem::Paper;
 const ABSENT: &str = "no data set of this family in the folder";
 
 /// The same of one that was run at other oracle costs.
-const ELSEWHERE: &str = "no run at the oracle's own price";
+const ELSEWHERE: &str = "no run at the oracle's own cost";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
