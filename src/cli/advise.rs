@@ -10,6 +10,7 @@ use crate::experiment::catalog::Catalog;
 use crate::render::Summary;
 use crate::render::tables::breakeven as text;
 use crate::study::break_even::{BreakEven, BreakEvenSet, CostGiven, advise};
+use crate::study::names::name_and_arguments;
 use crate::table::Format;
 use crate::text::nearest;
 
@@ -79,9 +80,9 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
 }
 
 fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet> {
-    let head = |set: &BreakEvenSet| set.dataset.split(':').next() == Some(name);
     let exact = table.sets.iter().find(|set| set.dataset == name);
-    exact.or_else(|| table.sets.iter().find(|set| head(set))).with_context(|| {
+    let by_name = || table.sets.iter().find(|set| name_and_arguments(&set.dataset).0 == name);
+    exact.or_else(by_name).with_context(|| {
         let names: Vec<&str> = table.sets.iter().map(|set| set.dataset.as_str()).collect();
         format!(
             "the table has no data set '{name}'{}; it has {}. For one's own data: a config with oracle_cost = [\"1/16\", 1, \

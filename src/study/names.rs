@@ -45,9 +45,14 @@ pub fn names(keys: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
 pub fn heading(problem: &ProblemKey, differs: &str, catalog: &dyn Catalog) -> (String, String) {
     let known = catalog.dataset(&problem.dataset).filter(|info| matches!(info.argument, Argument::Parameters(_)));
     let Some(info) = known else { return (bracketed(&problem.dataset, differs), String::new()) };
-    let given = problem.dataset.split_once(':').map_or("", |(_, given)| given).replace(',', ", ");
+    let given = name_and_arguments(&problem.dataset).1.replace(',', ", ");
     let apart: Vec<&str> = [given.as_str(), differs].into_iter().filter(|part| !part.is_empty()).collect();
     (info.title.to_owned(), apart.join(", "))
+}
+
+/// `usps-synth:n=9` → `usps-synth`, `n=9`: the one place here that takes the name of a data set apart.
+pub fn name_and_arguments(dataset: &str) -> (&str, &str) {
+    dataset.split_once(':').unwrap_or((dataset, ""))
 }
 
 fn bracketed(name: &str, differs: &str) -> String {

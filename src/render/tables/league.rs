@@ -30,44 +30,13 @@ impl Part {
         ["winners", "targets", "ert", "anytime", "performance_profile", "speedups"][self as usize]
     }
 
+    /// How to read its tables.
     pub fn explain(self) -> String {
-        let text = match self {
-            Self::Winners => {
-                "A solver wins where its interval against every other one is clear of 1; otherwise those that the least \
-                 median does not beat clearly are named, it first."
-            }
-            Self::Targets => &format!(
-                "Median until the best primal so far is within the gap of the certified optimum, relative to it, crossings \
-                 interpolated; in square brackets how many runs reached it when not all did. × says how many times as fast \
-                 as {REFERENCE}: median over pairs with one seed, with an interval, ≥ and ≤ where runs ended before. \
-                 Cached: most memory of products between planes."
-            ),
-            Self::Ert => {
-                return "All that the runs spent until the gap or until they ended, over the number that reached it: solver \
-                        time / oracle calls."
-                    .to_owned();
-            }
-            Self::Anytime => {
-                return "Over all pairs of gap (two a decade, as far as the optimum is known) and run. Reached: the share of \
-                        pairs that were. Half: what was spent when half of all pairs were reached, oracle calls per term. \
-                        Area over the convergence curve: mean over the logarithm of what is spent, on a stretch that all \
-                        solvers share, 0 at a gap of 1, 1 at the smallest gap that is compared."
-                    .to_owned();
-            }
-            Self::Profile => &format!(
-                "A problem is a gap of a data set that a solver reaches in the median; the share of problems that a solver \
-                 solves within a factor of the best one. Score: mean over the logarithm of the factor from 1 to {WORST}, 1 \
-                 for one that is always the best. It ranks against the best only, so taking one solver away may turn two \
-                 others around: read it beside the matrix of speed-ups."
-            ),
-            Self::Matrix => {
-                "How many times as fast the solver of the row is as that of the column: median over seeds of the median over \
-                 gaps that one of them reached; ▲ faster, ▼ slower: the interval is clear of 1."
-            }
-        };
-        format!(
-            "{text} Intervals are by bootstrap over seeds, nominally 95 %; of five seeds they reach from the smallest to the \
-             largest, which covers a median in 93.75 % of all cases."
+        let text = include_str!("league.txt").lines().nth(self as usize).unwrap_or_default();
+        text.replace("{reference}", REFERENCE).replace("{worst}", &WORST.to_string()).replace(
+            "{intervals}",
+            "Intervals are by bootstrap over seeds, nominally 95 %; of five seeds they reach from the smallest to the \
+             largest, which covers a median in 93.75 % of all cases.",
         )
     }
 }
