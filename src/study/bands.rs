@@ -15,7 +15,6 @@ use super::align::{count_grid, locate, time_grid};
 use super::export::{column, table};
 use super::points::{Points, Repeats, Run, numbers};
 use crate::error::Result;
-use crate::store::keys::SeriesKey;
 
 /// Points of the common time grid of one data set, besides the ends of its runs.
 pub const TIME_GRID: usize = 240;
@@ -120,55 +119,56 @@ impl View {
 
 impl Points {
     fn bands(&self, series: usize, axis: Axis) -> Result<&Bands> {
-        let made = &self.repeats[series].bands[axis as usize];
+        let Repeats { grid, place, .. } = self.repeats[series];
+        let made = &self.grids[grid].bands[axis as usize];
         if let Some(bands) = made.get() {
-            return Ok(bands);
+            return Ok(&bands[place]);
         }
-        let bands = self.make_bands(&self.repeats[series], axis)?;
-        Ok(made.get_or_init(|| bands))
+        let bands = self.make_bands(&self.grids[grid].series, axis)?;
+        Ok(&made.get_or_init(|| bands)[place])
     }
 
-    fn make_bands(&self, of: &Repeats, axis: Axis) -> Result<Bands> {
-        self.bands_made.fetch_add(1, Ordering::Relaxed);
+    /// The bands of series that share a grid.
+    fn make_bands(&self, series: &[usize], axis: Axis) -> Result<Vec<Bands>> {
+        self.bands_made.fetch_add(series.len(), Ordering::Relaxed);
         let positions = numbers(&self.table, axis.name())?;
         let mut columns = Vec::new();
         for quantity in Quantity::ALL {
             columns.push(numbers(&self.table, quantity.name())?);
         }
         let rows = |run: &Run| if axis == Axis::Iteration { run.whole.clone() } else { run.rows.clone() };
-        // Series that are drawn together share a grid.
-        let drawn_with = |key: &SeriesKey| (key.problem.clone(), key.oracle_cost, key.clock);
-        let together = self.repeats.iter().filter(|other| drawn_with(&other.key) == drawn_with(&of.key));
-        let all: Vec<&[f64]> = together.flat_map(|other| &other.runs).map(|run| &positions[rows(run)]).collect();
-        let grid = match axis {
-            Axis::Time => time_grid(&all, TIME_GRID),
-            _ => count_grid(of.runs.iter().map(|run| &positions[rows(run)]), &all),
-        };
-        let (mut x, mut running) = (Vec::new(), Vec::new());
+        let runs = |series: usize| self.repeats[series].runs.iter().map(|run| (&positions[rows(run)], run));
+        let all: Vec<&[f64]> = series.iter().flat_map(|series| runs(*series)).map(|(positions, _)| positions).collect();
+        let times = if axis == Axis::Time { time_grid(&all, TIME_GRID) } else { Vec::new() };
+        let (mut places, mut x, mut running) = (Vec::new(), Vec::new(), Vec::new());
         let mut values: [Vec<Option<f64>>; 5] = Default::default();
-        for run in &of.runs {
-            for position in &grid {
-                let Some(at) = locate(&positions[rows(run)], run.end, *position) else { continue };
-                x.push(*position);
-                running.push(u32::from(!at.carried));
-                for ((values, column), quantity) in values.iter_mut().zip(&columns).zip(Quantity::ALL) {
-                    // A run that has stopped makes no passes.
-                    let counts = !at.carried || Quantity::CONVERGENCE.contains(&quantity);
-                    values.push(Some(at.value(&column[rows(run)])).filter(|value| counts && value.is_finite()));
+        for (place, series) in series.iter().enumerate() {
+            let counts = if axis == Axis::Time { Vec::new() } else { count_grid(runs(*series).map(|run| run.0), &all) };
+            for position in times.iter().chain(&counts) {
+                for (positions, run) in runs(*series) {
+                    let Some(at) = locate(positions, run.end, *position) else { continue };
+                    places.push(place as u32);
+                    x.push(*position);
+                    running.push(u32::from(!at.carried));
+                    for ((values, column), quantity) in values.iter_mut().zip(&columns).zip(Quantity::ALL) {
+                        // A run that has stopped makes no passes.
+                        let counts = !at.carried || Quantity::CONVERGENCE.contains(&quantity);
+                        values.push(Some(at.value(&column[rows(run)])).filter(|value| counts && value.is_finite()));
+                    }
                 }
             }
         }
-        over_repeats(x, running, values)
+        let mut aligned = vec![column("series", places), column("x", x), column("running", running)];
+        aligned.extend(Quantity::ALL.iter().zip(values).map(|(quantity, values)| column(quantity.name(), values)));
+        let table = over_repeats(table(aligned)?)?;
+        (0..series.len()).map(|place| bands_of(&table, place as u32)).collect()
     }
 }
 
 /// Min, median and max over the repeats at each position.
-fn over_repeats(x: Vec<f64>, running: Vec<u32>, values: [Vec<Option<f64>>; 5]) -> Result<Bands> {
-    let mut columns = vec![column("x", x), column("running", running)];
+fn over_repeats(aligned: DataFrame) -> PolarsResult<DataFrame> {
     let mut statistics = vec![len().alias("repeats"), col("running").sum()];
-    for (quantity, values) in Quantity::ALL.into_iter().zip(values) {
-        let name = quantity.name();
-        columns.push(column(name, values));
+    for name in Quantity::ALL.map(Quantity::name) {
         // The mean of the middle two, to the bit; Polars interpolates its median.
         let middle = |method| col(name).quantile(lit(0.5), method);
         let median = (middle(QuantileMethod::Lower) + middle(QuantileMethod::Higher)) / lit(2.0);
@@ -176,15 +176,25 @@ fn over_repeats(x: Vec<f64>, running: Vec<u32>, values: [Vec<Option<f64>>; 5]) -
             statistics.push(of.fill_null(lit(f64::NAN)).alias(format!("{name} {statistic}")));
         }
     }
-    let by_position = table(columns)?.lazy().group_by([col("x")]).agg(statistics);
-    let mut table = by_position.sort(["x"], SortMultipleOptions::default()).collect()?;
+    let mut table = aligned.lazy().group_by_stable([col("series"), col("x")]).agg(statistics).collect()?;
     table.rechunk_mut();
-    let column = |name: &str| -> Result<Vec<f64>> { Ok(numbers(&table, name)?.to_vec()) };
-    let counts = |name: &str| -> Result<Vec<u32>> { Ok(table.column(name)?.u32()?.cont_slice()?.to_vec()) };
+    Ok(table)
+}
+
+fn bands_of(table: &DataFrame, series: u32) -> Result<Bands> {
+    let counts = |name: &str| -> Result<&[u32]> { Ok(table.column(name)?.u32()?.cont_slice()?) };
+    let places = counts("series")?;
+    let rows = places.partition_point(|place| *place < series)..places.partition_point(|place| *place <= series);
     let mut values: [Band; 5] = Default::default();
     for (band, quantity) in values.iter_mut().zip(Quantity::ALL) {
-        let statistic = |name: &str| column(&format!("{} {name}", quantity.name()));
-        *band = Band { min: statistic("min")?, median: statistic("median")?, max: statistic("max")? };
+        let of =
+            |name: &str| numbers(table, &format!("{} {name}", quantity.name())).map(|all| all[rows.clone()].to_vec());
+        *band = Band { min: of("min")?, median: of("median")?, max: of("max")? };
     }
-    Ok(Bands { x: column("x")?, count: counts("repeats")?, running: counts("running")?, values })
+    Ok(Bands {
+        x: numbers(table, "x")?[rows.clone()].to_vec(),
+        count: counts("repeats")?[rows.clone()].to_vec(),
+        running: counts("running")?[rows].to_vec(),
+        values,
+    })
 }

@@ -38,8 +38,17 @@ pub struct Repeats {
     pub curves: Vec<Curve>,
     /// Bounds of the optimum; `None` when nothing is known of it.
     pub bounds: Option<Bounds>,
+    /// Its grid, and its place among the series of that.
+    pub(super) grid: usize,
+    pub(super) place: usize,
+}
+
+/// Series that are drawn together, of one problem, oracle cost and clock: their bands share positions.
+#[derive(Debug, Default)]
+pub(super) struct Grid {
+    pub series: Vec<usize>,
     /// Per axis, made when they are asked for first.
-    pub(super) bands: [OnceLock<Bands>; Axis::ALL.len()],
+    pub bands: [OnceLock<Vec<Bands>>; Axis::ALL.len()],
 }
 
 #[derive(Debug)]
@@ -48,6 +57,7 @@ pub struct Points {
     pub records: Vec<RunRecord>,
     /// The series, in the order of tables and figures.
     pub repeats: Vec<Repeats>,
+    pub(super) grids: Vec<Grid>,
     /// One row per evaluation; rows of a run are contiguous. `series` is the position in `repeats`.
     pub table: DataFrame,
     /// How many bands were made, for a test: one for each series and axis that is asked for.
@@ -68,7 +78,8 @@ impl Points {
                     runs: Vec::new(),
                     curves: Vec::new(),
                     bounds: None,
-                    bands: Default::default(),
+                    grid: 0,
+                    place: 0,
                 },
             };
             of.records.end = at + 1;
@@ -89,7 +100,14 @@ impl Points {
             let evaluated = records[of.records.clone()].iter().filter(|record| !record.points().is_empty());
             of.curves = evaluated.zip(&of.runs).map(|(record, run)| Curve::of(record, run, bounds)).collect();
         }
-        Ok(Self { records, repeats, table, bands_made: AtomicUsize::new(0) })
+        let (mut grids, mut keys): (Vec<Grid>, BTreeMap<_, usize>) = (Vec::new(), BTreeMap::new());
+        for (at, of) in repeats.iter_mut().enumerate() {
+            of.grid = *keys.entry((of.key.problem.clone(), of.key.oracle_cost, of.key.clock)).or_insert(grids.len());
+            grids.resize_with(keys.len(), Grid::default);
+            of.place = grids[of.grid].series.len();
+            grids[of.grid].series.push(at);
+        }
+        Ok(Self { records, repeats, grids, table, bands_made: AtomicUsize::new(0) })
     }
 }
 

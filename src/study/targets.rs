@@ -48,23 +48,18 @@ pub fn time_to_gap(view: &View, dataset: &str) -> Vec<TargetRow> {
     let series: Vec<usize> = view.series_of(dataset).collect();
     let mut table = Vec::new();
     for target in targets(series.iter().flat_map(|s| view.curves(*s))) {
-        let cell = |series: usize| {
-            let curves = view.curves(series);
-            let times = || curves.iter().map(|curve| curve.reached(Target::Gap(target), Measure::Time));
-            // A run that stopped inside an iteration is still in its last whole one.
-            let iterations = curves.iter().map(|curve| {
+        let mut cells = Vec::new();
+        for series in series.iter().copied() {
+            let (mut times, mut iterations) = (Vec::new(), Vec::new());
+            for curve in view.curves(series) {
+                times.push(curve.reached(Target::Gap(target), Measure::Time));
+                // A run that stopped inside an iteration is still in its last whole one.
                 let marks = curve.iteration.iter().chain(curve.iteration.last()).copied();
-                crossing(marks.zip(curve.gap.iter().copied()), target)
-            });
-            Reached {
-                series,
-                reached: times().flatten().count(),
-                runs: curves.len(),
-                time_s: median(times()),
-                iterations: median(iterations),
+                iterations.push(crossing(marks.zip(curve.gap.iter().copied()), target));
             }
-        };
-        let cells: Vec<Reached> = series.iter().map(|s| cell(*s)).collect();
+            let (reached, runs) = (times.iter().flatten().count(), times.len());
+            cells.push(Reached { series, reached, runs, time_s: median(times), iterations: median(iterations) });
+        }
         if cells.iter().all(|cell| cell.time_s.is_none()) {
             break;
         }

@@ -87,8 +87,11 @@ pub(super) const NOT_RUN: LogBounds = (f64::NAN, f64::NAN);
 /// Ratios per oracle cost, and where they cross 1. `pairs` are bounds of log-ratios per pair and oracle cost.
 pub(super) fn ratios(costs: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Ratio>>, Vec<Crossing>) {
     let was_run = |bounds: &LogBounds| !bounds.0.is_nan();
-    let paired = |place: usize| Paired::of(&[pairs.iter().map(|pair| pair[place]).filter(was_run).collect()]);
-    let ratios = (0..costs.len()).map(|place| Ratio::of(&paired(place)?)).collect();
+    let mut ratios = Vec::new();
+    for place in 0..costs.len() {
+        let paired = Paired::of(&[pairs.iter().map(|pair| pair[place]).filter(was_run).collect()]);
+        ratios.push(paired.and_then(|paired| Ratio::of(&paired)));
+    }
     let logs: Vec<f64> = costs.iter().map(|cost| ln(*cost)).collect();
     let sampling = Sampling::default();
     let (line, drawn) = resampled(&[pairs.len()], &sampling, |draw| {

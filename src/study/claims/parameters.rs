@@ -82,7 +82,7 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
         subject.failures(&[at]),
     );
     let measured = format!("{} planes, {} passes (late)", number(planes.late), number(passes.late));
-    Claim { measured, verdict, evidence, estimate, ..row }
+    Claim { measured, estimate, verdict, evidence, ..row }
 }
 
 /// `most passes 12 (11 to 13), must be at least 100`.
