@@ -130,26 +130,24 @@ pub fn runs(view: &View) -> Result<DataFrame> {
 }
 
 pub fn write_parquet(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
-    write(tables, dir, "parquet", |table, path| {
-        parquet(table).map_err(|e| Error::file(path, format!("cannot write this table: {e}")))
-    })
+    write(tables, dir, "parquet", |table| parquet(table).map_err(|e| format!("cannot write this table: {e}")))
 }
 
 pub fn write_csv(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
-    write(tables, dir, "csv", |table, _| Ok(csv(table)?.into_bytes()))
+    write(tables, dir, "csv", |table| csv(table).map(String::into_bytes).map_err(|e| e.to_string()))
 }
 
 fn write(
     tables: &[Named],
     dir: &Path,
     extension: &str,
-    bytes: impl Fn(&DataFrame, &Path) -> Result<Vec<u8>>,
+    bytes: fn(&DataFrame) -> Result<Vec<u8>, String>,
 ) -> Result<Vec<String>> {
     let mut written = Vec::new();
     for (name, table) in tables {
         let name = format!("{name}.{extension}");
         let path = dir.join(&name);
-        files::write_bytes(&path, &bytes(table, &path)?)?;
+        files::write_bytes(&path, &bytes(table).map_err(|why| Error::file(&path, why))?)?;
         written.push(name);
     }
     Ok(written)
