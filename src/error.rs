@@ -36,6 +36,8 @@ pub enum Error {
     Solver(#[from] ssvm::Error),
     #[error(transparent)]
     Store(#[from] crate::store::Error),
+    #[error(transparent)]
+    Study(#[from] crate::study::Error),
 }
 
 impl Error {

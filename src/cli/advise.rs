@@ -1,4 +1,4 @@
-//! `advise`: what an oracle costs in; which solver is fastest at that price, and the numbers that it rests on, out.
+//! `advise`: what an oracle costs in; which solver is fastest there, and the numbers behind it, out.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,8 @@ use super::{pages, positive, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::Summary;
 use crate::render::tables::breakeven as text;
-use crate::study::break_even::{BreakEven, BreakEvenSet, Place, advise};
+use crate::study::break_even::{BreakEven, BreakEvenSet, CostGiven, advise};
+use crate::study::names::name_and_arguments;
 use crate::table::Format;
 use crate::text::nearest;
 
@@ -26,7 +27,7 @@ pub struct AdviseArgs {
     dataset: String,
     #[command(flatten)]
     known: Known,
-    /// Result folder with runs at several prices, or the summary.json of one [default: a table that comes with the program]
+    /// Result folder with runs at several oracle costs, or the summary.json of one [default: a table that comes with the program]
     #[arg(long, value_name = "RESULTS")]
     results: Option<PathBuf>,
     /// How to print it
@@ -44,7 +45,7 @@ struct Known {
     /// Part of BCFW's time that is spent in the oracle, between 0 and 1
     #[arg(long, value_name = "S", value_parser = share, allow_negative_numbers = true)]
     share: Option<f64>,
-    /// How many times as dear as in the table
+    /// Oracle cost: how many times slower than in the table
     #[arg(long, value_name = "K")]
     oracle_cost: Option<ssvm::clock::OracleCost>,
 }
@@ -53,7 +54,6 @@ fn share(text: &str) -> Result<f64, String> {
     positive(text).ok().filter(|share| *share < 1.0).ok_or_else(|| "must lie between 0 and 1".to_owned())
 }
 
-/// Runs the command.
 pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let table: BreakEven = match &args.results {
         Some(path) => pages::summary(path, catalog, &[])?.breakeven,
@@ -61,9 +61,9 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     };
     let set = find(&table, &args.dataset)?;
     let place = match &args.known {
-        Known { oracle_ms: Some(ms), .. } => Place::Call(ms * 1e-3),
-        Known { share: Some(share), .. } => Place::Share(*share),
-        Known { oracle_cost, .. } => Place::Price(oracle_cost.unwrap_or_default().factor()),
+        Known { oracle_ms: Some(ms), .. } => CostGiven::Call(ms * 1e-3),
+        Known { share: Some(share), .. } => CostGiven::Share(*share),
+        Known { oracle_cost, .. } => CostGiven::Factor(oracle_cost.unwrap_or_default().factor()),
     };
     if set.targets.is_empty() {
         anyhow::bail!(
@@ -80,9 +80,9 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
 }
 
 fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet> {
-    let head = |set: &BreakEvenSet| set.dataset.split(':').next() == Some(name);
     let exact = table.sets.iter().find(|set| set.dataset == name);
-    exact.or_else(|| table.sets.iter().find(|set| head(set))).with_context(|| {
+    let by_name = || table.sets.iter().find(|set| name_and_arguments(&set.dataset).0 == name);
+    exact.or_else(by_name).with_context(|| {
         let names: Vec<&str> = table.sets.iter().map(|set| set.dataset.as_str()).collect();
         format!(
             "the table has no data set '{name}'{}; it has {}. For one's own data: a config with oracle_cost = [\"1/16\", 1, \
@@ -93,7 +93,6 @@ fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet
     })
 }
 
-/// The rows of the table for this data set.
 fn basis(table: &BreakEven, set: &BreakEvenSet) -> String {
     let one = BreakEven { sets: table.sets.iter().filter(|other| other.dataset == set.dataset).cloned().collect() };
     text::text(&one)

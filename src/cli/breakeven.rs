@@ -1,8 +1,7 @@
 //! `breakeven RESULTS`: runs at several oracle costs → the table of ratios and crossings.
 
-use std::path::PathBuf;
-
-use super::{format, pages, print};
+use super::pages::FoundIn;
+use super::{format, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::breakeven;
 use crate::table::Format;
@@ -12,24 +11,20 @@ use crate::table::Format;
 #[command(after_help = "Example:\n  ssvm-bench run --config breakeven --out results/breakeven\n  \
     ssvm-bench breakeven results/breakeven --format markdown")]
 pub struct BreakEvenArgs {
-    /// Result folder with runs at several oracle costs (oracle_cost), or the summary.json of one
-    results: PathBuf,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
+    #[command(flatten)]
+    found_in: FoundIn,
 }
 
-/// Runs the command; prints the table.
 pub fn run(args: &BreakEvenArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let table = pages::summary(&args.results, catalog, &args.only)?.breakeven;
+    let table = args.found_in.summary(catalog)?.breakeven;
     if table.sets.is_empty() {
         anyhow::bail!(
             "{} has no data set with BCFW at two oracle costs; a config with oracle_cost = [1, 16] and `ssvm-bench run` make \
              them, `--config breakeven` for the built-in data sets",
-            args.results.display()
+            args.found_in.results.display()
         );
     }
     print(&match args.format {

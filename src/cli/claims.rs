@@ -1,10 +1,9 @@
 //! `claims RESULTS`: the paper's claims with verdicts. Succeeds whatever the verdicts are.
 
-use std::path::PathBuf;
-
 use clap::ValueEnum as _;
 
-use super::{format, pages, print};
+use super::pages::FoundIn;
+use super::{format, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::Summary;
 use crate::render::tables::claims;
@@ -14,17 +13,13 @@ use crate::table::Format;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench claims results/quick --format markdown")]
 pub struct ClaimsArgs {
-    /// Result folder, or the summary.json of one
-    results: PathBuf,
     /// How to print them: table, json, csv, markdown, latex; matrix for the verdicts alone, claims × data sets, as Markdown
     #[arg(long, default_value = "table", value_parser = layout)]
     format: Layout,
-    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
+    #[command(flatten)]
+    found_in: FoundIn,
 }
 
-/// Which table, and how it is printed.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     Matrix,
@@ -35,9 +30,8 @@ fn layout(word: &str) -> Result<Layout, String> {
     if word == "matrix" { Ok(Layout::Matrix) } else { Format::from_str(word, false).map(Layout::Rows) }
 }
 
-/// Runs the command; prints the claims.
 pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let Summary { claims, regimes, .. } = pages::summary(&args.results, catalog, &args.only)?;
+    let Summary { claims, regimes, .. } = args.found_in.summary(catalog)?;
     print(&match args.format {
         Layout::Matrix => claims::matrix(&claims).markdown(),
         Layout::Rows(Format::Table) => {

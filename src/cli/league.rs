@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use super::{format, pages, print};
+use super::pages::FoundIn;
+use super::{format, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::league::{Part, Section, sections, text};
 use crate::render::tables::long;
@@ -23,8 +24,6 @@ use crate::table::Format;
     for each part. LaTeX needs booktabs and graphicx."
 )]
 pub struct LeagueArgs {
-    /// Result folder, or the summary.json of one
-    results: PathBuf,
     /// How to print it, or the formats of --tables: table, json, csv, markdown, latex [default: table; with --tables csv,
     /// markdown and latex]
     #[arg(long, value_delimiter = ',', value_parser = format_of_files)]
@@ -38,9 +37,8 @@ pub struct LeagueArgs {
     /// Only these data sets; repeatable [default: all]
     #[arg(long, value_name = "D")]
     dataset: Vec<String>,
-    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
+    #[command(flatten)]
+    found_in: FoundIn,
 }
 
 impl ValueEnum for Part {
@@ -58,16 +56,15 @@ fn format_of_files(word: &str) -> Result<Format, String> {
     Format::from_str(if word == "parquet" { "csv" } else { word }, false)
 }
 
-/// Runs the command; prints the tables.
 pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let league = pages::summary(&args.results, catalog, &args.only)?.league;
+    let league = args.found_in.summary(catalog)?.league;
     let known: Vec<String> = league.standings.iter().map(|standing| standing.dataset.clone()).collect();
     let league = league.only(&args.dataset);
     if league.standings.is_empty() {
         anyhow::bail!(
             "no league of {} in {}; it has: {}",
             args.dataset.join(", "),
-            args.results.display(),
+            args.found_in.results.display(),
             known.join(", ")
         );
     }

@@ -1,12 +1,28 @@
 //! Result folders as commands read them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::note;
 use crate::experiment::catalog::Catalog;
 use crate::render::Summary;
 use crate::render::figure::FigureRow;
 use crate::study::Study;
+
+/// Which results a command prints.
+#[derive(Clone, Debug, clap::Args)]
+pub struct FoundIn {
+    /// Result folder, or the summary.json of one
+    pub results: PathBuf,
+    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
+}
+
+impl FoundIn {
+    pub fn summary(&self, catalog: &dyn Catalog) -> anyhow::Result<Summary> {
+        summary(&self.results, catalog, &self.only)
+    }
+}
 
 /// The numbers of a result folder, or those of a `summary.json`.
 pub fn summary(path: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Summary> {

@@ -1,8 +1,7 @@
 //! `profile RESULTS`: the oracle-time table.
 
-use std::path::PathBuf;
-
-use super::{format, pages, print};
+use super::pages::FoundIn;
+use super::{format, print};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::profile;
 use crate::table::Format;
@@ -11,18 +10,14 @@ use crate::table::Format;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench profile results/quick --format latex")]
 pub struct ProfileArgs {
-    /// Result folder, or the summary.json of one
-    results: PathBuf,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
+    #[command(flatten)]
+    found_in: FoundIn,
 }
 
-/// Runs the command; prints the table.
 pub fn run(args: &ProfileArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let rows = pages::summary(&args.results, catalog, &args.only)?.profile;
+    let rows = args.found_in.summary(catalog)?.profile;
     print(&format::shown(args.format, &rows, &profile::table(&rows))?)
 }

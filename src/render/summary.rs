@@ -16,23 +16,15 @@ use crate::study::regime::Regime;
 /// The numbers of a result folder: `summary.json`, small enough to be committed.
 #[derive(Serialize, Deserialize)]
 pub struct Summary {
-    /// Name of the config.
     pub name: String,
-    /// The program that made it.
     pub code: String,
-    /// The machine it was made on.
     pub host: String,
-    /// The claims of the paper.
     pub claims: Vec<Claim>,
-    /// Where the time went.
     pub profile: Vec<ProfileRow>,
-    /// All solvers against each other.
     #[serde(default)]
     pub league: League,
-    /// What the oracle costs in the paper.
     #[serde(default)]
     pub regimes: Vec<Regime>,
-    /// Solvers over the oracle cost.
     #[serde(default)]
     pub breakeven: BreakEven,
 }
@@ -54,14 +46,12 @@ impl Summary {
         })
     }
 
-    /// Reads a `summary.json`.
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
         serde_json::from_str(&text)
             .map_err(|error| Error::file(path, format!("is not a summary.json of this program: {error}")))
     }
 
-    /// Writes a `summary.json`.
     pub fn write(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Error::file(path, format!("the summary cannot be written: {error}")))?;

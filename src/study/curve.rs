@@ -1,8 +1,12 @@
 //! One run read at the marks of the log cadence, so that its values do not depend on how often it was evaluated: a run
 //! evaluated after every iteration and one evaluated at the marks only are the same curve.
 
-use super::align::{End, locate};
+use super::align::{End, Located, locate};
 use super::paired::{Measure, Spent, Target};
+use super::points::{Bounds, Run};
+use crate::store::RunRecord;
+use ssvm::drive::TracePoint;
+use ssvm::settings::Cadence;
 use ssvm::stats::portable::{ln, powf};
 
 /// A run at the marks from its first to its last evaluated whole iteration. Where it stopped inside an iteration, the columns
@@ -11,13 +15,9 @@ use ssvm::stats::portable::{ln, powf};
 pub struct Curve {
     /// Seed of its orders: solvers with one seed saw the same orders.
     pub seed: u64,
-    /// How it ended.
     pub end: End,
-    /// The marks.
     pub iteration: Vec<f64>,
-    /// Solver time.
     pub time_s: Vec<f64>,
-    /// Exact oracle calls.
     pub oracle_calls: Vec<f64>,
     /// P − B_lo.
     pub primal_sub: Vec<f64>,
@@ -25,7 +25,6 @@ pub struct Curve {
     pub relative: Vec<f64>,
     /// P − D.
     pub gap: Vec<f64>,
-    /// Mean working-set size.
     pub planes: Vec<f64>,
     /// Approximate passes per iteration since the mark before.
     pub passes: Vec<f64>,
@@ -46,28 +45,64 @@ pub fn crossing(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Op
 }
 
 impl Curve {
+    /// Of a run with evaluations; the bounds are those of its optimum.
+    pub(super) fn of(record: &RunRecord, run: &Run, (low, high): Bounds) -> Self {
+        let (points, whole) = (record.points(), run.whole.len());
+        let column = |value: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> { points.iter().map(value).collect() };
+        let iterations = column(&|point| point.iteration as f64);
+        let marks = match &points[..whole] {
+            [first, .., last] | [first @ last] => Cadence::log_marks(first.iteration.max(1), last.iteration),
+            [] => Vec::new(),
+        };
+        let marks: Vec<f64> = marks.into_iter().map(|mark| mark as f64).collect();
+        let located: Vec<Located> =
+            marks.iter().filter_map(|mark| locate(&iterations[..whole], run.end, *mark)).collect();
+        let at_marks = |value: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> {
+            let column = column(value);
+            located.iter().map(|at| at.value(&column)).collect()
+        };
+        let with_last = |value: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> {
+            at_marks(value).into_iter().chain(points[whole..].last().map(value)).collect()
+        };
+        let primal_sub = with_last(&|point| point.primal - low);
+        let scale = if low.is_finite() && high > 0.0 { 1.0 / high } else { f64::NAN };
+        let (mut relative, mut best) = (Vec::new(), f64::INFINITY);
+        for value in &primal_sub {
+            best = if value.is_finite() { best.min(scale * value) } else { best };
+            relative.push(best);
+        }
+        Self {
+            seed: record.settings().seed,
+            end: run.end,
+            time_s: with_last(&|point| point.time_s),
+            oracle_calls: with_last(&|point| point.oracle_calls as f64),
+            relative,
+            primal_sub,
+            gap: with_last(&|point| point.gap),
+            planes: at_marks(&|point| point.planes_mean),
+            passes: rates(&marks, &iterations[..whole], &column(&|point| point.approx_passes as f64)[..whole]),
+            iteration: marks,
+        }
+    }
+
     /// The value of a column at an iteration: straight in log-log between marks; a run that reached its gap stays at its last
     /// value.
     pub fn at(&self, column: &[f64], iteration: f64) -> Option<f64> {
-        locate(&self.iteration, &(0..self.iteration.len()), self.end, iteration).map(|located| located.value(column))
+        locate(&self.iteration, self.end, iteration).map(|located| located.value(column))
     }
 
-    /// First and last mark; `None` when no whole iteration was evaluated.
     pub fn range(&self) -> Option<(f64, f64)> {
         Some((*self.iteration.first()?, *self.iteration.last()?))
     }
 
-    /// The gaps after whole iterations.
     pub fn whole_gaps(&self) -> &[f64] {
         &self.gap[..self.iteration.len()]
     }
 
-    /// Whether its distance to the optimum is known anywhere.
     pub fn is_measured(&self) -> bool {
         self.relative.last().is_some_and(|best| best.is_finite())
     }
 
-    /// What was spent at each of its evaluations.
     pub fn column(&self, measure: Measure) -> &[f64] {
         match measure {
             Measure::Time => &self.time_s,
@@ -101,7 +136,7 @@ impl Curve {
 }
 
 /// Growth of a running total per iteration since the mark before; the total grows evenly between evaluations.
-pub(super) fn rates(marks: &[f64], iterations: &[f64], totals: &[f64]) -> Vec<f64> {
+fn rates(marks: &[f64], iterations: &[f64], totals: &[f64]) -> Vec<f64> {
     let total = |x: f64| {
         let after = iterations.partition_point(|k| *k <= x);
         let (k0, c0) = if after == 0 { (0.0, 0.0) } else { (iterations[after - 1], totals[after - 1]) };

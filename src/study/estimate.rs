@@ -6,18 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use ssvm::stats::{Draws, FEWEST_PAIRS, percentiles};
+use ssvm::stats::{Draws, FEWEST_PAIRS, median, percentiles};
 
-/// How repeats are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// Number of draws.
     pub draws: usize,
-    /// Their seed: the same seed gives the same draws.
     pub seed: u64,
-    /// Confidence of the interval.
     pub confidence: f64,
-    /// Fewest repeats that have an interval.
     pub fewest: usize,
 }
 
@@ -27,15 +22,12 @@ impl Default for Sampling {
     }
 }
 
-/// A measured number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Over all repeats.
     pub value: f64,
     /// Lower end of the 95 % interval; `None` when it is not known.
     #[serde(default)]
     pub low: Option<f64>,
-    /// Upper end.
     #[serde(default)]
     pub high: Option<f64>,
 }
@@ -83,10 +75,15 @@ pub fn estimates_of(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> Vec<f
     values.iter().enumerate().map(estimate).collect()
 }
 
-/// [`estimates_of`] a fixed number of numbers.
 pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> [f64; K]) -> [Estimate; K] {
     let all = estimates_of(groups, |draw| statistic(draw).to_vec());
     std::array::from_fn(|at| all[at])
+}
+
+pub fn median_of(values: &[f64]) -> Estimate {
+    let [estimate] =
+        estimates(&[values.len()], |draw| [median(&draw[0].iter().map(|at| values[*at]).collect::<Vec<_>>())]);
+    estimate
 }
 
 /// The name of an interval over this many repeats: that of the median of five reaches from the smallest to the largest, and

@@ -1,18 +1,17 @@
 //! Tables for other programs: the tables behind the figures, and any Polars table as Parquet or CSV.
 
 use std::fmt::Write as _;
+use std::iter::repeat_n;
 use std::path::Path;
 
 use polars::prelude::*;
 
-use super::View;
-use super::points::polars_error;
+use super::{Axis, Band, Bands, Quantity, View};
 use crate::error::{Error, Result};
 use crate::store::columns::{self, ByteArray, Values};
 use crate::store::{RunRecord, files};
 use ssvm::drive::TracePoint;
 
-/// A table and the name of its files.
 pub type Named = (&'static str, DataFrame);
 
 /// The tables behind the figures: `runs`, `points`, `bounds` and `bands`.
@@ -23,39 +22,65 @@ pub fn tables(view: &View) -> Result<Vec<Named>> {
         column("best_dual", sets.iter().map(|(_, bounds)| bounds.0)),
         column("best_primal", sets.iter().map(|(_, bounds)| bounds.1)),
     ])?;
-    let points = points(view).map_err(polars_error)?;
-    Ok(vec![("runs", runs(view)?), ("points", points), ("bounds", bounds), ("bands", view.bands_table()?)])
+    Ok(vec![("runs", runs(view)?), ("points", points(view)?), ("bounds", bounds), ("bands", bands(view)?)])
 }
 
-fn column<T>(name: &str, values: impl Iterator<Item = T>) -> Column
+pub(super) fn column<T>(name: &str, values: impl IntoIterator<Item = T>) -> Column
 where
     Series: NamedFrom<Vec<T>, [T]>,
 {
-    Column::new(name.into(), values.collect::<Vec<T>>())
+    Column::new(name.into(), values.into_iter().collect::<Vec<T>>())
 }
 
-fn table(columns: Vec<Column>) -> Result<DataFrame> {
-    DataFrame::new_infer_height(columns).map_err(polars_error)
+pub(super) fn table(columns: Vec<Column>) -> PolarsResult<DataFrame> {
+    DataFrame::new_infer_height(columns)
 }
 
-/// The names of series whose numbers are in the column `series`; `None` for a number without one.
-pub(super) fn names(of: &[Option<&super::Series>]) -> Vec<Expr> {
-    let column = |name: &str, value: fn(&super::Series) -> &str| {
-        let names: Vec<Option<&str>> = of.iter().map(|series| series.map(value)).collect();
-        lit(Series::new(name.into(), names)).gather(col("series"), false).alias(name)
-    };
-    vec![column("dataset", |s| &s.dataset), column("solver", |s| &s.solver), column("label", |s| &s.label)]
-}
-
-/// The evaluations of a view, with names in place of series numbers.
 fn points(view: &View) -> PolarsResult<DataFrame> {
     let mut of_study = vec![None; view.points.repeats.len()];
     for series in &view.series {
         of_study[series.at] = Some(series);
     }
-    let rest = all().exclude_cols(["series"]).as_expr();
-    let named = view.points.table.clone().lazy().select([names(&of_study), vec![rest]].concat());
+    let name = |name: &str, value: fn(&super::Series) -> &str| {
+        let names: Vec<Option<&str>> = of_study.iter().map(|series| series.map(value)).collect();
+        lit(Series::new(name.into(), names)).gather(col("series"), false).alias(name)
+    };
+    let mut columns = vec![name("dataset", |s| &s.dataset), name("solver", |s| &s.solver), name("label", |s| &s.label)];
+    columns.push(all().exclude_cols(["series"]).as_expr());
+    let counts = ["iteration", "oracle_calls"].map(|name| col(name).cast(DataType::UInt64));
+    let named = view.points.table.clone().lazy().with_columns(counts).select(columns);
     named.filter(col("label").is_not_null()).collect()
+}
+
+/// All bands, one below the other.
+pub fn bands(view: &View) -> Result<DataFrame> {
+    let mut tables = Vec::new();
+    for axis in Axis::ALL {
+        let all: Vec<(&super::Series, &Bands)> = view.series.iter().zip(view.bands(axis)?).collect();
+        let rows = all.iter().map(|(_, bands)| bands.x.len()).sum();
+        let text = |name: &str, value: fn(&super::Series) -> &str| {
+            column(name, all.iter().flat_map(|(series, bands)| repeat_n(value(series), bands.x.len())))
+        };
+        for quantity in Quantity::ALL {
+            let number = |name: &str, value: fn(&Band) -> &[f64]| {
+                column(name, all.iter().flat_map(|(_, bands)| value(bands.of(quantity)).iter().copied()))
+            };
+            let columns = table(vec![
+                text("dataset", |series| &series.dataset),
+                text("solver", |series| &series.solver),
+                text("label", |series| &series.label),
+                column("axis", repeat_n(axis.name(), rows)),
+                column("quantity", repeat_n(quantity.name(), rows)),
+                column("x", all.iter().flat_map(|(_, bands)| bands.x.iter().copied())),
+                number("min", |band| &band.min),
+                number("median", |band| &band.median),
+                number("max", |band| &band.max),
+                column("repeats", all.iter().flat_map(|(_, bands)| bands.count.iter().copied())),
+            ])?;
+            tables.push(columns.lazy());
+        }
+    }
+    Ok(concat(tables, UnionArgs::default())?.collect()?)
 }
 
 /// One row per run, failed ones included, with how it ended and where it stood then.
@@ -68,7 +93,7 @@ pub fn runs(view: &View) -> Result<DataFrame> {
     let number = |name: &str, value: &dyn Fn(&RunRecord) -> f64| column(name, records().map(value));
     let last = |value: fn(&TracePoint) -> f64| move |r: &RunRecord| r.points().last().map_or(f64::NAN, value);
     let so_far = |value: fn(&TracePoint) -> u64| move |r: &RunRecord| r.points().last().map_or(0, value);
-    table(vec![
+    Ok(table(vec![
         text("run_id", &RunRecord::run_id),
         column("dataset", all.iter().map(|(series, _)| series.dataset.as_str())),
         text("solver", &|r| r.solver().to_owned()),
@@ -97,32 +122,28 @@ pub fn runs(view: &View) -> Result<DataFrame> {
         text("host", &|r| r.environment.host.clone()),
         text("host_class", &|r| r.environment.host_class.clone()),
         text("build", &|r| r.environment.build.clone()),
-    ])
+    ])?)
 }
 
-/// Writes tables as Parquet into `dir`; returns the file names.
 pub fn write_parquet(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
-    write(tables, dir, "parquet", |table, path| {
-        parquet(table).map_err(|e| Error::file(path, format!("cannot write this table: {e}")))
-    })
+    write(tables, dir, "parquet", |table| parquet(table).map_err(|e| format!("cannot write this table: {e}")))
 }
 
-/// Writes tables as CSV into `dir`; returns the file names.
 pub fn write_csv(tables: &[Named], dir: &Path) -> Result<Vec<String>> {
-    write(tables, dir, "csv", |table, _| Ok(csv(table)?.into_bytes()))
+    write(tables, dir, "csv", |table| csv(table).map(String::into_bytes).map_err(|e| e.to_string()))
 }
 
 fn write(
     tables: &[Named],
     dir: &Path,
     extension: &str,
-    bytes: impl Fn(&DataFrame, &Path) -> Result<Vec<u8>>,
+    bytes: fn(&DataFrame) -> Result<Vec<u8>, String>,
 ) -> Result<Vec<String>> {
     let mut written = Vec::new();
     for (name, table) in tables {
         let name = format!("{name}.{extension}");
         let path = dir.join(&name);
-        files::write_bytes(&path, &bytes(table, &path)?)?;
+        files::write_bytes(&path, &bytes(table).map_err(|why| Error::file(&path, why))?)?;
         written.push(name);
     }
     Ok(written)
@@ -149,7 +170,7 @@ pub fn csv(table: &DataFrame) -> Result<String> {
         for (at, column) in table.columns().iter().enumerate() {
             out.push_str(if at > 0 { "," } else { "" });
             // Writing to a String cannot fail.
-            let _ = match column.get(row).map_err(polars_error)? {
+            let _ = match column.get(row)? {
                 AnyValue::String(text) => write!(out, "{}", csv_field(text)),
                 AnyValue::Float64(number) if !number.is_finite() => Ok(()),
                 AnyValue::Float64(number) => write!(out, "{number}"),

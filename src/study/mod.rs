@@ -20,6 +20,7 @@ pub mod bands;
 pub mod break_even;
 pub mod claims;
 pub mod curve;
+mod error;
 pub mod estimate;
 pub mod export;
 pub mod league;
@@ -32,6 +33,7 @@ pub mod targets;
 mod view;
 
 pub use bands::{Axis, Band, Bands, Quantity};
+pub use error::Error;
 pub use points::Bounds;
 pub use view::{Series, View};
 
@@ -39,7 +41,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Damage, Folder, Store};
@@ -51,18 +53,14 @@ use profile::ProfileRow;
 use regime::Regime;
 use ssvm::clock::OracleCost;
 
-/// A result folder in memory.
 #[derive(Debug)]
 pub struct Study {
-    /// Configs, sessions, host, interference.
     pub manifest: Manifest,
     /// Files that could not be used, each with what is wrong.
     pub damaged: Vec<Damage>,
     /// Each data set at one oracle cost: its own, or the lowest when it was not run at that.
     pub own: View,
-    /// Where the time of these went.
     pub profile: Vec<ProfileRow>,
-    /// What the oracle costs in the paper.
     pub regimes: Vec<Regime>,
     /// The runs in the paper's regime, when there are any.
     pub regime: Option<View>,
@@ -79,7 +77,6 @@ impl Study {
         Self::of(dir, manifest, store.scan(Folder::Runs)?, catalog, only)
     }
 
-    /// From what is in memory already; `dir` is for messages.
     pub fn of(
         dir: &Path,
         manifest: Manifest,
@@ -90,15 +87,14 @@ impl Study {
         let Contents { mut records, damaged } = contents;
         if records.is_empty() {
             let first = damaged.first().map_or(String::new(), |d| format!(" (first damaged file: {})", d.error));
-            let (count, dir_) = (damaged.len(), dir.display());
-            let advice = format!("`ssvm-bench run --config C --out {dir_}` makes them");
-            return Err(Error::file(dir, format!("no run to show, {count} damaged files{first}; {advice}")));
+            let folder = dir.display().to_string();
+            return Err(crate::Error::file(dir, Error::NoRun { damaged: damaged.len(), first, folder }.to_string()));
         }
         if !only.is_empty() {
             let patterns = CellPattern::parse_all(only)?;
             records.retain(|record| patterns.iter().any(|pattern| record.matches(pattern)));
             if records.is_empty() {
-                return Err(Error::file(dir, format!("--only {} fits no DATASET/SOLVER in it", only.join(", "))));
+                return Err(crate::Error::file(dir, Error::NothingSelected(only.join(", ")).to_string()));
             }
         }
         let optima = optimum::Store::known()?;
@@ -109,7 +105,6 @@ impl Study {
         Ok(Self { manifest, damaged, ..Self::from_records(records, catalog, &known)? })
     }
 
-    /// Of records alone. `known` says what is certain about the optimum of a problem already.
     pub fn from_records(
         mut records: Vec<RunRecord>,
         catalog: &dyn Catalog,
@@ -149,7 +144,6 @@ impl Study {
         })
     }
 
-    /// Lines for stderr: damaged files and failed runs, so that no output hides them.
     pub fn warnings(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.damaged.iter().map(|d| format!("left out: {}", d.error)).collect();
         let view = self.all_costs.as_ref().unwrap_or(&self.own);

@@ -6,7 +6,6 @@ use crate::dataset::Argument;
 use crate::experiment::catalog::Catalog;
 use crate::store::keys::{Facts, ProblemKey, SeriesKey};
 
-/// The names of a series among others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// Data set as in the config, with what tells problems of that name apart.
@@ -15,11 +14,9 @@ pub struct Name {
     pub title: String,
     /// Solver, with the settings that tell it apart: `mp-bcfw (T=5)`.
     pub label: String,
-    /// The same as figures print it: `MP-BCFW (T=5)`.
     pub display: String,
 }
 
-/// The names of some series.
 pub fn names(keys: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
     let problems: Vec<_> = keys.iter().map(|key| (key.problem.dataset.as_str(), key.problem.facts())).collect();
     let solvers: Vec<_> = keys.iter().map(|key| ((&key.problem, key.solver.name.as_str()), key.facts())).collect();
@@ -48,9 +45,14 @@ pub fn names(keys: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
 pub fn heading(problem: &ProblemKey, differs: &str, catalog: &dyn Catalog) -> (String, String) {
     let known = catalog.dataset(&problem.dataset).filter(|info| matches!(info.argument, Argument::Parameters(_)));
     let Some(info) = known else { return (bracketed(&problem.dataset, differs), String::new()) };
-    let given = problem.dataset.split_once(':').map_or("", |(_, given)| given).replace(',', ", ");
+    let given = name_and_arguments(&problem.dataset).1.replace(',', ", ");
     let apart: Vec<&str> = [given.as_str(), differs].into_iter().filter(|part| !part.is_empty()).collect();
     (info.title.to_owned(), apart.join(", "))
+}
+
+/// `usps-synth:n=9` → `usps-synth`, `n=9`: the one place here that takes the name of a data set apart.
+pub fn name_and_arguments(dataset: &str) -> (&str, &str) {
+    dataset.split_once(':').unwrap_or((dataset, ""))
 }
 
 fn bracketed(name: &str, differs: &str) -> String {
@@ -72,7 +74,6 @@ fn differences<K: Ord>(items: &[(K, Facts)]) -> Vec<String> {
     all
 }
 
-/// File name part for each data set, distinct and safe on any system.
 pub fn file_stems(datasets: &[&str]) -> Vec<String> {
     let mut used = BTreeSet::new();
     let mut stems = Vec::new();

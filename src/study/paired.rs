@@ -14,20 +14,16 @@ use crate::text::number;
 use ssvm::stats::portable::{exp, ln};
 use ssvm::stats::{FEWEST_PAIRS, median, percentiles};
 
-/// What a solver spends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Solver time, seconds of the run's clock.
     Time,
-    /// Exact oracle calls.
     Calls,
 }
 
 impl Measure {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Time, Self::Calls];
 
-    /// In words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "solver time",
@@ -35,7 +31,6 @@ impl Measure {
         }
     }
 
-    /// In tables for programs.
     pub fn key(self) -> &'static str {
         match self {
             Self::Time => "time_s",
@@ -44,7 +39,6 @@ impl Measure {
     }
 }
 
-/// What a run has to reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// A duality gap P − D; a certified one where the oracle is not exact.
@@ -53,25 +47,20 @@ pub enum Target {
     Relative(f64),
 }
 
-/// What a run spent until it reached a target: somewhere between these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spent {
-    /// At least this.
     pub least: f64,
     /// At most this; infinite for a run that never reached the target.
     pub most: f64,
 }
 
-/// Bounds of the logarithm of a ratio.
 pub type LogBounds = (f64, f64);
 
 impl Spent {
-    /// What a run spent that was seen on both sides of the target.
     pub fn exactly(spent: f64) -> Self {
         Self { least: spent, most: spent }
     }
 
-    /// ln of what this one spent over what the other did.
     pub fn log_over(self, other: Self) -> LogBounds {
         let log = |a: f64, b: f64| ln(a / b.max(f64::MIN_POSITIVE));
         (log(self.least, other.most), if other.least > 0.0 { log(self.most, other.least) } else { f64::INFINITY })
@@ -81,16 +70,13 @@ impl Spent {
 /// A median ratio over pairs with its 95 % interval. An end that is not known is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Paired {
-    /// The median is at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least: Option<f64>,
     /// And at most this; the same number when no run of the middle pairs is censored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<f64>,
-    /// Lower end of the interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// Upper end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
     /// Pairs with one seed, the fewest of any group.
@@ -101,16 +87,17 @@ impl Paired {
     /// Of the logarithms of the ratios of all pairs; groups of pairs, such as data sets, are drawn apart. `None` without a pair.
     pub fn of(groups: &[Vec<LogBounds>]) -> Option<Self> {
         let pairs = groups.iter().map(Vec::len).min().filter(|pairs| *pairs > 0)?;
-        Some(Self::from_logs(log_median(groups, &Sampling::default()), pairs))
-    }
-
-    /// [`Paired::of`] from the logarithms of its ends.
-    fn from_logs(LogMedian { least, most, low, high }: LogMedian, pairs: usize) -> Self {
+        let LogMedian { least, most, low, high } = log_median(groups, &Sampling::default());
         let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
-        Self { least: ratio(least), most: ratio(most), low: low.and_then(ratio), high: high.and_then(ratio), pairs }
+        Some(Self {
+            least: ratio(least),
+            most: ratio(most),
+            low: low.and_then(ratio),
+            high: high.and_then(ratio),
+            pairs,
+        })
     }
 
-    /// The ratio the other way round.
     #[must_use]
     pub fn inverse(self) -> Self {
         let over = |value: Option<f64>| value.map(|value| 1.0 / value);
@@ -123,7 +110,6 @@ impl Paired {
         }
     }
 
-    /// Whether there are enough pairs for an interval.
     pub fn has_interval(&self) -> bool {
         self.pairs >= FEWEST_PAIRS
     }
@@ -138,14 +124,22 @@ impl Paired {
         self.has_interval() && self.high.is_some_and(|high| high < ratio)
     }
 
-    /// Of a speed-up: whether it is one.
     pub fn is_faster(&self) -> bool {
         self.is_above(1.0)
     }
 
-    /// Of a speed-up: whether it is a slow-down.
     pub fn is_slower(&self) -> bool {
         self.is_below(1.0)
+    }
+
+    pub fn verdict(&self) -> &'static str {
+        if self.is_faster() {
+            "faster"
+        } else if self.is_slower() {
+            "slower"
+        } else {
+            "undecided"
+        }
     }
 
     /// The median where it is known exactly: no run of the middle pairs is censored.
@@ -164,14 +158,21 @@ impl Paired {
         Some((self.least? * self.most?).sqrt())
     }
 
+    /// `≥` or `≤` where only one end of the median is known.
+    pub fn sign(&self) -> &'static str {
+        match (self.least, self.most) {
+            (Some(_), None) => "≥",
+            (None, Some(_)) => "≤",
+            _ => "",
+        }
+    }
+
     /// The median: `1.40×`, `≥1.40×` and `≤0.30×` where runs are censored.
     pub fn value_text(&self) -> String {
         match (self.least.map(number), self.most.map(number)) {
-            (Some(least), Some(most)) if least == most => format!("{least}×"),
-            (Some(least), Some(most)) => format!("{least}–{most}×"),
-            (Some(least), None) => format!("≥{least}×"),
-            (None, Some(most)) => format!("≤{most}×"),
+            (Some(least), Some(most)) if least != most => format!("{least}–{most}×"),
             (None, None) => "–".to_owned(),
+            (least, most) => format!("{}{}×", self.sign(), least.or(most).unwrap_or_default()),
         }
     }
 
@@ -188,17 +189,12 @@ impl Paired {
 
 /// A median of bounded logarithms: bounds of it, and its interval where there are draws.
 pub struct LogMedian {
-    /// The median is at least this.
     pub least: f64,
-    /// And at most this.
     pub most: f64,
-    /// Lower end of the interval.
     pub low: Option<f64>,
-    /// Upper end.
     pub high: Option<f64>,
 }
 
-/// The median over all pairs of the bounds of their logarithms; groups of pairs are drawn apart.
 pub fn log_median(groups: &[Vec<LogBounds>], sampling: &Sampling) -> LogMedian {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
     let ([least, most], drawn) = resampled(&sizes, sampling, |draw| {
@@ -219,11 +215,21 @@ pub fn over_targets(bounds: &[LogBounds]) -> LogBounds {
     (median_of(bounds.iter().map(|b| b.0)), median_of(bounds.iter().map(|b| b.1)))
 }
 
+fn with_one_seed<'c>(a: &'c [Curve], b: &'c [Curve]) -> impl Iterator<Item = (&'c Curve, &'c Curve)> {
+    a.iter().filter_map(|a| Some((a, b.iter().find(|b| b.seed == a.seed)?)))
+}
+
+/// How many times as fast the runs `a` are as the runs `b`: what those of `b` spent over what those of `a` did until the target.
+/// `None` when they have no seed in common. The caller makes sure that their times may be compared.
+pub fn compare(a: &[Curve], b: &[Curve], target: Target, measure: Measure) -> Option<Paired> {
+    let pairs = with_one_seed(a, b);
+    Paired::of(&[pairs.map(|(a, b)| b.spent(target, measure).log_over(a.spent(target, measure))).collect()])
+}
+
 impl View {
-    /// How many times as fast series `a` is as series `b`: what `b` spent over what `a` did until the target. `None` when they
-    /// have no seed in common, or when their times may not be compared.
+    /// [`compare`] of two series; `None` also when their times may not be compared.
     pub fn compare(&self, a: usize, b: usize, target: Target, measure: Measure) -> Option<Paired> {
-        Paired::of(&[self.log_ratios(a, b, target, measure).into_iter().map(|(_, bounds)| bounds).collect()])
+        compare(self.comparable(a, b)?, self.curves(b), target, measure)
     }
 
     /// The same for each pair: its seed, and bounds of the logarithm of the ratio.
@@ -234,11 +240,12 @@ impl View {
 
     /// The curves of two series with one seed, none where their times may not be compared.
     pub fn matched(&self, a: usize, b: usize) -> Vec<(&Curve, &Curve)> {
-        if !self.series[a].key.same_times(&self.series[b].key) {
-            return Vec::new();
-        }
-        let partner = |seed: u64| self.curves(b).iter().find(|curve| curve.seed == seed);
-        self.curves(a).iter().filter_map(|a| Some((a, partner(a.seed)?))).collect()
+        with_one_seed(self.comparable(a, b).unwrap_or_default(), self.curves(b)).collect()
+    }
+
+    /// The curves of the first series, where its times may be compared with those of the second.
+    fn comparable(&self, a: usize, b: usize) -> Option<&[Curve]> {
+        self.series[a].key.same_times(&self.series[b].key).then(|| self.curves(a))
     }
 }
 

@@ -3,201 +3,158 @@
 //! Polars does the tabular work: bounds are aggregates over the runs of a problem, suboptimalities follow from them. Failed
 //! runs are rows of the table of runs; what they measured before they failed is in the curves, and in no bound.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
 use polars::prelude::*;
 
-use super::align::{End, locate};
-use super::curve::{Curve, rates};
-use crate::error::{Error, Result};
+use super::align::End;
+use super::bands::{Axis, Bands};
+use super::curve::Curve;
+use super::export::{column, table};
+use crate::error::Result;
+use crate::store::RunRecord;
 use crate::store::keys::{ProblemKey, SeriesKey};
-use crate::store::{RunRecord, Status};
-use ssvm::drive::{StopReason, TracePoint};
-use ssvm::settings::Cadence;
+use ssvm::drive::TracePoint;
 
 /// Best lower and best upper bound of the optimum.
 pub type Bounds = (f64, f64);
 
-/// The evaluations of one run in the table of points.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Run {
-    /// Seed of its orders.
-    pub seed: u64,
-    /// All rows.
     pub rows: Range<usize>,
     /// The rows after whole iterations: a part of an iteration has no place on the iteration axis.
     pub whole: Range<usize>,
-    /// How it ended.
     pub end: End,
 }
 
-/// The runs of one series.
 #[derive(Debug)]
 pub struct Repeats {
-    /// What they have in common.
     pub key: SeriesKey,
-    /// Their records.
     pub records: Range<usize>,
-    /// Those with evaluations.
     pub runs: Vec<Run>,
+    pub curves: Vec<Curve>,
     /// Bounds of the optimum; `None` when nothing is known of it.
     pub bounds: Option<Bounds>,
-    /// The runs with evaluations as curves.
-    pub curves: Vec<Curve>,
+    /// Its grid, and its place among the series of that.
+    pub(super) grid: usize,
+    pub(super) place: usize,
 }
 
-/// All records of a study and their evaluations, each once.
+/// Series that are drawn together, of one problem, oracle cost and clock: their bands share positions.
+#[derive(Debug, Default)]
+pub(super) struct Grid {
+    pub series: Vec<usize>,
+    /// Per axis, made when they are asked for first.
+    pub bands: [OnceLock<Vec<Bands>>; Axis::ALL.len()],
+}
+
 #[derive(Debug)]
 pub struct Points {
     /// The records, those of a series together, by repeat.
     pub records: Vec<RunRecord>,
     /// The series, in the order of tables and figures.
     pub repeats: Vec<Repeats>,
+    pub(super) grids: Vec<Grid>,
     /// One row per evaluation; rows of a run are contiguous. `series` is the position in `repeats`.
     pub table: DataFrame,
-    /// How often bands were made, for a test: once for each view and axis that is asked for.
+    /// How many bands were made, for a test: one for each series and axis that is asked for.
     pub bands_made: AtomicUsize,
 }
 
 impl Points {
     /// Of records in the order of their series. `known` says what is certain about the optimum of a problem already.
     pub fn new(records: Vec<RunRecord>, known: &dyn Fn(&ProblemKey) -> Option<Bounds>) -> Result<Self> {
-        let mut repeats: Vec<Repeats> = Vec::new();
+        let (mut repeats, mut rows): (Vec<Repeats>, usize) = (Vec::new(), 0);
         for (at, record) in records.iter().enumerate() {
             let key = record.series();
-            if let Some(last) = repeats.last_mut().filter(|last| last.key == key) {
-                last.records.end = at + 1;
-            } else {
-                let (records, runs, curves) = (at..at + 1, Vec::new(), Vec::new());
-                repeats.push(Repeats { key, records, runs, bounds: None, curves });
-            }
-        }
-        let table = evaluations(&records, &mut repeats, known)?;
-        let mut points = Self { records, repeats: Vec::new(), table, bands_made: AtomicUsize::new(0) };
-        for mut series in repeats {
-            if let Some(row) = series.runs.first().map(|run| run.rows.start) {
-                let bounds = (points.f64s("best_dual")?[row], points.f64s("best_primal")?[row]);
-                series.bounds = Some(bounds).filter(|(low, high)| low.is_finite() || high.is_finite());
-                series.curves = points.curves(&series)?;
-            }
-            points.repeats.push(series);
-        }
-        Ok(points)
-    }
-
-    /// A column of the table as numbers.
-    pub fn f64s(&self, column: &str) -> Result<&[f64]> {
-        self.table.column(column).and_then(|c| c.f64()).and_then(|c| c.cont_slice()).map_err(polars_error)
-    }
-
-    /// A counting column of the table.
-    pub fn u64s(&self, column: &str) -> Result<&[u64]> {
-        self.table.column(column).and_then(|c| c.u64()).and_then(|c| c.cont_slice()).map_err(polars_error)
-    }
-
-    fn curves(&self, series: &Repeats) -> Result<Vec<Curve>> {
-        let Some(rows) = series.runs.first().zip(series.runs.last()).map(|(a, b)| a.rows.start..b.rows.end) else {
-            return Ok(Vec::new());
-        };
-        let number = |column: &str| -> Result<&[f64]> { Ok(&self.f64s(column)?[rows.clone()]) };
-        let count = |column: &str| -> Result<Vec<f64>> {
-            Ok(self.u64s(column)?[rows.clone()].iter().map(|count| *count as f64).collect())
-        };
-        let (iteration, passes, calls) = (count("iteration")?, count("approx_passes")?, count("oracle_calls")?);
-        let (time, gap, planes) = (number("time_s")?, number("gap")?, number("planes_mean")?);
-        let primal_sub = number("primal_suboptimality")?;
-        let scale = series.bounds.filter(|(low, high)| low.is_finite() && *high > 0.0).map_or(f64::NAN, |b| 1.0 / b.1);
-        let mut curves = Vec::new();
-        for run in &series.runs {
-            let whole = run.whole.start - rows.start..run.whole.end - rows.start;
-            let marks: Vec<u64> = match iteration[whole.clone()] {
-                [first, .., last] | [first @ last] => Cadence::log_marks((first as u64).max(1), last as u64),
-                [] => Vec::new(),
+            let mut of = match repeats.pop_if(|last| last.key == key) {
+                Some(last) => last,
+                None => Repeats {
+                    key,
+                    records: at..at,
+                    runs: Vec::new(),
+                    curves: Vec::new(),
+                    bounds: None,
+                    grid: 0,
+                    place: 0,
+                },
             };
-            let marks: Vec<f64> = marks.into_iter().map(|mark| mark as f64).collect();
-            let located: Vec<_> = marks.iter().filter_map(|x| locate(&iteration, &whole, run.end, *x)).collect();
-            let read = |column: &[f64]| -> Vec<f64> { located.iter().map(|at| at.value(column)).collect() };
-            // The last evaluation of a run that stopped inside an iteration.
-            let tail = (whole.end..run.rows.end - rows.start).last();
-            let with_tail =
-                |column: &[f64]| -> Vec<f64> { read(column).into_iter().chain(tail.map(|row| column[row])).collect() };
-            let primal_sub = with_tail(primal_sub);
-            let best = |best: &mut f64, value: &f64| {
-                *best = if value.is_finite() { best.min(scale * value) } else { *best };
-                Some(*best)
-            };
-            curves.push(Curve {
-                seed: run.seed,
-                end: run.end,
-                time_s: with_tail(time),
-                oracle_calls: with_tail(&calls),
-                relative: primal_sub.iter().scan(f64::INFINITY, best).collect(),
-                primal_sub,
-                gap: with_tail(gap),
-                planes: read(planes),
-                passes: rates(&marks, &iteration[whole.clone()], &passes[whole]),
-                iteration: marks,
-            });
+            of.records.end = at + 1;
+            let points = record.points();
+            if !points.is_empty() {
+                let (start, end) = (rows, rows + points.len());
+                let part = points.iter().rev().take_while(|point| point.partial).count();
+                of.runs.push(Run { rows: start..end, whole: start..end - part, end: (&record.status).into() });
+                rows = end;
+            }
+            repeats.push(of);
         }
-        Ok(curves)
+        let table = evaluations(&records, &repeats, known)?;
+        for of in &mut repeats {
+            let Some(row) = of.runs.first().map(|run| run.rows.start) else { continue };
+            let bounds = (numbers(&table, "best_dual")?[row], numbers(&table, "best_primal")?[row]);
+            of.bounds = Some(bounds).filter(|(low, high)| low.is_finite() || high.is_finite());
+            let evaluated = records[of.records.clone()].iter().filter(|record| !record.points().is_empty());
+            of.curves = evaluated.zip(&of.runs).map(|(record, run)| Curve::of(record, run, bounds)).collect();
+        }
+        let (mut grids, mut keys): (Vec<Grid>, BTreeMap<_, usize>) = (Vec::new(), BTreeMap::new());
+        for (at, of) in repeats.iter_mut().enumerate() {
+            of.grid = *keys.entry((of.key.problem.clone(), of.key.oracle_cost, of.key.clock)).or_insert(grids.len());
+            grids.resize_with(keys.len(), Grid::default);
+            of.place = grids[of.grid].series.len();
+            grids[of.grid].series.push(at);
+        }
+        Ok(Self { records, repeats, grids, table, bands_made: AtomicUsize::new(0) })
     }
 }
 
-/// The table of evaluations, and the rows of each run.
+pub fn numbers<'t>(table: &'t DataFrame, column: &str) -> Result<&'t [f64]> {
+    Ok(table.column(column)?.f64()?.cont_slice()?)
+}
+
+struct Row<'r> {
+    series: usize,
+    record: &'r RunRecord,
+    before: Option<&'r TracePoint>,
+    point: &'r TracePoint,
+}
+
 fn evaluations(
     records: &[RunRecord],
-    repeats: &mut [Repeats],
+    repeats: &[Repeats],
     known: &dyn Fn(&ProblemKey) -> Option<Bounds>,
 ) -> Result<DataFrame> {
-    let (mut series, mut repeat, mut terms, mut passes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut problem, mut sound, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut problems: Vec<&ProblemKey> = Vec::new();
-    for (at, of) in repeats.iter_mut().enumerate() {
-        let key = &records[of.records.start].identity.problem;
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut problems: BTreeMap<ProblemKey, usize> = BTreeMap::new();
+    let mut of_series: Vec<(u32, Bounds)> = Vec::new();
+    for (series, of) in repeats.iter().enumerate() {
         // Content and λ are the problem, whatever a config calls it.
-        let same = |other: &&ProblemKey| ProblemKey { dataset: key.dataset.clone(), ..(*other).clone() } == *key;
-        let place = problems.iter().position(same).unwrap_or(problems.len());
-        if place == problems.len() {
-            problems.push(key);
-        }
-        let (lower, upper) = known(key).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-        for record in records[of.records.clone()].iter().filter(|record| !record.points().is_empty()) {
-            let points = record.points();
-            let rows = series.len()..series.len() + points.len();
-            let part = points.iter().rev().take_while(|point| point.partial).count();
-            let end = end(&record.status);
-            of.runs.push(Run {
-                seed: record.settings().seed,
-                whole: rows.start..rows.end - part,
-                rows: rows.clone(),
-                end,
-            });
-            let (mut iteration, mut sum) = (0, 0);
-            for point in points {
-                let iterations = point.iteration.saturating_sub(iteration).max(1);
-                passes.push(point.approx_passes.saturating_sub(sum) as f64 / iterations as f64);
-                (iteration, sum) = (point.iteration, point.approx_passes);
-            }
-            series.resize(rows.end, at as u32);
-            problem.resize(rows.end, place as u32);
-            repeat.resize(rows.end, record.repeat);
-            terms.resize(rows.end, record.environment.n);
-            sound.resize(rows.end, end != End::Failed);
-            low.resize(rows.end, lower);
-            high.resize(rows.end, upper);
+        let content = ProblemKey { dataset: String::new(), ..of.key.problem.clone() };
+        let next = problems.len();
+        let bounds = known(&of.key.problem).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        of_series.push((*problems.entry(content).or_insert(next) as u32, bounds));
+        for record in &records[of.records.clone()] {
+            let before = std::iter::once(None).chain(record.points().iter().map(Some));
+            let points = before.zip(record.points());
+            rows.extend(points.map(|(before, point)| Row { series, record, before, point }));
         }
     }
-    let points = || records.iter().flat_map(RunRecord::points);
-    let number =
-        |name: &str, value: fn(&TracePoint) -> f64| Column::new(name.into(), points().map(value).collect::<Vec<_>>());
-    let count =
-        |name: &str, value: fn(&TracePoint) -> u64| Column::new(name.into(), points().map(value).collect::<Vec<_>>());
-    let columns = vec![
-        Column::new("series".into(), series),
-        Column::new("repeat".into(), repeat),
-        count("iteration", |p| p.iteration),
-        count("oracle_calls", |p| p.oracle_calls),
+    let number = |name: &str, value: fn(&TracePoint) -> f64| column(name, rows.iter().map(|row| value(row.point)));
+    let count = |name: &str, value: fn(&TracePoint) -> u64| column(name, rows.iter().map(|row| value(row.point)));
+    let passes = |row: &Row<'_>| {
+        let (iteration, passes) = row.before.map_or((0, 0), |before| (before.iteration, before.approx_passes));
+        let iterations = row.point.iteration.saturating_sub(iteration).max(1);
+        row.point.approx_passes.saturating_sub(passes) as f64 / iterations as f64
+    };
+    let points = table(vec![
+        column("series", rows.iter().map(|row| row.series as u32)),
+        column("repeat", rows.iter().map(|row| row.record.repeat)),
+        // Positions on axes; counts again in exports.
+        number("iteration", |p| p.iteration as f64),
+        number("oracle_calls", |p| p.oracle_calls as f64),
         number("time_s", |p| p.time_s),
         number("oracle_time_s", |p| p.oracle_time_s),
         number("primal", |p| p.primal),
@@ -205,18 +162,18 @@ fn evaluations(
         number("gap", |p| p.gap),
         number("oracle_slack", |p| p.oracle_slack),
         count("proven", |p| p.proven),
-        Column::new("terms".into(), terms),
+        column("terms", rows.iter().map(|row| row.record.environment.n)),
         count("partial", |p| u64::from(p.partial)),
         number("planes_mean", |p| p.planes_mean),
         count("cached_bytes", |p| p.cached_bytes),
         count("approx_passes", |p| p.approx_passes),
-        Column::new("passes_per_iteration".into(), passes),
-        Column::new("problem".into(), problem),
-        Column::new("sound".into(), sound),
-        Column::new("known_dual".into(), low),
-        Column::new("known_primal".into(), high),
-    ];
-    with_bounds(DataFrame::new_infer_height(columns).map_err(polars_error)?).map_err(polars_error)
+        column("passes_per_iteration", rows.iter().map(passes)),
+        column("problem", rows.iter().map(|row| of_series[row.series].0)),
+        column("sound", rows.iter().map(|row| End::from(&row.record.status) != End::Failed)),
+        column("known_dual", rows.iter().map(|row| of_series[row.series].1.0)),
+        column("known_primal", rows.iter().map(|row| of_series[row.series].1.1)),
+    ])?;
+    Ok(with_bounds(points)?)
 }
 
 /// Adds B_lo and B_up of the problem of each row, over all runs that did not fail (what one found before it timed out is as
@@ -243,17 +200,4 @@ fn with_bounds(points: DataFrame) -> PolarsResult<DataFrame> {
         .collect()?;
     table.rechunk_mut();
     Ok(table)
-}
-
-fn end(status: &Status) -> End {
-    match status {
-        Status::Done(StopReason::Gap) => End::Gap,
-        Status::Done(_) => End::Budget,
-        Status::TimedOut { .. } => End::TimedOut,
-        _ => End::Failed,
-    }
-}
-
-pub(super) fn polars_error(error: PolarsError) -> Error {
-    Error::invalid(format!("result tables do not fit together: {error}"))
 }

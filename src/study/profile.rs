@@ -3,28 +3,22 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::View;
-use crate::error::{Error, Result};
+use super::{Error, View};
+use crate::error::Result;
 use ssvm::clock::latency_histogram;
 use ssvm::stats::Spread;
 
 /// Quantiles of one histogram, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Values in the histogram.
     pub count: u64,
-    /// Median.
     pub p50: u64,
-    /// 90 % quantile.
     pub p90: u64,
-    /// 99 % quantile.
     pub p99: u64,
-    /// Largest.
     pub max: u64,
 }
 
 impl Latency {
-    /// `None` for an empty histogram.
     pub fn of(histogram: &Histogram<u64>) -> Option<Self> {
         (!histogram.is_empty()).then(|| Self {
             count: histogram.len(),
@@ -36,47 +30,34 @@ impl Latency {
     }
 }
 
-/// One data set and solver.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProfileRow {
-    /// Data set.
     pub dataset: String,
-    /// Its heading.
     pub title: String,
-    /// Solver with the settings that tell it apart.
     pub label: String,
-    /// The same as figures print it.
     pub display: String,
-    /// Clock of the share.
     pub clock: String,
     /// Runs that ended well; only these are in the numbers.
     pub completed: usize,
-    /// Runs that failed.
     pub failed: usize,
     /// Exact oracle time over solver time on the run's clock, over repeats.
     pub share: Option<Spread>,
     /// Wall time on the way to an oracle that is a program and back, over wall time, over repeats.
     #[serde(default)]
     pub pipe: Option<Spread>,
-    /// Exact oracle calls of all repeats.
     pub oracle_calls: u64,
-    /// Approximate steps of all repeats.
     pub approx_steps: u64,
     /// Exact calls, wall ns, all repeats merged.
     pub oracle_ns: Option<Latency>,
     /// Sampled approximate steps, wall ns, all repeats merged.
     pub approx_ns: Option<Latency>,
-    /// Exact calls, merged.
     #[serde(skip, default = "latency_histogram")]
     pub oracle_histogram: Histogram<u64>,
-    /// Sampled approximate steps, merged.
     #[serde(skip, default = "latency_histogram")]
     pub approx_histogram: Histogram<u64>,
 }
 
-/// The profile of every series of a view.
 pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
-    let wrong = |e: &dyn std::fmt::Display| Error::invalid(format!("latency histograms do not merge: {e}"));
     let mut rows = Vec::with_capacity(view.series.len());
     for (at, series) in view.series.iter().enumerate() {
         let (mut oracle, mut approx) = (latency_histogram(), latency_histogram());
@@ -88,8 +69,8 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
             pipes.extend((totals.pipe_s > 0.0).then(|| totals.pipe_s / totals.wall_s));
             oracle_calls += last.oracle_calls;
             approx_steps += last.approx_steps;
-            oracle.add(record.measured.oracle_ns.histogram()?).map_err(|e| wrong(&e))?;
-            approx.add(record.measured.approx_ns.histogram()?).map_err(|e| wrong(&e))?;
+            oracle.add(record.measured.oracle_ns.histogram()?).map_err(Error::Histograms)?;
+            approx.add(record.measured.approx_ns.histogram()?).map_err(Error::Histograms)?;
         }
         rows.push(ProfileRow {
             dataset: series.dataset.clone(),
@@ -113,7 +94,6 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
 }
 
 impl View {
-    /// Exact oracle time over solver time at the end of every run of a series that has both.
     pub fn oracle_shares(&self, series: usize) -> Vec<f64> {
         let last = self.records_of(series).iter().filter_map(|record| record.points().last());
         last.map(|last| last.oracle_time_s / last.time_s).filter(|share| share.is_finite()).collect()

@@ -16,27 +16,19 @@ use ssvm::stats::median;
 /// Runs are in the paper's regime when the odds of BCFW's share are those of the paper's up to this factor.
 const NEAR: f64 = 1.6;
 
-/// One data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regime {
-    /// Its name.
     pub dataset: String,
-    /// Its heading.
     pub title: String,
-    /// Clock of the runs that it is about.
     pub clock: ClockKind,
-    /// BCFW's share in the paper.
     pub paper_share: f64,
-    /// Its share at oracle cost 1, where there are runs at that.
     pub own_share: Option<f64>,
-    /// The oracle cost at which it has the paper's share, from the runs nearest to that.
     pub solved: f64,
     /// The oracle cost of the runs that stand for the paper's regime, and BCFW's share at it.
     pub runs: Option<(OracleCost, f64)>,
 }
 
 impl Regime {
-    /// In words.
     pub fn text(&self) -> String {
         let own = self.own_share.map_or(String::new(), |share| format!(", {} here", percent(share)));
         let runs = match self.runs {
@@ -51,10 +43,8 @@ impl Regime {
     }
 }
 
-/// BCFW's shares of its time in the oracle, by oracle cost.
 type Shares = BTreeMap<OracleCost, Vec<f64>>;
 
-/// The regimes of the data sets that the paper has and BCFW was run on.
 pub fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn Catalog) -> Vec<Regime> {
     let mut sets: BTreeMap<_, (&RunRecord, BTreeMap<usize, Shares>)> = BTreeMap::new();
     for record in records.filter(|r| r.solver() == Paper::SOLVER && r.settings().solver.params.is_empty()) {

@@ -7,28 +7,20 @@ use super::curve::{Curve, crossing};
 use super::paired::{Measure, Target};
 use ssvm::stats;
 
-/// One series at one target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reached {
-    /// Position in [`View::series`].
     pub series: usize,
-    /// Repeats that reached it.
     pub reached: usize,
-    /// Repeats with evaluations.
     pub runs: usize,
     /// Median solver time at which the gap crosses the target; infinite for a repeat that did not reach it, and `None` when the
     /// median is.
     pub time_s: Option<f64>,
-    /// The same in iterations.
     pub iterations: Option<f64>,
 }
 
-/// One gap target of a data set with every series of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TargetRow {
-    /// The gap.
     pub target: f64,
-    /// In the order of [`View::series`].
     pub cells: Vec<Reached>,
 }
 
@@ -56,23 +48,18 @@ pub fn time_to_gap(view: &View, dataset: &str) -> Vec<TargetRow> {
     let series: Vec<usize> = view.series_of(dataset).collect();
     let mut table = Vec::new();
     for target in targets(series.iter().flat_map(|s| view.curves(*s))) {
-        let cell = |series: usize| {
-            let curves = view.curves(series);
-            let times = || curves.iter().map(|curve| curve.reached(Target::Gap(target), Measure::Time));
-            // A run that stopped inside an iteration is still in its last whole one.
-            let iterations = curves.iter().map(|curve| {
+        let mut cells = Vec::new();
+        for series in series.iter().copied() {
+            let (mut times, mut iterations) = (Vec::new(), Vec::new());
+            for curve in view.curves(series) {
+                times.push(curve.reached(Target::Gap(target), Measure::Time));
+                // A run that stopped inside an iteration is still in its last whole one.
                 let marks = curve.iteration.iter().chain(curve.iteration.last()).copied();
-                crossing(marks.zip(curve.gap.iter().copied()), target)
-            });
-            Reached {
-                series,
-                reached: times().flatten().count(),
-                runs: curves.len(),
-                time_s: median(times()),
-                iterations: median(iterations),
+                iterations.push(crossing(marks.zip(curve.gap.iter().copied()), target));
             }
-        };
-        let cells: Vec<Reached> = series.iter().map(|s| cell(*s)).collect();
+            let (reached, runs) = (times.iter().flatten().count(), times.len());
+            cells.push(Reached { series, reached, runs, time_s: median(times), iterations: median(iterations) });
+        }
         if cells.iter().all(|cell| cell.time_s.is_none()) {
             break;
         }

@@ -1,12 +1,11 @@
-//! Some series of a study, with the names that tell them apart among themselves; their bands are made once.
+//! Some series of a study, with the names that tell them apart among themselves.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::bands::{Axis, Bands, Made, Quantity};
+use super::bands::Quantity;
 use super::curve::Curve;
-use super::points::{Bounds, Points, Repeats, Run};
+use super::points::{Bounds, Points, Repeats};
 use super::{names, names::Name};
-use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
 use crate::store::keys::SeriesKey;
@@ -15,29 +14,21 @@ use ssvm::drive::TracePoint;
 use ssvm::problem::Paper;
 use ssvm::solver::SolverInfo;
 
-/// Most lines of one panel that a reader can distinguish.
 const MOST_LINES: usize = 8;
 
 /// One solver with its settings on one data set: what a line of a figure stands for.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What its runs have in common.
     pub key: SeriesKey,
-    /// Position among all series of the study.
     pub(super) at: usize,
     /// Data set as in the config; where a view has it as several problems, with what differs.
     pub dataset: String,
-    /// Heading of the data set.
     pub title: String,
     /// Solver; where a view has it with several settings, with those that differ.
     pub label: String,
-    /// [`Series::label`] as figures print it.
     pub display: String,
-    /// Name of the solver.
     pub solver: String,
-    /// The data set of the paper that it is or stands for.
     pub paper: Option<Paper>,
-    /// Whether the data set is a synthetic stand-in.
     pub twin: bool,
     /// The row of the solver; `None` for one that this program does not have.
     pub info: Option<SolverInfo>,
@@ -48,9 +39,7 @@ pub struct Series {
     /// Whether its steps depend on the clock, or may do so for all that is known: those of other solvers are the same at any
     /// oracle cost.
     pub reads_clock: bool,
-    /// Runs that ended well.
     pub completed: usize,
-    /// Runs that failed.
     pub failed: usize,
     /// Runs that failed after their first evaluation: they count as far as they go.
     pub censored: usize,
@@ -91,26 +80,21 @@ impl Series {
         self.key.clock.repeatable()
     }
 
-    /// Whether the solver keeps working sets.
     pub fn keeps_planes(&self) -> bool {
         self.info.as_ref().is_some_and(|info| info.planes.is_some())
     }
 }
 
-/// Some series of a study.
 #[derive(Debug)]
 pub struct View {
-    /// All evaluations of the study.
     pub points: Arc<Points>,
     /// The series, ordered by data set and solver as the tables of the program are.
     pub series: Vec<Series>,
     /// The pairs of solvers that the paper compares: (single-plane, multi-plane).
     pub pairs: Vec<(String, String)>,
-    bands: [OnceLock<std::result::Result<Made, String>>; Axis::ALL.len()],
 }
 
 impl View {
-    /// The series of a study that are wanted.
     pub(super) fn new(points: &Arc<Points>, wanted: &dyn Fn(&Repeats) -> bool, catalog: &dyn Catalog) -> Self {
         let chosen: Vec<usize> = (0..points.repeats.len()).filter(|at| wanted(&points.repeats[*at])).collect();
         let names = names::names(&chosen.iter().map(|at| &points.repeats[*at].key).collect::<Vec<_>>(), catalog);
@@ -120,52 +104,41 @@ impl View {
             series.push(Series::new(at, of, name, &points.records[of.records.clone()], catalog));
         }
         let pairs = catalog.pairs().iter().map(|(one, multi)| (one.name.to_owned(), multi.name.to_owned())).collect();
-        Self { points: Arc::clone(points), series, pairs, bands: Default::default() }
+        Self { points: Arc::clone(points), series, pairs }
     }
 
-    /// Data sets in the order of the figures.
     pub fn datasets(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.series.iter().map(|s| s.dataset.as_str()).collect();
         names.dedup();
         names
     }
 
-    /// Heading of a data set.
     pub fn title<'a>(&'a self, dataset: &'a str) -> &'a str {
         self.series.iter().find(|s| s.dataset == dataset).map_or(dataset, |s| &s.title)
     }
 
-    /// The data set of the paper that this one is or stands for.
     pub fn paper(&self, dataset: &str) -> Option<Paper> {
         self.series.iter().find(|s| s.dataset == dataset)?.paper
     }
 
-    /// Positions in [`View::series`] of a data set.
     pub fn series_of(&self, dataset: &str) -> impl Iterator<Item = usize> {
         (0..self.series.len()).filter(move |at| self.series[*at].dataset == dataset)
     }
 
-    /// The records of a series, by repeat.
     pub fn records_of(&self, series: usize) -> &[RunRecord] {
         &self.points.records[self.repeats(series).records.clone()]
     }
 
-    /// The records of all its series.
     pub fn records(&self) -> impl Iterator<Item = &RunRecord> {
         (0..self.series.len()).flat_map(|series| self.records_of(series))
     }
 
     /// The runs of a series that have evaluations.
-    pub fn runs_of(&self, series: usize) -> &[Run] {
-        &self.repeats(series).runs
-    }
-
-    /// The same as curves.
     pub fn curves(&self, series: usize) -> &[Curve] {
         &self.repeats(series).curves
     }
 
-    pub(super) fn repeats(&self, series: usize) -> &Repeats {
+    fn repeats(&self, series: usize) -> &Repeats {
         &self.points.repeats[self.series[series].at]
     }
 
@@ -188,7 +161,6 @@ impl View {
         self.series.iter().enumerate().map(shows).collect()
     }
 
-    /// How many facts two series have in common.
     pub fn alike(&self, a: usize, b: usize) -> usize {
         let [a, b] = [a, b].map(|at| self.series[at].key.facts());
         a.iter().filter(|(key, value)| b.get(*key) == Some(value)).count()
@@ -202,34 +174,20 @@ impl View {
         comparable.into_iter().filter(|s| Some(self.alike(*s, of)) == most).collect()
     }
 
-    /// Best lower and upper bound of the optimum of a data set, when any run has points.
     pub fn bounds_of(&self, dataset: &str) -> Option<Bounds> {
         self.series_of(dataset).find_map(|series| self.repeats(series).bounds)
     }
 
-    /// Width of the bounds of the optimum: no suboptimality below it is compared with another.
     pub fn floor(&self, dataset: &str) -> f64 {
         self.bounds_of(dataset).map_or(0.0, |(low, high)| high - low)
     }
 
-    /// Whether the gaps of a data set are certified ones, because its oracle is not exact.
     pub fn certified(&self, dataset: &str) -> bool {
         self.series.iter().any(|s| s.dataset == dataset && s.certified)
     }
 
-    /// Title of a panel.
     pub fn panel_title(&self, quantity: Quantity, dataset: &str) -> String {
         let certified = quantity == Quantity::Gap && self.certified(dataset);
         format!("{}{}", quantity.title(), if certified { " (certified)" } else { "" })
-    }
-
-    /// The bands of every series on an axis, see [`super::bands`]; made when they are asked for first.
-    pub fn bands(&self, axis: Axis) -> Result<&[Bands]> {
-        Ok(&self.made_bands(axis)?.bands)
-    }
-
-    pub(super) fn made_bands(&self, axis: Axis) -> Result<&Made> {
-        let made = self.bands[axis as usize].get_or_init(|| self.make_bands(axis).map_err(|error| error.to_string()));
-        made.as_ref().map_err(|message| Error::invalid(message.clone()))
     }
 }

@@ -1,12 +1,13 @@
 //! Bounds, suboptimalities, bands, time to gap and profile on hand-made traces with known answers.
 
-use parquet::file::reader::{FileReader, SerializedFileReader};
-
 use crate::common::hand::{self, failed, point, run};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use ssvm_bench::render::{self, Summary};
 use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::study::export::{self, csv};
 use ssvm_bench::study::{Axis, Quantity, Study, View, profile, targets};
-use ssvm_bench::{Harness, SolverSpec, StopReason, Value};
+use ssvm_bench::{Harness, SolverSpec, StopReason, TracePoint, Value};
+use std::collections::BTreeSet;
 
 fn tables(records: &[RunRecord]) -> View {
     Study::from_records(records.to_vec(), &Harness::standard(), &|_| None).unwrap().own
@@ -222,7 +223,7 @@ fn exported_tables_come_back() {
     assert_eq!(files.len(), 8);
     let file = std::fs::File::open(dir.path().join("bands.parquet")).unwrap();
     let rows = SerializedFileReader::new(file).unwrap().get_row_iter(None).unwrap().map(Result::unwrap).count();
-    assert_eq!(rows, frames.bands_table().unwrap().height());
+    assert_eq!(rows, export::bands(&frames).unwrap().height());
     let bounds = csv(&tables.iter().find(|(name, _)| *name == "bounds").unwrap().1).unwrap();
     assert_eq!(bounds, "dataset,best_dual,best_primal\nusps,1,1.5\n");
     let points = std::fs::read_to_string(dir.path().join("points.csv")).unwrap();
@@ -231,14 +232,47 @@ fn exported_tables_come_back() {
 }
 
 #[test]
-fn bands_are_made_once_for_a_view_and_an_axis() {
+fn bands_are_made_once_for_a_series_and_an_axis() {
     let frames = tables(&records());
     for _ in 0..2 {
         assert_eq!(Axis::ALL.map(|axis| frames.bands(axis).unwrap().len()), [2; 3]);
         export::tables(&frames).unwrap();
     }
     let made = frames.points.bands_made.load(std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(made, Axis::ALL.len());
+    assert_eq!(made, 2 * Axis::ALL.len());
+}
+
+/// The pages of a folder with one data set that is in both views as it is, one in the paper's regime at another oracle cost,
+/// and runs at a cost that is in neither.
+#[test]
+fn one_reproduce_makes_the_bands_of_a_series_in_both_views_once() {
+    let mut records = Vec::new();
+    for (dataset, cost, share) in [("usps", "1", 0.15), ("ocr", "1", 0.1), ("ocr", "20", 0.7), ("ocr", "400", 0.98)] {
+        for (solver, repeat) in ["bcfw", "mp-bcfw"].into_iter().flat_map(|solver| [(solver, 0), (solver, 1)]) {
+            let at = |k: u64| TracePoint {
+                oracle_time_s: share * k as f64,
+                ..point(k, k as f64, 1.0 + 1.0 / k as f64, 1.0 - 1.0 / k as f64)
+            };
+            let mut record = run(dataset, solver, repeat, (1..=4).map(at).collect());
+            record.identity.settings.oracle_cost = cost.parse().unwrap();
+            records.push(record);
+        }
+    }
+    let study = hand::results(&records);
+    let regime = study.regime.as_ref().unwrap();
+    assert_eq!((study.own.datasets(), regime.datasets()), (vec!["usps", "ocr"], vec!["usps", "ocr"]));
+    let keys = |view: &View| view.series.iter().map(|series| series.key.clone()).collect::<BTreeSet<_>>();
+    let (own, there) = (keys(&study.own), keys(regime));
+    assert_eq!((own.len(), there.len(), own.intersection(&there).count()), (4, 4, 2), "both views have USPS as it is");
+    let dir = tempfile::tempdir().unwrap();
+    let summary = Summary::of(&study, dir.path()).unwrap();
+    render::write_pages(&study, &summary, dir.path(), &|_| Ok(())).unwrap();
+    let made = || study.own.points.bands_made.load(std::sync::atomic::Ordering::Relaxed);
+    // The report and the tables read all axes of the first view, the figures of the regime iterations and time.
+    assert_eq!(made(), 4 * 3 + 2 * 2, "bands were made more than once");
+    let [first, second] = [&study.own, regime].map(|view| view.bands(Axis::Time).unwrap());
+    assert!(std::ptr::eq(first[0], second[0]), "one and the same band");
+    assert_eq!(made(), 16);
 }
 
 #[test]

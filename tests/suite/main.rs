@@ -25,6 +25,7 @@ mod own_code;
 mod pipe;
 mod price;
 mod reference;
+mod report;
 mod scalar;
 mod shard;
 mod snapshot;

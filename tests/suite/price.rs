@@ -211,7 +211,7 @@ fn tables_have_the_same_bits_at_any_number_of_workers_and_after_a_break() {
     assert_eq!(table(&one), table(&three));
     let before = table(&one);
     assert_eq!(before.sets.len(), 2);
-    assert_eq!(before.sets[0].prices, [1.0 / 16.0, 1.0, 16.0, 256.0]);
+    assert_eq!(before.sets[0].costs, [1.0 / 16.0, 1.0, 16.0, 256.0]);
     // Every second file is lost, also of projections whose run is still there: the next call makes them anew.
     let mut files: Vec<_> = std::fs::read_dir(one.join("runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -375,8 +375,8 @@ fn no_row_of_the_built_in_table_says_faster_from_a_lower_bound() {
 #[test]
 fn advice_ranks_solvers_that_ended_before_the_gap_after_the_others_and_says_so() {
     use ssvm_bench::render::tables::breakeven;
-    use ssvm_bench::study::break_even::{Place, advise};
-    let advice = advise(&never_reached().sets[0], Place::Price(16.0));
+    use ssvm_bench::study::break_even::{CostGiven, advise};
+    let advice = advise(&never_reached().sets[0], CostGiven::Factor(16.0));
     let choice = advice.targets.iter().find(|choice| choice.target == 1e-3).unwrap();
     let names: Vec<&str> = choice.solvers.iter().map(|one| one.solver.as_str()).collect();
     assert_eq!((names, choice.fastest), (vec!["mp-bcfw", "bcfw", "fw"], 1));

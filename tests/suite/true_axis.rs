@@ -74,7 +74,7 @@ fn the_time_axis_ends_where_the_first_solver_ends() {
     };
     let results = results(vec![run("usps", "bcfw", 0, curve(0.0125)), run("usps", "mp-bcfw", 0, curve(0.0375))]);
     let bands = results.own.bands(Axis::Time).unwrap();
-    let end = axis_end(bands);
+    let end = axis_end(bands.iter().copied());
     assert!((end - 0.5).abs() < 1e-9, "{end}");
     for band in bands {
         let last = band.x[drawn_length(band, end) - 1];

@@ -3,6 +3,7 @@
 use crate::common::records::{point, run};
 use ssvm::clock::ClockKind;
 use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::points::numbers;
 use ssvm_bench::study::{Axis, Quantity, Study, View, targets};
 use ssvm_bench::{Harness, StopReason, TracePoint};
 
@@ -163,7 +164,7 @@ fn bounds_known_before_are_used_and_never_cross() {
     assert_eq!(with((0.0, 9.0)).0, (1.0, 1.1), "runs may know better");
     assert_eq!(with((1.5, 9.0)).0, (1.1, 1.5), "bounds that exclude each other leave a floor");
     let primal = Study::from_records(records.to_vec(), &Harness::standard(), &|_| Some((1.01, 1.02))).unwrap().own;
-    let last = *primal.points.f64s("primal_suboptimality").unwrap().last().unwrap();
+    let last = *numbers(&primal.points.table, "primal_suboptimality").unwrap().last().unwrap();
     assert!((last - 0.09).abs() < 1e-12);
 }
 

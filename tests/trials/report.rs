@@ -134,13 +134,13 @@ fn two_folders_stand_side_by_side() {
     assert!(html.contains("-20.0 %") && html.contains(">better</span>"), "a ratio with its verdict is missing");
     assert_eq!(html.matches("<title>oracle convergence: ").count(), 2, "one drawing for each folder");
     assert_eq!(html.matches("<title>Frank–Wolfe step").count(), 1, "what is the same stands once");
-    assert!(html.contains("0.80×") && html.contains("CVPR 2015, figure 5"));
+    assert!(html.contains("0.800× (0.800 to 0.800), B faster") && html.contains("CVPR 2015, figure 5"));
     for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!html.contains(outside), "{outside} reaches outside the page");
     }
     its_own_script_may_run(&html);
     let html = page(Err("the two folders have no data set and solver in common".to_owned()));
-    assert!(html.contains("No ratio is said: the two folders have no data set"), "a reason is missing");
+    assert!(html.contains("No ratio is shown: the two folders have no data set"), "a reason is missing");
 }
 
 fn a_folder_of_failures_makes_a_page() {

@@ -36,7 +36,7 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
     for set in &sets {
         let panel = |target: &f64| Panel {
             title: format!("to a relative gap of {target:e}"),
-            x_title: "price of the oracle k",
+            x_title: "oracle cost k",
             y_title: "time over BCFW's",
             x: Scale::Log,
             y: Scale::Log,
@@ -44,25 +44,25 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
                 .rows
                 .iter()
                 .filter(|row| row.target == *target && shown(row))
-                .map(|row| line(style(row), &set.prices, row))
+                .map(|row| line(style(row), &set.costs, row))
                 .collect(),
             floor: None,
             level: Some(1.0),
-            marks: std::iter::once((1.0, "here")).chain(set.paper_price().map(|k| (k, "paper"))).collect(),
+            marks: std::iter::once((1.0, "here")).chain(set.paper_cost().map(|k| (k, "paper"))).collect(),
         };
         rows.push(Row { heading: set.title.clone(), panels: set.targets.iter().map(panel).collect() });
     }
     let all = || sets.iter().flat_map(|set| &set.rows);
     let interval = interval_name(all().map(|row| row.pairs).min().unwrap_or(0));
     let notes = [
-        "time to a relative gap over that of BCFW, the oracle k times as dear; below 1 is faster than BCFW".to_owned(),
+        "time to a relative gap over that of BCFW with an oracle k× slower; below 1 is faster than BCFW".to_owned(),
         format!(
             "line = median over pairs with one seed, band = {interval}; k = 1: the oracle as the clock counts it; dashed: the \
              paper's (BCFW's oracle share as in the paper)"
         ),
     ];
     let legend = Legend::new(all().filter(shown).map(|row| (row.display.clone(), style(row))), &notes);
-    let title = format!("price of the oracle: {}", titles(frames, datasets));
+    let title = format!("oracle cost: {}", titles(frames, datasets));
     panel::rows(&title, styles.values(), &rows, (HEADING, PANEL), &legend).map(Some)
 }
 

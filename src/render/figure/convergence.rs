@@ -76,8 +76,8 @@ pub fn draw(kind: Kind, frames: &View, shown: &[bool], datasets: &[&str]) -> Res
     for dataset in datasets {
         let drawn = |s: &usize| shown[*s] && (kind != Kind::Dynamics || frames.series[*s].keeps_planes());
         let series: Vec<usize> = frames.series_of(dataset).filter(drawn).collect();
-        let end = axis_end(series.iter().map(|s| &all[*s]));
-        let curve = |s: usize| Curve { series: &frames.series[s], bands: &all[s], length: drawn_length(&all[s], end) };
+        let end = axis_end(series.iter().map(|s| all[*s]));
+        let curve = |s: usize| Curve { series: &frames.series[s], bands: all[s], length: drawn_length(all[s], end) };
         sets.push(series.into_iter().map(curve).collect());
     }
     let mut rows = Vec::new();

@@ -8,23 +8,21 @@ use super::sections::{reached, summary};
 use super::{Page, Section, caption, index, shell};
 use crate::error::Result;
 use crate::gate::{Finding, Judgement};
-use crate::render::figure::{FIGURES, Figure};
+use crate::render::figure::FIGURES;
 use crate::render::tables;
+use crate::store::keys::SeriesKey;
 use crate::study::claims::Claim;
-use crate::study::profile::ProfileRow;
-use crate::study::targets;
+use crate::study::paired::{self, Measure, Target};
+use crate::study::{View, targets};
 use crate::table::Kind::{Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
 
-/// What the page shows.
 pub struct Beside<'a> {
-    /// The two folders.
     pub sides: [Page<'a>; 2],
     /// The comparison of the second with the first, or why it was not possible.
     pub findings: std::result::Result<Vec<Finding>, String>,
 }
 
-/// The page.
 pub fn html(beside: &Beside<'_>) -> Result<String> {
     let [a, b] = &beside.sides;
     let section = |id, title, hint, body| Section { id, title, hint, body };
@@ -41,8 +39,8 @@ pub fn html(beside: &Beside<'_>) -> Result<String> {
             "targets",
             "Time to gap",
             "Median solver time and iterations at which the gap crosses the target, in brackets the repeats that reached it. B \
-             over A is the ratio of the medians on one data set, without an interval; on different machines it does not \
-             compare the code.",
+             over A is the median over pairs of runs of one problem with one seed, with an interval, ≥ and ≤ where runs ended \
+             before the gap; B is called faster or slower only where the whole interval says so.",
             targets(beside),
         ),
         section("oracle", "Oracle time", "", oracle(beside)),
@@ -78,59 +76,62 @@ fn pairs<'a>(beside: &'a Beside<'_>) -> Vec<(&'a str, &'a str, String)> {
     let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let (own, others) = (a.datasets(), b.datasets());
     let mut pairs = Vec::new();
-    for dataset in &own {
-        let stands_for = |other: &&&str| !own.contains(*other) && b.paper(other) == a.paper(dataset);
-        let same = others.iter().find(|other| *other == dataset);
-        let partner = same.or_else(|| others.iter().find(stands_for).filter(|_| a.paper(dataset).is_some()));
-        if let Some(partner) = partner {
+    for dataset in own.iter().copied() {
+        let paper = a.paper(dataset).filter(|_| !others.contains(&dataset));
+        let is_partner = |other: &&&str| match paper {
+            Some(paper) => !own.contains(*other) && b.paper(other) == Some(paper),
+            None => **other == dataset,
+        };
+        if let Some(partner) = others.iter().find(is_partner) {
             let (left, right) = (a.title(dataset), b.title(partner));
             let heading = if left == right { left.to_owned() } else { format!("{left} | {right}") };
-            pairs.push((*dataset, *partner, heading));
+            pairs.push((dataset, *partner, heading));
         }
     }
     pairs
 }
 
-/// The table, or a sentence when it has no row.
-fn nonempty(table: &Table) -> Markup {
+/// The tables, or a sentence when they have no row.
+fn nonempty(tables: &[Table]) -> Markup {
     html! {
-        @if table.rows.is_empty() { p { "The two folders have nothing of this in common." } } @else { (table.html()) }
+        @if tables.iter().all(|table| table.rows.is_empty()) { p { "The two folders have nothing of this in common." } }
+        @for table in tables.iter().filter(|table| !table.rows.is_empty()) { (table.html()) }
     }
 }
 
 fn claims(beside: &Beside<'_>) -> Markup {
     let [a, b] = beside.sides.map(|page| &page.summary.claims);
-    let heads = ["data set", "claim", "paper", "A", "B"];
-    let mut table = Table::new("Verdicts and measured values", heads.map(|name| (name, Text)));
-    let cell = |claim: Option<&Claim>| {
-        let Some(claim) = claim else { return Cell::Missing };
-        let own = tables::claims::verdict(claim.verdict).noted(format!(" {}", claim.measured));
-        let there = claim.regime.as_ref().map(|regime| {
-            tables::claims::verdict(regime.verdict).noted(format!(" in the paper's regime: {}", regime.measured))
-        });
-        Cell::List(std::iter::once(own).chain(there).collect())
-    };
-    let mut pairs_of_claims = Vec::new();
-    for (left, right, heading) in &pairs(beside) {
-        for claim in a.iter().filter(|claim| claim.dataset == *left) {
-            let same = |c: &&Claim| c.number == claim.number && c.dataset == *right && c.solver == claim.solver;
-            pairs_of_claims.push((claim, b.iter().find(same), heading.clone()));
+    let mut found: Vec<(&Claim, Option<&Claim>, String)> = Vec::new();
+    for (left, right, heading) in pairs(beside) {
+        for claim in a.iter().filter(|claim| claim.dataset == left) {
+            let same = |c: &&Claim| c.number == claim.number && c.dataset == right && c.solver == claim.solver;
+            found.push((claim, b.iter().find(same), heading.clone()));
         }
     }
-    pairs_of_claims.sort_by_key(|(claim, ..)| claim.number);
-    for (claim, other, heading) in pairs_of_claims {
+    found.sort_by_key(|(claim, ..)| claim.number);
+    let heads = ["data set", "claim", "paper", "A", "B"];
+    let mut table = Table::new("Verdicts and measured values", heads.map(|name| (name, Text)));
+    for (claim, other, heading) in found {
         let mut row = cells![format!("{}. {heading}", claim.number), &claim.claim, &claim.paper];
-        row.extend([cell(Some(claim)), cell(other)]);
+        for claim in [Some(claim), other] {
+            row.push(claim.map_or(Cell::Missing, |claim| {
+                let own = tables::claims::verdict(claim.verdict).noted(format!(" {}", claim.measured));
+                let there = claim.regime.as_ref().map(|regime| {
+                    let remark = format!(" in the paper's regime: {}", regime.measured);
+                    tables::claims::verdict(regime.verdict).noted(remark)
+                });
+                Cell::List(std::iter::once(own).chain(there).collect())
+            }));
+        }
         table.push(row);
     }
-    nonempty(&table)
+    nonempty(&[table])
 }
 
-/// Every metric that is not as it was, and every one that has an interval.
 fn ratios(beside: &Beside<'_>) -> Markup {
     let findings = match &beside.findings {
         Ok(findings) => findings,
-        Err(why) => return html! { p { "No ratio is said: " (why.trim_end_matches('.')) "." } },
+        Err(why) => return html! { p { "No ratio is shown: " (why.trim_end_matches('.')) "." } },
     };
     let mut table = tables::findings::table(findings, usize::MAX);
     let same = findings.iter().filter(|f| f.judgement == Judgement::Same && f.ratio.is_none()).count();
@@ -139,14 +140,14 @@ fn ratios(beside: &Beside<'_>) -> Markup {
     if table.rows.is_empty() && same > 0 {
         return html! { p { "All " (same) " metrics are the same on both sides." } };
     }
-    nonempty(&table)
+    nonempty(&[table])
 }
 
 /// Time to gap of the solvers that both have, a table per pair of data sets.
 fn targets(beside: &Beside<'_>) -> Markup {
     let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let shown = a.shown(&[]);
-    let mut out = Vec::new();
+    let mut tables = Vec::new();
     for (left, right, heading) in pairs(beside) {
         let mut table = Table::new(format!("Time to gap: {heading}"), [("gap ≤", Text), ("solver", Text)]);
         table.widen(Seconds, ["A", "B"]);
@@ -160,19 +161,33 @@ fn targets(beside: &Beside<'_>) -> Markup {
                 let Some(partner) = partner.filter(|partner| cell.time_s.or(partner.time_s).is_some()) else {
                     continue;
                 };
-                let both = cell.time_s.zip(partner.time_s).filter(|(a, _)| *a > 0.0 && left == right);
                 let mut cells = cells![format!("{:e}", row.target), &series.display];
                 cells.extend([reached(cell), reached(partner)]);
-                cells.push(both.map(|(a, b)| format!("{:.2}×", b / a)).into());
+                cells.push(over([a, b], [cell.series, partner.series], row.target).into());
                 table.push(cells);
             }
         }
-        out.extend(Some(table).filter(|table| !table.rows.is_empty()));
+        tables.push(table);
     }
-    html! {
-        @if out.is_empty() { (nonempty(&Table::default())) }
-        @for table in &out { (table.html()) }
+    nonempty(&tables)
+}
+
+/// What a series of B spent until a gap over what one of A did; `None` when they have no problem, clock or seed in common.
+fn over([a, b]: [&View; 2], [left, right]: [usize; 2], gap: f64) -> Option<String> {
+    let [old, new] = [&a.series[left].key, &b.series[right].key];
+    if (&old.problem, old.clock, old.oracle_cost) != (&new.problem, new.clock, new.oracle_cost) {
+        return None;
     }
+    let ratio = paired::compare(a.curves(left), b.curves(right), Target::Gap(gap), Measure::Time)?;
+    // Two builds may be compared, two machines or numbers of workers may not.
+    let machine = |key: &SeriesKey| key.environment.as_ref().map(|e| (e.host.clone(), e.jobs, e.threads));
+    let verdict = match ratio.inverse().verdict() {
+        _ if machine(old) != machine(new) => "not judged: different machines, jobs or threads",
+        "faster" => "B faster",
+        "slower" => "B slower",
+        undecided => undecided,
+    };
+    Some(format!("{}, {verdict}", ratio.text()))
 }
 
 /// Oracle shares and latencies of the solvers that both have.
@@ -185,24 +200,24 @@ fn oracle(beside: &Beside<'_>) -> Markup {
     for (left, right, heading) in pairs(beside) {
         for row in a.iter().filter(|row| row.dataset == left) {
             let Some(other) = b.iter().find(|o| o.dataset == right && o.label == row.label) else { continue };
-            let share = |row: &ProfileRow| Cell::from(row.share.map(|share| share.median));
-            let call = |row: &ProfileRow| Cell::from(row.oracle_ns.map(|latency| latency.p50 as f64 * 1e-9));
             let mut cells = cells![&heading, &row.display];
-            cells.extend([share(row), share(other), call(row), call(other)]);
+            cells.extend([row, other].map(|row| row.share.map(|share| share.median).into()));
+            cells.extend([row, other].map(|row| row.oracle_ns.map(|latency| latency.p50 as f64 * 1e-9).into()));
             table.push(cells);
         }
     }
-    nonempty(&table)
+    nonempty(&[table])
 }
 
 /// The figures in two columns; one that is the same in both folders stands once.
 fn figures(beside: &Beside<'_>) -> Markup {
-    let find = |page: &Page<'_>, name: &str| -> Option<String> {
-        page.figures.iter().find(|figure: &&Figure| figure.overall && figure.row.name == name).map(|f| f.svg.clone())
+    let drawn = |name: &str| {
+        beside.sides.map(|Page { figures, .. }| {
+            figures.iter().find(|figure| figure.overall && figure.row.name == name).map(|figure| figure.svg.as_str())
+        })
     };
-    let drawn = |name: &str| beside.sides.each_ref().map(|page| find(page, name));
     let rows = || FIGURES.iter().filter(|row| drawn(row.name).iter().any(Option::is_some));
-    let column = |letter: &str, missing: &str, svg: &Option<String>| {
+    let column = |letter: &str, missing: &str, svg: Option<&str>| {
         html! {
             h4 { (letter) }
             @match svg {
@@ -216,8 +231,8 @@ fn figures(beside: &Beside<'_>) -> Markup {
         @for row in rows() {
             @let [a, b] = drawn(row.name);
             h3 id={ "figure-" (row.name) } { (row.title) }
-            @if a == b { p.hint { "The same in both." } (column("A and B", row.missing, &a)) }
-            @else { (two([column("A", row.missing, &a), column("B", row.missing, &b)])) }
+            @if a == b { p.hint { "The same in both." } (column("A and B", row.missing, a)) }
+            @else { (two([column("A", row.missing, a), column("B", row.missing, b)])) }
             figure.words { (caption(row)) }
         }
     }

@@ -17,7 +17,7 @@ pub(super) fn json(frames: &View) -> Result<String> {
     let mut datasets = Vec::new();
     for dataset in frames.datasets() {
         // As in the figures: an axis ends where the first solver does.
-        let ends = [0, 1, 2].map(|axis| axis_end(frames.series_of(dataset).map(|at| &axes[axis][at])));
+        let ends = [0, 1, 2].map(|axis| axis_end(frames.series_of(dataset).map(|at| axes[axis][at])));
         let mut series = Vec::new();
         for at in frames.series_of(dataset) {
             let info = &frames.series[at];
@@ -33,7 +33,7 @@ pub(super) fn json(frames: &View) -> Result<String> {
                 "shown": shown[at],
             });
             for ((axis, bands), end) in Axis::ALL.iter().zip(&axes).zip(ends) {
-                entry[axis.name()] = bands_json(&bands[at], drawn_length(&bands[at], end));
+                entry[axis.name()] = bands_json(bands[at], drawn_length(bands[at], end));
             }
             series.push(entry);
         }

@@ -9,6 +9,7 @@ use crate::store::RunRecord;
 use crate::store::manifest::{Manifest, Session};
 use crate::study::Study;
 use crate::study::claims::{CLAIMS, Claim};
+use crate::study::paired::{Measure, Target};
 use crate::study::{View, targets};
 use crate::table::Kind::{Count, Number, Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
@@ -35,7 +36,8 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
             "Time to gap",
             "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; in \
              brackets the repeats that reached it, others count as infinite. Of many solvers these are the paper's; the league \
-             has all.",
+             has all. Ratios are medians over pairs of runs with one seed, with an interval, ≥ and ≤ where runs ended before \
+             the gap; the second solver is called faster or slower only where the whole interval says so.",
             targets(&results.own),
         ),
         section("league", "League", "", league(page)),
@@ -132,9 +134,14 @@ fn targets(frames: &View) -> Markup {
         let labelled = frames.series_of(dataset).filter(|s| shown[*s]);
         table.widen(Seconds, labelled.map(|s| &frames.series[s].display));
         // The pairs that the paper compares.
-        let first = |solver: &str| frames.series_of(dataset).find(|s| frames.series[*s].solver == solver);
-        let pairs = frames.pairs.iter().filter_map(|(single, multi)| Some((first(single)?, first(multi)?)));
-        let pairs: Vec<(usize, usize)> = pairs.collect();
+        let of = |solver: &str| -> Vec<usize> {
+            frames.series_of(dataset).filter(|s| frames.series[*s].solver == solver).collect()
+        };
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for (single, multi) in &frames.pairs {
+            let Some(multi) = of(multi).first().copied() else { continue };
+            pairs.extend(frames.partners(multi, &of(single)).first().map(|single| (*single, multi)));
+        }
         let display = |s: usize| &frames.series[s].display;
         table.widen(Values, pairs.iter().map(|(a, b)| format!("{} / {}", display(*a), display(*b))));
         for targets::TargetRow { target, cells } in targets::time_to_gap(frames, dataset) {
@@ -143,10 +150,9 @@ fn targets(frames: &View) -> Markup {
             }
             let mut row = cells![format!("{target:e}")];
             row.extend(cells.iter().filter(|cell| shown[cell.series]).map(reached));
-            let time = |series| cells.iter().find(|c| c.series == series).and_then(|c| c.time_s);
             for (single, multi) in &pairs {
-                let both = time(*single).zip(time(*multi)).filter(|(_, multi)| *multi > 0.0);
-                row.push(both.map(|(single, multi)| format!("{:.2}×", single / multi)).into());
+                let ratio = frames.compare(*multi, *single, Target::Gap(target), Measure::Time);
+                row.push(ratio.map(|ratio| format!("{}, {}", ratio.text(), ratio.verdict())).into());
             }
             table.push(row);
         }

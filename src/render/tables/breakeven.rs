@@ -7,8 +7,7 @@ use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
 use ssvm::stats::FEWEST_PAIRS;
 
-/// An oracle cost as people write it.
-pub fn price(k: f64) -> String {
+pub fn factor(k: f64) -> String {
     let below = 1.0 / k;
     match k {
         k if k >= 1.0 && k.fract() == 0.0 => format!("{k}"),
@@ -22,41 +21,43 @@ pub fn crossings(row: &BreakEvenRow) -> String {
     let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
     let reached = known.iter().all(|ratio| ratio.bound != Bound::AtLeast);
     let mut parts = Vec::new();
-    for Crossing { price: Estimate { value, low, high }, sense } in row.crossings.iter().filter(|_| reached) {
-        let sense = if *sense == Sense::Faster { "faster from" } else { "slower from" };
-        let [low, high] = [(low, "below"), (high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), price));
+    for Crossing { cost: Estimate { value, low, high }, sense } in row.crossings.iter().filter(|_| reached) {
+        let word = match sense {
+            Sense::Faster if known.iter().any(|ratio| ratio.is_faster()) => "faster from",
+            Sense::Slower if known.iter().any(|ratio| ratio.is_slower()) => "slower from",
+            _ => "equal at",
+        };
+        let [low, high] = [(low, "below"), (high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), factor));
         let interval = if row.pairs < FEWEST_PAIRS { String::new() } else { format!(" ({low} to {high})") };
-        parts.push(format!("{sense} {}{interval}", price(*value)));
+        parts.push(format!("{word} {}{interval}", factor(*value)));
     }
     if !parts.is_empty() {
         parts.join(", ")
     } else if known.iter().all(|ratio| ratio.is_faster()) {
-        "faster at every price".to_owned()
+        "faster at every oracle cost".to_owned()
     } else if known.iter().all(|ratio| ratio.is_slower()) {
-        "slower at every price".to_owned()
+        "slower at every oracle cost".to_owned()
     } else if reached && known.iter().all(|ratio| ratio.time.value < 1.0) {
-        "faster, not everywhere for sure".to_owned()
+        "below 1, not significant at every oracle cost".to_owned()
     } else {
         "no crossing seen".to_owned()
     }
 }
 
-/// A ratio with its interval.
 fn ratio(ratio: &Ratio) -> String {
     format!("{}{}", ratio.bound.sign(), ratio.time.text(number))
 }
 
-/// One row per data set, solver and gap.
 pub fn table(breakeven: &BreakEven) -> Table {
-    let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.prices.iter().copied()).collect();
+    let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.costs.iter().copied()).collect();
     costs.sort_by(f64::total_cmp);
     costs.dedup();
     let mut table = Table::new("", [("data set", Text), ("solver", Text), ("gap", Values), ("crosses BCFW", Text)]);
-    table.widen(Values, costs.iter().map(|k| format!("k = {}", price(*k))));
+    table.widen(Values, costs.iter().map(|k| format!("k = {}", factor(*k))));
     for (set, row) in breakeven.sets.iter().flat_map(|set| set.rows.iter().map(move |row| (set, row))) {
         let mut cells = cells![&set.title, &row.display, format!("{:e}", row.target), crossings(row)];
         for cost in &costs {
-            let at = set.prices.iter().position(|price| price == cost);
+            let at = set.costs.iter().position(|known| known == cost);
             cells.push(at.and_then(|at| row.ratios[at].as_ref()).map(ratio).into());
         }
         table.push(cells);
@@ -64,18 +65,17 @@ pub fn table(breakeven: &BreakEven) -> Table {
     table
 }
 
-/// A line about each data set: what a call takes, BCFW's share, the paper's price.
 pub fn heads(table: &BreakEven) -> Vec<String> {
     table.sets.iter().map(head).collect()
 }
 
 fn head(set: &BreakEvenSet) -> String {
-    let paper = match (set.paper_share, set.paper_price()) {
+    let paper = match (set.paper_share, set.paper_cost()) {
         (Some(share), Some(k)) => format!("; {} as in the paper at k = {}", percent(share), number(k)),
         _ => String::new(),
     };
     let rows = if set.targets.is_empty() {
-        format!("; BCFW came no further than a relative gap of {}: nothing to compare at", number(set.reached))
+        format!("; BCFW came no further than a relative gap of {}: no gap to compare at", number(set.reached))
     } else {
         String::new()
     };
@@ -88,10 +88,9 @@ fn head(set: &BreakEvenSet) -> String {
     )
 }
 
-/// The whole table for the terminal.
 pub fn text(table: &BreakEven) -> String {
     let mut out =
-        String::from("time to a relative gap over that of BCFW, the oracle k times as dear (below 1 is faster)\n\n");
+        String::from("time to a relative gap over that of BCFW with an oracle k× slower (below 1 is faster)\n\n");
     for line in heads(table) {
         out.push_str(&format!("{line}\n"));
     }
@@ -99,20 +98,19 @@ pub fn text(table: &BreakEven) -> String {
     out
 }
 
-/// Advice for the terminal.
 pub fn advice(advice: &Advice) -> String {
     let mut out = format!(
         "{}: a call of {} is k = {}, {} of BCFW's time\n",
         advice.title,
         seconds(advice.call_s),
-        number(advice.price),
+        number(advice.cost),
         percent(advice.share)
     );
     if advice.clock == "virtual" {
         out.push_str("seconds are those of the virtual clock, which counts operations: where BCFW's share is known, --share asks better\n");
     }
-    if advice.read_at != advice.price {
-        out.push_str(&format!("the table ends at k = {}: read there\n", price(advice.read_at)));
+    if advice.read_at != advice.cost {
+        out.push_str(&format!("the table ends at k = {}: read there\n", factor(advice.read_at)));
     }
     for choice in &advice.targets {
         let names: Vec<&str> = choice.solvers[..choice.fastest].iter().map(|one| one.display.as_str()).collect();

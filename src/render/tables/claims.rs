@@ -4,7 +4,6 @@ use crate::study::claims::{CLAIMS, Claim, Verdict};
 use crate::table::{Cell, Kind, Table, cells};
 use crate::text::number;
 
-/// A verdict; pages show it in its colour.
 pub fn verdict(verdict: Verdict) -> Cell {
     let class = match verdict {
         Verdict::Holds => "verdict yes",
@@ -15,7 +14,6 @@ pub fn verdict(verdict: Verdict) -> Cell {
     Cell::Mark(class, Some(verdict.mark()), verdict.name())
 }
 
-/// Every row; evidence is the last column.
 pub fn table(claims: &[Claim]) -> Table {
     use Kind::Text;
     let heads = ["#", "data set", "claim", "paper", "on this machine", "verdict"];
@@ -40,7 +38,6 @@ pub fn table(claims: &[Claim]) -> Table {
     table
 }
 
-/// The verdicts: a row per claim, a column per data set, in each cell what `mark` makes of the claims that meet there.
 fn at_a_glance(claims: &[Claim], mark: impl Fn(&Claim, bool) -> Cell) -> Table {
     // In the order of the claims: a data set that only later claims name comes where they put it.
     let mut datasets: Vec<(&str, &str)> = Vec::new();
@@ -69,7 +66,6 @@ pub fn matrix(claims: &[Claim]) -> Table {
     at_a_glance(claims, |claim, _| format!("{} {}", claim.marks(), claim.solver).into())
 }
 
-/// The same for a page, in words.
 pub fn verdicts(claims: &[Claim]) -> Table {
     let priced = claims.iter().any(|claim| claim.regime.is_some());
     let title = if priced { "Verdicts on this machine, then in the paper's regime" } else { "Verdicts" };

@@ -14,7 +14,6 @@ pub fn text(findings: &[Finding]) -> String {
     text + &tally(findings) + "\n"
 }
 
-/// The same as Markdown with a heading.
 pub fn markdown(title: &str, findings: &[Finding]) -> String {
     let failed = findings.iter().any(|finding| finding.judgement.fails());
     let table = table(findings, MOST_LINES);
@@ -56,7 +55,6 @@ pub fn table(findings: &[Finding], most: usize) -> Table {
     table
 }
 
-/// A verdict; pages show it in its colour.
 fn verdict(judgement: Judgement) -> Cell {
     let class = match judgement {
         Judgement::Better => "better",
@@ -66,7 +64,6 @@ fn verdict(judgement: Judgement) -> Cell {
     Cell::Mark(class, None, judgement.word())
 }
 
-/// Timings with four digits, all else exactly.
 fn values(finding: &Finding) -> String {
     let short = |value: f64| match finding.ratio {
         Some(_) if value != value.trunc() => format!("{value:.4}"),
@@ -79,7 +76,6 @@ fn values(finding: &Finding) -> String {
     }
 }
 
-/// The change with its interval, and the note.
 fn changed(finding: &Finding) -> String {
     let mut changed = match (finding.ratio, finding.old, finding.new) {
         (Some(ratio), ..) => format!("{} [{}, {}]", change(ratio.median), change(ratio.low), change(ratio.high)),

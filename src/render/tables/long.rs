@@ -11,13 +11,12 @@
 
 use polars::prelude::{Column, DataFrame};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::study::export::Named;
 use crate::study::league::{League, Matrix, Measure, Member, Profile, Score, Speedup, Standing};
 use crate::table::{Cell, Kind, Table, cells};
 use Kind::{Count, Number, Text};
 
-/// All tables that have a row.
 pub fn tables(league: &League) -> Result<Vec<Named>> {
     let [steps, scores] = profiles(league);
     let all = [
@@ -47,11 +46,9 @@ fn frame(table: &Table) -> Result<DataFrame> {
             _ => Column::new(name, cells.map(|c| if let Cell::Text(t) = c { t } else { "" }).collect::<Vec<&str>>()),
         }
     };
-    DataFrame::new_infer_height(table.columns.iter().enumerate().map(column).collect())
-        .map_err(|error| Error::invalid(format!("the tables of the league do not fit together: {error}")))
+    Ok(DataFrame::new_infer_height(table.columns.iter().enumerate().map(column).collect())?)
 }
 
-/// Every solver on every data set, by measure.
 fn scores(league: &League) -> impl Iterator<Item = (&Standing, &Member, Measure, &Score)> {
     let members = league.standings.iter().flat_map(|standing| standing.members.iter().map(move |m| (standing, m)));
     members.flat_map(|(standing, member)| {
@@ -60,7 +57,6 @@ fn scores(league: &League) -> impl Iterator<Item = (&Standing, &Member, Measure,
     })
 }
 
-/// A table whose rows begin with data set, solver and measure.
 fn keyed<const C: usize, const N: usize>(counts: [&str; C], numbers: [&str; N]) -> Table {
     let mut table = Table::new("", [("dataset", Text), ("solver", Text), ("measure", Text)]);
     table.widen(Count, counts);
@@ -115,7 +111,6 @@ fn anytime(league: &League) -> Table {
     table
 }
 
-/// What there is per data set and over all of them.
 fn everywhere<'a, T>(
     league: &'a League,
     of_set: fn(&'a Standing) -> &'a Vec<T>,
@@ -126,7 +121,6 @@ fn everywhere<'a, T>(
         .flat_map(|(name, all)| Measure::ALL.into_iter().zip(all).map(move |(measure, one)| (name, measure, one)))
 }
 
-/// Steps, and scores.
 fn profiles(league: &League) -> [Table; 2] {
     let mut steps = keyed([], ["factor", "share"]);
     let mut scores = keyed(["problems", "solved"], ["score", "score_low", "score_high"]);

@@ -3,7 +3,6 @@
 use crate::study::profile::{Latency, ProfileRow};
 use crate::table::{Cell, Kind, Table, cells};
 
-/// A row per data set and solver.
 pub fn table(rows: &[ProfileRow]) -> Table {
     let piped = rows.iter().any(|row| row.pipe.is_some());
     let mut table = Table::new("", [("data set", Kind::Text), ("solver", Kind::Text)]);

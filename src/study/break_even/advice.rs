@@ -8,57 +8,42 @@ use crate::study::estimate::Estimate;
 use ssvm::settings::total_order;
 use ssvm::stats::portable::{exp, ln};
 
-/// What is known of an oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum CostGiven {
     /// Seconds of one call.
     Call(f64),
     /// BCFW's share of time in it.
     Share(f64),
-    /// The oracle cost itself.
-    Price(f64),
+    Factor(f64),
 }
 
-/// What follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// Data set.
     pub dataset: String,
-    /// Clock of its times.
     pub clock: String,
-    /// Its heading.
     pub title: String,
-    /// The oracle cost that was asked for.
-    pub price: f64,
+    #[serde(rename = "price")]
+    pub cost: f64,
     /// The oracle cost that the table was read at: its nearest end when it does not reach that far.
     pub read_at: f64,
-    /// Mean time of a call at that oracle cost, seconds.
     pub call_s: f64,
-    /// BCFW's share of time in the oracle at that oracle cost.
     pub share: f64,
-    /// Per gap.
     pub targets: Vec<Choice>,
 }
 
-/// The choice at one gap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Relative gap.
     pub target: f64,
     /// All solvers that reached the gap, the fastest first; then those that did not.
     pub solvers: Vec<Candidate>,
-    /// How many of the first cannot be told from the fastest.
+    /// How many of the first do not differ significantly from the fastest.
     pub fastest: usize,
 }
 
-/// One solver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The solver with its parameters.
     pub solver: String,
-    /// The same as figures print it.
     pub display: String,
-    /// Its time over BCFW's.
     pub ratio: Ratio,
 }
 
@@ -69,33 +54,32 @@ impl Candidate {
     }
 }
 
-/// The advice for a data set of the table.
-pub fn advise(set: &BreakEvenSet, place: Place) -> Advice {
-    let price = match place {
-        Place::Call(seconds) => seconds / set.call_s,
-        Place::Share(share) => set.price_of_share(share),
-        Place::Price(price) => price,
+pub fn advise(set: &BreakEvenSet, given: CostGiven) -> Advice {
+    let cost = match given {
+        CostGiven::Call(seconds) => seconds / set.call_s,
+        CostGiven::Share(share) => set.cost_of_share(share),
+        CostGiven::Factor(cost) => cost,
     };
-    let ends = (set.prices.first().copied().unwrap_or(price), set.prices.last().copied().unwrap_or(price));
-    let read_at = price.clamp(ends.0, ends.1);
-    let odds = price * set.share / (1.0 - set.share);
+    let ends = (set.costs.first().copied().unwrap_or(cost), set.costs.last().copied().unwrap_or(cost));
+    let read_at = cost.clamp(ends.0, ends.1);
+    let odds = cost * set.share / (1.0 - set.share);
     Advice {
         dataset: set.dataset.clone(),
         clock: set.clock.clone(),
         title: set.title.clone(),
-        price,
+        cost,
         read_at,
-        call_s: price * set.call_s,
+        call_s: cost * set.call_s,
         share: odds / (1.0 + odds),
         targets: set.targets.iter().map(|target| choice(set, *target, read_at)).collect(),
     }
 }
 
-fn choice(set: &BreakEvenSet, target: f64, price: f64) -> Choice {
+fn choice(set: &BreakEvenSet, target: f64, cost: f64) -> Choice {
     let own = Ratio { time: Estimate { value: 1.0, low: Some(1.0), high: Some(1.0) }, bound: Bound::None };
     let mut solvers = vec![Candidate { solver: REFERENCE.to_owned(), display: "BCFW".to_owned(), ratio: own }];
     for row in set.rows.iter().filter(|row| row.target == target) {
-        if let Some(ratio) = between(&set.prices, &row.ratios, price) {
+        if let Some(ratio) = between(&set.costs, &row.ratios, cost) {
             solvers.push(Candidate { solver: row.solver.clone(), display: row.display.clone(), ratio });
         }
     }
@@ -108,11 +92,11 @@ fn choice(set: &BreakEvenSet, target: f64, price: f64) -> Choice {
 }
 
 /// The ratio at an oracle cost between two of the table: straight in logarithms, and a bound where one of them is.
-fn between(prices: &[f64], ratios: &[Option<Ratio>], price: f64) -> Option<Ratio> {
-    let after = prices.partition_point(|p| *p < price).min(prices.len().checked_sub(1)?);
-    let before = if prices[after] == price { after } else { after.saturating_sub(1) };
+fn between(costs: &[f64], ratios: &[Option<Ratio>], cost: f64) -> Option<Ratio> {
+    let after = costs.partition_point(|p| *p < cost).min(costs.len().checked_sub(1)?);
+    let before = if costs[after] == cost { after } else { after.saturating_sub(1) };
     let (a, b) = (ratios[before]?, ratios[after]?);
-    let part = if before == after { 0.0 } else { ln(price / prices[before]) / ln(prices[after] / prices[before]) };
+    let part = if before == after { 0.0 } else { ln(cost / costs[before]) / ln(costs[after] / costs[before]) };
     let mix = |a: f64, b: f64| exp(ln(a) + part * (ln(b) - ln(a)));
     let ends = |a: Option<f64>, b: Option<f64>| Some(mix(a?, b?));
     let time = Estimate {
@@ -145,7 +129,7 @@ mod tests {
             dataset: "d".to_owned(),
             title: "D".to_owned(),
             clock: "virtual".to_owned(),
-            prices: vec![1.0, 4.0, 16.0],
+            costs: vec![1.0, 4.0, 16.0],
             call_s: 1e-3,
             share: 0.5,
             paper_share: Some(0.75),
@@ -156,25 +140,26 @@ mod tests {
     }
 
     #[test]
-    fn a_dear_oracle_and_a_large_share_are_the_same_price() {
-        let by = |place| advise(&set(), place);
-        assert_eq!(by(Place::Call(3e-3)).price, 3.0);
+    fn a_slow_oracle_and_a_large_share_are_the_same_cost() {
+        let by = |known| advise(&set(), known);
+        assert_eq!(by(CostGiven::Call(3e-3)).cost, 3.0);
         assert!(
-            (by(Place::Share(0.75)).price - 3.0).abs() < 1e-12 && (by(Place::Call(3e-3)).share - 0.75).abs() < 1e-12
+            (by(CostGiven::Share(0.75)).cost - 3.0).abs() < 1e-12
+                && (by(CostGiven::Call(3e-3)).share - 0.75).abs() < 1e-12
         );
-        assert_eq!(set().paper_price(), Some(3.0));
+        assert_eq!(set().paper_cost(), Some(3.0));
     }
 
     #[test]
-    fn the_fastest_at_a_price_is_first_and_ties_are_told() {
-        let at = |price| advise(&set(), Place::Price(price)).targets.remove(0);
+    fn the_fastest_at_a_cost_is_first_and_ties_are_named() {
+        let at = |cost| advise(&set(), CostGiven::Factor(cost)).targets.remove(0);
         let names = |choice: &Choice| choice.solvers.iter().map(|c| c.solver.clone()).collect::<Vec<_>>();
-        let dear = at(16.0);
-        assert_eq!((names(&dear), dear.fastest), (vec!["a".into(), "b".into(), "bcfw".into()], 1));
+        let slow = at(16.0);
+        assert_eq!((names(&slow), slow.fastest), (vec!["a".into(), "b".into(), "bcfw".into()], 1));
         let cheap = at(1.0);
         assert_eq!((names(&cheap), cheap.fastest), (vec!["b".into(), "bcfw".into(), "a".into()], 2));
         assert!((at(8.0).solvers[0].ratio.time.value - 0.5f64.sqrt()).abs() < 1e-12, "straight in logarithms");
-        let beyond = advise(&set(), Place::Price(1000.0));
-        assert_eq!((beyond.price, beyond.read_at), (1000.0, 16.0));
+        let beyond = advise(&set(), CostGiven::Factor(1000.0));
+        assert_eq!((beyond.cost, beyond.read_at), (1000.0, 16.0));
     }
 }

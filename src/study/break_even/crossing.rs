@@ -11,27 +11,22 @@ use ssvm::stats::{median, percentiles};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sense {
-    /// The solver becomes faster than BCFW.
     Faster,
-    /// It becomes slower.
     Slower,
 }
 
-/// An oracle cost at which a solver takes as long as BCFW.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Crossing {
     /// The oracle cost; an end of its interval that lies outside those of the table is absent.
-    pub price: Estimate,
-    /// Which way.
+    #[serde(rename = "price")]
+    pub cost: Estimate,
     pub sense: Sense,
 }
 
-/// A time over BCFW's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// The ratio, or the bound of it that is known.
     pub time: Estimate,
-    /// Which bound.
     pub bound: Bound,
 }
 
@@ -39,7 +34,6 @@ pub struct Ratio {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// It is.
     #[default]
     None,
     /// The solver did not reach the gap: it needs at least all of its time.
@@ -49,7 +43,6 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// `≥`, `≤` or nothing.
     pub fn sign(self) -> &'static str {
         match self {
             Self::None => "",
@@ -60,7 +53,6 @@ impl Bound {
 }
 
 impl Ratio {
-    /// Of a comparison; `None` when nothing is known of it.
     fn of(paired: &Paired) -> Option<Self> {
         let bound = match (paired.least, paired.most) {
             (Some(_), None) => Bound::AtLeast,
@@ -80,12 +72,10 @@ impl Ratio {
         self.time.low.filter(|_| self.bound != Bound::AtMost)
     }
 
-    /// Whether the whole interval says faster than BCFW.
     pub fn is_faster(&self) -> bool {
         self.high().is_some_and(|high| high < 1.0)
     }
 
-    /// Whether the whole interval says slower.
     pub fn is_slower(&self) -> bool {
         self.low().is_some_and(|low| low > 1.0)
     }
@@ -95,15 +85,18 @@ impl Ratio {
 pub(super) const NOT_RUN: LogBounds = (f64::NAN, f64::NAN);
 
 /// Ratios per oracle cost, and where they cross 1. `pairs` are bounds of log-ratios per pair and oracle cost.
-pub(super) fn ratios(prices: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Ratio>>, Vec<Crossing>) {
+pub(super) fn ratios(costs: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Ratio>>, Vec<Crossing>) {
     let was_run = |bounds: &LogBounds| !bounds.0.is_nan();
-    let paired = |place: usize| Paired::of(&[pairs.iter().map(|pair| pair[place]).filter(was_run).collect()]);
-    let ratios = (0..prices.len()).map(|place| Ratio::of(&paired(place)?)).collect();
-    let logs: Vec<f64> = prices.iter().map(|price| ln(*price)).collect();
+    let mut ratios = Vec::new();
+    for place in 0..costs.len() {
+        let paired = Paired::of(&[pairs.iter().map(|pair| pair[place]).filter(was_run).collect()]);
+        ratios.push(paired.and_then(|paired| Ratio::of(&paired)));
+    }
+    let logs: Vec<f64> = costs.iter().map(|cost| ln(*cost)).collect();
     let sampling = Sampling::default();
     let (line, drawn) = resampled(&[pairs.len()], &sampling, |draw| {
         let at = |place: usize| exact_median(draw[0].iter().map(|pair| pairs[*pair][place]).filter(was_run));
-        (0..prices.len()).map(at).collect::<Vec<f64>>()
+        (0..costs.len()).map(at).collect::<Vec<f64>>()
     });
     let mut found = Vec::new();
     for (log, sense) in crossings(&logs, &line) {
@@ -116,7 +109,7 @@ pub(super) fn ratios(prices: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Ra
         let ends = percentiles(drawn.iter().map(nearest), sampling.confidence);
         let within = |end: f64| Some(exp(end)).filter(|_| end.is_finite());
         let (low, high) = ends.map_or((None, None), |(low, high)| (within(low), within(high)));
-        found.push(Crossing { price: Estimate { value: exp(log), low, high }, sense });
+        found.push(Crossing { cost: Estimate { value: exp(log), low, high }, sense });
     }
     (ratios, found)
 }
@@ -169,18 +162,16 @@ mod tests {
 
     #[test]
     fn ratios_and_crossings_have_intervals_over_pairs() {
-        let prices = [1.0, 4.0, 16.0];
+        let costs = [1.0, 4.0, 16.0];
         // Ratios 2, 1, 1/2 times a factor of the pair: it crosses 1 at 4 times the square of that factor.
         let pair = |factor: f64| [2.0, 1.0, 0.5].map(|ratio: f64| exactly((ratio * factor).ln())).to_vec();
-        let (ratios, crossings) = ratios(&prices, &[0.9, 0.95, 1.0, 1.05, 1.1].map(pair));
+        let (ratios, crossings) = ratios(&costs, &[0.9, 0.95, 1.0, 1.05, 1.1].map(pair));
         let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
         let time = |at: usize| ratios[at].unwrap().time;
         assert!(near(time(0).value, 2.0) && near(time(2).value, 0.5));
         assert!(near(time(1).low.unwrap(), 0.9) && near(time(1).high.unwrap(), 1.1));
-        let [Crossing { price, sense: Sense::Faster }] = crossings[..] else { panic!("{crossings:?}") };
-        assert!(
-            near(price.value, 4.0) && near(price.low.unwrap(), 4.0 * 0.81) && near(price.high.unwrap(), 4.0 * 1.21)
-        );
+        let [Crossing { cost, sense: Sense::Faster }] = crossings[..] else { panic!("{crossings:?}") };
+        assert!(near(cost.value, 4.0) && near(cost.low.unwrap(), 4.0 * 0.81) && near(cost.high.unwrap(), 4.0 * 1.21));
     }
 
     #[test]
@@ -202,11 +193,11 @@ mod tests {
 
     #[test]
     fn a_crossing_that_some_draws_do_not_have_is_open_at_that_end() {
-        let prices = [1.0, 4.0];
+        let costs = [1.0, 4.0];
         let pairs = [-1.0f64, 0.5, 0.5, 0.5, 2.0].map(|at| vec![exactly(1.0), exactly(at - 0.6)]);
-        let (_, crossings) = ratios(&prices, &pairs);
-        let [Crossing { price, .. }] = crossings[..] else { panic!("{crossings:?}") };
-        assert!(price.low.is_some() && price.high.is_none(), "{price:?}");
+        let (_, crossings) = ratios(&costs, &pairs);
+        let [Crossing { cost, .. }] = crossings[..] else { panic!("{crossings:?}") };
+        assert!(cost.low.is_some() && cost.high.is_none(), "{cost:?}");
     }
 
     #[test]

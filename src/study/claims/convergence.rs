@@ -1,8 +1,10 @@
 //! Claims 1 and 2: primal suboptimality at equal iterations, over log-iterations.
 
+use std::ops::RangeInclusive;
+
 use super::equal_iterations::{EqualIterations, over_log};
-use super::verdict::{Range, all, basis};
-use super::{Claim, ClaimRow, MULTI, SINGLE, Subject, Verdict};
+use super::verdict::{all, at_least, basis};
+use super::{Claim, MULTI, SINGLE, Subject, Verdict};
 use crate::study::estimate::estimates;
 use crate::text::{number, percent};
 use ssvm::problem::Paper;
@@ -10,29 +12,11 @@ use ssvm::problem::Paper;
 /// Share of the log-iterations over which MP-BCFW must be lower for "always" to hold; it must be lower at the last one too.
 const ALWAYS: f64 = 0.9;
 
-pub(super) const LOWER_SUBOPTIMALITY: ClaimRow = ClaimRow {
-    title: "At equal iterations the multi-plane solvers are closer to the optimum",
-    short: "lower primal suboptimality at equal iterations",
-    solver: MULTI,
-    paper: |_| Some("always lower"),
-    check: lower_suboptimality,
-    anywhere: true,
-};
-
-pub(super) const LARGER_EFFECT: ClaimRow = ClaimRow {
-    title: "The effect is larger where the label space is larger",
-    short: "larger effect than on USPS",
-    solver: MULTI,
-    paper: |paper| (paper != Paper::Usps).then_some("larger"),
-    check: larger_effect,
-    anywhere: false,
-};
-
+const POSITIVE: RangeInclusive<f64> = f64::MIN_POSITIVE..=f64::INFINITY;
 const NOTHING_IN_COMMON: &str = "no common iteration of two runs with one seed";
 const BELOW_FLOOR: &str = "all medians are below what is known of the optimum";
 
-/// Claim 1.
-fn lower_suboptimality(subject: &Subject<'_>) -> Vec<Claim> {
+pub(super) fn lower_suboptimality(subject: &Subject<'_>) -> Vec<Claim> {
     let claim =
         |multi: &str, single: &str| format!("{multi} below {single} in primal suboptimality at equal iterations");
     subject.each_pair(claim, |pair, row| match EqualIterations::new(subject.view, pair, f64::INFINITY) {
@@ -67,7 +51,7 @@ fn judge_lower(subject: &Subject<'_>, paired: &EqualIterations, pair: [usize; 2]
         evidence += &format!("; nothing below {} is compared", number(floor));
     }
     evidence += &(paired.changes() + &subject.failures(&pair));
-    let mut verdict = all([share.verdict(&Range::from(ALWAYS)), last.verdict(&Range::positive())]);
+    let mut verdict = all(&[share.verdict(&at_least(ALWAYS)), last.verdict(&POSITIVE)]);
     if verdict == Verdict::Holds && paired.x[0] > 1.0 {
         // "Always" cannot be seen on curves that begin later.
         verdict = Verdict::Undecided;
@@ -78,7 +62,7 @@ fn judge_lower(subject: &Subject<'_>, paired: &EqualIterations, pair: [usize; 2]
 }
 
 /// Claim 2: against the USPS set of the same kind (real or synthetic), else any. Means over the same log-iterations.
-fn larger_effect(subject: &Subject<'_>) -> Vec<Claim> {
+pub(super) fn larger_effect(subject: &Subject<'_>) -> Vec<Claim> {
     let claim = || "larger effect than on USPS".to_owned();
     let view = subject.view;
     let twin = |dataset: &str| view.series.iter().any(|s| s.dataset == dataset && s.twin);
@@ -132,6 +116,6 @@ fn judge_effect(subject: &Subject<'_>, here: [usize; 2], there: [usize; 2], row:
         subject.failures(&[here, there].concat()),
     );
     let measured = format!("factor {} against {}", effect.text(factor), factor(usual.value));
-    let (verdict, estimate) = (more.verdict(&Range::positive()), more.map(|log| 10f64.powf(log)));
+    let (verdict, estimate) = (more.verdict(&POSITIVE), more.map(|log| 10f64.powf(log)));
     Claim { measured, verdict, evidence, estimate: Some(estimate), ..row }
 }

@@ -16,18 +16,24 @@ pub(super) struct EqualIterations {
 }
 
 impl EqualIterations {
-    /// Of two series, up to an iteration; `None` without a common one.
     pub fn new(view: &View, [a, b]: [usize; 2], most: f64) -> Option<Self> {
         let matched = view.matched(a, b);
-        let both = || matched.iter().flat_map(|(a, b)| [*a, *b]);
-        let first = both().filter_map(|c| c.range()).map(|(first, _)| first).fold(f64::NAN, f64::max);
-        let ends = |which: fn(End) -> bool| both().filter(move |c| which(c.end)).filter_map(|c| Some(c.range()?.1));
-        let last = ends(|end| end == End::Budget).fold(f64::INFINITY, f64::min);
-        let last = if last.is_finite() { last } else { ends(|_| true).fold(f64::NAN, f64::max) };
+        let (mut first, mut budget, mut longest, mut last_pair) = (f64::NAN, f64::INFINITY, f64::NAN, 0.0_f64);
+        for (a, b) in &matched {
+            let mut end = f64::INFINITY;
+            for curve in [a, b] {
+                let Some((from, to)) = curve.range() else {
+                    end = 0.0;
+                    continue;
+                };
+                (first, longest) = (first.max(from), longest.max(to));
+                budget = if curve.end == End::Budget { budget.min(to) } else { budget };
+                end = if curve.end == End::Gap { end } else { end.min(to) };
+            }
+            last_pair = last_pair.max(end);
+        }
         // Not past the end of the last pair: runs that timed out may all be shorter than those that did not.
-        let end = |c: &Curve| c.range().map(|(_, end)| if c.end == End::Gap { f64::INFINITY } else { end });
-        let pairs = matched.iter().filter_map(|(a, b)| Some(end(a)?.min(end(b)?)));
-        let last = last.min(pairs.fold(0.0, f64::max)).min(most);
+        let last = if budget.is_finite() { budget } else { longest }.min(last_pair).min(most);
         if first.is_nan() || last < first {
             return None;
         }
@@ -43,12 +49,10 @@ impl EqualIterations {
         self.single.len()
     }
 
-    /// The repeats of a draw whose two runs have a value at a position.
     fn known<'d>(&'d self, draw: impl IntoIterator<Item = usize> + 'd, at: usize) -> impl Iterator<Item = usize> + 'd {
         draw.into_iter().filter(move |k| self.single[*k][at].is_finite() && self.multi[*k][at].is_finite())
     }
 
-    /// Medians of both at a position, over the pairs that have a value there.
     pub fn medians(&self, draw: &[usize], at: usize) -> (f64, f64) {
         let known: Vec<usize> = self.known(draw.iter().copied(), at).collect();
         let of = |values: &[Vec<f64>]| median(&known.iter().map(|k| values[*k][at]).collect::<Vec<_>>());

@@ -25,56 +25,37 @@ use ssvm::problem::Paper;
 const ABSENT: &str = "no data set of this family in the folder";
 
 /// The same of one that was run at other oracle costs.
-const ELSEWHERE: &str = "no run at the oracle's own price";
+const ELSEWHERE: &str = "no run at the oracle's own cost";
 
-/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The measured value agrees.
     Holds,
-    /// It does not.
     DoesNotHold,
     /// The interval of the measured value covers the threshold, there are too few repeats for one, or the machine was busy.
     Undecided,
-    /// The folder has no runs to judge by.
     NotMeasured,
 }
 
 impl Verdict {
-    /// In words.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::DoesNotHold => "does not hold",
-            Self::Undecided => "undecided",
-            Self::NotMeasured => "not measured",
-        }
+        ["holds", "does not hold", "undecided", "not measured"][self as usize]
     }
 
-    /// One sign for tables.
     pub fn mark(self) -> char {
-        match self {
-            Self::Holds => '✓',
-            Self::DoesNotHold => '✗',
-            Self::Undecided => '?',
-            Self::NotMeasured => '–',
-        }
+        ['✓', '✗', '?', '–'][self as usize]
     }
 }
 
-/// One claim on one data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Number in section 5 of the specification: its place in [`CLAIMS`] from 1.
     pub number: u8,
-    /// Data set; the paper's name for it when the folder has none of it.
+    /// The paper's name for the data set when the folder has none of it.
     pub dataset: String,
-    /// Its heading.
     pub title: String,
     /// The solver it is about, with its settings where a folder has several.
     pub solver: String,
-    /// What is claimed.
     pub claim: String,
     /// The paper's value.
     pub paper: String,
@@ -83,7 +64,6 @@ pub struct Claim {
     /// The number that the verdict turns on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
-    /// The verdict.
     pub verdict: Verdict,
     /// How the value was taken, over how many runs, and what limits it.
     pub evidence: String,
@@ -92,24 +72,17 @@ pub struct Claim {
     pub regime: Option<InRegime>,
 }
 
-/// The result in the paper's regime.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InRegime {
-    /// The oracle cost.
     pub oracle_cost: f64,
-    /// The measured value in words, with its interval.
     pub measured: String,
-    /// The number that the verdict turns on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
-    /// The verdict.
     pub verdict: Verdict,
-    /// How the value was taken.
     pub evidence: String,
 }
 
 impl Claim {
-    /// The verdict in the paper's regime.
     pub fn in_regime(&self) -> Verdict {
         self.regime.as_ref().map_or(Verdict::NotMeasured, |regime| regime.verdict)
     }
@@ -124,24 +97,19 @@ impl Claim {
 
     /// One sign, or two where there are runs in the paper's regime.
     pub fn marks(&self) -> String {
-        match &self.regime {
-            Some(regime) => format!("{}{}", self.verdict.mark(), regime.verdict.mark()),
-            None => self.verdict.mark().to_string(),
-        }
+        let regime = self.regime.as_ref().map(|regime| regime.verdict.mark());
+        std::iter::once(self.verdict.mark()).chain(regime).collect()
     }
 }
 
-/// One row of the table of claims.
 pub struct ClaimRow {
     /// What the paper says, in a line.
     pub title: &'static str,
     /// What a table says when a folder has no data set to check it on.
-    pub short: &'static str,
-    /// The solver it is mainly about.
-    pub solver: &'static str,
-    /// The paper's value for one of its data sets; `None` when it says nothing about that one.
-    pub paper: fn(Paper) -> Option<&'static str>,
-    /// Checks it on one data set.
+    short: &'static str,
+    solver: &'static str,
+    /// The paper's value for its data sets, in the order of [`Paper::ALL`]; empty when it says nothing about that one.
+    paper: [&'static str; 4],
     check: fn(&Subject<'_>) -> Vec<Claim>,
     /// Whether it makes sense on data sets that the paper does not have.
     anywhere: bool,
@@ -149,18 +117,57 @@ pub struct ClaimRow {
 
 /// The table of claims. Their numbers are their places.
 pub const CLAIMS: &[ClaimRow] = &[
-    convergence::LOWER_SUBOPTIMALITY,
-    convergence::LARGER_EFFECT,
-    time::ORACLE_SHARE,
-    time::RUNTIME,
-    parameters::PARAMETERS,
+    ClaimRow {
+        title: "At equal iterations the multi-plane solvers are closer to the optimum",
+        short: "lower primal suboptimality at equal iterations",
+        solver: MULTI,
+        paper: ["always lower"; 4],
+        check: convergence::lower_suboptimality,
+        anywhere: true,
+    },
+    ClaimRow {
+        title: "The effect is larger where the label space is larger",
+        short: "larger effect than on USPS",
+        solver: MULTI,
+        paper: ["", "larger", "larger", "larger"],
+        check: convergence::larger_effect,
+        anywhere: false,
+    },
+    ClaimRow {
+        title: "Share of the time spent in the max-oracle",
+        short: "oracle share of BCFW",
+        solver: SINGLE,
+        paper: ["about 15 %", "about 70 %", "almost 99 %", "almost 99 %"],
+        check: time::oracle_share,
+        anywhere: false,
+    },
+    ClaimRow {
+        title: "Convergence against runtime",
+        short: "runtime of MP-BCFW against BCFW",
+        solver: MULTI,
+        paper: ["not slower", "not slower", "substantially faster", "substantially faster"],
+        check: time::runtime,
+        anywhere: false,
+    },
+    ClaimRow {
+        title: "Automatic choice of working set and passes",
+        short: "working set and passes",
+        solver: MULTI,
+        paper: [
+            "planes and passes stay small",
+            "10 to 15 passes",
+            "planes settle low, passes grow to hundreds",
+            "planes grow to a stable state, passes grow slowly",
+        ],
+        check: parameters::parameters,
+        anywhere: false,
+    },
 ];
 
 /// The solvers that claims 2, 3 and 5 are about.
 const SINGLE: &str = Paper::SOLVER;
 const MULTI: &str = "mp-bcfw";
 
-/// What is checked: a claim on a data set of a view.
 struct Subject<'a> {
     view: &'a View,
     profile: &'a [ProfileRow],
@@ -171,16 +178,15 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// A row of the claim that is not measured; its check fills in the rest.
     fn row(&self, solver: &str, claim: String, evidence: &str) -> Claim {
-        let words = self.paper.and_then(CLAIMS[usize::from(self.number) - 1].paper);
+        let of_paper = |paper: Paper| CLAIMS[usize::from(self.number) - 1].paper[paper as usize];
         Claim {
             number: self.number,
             dataset: self.dataset.to_owned(),
             title: self.view.title(self.dataset).to_owned(),
             solver: solver.to_owned(),
             claim,
-            paper: words.unwrap_or("–").to_owned(),
+            paper: self.paper.map_or("–", of_paper).to_owned(),
             measured: "–".to_owned(),
             estimate: None,
             verdict: Verdict::NotMeasured,
@@ -189,8 +195,6 @@ impl Subject<'_> {
         }
     }
 
-    /// The series of a solver on a data set that have evaluations, even if all its runs timed out: a solver may have several
-    /// settings.
     fn settings(&self, dataset: &str, solver: &str) -> Vec<usize> {
         let of_solver = |s: &usize| self.view.series[*s].solver == solver && !self.view.curves(*s).is_empty();
         self.view.series_of(dataset).filter(of_solver).collect()
@@ -204,23 +208,20 @@ impl Subject<'_> {
         self.settings(dataset, multi).into_iter().flat_map(partners).collect()
     }
 
-    /// A row for every setting of a solver, or one that says why there is none.
+    /// A row for every setting of a solver, or one that says why there is none. `claim` is what is claimed of the solver.
     fn each_setting(
         &self,
         solver: &str,
-        claim: impl Fn(&str) -> String,
+        claim: &str,
         missing: &str,
         judge: impl Fn(usize, Claim) -> Claim,
     ) -> Vec<Claim> {
+        let row = |label: &str, evidence: &str| self.row(label, format!("{claim} of {label}"), evidence);
         let settings = self.settings(self.dataset, solver);
         if settings.is_empty() {
-            return vec![self.row(solver, claim(solver), missing)];
+            return vec![row(solver, missing)];
         }
-        let row = |at: usize| {
-            let label = &self.view.series[at].label;
-            judge(at, self.row(label, claim(label), ""))
-        };
-        settings.into_iter().map(row).collect()
+        settings.into_iter().map(|at| judge(at, row(&self.view.series[at].label, ""))).collect()
     }
 
     /// A row for every pair of settings of the solvers that the paper compares, or one that says why there is none. `claim`
@@ -250,14 +251,12 @@ impl Subject<'_> {
         claims
     }
 
-    /// What the evidence says about runs that failed.
     fn failures(&self, series: &[usize]) -> String {
-        let failed: usize = series.iter().map(|s| self.view.series[*s].failed).sum();
-        let censored: usize = series.iter().map(|s| self.view.series[*s].censored).sum();
-        match (failed, censored) {
-            (0, _) => String::new(),
-            (_, 0) => format!("; {failed} failed"),
-            _ => format!("; {failed} failed, {censored} of them counted as far as they went"),
+        let sum = |count: fn(&super::Series) -> usize| series.iter().map(|s| count(&self.view.series[*s])).sum();
+        match (sum(|series| series.failed), sum(|series| series.censored)) {
+            (0usize, _) => String::new(),
+            (failed, 0usize) => format!("; {failed} failed"),
+            (failed, censored) => format!("; {failed} failed, {censored} of them counted as far as they went"),
         }
     }
 }
@@ -276,23 +275,21 @@ pub fn check(study: &Study) -> Result<Vec<Claim>> {
     };
     let mut claims = judge(view, &study.profile, &own, &without);
     let Some(regime) = &study.regime else { return Ok(claims) };
-    for claim in judge(regime, &profile::profile(regime)?, &|_| true, &|_| None) {
-        let of_set = study.regimes.iter().find(|regime| regime.dataset == claim.dataset);
+    for there in judge(regime, &profile::profile(regime)?, &|_| true, &|_| None) {
+        let of_set = study.regimes.iter().find(|regime| regime.dataset == there.dataset);
         let Some((cost, _)) = of_set.and_then(|regime| regime.runs) else { continue };
-        let Claim { measured, estimate, verdict, evidence, .. } = claim.clone();
-        let there = Some(InRegime { oracle_cost: cost.factor(), measured, estimate, verdict, evidence });
-        let same = |other: &&mut Claim| {
-            (other.number, &other.dataset, &other.claim) == (claim.number, &claim.dataset, &claim.claim)
-        };
-        if let Some(own) = claims.iter_mut().find(same) {
-            own.regime = there;
-            continue;
-        }
-        let (measured, evidence) = ("–".to_owned(), ELSEWHERE.to_owned());
-        let row = Claim { measured, estimate: None, verdict: Verdict::NotMeasured, evidence, regime: there, ..claim };
-        let before = |other: &Claim| (other.number, other.dataset != row.dataset) <= (row.number, false);
-        let at = claims.iter().rposition(before).map_or(claims.len(), |at| at + 1);
-        claims.insert(at, row);
+        let key = |claim: &Claim| (claim.number, claim.dataset.clone(), claim.claim.clone());
+        let own = claims.iter().position(|own| key(own) == key(&there)).unwrap_or_else(|| {
+            // It follows the claims of its number on its data set.
+            let before = |own: &Claim| (own.number, own.dataset != there.dataset) <= (there.number, false);
+            let at = claims.iter().rposition(before).map_or(claims.len(), |at| at + 1);
+            let (measured, evidence) = ("–".to_owned(), ELSEWHERE.to_owned());
+            let verdict = Verdict::NotMeasured;
+            claims.insert(at, Claim { measured, estimate: None, verdict, evidence, ..there.clone() });
+            at
+        });
+        let Claim { measured, estimate, verdict, evidence, .. } = there;
+        claims[own].regime = Some(InRegime { oracle_cost: cost.factor(), measured, estimate, verdict, evidence });
     }
     Ok(claims)
 }
@@ -309,16 +306,16 @@ fn judge(
     let mut claims = Vec::new();
     for (number, row) in (1..).zip(CLAIMS) {
         let subject = |dataset, paper| Subject { view, profile, number, dataset, paper };
-        for paper in Paper::ALL.into_iter().filter(|paper| (row.paper)(*paper).is_some()) {
-            let members = || datasets.iter().filter(|dataset| view.paper(dataset) == Some(paper));
-            if members().next().is_none() {
+        let of = |paper: Option<Paper>| datasets.iter().filter(move |dataset| view.paper(dataset) == paper);
+        for paper in Paper::ALL.into_iter().filter(|paper| !row.paper[*paper as usize].is_empty()) {
+            if of(Some(paper)).next().is_none() {
                 let absent = |why| subject(paper.name(), Some(paper)).row(row.solver, row.short.to_owned(), why);
                 claims.extend(without(paper).map(absent));
             }
-            members().for_each(|dataset| claims.extend((row.check)(&subject(dataset, Some(paper)))));
+            claims.extend(of(Some(paper)).flat_map(|dataset| (row.check)(&subject(dataset, Some(paper)))));
         }
-        for dataset in datasets.iter().filter(|dataset| row.anywhere && view.paper(dataset).is_none()) {
-            claims.extend((row.check)(&subject(dataset, None)));
+        if row.anywhere {
+            claims.extend(of(None).flat_map(|dataset| (row.check)(&subject(dataset, None))));
         }
     }
     busy::take_back(&mut claims, view);

@@ -1,7 +1,9 @@
 //! Claim 5: how working sets and approximate passes develop over log-iterations.
 
-use super::verdict::{Range, all, basis};
-use super::{Claim, ClaimRow, MULTI, Subject};
+use std::ops::RangeInclusive;
+
+use super::verdict::{all, at_least, at_most, basis};
+use super::{Claim, MULTI, Subject};
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, estimates_of};
@@ -20,31 +22,42 @@ const CLEARLY: f64 = 0.01;
 /// Positions, evenly spaced over log-iterations, at which a curve is looked at.
 const POSITIONS: usize = 64;
 
-pub(super) const PARAMETERS: ClaimRow = ClaimRow {
-    title: "Automatic choice of working set and passes",
-    short: "working set and passes",
-    solver: MULTI,
-    paper: |paper| {
-        Some(match paper {
-            Paper::Usps => "planes and passes stay small",
-            Paper::Ocr => "10 to 15 passes",
-            Paper::HorseSeg => "planes settle low, passes grow to hundreds",
-            Paper::Stanford => "planes grow to a stable state, passes grow slowly",
-        })
-    },
-    check: parameters,
-    anywhere: false,
-};
+/// A number of a development, and where the paper has it.
+type Test = (&'static str, fn(&Development) -> f64, RangeInclusive<f64>);
 
-/// Claim 5, on every setting of mp-bcfw.
-fn parameters(subject: &Subject<'_>) -> Vec<Claim> {
-    let Some(paper) = subject.paper else { return Vec::new() };
-    let claim = |solver: &str| format!("working set and approximate passes of {solver}");
-    let judge = |at: usize, row: Claim| judge_parameters(subject, at, paper, row);
-    subject.each_setting(MULTI, claim, "no mp-bcfw run with an evaluation", judge)
+fn tests(paper: Paper) -> Vec<Test> {
+    match paper {
+        Paper::Usps => vec![
+            ("most planes", |c| c.planes.peak, at_most(SMALL)),
+            ("median passes", |c| c.passes.typical, at_most(SMALL)),
+        ],
+        Paper::Ocr => vec![("median passes", |c| c.passes.typical, 10.0..=15.0)],
+        Paper::HorseSeg => vec![
+            ("late planes over most planes", |c| c.planes.late / c.planes.peak, at_most(1.0 - CLEARLY)),
+            ("late planes", |c| c.planes.late, at_most(2.0 * SMALL)),
+            ("most passes", |c| c.passes.peak, at_least(HUNDRED)),
+        ],
+        Paper::Stanford => vec![
+            ("late planes over first planes", |c| c.planes.late / c.planes.first, at_least(1.0 + CLEARLY)),
+            (
+                "late planes over those of the quarter before",
+                |c| c.planes.late / c.planes.before,
+                1.0 - STABLE..=1.0 + STABLE,
+            ),
+            ("late passes over first passes", |c| c.passes.late / c.passes.first, at_least(1.0 + CLEARLY)),
+            ("most passes", |c| c.passes.peak, at_most(HUNDRED)),
+        ],
+    }
 }
 
-fn judge_parameters(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
+/// Claim 5, on every setting of mp-bcfw.
+pub(super) fn parameters(subject: &Subject<'_>) -> Vec<Claim> {
+    let Some(paper) = subject.paper else { return Vec::new() };
+    let claim = "working set and approximate passes";
+    subject.each_setting(MULTI, claim, "no mp-bcfw run with an evaluation", |at, row| judge(subject, at, paper, row))
+}
+
+fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
     let curves: Vec<&Curve> = subject.view.curves(at).iter().filter(|curve| curve.range().is_some()).collect();
     let Some(grid) = Grid::new(&curves) else {
         return Claim { evidence: "no common iteration of the runs".to_owned(), ..row };
@@ -52,72 +65,34 @@ fn judge_parameters(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) 
     let tests = tests(paper);
     let numbers = estimates_of(&[curves.len()], |draw| {
         let development = grid.development(&draw[0]);
-        tests.iter().map(|test| (test.value)(&development)).collect()
+        tests.iter().map(|(_, value, _)| value(&development)).collect()
     });
-    let judged: Vec<(&Test, &Estimate)> = tests.iter().zip(&numbers).collect();
-    let verdict = all(judged.iter().map(|(test, number)| number.verdict(&test.range)));
+    let verdicts: Vec<_> = tests.iter().zip(&numbers).map(|((.., range), number)| number.verdict(range)).collect();
+    let verdict = all(&verdicts);
     // The number that the verdict turns on: the first that is not where it must be, else the first.
-    let turns = |(test, number): &&(&Test, &Estimate)| number.verdict(&test.range) == verdict;
-    let deciding = judged.iter().find(turns).map(|(_, number)| **number);
-    let told: Vec<String> = judged
-        .iter()
-        .map(|(test, estimate)| format!("{} {}, must be {}", test.name, estimate.text(number), test.rule()))
-        .collect();
+    let estimate = verdicts.iter().position(|one| *one == verdict).map(|at| numbers[at]);
     let Development { planes, passes } = grid.development(&(0..curves.len()).collect::<Vec<_>>());
     let evidence = format!(
         "median curves over log-iterations 1 to {}: planes per term {}; passes {}; {}; {}{}",
         grid.last,
         planes.text(),
         passes.text(),
-        told.join("; "),
+        tests.iter().zip(&numbers).map(|(test, number)| requirement(test, number)).collect::<Vec<_>>().join("; "),
         basis(curves.len(), false),
         subject.failures(&[at]),
     );
     let measured = format!("{} planes, {} passes (late)", number(planes.late), number(passes.late));
-    Claim { measured, verdict, evidence, estimate: deciding, ..row }
+    Claim { measured, estimate, verdict, evidence, ..row }
 }
 
-/// A number of a development and where the paper has it.
-struct Test {
-    name: &'static str,
-    value: fn(&Development) -> f64,
-    range: Range,
-}
-
-impl Test {
-    fn rule(&self) -> String {
-        match (self.range.least, self.range.most) {
-            (least, most) if most == f64::INFINITY => format!("at least {}", number(least)),
-            (least, most) if least == f64::NEG_INFINITY => format!("at most {}", number(most)),
-            (least, most) => format!("{} to {}", number(least), number(most)),
-        }
-    }
-}
-
-fn tests(paper: Paper) -> Vec<Test> {
-    let test = |name, value: fn(&Development) -> f64, range| Test { name, value, range };
-    match paper {
-        Paper::Usps => vec![
-            test("most planes", |c| c.planes.peak, Range::to(SMALL)),
-            test("median passes", |c| c.passes.typical, Range::to(SMALL)),
-        ],
-        Paper::Ocr => vec![test("median passes", |c| c.passes.typical, Range { least: 10.0, most: 15.0 })],
-        Paper::HorseSeg => vec![
-            test("late planes over most planes", |c| c.planes.late / c.planes.peak, Range::to(1.0 - CLEARLY)),
-            test("late planes", |c| c.planes.late, Range::to(2.0 * SMALL)),
-            test("most passes", |c| c.passes.peak, Range::from(HUNDRED)),
-        ],
-        Paper::Stanford => vec![
-            test("late planes over first planes", |c| c.planes.late / c.planes.first, Range::from(1.0 + CLEARLY)),
-            test(
-                "late planes over those of the quarter before",
-                |c| c.planes.late / c.planes.before,
-                Range { least: 1.0 - STABLE, most: 1.0 + STABLE },
-            ),
-            test("late passes over first passes", |c| c.passes.late / c.passes.first, Range::from(1.0 + CLEARLY)),
-            test("most passes", |c| c.passes.peak, Range::to(HUNDRED)),
-        ],
-    }
+/// `most passes 12 (11 to 13), must be at least 100`.
+fn requirement((name, _, range): &Test, estimate: &Estimate) -> String {
+    let rule = match (*range.start(), *range.end()) {
+        (least, f64::INFINITY) => format!("at least {}", number(least)),
+        (f64::NEG_INFINITY, most) => format!("at most {}", number(most)),
+        (least, most) => format!("{} to {}", number(least), number(most)),
+    };
+    format!("{name} {}, must be {rule}", estimate.text(number))
 }
 
 /// Planes and passes of every repeat at positions evenly spaced over the log-iterations they have in common.
@@ -129,34 +104,37 @@ struct Grid {
 
 impl Grid {
     fn new(curves: &[&Curve]) -> Option<Self> {
-        let ranges = || curves.iter().filter_map(|curve| curve.range().map(|range| (curve, range)));
-        let first = ranges().map(|(_, (first, _))| first).fold(f64::NAN, f64::max);
-        // Passes end where a run ends, for whatever reason; only failed runs may be shorter, unless all
-        // failed.
-        let sound =
-            ranges().filter(|(curve, _)| matches!(curve.end, End::Budget | End::Gap)).map(|(_, (_, last))| last);
-        let last = sound.fold(f64::NAN, f64::min);
-        let last = if last.is_nan() { ranges().map(|(_, (_, last))| last).fold(f64::NAN, f64::min) } else { last };
-        if first.is_nan() || last.is_nan() || last < first {
+        let ranges: Vec<(End, f64, f64)> =
+            curves.iter().filter_map(|curve| curve.range().map(|(first, last)| (curve.end, first, last))).collect();
+        let first = ranges.iter().map(|(_, first, _)| *first).reduce(f64::max)?;
+        // Passes end where a run ends, for whatever reason; only failed runs may be shorter, unless all failed.
+        let sound = ranges.iter().filter(|(end, ..)| matches!(end, End::Budget | End::Gap)).map(|(.., last)| *last);
+        let last = sound.reduce(f64::min).or_else(|| ranges.iter().map(|(.., last)| *last).reduce(f64::min))?;
+        if last < first {
             return None;
         }
         let step = (last / first).ln() / (POSITIONS - 1) as f64;
-        let at = |k: usize| if k + 1 == POSITIONS { last } else { first * (step * k as f64).exp() };
-        let read = |curve: &Curve, column: &[f64]| -> Vec<f64> {
-            let value = |x: f64| locate(&curve.iteration, &(0..curve.iteration.len()), End::Budget, x);
-            (0..POSITIONS).map(|k| value(at(k)).map_or(f64::NAN, |at| at.value(column))).collect()
+        let position = |k: usize| if k + 1 == POSITIONS { last } else { first * (step * k as f64).exp() };
+        let positions: Vec<f64> = (0..POSITIONS).map(position).collect();
+        let read = |column: fn(&Curve) -> &[f64]| -> Vec<Vec<f64>> {
+            let value = |curve: &Curve, x: f64| Some(locate(&curve.iteration, End::Budget, x)?.value(column(curve)));
+            let of = |curve: &&Curve| positions.iter().map(|x| value(curve, *x).unwrap_or(f64::NAN)).collect();
+            curves.iter().map(of).collect()
         };
-        let planes = curves.iter().map(|curve| read(curve, &curve.planes)).collect();
-        let passes = curves.iter().map(|curve| read(curve, &curve.passes)).collect();
-        Some(Self { last, planes, passes })
+        Some(Self { last, planes: read(|curve| &curve.planes), passes: read(|curve| &curve.passes) })
     }
 
     fn development(&self, draw: &[usize]) -> Development {
-        let curve = |values: &[Vec<f64>]| -> Vec<f64> {
-            let at = |k: usize| draw.iter().map(move |run| values[*run][k]).filter(|value| value.is_finite());
-            (0..POSITIONS).map(|k| median(&at(k).collect::<Vec<_>>())).collect()
+        let shape = |values: &[Vec<f64>]| {
+            let mut curve = Vec::new();
+            for k in 0..POSITIONS {
+                let here: Vec<f64> = draw.iter().map(|run| values[*run][k]).filter(|value| value.is_finite()).collect();
+                curve.push(median(&here));
+            }
+            curve.retain(|value| value.is_finite());
+            Shape::of(&curve)
         };
-        Development { planes: Shape::of(&curve(&self.planes)), passes: Shape::of(&curve(&self.passes)) }
+        Development { planes: shape(&self.planes), passes: shape(&self.passes) }
     }
 }
 
@@ -177,12 +155,11 @@ struct Shape {
 
 impl Shape {
     fn of(curve: &[f64]) -> Self {
-        let finite: Vec<f64> = curve.iter().copied().filter(|value| value.is_finite()).collect();
-        let (end, quarter) = (finite.len(), finite.len().div_ceil(4));
-        let part = |from: usize, to: usize| median(&finite[from.min(to)..to]);
+        let (end, quarter) = (curve.len(), curve.len().div_ceil(4));
+        let part = |from: usize, to: usize| median(&curve[from.min(to)..to]);
         Self {
-            first: finite.first().copied().unwrap_or(f64::NAN),
-            peak: finite.iter().copied().fold(f64::NAN, f64::max),
+            first: curve.first().copied().unwrap_or(f64::NAN),
+            peak: curve.iter().copied().fold(f64::NAN, f64::max),
             late: part(end - quarter, end),
             before: part(end.saturating_sub(2 * quarter), end - quarter),
             typical: part(0, end),

@@ -18,33 +18,24 @@ use super::View;
 use super::estimate::Estimate;
 use standing::Field;
 
-/// The solver that all others are compared with.
 pub const REFERENCE: &str = "mp-bcfw";
 /// The relative gaps of the tables, as text, so that each is the nearest number.
 const TARGETS: [&str; 7] = ["1", "1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6"];
 /// Those between them that count for the distribution over targets as well.
 const BETWEEN: [&str; 6] = ["3e-1", "3e-2", "3e-3", "3e-4", "3e-5", "3e-6"];
 
-/// The league of a result folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct League {
-    /// Per data set.
     pub standings: Vec<Standing>,
-    /// Speed-ups over all data sets, per measure.
     pub matrices: Vec<Matrix>,
-    /// Performance profiles over all data sets, per measure.
     #[serde(default)]
     pub profiles: Vec<Profile>,
 }
 
-/// One data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
-    /// Its name.
     pub dataset: String,
-    /// Its heading.
     pub title: String,
-    /// Clock of the times.
     pub clock: String,
     /// Bounds of its optimum; `None` when one of them is not known.
     pub optimum: Option<(f64, f64)>,
@@ -52,41 +43,29 @@ pub struct Standing {
     pub targets: Vec<f64>,
     /// Relative gaps that are not, because less is known of the optimum.
     pub too_small: Vec<f64>,
-    /// The solvers, in the order of the tables.
     pub members: Vec<Member>,
-    /// Who wins at each target, per measure.
     pub winners: Vec<Vec<Winner>>,
-    /// Speed-ups of every solver over every other, per measure.
     pub matrices: Vec<Matrix>,
-    /// Performance profiles over its targets, per measure.
     #[serde(default)]
     pub profiles: Vec<Profile>,
 }
 
-/// One solver on one data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
-    /// Solver with the settings that tell it apart.
     pub label: String,
-    /// The same as figures print it.
     pub display: String,
     /// Runs, failed ones included.
     pub runs: usize,
-    /// Whether it is the reference.
     pub reference: bool,
-    /// Whether it has a dual.
     pub has_dual: bool,
     /// Most memory of products between planes that a run of it kept, bytes.
     #[serde(default)]
     pub cached_bytes: u64,
-    /// What it spent, per measure.
     pub scores: Vec<Score>,
 }
 
-/// What one solver spent of one measure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// Per compared target.
     pub cells: Vec<Cell>,
     /// Area over the convergence curve: mean over log-cost of how far down the run is, 0 at a relative gap of 1, 1 at
     /// the smallest gap that is compared. The same stretch of the axis for all solvers of the data set.
@@ -97,19 +76,14 @@ pub struct Score {
     /// What was spent when half of all pairs were reached; `None` when they never were.
     #[serde(default)]
     pub half: Option<f64>,
-    /// What was spent at each (target, run) that was reached, ascending, oracle calls per term; the distribution over
-    /// targets. Not in summaries.
     #[serde(skip)]
     pub hits: Vec<f64>,
-    /// All pairs of target and run.
     #[serde(skip)]
     pub tries: usize,
 }
 
-/// One solver at one target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Runs that reached it.
     pub reached: usize,
     /// Median of what the runs spent, infinite for one that did not reach it; `None` when that is infinite.
     pub median: Option<f64>,
@@ -119,7 +93,6 @@ pub struct Cell {
     pub speedup: Option<Speedup>,
 }
 
-/// Who wins at a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Winner {
@@ -128,20 +101,18 @@ pub enum Winner {
     /// The least median, and those that it does not beat clearly.
     Undecided(Vec<String>),
     /// No solver reaches it in the median.
-    Nobody,
+    #[serde(rename = "nobody")]
+    NotReached,
 }
 
-/// Speed-ups of solvers over each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
-    /// The solvers, as figures print them.
     pub names: Vec<String>,
     /// Row by row right of the diagonal: how many times as fast the solver of the row is as that of the column.
     upper: Vec<Option<Speedup>>,
 }
 
 impl Matrix {
-    /// From what each pair (row, column) gives.
     fn new(names: Vec<String>, speedup: impl Fn(usize, usize) -> Option<Speedup>) -> Self {
         let n = names.len();
         let upper = (0..n).flat_map(|row| (row + 1..n).map(move |column| (row, column)));
@@ -162,18 +133,27 @@ impl Matrix {
     }
 }
 
+/// Labels and what figures print for them, each once, in the order in which they come.
+fn distinct<'a>(names: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(&'a str, &'a str)> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for (label, display) in names {
+        if !found.iter().any(|(known, _)| *known == label) {
+            found.push((label, display));
+        }
+    }
+    found
+}
+
 impl League {
-    /// Of the series of a view.
     pub fn of(view: &View) -> Self {
         let fields: Vec<Field> = view.datasets().iter().map(|dataset| Field::new(view, dataset)).collect();
         Self {
             standings: fields.iter().map(Field::standing).collect(),
             matrices: Measure::ALL.map(|measure| standing::pooled(&fields, measure)).into(),
-            profiles: Measure::ALL.map(|measure| profile::of(&fields.iter().collect::<Vec<_>>(), measure)).into(),
+            profiles: Measure::ALL.map(|measure| profile::of(&fields, measure)).into(),
         }
     }
 
-    /// Whether no two solvers can be compared.
     pub fn is_empty(&self) -> bool {
         self.standings.iter().all(|standing| standing.targets.is_empty() || standing.members.len() < 2)
     }

@@ -6,29 +6,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Measure;
 use super::standing::Field;
+use super::{Measure, distinct};
 use crate::study::estimate::{Estimate, estimates_of};
 use ssvm::stats::{median, sorted};
 
 /// Beyond this factor of the best a solver scores nothing.
 pub const WORST: f64 = 100.0;
 
-/// The performance profile of one measure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// Problems: pairs of data set and target that a solver reached.
     pub problems: usize,
-    /// The solvers, in the order of the tables.
     pub lines: Vec<ProfileLine>,
 }
 
-/// One solver of a profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileLine {
-    /// Solver with the settings that tell it apart.
     pub label: String,
-    /// The same as figures print it.
     pub display: String,
     /// Problems of the data sets that it was run on.
     pub problems: usize,
@@ -40,7 +35,6 @@ pub struct ProfileLine {
 }
 
 impl ProfileLine {
-    /// The share of its problems that it solved within a factor of the best.
     pub fn within(&self, factor: f64) -> f64 {
         // A ratio of two equal numbers may be one bit off.
         let solved = self.ratios.partition_point(|ratio| *ratio <= factor * (1.0 + 1e-12));
@@ -48,14 +42,12 @@ impl ProfileLine {
     }
 }
 
-/// What the solvers of one data set spent.
 pub(super) struct Costs {
     pub targets: usize,
     pub seeds: usize,
     pub rows: Vec<CostRow>,
 }
 
-/// What one solver spent on one data set.
 pub(super) struct CostRow {
     pub label: String,
     pub display: String,
@@ -95,18 +87,14 @@ fn credit(ratio: f64) -> f64 {
 }
 
 /// The profile over the targets of some data sets.
-pub(super) fn of(fields: &[&Field<'_>], measure: Measure) -> Profile {
+pub(super) fn of(fields: &[Field<'_>], measure: Measure) -> Profile {
     let sets: Vec<Costs> = fields.iter().map(|field| field.costs(measure)).filter(|costs| costs.seeds > 0).collect();
     profile(&sets)
 }
 
 fn profile(sets: &[Costs]) -> Profile {
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for row in sets.iter().flat_map(|set| &set.rows) {
-        if !names.iter().any(|(known, _)| *known == row.label) {
-            names.push((&row.label, &row.display));
-        }
-    }
+    let rows = sets.iter().flat_map(|set| &set.rows);
+    let names = distinct(rows.map(|row| (row.label.as_str(), row.display.as_str())));
     // Of every solver its ratios on all problems of the data sets that it was run on.
     let ratios = |draw: &[Vec<usize>]| -> Vec<Vec<f64>> {
         let mut of_solver = vec![Vec::new(); names.len()];

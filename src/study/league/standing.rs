@@ -1,14 +1,15 @@
 //! One data set: its solvers against the reference and against each other.
 
 use super::profile::{CostRow, Costs};
-use super::{BETWEEN, Cell, Matrix, Measure, Member, REFERENCE, Score, Speedup, Standing, TARGETS, Winner, profile};
-use crate::study::View;
+use super::{
+    BETWEEN, Cell, Matrix, Measure, Member, REFERENCE, Score, Speedup, Standing, TARGETS, Winner, distinct, profile,
+};
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
-use crate::study::estimate::{Estimate, estimates};
+use crate::study::estimate::{Estimate, median_of};
 use crate::study::paired::{LogBounds, Target, over_targets};
-use crate::study::targets;
-use ssvm::stats::{median, sorted};
+use crate::study::{Series, View, targets};
+use ssvm::stats::sorted;
 
 /// The series of one data set.
 pub(super) struct Field<'a> {
@@ -16,7 +17,7 @@ pub(super) struct Field<'a> {
     dataset: &'a str,
     /// Positions in the view.
     series: Vec<usize>,
-    /// Terms, for calls per term.
+    /// For calls per term.
     terms: f64,
     optimum: Option<(f64, f64)>,
     /// Compared targets of the tables, and those of the distribution.
@@ -30,8 +31,10 @@ impl<'a> Field<'a> {
         let known = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && *high > 0.0;
         let optimum = view.bounds_of(dataset).filter(known);
         let width = optimum.map_or(f64::INFINITY, |(low, high)| (high - low) / high);
-        let (targets, too_small) = TARGETS.iter().filter_map(|t| t.parse().ok()).partition(|target| width <= *target);
-        let fine = TARGETS.iter().chain(&BETWEEN).filter_map(|t| t.parse().ok()).filter(|t| width <= *t).collect();
+        let numbers = |texts: &[&str]| texts.iter().filter_map(|text| text.parse().ok()).partition(|t| width <= *t);
+        let (targets, too_small): (Vec<f64>, Vec<f64>) = numbers(&TARGETS);
+        let (between, _) = numbers(&BETWEEN);
+        let fine = [targets.clone(), between].concat();
         let series: Vec<usize> = view.series_of(dataset).collect();
         let record = series.iter().flat_map(|s| view.records_of(*s)).find(|record| !record.points().is_empty());
         let terms = record.map_or(1.0, |record| (record.environment.n as f64).max(1.0));
@@ -51,7 +54,7 @@ impl<'a> Field<'a> {
             members: self.series.iter().map(|series| self.member(*series)).collect(),
             winners: Measure::ALL.map(winners).into(),
             matrices: Measure::ALL.map(|measure| pooled(std::slice::from_ref(self), measure)).into(),
-            profiles: Measure::ALL.map(|measure| profile::of(&[self], measure)).into(),
+            profiles: Measure::ALL.map(|measure| profile::of(std::slice::from_ref(self), measure)).into(),
         }
     }
 
@@ -69,49 +72,28 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Runs, failed ones included.
-    fn runs(&self, at: usize) -> usize {
-        self.view.records_of(at).len()
-    }
-
-    /// The runs whose distance to the optimum is known anywhere.
-    fn curves(&self, at: usize) -> impl Iterator<Item = &'a Curve> {
-        self.view.curves(at).iter().filter(|curve| curve.is_measured())
-    }
-
-    /// The setting of the reference that a solver is compared with.
-    fn reference(&self, at: usize) -> Option<usize> {
-        let is = |at: usize| self.view.series[at].solver == REFERENCE;
-        let settings: Vec<usize> = self.series.iter().copied().filter(|series| is(*series)).collect();
-        self.view.partners(at, &settings).first().copied().filter(|_| !is(at))
-    }
-
-    /// Median of what the runs of a solver spent until a target.
-    fn typical(&self, at: usize, measure: Measure, target: f64) -> Option<f64> {
-        let spent = self.curves(at).map(|curve| curve.reached(Target::Relative(target), measure));
-        // A run that failed before its first evaluation did not reach it either.
-        let absent = std::iter::repeat_n(None, self.runs(at) - self.curves(at).count());
-        targets::median(spent.chain(absent))
-    }
-
     fn score(&self, at: usize, measure: Measure) -> Score {
-        let reached = |curve: &Curve, target: f64| curve.reached(Target::Relative(target), measure);
+        let is_reference = |at: usize| self.view.series[at].solver == REFERENCE;
+        let references: Vec<usize> = self.series.iter().copied().filter(|at| is_reference(*at)).collect();
+        let reference = self.view.partners(at, &references).first().copied().filter(|_| !is_reference(at));
         let mut cells = Vec::new();
         for target in &self.targets {
-            let hits = self.curves(at).filter(|curve| reached(curve, *target).is_some()).count();
-            let end = |curve: &Curve| curve.column(measure).last().copied().unwrap_or(0.0);
-            let total: f64 = self.curves(at).map(|curve| reached(curve, *target).unwrap_or(end(curve))).sum();
+            let (mut reached, mut total) = (0, 0.0);
+            for curve in self.curves(at) {
+                let spent = curve.reached(Target::Relative(*target), measure);
+                reached += usize::from(spent.is_some());
+                total += spent.or(curve.column(measure).last().copied()).unwrap_or(0.0);
+            }
+            let compare = |other| self.view.compare(at, other, Target::Relative(*target), measure);
             cells.push(Cell {
-                reached: hits,
-                median: self.typical(at, measure, *target),
-                ert: (hits > 0).then(|| total / hits as f64),
-                speedup: self
-                    .reference(at)
-                    .and_then(|other| self.view.compare(at, other, Target::Relative(*target), measure)),
+                reached,
+                median: targets::median(self.spent(at, measure, *target)),
+                ert: (reached > 0).then(|| total / reached as f64),
+                speedup: reference.and_then(compare),
             });
         }
         let unit = if measure == Measure::Calls { self.terms } else { 1.0 };
-        let hits = self.fine.iter().flat_map(|target| self.curves(at).filter_map(|curve| reached(curve, *target)));
+        let hits = self.fine.iter().flat_map(|target| self.spent(at, measure, *target)).flatten();
         let hits = sorted(hits.map(|spent| spent / unit));
         let tries = self.fine.len() * self.runs(at);
         Score {
@@ -124,23 +106,37 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Runs, failed ones included.
+    fn runs(&self, at: usize) -> usize {
+        self.view.records_of(at).len()
+    }
+
+    /// The runs whose distance to the optimum is known anywhere.
+    fn curves(&self, at: usize) -> impl Iterator<Item = &'a Curve> {
+        self.view.curves(at).iter().filter(|curve| curve.is_measured())
+    }
+
+    /// What each run spent until a target. One that failed before its first evaluation did not reach it either.
+    fn spent(&self, at: usize, measure: Measure, target: f64) -> Vec<Option<f64>> {
+        let reached = self.curves(at).map(|curve| curve.reached(Target::Relative(target), measure));
+        let mut spent: Vec<Option<f64>> = reached.collect();
+        spent.resize(self.runs(at), None);
+        spent
+    }
+
     /// Area over the convergence curve, on a stretch of the axis that all solvers share: from where the first of them begins
     /// to where the first of them ends.
     fn area(&self, at: usize, measure: Measure) -> Option<Estimate> {
-        let all = || self.series.iter().flat_map(|series| self.curves(*series));
-        let ends = |wanted: fn(End) -> bool| {
-            all().filter(move |curve| wanted(curve.end)).filter_map(move |curve| curve.column(measure).last().copied())
-        };
-        let from = all().filter_map(|c| c.column(measure).first().copied()).fold(f64::INFINITY, f64::min);
-        let to = ends(|end| end == End::Budget).fold(f64::INFINITY, f64::min);
-        let to = if to.is_finite() { to } else { ends(|_| true).fold(0.0, f64::max) };
+        let (mut from, mut to, mut latest) = (f64::INFINITY, f64::INFINITY, 0.0);
+        for curve in self.series.iter().flat_map(|series| self.curves(*series)) {
+            let ([first, .., last] | [first @ last]) = curve.column(measure) else { continue };
+            (from, latest) = (first.min(from), last.max(latest));
+            to = if curve.end == End::Budget { last.min(to) } else { to };
+        }
+        to = if to.is_finite() { to } else { latest };
         let floor = self.targets.last().copied().filter(|floor| *floor < 1.0)?;
         let areas: Vec<f64> = self.curves(at).map(|curve| area(curve, measure, (from, to), floor)).collect();
-        if areas.is_empty() || from <= 0.0 || to <= from {
-            return None;
-        }
-        let [area] = estimates(&[areas.len()], |draw| [median(&draw[0].iter().map(|k| areas[*k]).collect::<Vec<_>>())]);
-        Some(area)
+        (!areas.is_empty() && from > 0.0 && to > from).then(|| median_of(&areas))
     }
 
     /// What every solver spent until every compared target, seed by seed.
@@ -176,8 +172,8 @@ impl<'a> Field<'a> {
     fn winner(&self, measure: Measure, target: f64) -> Winner {
         // A solver of which every run failed is no rival.
         let rivals: Vec<usize> = self.series.iter().copied().filter(|at| self.curves(*at).next().is_some()).collect();
-        let medians = rivals.iter().filter_map(|at| Some((*at, self.typical(*at, measure, target)?)));
-        let Some((best, _)) = medians.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Winner::Nobody };
+        let medians = rivals.iter().filter_map(|at| Some((*at, targets::median(self.spent(*at, measure, target))?)));
+        let Some((best, _)) = medians.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Winner::NotReached };
         let name = |at: usize| self.view.series[at].display.clone();
         let mut open = vec![name(best)];
         for other in rivals.iter().copied().filter(|other| *other != best) {
@@ -189,14 +185,18 @@ impl<'a> Field<'a> {
         if open.len() == 1 && rivals.len() > 1 { Winner::One(open.remove(0)) } else { Winner::Undecided(open) }
     }
 
-    /// Per pair of runs the median over targets of the logarithm of their ratio. A target at which no pair tells anything is
+    /// Per pair of runs the median over targets of the logarithm of their ratio. A target at which every pair is unbounded is
     /// left out.
     fn over_targets(&self, at: usize, other: usize, measure: Measure) -> Vec<LogBounds> {
-        let compared = |target: &f64| self.view.log_ratios(at, other, Target::Relative(*target), measure);
-        let tells = |pairs: &Vec<(u64, LogBounds)>| pairs.iter().any(|(_, b)| b.0.is_finite() || b.1.is_finite());
-        let told: Vec<_> = self.targets.iter().map(compared).filter(tells).collect();
-        let pairs = told.first().map_or(0, Vec::len);
-        (0..pairs).map(|pair| over_targets(&told.iter().map(|of| of[pair].1).collect::<Vec<_>>())).collect()
+        let mut of_pairs: Vec<Vec<LogBounds>> = Vec::new();
+        for target in &self.targets {
+            let ratios = self.view.log_ratios(at, other, Target::Relative(*target), measure);
+            if ratios.iter().any(|(_, bounds)| bounds.0.is_finite() || bounds.1.is_finite()) {
+                of_pairs.resize(ratios.len(), Vec::new());
+                of_pairs.iter_mut().zip(ratios).for_each(|(pair, (_, bounds))| pair.push(bounds));
+            }
+        }
+        of_pairs.iter().map(|bounds| over_targets(bounds)).collect()
     }
 }
 
@@ -204,33 +204,31 @@ impl<'a> Field<'a> {
 /// `floor` and below. A run that has ended stays where it was.
 fn area(curve: &Curve, measure: Measure, (from, to): (f64, f64), floor: f64) -> f64 {
     const POSITIONS: usize = 256;
-    let spent = curve.column(measure);
-    let depth = |k: usize| {
+    let mut sum = 0.0;
+    for k in 0..POSITIONS {
         let x = from * (to / from).powf((k as f64 + 0.5) / POSITIONS as f64);
-        let located = locate(spent, &(0..spent.len()), End::Gap, x);
-        located.map_or(0.0, |located| located.value(&curve.relative).clamp(floor, 1.0).ln() / floor.ln())
-    };
+        let located = locate(curve.column(measure), End::Gap, x);
+        sum += located.map_or(0.0, |located| located.value(&curve.relative).clamp(floor, 1.0).ln() / floor.ln());
+    }
     // Not −0.
-    (0..POSITIONS).map(depth).sum::<f64>() / POSITIONS as f64 + 0.0
+    sum / POSITIONS as f64 + 0.0
 }
 
 /// Speed-ups over all data sets that two solvers have in common; every data set has the same weight for each of its pairs of
 /// runs.
 pub(super) fn pooled(fields: &[Field<'_>], measure: Measure) -> Matrix {
     let all = fields.iter().flat_map(|field| field.series.iter().map(|at| &field.view.series[*at]));
-    let mut labels: Vec<(&str, &str)> = Vec::new();
-    for series in all {
-        if !labels.iter().any(|(label, _)| *label == series.label) {
-            labels.push((&series.label, &series.display));
-        }
-    }
+    let labels = distinct(all.map(|Series { label, display, .. }| (label.as_str(), display.as_str())));
     let names = labels.iter().map(|(_, display)| (*display).to_owned()).collect();
     Matrix::new(names, |row, column| {
-        let group = |field: &Field<'_>| {
-            let find = |at: usize| field.series.iter().find(|s| field.view.series[**s].label == labels[at].0).copied();
-            Some(field.over_targets(find(row)?, find(column)?, measure)).filter(|pairs| !pairs.is_empty())
-        };
-        Speedup::of(&fields.iter().filter_map(group).collect::<Vec<_>>())
+        let mut groups = Vec::new();
+        for field in fields {
+            let find = |at: usize| field.series.iter().find(|s| field.view.series[**s].label == labels[at].0);
+            let Some((row, column)) = find(row).zip(find(column)) else { continue };
+            groups.push(field.over_targets(*row, *column, measure));
+        }
+        groups.retain(|pairs| !pairs.is_empty());
+        Speedup::of(&groups)
     })
 }
 

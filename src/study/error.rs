@@ -1,0 +1,21 @@
+//! What can go wrong when records become tables.
+
+use polars::prelude::PolarsError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("result tables do not fit together: {0}")]
+    Table(PolarsError),
+    #[error("latency histograms do not merge: {0}")]
+    Histograms(hdrhistogram::AdditionError),
+    #[error("no run to show, {damaged} damaged files{first}; `ssvm-bench run --config C --out {folder}` makes them")]
+    NoRun { damaged: usize, first: String, folder: String },
+    #[error("--only {0} fits no DATASET/SOLVER in it")]
+    NothingSelected(String),
+}
+
+impl From<PolarsError> for crate::Error {
+    fn from(error: PolarsError) -> Self {
+        Error::Table(error).into()
+    }
+}
