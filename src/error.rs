@@ -39,6 +39,9 @@ pub enum Error {
     /// The solver library refused something.
     #[error(transparent)]
     Solver(#[from] ssvm::Error),
+    /// A figure cannot be drawn or written.
+    #[error(transparent)]
+    Render(#[from] crate::render::Error),
     /// An argument or a combination of settings is wrong.
     #[error("{0}")]
     Invalid(String),

@@ -16,7 +16,7 @@ pub struct Style {
 }
 
 impl Style {
-    const fn new(rgb: u32, dash: &'static [f64]) -> Self {
+    pub(super) const fn new(rgb: u32, dash: &'static [f64]) -> Self {
         Self { color: RGBColor((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8), dash }
     }
 

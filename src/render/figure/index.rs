@@ -27,8 +27,8 @@ pub fn page(dir: &Path) -> Result<String> {
     }
     for (row, link) in &found {
         let _ = write!(page, "\n## {}\n\n{}\n\n{link}\n", row.title, row.about);
-        if let Some(quote) = row.paper {
-            let _ = write!(page, "\n> “{}”\n> ({})\n", quote.words, quote.source());
+        if let Some((words, source)) = row.quote() {
+            let _ = write!(page, "\n> “{words}”\n> ({source})\n");
         }
     }
     Ok(page)

@@ -1,36 +1,19 @@
 //! The table of figures: for each its name, what to see in it, the paper's caption, and how it is drawn.
 
-use super::convergence::{self, Kind};
+use super::convergence::{DYNAMICS, ORACLE, RUNTIME};
 use super::{Scene, breakeven, explain, league, league_targets, oracle_time, performance};
 use crate::error::Result;
-
-/// A part of the caption of a figure of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quote {
-    /// Number of the figure.
-    pub number: u8,
-    /// Its words; […] stands for what is left out.
-    pub words: &'static str,
-}
-
-impl Quote {
-    /// Paper and figure.
-    pub fn source(self) -> String {
-        format!("Shah, Kolmogorov, Lampert, CVPR 2015, figure {}", self.number)
-    }
-}
 
 /// One row of the table of figures.
 #[derive(Debug)]
 pub struct FigureRow {
     /// Name of its files.
     pub name: &'static str,
-    /// Heading.
     pub title: &'static str,
     /// What to see, in a sentence.
     pub about: &'static str,
-    /// The caption of the figure of the paper that it stands for.
-    pub paper: Option<Quote>,
+    /// Number and caption of the figure of the paper that it stands for; […] stands for what is left out.
+    pub paper: Option<(u8, &'static str)>,
     /// Whether every data set has one of its own besides the one over all.
     pub per_dataset: bool,
     /// Draws it for these data sets as SVG text; `None` when the results have nothing for it to show.
@@ -39,8 +22,12 @@ pub struct FigureRow {
     pub missing: &'static str,
 }
 
-fn bands(kind: Kind, scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
-    convergence::draw(kind, &scene.results.own, &scene.shown, datasets).map(Some)
+impl FigureRow {
+    /// The caption in the paper, and paper and figure.
+    pub fn quote(&self) -> Option<(&'static str, String)> {
+        let (number, words) = self.paper?;
+        Some((words, format!("Shah, Kolmogorov, Lampert, CVPR 2015, figure {number}")))
+    }
 }
 
 const NO_TARGET: &str = "no two solvers can be compared at a gap of the certified optimum";
@@ -57,14 +44,14 @@ pub const FIGURES: &[FigureRow] = &[
         title: "Oracle convergence",
         about: "How far each solver is from the optimum after k iterations, that is after k exact oracle calls per term: the \
                 multi-plane solvers should lie lower, because approximate passes cost no call.",
-        paper: Some(Quote {
-            number: 4,
-            words: "Oracle convergence on the four benchmark datasets: primal suboptimality (left), dual suboptimality \
-                    (middle), duality gap (right). Shaded areas indicate minimum and maximum values over 10 repeats. In all \
-                    cases, the multi-plane algorithms, MP-BCFW and MP-BCFW-avg, require fewer iterations to reach high \
-                    quality solutions than the single plane variants, BCFW and BCFW-avg.",
-        }),
-        draw: |scene, sets| bands(Kind::Oracle, scene, sets),
+        paper: Some((
+            4,
+            "Oracle convergence on the four benchmark datasets: primal suboptimality (left), dual suboptimality \
+             (middle), duality gap (right). Shaded areas indicate minimum and maximum values over 10 repeats. In all \
+             cases, the multi-plane algorithms, MP-BCFW and MP-BCFW-avg, require fewer iterations to reach high \
+             quality solutions than the single plane variants, BCFW and BCFW-avg.",
+        )),
+        draw: |scene, sets| scene.bands(&ORACLE, sets),
         ..PLAIN
     },
     FigureRow {
@@ -72,14 +59,14 @@ pub const FIGURES: &[FigureRow] = &[
         title: "Runtime convergence",
         about: "The same distances against solver time: where the oracle takes most of the time the multi-plane solvers should \
                 lie lower, where it is cheap they should not lie higher.",
-        paper: Some(Quote {
-            number: 5,
-            words: "Runtime convergence on the four benchmark datasets […] When the max-oracle is fast (USPS and OCR), the \
-                    multi-plane algorithms (MP-BCFW, MP-BCFW-avg) behave similarly to their single-plane counterparts \
-                    (BCFW, BCFW-avg) due to the automatic parameter adjustment. When the max-oracle is computationally \
-                    costly (HorseSeg, Stanford) the multi-plane variants converge substantially faster.",
-        }),
-        draw: |scene, sets| bands(Kind::Runtime, scene, sets),
+        paper: Some((
+            5,
+            "Runtime convergence on the four benchmark datasets […] When the max-oracle is fast (USPS and OCR), the \
+             multi-plane algorithms (MP-BCFW, MP-BCFW-avg) behave similarly to their single-plane counterparts \
+             (BCFW, BCFW-avg) due to the automatic parameter adjustment. When the max-oracle is computationally \
+             costly (HorseSeg, Stanford) the multi-plane variants converge substantially faster.",
+        )),
+        draw: |scene, sets| scene.bands(&RUNTIME, sets),
         ..PLAIN
     },
     FigureRow {
@@ -87,12 +74,12 @@ pub const FIGURES: &[FigureRow] = &[
         title: "Parameter dynamics",
         about: "How many planes a term keeps and how many approximate passes the slope rule allows as the run goes on: both \
                 should follow from the data and from the oracle cost, and from nothing else.",
-        paper: Some(Quote {
-            number: 6,
-            words: "Automatic parameter selection. The size of the working set (top) and the number of approximate passes per \
-                    iteration (bottom) are adjusted in a data- and runtime-dependent way.",
-        }),
-        draw: |scene, sets| bands(Kind::Dynamics, scene, sets),
+        paper: Some((
+            6,
+            "Automatic parameter selection. The size of the working set (top) and the number of approximate passes per \
+             iteration (bottom) are adjusted in a data- and runtime-dependent way.",
+        )),
+        draw: |scene, sets| scene.bands(&DYNAMICS, sets),
         ..PLAIN
     },
     FigureRow {
@@ -144,7 +131,7 @@ pub const FIGURES: &[FigureRow] = &[
         title: "Runtime convergence in the paper's regime",
         about: "Runtime convergence at an oracle cost at which BCFW spends the paper's share of its time in the oracle: compare \
                 it with figure 5 of the paper.",
-        draw: |scene, sets| scene.in_regime(Kind::Runtime, sets),
+        draw: |scene, sets| scene.regime_bands(&RUNTIME, sets),
         missing: NO_REGIME,
         ..PLAIN
     },
@@ -152,7 +139,7 @@ pub const FIGURES: &[FigureRow] = &[
         name: "regime_parameter_dynamics",
         title: "Parameter dynamics in the paper's regime",
         about: "Planes and approximate passes at that oracle cost: compare them with figure 6 of the paper.",
-        draw: |scene, sets| scene.in_regime(Kind::Dynamics, sets),
+        draw: |scene, sets| scene.regime_bands(&DYNAMICS, sets),
         missing: NO_REGIME,
         ..PLAIN
     },
@@ -161,11 +148,11 @@ pub const FIGURES: &[FigureRow] = &[
         title: "A Frank–Wolfe step",
         about: "One step on a problem with one weight: the new plane is the mix of the old one and the oracle's that lifts the \
                 lowest point of the lower bound most.",
-        paper: Some(Quote {
-            number: 1,
-            words: "Frank-Wolfe algorithm […] The vector φ specifies the current linear lower bound on H. […] Compute a \
-                    linear interpolation φ′ between φ and φ̂ that maximizes F(φ′), and set φ ← φ′.",
-        }),
+        paper: Some((
+            1,
+            "Frank-Wolfe algorithm […] The vector φ specifies the current linear lower bound on H. […] Compute a \
+             linear interpolation φ′ between φ and φ̂ that maximizes F(φ′), and set φ ← φ′.",
+        )),
         per_dataset: false,
         draw: |_, _| explain::fw_step().map(Some),
         ..PLAIN
@@ -175,17 +162,15 @@ pub const FIGURES: &[FigureRow] = &[
         title: "The slope rule",
         about: "One recorded iteration: while the last approximate pass gained more per second than the iteration so far, \
                 another one is made.",
-        paper: Some(Quote {
-            number: 3,
-            words: "Geometric criterion for number of approximate passes. After each approximate pass, we compare the relative \
-                    progress (increase in objective per time = slope of the last black line segment) to the relative progress \
-                    of the complete iteration so far (slope of the dashed line). If the former is higher (left), we make \
-                    another approximate pass. Otherwise, we start a new iteration (right).",
-        }),
+        paper: Some((
+            3,
+            "Geometric criterion for number of approximate passes. After each approximate pass, we compare the relative \
+             progress (increase in objective per time = slope of the last black line segment) to the relative progress \
+             of the complete iteration so far (slope of the dashed line). If the former is higher (left), we make \
+             another approximate pass. Otherwise, we start a new iteration (right).",
+        )),
         per_dataset: false,
-        draw: |scene, _| {
-            explain::PassTrace::pick(scene.results.own.records()).map(|trace| explain::slope_rule(&trace)).transpose()
-        },
+        draw: |scene, _| explain::passes(scene.results.own.records()).map_or(Ok(None), explain::slope_rule),
         missing: "no run made approximate passes",
     },
 ];
@@ -201,7 +186,7 @@ mod tests {
             assert_eq!(row.about.matches(". ").count(), 0, "{}: one sentence", row.name);
             assert!(FIGURES[..at].iter().all(|other| other.name != row.name && other.title != row.title));
         }
-        let mut numbers: Vec<u8> = FIGURES.iter().filter_map(|row| Some(row.paper?.number)).collect();
+        let mut numbers: Vec<u8> = FIGURES.iter().filter_map(|row| Some(row.paper?.0)).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [1, 3, 4, 5, 6]);
     }

@@ -117,7 +117,7 @@ fn caption(row: &FigureRow) -> Markup {
     html! {
         figcaption {
             p { (row.about) }
-            @if let Some(quote) = row.paper { blockquote { "“" (quote.words) "” " cite { (quote.source()) } } }
+            @if let Some((words, source)) = row.quote() { blockquote { "“" (words) "” " cite { (source) } } }
         }
     }
 }
