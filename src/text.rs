@@ -71,6 +71,15 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
+/// A solver as figures and tables print it: abbreviations of algorithms in capitals, `MP-BCFW-avg`.
+pub fn solver_name(name: &str) -> String {
+    let words = name.split('-').map(|word| match word {
+        "bcfw" | "fw" | "mp" | "ssg" => word.to_uppercase(),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join("-")
+}
+
 /// Text safe inside XML and HTML, attributes included; characters that XML cannot hold are replaced.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -145,6 +154,12 @@ mod tests {
         let times = [0.2, 12.4, 240.0, 9000.0].map(duration);
         assert_eq!(times, ["<1 s", "12 s", "4 min", "2.5 h"]);
         assert_eq!([900, 5 << 20, 3 << 30].map(bytes), ["1 KiB", "5 MiB", "3.0 GiB"]);
+    }
+
+    #[test]
+    fn abbreviations_are_in_capitals() {
+        let shown = ["fw", "ssg-avg", "mp-bcfw-gram-avg", "one-slack", "mine"].map(solver_name);
+        assert_eq!(shown, ["FW", "SSG-avg", "MP-BCFW-gram-avg", "one-slack", "mine"]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::paired::{LogBounds, Measure, Target};
 use super::{Study, View};
 use crate::store::keys::EnvironmentKey;
+use crate::text::solver_name;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::problem::Paper;
 use ssvm::settings::SolverSpec;
@@ -141,7 +142,8 @@ impl Group<'_> {
                 let pairs = self.pairs(solver, &costs, *target);
                 let (ratios, crossings) = crossing::ratios(&prices, &pairs);
                 if ratios.iter().any(Option::is_some) {
-                    let (display, pairs) = (self.display(solver), pairs.len());
+                    let named = SolverSpec { name: solver_name(&solver.name), ..solver.clone() };
+                    let (display, pairs) = (named.to_string(), pairs.len());
                     rows.push(BreakEvenRow {
                         solver: solver.to_string(),
                         display,
@@ -213,12 +215,5 @@ impl Group<'_> {
             Some(value(last.time_s - last.oracle_time_s + oracle, oracle, last.oracle_calls as f64))
         });
         median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
-    }
-
-    /// A solver as figures print it, without the oracle cost.
-    fn display(&self, solver: &SolverSpec) -> String {
-        let info = self.of_solver(solver).find_map(|at| self.view.series[at].info.as_ref());
-        let named = SolverSpec { name: info.map_or(&*solver.name, |info| info.label).to_owned(), ..solver.clone() };
-        named.to_string()
     }
 }

@@ -36,7 +36,6 @@ const NU: Param = Param {
 /// One of the solvers, as a row.
 pub struct GapPairCache {
     name: &'static str,
-    label: &'static str,
     about: &'static str,
     params: &'static [Param],
     gap: bool,
@@ -47,7 +46,6 @@ pub struct GapPairCache {
 /// `bcfw-gap`.
 pub const GAP: GapPairCache = GapPairCache {
     name: "bcfw-gap",
-    label: "BCFW-gap",
     about: "BCFW that draws terms by their gaps",
     params: &[REFRESH],
     gap: true,
@@ -58,7 +56,6 @@ pub const GAP: GapPairCache = GapPairCache {
 /// `bcfw-pair`.
 pub const PAIR: GapPairCache = GapPairCache {
     name: "bcfw-pair",
-    label: "BCFW-pair",
     about: "BCFW with pairwise steps",
     params: &[ORDER, MEMORY],
     gap: false,
@@ -69,7 +66,6 @@ pub const PAIR: GapPairCache = GapPairCache {
 /// `bcfw-cache`.
 pub const CACHED: GapPairCache = GapPairCache {
     name: "bcfw-cache",
-    label: "BCFW-cache",
     about: "BCFW that asks a cache of planes before the oracle",
     params: &[ORDER, CACHE, F, NU, REFRESH, KEEP],
     gap: false,
@@ -80,7 +76,6 @@ pub const CACHED: GapPairCache = GapPairCache {
 /// `bcfw-gap-pair`.
 pub const GAP_PAIR: GapPairCache = GapPairCache {
     name: "bcfw-gap-pair",
-    label: "BCFW-gap-pair",
     about: "BCFW with gap sampling and pairwise steps",
     params: &[REFRESH, MEMORY],
     gap: true,
@@ -91,7 +86,6 @@ pub const GAP_PAIR: GapPairCache = GapPairCache {
 /// `bcfw-gap-cache`.
 pub const GAP_CACHE: GapPairCache = GapPairCache {
     name: "bcfw-gap-cache",
-    label: "BCFW-gap-cache",
     about: "BCFW with gap sampling and a cache",
     params: &[CACHE, F, NU, REFRESH, KEEP],
     gap: true,
@@ -102,7 +96,6 @@ pub const GAP_CACHE: GapPairCache = GapPairCache {
 /// `bcfw-pair-cache`.
 pub const PAIR_CACHE: GapPairCache = GapPairCache {
     name: "bcfw-pair-cache",
-    label: "BCFW-pair-cache",
     about: "BCFW with pairwise steps and a cache",
     params: &[ORDER, CACHE, F, NU, REFRESH, KEEP, MEMORY],
     gap: false,
@@ -113,7 +106,6 @@ pub const PAIR_CACHE: GapPairCache = GapPairCache {
 /// `bcfw-gap-pair-cache`.
 pub const GAP_PAIR_CACHE: GapPairCache = GapPairCache {
     name: "bcfw-gap-pair-cache",
-    label: "BCFW-gap-pair-cache",
     about: "BCFW with gap sampling, pairwise steps and a cache",
     params: &[CACHE, F, NU, REFRESH, KEEP, MEMORY],
     gap: true,
@@ -123,10 +115,9 @@ pub const GAP_PAIR_CACHE: GapPairCache = GapPairCache {
 
 impl SolverRow for GapPairCache {
     fn info(&self) -> SolverInfo {
-        let Self { name, label, about, params, .. } = *self;
+        let Self { name, about, params, .. } = *self;
         SolverInfo {
             name,
-            label,
             about,
             params,
             planes: match (self.pair, self.cache) {

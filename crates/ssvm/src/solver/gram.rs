@@ -51,7 +51,6 @@ pub fn most_products(params: &Params) -> usize {
 /// One of the solvers of this file, as a row.
 pub struct GramRow {
     name: &'static str,
-    label: &'static str,
     about: &'static str,
     params: &'static [Param],
     averaged: bool,
@@ -62,7 +61,6 @@ pub struct GramRow {
 /// `mp-bcfw-gram`.
 pub const MP_BCFW_GRAM: GramRow = GramRow {
     name: "mp-bcfw-gram",
-    label: "MP-BCFW-gram",
     about: "MP-BCFW with weights over planes: many pair steps after one scoring of a working set",
     params: &[T, N, M, ORDER, PASSES, STEPS, MEMORY],
     averaged: false,
@@ -72,7 +70,6 @@ pub const MP_BCFW_GRAM: GramRow = GramRow {
 /// `mp-bcfw-gram-avg`.
 pub const MP_BCFW_GRAM_AVG: GramRow = GramRow {
     name: "mp-bcfw-gram-avg",
-    label: "MP-BCFW-gram-avg",
     about: "MP-BCFW-gram, read out at the best interpolation of its two averages",
     averaged: true,
     ..MP_BCFW_GRAM
@@ -81,7 +78,6 @@ pub const MP_BCFW_GRAM_AVG: GramRow = GramRow {
 /// `mp-bcfw-gap`.
 pub const MP_BCFW_GAP: GramRow = GramRow {
     name: "mp-bcfw-gap",
-    label: "MP-BCFW-gap",
     about: "MP-BCFW-gram whose exact passes draw terms by their gaps",
     params: &[T, N, M, PASSES, STEPS, MEMORY, REFRESH],
     by_gap: true,
@@ -90,10 +86,9 @@ pub const MP_BCFW_GAP: GramRow = GramRow {
 
 impl SolverRow for GramRow {
     fn info(&self) -> SolverInfo {
-        let Self { name, label, about, params, .. } = *self;
+        let Self { name, about, params, .. } = *self;
         SolverInfo {
             name,
-            label,
             about,
             params,
             rule: passes_rule,

@@ -34,7 +34,6 @@ fn multi_plane_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(),
 /// One of the solvers of the paper, as a row.
 pub struct PaperRow {
     name: &'static str,
-    label: &'static str,
     about: &'static str,
     /// Whether it keeps planes.
     multi: bool,
@@ -44,7 +43,6 @@ pub struct PaperRow {
 /// `bcfw`.
 pub const BCFW: PaperRow = PaperRow {
     name: "bcfw",
-    label: "BCFW",
     about: "block-coordinate Frank–Wolfe: one exact step per term",
     multi: false,
     averaged: false,
@@ -53,7 +51,6 @@ pub const BCFW: PaperRow = PaperRow {
 /// `bcfw-avg`.
 pub const BCFW_AVG: PaperRow = PaperRow {
     name: "bcfw-avg",
-    label: "BCFW-avg",
     about: "BCFW, read out at the weighted average of its iterates",
     multi: false,
     averaged: true,
@@ -62,7 +59,6 @@ pub const BCFW_AVG: PaperRow = PaperRow {
 /// `mp-bcfw`.
 pub const MP_BCFW: PaperRow = PaperRow {
     name: "mp-bcfw",
-    label: "MP-BCFW",
     about: "multi-plane BCFW: an exact pass, then approximate passes over the working sets",
     multi: true,
     averaged: false,
@@ -71,7 +67,6 @@ pub const MP_BCFW: PaperRow = PaperRow {
 /// `mp-bcfw-avg`.
 pub const MP_BCFW_AVG: PaperRow = PaperRow {
     name: "mp-bcfw-avg",
-    label: "MP-BCFW-avg",
     about: "MP-BCFW, read out at the best interpolation of its two averages",
     multi: true,
     averaged: true,
@@ -79,8 +74,8 @@ pub const MP_BCFW_AVG: PaperRow = PaperRow {
 
 impl SolverRow for PaperRow {
     fn info(&self) -> SolverInfo {
-        let Self { name, label, about, .. } = *self;
-        let single = SolverInfo { name, label, about, fits: tau_fits, in_paper: true, ..SolverInfo::PLAIN };
+        let Self { name, about, .. } = *self;
+        let single = SolverInfo { name, about, fits: tau_fits, in_paper: true, ..SolverInfo::PLAIN };
         if !self.multi {
             let rule: Rule = |params, _| lanes_rule(params);
             return SolverInfo { params: &[ORDER, TAU, LANES], rule, reads_clock: |_| false, ..single };

@@ -45,7 +45,6 @@ impl SolverRow for OneSlack {
     fn info(&self) -> SolverInfo {
         SolverInfo {
             name: "one-slack",
-            label: "one-slack",
             about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
             reads_clock: |_| false,
             ..SolverInfo::PLAIN
@@ -64,7 +63,6 @@ impl SolverRow for OneSlackCache {
     fn info(&self) -> SolverInfo {
         SolverInfo {
             name: "one-slack-cache",
-            label: "one-slack-cache",
             about: "one-slack cutting plane with cheap rounds over cached planes",
             params: &[CACHE],
             planes: Some(|params| params.count(CACHE.key)),
