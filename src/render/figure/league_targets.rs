@@ -67,10 +67,6 @@ fn draw_block(sheet: &mut Sheet, standing: &Standing, targets: &[usize]) -> Draw
     let bottom = HEADING + ROW * members.len() as f64;
     let area = &sheet.block(bottom + AXIS);
     canvas::heading(area, &standing.title, 7.0)?;
-    for (row, member) in members.iter().enumerate() {
-        let name = canvas::clip(&member.display, 7.2, NAMES - 6.0);
-        canvas::words(area, name, (NAMES - 4.0, HEADING + ROW * (row as f64 + 0.5)), TEXT - 1.5, RIGHT)?;
-    }
     let wide = ((WIDTH - NAMES - 6.0) / targets.len() as f64).min(WIDEST);
     for (column, target) in targets.iter().enumerate() {
         let left = NAMES + wide * column as f64;
@@ -85,6 +81,10 @@ fn draw_block(sheet: &mut Sheet, standing: &Standing, targets: &[usize]) -> Draw
         canvas::words(area, "times as fast", (span.middle(), bottom + 11.0), 6.5, TOP)?;
         for (row, member) in members.iter().enumerate() {
             let y = HEADING + ROW * (row as f64 + 0.5);
+            if column == 0 {
+                let name = canvas::clip(&member.display, 7.2, NAMES - 6.0);
+                canvas::words(area, name, (NAMES - 4.0, y), TEXT - 1.5, RIGHT)?;
+            }
             for (measure, shift) in Measure::ALL.into_iter().zip([-2.6, 2.6]) {
                 if let Some(speedup) = member.scores[measure as usize].cells[*target].speedup.filter(is_known) {
                     mark(area, &speedup, measure, y + shift, &span)?;
