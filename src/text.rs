@@ -1,4 +1,4 @@
-//! How this program writes: numbers, times, sizes, suggestions, tables. One format for everybody.
+//! How this program writes numbers, times, sizes and names.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub fn number(value: f64) -> String {
 /// A duration given in seconds, in the unit that reads best.
 pub fn seconds(value: f64) -> String {
     let (scale, unit) = match value.abs() {
-        v if !v.is_finite() => return "–".to_owned(),
+        v if !v.is_finite() => return number(v),
         v if v >= 1.0 || v == 0.0 => (1.0, "s"),
         v if v >= 1e-3 => (1e3, "ms"),
         v if v >= 1e-6 => (1e6, "µs"),
@@ -104,7 +104,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     if text.contains(control) { text.replace(control, "\u{fffd}").into() } else { text.into() }
 }
 
-/// At most so many characters: of a longer text its beginning and its end, which say what it was and what to do.
+/// At most this many characters: of a longer text its beginning and its end, which say what it was and what to do.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let count = if text.len() <= most { 0 } else { text.chars().count() };
     if count <= most {
