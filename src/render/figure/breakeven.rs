@@ -55,12 +55,11 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
         ),
     ];
     let title = format!("price of the oracle: {}", titles(frames, datasets));
-    let svg = canvas::svg(&title, scene.styles.values(), |sheet| {
+    canvas::svg(&title, scene.styles.values(), |sheet| {
         chart::rows(sheet, &rows, [16.0, 132.0])?;
         canvas::samples(sheet, all().filter(shown).map(|row| (row.display.clone(), style(row))), true)?;
         canvas::notes(sheet, &notes)
-    });
-    svg.map(Some)
+    })
 }
 
 /// The costs with a ratio; an end of its interval that is not known is where the line is.

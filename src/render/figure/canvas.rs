@@ -60,12 +60,12 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Draws a figure on white, as high as its blocks. `title` is read by screen readers; `styles` are those in use.
+/// Draws a figure on white, as high as its blocks; never `None`, as drawings of figures return it. `title` is read by screen readers; `styles` are those in use.
 pub fn svg<'s>(
     title: &str,
     styles: impl IntoIterator<Item = &'s Style>,
     paint: impl FnOnce(&mut Sheet) -> Drawn,
-) -> Result<String> {
+) -> Result<Option<String>> {
     const LONGEST: u32 = 1 << 24;
     DRAWN.set(DRAWN.get() + 1);
     let mut text = String::new();
@@ -78,14 +78,14 @@ pub fn svg<'s>(
     };
     // The height is known only now, and the canvas is finer than the page: the head is written here.
     let body = text.split_once('>').map_or("", |(_, body)| body);
-    Ok(format!(
+    Ok(Some(format!(
         "<svg width=\"{WIDTH}\" height=\"{}\" viewBox=\"0 0 {wide} {high}\" role=\"img\" \
          xmlns=\"http://www.w3.org/2000/svg\">\n<title>{}</title>\n\
          <rect x=\"0\" y=\"0\" width=\"{wide}\" height=\"{high}\" opacity=\"1\" fill=\"#FFFFFF\" stroke=\"none\"/>{}",
         f64::from(high) / UNIT,
         escape(title),
         dashed(body, styles)
-    ))
+    )))
 }
 
 /// Plotters has no dash attribute; every series has a colour of its own, so the colour of a polyline decides its dashes.

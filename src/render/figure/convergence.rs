@@ -69,7 +69,7 @@ struct Curve<'a> {
 }
 
 /// Draws the figure of these data sets with the series that are shown.
-pub fn draw(kind: &Kind, frames: &View, shown: &[bool], datasets: &[&str]) -> Result<String> {
+pub fn draw(kind: &Kind, frames: &View, shown: &[bool], datasets: &[&str]) -> Result<Option<String>> {
     let (all, styles) = (frames.bands(kind.axis)?, style::styles(frames));
     let (mut curves, mut rows) = (Vec::new(), Vec::new());
     for dataset in datasets {

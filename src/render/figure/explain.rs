@@ -75,7 +75,7 @@ fn second_step() -> (ToyPlane, ToyPlane, f64) {
 }
 
 /// The second Frank–Wolfe step on the toy problem: left the planes below H, right the objective and its lower bounds.
-pub fn fw_step() -> Result<String> {
+pub fn fw_step() -> Result<Option<String>> {
     let (phi, hat, gamma) = second_step();
     let new = phi.mix(hat, gamma);
     let (w, before, after) = (phi.w(), phi.dual(), new.dual());
@@ -117,10 +117,10 @@ fn span(low: f64, high: f64) -> Ticks {
 }
 
 /// Solver time and F at the start of an iteration, at the end of its exact pass and after each approximate pass, of the most
-/// instructive iteration among these runs; `None` when none made approximate passes.
-pub fn passes<'r>(records: impl Iterator<Item = &'r RunRecord>) -> Option<&'r [(f64, f64)]> {
+/// instructive iteration among these runs; empty when none made approximate passes.
+pub fn passes<'r>(records: impl Iterator<Item = &'r RunRecord>) -> &'r [(f64, f64)] {
     let traces = records.map(|record| record.measured.totals.passes.as_slice());
-    traces.filter(|points| has_passes(points)).min_by_key(|points| points.len().abs_diff(8))
+    traces.filter(|points| has_passes(points)).min_by_key(|points| points.len().abs_diff(8)).unwrap_or_default()
 }
 
 fn has_passes(points: &[(f64, f64)]) -> bool {
@@ -146,15 +146,14 @@ pub fn slope_rule(points: &[(f64, f64)]) -> Result<Option<String>> {
     let note =
         format!("vertical: gain of F since the iteration began; exact pass, then {approximate} approximate passes");
     let styles = [STYLES[1], STYLES[0], STYLES[3]];
-    let svg = canvas::svg("The slope rule on a recorded iteration", &styles, |sheet| {
+    canvas::svg("The slope rule on a recorded iteration", &styles, |sheet| {
         for (cell, at) in sheet.block(PANEL).split_evenly((1, 2)).iter().zip([middle, last]) {
             slope_panel(cell, points, at, styles.map(|style| style.color))?;
         }
         let names = ["exact pass", "approximate passes", "whole iteration so far"].map(str::to_owned);
         canvas::samples(sheet, names.into_iter().zip(styles), false)?;
         canvas::notes(sheet, &[note])
-    });
-    svg.map(Some)
+    })
 }
 
 fn slope_panel(cell: &Area, points: &[(f64, f64)], at: usize, [exact, approximate, whole]: [RGBColor; 3]) -> Drawn {

@@ -19,7 +19,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     )];
     notes.extend(absent(&standings));
     let title = format!("league: {}", titles(&scene.results.own, datasets));
-    let svg = canvas::svg(&title, scene.styles.values(), |sheet| {
+    canvas::svg(&title, scene.styles.values(), |sheet| {
         for (measure, below) in Measure::ALL.into_iter().zip(["solver time (s)", "oracle calls per term"]) {
             let lines = lines(scene, &standings, measure);
             let area = sheet.block((LINE * lines.len() as f64 + 44.0).max(120.0));
@@ -27,8 +27,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
             sheet.block(8.0);
         }
         canvas::notes(sheet, &notes)
-    });
-    svg.map(Some)
+    })
 }
 
 /// The standings of these data sets that compare solvers at a gap; none when every solver is alone.

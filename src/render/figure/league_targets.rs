@@ -40,13 +40,12 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
             .to_owned(),
     ];
     let title = format!("speed-ups to gaps: {}", titles(&scene.results.own, datasets));
-    let svg = canvas::svg(&title, [], |sheet| {
+    canvas::svg(&title, [], |sheet| {
         for (standing, targets) in &blocks {
             draw_block(sheet, standing, targets)?;
         }
         canvas::notes(sheet, &notes)
-    });
-    svg.map(Some)
+    })
 }
 
 /// The places of the gaps at which a solver can be compared.

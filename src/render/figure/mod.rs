@@ -51,7 +51,7 @@ pub struct Scene<'a> {
 
 impl Scene<'_> {
     fn bands(&self, kind: &convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
-        convergence::draw(kind, &self.results.own, &self.shown, datasets).map(Some)
+        convergence::draw(kind, &self.results.own, &self.shown, datasets)
     }
 
     /// The same of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
@@ -63,7 +63,7 @@ impl Scene<'_> {
         if both.is_empty() {
             return Ok(None);
         }
-        convergence::draw(kind, frames, &frames.shown(self.solvers), &both).map(Some)
+        convergence::draw(kind, frames, &frames.shown(self.solvers), &both)
     }
 }
 
@@ -99,7 +99,7 @@ pub fn draw(
     let datasets = frames.datasets();
     let stems = names::file_stems(&datasets);
     let (mut figures, mut left_out) = (Vec::new(), Vec::new());
-    for row in FIGURES {
+    for row in FIGURES.iter() {
         let overall = (row.draw)(&scene, &datasets)?;
         match overall.clone() {
             Some(svg) => figures.push(Figure { row, name: row.name.to_owned(), overall: true, svg }),

@@ -62,7 +62,7 @@ impl Columns {
 }
 
 /// Draws the figure of these data sets.
-pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<String> {
+pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let frames = &scene.results.own;
     // The profile has a row for every series.
     let shown = scene.results.profile.iter().zip(&scene.shown).filter(|(_, shown)| **shown).map(|(row, _)| row);

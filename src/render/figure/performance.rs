@@ -32,7 +32,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let side = ((WIDTH - NAMES - 8.0) / n.max(1) as f64).min(34.0);
     let cell = (side * 0.62).max(11.0);
     let title = format!("performance profile and speed-ups: {}", titles(&scene.results.own, datasets));
-    let svg = canvas::svg(&title, scene.styles.values(), |sheet| {
+    canvas::svg(&title, scene.styles.values(), |sheet| {
         for (measure, profile) in Measure::ALL.into_iter().zip(profiles) {
             let above = format!("share of {} problems solved, and score", profile.problems);
             let below = format!("{} over the best solver's", measure.name());
@@ -42,8 +42,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
         }
         draw_matrix(&sheet.block(FIRST + cell * n as f64 + GAP), matrices, (side, cell))?;
         canvas::notes(sheet, &notes(&standings))
-    });
-    svg.map(Some)
+    })
 }
 
 /// The lines of a profile. Where they end together, names are in the order of the scores.
