@@ -22,7 +22,6 @@ use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::settings::{Budget, Cadence, Param, RunSettings, Until, time_limit};
 use ssvm::solver::SolverInfo;
 
-/// Options of `solve`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench solve --dataset usps-synth:n=1000 --solver mp-bcfw --iterations 20\n  \
     ssvm-bench solve --dataset usps --solver mp-bcfw-avg --gap 1e-3 --format json --save-weights w.npy")]

@@ -22,11 +22,8 @@ use crate::study::export;
 use figure::{FigureRow, FileFormat};
 use report::Page;
 
-/// What [`write_pages`] wrote.
 pub struct Pages {
-    /// Files of figures and tables.
     pub files: Vec<PathBuf>,
-    /// The report.
     pub report: PathBuf,
     /// Figures that the folder has nothing for.
     pub left_out: Vec<&'static FigureRow>,

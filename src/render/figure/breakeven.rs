@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::Scene;
 use super::canvas::{self, INK};
 use super::chart::{self, Line, Panel, Scale};
-use super::{Scene, titles};
 use crate::error::Result;
 use crate::render::style::Style;
 use crate::study::break_even::{BreakEvenRow, BreakEvenSet};
@@ -13,7 +13,6 @@ use crate::study::estimate::interval_name;
 /// Most solvers whose lines a reader can distinguish.
 const MOST_SOLVERS: usize = 9;
 
-/// Draws the figure of these data sets; `None` when BCFW was not run at several oracle costs.
 pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let (frames, table) = (&scene.results.own, &scene.summary.breakeven);
     let compared = |set: &&BreakEvenSet| datasets.contains(&set.dataset.as_str()) && !set.rows.is_empty();
@@ -54,8 +53,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
              paper's (BCFW's oracle share as in the paper)"
         ),
     ];
-    let title = format!("price of the oracle: {}", titles(frames, datasets));
-    canvas::svg(&title, scene.styles.values(), |sheet| {
+    scene.svg("price of the oracle", datasets, |sheet| {
         chart::rows(sheet, &rows, [16.0, 132.0])?;
         canvas::samples(sheet, all().filter(shown).map(|row| (row.display.clone(), style(row))), true)?;
         canvas::notes(sheet, &notes)

@@ -21,7 +21,6 @@ const UNIT: f64 = 10.0;
 pub const WIDTH: f64 = 420.0;
 /// The bundled font for PNG and PDF, any sans-serif where it is missing (a browser).
 const FONT: &str = "DejaVu Sans, sans-serif";
-/// Size of ordinary text.
 pub const TEXT: f64 = 9.0;
 /// Size of tick labels and notes.
 pub const SMALL: f64 = 8.0;
@@ -60,7 +59,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Draws a figure on white, as high as its blocks; never `None`, as drawings of figures return it. `title` is read by screen readers; `styles` are those in use.
+/// Draws a figure on white, as high as its blocks; always `Some`, which is what figures return. `title` is read by screen
+/// readers; `styles` are those in use.
 pub fn svg<'s>(
     title: &str,
     styles: impl IntoIterator<Item = &'s Style>,
@@ -113,7 +113,6 @@ pub fn size(area: &Area) -> (f64, f64) {
     (f64::from(width) / UNIT, f64::from(height) / UNIT)
 }
 
-/// A line of this width.
 pub fn stroke(color: impl Into<RGBAColor>, width: f64) -> ShapeStyle {
     color.into().stroke_width(pt(width) as u32)
 }

@@ -12,7 +12,6 @@ use crate::text::seconds;
 /// Most solvers whose bands lose repeats that a legend names.
 const MOST_CHANGES: usize = 4;
 
-/// A figure made of rows of band panels.
 pub struct Kind {
     title: &'static str,
     axis: Axis,
@@ -60,7 +59,6 @@ pub fn drawn_length(bands: &Bands, end: f64) -> usize {
     inside.min(counted(bands))
 }
 
-/// A line of the figure.
 struct Curve<'a> {
     series: &'a Series,
     bands: &'a Bands,
@@ -68,7 +66,6 @@ struct Curve<'a> {
     length: usize,
 }
 
-/// Draws the figure of these data sets with the series that are shown.
 pub fn draw(kind: &Kind, frames: &View, shown: &[bool], datasets: &[&str]) -> Result<Option<String>> {
     let (all, styles) = (frames.bands(kind.axis)?, style::styles(frames));
     let (mut curves, mut rows) = (Vec::new(), Vec::new());

@@ -25,7 +25,6 @@ pub enum FileFormat {
 impl FileFormat {
     pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
 
-    /// Extension of its files.
     pub fn name(self) -> &'static str {
         ["svg", "png", "pdf"][self as usize]
     }

@@ -1,12 +1,11 @@
 //! The league: standings → the distribution over gaps of solver time and of oracle calls, a name at the end of every line.
 
+use super::Scene;
 use super::canvas;
 use super::steps::{self, LINE, Steps};
-use super::{Scene, titles};
 use crate::error::Result;
 use crate::study::league::{League, Measure, Standing};
 
-/// Draws the figure of these data sets; `None` when no two solvers can be compared.
 pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let standings = compared(&scene.summary.league, datasets);
     if standings.is_empty() {
@@ -18,8 +17,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
         standings.iter().map(smallest).collect::<Vec<_>>().join(", ")
     )];
     notes.extend(absent(&standings));
-    let title = format!("league: {}", titles(&scene.results.own, datasets));
-    canvas::svg(&title, scene.styles.values(), |sheet| {
+    scene.svg("league", datasets, |sheet| {
         for (measure, below) in Measure::ALL.into_iter().zip(["solver time (s)", "oracle calls per term"]) {
             let lines = lines(scene, &standings, measure);
             let area = sheet.block((LINE * lines.len() as f64 + 44.0).max(120.0));

@@ -22,7 +22,6 @@ const EDGE: f64 = 30.0;
 const MARGIN: f64 = 4.0;
 const COLORS: [RGBColor; 2] = [RGBColor(0xD5, 0x5E, 0x00), RGBColor(0x00, 0x72, 0xB2)];
 
-/// Draws the figure of these data sets; `None` when no solver can be compared with the reference.
 pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let wanted = scene.summary.league.standings.iter().filter(|s| datasets.contains(&s.dataset.as_str()));
     let blocks = wanted.map(|standing| (standing, reached(standing))).filter(|(_, targets)| !targets.is_empty());
@@ -39,6 +38,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
         "a line to the edge has no end there: runs ended before the gap or were there at the first evaluation"
             .to_owned(),
     ];
+    // Without the styles of solvers: here a colour is a measure, and lines are solid.
     let title = format!("speed-ups to gaps: {}", titles(&scene.results.own, datasets));
     canvas::svg(&title, [], |sheet| {
         for (standing, targets) in &blocks {

@@ -22,12 +22,13 @@ pub use table::{FIGURES, FigureRow};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use canvas::{Drawn, Sheet};
+
 use super::style::{self, Style};
 use super::{Error, Summary};
 use crate::error::Result;
 use crate::study::{Study, View, names};
 
-/// A drawn figure.
 #[derive(Clone, Debug)]
 pub struct Figure {
     pub row: &'static FigureRow,
@@ -50,6 +51,12 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// [`canvas::svg`] about some data sets.
+    fn svg(&self, title: &str, datasets: &[&str], paint: impl FnOnce(&mut Sheet) -> Drawn) -> Result<Option<String>> {
+        let title = format!("{title}: {}", titles(&self.results.own, datasets));
+        canvas::svg(&title, self.styles.values(), paint)
+    }
+
     fn bands(&self, kind: &convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
         convergence::draw(kind, &self.results.own, &self.shown, datasets)
     }
@@ -67,7 +74,6 @@ impl Scene<'_> {
     }
 }
 
-/// The headings of some data sets.
 fn titles(frames: &View, datasets: &[&str]) -> String {
     datasets.iter().map(|dataset| frames.title(dataset)).collect::<Vec<_>>().join(", ")
 }

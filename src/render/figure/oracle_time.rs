@@ -5,7 +5,7 @@ use plotters::prelude::*;
 
 use super::canvas::{self, Area, CENTER, Drawn, GRID, INK, LEFT, RIGHT, SMALL, Span, TEXT, TOP, WIDTH, stroke};
 use super::chart::log_ticks;
-use super::{Scene, hidden, titles};
+use super::{Scene, hidden};
 use crate::error::Result;
 use crate::render::style::Style;
 use crate::study::profile::ProfileRow;
@@ -46,7 +46,6 @@ impl Columns {
         Self { share: Span { values: 0.0..1.0, ends: [left, middle] }, latency, ticks }
     }
 
-    /// Titles, grid lines and their labels.
     fn draw(&self, area: &Area, bottom: f64) -> Drawn {
         for (name, span) in [("oracle share of time (%)", &self.share), ("latency of one call", &self.latency)] {
             canvas::words(area, name, (span.middle(), TITLE / 2.0), TEXT, CENTER)?;
@@ -61,7 +60,6 @@ impl Columns {
     }
 }
 
-/// Draws the figure of these data sets.
 pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let frames = &scene.results.own;
     // The profile has a row for every series.
@@ -77,7 +75,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     notes.extend(hidden(frames, &scene.shown, datasets));
     let columns = Columns::new(&rows);
     let bottom = TITLE + HEADING * datasets.len() as f64 + ROW * rows.len() as f64;
-    canvas::svg(&format!("oracle time: {}", titles(frames, datasets)), scene.styles.values(), |sheet| {
+    scene.svg("oracle time", datasets, |sheet| {
         let area = sheet.block(bottom + AXIS);
         columns.draw(&area, bottom)?;
         let mut y = TITLE;

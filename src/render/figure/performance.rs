@@ -3,10 +3,10 @@
 
 use plotters::prelude::*;
 
+use super::Scene;
 use super::canvas::{self, Area, CENTER, Drawn, GRID, RIGHT, TEXT, WIDTH, stroke};
 use super::league::{absent, compared, fewest_pairs};
 use super::steps::{self, LINE, NAMES, Steps};
-use super::{Scene, titles};
 use crate::error::Result;
 use crate::study::estimate::interval_name;
 use crate::study::league::{Matrix, Measure, Profile, Speedup, Standing};
@@ -18,7 +18,6 @@ const GAP: f64 = 8.0;
 /// The right end of the profiles, where scores end too.
 const FACTOR: f64 = 100.0;
 
-/// Draws the figure of these data sets; `None` when no two solvers can be compared.
 pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let league = &scene.summary.league;
     let standings = compared(league, datasets);
@@ -31,8 +30,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let n = matrices.first().map_or(0, |matrix| matrix.names.len());
     let side = ((WIDTH - NAMES - 8.0) / n.max(1) as f64).min(34.0);
     let cell = (side * 0.62).max(11.0);
-    let title = format!("performance profile and speed-ups: {}", titles(&scene.results.own, datasets));
-    canvas::svg(&title, scene.styles.values(), |sheet| {
+    scene.svg("performance profile and speed-ups", datasets, |sheet| {
         for (measure, profile) in Measure::ALL.into_iter().zip(profiles) {
             let above = format!("share of {} problems solved, and score", profile.problems);
             let below = format!("{} over the best solver's", measure.name());
