@@ -1,6 +1,5 @@
 //! `solve`: one run, printed as it goes, as a table or as JSON lines.
 
-use std::fmt::Display;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -114,6 +113,20 @@ pub(super) fn given(matches: &clap::ArgMatches, catalog: &dyn Catalog) -> Vec<(&
     parameters(catalog).iter().filter_map(|param| Some((param.key, value(param.key)?))).collect()
 }
 
+/// The columns of the table: name, width and value. The last two are of oracles that are not exact.
+const COLUMNS: [(&str, usize, fn(&TracePoint) -> String); 10] = [
+    ("iteration", 9, |point| point.iteration.to_string()),
+    ("time s", 11, |point| format!("{:.5}", point.time_s)),
+    ("oracle", 11, |point| point.oracle_calls.to_string()),
+    ("passes", 9, |point| point.approx_passes.to_string()),
+    ("primal", 17, |point| format!("{:.12}", point.primal)),
+    ("dual", 17, |point| format!("{:.12}", point.dual)),
+    ("gap", 13, |point| format!("{:.5e}", point.gap)),
+    ("planes", 8, |point| format!("{:.2}", point.planes_mean)),
+    ("oracle slack", 12, |point| format!("{:.5e}", point.oracle_slack)),
+    ("proven", 8, |point| point.proven.to_string()),
+];
+
 /// Prints evaluations as they come.
 struct Printer {
     format: Format,
@@ -131,41 +144,26 @@ impl Printer {
         }
     }
 
-    fn print_row(&mut self, cells: [&dyn Display; 10], end: &str) {
-        let widths = [9, 11, 11, 9, 17, 17, 13, 8, 12, 8];
-        let shown = if self.exact { 8 } else { 10 };
-        let row: Vec<String> =
-            cells.iter().zip(widths).take(shown).map(|(cell, width)| format!("{cell:>width$}")).collect();
-        self.print(&(row.join(" ") + end));
-    }
-
-    fn print_head(&mut self) {
-        let (primal, gap) = if self.exact { ("primal", "gap") } else { ("primal at most", "certified gap") };
-        let first =
-            ["iteration", "time s", "oracle", "passes", primal, "dual", gap, "planes", "oracle slack", "proven"];
-        self.print_row(first.each_ref().map(|name| name as &dyn Display), "");
+    /// A row of the table, or its head.
+    fn row(&self, point: Option<&TracePoint>) -> String {
+        let mut cells = Vec::new();
+        for (name, width, value) in &COLUMNS[..if self.exact { 8 } else { 10 }] {
+            let name = match *name {
+                "primal" if !self.exact => "primal at most",
+                "gap" if !self.exact => "certified gap",
+                name => name,
+            };
+            cells.push(format!("{:>width$}", point.map_or(name.to_owned(), value)));
+        }
+        cells.join(" ")
     }
 }
 
 impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
         if self.format == Format::Table {
-            let TracePoint { iteration, oracle_calls, approx_passes, proven, .. } = point;
-            self.print_row(
-                [
-                    iteration,
-                    &format!("{:.5}", point.time_s),
-                    oracle_calls,
-                    approx_passes,
-                    &format!("{:.12}", point.primal),
-                    &format!("{:.12}", point.dual),
-                    &format!("{:.5e}", point.gap),
-                    &format!("{:.2}", point.planes_mean),
-                    &format!("{:.5e}", point.oracle_slack),
-                    proven,
-                ],
-                if point.partial { " inside the next iteration" } else { "" },
-            );
+            let partial = if point.partial { " inside the next iteration" } else { "" };
+            self.print(&(self.row(Some(point)) + partial));
         } else {
             let mut value = serde_json::to_value(point).unwrap_or_default();
             if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
@@ -219,7 +217,7 @@ pub fn run(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog, da
     });
     let mut printer = Printer { format: *format, exact: problem.exact(), identity, error: None };
     if *format == Format::Table {
-        printer.print_head();
+        printer.print(&printer.row(None));
     }
     let count = usize::from(*threads) - 1;
     let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
