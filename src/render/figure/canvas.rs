@@ -47,14 +47,17 @@ pub fn drawn() -> usize {
     DRAWN.get()
 }
 
-/// A figure while it is drawn, as far as it is still empty.
-pub struct Sheet<'a>(Area<'a>);
+/// A figure while it is drawn, and how much of it is taken.
+pub struct Sheet<'a> {
+    root: Area<'a>,
+    height: f64,
+}
 
 impl<'a> Sheet<'a> {
     /// The next block of this height.
     pub fn block(&mut self, height: f64) -> Area<'a> {
-        let (block, rest) = self.0.split_vertically(pt(height));
-        self.0 = rest;
+        let block = self.root.clone().shrink((0, pt(self.height)), (pt(WIDTH), pt(height)));
+        self.height += height;
         block
     }
 }
@@ -69,20 +72,20 @@ pub fn svg<'s>(
     const LONGEST: u32 = 1 << 24;
     DRAWN.set(DRAWN.get() + 1);
     let mut text = String::new();
-    let (wide, high) = {
+    let height = {
         let root = SVGBackend::with_string(&mut text, (pt(WIDTH) as u32, LONGEST)).into_drawing_area();
-        let mut sheet = Sheet(root.clone());
+        let mut sheet = Sheet { root: root.clone(), height: 0.0 };
         let drawn = paint(&mut sheet).and_then(|()| root.present());
         drawn.map_err(|reason| Error::Drawing { title: title.to_owned(), reason })?;
-        (pt(WIDTH), sheet.0.get_base_pixel().1)
+        sheet.height
     };
     // The height is known only now, and the canvas is finer than the page: the head is written here.
+    let (wide, high) = (pt(WIDTH), pt(height));
     let body = text.split_once('>').map_or("", |(_, body)| body);
     Ok(Some(format!(
-        "<svg width=\"{WIDTH}\" height=\"{}\" viewBox=\"0 0 {wide} {high}\" role=\"img\" \
+        "<svg width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {wide} {high}\" role=\"img\" \
          xmlns=\"http://www.w3.org/2000/svg\">\n<title>{}</title>\n\
          <rect x=\"0\" y=\"0\" width=\"{wide}\" height=\"{high}\" opacity=\"1\" fill=\"#FFFFFF\" stroke=\"none\"/>{}",
-        f64::from(high) / UNIT,
         escape(title),
         dashed(body, styles)
     )))
