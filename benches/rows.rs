@@ -40,7 +40,7 @@ impl SolverRow for Bare {
     fn info(&self) -> SolverInfo {
         let infos = Standard.infos();
         let bcfw = infos.iter().find(|info| info.name == "bcfw").expect("BCFW is a standard solver");
-        SolverInfo { name: "bare", label: "bare", about: "BCFW without the instrument", ..bcfw.clone() }
+        SolverInfo { name: "bare", about: "BCFW without the instrument", ..bcfw.clone() }
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {

@@ -17,7 +17,6 @@ impl SolverRow for ZigZag {
     fn info(&self) -> SolverInfo {
         SolverInfo {
             name: "bcfw-zigzag",
-            label: "BCFW-zigzag",
             about: "BCFW whose passes go forth and back through one permutation, as in symmetric Gauss–Seidel",
             params: &[Param {
                 key: "keep",

@@ -31,6 +31,8 @@ pub enum Error {
     #[error(transparent)]
     Gate(#[from] crate::gate::Error),
     #[error(transparent)]
+    Render(#[from] crate::render::Error),
+    #[error(transparent)]
     Run(#[from] crate::run::Error),
     #[error(transparent)]
     Solver(#[from] ssvm::Error),

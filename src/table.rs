@@ -1,22 +1,18 @@
 //! A table as a value: typed columns, rows of typed cells, and one renderer per format.
 
 use maud::{Markup, PreEscaped, html};
+use serde_json::Value;
 
 use crate::text::{number, percent, seconds};
 
 /// How a command prints what it found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For the terminal.
     #[default]
     Table,
-    /// For programs: the value that a table is made of.
     Json,
-    /// For spreadsheets and other plotters: numbers in full.
     Csv,
-    /// For a page or an issue.
     Markdown,
-    /// For a paper; needs booktabs, and graphicx for tables with a title.
     Latex,
 }
 
@@ -27,7 +23,6 @@ pub enum Kind {
     Text,
     /// The same on the right.
     Values,
-    /// Whole numbers.
     Count,
     /// Three significant digits.
     Number,
@@ -39,24 +34,13 @@ pub enum Kind {
     Share,
 }
 
-impl Kind {
-    /// Whether its cells are single numbers, which pages do not wrap.
-    fn is_number(self) -> bool {
-        !matches!(self, Self::Text | Self::Values)
-    }
-}
-
-/// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// What stands above it.
     pub name: String,
-    /// What its numbers are.
     pub kind: Kind,
 }
 
 impl Column {
-    /// A column of this name.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
         Self { name: name.into(), kind }
     }
@@ -65,12 +49,10 @@ impl Column {
 /// A value. Numbers are written as the [`Kind`] of their column says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Cell {
-    /// Not known: a dash for people, an empty field for programs.
+    /// Not known: a dash for people, an empty field or null for programs.
     #[default]
     Missing,
-    /// Words.
     Text(String),
-    /// A whole number.
     Count(u64),
     /// Any other number; one that is not finite is not known.
     Number(f64),
@@ -83,7 +65,6 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// With a remark.
     #[must_use]
     pub fn noted(self, remark: impl Into<String>) -> Self {
         Self::Noted(Box::new(self), remark.into())
@@ -106,16 +87,30 @@ impl Cell {
         }
     }
 
-    /// For programs.
     fn csv(&self) -> String {
-        let text = match self {
+        match self {
             Self::Missing => String::new(),
-            Self::Number(value) if !value.is_finite() => String::new(),
-            Self::Number(value) => return value.to_string(),
-            Self::Noted(value, _) => return value.csv(),
-            other => other.text(Kind::Text),
-        };
-        csv_field(text)
+            Self::Number(value) => {
+                if value.is_finite() {
+                    value.to_string()
+                } else {
+                    String::new()
+                }
+            }
+            Self::Noted(value, _) => value.csv(),
+            other => csv_field(&other.text(Kind::Text)),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Self::Missing => Value::Null,
+            Self::Count(count) => (*count).into(),
+            Self::Number(value) => (*value).into(),
+            Self::Noted(value, _) => value.json(),
+            Self::List(cells) => cells.iter().map(Self::json).collect(),
+            Self::Text(_) | Self::Mark(..) => self.text(Kind::Text).into(),
+        }
     }
 
     fn html(&self, kind: Kind) -> Markup {
@@ -171,27 +166,23 @@ macro_rules! cells {
 }
 pub(crate) use cells;
 
-/// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// What it shows; may be empty.
     pub title: String,
     /// What a reader has to know about it; may be empty.
     pub note: String,
-    /// The columns.
     pub columns: Vec<Column>,
-    /// The rows, each as long as the columns.
+    /// Each as long as the columns.
     pub rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    /// A table without rows.
     pub fn new<const N: usize>(title: impl Into<String>, columns: [(&str, Kind); N]) -> Self {
         let columns = columns.map(|(name, kind)| Column::new(name, kind)).into();
         Self { title: title.into(), columns, ..Self::default() }
     }
 
-    /// With what a reader has to know about it.
     #[must_use]
     pub fn noted(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
@@ -202,51 +193,52 @@ impl Table {
         self.columns.extend(names.into_iter().map(|name| Column::new(name, kind)));
     }
 
-    /// Adds a row.
     pub fn push(&mut self, row: Vec<Cell>) {
         debug_assert_eq!(row.len(), self.columns.len(), "{}", self.title);
         self.rows.push(row);
     }
 
-    /// In a format; the caller has to write JSON.
     pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Table | Format::Json => self.text(),
+            Format::Table => self.text(),
+            Format::Json => self.json(),
             Format::Csv => self.csv(),
             Format::Markdown => self.markdown(),
             Format::Latex => self.latex(),
         }
     }
 
-    fn head(&self) -> Vec<String> {
-        self.columns.iter().map(|column| column.name.clone()).collect()
-    }
-
     /// The head and the rows as people read them.
-    fn lines(&self) -> impl Iterator<Item = Vec<String>> {
-        let text =
-            |row: &Vec<Cell>| row.iter().zip(&self.columns).map(|(cell, column)| cell.text(column.kind)).collect();
-        std::iter::once(self.head()).chain(self.rows.iter().map(text))
+    fn lines(&self) -> Vec<Vec<String>> {
+        let head = self.columns.iter().map(|column| column.name.clone()).collect();
+        let mut lines = vec![head];
+        for row in &self.rows {
+            lines.push(row.iter().zip(&self.columns).map(|(cell, column)| cell.text(column.kind)).collect());
+        }
+        lines
     }
 
     fn titled(&self, mark: &str, body: &str) -> String {
-        let title = if self.title.is_empty() { String::new() } else { format!("{mark}{}{mark}\n\n", self.title) };
-        let note = if self.note.is_empty() { String::new() } else { format!("{}\n\n", self.note) };
-        format!("{title}{note}{body}")
+        let mut text = String::new();
+        for (part, mark) in [(&self.title, mark), (&self.note, "")].into_iter().filter(|(part, _)| !part.is_empty()) {
+            text += &format!("{mark}{part}{mark}\n\n");
+        }
+        text + body
     }
 
     /// Columns padded with spaces, for the terminal.
     pub fn text(&self) -> String {
-        let lines: Vec<Vec<String>> = self.lines().collect();
+        let lines = self.lines();
         let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         let mut body = String::new();
         for line in &lines {
             let mut row = String::new();
             for ((cell, width), column) in line.iter().zip(&widths).zip(&self.columns) {
-                let pad = " ".repeat(width - cell.chars().count());
-                let (before, after) = if column.kind == Kind::Text { ("", pad.as_str()) } else { (pad.as_str(), "") };
-                row.extend([before, cell.as_str(), after, "  "]);
+                row += &match column.kind {
+                    Kind::Text => format!("{cell:<width$}  "),
+                    _ => format!("{cell:>width$}  "),
+                };
             }
             body.extend([row.trim_end(), "\n"]);
         }
@@ -256,7 +248,7 @@ impl Table {
     /// A pipe table.
     pub fn markdown(&self) -> String {
         let rule = |column: &Column| if column.kind == Kind::Text { "---" } else { "---:" }.to_owned();
-        let mut lines: Vec<Vec<String>> = self.lines().collect();
+        let mut lines = self.lines();
         for cell in lines.iter_mut().flatten() {
             *cell = cell.replace('|', "\\|").replace('\n', " ");
         }
@@ -268,16 +260,13 @@ impl Table {
     /// A `tabular` with booktabs rules; with a title a whole `table`, whose first line says which packages it needs.
     pub fn latex(&self) -> String {
         let sides: String = self.columns.iter().map(|c| if c.kind == Kind::Text { 'l' } else { 'r' }).collect();
-        let line = |cells: Vec<String>| {
-            let cells: Vec<String> = cells.iter().map(|cell| latex_escape(cell)).collect();
-            format!("{} \\\\\n", cells.join(" & "))
-        };
-        let mut lines = self.lines().map(line);
-        let head = lines.next().unwrap_or_default();
-        let rows: String = lines.collect();
-        let tabular = format!(
-            "\\begin{{tabular}}{{{sides}}}\n\\toprule\n{head}\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n"
-        );
+        let mut tabular = format!("\\begin{{tabular}}{{{sides}}}\n\\toprule\n");
+        for (at, line) in self.lines().iter().enumerate() {
+            let cells: Vec<String> = line.iter().map(|cell| latex_escape(cell)).collect();
+            let rule = if at == 0 { "\\midrule\n" } else { "" };
+            tabular += &format!("{} \\\\\n{rule}", cells.join(" & "));
+        }
+        tabular += "\\bottomrule\n\\end{tabular}\n";
         if self.title.is_empty() {
             return tabular;
         }
@@ -291,10 +280,17 @@ impl Table {
 
     /// Comma-separated, numbers in full, seconds in seconds and shares as fractions.
     pub fn csv(&self) -> String {
-        let head: Vec<String> = self.head().into_iter().map(csv_field).collect();
+        let head = self.columns.iter().map(|column| csv_field(&column.name)).collect();
         let rows = self.rows.iter().map(|row| row.iter().map(Cell::csv).collect());
-        let lines = std::iter::once(head).chain(rows);
-        lines.map(|cells: Vec<String>| cells.join(",") + "\n").collect()
+        std::iter::once(head).chain(rows).map(|cells: Vec<String>| cells.join(",") + "\n").collect()
+    }
+
+    /// An array with an object per row, values as in [`Table::csv`], what is not known as null.
+    pub fn json(&self) -> String {
+        let names = || self.columns.iter().map(|column| column.name.clone());
+        let rows: Value =
+            self.rows.iter().map(|row| names().zip(row.iter().map(Cell::json)).collect::<Value>()).collect();
+        format!("{rows:#}\n")
     }
 
     /// For a page, with a button that saves it as CSV.
@@ -309,27 +305,26 @@ impl Table {
                 div.scroll tabindex="0" role="region" aria-label=(self.title) {
                     table {
                         thead { tr { @for column in &self.columns { th scope="col" { (column.name) } } } }
-                        tbody {
-                            @for row in &self.rows {
-                                tr {
-                                    @for (at, (cell, column)) in row.iter().zip(&self.columns).enumerate() {
-                                        @if at == 0 { th scope="row" { (cell.html(column.kind)) } }
-                                        @else {
-                                            td.n[column.kind.is_number()] data-head=(column.name) { (cell.html(column.kind)) }
-                                        }
-                                    }
-                                }
-                            }
-                        }
+                        tbody { @for row in &self.rows { tr { (self.html_row(row)) } } }
                     }
                 }
             }
         }
     }
+
+    fn html_row(&self, row: &[Cell]) -> Markup {
+        html! {
+            @for (at, (cell, Column { name, kind })) in row.iter().zip(&self.columns).enumerate() {
+                @if at == 0 { th scope="row" { (cell.html(*kind)) } }
+                // Pages do not wrap single numbers.
+                @else { td.n[!matches!(kind, Kind::Text | Kind::Values)] data-head=(name) { (cell.html(*kind)) } }
+            }
+        }
+    }
 }
 
-fn csv_field(text: String) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+fn csv_field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 /// Signs that TeX only has in formulas.
@@ -374,6 +369,10 @@ mod tests {
         assert!(table.latex().contains("a\\_b|c & 15.0 \\% \\\\\n"), "{}", table.latex());
         table.push(cells!["<b>,\"", f64::NAN]);
         assert_eq!(table.csv(), "set,share\na_b|c,0.15\n\"<b>,\"\"\",\n");
+        let rows: Value = serde_json::from_str(&table.json()).unwrap();
+        let [first, second] = [("a_b|c", Some(0.15)), ("<b>,\"", None)];
+        assert_eq!(rows[0], serde_json::json!({ "set": first.0, "share": first.1 }));
+        assert_eq!(rows[1], serde_json::json!({ "set": second.0, "share": second.1 }));
         let page = table.html().into_string();
         assert!(
             page.contains("<th scope=\"row\">&lt;b&gt;,&quot;</th><td class=\"n\" data-head=\"share\">–</td>"),

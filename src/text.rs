@@ -1,4 +1,4 @@
-//! How this program writes: numbers, times, sizes, suggestions, tables. One format for everybody.
+//! How this program writes numbers, times, sizes and names.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub fn number(value: f64) -> String {
 /// A duration given in seconds, in the unit that reads best.
 pub fn seconds(value: f64) -> String {
     let (scale, unit) = match value.abs() {
-        v if !v.is_finite() => return "–".to_owned(),
+        v if !v.is_finite() => return number(v),
         v if v >= 1.0 || v == 0.0 => (1.0, "s"),
         v if v >= 1e-3 => (1e3, "ms"),
         v if v >= 1e-6 => (1e6, "µs"),
@@ -71,6 +71,15 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
+/// A solver as figures and tables print it: abbreviations of algorithms in capitals, `MP-BCFW-avg`.
+pub fn solver_name(name: &str) -> String {
+    let words = name.split('-').map(|word| match word {
+        "bcfw" | "fw" | "mp" | "ssg" => word.to_uppercase(),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join("-")
+}
+
 /// Text safe inside XML and HTML, attributes included; characters that XML cannot hold are replaced.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -95,7 +104,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     if text.contains(control) { text.replace(control, "\u{fffd}").into() } else { text.into() }
 }
 
-/// At most so many characters: of a longer text its beginning and its end, which say what it was and what to do.
+/// At most this many characters: of a longer text its beginning and its end, which say what it was and what to do.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let count = if text.len() <= most { 0 } else { text.chars().count() };
     if count <= most {
@@ -145,6 +154,12 @@ mod tests {
         let times = [0.2, 12.4, 240.0, 9000.0].map(duration);
         assert_eq!(times, ["<1 s", "12 s", "4 min", "2.5 h"]);
         assert_eq!([900, 5 << 20, 3 << 30].map(bytes), ["1 KiB", "5 MiB", "3.0 GiB"]);
+    }
+
+    #[test]
+    fn abbreviations_are_in_capitals() {
+        let shown = ["fw", "ssg-avg", "mp-bcfw-gram-avg", "one-slack", "mine"].map(solver_name);
+        assert_eq!(shown, ["FW", "SSG-avg", "MP-BCFW-gram-avg", "one-slack", "mine"]);
     }
 
     #[test]

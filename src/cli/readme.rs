@@ -12,7 +12,6 @@ use clap::{Args, Subcommand};
 use crate::experiment::catalog::Catalog;
 use crate::store::files;
 
-/// Options of `readme`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench readme check\n  ssvm-bench readme refresh --file README.md")]
 pub struct ReadmeArgs {
@@ -34,7 +33,6 @@ enum Action {
 const BEGIN: &str = "<!-- made by: ";
 const END: &str = "<!-- end -->";
 
-/// Runs the command.
 pub fn run(args: &ReadmeArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let mut stale = Vec::new();
     for path in pages(&args.file)? {
@@ -58,7 +56,6 @@ pub fn run(args: &ReadmeArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     bail!("stale:\n  {}", stale.join("\n  "))
 }
 
-/// The pages asked for, else README.md and what is in docs/ and results/figures/.
 fn pages(asked: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     if !asked.is_empty() {
         return Ok(asked.to_vec());
@@ -77,13 +74,10 @@ fn pages(asked: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 /// (command, content) of every made part.
 fn made_parts(text: &str) -> anyhow::Result<Vec<(&str, &str)>> {
     let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some((_, after)) = rest.split_once(BEGIN) {
-        let (command, after) = after.split_once(" -->").context("a 'made by' comment has no end")?;
-        let (content, after) =
-            after.split_once(END).with_context(|| format!("the part made by '{command}' has no '{END}'"))?;
+    for part in text.split(BEGIN).skip(1) {
+        let (command, after) = part.split_once(" -->").context("a 'made by' comment has no end")?;
+        let content = after.split_once(END).with_context(|| format!("the part made by '{command}' has no '{END}'"))?.0;
         parts.push((command.trim(), content));
-        rest = after;
     }
     Ok(parts)
 }
@@ -107,31 +101,27 @@ fn words(command: &str) -> anyhow::Result<Vec<String>> {
     shlex::split(command).with_context(|| format!("'{command}' has a quote without its end"))
 }
 
-/// Why a command does not parse, if it does not.
-fn parse_error(command: &str, catalog: &dyn Catalog) -> Option<String> {
-    let words = match words(command) {
-        Ok(words) => words,
-        Err(error) => return Some(error.to_string()),
-    };
+/// Fails when a command is a call of this program that does not parse.
+fn parse(command: &str, catalog: &dyn Catalog) -> anyhow::Result<()> {
+    let words = words(command)?;
     // What follows belongs to the shell.
     let words = words.iter().map(String::as_str).take_while(|word| ![">", "|", "&&"].contains(word));
     let words: Vec<&str> = words.skip_while(|word| word.contains('=')).collect();
-    let (["ssvm-bench", arguments @ ..] | ["cargo", "run", "--release", "--", arguments @ ..]) = words.as_slice()
-    else {
-        return None;
+    let (["ssvm-bench", arguments @ ..] | ["cargo", "run", "--release", "--", arguments @ ..]) = &words[..] else {
+        return Ok(());
     };
-    let whole = std::iter::once("ssvm-bench").chain(arguments.iter().copied());
-    super::command(catalog)
-        .try_get_matches_from(whole)
-        .err()
-        .filter(|error| error.use_stderr())
-        .map(|error| format!("'{command}' no longer parses: {}", error.to_string().lines().next().unwrap_or_default()))
+    match super::command(catalog).try_get_matches_from([&["ssvm-bench"][..], arguments].concat()) {
+        Err(error) if error.use_stderr() => {
+            bail!("'{command}' no longer parses: {}", error.to_string().lines().next().unwrap_or_default())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn problems(text: &str, folder: &Path, catalog: &dyn Catalog) -> anyhow::Result<Vec<String>> {
     let mut problems = Vec::new();
     for (command, content) in made_parts(text)? {
-        problems.extend(parse_error(command, catalog));
+        problems.extend(parse(command, catalog).err().map(|error| error.to_string()));
         if !command.starts_with("ssvm-bench ") {
             problems.push(format!("'{command}' is not a call of ssvm-bench"));
         }
@@ -139,7 +129,9 @@ fn problems(text: &str, folder: &Path, catalog: &dyn Catalog) -> anyhow::Result<
             problems.push(format!("the part made by '{command}' is empty: run 'ssvm-bench readme refresh'"));
         }
     }
-    problems.extend(shell_commands(text).iter().filter_map(|command| parse_error(command, catalog)));
+    for command in shell_commands(text) {
+        problems.extend(parse(&command, catalog).err().map(|error| error.to_string()));
+    }
     for after in text.split("](").skip(1) {
         let target = after.split(')').next().unwrap_or_default();
         let is_file = !target.starts_with("http") && !target.starts_with('#') && !target.is_empty();
@@ -154,9 +146,10 @@ fn refresh(text: &str) -> anyhow::Result<String> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut fresh = text.to_owned();
     for (command, content) in made_parts(text)? {
-        let arguments: Vec<String> = words(command)?.into_iter().skip(1).collect();
+        let words = words(command)?;
+        let arguments = words.get(1..).unwrap_or_default();
         let output =
-            Command::new(&program).args(&arguments).output().with_context(|| format!("cannot run {command}"))?;
+            Command::new(&program).args(arguments).output().with_context(|| format!("cannot run {command}"))?;
         if !output.status.success() {
             bail!("'{command}' failed:\n{}", String::from_utf8_lossy(&output.stderr));
         }
@@ -168,8 +161,8 @@ fn refresh(text: &str) -> anyhow::Result<String> {
         } else {
             format!("\n```text\n{}\n```\n", printed.trim_end())
         };
-        let old = format!("{BEGIN}{command} -->{content}{END}");
-        fresh = fresh.replace(&old, &format!("{BEGIN}{command} -->{body}{END}"));
+        let part = |content: &str| format!("{BEGIN}{command} -->{content}{END}");
+        fresh = fresh.replace(&part(content), &part(&body));
     }
     Ok(fresh)
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::{pages, print};
 use crate::experiment::catalog::Catalog;
-use crate::gate::folders;
 use crate::gate::measure::by_cell;
 use crate::gate::rounds::Design;
+use crate::gate::{Finding, folders};
 use crate::render::Summary;
 use crate::render::figure::{self, Figure};
 use crate::render::report::{self, Beside, Page};
@@ -38,10 +38,10 @@ struct Side {
 }
 
 impl Side {
-    fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Self> {
-        let results = pages::open(folder, catalog, only)?;
+    fn open(folder: &Path, args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<Self> {
+        let results = pages::open(folder, catalog, &args.only)?;
         let summary = Summary::of(&results, folder)?;
-        let (figures, _) = figure::draw(&results, &summary, &[], false)?;
+        let figures = figure::draw(&results, &summary, &[], false)?.0;
         Ok(Self { results, summary, figures })
     }
 
@@ -53,21 +53,21 @@ impl Side {
 /// Runs the command; prints the file it wrote.
 pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     anyhow::ensure!(args.other.is_none() || args.out.is_some(), "comparing two folders requires --out FILE");
-    let side = Side::open(&args.results, catalog, &args.only)?;
+    let side = Side::open(&args.results, args, catalog)?;
     let html = match &args.other {
         None => report::html(&side.page(&side.summary.name))?,
-        Some(other) => {
-            let names = [&args.results, other].map(|folder| folder.display().to_string());
-            let other = Side::open(other, catalog, &args.only)?;
-            let findings = by_cell(side.results.own.records()).and_then(|old| {
-                let new = by_cell(other.results.own.records())?;
-                folders::compare(&old, &new, &Design::default())
-            });
-            let sides = [side.page(&names[0]), other.page(&names[1])];
-            report::side_by_side(&Beside { sides, findings: findings.map_err(|error| error.to_string()) })?
+        Some(folder) => {
+            let names = [&args.results, folder].map(|folder| folder.display().to_string());
+            let other = Side::open(folder, args, catalog)?;
+            let findings = compare(&side.results, &other.results).map_err(|error| error.to_string());
+            report::side_by_side(&Beside { sides: [side.page(&names[0]), other.page(&names[1])], findings })?
         }
     };
     let out = args.out.clone().unwrap_or_else(|| args.results.join("report.html"));
     files::write_bytes(&out, html.as_bytes())?;
     print(&format!("{}\n", out.display()))
+}
+
+fn compare(old: &Study, new: &Study) -> crate::Result<Vec<Finding>> {
+    folders::compare(&by_cell(old.own.records())?, &by_cell(new.own.records())?, &Design::default())
 }

@@ -11,17 +11,16 @@ use serde_json::json;
 
 use super::format::table_or_json;
 use super::{interrupt, note, positive, print};
-use crate::dataset::{DataDir, DatasetInfo, Loaded, Request, npy};
+use crate::dataset::{DataDir, Loaded, Request, npy};
 use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
 use crate::table::Format;
 use ssvm::clock::{ClockKind, Helpers, OracleCost};
 use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
-use ssvm::settings::{Budget, Cadence, RunSettings, Until, time_limit};
+use ssvm::settings::{Budget, Cadence, Param, RunSettings, Until, time_limit};
 use ssvm::solver::SolverInfo;
 
-/// Options of `solve`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench solve --dataset usps-synth:n=1000 --solver mp-bcfw --iterations 20\n  \
     ssvm-bench solve --dataset usps --solver mp-bcfw-avg --gap 1e-3 --format json --save-weights w.npy")]
@@ -82,44 +81,55 @@ fn limit(text: &str) -> Result<f64, String> {
     time_limit(seconds).map(|_| seconds).map_err(|error| error.to_string())
 }
 
+/// The parameters of all solvers, each key once.
+fn parameters(catalog: &dyn Catalog) -> Vec<&'static Param> {
+    let mut params: Vec<&Param> = Vec::new();
+    for param in catalog.solvers().iter().flat_map(|info| info.params) {
+        if params.iter().all(|known| known.key != param.key) {
+            params.push(param);
+        }
+    }
+    params
+}
+
 /// Adds the parameters of every solver, and the tables to the help.
 pub(super) fn with_parameters(mut command: clap::Command, catalog: &dyn Catalog) -> clap::Command {
-    let mut keys: Vec<&str> = Vec::new();
-    for param in catalog.solvers().iter().flat_map(|info| info.params) {
-        if keys.contains(&param.key) {
-            continue;
-        }
-        keys.push(param.key);
-        let owners: Vec<&str> = catalog
-            .solvers()
-            .iter()
-            .filter(|info| info.params.iter().any(|row| row.key == param.key))
-            .map(|info| info.name)
-            .collect();
-        let help = format!("{} [{}; default: {}]", param.about, owners.join(", "), param.default);
-        let arg = clap::Arg::new(param.key).long(param.key).value_name(param.key).help(help);
-        command = command.arg(arg.help_heading("Parameters of the solver"));
+    for Param { key, about, default, .. } in parameters(catalog) {
+        let owners = catalog.solvers().iter().filter(|info| info.params.iter().any(|row| row.key == *key));
+        let owners = owners.map(|info| info.name).collect::<Vec<_>>().join(", ");
+        let arg = clap::Arg::new(*key).long(*key).value_name(*key).help_heading("Parameters of the solver");
+        command = command.arg(arg.help(format!("{about} [{owners}; default: {default}]")));
     }
     let row = |name: &str, about: &str| format!("  {name:<34} {about}\n");
     let solvers: String = catalog.solvers().iter().map(|info| row(info.name, info.about)).collect();
-    let datasets: String = catalog.datasets().iter().map(|info| row(&DatasetInfo::usage(info), info.about)).collect();
+    let datasets: String = catalog.datasets().iter().map(|info| row(&info.usage(), info.about)).collect();
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     command.after_long_help(format!("Solvers:\n{solvers}\nData sets:\n{datasets}\n{examples}"))
 }
 
 /// The parameters that were given.
-pub(super) fn given(matches: &clap::ArgMatches, catalog: &dyn Catalog) -> Vec<(String, String)> {
-    let mut given: Vec<(String, String)> = Vec::new();
-    for param in catalog.solvers().iter().flat_map(|info| info.params) {
-        if let Ok(Some(value)) = matches.try_get_one::<String>(param.key)
-            && !given.iter().any(|(key, _)| key == param.key)
-        {
-            given.push((param.key.to_owned(), value.clone()));
-        }
-    }
-    given
+pub(super) fn given(matches: &clap::ArgMatches, catalog: &dyn Catalog) -> Vec<(&'static str, String)> {
+    let value = |key| matches.try_get_one::<String>(key).ok().flatten().cloned();
+    parameters(catalog).iter().filter_map(|param| Some((param.key, value(param.key)?))).collect()
 }
 
+type Value = fn(&TracePoint) -> String;
+
+/// The columns of the table: name, width and value. The last two are of oracles that are not exact.
+const COLUMNS: [(&str, usize, Value); 10] = [
+    ("iteration", 9, |point| point.iteration.to_string()),
+    ("time s", 11, |point| format!("{:.5}", point.time_s)),
+    ("oracle", 11, |point| point.oracle_calls.to_string()),
+    ("passes", 9, |point| point.approx_passes.to_string()),
+    ("primal", 17, |point| format!("{:.12}", point.primal)),
+    ("dual", 17, |point| format!("{:.12}", point.dual)),
+    ("gap", 13, |point| format!("{:.5e}", point.gap)),
+    ("planes", 8, |point| format!("{:.2}", point.planes_mean)),
+    ("oracle slack", 12, |point| format!("{:.5e}", point.oracle_slack)),
+    ("proven", 8, |point| point.proven.to_string()),
+];
+
+/// Prints evaluations as they come.
 struct Printer {
     format: Format,
     /// Whether gaps are exact, or bounded by a relaxation.
@@ -135,95 +145,84 @@ impl Printer {
             self.error.get_or_insert(error);
         }
     }
+
+    /// A row of the table, or its head.
+    fn row(&self, point: Option<&TracePoint>) -> String {
+        let mut cells = Vec::new();
+        for (name, width, value) in &COLUMNS[..if self.exact { 8 } else { 10 }] {
+            let name = match *name {
+                "primal" if !self.exact => "primal at most",
+                "gap" if !self.exact => "certified gap",
+                name => name,
+            };
+            cells.push(format!("{:>width$}", point.map_or(name.to_owned(), value)));
+        }
+        cells.join(" ")
+    }
 }
 
 impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
-        let line = if self.format == Format::Table {
-            format!(
-                "{:>9} {:>11.5} {:>11} {:>9} {:>17.12} {:>17.12} {:>13.5e} {:>8.2}{}{}",
-                point.iteration,
-                point.time_s,
-                point.oracle_calls,
-                point.approx_passes,
-                point.primal,
-                point.dual,
-                point.gap,
-                point.planes_mean,
-                if self.exact { String::new() } else { format!(" {:>12.5e} {:>8}", point.oracle_slack, point.proven) },
-                if point.partial { " inside the next iteration" } else { "" }
-            )
+        if self.format == Format::Table {
+            let partial = if point.partial { " inside the next iteration" } else { "" };
+            self.print(&(self.row(Some(point)) + partial));
         } else {
             let mut value = serde_json::to_value(point).unwrap_or_default();
             if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
                 value.extend(identity.clone());
             }
-            value.to_string()
-        };
-        self.print(&line);
+            self.print(&value.to_string());
+        }
     }
 }
 
-/// Runs the command with the parameters of the solver that were given.
-pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let mut budget = Budget {
-        iterations: args.iterations,
-        time_s: args.time,
-        oracle_calls: args.oracle_calls,
-        gap: args.gap,
-        until: Until::First,
-    };
-    if budget == Budget::default() {
-        budget.iterations = Some(50);
-    }
-    budget.until = args.until;
+fn settings(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog) -> anyhow::Result<RunSettings> {
+    let SolveArgs { iterations, time, oracle_calls, gap, until, .. } = *args;
+    let unlimited = iterations.is_none() && time.is_none() && oracle_calls.is_none() && gap.is_none();
+    let iterations = iterations.or(unlimited.then_some(50));
+    let budget = Budget { iterations, time_s: time, oracle_calls, gap, until };
     if budget.lacks_one_of_both() {
         anyhow::bail!("--until all needs --iterations and --time: it ends when both are reached");
     }
-    if let Some(path) = &args.save_weights {
-        // Tried before the work starts: a wrong path must not cost a run.
-        files::try_file(path)?;
-    }
     let info = SolverInfo::find(catalog.solvers(), &args.solver)?;
-    let given: Vec<(&str, String)> = given.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
-    let settings = RunSettings {
-        solver: info.spec(&given, catalog.solvers()).map_err(ssvm::Error::from)?,
+    Ok(RunSettings {
+        solver: info.spec(given, catalog.solvers()).map_err(ssvm::Error::from)?,
         seed: args.seed,
         clock: args.clock,
         oracle_cost: args.oracle_cost,
         budget,
         evaluate: args.evaluate.clone(),
-    };
+    })
+}
+
+/// Runs the command with the parameters of the solver that were given.
+pub fn run(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    let settings = settings(args, given, catalog)?;
+    if let Some(path) = &args.save_weights {
+        // Tried before the work starts: a wrong path must not cost a run.
+        files::try_file(path)?;
+    }
     if args.threads > 1 && !settings.solver.params.contains_key("tau") {
         note(
             "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --tau",
         );
     }
-    let Loaded { description, problem } = catalog.open(&Request {
-        name: &args.dataset,
-        data,
-        lambda: args.lambda,
-        pairwise_weight: args.pairwise_weight,
-    })?;
+    let SolveArgs { dataset, solver, seed, clock, oracle_cost, threads, format, .. } = args;
+    let Loaded { description, problem } =
+        catalog.open(&Request { name: dataset, data, lambda: args.lambda, pairwise_weight: args.pairwise_weight })?;
     let (n, d, lambda) = (description.size.n, description.size.d, problem.lambda());
-    let price = if args.oracle_cost.is_one() { String::new() } else { format!(", oracle × {}", args.oracle_cost) };
-    note(&format!("{}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {}{price}", args.dataset, args.solver));
+    let price = if oracle_cost.is_one() { String::new() } else { format!(", oracle × {oracle_cost}") };
+    note(&format!("{dataset}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {solver}{price}"));
     let identity = json!({
-        "kind": "point", "run_id": "solve", "dataset": args.dataset, "solver": args.solver, "seed": args.seed,
-        "repeat": 0, "clock": args.clock.name(), "oracle_cost": args.oracle_cost, "jobs": 1, "threads": args.threads, "core": -1, "status": "running",
+        "kind": "point", "run_id": "solve", "dataset": dataset, "solver": solver, "seed": seed, "repeat": 0,
+        "clock": clock.name(), "oracle_cost": oracle_cost, "jobs": 1, "threads": threads, "core": -1, "status": "running",
     });
-    let exact = problem.exact();
-    let count = usize::from(args.threads) - 1;
-    let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
-    let mut printer = Printer { format: args.format, exact, identity, error: None };
-    if args.format == Format::Table {
-        let (primal, gap) = if exact { ("primal", "gap") } else { ("primal at most", "certified gap") };
-        let more = if exact { String::new() } else { format!(" {:>12} {:>8}", "oracle slack", "proven") };
-        printer.print(&format!(
-            "{:>9} {:>11} {:>11} {:>9} {:>17} {:>17} {:>13} {:>8}{more}",
-            "iteration", "time s", "oracle", "passes", primal, "dual", gap, "planes"
-        ));
+    let mut printer = Printer { format: *format, exact: problem.exact(), identity, error: None };
+    if *format == Format::Table {
+        printer.print(&printer.row(None));
     }
+    let count = usize::from(*threads) - 1;
+    let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
     let stopped = || interrupt::flag().load(Ordering::Relaxed);
     let execution = Execution { parallel_evaluation: true, helpers, cancelled: &stopped };
     let outcome = match problem.run(&settings, &execution, &mut printer) {
@@ -234,8 +233,8 @@ pub fn run(args: &SolveArgs, given: &[(String, String)], catalog: &dyn Catalog, 
     if outcome.stop == StopReason::Cancelled {
         anyhow::bail!(STOPPED);
     }
-    printer.print(&match args.format {
-        Format::Table => summary_text(&outcome, exact, n),
+    printer.print(&match format {
+        Format::Table => summary_text(&outcome, problem.exact(), n),
         _ => summary_json(args, &outcome).to_string(),
     });
     outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
@@ -255,68 +254,62 @@ fn oracle_share(outcome: &Outcome) -> f64 {
 }
 
 fn summary_text(outcome: &Outcome, exact: bool, n: u64) -> String {
-    let line = |name: &str, h: &Histogram<u64>| {
-        format!(
-            "{name}: {} calls, p50 {} p90 {} p99 {} max {} ns",
-            h.len(),
-            h.value_at_quantile(0.5),
-            h.value_at_quantile(0.9),
-            h.value_at_quantile(0.99),
-            h.max()
-        )
-    };
+    let last = outcome.points.last();
+    let of_wall = |seconds: f64| 100.0 * seconds / outcome.wall_s.max(1e-12);
     let mut text = format!(
         "stopped by {}; solver time {:.4} s (wall {:.4}, cpu {:.4}), oracle share {:.1} %, instrument {:.2} % of wall",
         outcome.stop.name(),
-        outcome.points.last().map_or(0.0, |point| point.time_s),
+        last.map_or(0.0, |point| point.time_s),
         outcome.wall_s,
         outcome.cpu_s,
         100.0 * oracle_share(outcome),
-        100.0 * outcome.instrument_s / outcome.wall_s.max(1e-12),
+        of_wall(outcome.instrument_s),
     );
-    if let Some(last) = outcome.points.last() {
-        let mean = |seconds: f64, steps: u64| seconds / steps.max(1) as f64 * 1e6;
-        // A solver that asks a cache or the oracle in one pass has no time of approximate passes.
-        let mixed = last.approx_steps > 0 && last.approx_passes == 0;
-        if mixed {
-            let steps = last.oracle_calls + last.approx_steps;
-            let cached = 100.0 * last.approx_steps as f64 / steps as f64;
-            text += &format!("\nstep {:.3} µs, {cached:.0} % of them without an oracle call", mean(last.time_s, steps));
-        } else {
-            text += &format!("\nexact step {:.3} µs", mean(last.time_s - last.approx_time_s, last.oracle_calls));
-        }
-        if last.approx_steps > 0 && !mixed {
-            let made = last.approx_steps - last.skipped_steps;
-            let skipped = 100.0 * last.skipped_steps as f64 / last.approx_steps as f64;
-            text += &format!(", approximate step {:.3} µs, {skipped:.0} % skipped", mean(last.approx_time_s, made));
-        }
-    }
+    text += &last.map_or(String::new(), steps_text);
     if outcome.pipe_s > 0.0 {
-        text += &format!(", pipe {:.1} % of wall", 100.0 * outcome.pipe_s / outcome.wall_s.max(1e-12));
+        text += &format!(", pipe {:.1} % of wall", of_wall(outcome.pipe_s));
     }
     text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
-    if let (false, Some(last)) = (exact, outcome.points.last()) {
+    if let (false, Some(last)) = (exact, last) {
         text += &format!(
             "\ncertified gap {:.6}, of which {:.6} may be the oracle's slack; {} of {n} terms proven",
             last.gap, last.oracle_slack, last.proven
         );
     }
-    text += &format!("\n{}", line("exact oracle", &outcome.oracle_ns));
-    if !outcome.approx_ns.is_empty() {
-        text += &format!("\n{}", line("approximate steps (sampled)", &outcome.approx_ns));
+    for (name, h) in [("exact oracle", &outcome.oracle_ns), ("approximate steps (sampled)", &outcome.approx_ns)] {
+        if name == "exact oracle" || !h.is_empty() {
+            let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|q| h.value_at_quantile(q));
+            text += &format!("\n{name}: {} calls, p50 {p50} p90 {p90} p99 {p99} max {} ns", h.len(), h.max());
+        }
+    }
+    text
+}
+
+/// Mean time of a step.
+fn steps_text(last: &TracePoint) -> String {
+    let mean = |seconds: f64, steps: u64| seconds / steps.max(1) as f64 * 1e6;
+    if last.approx_steps > 0 && last.approx_passes == 0 {
+        // A solver that asks a cache or the oracle in one pass has no time of approximate passes.
+        let steps = last.oracle_calls + last.approx_steps;
+        let cached = 100.0 * last.approx_steps as f64 / steps as f64;
+        return format!("\nstep {:.3} µs, {cached:.0} % of them without an oracle call", mean(last.time_s, steps));
+    }
+    let mut text = format!("\nexact step {:.3} µs", mean(last.time_s - last.approx_time_s, last.oracle_calls));
+    if last.approx_steps > 0 {
+        let made = last.approx_steps - last.skipped_steps;
+        let skipped = 100.0 * last.skipped_steps as f64 / last.approx_steps as f64;
+        text += &format!(", approximate step {:.3} µs, {skipped:.0} % skipped", mean(last.approx_time_s, made));
     }
     text
 }
 
 fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
     let quantiles = |h: &Histogram<u64>| {
-        json!({
-            "count": h.len(), "mean": h.mean(), "p50": h.value_at_quantile(0.5), "p90": h.value_at_quantile(0.9),
-            "p99": h.value_at_quantile(0.99), "p999": h.value_at_quantile(0.999), "max": h.max(),
-        })
+        let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| h.value_at_quantile(q));
+        json!({ "count": h.len(), "mean": h.mean(), "p50": p50, "p90": p90, "p99": p99, "p999": p999, "max": h.max() })
     };
-    let last = outcome.points.last();
-    json!({
+    let last = serde_json::to_value(outcome.points.last()).unwrap_or_default();
+    let mut summary = json!({
         "kind": "summary",
         "dataset": args.dataset,
         "solver": args.solver,
@@ -324,28 +317,21 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
         "clock": args.clock.name(),
         "oracle_cost": args.oracle_cost,
         "stop_reason": outcome.stop.name(),
-        "iterations": last.map(|point| point.iteration),
-        "time_s": last.map(|point| point.time_s),
+        "iterations": last["iteration"],
         "wall_s": outcome.wall_s,
         "cpu_s": outcome.cpu_s,
-        "oracle_calls": last.map(|point| point.oracle_calls),
-        "approx_steps": last.map(|point| point.approx_steps),
-        "skipped_steps": last.map(|point| point.skipped_steps),
-        "approx_passes": last.map(|point| point.approx_passes),
-        "oracle_time_s": last.map(|point| point.oracle_time_s),
-        "approx_time_s": last.map(|point| point.approx_time_s),
         "oracle_share": oracle_share(outcome),
         "pipe_s": outcome.pipe_s,
         "instrument_s": outcome.instrument_s,
         "notes": outcome.notes,
         "peak_memory_bytes": host::peak_memory(),
-        "primal": last.map(|point| point.primal),
-        "dual": last.map(|point| point.dual),
-        "gap": last.map(|point| point.gap),
-        "oracle_slack": last.map(|point| point.oracle_slack),
-        "proven": last.map(|point| point.proven),
-        "partial": last.map(|point| point.partial),
         "oracle_ns": quantiles(&outcome.oracle_ns),
         "approx_ns": quantiles(&outcome.approx_ns),
-    })
+    });
+    let steps = ["oracle_calls", "approx_steps", "skipped_steps", "approx_passes"];
+    let times = ["time_s", "oracle_time_s", "approx_time_s"];
+    for key in [&steps[..], &times, &["primal", "dual", "gap", "oracle_slack", "proven", "partial"]].concat() {
+        summary[key] = last[key].clone();
+    }
+    summary
 }

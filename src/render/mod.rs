@@ -3,12 +3,14 @@
 //! In the order of a run of `reproduce`: [`Summary`] holds what was found in a result folder, [`figure`] draws every figure once,
 //! [`tables`] turns findings into tables and text, [`report`] puts all of it into one HTML page. [`style`] is how lines look.
 
+mod error;
 pub mod figure;
 pub mod report;
 pub mod style;
 mod summary;
 pub mod tables;
 
+pub use error::Error;
 pub use summary::Summary;
 
 use std::path::{Path, PathBuf};
@@ -20,11 +22,8 @@ use crate::study::export;
 use figure::{FigureRow, FileFormat};
 use report::Page;
 
-/// What [`write_pages`] wrote.
 pub struct Pages {
-    /// Files of figures and tables.
     pub files: Vec<PathBuf>,
-    /// The report.
     pub report: PathBuf,
     /// Figures that the folder has nothing for.
     pub left_out: Vec<&'static FigureRow>,

@@ -16,7 +16,7 @@ pub struct Style {
 }
 
 impl Style {
-    const fn new(rgb: u32, dash: &'static [f64]) -> Self {
+    pub(super) const fn new(rgb: u32, dash: &'static [f64]) -> Self {
         Self { color: RGBColor((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8), dash }
     }
 
@@ -85,11 +85,14 @@ pub fn styles(frames: &View) -> BTreeMap<String, Style> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::solver_name;
 
     #[test]
     fn every_solver_of_the_program_has_a_colour_of_its_own() {
         let infos = ssvm::solver::SolverTable::infos(&ssvm::solver::Standard);
         assert!(infos.iter().all(|info| KNOWN.iter().any(|(name, _)| *name == info.name)));
+        let shown: std::collections::BTreeSet<String> = infos.iter().map(|info| solver_name(info.name)).collect();
+        assert_eq!(shown.len(), infos.len(), "names in figures are distinct");
         for (at, (name, style)) in KNOWN.iter().enumerate() {
             let twin = KNOWN[..at].iter().find(|(_, other)| other.color == style.color);
             assert!(twin.is_none(), "{name} and {twin:?}");

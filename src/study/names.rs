@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::dataset::Argument;
 use crate::experiment::catalog::Catalog;
 use crate::store::keys::{Facts, ProblemKey, SeriesKey};
+use crate::text::solver_name;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
@@ -34,8 +35,7 @@ pub fn names(keys: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
             title += &format!(", oracle × {}", key.oracle_cost);
         }
         let label = bracketed(&key.solver.name, &solvers[at]);
-        let solver = catalog.solver(&key.solver.name).map_or(key.solver.name.as_str(), |info| info.label);
-        all.push(Name { dataset, title, label, display: bracketed(solver, &solvers[at]) });
+        all.push(Name { dataset, title, label, display: bracketed(&solver_name(&key.solver.name), &solvers[at]) });
     }
     all
 }

@@ -2,7 +2,7 @@
 
 use crate::common::hand;
 use ssvm_bench::Harness;
-use ssvm_bench::render::figure::explain::{PassTrace, slope_rule};
+use ssvm_bench::render::figure::explain::slope_rule;
 use ssvm_bench::render::figure::{self, FileFormat};
 use ssvm_bench::render::{Summary, write_pages};
 use ssvm_bench::store::RunRecord;
@@ -75,7 +75,7 @@ fn a_data_set_name_cannot_break_the_file() {
 #[test]
 fn the_slope_rule_says_when_it_stops() {
     let points = vec![(0.0, 0.0), (1.0, 1.0), (1.1, 1.5), (1.2, 1.9), (1.3, 1.95)];
-    let svg = slope_rule(&PassTrace { points, exact_end: 1 }).unwrap();
+    let svg = slope_rule(&points).unwrap().unwrap();
     assert!(svg.contains("after pass 1: another approximate pass") && svg.contains("after pass 3: a new iteration"));
 }
 

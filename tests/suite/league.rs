@@ -203,7 +203,7 @@ struct Silent<'p, P: Problem>(Iterate<'p, P>);
 
 impl SolverRow for NoDual {
     fn info(&self) -> SolverInfo {
-        SolverInfo { name: "no-dual", label: "No-dual", about: "primal only", ..SolverInfo::PLAIN }
+        SolverInfo { name: "no-dual", about: "primal only", ..SolverInfo::PLAIN }
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _: &Params, _: u64) -> Box<dyn Solver + 'p> {
@@ -262,10 +262,10 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     let (figures, _) = hand::figures(&results, &[]).unwrap();
     figure::write(&figures, folder.path(), &[figure::FileFormat::Png]).unwrap();
     let of = |name: &str| &figures.iter().find(|figure| figure.name == name).unwrap().svg;
-    assert!(of("oracle_convergence").contains("without a dual, in the first panel only: No-dual"));
-    assert!(of("league").contains("No-dual"));
+    assert!(of("oracle_convergence").contains("without a dual, in the first panel only: no-dual"));
+    assert!(of("league").contains("no-dual"));
     let page = hand::page("league", &results).unwrap();
-    assert!(page.contains("No-dual") && !page.contains("NaN") && !page.contains(">inf<"), "a number that is none");
+    assert!(page.contains("no-dual") && !page.contains("NaN") && !page.contains(">inf<"), "a number that is none");
     // A summary survives its JSON.
     let text = serde_json::to_string(&league).unwrap();
     let back: League = serde_json::from_str(&text).unwrap();

@@ -22,7 +22,7 @@ struct Cyclic {
 
 impl SolverRow for Cyclic {
     fn info(&self) -> SolverInfo {
-        SolverInfo { name: "cyclic", label: "cyclic", about: "BCFW in file order", ..SolverInfo::PLAIN }
+        SolverInfo { name: "cyclic", about: "BCFW in file order", ..SolverInfo::PLAIN }
     }
 
     fn version(&self) -> Option<String> {

@@ -1,45 +1,43 @@
 //! Oracle convergence, runtime convergence and parameter dynamics: bands → a row of panels per data set.
 
-use super::legend::Legend;
-use super::panel::{self, Line, Panel, Row, Scale};
-use super::{hidden, titles};
+use std::collections::BTreeSet;
+
+use super::chart::{self, Line, Panel, Scale};
+use super::{canvas, hidden, titles};
 use crate::error::Result;
 use crate::render::style;
 use crate::study::{Axis, Bands, Quantity, Series, View};
 use crate::text::seconds;
 
-const HEADING: f64 = 15.0;
-const PANEL: f64 = 122.0;
 /// Most solvers whose bands lose repeats that a legend names.
 const MOST_CHANGES: usize = 4;
 
-/// A figure made of rows of band panels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Primal, dual suboptimality and gap against iterations.
-    Oracle,
-    /// The same against solver time.
-    Runtime,
-    /// Working-set size and approximate passes of the multi-plane solvers.
-    Dynamics,
+pub struct Kind {
+    title: &'static str,
+    axis: Axis,
+    x_title: &'static str,
+    quantities: &'static [Quantity],
+    /// Linear for parameters: of solvers that keep planes, without an optimum.
+    scale: Scale,
 }
 
-impl Kind {
-    fn title(self) -> &'static str {
-        ["oracle convergence", "runtime convergence", "parameter dynamics"][self as usize]
-    }
-
-    fn axis(self) -> Axis {
-        if self == Self::Runtime { Axis::Time } else { Axis::Iteration }
-    }
-
-    fn quantities(self) -> &'static [Quantity] {
-        match self {
-            Self::Dynamics => &[Quantity::Planes, Quantity::Passes],
-            _ => &Quantity::CONVERGENCE,
-        }
-    }
-}
+/// Primal, dual suboptimality and gap against iterations.
+pub const ORACLE: Kind = Kind {
+    title: "oracle convergence",
+    axis: Axis::Iteration,
+    x_title: "iteration",
+    quantities: &Quantity::CONVERGENCE,
+    scale: Scale::Log,
+};
+/// The same against solver time.
+pub const RUNTIME: Kind = Kind { title: "runtime convergence", axis: Axis::Time, x_title: "solver time (s)", ..ORACLE };
+/// Working-set size and approximate passes of the multi-plane solvers.
+pub const DYNAMICS: Kind = Kind {
+    title: "parameter dynamics",
+    quantities: &[Quantity::Planes, Quantity::Passes],
+    scale: Scale::Linear,
+    ..ORACLE
+};
 
 /// How many leading positions of a series count: those where at least half of its repeats do.
 fn counted(bands: &Bands) -> usize {
@@ -61,7 +59,6 @@ pub fn drawn_length(bands: &Bands, end: f64) -> usize {
     inside.min(counted(bands))
 }
 
-/// A line of the figure.
 struct Curve<'a> {
     series: &'a Series,
     bands: &'a Bands,
@@ -69,70 +66,61 @@ struct Curve<'a> {
     length: usize,
 }
 
-/// Draws the figure of these data sets with the series that are shown.
-pub fn draw(kind: Kind, frames: &View, shown: &[bool], datasets: &[&str]) -> Result<String> {
-    let (all, styles) = (frames.bands(kind.axis())?, style::styles(frames));
-    let mut sets: Vec<Vec<Curve>> = Vec::new();
+pub fn draw(kind: &Kind, frames: &View, shown: &[bool], datasets: &[&str]) -> Result<Option<String>> {
+    let (all, styles) = (frames.bands(kind.axis)?, style::styles(frames));
+    let (mut curves, mut rows) = (Vec::new(), Vec::new());
     for dataset in datasets {
-        let drawn = |s: &usize| shown[*s] && (kind != Kind::Dynamics || frames.series[*s].keeps_planes());
+        let drawn = |s: &usize| shown[*s] && (kind.scale == Scale::Log || frames.series[*s].keeps_planes());
         let series: Vec<usize> = frames.series_of(dataset).filter(drawn).collect();
         let end = axis_end(series.iter().map(|s| all[*s]));
-        let curve = |s: usize| Curve { series: &frames.series[s], bands: all[s], length: drawn_length(all[s], end) };
-        sets.push(series.into_iter().map(curve).collect());
-    }
-    let mut rows = Vec::new();
-    for (dataset, curves) in datasets.iter().zip(&sets) {
+        let first = curves.len();
+        for s in series {
+            curves.push(Curve { series: &frames.series[s], bands: all[s], length: drawn_length(all[s], end) });
+        }
         let panel = |quantity: &Quantity| Panel {
-            title: frames.panel_title(*quantity, dataset),
-            x_title: if kind == Kind::Runtime { "solver time (s)" } else { "iteration" },
-            y_title: quantity.unit(),
-            x: Scale::Log,
-            y: if kind == Kind::Dynamics { Scale::Linear } else { Scale::Log },
-            lines: curves.iter().map(|curve| curve.line(*quantity, styles[&curve.series.label])).collect(),
+            titles: [frames.panel_title(*quantity, dataset), kind.x_title.to_owned(), quantity.unit().to_owned()],
+            scale: kind.scale,
+            lines: curves[first..].iter().map(|c| c.line(*quantity, styles[&c.series.label])).collect(),
             floor: quantity.is_suboptimality().then(|| frames.floor(dataset)),
             level: None,
             marks: Vec::new(),
         };
-        let panels = kind.quantities().iter().map(panel).collect();
-        rows.push(Row { heading: frames.title(dataset).to_owned(), panels });
+        rows.push((frames.title(dataset).to_owned(), kind.quantities.iter().map(panel).collect()));
     }
-    let curves: Vec<&Curve> = sets.iter().flatten().collect();
     let mut notes = notes(kind, &curves);
-    if kind != Kind::Dynamics {
+    if kind.scale == Scale::Log {
         notes.extend(notes_on_bounds(frames, datasets, &curves));
     }
     notes.extend(hidden(frames, shown, datasets));
-    let entries = curves.iter().map(|curve| (curve.series.display.clone(), styles[&curve.series.label]));
-    let legend = Legend::new(entries, &notes);
-    let title = format!("{}: {}", kind.title(), titles(frames, datasets));
-    panel::rows(&title, styles.values(), &rows, (HEADING, PANEL), &legend)
+    canvas::svg(&format!("{}: {}", kind.title, titles(frames, datasets)), styles.values(), |sheet| {
+        chart::rows(sheet, &rows, [15.0, 122.0])?;
+        let entries = curves.iter().map(|curve| (curve.series.display.clone(), styles[&curve.series.label]));
+        canvas::samples(sheet, entries, true)?;
+        canvas::notes(sheet, &notes)
+    })
 }
 
 impl Curve<'_> {
     fn line(&self, quantity: Quantity, style: style::Style) -> Line {
-        let (band, length) = (self.bands.of(quantity), self.length);
-        let y = [&band.min, &band.median, &band.max].map(|column| column[..length].to_vec());
-        Line { style, x: self.bands.x[..length].to_vec(), y }
+        let (band, x) = (self.bands.of(quantity), &self.bands.x);
+        let point = |at: usize| (x[at], [band.min[at], band.median[at], band.max[at]]);
+        Line { color: style.color, points: (0..self.length).map(point).collect() }
     }
 
     /// "BCFW on USPS: n = 9 from iteration 72": where repeats leave the band before its last tenth.
     fn changes(&self, axis: Axis) -> Option<String> {
         let Bands { x, count, .. } = self.bands;
         let end = x[..self.length].last()?;
-        let place = |x: f64| match axis {
-            Axis::Iteration => format!("iteration {x}"),
-            Axis::Time => seconds(x),
-            Axis::OracleCalls => format!("call {x}"),
-        };
         let falls = (1..self.length).filter(|at| count[*at] < count[*at - 1] && x[*at] < 0.9 * end);
+        let place = |x: f64| if axis == Axis::Time { seconds(x) } else { format!("iteration {x}") };
         let falls: Vec<String> = falls.map(|at| format!("n = {} from {}", count[at], place(x[at]))).collect();
-        let series = self.series;
-        (!falls.is_empty()).then(|| format!("{} on {}: {}", series.display, series.title, falls.join(", ")))
+        let Series { display, title, .. } = self.series;
+        (!falls.is_empty()).then(|| format!("{display} on {title}: {}", falls.join(", ")))
     }
 }
 
 /// What a legend says about bands: repeats, where their number changes, what is cut, failures.
-fn notes(kind: Kind, curves: &[&Curve]) -> Vec<String> {
+fn notes(kind: &Kind, curves: &[Curve]) -> Vec<String> {
     let repeats = || curves.iter().map(|curve| curve.series.completed + curve.series.censored);
     let (least, most) = (repeats().min().unwrap_or(0), repeats().max().unwrap_or(0));
     let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
@@ -141,10 +129,10 @@ fn notes(kind: Kind, curves: &[&Curve]) -> Vec<String> {
     if curves.iter().any(|curve| curve.length < curve.bands.x.len()) {
         notes.push("x-axes are cut at the shortest run of a data set".to_owned());
     }
-    if kind != Kind::Dynamics && curves.iter().any(|curve| curve.bands.carried(curve.length)) {
+    if kind.scale == Scale::Log && curves.iter().any(|curve| curve.bands.carried(curve.length)) {
         notes.push("a run that reached its gap stays at its last value".to_owned());
     }
-    let mut changes: Vec<String> = curves.iter().filter_map(|curve| curve.changes(kind.axis())).collect();
+    let mut changes: Vec<String> = curves.iter().filter_map(|curve| curve.changes(kind.axis)).collect();
     if changes.len() > MOST_CHANGES {
         let more = format!("and {} more", changes.len() - MOST_CHANGES);
         changes.splice(MOST_CHANGES.., [more]);
@@ -161,18 +149,17 @@ fn notes(kind: Kind, curves: &[&Curve]) -> Vec<String> {
 }
 
 /// What a legend says about the optimum and its bounds.
-fn notes_on_bounds(frames: &View, datasets: &[&str], curves: &[&Curve]) -> Vec<String> {
+fn notes_on_bounds(frames: &View, datasets: &[&str], curves: &[Curve]) -> Vec<String> {
     let mut notes = Vec::new();
     if datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {
         notes.push("shaded: uncertainty of the optimum".to_owned());
     }
     notes.push("P primal, D dual, B_lo and B_up the best bounds of the optimum".to_owned());
     let no_dual = curves.iter().filter(|curve| !curve.series.has_dual);
-    let mut no_dual: Vec<&str> = no_dual.map(|curve| curve.series.display.as_str()).collect();
-    no_dual.sort_unstable();
-    no_dual.dedup();
+    let no_dual: BTreeSet<&str> = no_dual.map(|curve| curve.series.display.as_str()).collect();
     if !no_dual.is_empty() {
-        notes.push(format!("without a dual, in the first panel only: {}", no_dual.join(", ")));
+        let names = no_dual.into_iter().collect::<Vec<_>>().join(", ");
+        notes.push(format!("without a dual, in the first panel only: {names}"));
     }
     notes
 }

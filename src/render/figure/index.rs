@@ -1,10 +1,12 @@
-//! A folder of figures in; a page that shows each with a sentence on what to see, and the paper's words below its own, out.
+//! A folder of figures → a page that shows each with a sentence on what to see, and the paper's caption below its own.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::{FIGURES, FigureRow};
 use crate::error::{Error, Result};
+use crate::table::Kind::Text;
+use crate::table::{Table, cells};
 
 /// How a figure in a folder is linked, the file that pages show best first; a PDF cannot stand in a page.
 fn link(dir: &Path, row: &FigureRow) -> Option<String> {
@@ -17,18 +19,18 @@ fn link(dir: &Path, row: &FigureRow) -> Option<String> {
 pub fn page(dir: &Path) -> Result<String> {
     let found: Vec<(&FigureRow, String)> = FIGURES.iter().filter_map(|row| Some((row, link(dir, row)?))).collect();
     if found.is_empty() {
-        let message = "no figure is in it; `ssvm-bench figures RESULTS --out DIR` draws them";
-        return Err(Error::file(dir, message));
+        return Err(Error::file(dir, "no figure is in it; `ssvm-bench figures RESULTS --out DIR` draws them"));
     }
-    let mut page = String::from("| figure | what to see |\n| --- | --- |\n");
+    let mut contents = Table::new("", [("figure", Text), ("what to see", Text)]);
     for (row, _) in &found {
         let anchor = row.title.to_lowercase().replace(' ', "-").replace(|c: char| !c.is_alphanumeric() && c != '-', "");
-        let _ = writeln!(page, "| [{}](#{anchor}) | {} |", row.title, row.about);
+        contents.push(cells![format!("[{}](#{anchor})", row.title), &row.about]);
     }
+    let mut page = contents.markdown();
     for (row, link) in &found {
         let _ = write!(page, "\n## {}\n\n{}\n\n{link}\n", row.title, row.about);
-        if let Some(quote) = row.paper {
-            let _ = write!(page, "\n> “{}”\n> ({})\n", quote.words, quote.source());
+        if let Some((words, source)) = row.quote() {
+            let _ = write!(page, "\n> “{words}”\n> ({source})\n");
         }
     }
     Ok(page)

@@ -2,12 +2,9 @@
 //! calls of every solver.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{self, Area, Drawn};
+use super::canvas::{self, Area, CENTER, Drawn, GRID, INK, RIGHT, SMALL, Sheet, Span, TEXT, TOP, WIDTH, stroke};
 use super::league::{fewest_pairs, gap};
-use super::legend::Legend;
-use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt, stroke};
 use super::{Scene, titles};
 use crate::error::Result;
 use crate::study::estimate::interval_name;
@@ -21,42 +18,18 @@ const NAMES: f64 = 104.0;
 const WIDEST: f64 = 90.0;
 /// Ends of the axis of speed-ups; what lies beyond is drawn at the edge.
 const EDGE: f64 = 30.0;
+/// Free space on both sides of an axis.
+const MARGIN: f64 = 4.0;
 const COLORS: [RGBColor; 2] = [RGBColor(0xD5, 0x5E, 0x00), RGBColor(0x00, 0x72, 0xB2)];
 
-/// A block of the figure: a data set, and the places of the gaps that a solver reached.
-struct Block<'a> {
-    standing: &'a Standing,
-    targets: Vec<usize>,
-}
-
-impl<'a> Block<'a> {
-    fn new(standing: &'a Standing) -> Self {
-        let compared = |at: &usize| {
-            let scores = standing.members.iter().flat_map(|member| &member.scores);
-            let cells = scores.filter_map(|score| score.cells.get(*at));
-            cells.filter_map(|cell| cell.speedup).any(|s| s.least.is_some() || s.most.is_some())
-        };
-        Self { standing, targets: (0..standing.targets.len()).filter(compared).collect() }
-    }
-
-    /// The solvers that are compared with the reference.
-    fn members(&self) -> impl Iterator<Item = &'a Member> {
-        self.standing.members.iter().filter(|member| !member.reference)
-    }
-
-    fn height(&self) -> f64 {
-        HEADING + ROW * self.members().count() as f64 + AXIS
-    }
-}
-
-/// Draws the figure of these data sets; `None` when no solver can be compared with the reference.
-pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
+pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let wanted = scene.summary.league.standings.iter().filter(|s| datasets.contains(&s.dataset.as_str()));
-    let blocks: Vec<Block> = wanted.map(Block::new).filter(|block| !block.targets.is_empty()).collect();
+    let blocks = wanted.map(|standing| (standing, reached(standing))).filter(|(_, targets)| !targets.is_empty());
+    let blocks: Vec<(&Standing, Vec<usize>)> = blocks.collect();
     if blocks.is_empty() {
         return Ok(None);
     }
-    let interval = interval_name(fewest_pairs(blocks.iter().map(|block| block.standing)).unwrap_or(0));
+    let interval = interval_name(fewest_pairs(blocks.iter().map(|(standing, _)| *standing)).unwrap_or(0));
     let notes = [
         format!("how many times as fast as {REFERENCE}; right of the line is faster"),
         format!(
@@ -65,60 +38,55 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String
         "a line to the edge has no end there: runs ended before the gap or were there at the first evaluation"
             .to_owned(),
     ];
-    let legend = Legend::of_notes(&notes);
-    let body: f64 = blocks.iter().map(Block::height).sum();
+    // Without the styles of solvers: here a colour is a measure, and lines are solid.
     let title = format!("speed-ups to gaps: {}", titles(&scene.results.own, datasets));
-    let svg = canvas::svg(&title, body + legend.height(), [], |root| {
-        let mut top = 0.0;
-        for block in &blocks {
-            draw_block(root, block, top)?;
-            top += block.height();
+    canvas::svg(&title, [], |sheet| {
+        for (standing, targets) in &blocks {
+            draw_block(sheet, standing, targets)?;
         }
-        legend.draw(root, body)
-    });
-    svg.map(Some)
+        canvas::notes(sheet, &notes)
+    })
 }
 
-/// A column of a block: left edge and width.
-#[derive(Clone, Copy)]
-struct Span {
-    left: f64,
-    wide: f64,
+/// The places of the gaps at which a solver can be compared.
+fn reached(standing: &Standing) -> Vec<usize> {
+    let compared = |at: &usize| {
+        let scores = standing.members.iter().flat_map(|member| &member.scores);
+        scores.filter_map(|score| score.cells.get(*at)?.speedup).any(|s| is_known(&s))
+    };
+    (0..standing.targets.len()).filter(compared).collect()
 }
 
-impl Span {
-    /// Where a ratio is drawn.
-    fn place(self, ratio: f64) -> f64 {
-        let middle = self.left + self.wide / 2.0;
-        middle + (ratio.ln() / EDGE.ln()).clamp(-1.0, 1.0) * (self.wide / 2.0 - 4.0)
-    }
+fn is_known(speedup: &Speedup) -> bool {
+    speedup.least.is_some() || speedup.most.is_some()
 }
 
-fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
-    canvas::heading(root, &block.standing.title, top + 7.0)?;
-    let wide = ((WIDTH - NAMES - 6.0) / block.targets.len() as f64).min(WIDEST);
-    let bottom = top + block.height() - AXIS;
-    for (column, target) in block.targets.iter().enumerate() {
-        let span = Span { left: NAMES + wide * column as f64, wide };
-        let middle = span.place(1.0);
-        let title = format!("gap {}", gap(block.standing.targets[*target]));
-        canvas::words(root, title, (middle, top + 20.0), theme::text(SMALL, HPos::Center, VPos::Center))?;
-        let small = || theme::text(6.5, HPos::Center, VPos::Top);
-        for (ratio, label) in [(0.1, "0.1"), (1.0, "1"), (10.0, "10")] {
-            let (x, ink) = (span.place(ratio), if ratio == 1.0 { INK } else { GRID });
-            canvas::line(root, &[(x, top + HEADING - 2.0), (x, bottom)], stroke(ink, 0.5))?;
-            canvas::words(root, label, (x, bottom + 2.0), small())?;
+fn draw_block(sheet: &mut Sheet, standing: &Standing, targets: &[usize]) -> Drawn {
+    let members: Vec<&Member> = standing.members.iter().filter(|member| !member.reference).collect();
+    let bottom = HEADING + ROW * members.len() as f64;
+    let area = &sheet.block(bottom + AXIS);
+    canvas::heading(area, &standing.title, 7.0)?;
+    let wide = ((WIDTH - NAMES - 6.0) / targets.len() as f64).min(WIDEST);
+    for (column, target) in targets.iter().enumerate() {
+        let left = NAMES + wide * column as f64;
+        let span = Span { values: -EDGE.ln()..EDGE.ln(), ends: [left + MARGIN, left + wide - MARGIN] };
+        let title = format!("gap {}", gap(standing.targets[*target]));
+        canvas::words(area, title, (span.middle(), 20.0), SMALL, CENTER)?;
+        for (ratio, label, ink) in [(0.1f64, "0.1", GRID), (1.0, "1", INK), (10.0, "10", GRID)] {
+            let x = span.at(ratio.ln());
+            canvas::line(area, &[(x, HEADING - 2.0), (x, bottom)], stroke(ink, 0.5))?;
+            canvas::words(area, label, (x, bottom + 2.0), 6.5, TOP)?;
         }
-        canvas::words(root, "times as fast", (middle, bottom + 11.0), small())?;
-        for (row, member) in block.members().enumerate() {
-            let y = top + HEADING + ROW * (row as f64 + 0.5);
+        canvas::words(area, "times as fast", (span.middle(), bottom + 11.0), 6.5, TOP)?;
+        for (row, member) in members.iter().enumerate() {
+            let y = HEADING + ROW * (row as f64 + 0.5);
             if column == 0 {
-                let words = theme::clip(&member.display, 7.2, NAMES - 6.0);
-                canvas::words(root, words, (NAMES - 4.0, y), theme::text(TEXT - 1.5, HPos::Right, VPos::Center))?;
+                let name = canvas::clip(&member.display, 7.2, NAMES - 6.0);
+                canvas::words(area, name, (NAMES - 4.0, y), TEXT - 1.5, RIGHT)?;
             }
             for (measure, shift) in Measure::ALL.into_iter().zip([-2.6, 2.6]) {
-                if let Some(speedup) = member.scores[measure as usize].cells[*target].speedup {
-                    mark(root, &speedup, measure, y + shift, span)?;
+                if let Some(speedup) = member.scores[measure as usize].cells[*target].speedup.filter(is_known) {
+                    mark(area, &speedup, measure, y + shift, &span)?;
                 }
             }
         }
@@ -126,28 +94,27 @@ fn draw_block(root: &Area, block: &Block<'_>, top: f64) -> Drawn {
     Ok(())
 }
 
-/// A dot where the median is or a wedge where it is bounded, a line over the interval; nothing where nothing is known.
-fn mark(root: &Area, speedup: &Speedup, measure: Measure, y: f64, span: Span) -> Drawn {
-    let color = COLORS[measure as usize];
-    let known = speedup.least.is_some() || speedup.most.is_some();
-    if speedup.has_interval() && known {
-        let from = speedup.low.map_or(span.left + 2.0, |low| span.place(low));
-        let to = speedup.high.map_or(span.left + span.wide - 2.0, |high| span.place(high));
-        canvas::line(root, &[(from, y), (to, y)], stroke(color, 0.9))?;
-    }
-    // A median that is only bounded is a wedge that points to where it may lie.
-    if speedup.middle().is_none()
-        && let Some((bound, side)) = speedup.least.map(|b| (b, 3.4)).or(speedup.most.map(|b| (b, -3.4)))
-    {
-        let x = span.place(bound);
-        let wedge = vec![(pt(x), pt(y - 1.8)), (pt(x + side), pt(y)), (pt(x), pt(y + 1.8))];
-        let fill = if measure == Measure::Time { color.mix(1.0) } else { color.mix(0.35) };
-        root.draw(&Polygon::new(wedge, fill))?;
+/// A dot where the median is or a wedge where it is bounded, a line over the interval.
+fn mark(area: &Area, speedup: &Speedup, measure: Measure, y: f64, span: &Span) -> Drawn {
+    let (color, filled) = (COLORS[measure as usize], measure == Measure::Time);
+    let [left, right] = span.ends;
+    if speedup.has_interval() {
+        let from = speedup.low.map_or(left - MARGIN / 2.0, |low| span.at(low.ln()));
+        let to = speedup.high.map_or(right + MARGIN / 2.0, |high| span.at(high.ln()));
+        canvas::line(area, &[(from, y), (to, y)], stroke(color, 0.9))?;
     }
     if let Some(middle) = speedup.middle() {
-        let (at, fill) = ((pt(span.place(middle)), pt(y)), if measure == Measure::Time { color } else { WHITE });
-        root.draw(&Circle::new(at, pt(1.7), fill.filled()))?;
-        root.draw(&Circle::new(at, pt(1.7), stroke(color, 0.7)))?;
+        let at = (span.at(middle.ln()), y);
+        canvas::circle(area, at, 1.7, if filled { color } else { WHITE }.filled())?;
+        canvas::circle(area, at, 1.7, stroke(color, 0.7))?;
+    } else if let Some((bound, side)) = speedup.least.map(|b| (b, 3.4)).or(speedup.most.map(|b| (b, -3.4))) {
+        // A median that is only bounded is a wedge that points to where it may lie.
+        let x = span.at(bound.ln());
+        canvas::polygon(
+            area,
+            &[(x, y - 1.8), (x + side, y), (x, y + 1.8)],
+            color.mix(if filled { 1.0 } else { 0.35 }),
+        )?;
     }
     Ok(())
 }

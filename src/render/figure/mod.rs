@@ -1,84 +1,68 @@
 //! Results → SVG, PNG and PDF figures.
 //!
-//! [`FIGURES`] is the list of them, one file per figure draws it. [`theme`] is how they look, [`panel`], [`steps`] and [`legend`]
-//! are their parts, [`canvas`] makes files of drawings.
+//! [`FIGURES`] is the list of them, one file per figure draws it. [`canvas`] and [`chart`] are what all of them draw with, [`files`]
+//! makes files of drawings.
 
 mod breakeven;
 pub mod canvas;
+mod chart;
 pub mod convergence;
 pub mod explain;
+mod files;
 pub mod index;
 mod league;
 mod league_targets;
-mod legend;
 mod oracle_time;
-mod panel;
 mod performance;
 mod steps;
 mod table;
-mod theme;
 
-pub use table::{FIGURES, FigureRow, Quote};
+pub use files::{FileFormat, write};
+pub use table::{FIGURES, FigureRow};
 
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
+use canvas::{Drawn, Sheet};
 
-use super::Summary;
-use crate::error::{Error, Result};
-use crate::store::files;
-use crate::study::Study;
-use crate::study::{View, names};
+use super::style::{self, Style};
+use super::{Error, Summary};
+use crate::error::Result;
+use crate::study::{Study, View, names};
 
-/// File formats of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileFormat {
-    /// For the web and for editing.
-    Svg,
-    /// Three pixels per point.
-    Png,
-    /// For LaTeX.
-    Pdf,
-}
-
-impl FileFormat {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
-
-    /// Extension of its files.
-    pub fn name(self) -> &'static str {
-        ["svg", "png", "pdf"][self as usize]
-    }
-}
-
-/// A drawn figure.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// What it shows.
     pub row: &'static FigureRow,
     /// File name without extension.
     pub name: String,
     /// Whether it is about all data sets together.
     pub overall: bool,
-    /// SVG text.
     pub svg: String,
 }
 
 /// What figures are drawn from.
 pub struct Scene<'a> {
-    /// Curves and profile.
-    pub results: &'a Study,
-    /// League and break-even table.
-    pub summary: &'a Summary,
+    results: &'a Study,
+    summary: &'a Summary,
+    styles: BTreeMap<String, Style>,
     /// The series that the figures of the paper show.
-    pub shown: Vec<bool>,
+    shown: Vec<bool>,
     /// Patterns of solvers that they were chosen by.
     solvers: &'a [String],
 }
 
 impl Scene<'_> {
-    /// Draws a figure of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
-    fn in_regime(&self, kind: convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
+    /// [`canvas::svg`] about some data sets.
+    fn svg(&self, title: &str, datasets: &[&str], paint: impl FnOnce(&mut Sheet) -> Drawn) -> Result<Option<String>> {
+        let title = format!("{title}: {}", titles(&self.results.own, datasets));
+        canvas::svg(&title, self.styles.values(), paint)
+    }
+
+    fn bands(&self, kind: &convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
+        convergence::draw(kind, &self.results.own, &self.shown, datasets)
+    }
+
+    /// The same of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
+    fn regime_bands(&self, kind: &convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
         let regime = self.results.regime.as_ref().filter(|_| self.results.all_costs.is_some());
         let Some(frames) = regime else { return Ok(None) };
         let run = frames.datasets();
@@ -86,11 +70,10 @@ impl Scene<'_> {
         if both.is_empty() {
             return Ok(None);
         }
-        convergence::draw(kind, frames, &frames.shown(self.solvers), &both).map(Some)
+        convergence::draw(kind, frames, &frames.shown(self.solvers), &both)
     }
 }
 
-/// The headings of some data sets.
 fn titles(frames: &View, datasets: &[&str]) -> String {
     datasets.iter().map(|dataset| frames.title(dataset)).collect::<Vec<_>>().join(", ")
 }
@@ -98,11 +81,9 @@ fn titles(frames: &View, datasets: &[&str]) -> String {
 /// How many solvers are not shown, for a legend.
 fn hidden(frames: &View, shown: &[bool], datasets: &[&str]) -> Option<String> {
     let hidden = datasets.iter().flat_map(|dataset| frames.series_of(dataset)).filter(|s| !shown[*s]);
-    let mut labels: Vec<&str> = hidden.map(|s| frames.series[s].label.as_str()).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    let plural = if labels.len() == 1 { "solver is" } else { "solvers are" };
-    (!labels.is_empty()).then(|| format!("{} more {plural} in the figure of the league", labels.len()))
+    let count = hidden.map(|s| &frames.series[s].label).collect::<BTreeSet<_>>().len();
+    let plural = if count == 1 { "solver is" } else { "solvers are" };
+    (count > 0).then(|| format!("{count} more {plural} in the figure of the league"))
 }
 
 /// Draws every figure of a result folder once: those over all data sets and, if wanted, one for each data set. Returns also
@@ -115,55 +96,27 @@ pub fn draw(
     per_dataset: bool,
 ) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
     let frames = &results.own;
-    let scene = Scene { results, summary, shown: frames.shown(solvers), solvers };
+    let scene = Scene { results, summary, styles: style::styles(frames), shown: frames.shown(solvers), solvers };
     if !scene.shown.contains(&true) && !solvers.is_empty() {
-        let mut known: Vec<&str> = frames.series.iter().map(|series| series.solver.as_str()).collect();
-        known.sort_unstable();
-        known.dedup();
-        let (solvers, known) = (solvers.join(", "), known.join(", "));
-        return Err(Error::invalid(format!("--solvers {solvers} matches no solver; the folder has: {known}")));
+        let known: BTreeSet<&str> = frames.series.iter().map(|series| series.solver.as_str()).collect();
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Error::NoSolver { patterns: solvers.join(", "), known }.into());
     }
     let datasets = frames.datasets();
     let stems = names::file_stems(&datasets);
     let (mut figures, mut left_out) = (Vec::new(), Vec::new());
-    for row in FIGURES {
-        match (row.draw)(&scene, &datasets)? {
+    for row in FIGURES.iter() {
+        let overall = (row.draw)(&scene, &datasets)?;
+        match overall.clone() {
             Some(svg) => figures.push(Figure { row, name: row.name.to_owned(), overall: true, svg }),
             None => left_out.push(row),
         }
         for (dataset, stem) in datasets.iter().zip(&stems).filter(|_| per_dataset && row.per_dataset) {
-            let svg = match figures.last() {
-                // The only data set is all of them.
-                Some(Figure { row: last, svg, .. }) if datasets.len() == 1 && last.name == row.name => {
-                    Some(svg.clone())
-                }
-                _ => (row.draw)(&scene, &[dataset])?,
-            };
+            // The only data set is all of them.
+            let only = overall.clone().filter(|_| datasets.len() == 1);
+            let svg = if only.is_some() { only } else { (row.draw)(&scene, &[dataset])? };
             figures.extend(svg.map(|svg| Figure { row, name: format!("{}_{stem}", row.name), overall: false, svg }));
         }
     }
     Ok((figures, left_out))
-}
-
-/// Writes figures into `dir` in these formats; returns the files in order.
-pub fn write(figures: &[Figure], dir: &Path, formats: &[FileFormat]) -> Result<Vec<PathBuf>> {
-    let written: Vec<Result<Vec<PathBuf>>> = figures.par_iter().map(|figure| write_one(figure, dir, formats)).collect();
-    Ok(written.into_iter().collect::<Result<Vec<_>>>()?.concat())
-}
-
-fn write_one(figure: &Figure, dir: &Path, formats: &[FileFormat]) -> Result<Vec<PathBuf>> {
-    let needed = formats.iter().any(|format| *format != FileFormat::Svg);
-    let rendering = needed.then(|| canvas::Rendering::new(&figure.svg)).transpose()?;
-    let mut files = Vec::new();
-    for format in formats {
-        let bytes = match (format, &rendering) {
-            (FileFormat::Png, Some(rendering)) => rendering.png()?,
-            (FileFormat::Pdf, Some(rendering)) => rendering.pdf()?,
-            _ => figure.svg.clone().into_bytes(),
-        };
-        let path = dir.join(format!("{}.{}", figure.name, format.name()));
-        files::write_bytes(&path, &bytes)?;
-        files.push(path);
-    }
-    Ok(files)
 }

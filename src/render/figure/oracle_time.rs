@@ -2,15 +2,12 @@
 
 use hdrhistogram::Histogram;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{self, Area, Drawn};
-use super::legend::Legend;
-use super::panel::{Ticks, log_ticks};
-use super::theme::{self, GRID, INK, SMALL, TEXT, WIDTH, pt, stroke};
-use super::{Scene, hidden, titles};
+use super::canvas::{self, Area, CENTER, Drawn, GRID, INK, LEFT, RIGHT, SMALL, Span, TEXT, TOP, WIDTH, stroke};
+use super::chart::log_ticks;
+use super::{Scene, hidden};
 use crate::error::Result;
-use crate::render::style::{self, Style};
+use crate::render::style::Style;
 use crate::study::profile::ProfileRow;
 
 const TITLE: f64 = 16.0;
@@ -20,59 +17,51 @@ const AXIS: f64 = 16.0;
 /// Width of a latency bin, decades.
 const BIN: f64 = 0.05;
 
-/// The two panels: left and right edge in points, and the axis of latencies (log10 of ns), absent without a latency.
+/// The two panels: the share, and the latency as log10 of ns.
 struct Columns {
-    share: [f64; 2],
-    latency: [f64; 2],
-    ticks: Option<Ticks>,
+    share: Span,
+    latency: Span,
+    /// Labelled latencies; none without a latency.
+    ticks: Vec<f64>,
 }
 
 impl Columns {
     /// Beside the names of the rows. Right of the share stands a number, right of the latency half a label.
     fn new(rows: &[&ProfileRow]) -> Self {
-        let labels = rows.iter().map(|row| theme::text_width(&row.display, SMALL)).fold(0.0, f64::max);
+        let labels = rows.iter().map(|row| canvas::text_width(&row.display, SMALL)).fold(0.0, f64::max);
         let left = (labels + 10.0).clamp(70.0, 170.0);
         let right = WIDTH - 14.0;
-        let share = left + 0.37 * (right - left - 42.0);
-        let all = rows.iter().flat_map(|row| [&row.oracle_histogram, &row.approx_histogram]);
-        let range = all.filter(|h| !h.is_empty()).fold(None, |range: Option<(f64, f64)>, h| {
-            let (low, high) = ((h.min().max(1) as f64).log10(), (h.value_at_quantile(0.9999).max(1) as f64).log10());
-            Some(range.map_or((low, high), |(a, b)| (a.min(low), b.max(high))))
-        });
-        let ticks = range.map(|(low, high)| log_ticks(low, high, 5));
-        Self { share: [left, share], latency: [share + 42.0, right], ticks }
+        let middle = left + 0.37 * (right - left - 42.0);
+        let all =
+            || rows.iter().flat_map(|row| [&row.oracle_histogram, &row.approx_histogram]).filter(|h| !h.is_empty());
+        let low = all().map(|h| log_ns(h.min())).fold(f64::INFINITY, f64::min);
+        let high = all().map(|h| log_ns(h.value_at_quantile(0.9999))).fold(f64::NEG_INFINITY, f64::max);
+        let (values, ticks) = if low <= high {
+            let ticks = log_ticks(low, high, 5);
+            (ticks.range, ticks.at)
+        } else {
+            (0.0..1.0, Vec::new())
+        };
+        let latency = Span { values, ends: [middle + 42.0, right] };
+        Self { share: Span { values: 0.0..1.0, ends: [left, middle] }, latency, ticks }
     }
 
-    fn share_x(&self, share: f64) -> f64 {
-        self.share[0] + share * (self.share[1] - self.share[0])
-    }
-
-    fn latency_x(&self, log_ns: f64) -> f64 {
-        let span = self.ticks.as_ref().map_or(0.0..1.0, |ticks| ticks.range.clone());
-        let [left, right] = self.latency;
-        left + (log_ns - span.start) / (span.end - span.start) * (right - left)
-    }
-
-    /// Titles, grid lines and their labels.
-    fn draw(&self, root: &Area, bottom: f64) -> Drawn {
-        for (name, [left, right]) in [("oracle share of time (%)", self.share), ("latency of one call", self.latency)] {
-            let at = (f64::midpoint(left, right), TITLE / 2.0);
-            canvas::words(root, name, at, theme::text(TEXT, HPos::Center, VPos::Center))?;
+    fn draw(&self, area: &Area, bottom: f64) -> Drawn {
+        for (name, span) in [("oracle share of time (%)", &self.share), ("latency of one call", &self.latency)] {
+            canvas::words(area, name, (span.middle(), TITLE / 2.0), TEXT, CENTER)?;
         }
-        let shares = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (self.share_x(share), format!("{}", 100.0 * share)));
-        let ticks = self.ticks.iter().flat_map(|ticks| &ticks.at);
-        for (x, label) in shares.into_iter().chain(ticks.map(|tick| (self.latency_x(*tick), unit_label(*tick)))) {
-            canvas::line(root, &[(x, TITLE), (x, bottom)], stroke(GRID, 0.4))?;
-            canvas::words(root, label, (x, bottom + 3.0), theme::text(SMALL, HPos::Center, VPos::Top))?;
+        let shares = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (self.share.at(share), format!("{}", 100.0 * share)));
+        let latencies = self.ticks.iter().map(|tick| (self.latency.at(*tick), unit_label(*tick)));
+        for (x, label) in shares.into_iter().chain(latencies) {
+            canvas::line(area, &[(x, TITLE), (x, bottom)], stroke(GRID, 0.4))?;
+            canvas::words(area, label, (x, bottom + 3.0), SMALL, TOP)?;
         }
         Ok(())
     }
 }
 
-/// Draws the figure of these data sets.
-pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<String> {
+pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let frames = &scene.results.own;
-    let styles = style::styles(frames);
     // The profile has a row for every series.
     let shown = scene.results.profile.iter().zip(&scene.shown).filter(|(_, shown)| **shown).map(|(row, _)| row);
     let rows: Vec<&ProfileRow> = shown.filter(|row| datasets.contains(&row.dataset.as_str())).collect();
@@ -84,27 +73,30 @@ pub(super) fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<String> {
         notes.push(format!("shares on the {} clock, latencies in wall time", row.clock));
     }
     notes.extend(hidden(frames, &scene.shown, datasets));
-    let legend = Legend::of_notes(&notes);
     let columns = Columns::new(&rows);
     let bottom = TITLE + HEADING * datasets.len() as f64 + ROW * rows.len() as f64;
-    let title = format!("oracle time: {}", titles(frames, datasets));
-    canvas::svg(&title, bottom + AXIS + legend.height(), styles.values(), |root| {
-        columns.draw(root, bottom)?;
+    scene.svg("oracle time", datasets, |sheet| {
+        let area = sheet.block(bottom + AXIS);
+        columns.draw(&area, bottom)?;
         let mut y = TITLE;
         for dataset in datasets {
             // Long names run over the grid: the page below them is cleared first.
-            let heading = theme::clip(frames.title(dataset), 10.0, WIDTH - 8.0);
-            let wide = theme::text_width(&heading, TEXT) * 1.15 + 8.0;
-            canvas::rectangle(root, [(0.0, y + 1.0), (wide, y + HEADING - 1.0)], WHITE.filled())?;
-            canvas::words(root, heading, (4.0, y + HEADING / 2.0), theme::bold(TEXT, HPos::Left, VPos::Center))?;
+            let heading = canvas::clip(frames.title(dataset), 10.0, WIDTH - 8.0);
+            let wide = canvas::text_width(&heading, TEXT) * 1.15 + 8.0;
+            canvas::rectangle(&area, [(0.0, y + 1.0), (wide, y + HEADING - 1.0)], WHITE.filled())?;
+            canvas::bold(&area, heading, (4.0, y + HEADING / 2.0), TEXT)?;
             y += HEADING;
             for row in rows.iter().filter(|row| row.dataset == *dataset) {
-                draw_row(root, row, styles[&row.label], y + ROW / 2.0, &columns)?;
+                draw_row(&area, row, scene.styles[&row.label], y + ROW / 2.0, &columns)?;
                 y += ROW;
             }
         }
-        legend.draw(root, bottom + AXIS)
+        canvas::notes(sheet, &notes)
     })
+}
+
+fn log_ns(ns: u64) -> f64 {
+    (ns.max(1) as f64).log10()
 }
 
 fn unit_label(log_ns: f64) -> String {
@@ -118,67 +110,58 @@ fn unit_label(log_ns: f64) -> String {
     format!("{} {unit}", (ns / scale * 100.0).round() / 100.0)
 }
 
-fn draw_row(root: &Area, row: &ProfileRow, style: Style, y: f64, columns: &Columns) -> Drawn {
-    let name = theme::clip(&row.display, SMALL, 165.0);
-    canvas::words(root, name, (columns.share[0] - 4.0, y), theme::text(SMALL, HPos::Right, VPos::Center))?;
-    let left = theme::text(SMALL, HPos::Left, VPos::Center);
+fn draw_row(area: &Area, row: &ProfileRow, style: Style, y: f64, columns: &Columns) -> Drawn {
+    let left = columns.share.ends[0];
+    canvas::words(area, canvas::clip(&row.display, SMALL, 165.0), (left - 4.0, y), SMALL, RIGHT)?;
     let Some(share) = row.share else {
-        return canvas::words(
-            root,
-            format!("no run ended well ({} failed)", row.failed),
-            (columns.share[0] + 4.0, y),
-            left,
-        );
+        return canvas::words(area, format!("no run ended well ({} failed)", row.failed), (left + 4.0, y), SMALL, LEFT);
     };
-    let [low, middle, high] = [share.min, share.median, share.max].map(|share| columns.share_x(share));
-    canvas::rectangle(root, [(columns.share[0], y - 5.0), (middle, y + 5.0)], style.color.mix(0.75).filled())?;
-    canvas::line(root, &[(low, y), (high, y)], stroke(INK, 0.8))?;
+    let [low, middle, high] = [share.min, share.median, share.max].map(|share| columns.share.at(share));
+    canvas::rectangle(area, [(left, y - 5.0), (middle, y + 5.0)], style.color.mix(0.75).filled())?;
+    canvas::line(area, &[(low, y), (high, y)], stroke(INK, 0.8))?;
     for end in [low, high] {
-        canvas::line(root, &[(end, y - 2.5), (end, y + 2.5)], stroke(INK, 0.8))?;
+        canvas::line(area, &[(end, y - 2.5), (end, y + 2.5)], stroke(INK, 0.8))?;
     }
-    canvas::words(root, format!("{:.0} %", 100.0 * share.median), (high + 4.0, y), left)?;
-    violin(root, &row.oracle_histogram, Some(style), y, columns)?;
-    violin(root, &row.approx_histogram, None, y, columns)
+    canvas::words(area, format!("{:.0} %", 100.0 * share.median), (high + 4.0, y), SMALL, LEFT)?;
+    violin(area, &row.oracle_histogram, Some(style), y, &columns.latency)?;
+    violin(area, &row.approx_histogram, None, y, &columns.latency)
 }
 
 /// Share of the counts in each bin of [`BIN`] decades of ns, smoothed over neighbours, as (centre, height ≤ 1).
 fn density(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
-    let bin = |value: u64| ((value.max(1) as f64).log10() / BIN).floor() as i64;
+    let bin = |value: u64| (log_ns(value) / BIN).floor() as i64;
     let first = bin(histogram.min()) - 2;
     let mut counts = vec![0.0; (bin(histogram.max()) - first + 3).max(1) as usize];
     for step in histogram.iter_recorded() {
         counts[(bin(step.value_iterated_to()) - first) as usize] += step.count_at_value() as f64;
     }
-    let at = |k: i64| counts.get(k as usize).copied().unwrap_or(0.0);
-    let smooth: Vec<f64> =
-        (0..counts.len() as i64).map(|k| 0.25 * at(k - 1) + 0.5 * at(k) + 0.25 * at(k + 1)).collect();
+    // The bins at both ends are empty.
+    let smooth: Vec<f64> = counts.windows(3).map(|three| 0.25 * three[0] + 0.5 * three[1] + 0.25 * three[2]).collect();
     let top = smooth.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let centre = |k: usize| (first as f64 + k as f64 + 0.5) * BIN;
+    let centre = |k: usize| (first as f64 + k as f64 + 1.5) * BIN;
     smooth.into_iter().enumerate().map(|(k, count)| (centre(k), count / top)).collect()
 }
 
 /// The distribution around `y`: filled with the colour of a style, or an outline.
-fn violin(root: &Area, histogram: &Histogram<u64>, fill: Option<Style>, y: f64, columns: &Columns) -> Drawn {
+fn violin(area: &Area, histogram: &Histogram<u64>, fill: Option<Style>, y: f64, span: &Span) -> Drawn {
     if histogram.is_empty() {
         return Ok(());
     }
-    let place = |p: f64| columns.latency_x(p).clamp(columns.latency[0], columns.latency[1]);
     // Bins thinner than a hair are the long tail; its quantiles are in the profile table.
     let bins: Vec<(f64, f64)> = density(histogram).into_iter().filter(|(_, height)| *height > 0.005).collect();
     for part in bins.chunk_by(|a, b| b.0 - a.0 < 1.5 * BIN) {
-        let upper = part.iter().map(|(p, height)| (place(*p), y - 6.5 * height));
-        let lower = part.iter().rev().map(|(p, height)| (place(*p), y + 6.5 * height));
+        let upper = part.iter().map(|(p, height)| (span.at(*p), y - 6.5 * height));
+        let lower = part.iter().rev().map(|(p, height)| (span.at(*p), y + 6.5 * height));
         let mut edge: Vec<(f64, f64)> = upper.chain(lower).collect();
         if let Some(style) = fill {
-            let edge: Vec<(i32, i32)> = edge.iter().map(|(x, y)| (pt(*x), pt(*y))).collect();
-            root.draw(&Polygon::new(edge, style.color.mix(0.6)))?;
+            canvas::polygon(area, &edge, style.color.mix(0.6))?;
         } else {
-            edge.extend(edge.first().copied());
-            canvas::line(root, &edge, stroke(INK, 0.6))?;
+            edge.push(edge[0]);
+            canvas::line(area, &edge, stroke(INK, 0.6))?;
         }
     }
-    let median = place((histogram.value_at_quantile(0.5).max(1) as f64).log10());
-    canvas::line(root, &[(median, y - 6.5), (median, y + 6.5)], stroke(INK, 1.0))
+    let median = span.at(log_ns(histogram.value_at_quantile(0.5)));
+    canvas::line(area, &[(median, y - 6.5), (median, y + 6.5)], stroke(INK, 1.0))
 }
 
 #[cfg(test)]

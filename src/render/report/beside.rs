@@ -231,8 +231,8 @@ fn figures(beside: &Beside<'_>) -> Markup {
         @for row in rows() {
             @let [a, b] = drawn(row.name);
             h3 id={ "figure-" (row.name) } { (row.title) }
-            @if a == b { p.hint { "The same in both." } (column("A and B", row.missing, a)) }
-            @else { (two([column("A", row.missing, a), column("B", row.missing, b)])) }
+            @if a == b { p.hint { "The same in both." } (column("A and B", &row.missing, a)) }
+            @else { (two([column("A", &row.missing, a), column("B", &row.missing, b)])) }
             figure.words { (caption(row)) }
         }
     }

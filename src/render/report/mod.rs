@@ -18,19 +18,14 @@ use crate::error::Result;
 use crate::study::Study;
 
 const STYLE: &str = include_str!("page.css");
-/// What every page with tables needs.
 const TABLES: &str = include_str!("tables.js");
-/// The interactive plots.
 const PLOTS: &str = include_str!("page.js");
 
-/// What a page shows.
 #[derive(Clone, Copy)]
 pub struct Page<'a> {
     /// Heading, such as the name of the result folder.
     pub name: &'a str,
-    /// Curves, profile, manifest, files that were left out.
     pub results: &'a Study,
-    /// Claims, league, break-even table.
     pub summary: &'a Summary,
     /// Drawings; the page shows those over all data sets.
     pub figures: &'a [Figure],
@@ -105,19 +100,17 @@ fn policy(script: &str) -> String {
     )
 }
 
-/// A list of figures with a link to each.
 fn index<'a>(rows: impl Iterator<Item = &'a FigureRow>) -> Markup {
     html! {
         ul.index { @for row in rows { li { a href={ "#figure-" (row.name) } { (row.title) } ": " (row.about) } } }
     }
 }
 
-/// What stands below a figure.
 fn caption(row: &FigureRow) -> Markup {
     html! {
         figcaption {
             p { (row.about) }
-            @if let Some(quote) = row.paper { blockquote { "“" (quote.words) "” " cite { (quote.source()) } } }
+            @if let Some((words, source)) = row.quote() { blockquote { "“" (words) "” " cite { (source) } } }
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::table::{Cell, Table, cells};
 use crate::text::{bytes, number, percent};
 use ssvm::stats::Spread;
 
-/// All sections, in the order of the page.
 pub(super) fn all(page: &Page) -> Vec<Section> {
     let Page { results, summary, .. } = page;
     let section = |id, title, hint, body| Section { id, title, hint, body };
@@ -125,7 +124,6 @@ pub(super) fn reached(cell: &targets::Reached) -> Cell {
     Cell::from(cell.time_s).noted(format!("{iterations} ({}/{})", cell.reached, cell.runs))
 }
 
-/// Time to gap, a table per data set.
 fn targets(frames: &View) -> Markup {
     let (mut out, shown) = (Vec::new(), frames.shown(&[]));
     for dataset in frames.datasets() {

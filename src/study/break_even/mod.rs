@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::paired::{LogBounds, Measure, Target};
 use super::{Study, View};
 use crate::store::keys::EnvironmentKey;
+use crate::text::solver_name;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::problem::Paper;
 use ssvm::settings::SolverSpec;
@@ -130,9 +131,7 @@ impl Group<'_> {
             let pairs = self.pairs(solver, &costs, target);
             let (ratios, crossings) = crossing::ratios(&factors, &pairs);
             if ratios.iter().any(Option::is_some) {
-                let info = self.of_solver(solver).find_map(|at| self.view.series[at].info.as_ref());
-                let name = info.map_or(&*solver.name, |info| info.label).to_owned();
-                let display = SolverSpec { name, ..solver.clone() }.to_string();
+                let display = SolverSpec { name: solver_name(&solver.name), ..solver.clone() }.to_string();
                 let (solver, pairs) = (solver.to_string(), pairs.len());
                 rows.push(BreakEvenRow { solver, display, target, pairs, ratios, crossings });
             }

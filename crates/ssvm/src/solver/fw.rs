@@ -12,7 +12,6 @@ impl SolverRow for Fw {
     fn info(&self) -> SolverInfo {
         SolverInfo {
             name: "fw",
-            label: "FW",
             about: "Frank–Wolfe on the whole plane: n oracle calls at one w, then one step",
             in_paper: true,
             reads_clock: |_| false,

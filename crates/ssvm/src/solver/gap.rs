@@ -39,39 +39,24 @@ pub struct GapPairCache {
 
 /// The seven, by the switches gap, pair and cache.
 pub const ROWS: [GapPairCache; 7] = [
-    row("bcfw-gap", "BCFW-gap", "BCFW that draws terms by their gaps", &[REFRESH], [true, false, false]),
-    row("bcfw-pair", "BCFW-pair", "BCFW with pairwise steps", &[ORDER, MEMORY], [false, true, false]),
+    row("bcfw-gap", "BCFW that draws terms by their gaps", &[REFRESH], [true, false, false]),
+    row("bcfw-pair", "BCFW with pairwise steps", &[ORDER, MEMORY], [false, true, false]),
     row(
         "bcfw-cache",
-        "BCFW-cache",
         "BCFW that asks a cache of planes before the oracle",
         &[ORDER, CACHE, F, NU, REFRESH, KEEP],
         [false, false, true],
     ),
-    row(
-        "bcfw-gap-pair",
-        "BCFW-gap-pair",
-        "BCFW with gap sampling and pairwise steps",
-        &[REFRESH, MEMORY],
-        [true, true, false],
-    ),
-    row(
-        "bcfw-gap-cache",
-        "BCFW-gap-cache",
-        "BCFW with gap sampling and a cache",
-        &[CACHE, F, NU, REFRESH, KEEP],
-        [true, false, true],
-    ),
+    row("bcfw-gap-pair", "BCFW with gap sampling and pairwise steps", &[REFRESH, MEMORY], [true, true, false]),
+    row("bcfw-gap-cache", "BCFW with gap sampling and a cache", &[CACHE, F, NU, REFRESH, KEEP], [true, false, true]),
     row(
         "bcfw-pair-cache",
-        "BCFW-pair-cache",
         "BCFW with pairwise steps and a cache",
         &[ORDER, CACHE, F, NU, REFRESH, KEEP, MEMORY],
         [false, true, true],
     ),
     row(
         "bcfw-gap-pair-cache",
-        "BCFW-gap-pair-cache",
         "BCFW with gap sampling, pairwise steps and a cache",
         &[CACHE, F, NU, REFRESH, KEEP, MEMORY],
         [true, true, true],
@@ -80,7 +65,6 @@ pub const ROWS: [GapPairCache; 7] = [
 
 const fn row(
     name: &'static str,
-    label: &'static str,
     about: &'static str,
     params: &'static [Param],
     [gap, pair, cache]: [bool; 3],
@@ -90,7 +74,7 @@ const fn row(
         (true, false) => Some(|_| WITH_WEIGHT),
         (false, false) => None,
     };
-    let info = SolverInfo { name, label, about, params, planes, reads_clock: |_| false, ..SolverInfo::PLAIN };
+    let info = SolverInfo { name, about, params, planes, reads_clock: |_| false, ..SolverInfo::PLAIN };
     GapPairCache { info, gap, pair, cache }
 }
 

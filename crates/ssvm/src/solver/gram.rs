@@ -49,7 +49,6 @@ pub struct GramRow {
 
 const GRAM: SolverInfo = SolverInfo {
     name: "mp-bcfw-gram",
-    label: "MP-BCFW-gram",
     about: "MP-BCFW with weights over planes: many pair steps after one scoring of a working set",
     params: &[T, N, M, ORDER, PASSES, STEPS, MEMORY],
     rule: passes_rule,
@@ -64,7 +63,6 @@ pub const ROWS: [GramRow; 3] = [
     GramRow {
         info: SolverInfo {
             name: "mp-bcfw-gram-avg",
-            label: "MP-BCFW-gram-avg",
             about: "MP-BCFW-gram, read out at the best interpolation of its two averages",
             ..GRAM
         },
@@ -74,7 +72,6 @@ pub const ROWS: [GramRow; 3] = [
     GramRow {
         info: SolverInfo {
             name: "mp-bcfw-gap",
-            label: "MP-BCFW-gap",
             about: "MP-BCFW-gram whose exact passes draw terms by their gaps",
             params: &[T, N, M, PASSES, STEPS, MEMORY, REFRESH],
             ..GRAM

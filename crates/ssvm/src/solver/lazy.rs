@@ -19,7 +19,6 @@ impl SolverRow for BcfwLazy {
     fn info(&self) -> SolverInfo {
         SolverInfo {
             name: "bcfw-lazy",
-            label: "BCFW-lazy",
             about: "BCFW with lazy blended pairwise steps: the oracle is called when the known planes promise too little",
             params: &[ORDER, MEMORY],
             planes: Some(|_| WITH_WEIGHT),

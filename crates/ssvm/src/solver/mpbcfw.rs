@@ -37,7 +37,6 @@ pub struct PaperRow {
 
 const BCFW: SolverInfo = SolverInfo {
     name: "bcfw",
-    label: "BCFW",
     about: "block-coordinate Frank–Wolfe: one exact step per term",
     params: &[ORDER, TAU, LANES],
     rule: |params, _| lanes_rule(params),
@@ -47,16 +46,11 @@ const BCFW: SolverInfo = SolverInfo {
     ..SolverInfo::PLAIN
 };
 
-const BCFW_AVG: SolverInfo = SolverInfo {
-    name: "bcfw-avg",
-    label: "BCFW-avg",
-    about: "BCFW, read out at the weighted average of its iterates",
-    ..BCFW
-};
+const BCFW_AVG: SolverInfo =
+    SolverInfo { name: "bcfw-avg", about: "BCFW, read out at the weighted average of its iterates", ..BCFW };
 
 const MP_BCFW: SolverInfo = SolverInfo {
     name: "mp-bcfw",
-    label: "MP-BCFW",
     about: "multi-plane BCFW: an exact pass, then approximate passes over the working sets",
     params: &[T, N, M, ORDER, PASSES, TAU, LANES],
     rule: multi_plane_rule,
@@ -69,7 +63,6 @@ const MP_BCFW: SolverInfo = SolverInfo {
 
 const MP_BCFW_AVG: SolverInfo = SolverInfo {
     name: "mp-bcfw-avg",
-    label: "MP-BCFW-avg",
     about: "MP-BCFW, read out at the best interpolation of its two averages",
     partner: Some(BCFW_AVG.name),
     ..MP_BCFW

@@ -35,7 +35,6 @@ const CACHE: Param = Param::count("cache", "100", 1, "most planes cached per ter
 
 const PLAIN: SolverInfo = SolverInfo {
     name: "one-slack",
-    label: "one-slack",
     about: "one-slack cutting plane: n oracle calls at one w, then the best combination of all sums so far",
     reads_clock: |_| false,
     ..SolverInfo::PLAIN
@@ -43,7 +42,6 @@ const PLAIN: SolverInfo = SolverInfo {
 
 const CACHED: SolverInfo = SolverInfo {
     name: "one-slack-cache",
-    label: "one-slack-cache",
     about: "one-slack cutting plane with cheap rounds over cached planes",
     params: &[CACHE],
     planes: Some(|params| params.count(CACHE.key)),

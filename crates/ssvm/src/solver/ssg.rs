@@ -15,7 +15,6 @@ impl SolverRow for SsgAvg {
     fn info(&self) -> SolverInfo {
         SolverInfo {
             name: "ssg-avg",
-            label: "SSG-avg",
             about: "stochastic subgradient, read out at its weighted average; no dual",
             reads_clock: |_| false,
             ..SolverInfo::PLAIN

@@ -19,8 +19,6 @@ pub type Rule = fn(&Params, &dyn Fn(&str) -> bool) -> Result<(), Refusal>;
 pub struct SolverInfo {
     /// The name on the command line, in configs and in result files.
     pub name: &'static str,
-    /// The name in figures and tables.
-    pub label: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
     /// Its parameters.
@@ -70,7 +68,7 @@ impl Refusal {
 ///
 /// impl SolverRow for Mine {
 ///     fn info(&self) -> SolverInfo {
-///         SolverInfo { name: "mine", label: "Mine", about: "a solver of my own", ..SolverInfo::PLAIN }
+///         SolverInfo { name: "mine", about: "a solver of my own", ..SolverInfo::PLAIN }
 ///     }
 ///     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _: &Params, seed: u64) -> Box<dyn Solver + 'p> {
 ///         Box::new(FrankWolfe::new(problem, seed))
@@ -214,7 +212,6 @@ impl SolverInfo {
     /// A solver without parameters; rows say what is different.
     pub const PLAIN: Self = Self {
         name: "",
-        label: "",
         about: "",
         params: &[],
         rule: |_, _| Ok(()),
@@ -291,9 +288,9 @@ mod tests {
     fn every_row_is_complete_and_distinct() {
         let infos = Standard.infos();
         for (at, info) in infos.iter().enumerate() {
-            assert!(!info.name.is_empty() && !info.label.is_empty() && !info.about.is_empty(), "{}", info.name);
+            assert!(!info.name.is_empty() && !info.about.is_empty(), "{}", info.name);
             for other in &infos[..at] {
-                assert!(other.name != info.name && other.label != info.label);
+                assert!(other.name != info.name);
             }
             for row in info.params {
                 assert!(row.domain.parse(row.default).is_some(), "{} {}: the default is refused", info.name, row.key);
