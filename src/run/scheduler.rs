@@ -7,10 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use crossbeam::channel::{self, Receiver, Sender};
 
 use super::host;
 use super::interference::Probing;
@@ -54,13 +53,18 @@ pub struct RunBatch {
 
 /// Executes a batch and returns its records. Fails when a record cannot be written; all written ones are intact.
 pub fn run_batch(batch: RunBatch, estimator: &mut Estimator, progress: &mut Progress) -> Result<Vec<RunRecord>> {
-    let queue = order(&batch.runs, &batch.plan.runs, |run| estimator.seconds(run));
-    let (report, events) = mpsc::channel();
+    // The queue is filled and closed before the first worker starts.
+    let (fill, queue) = channel::unbounded();
+    order(&batch.runs, &batch.plan.runs, |run| estimator.seconds(run))
+        .into_iter()
+        .try_for_each(|run| fill.send(run))
+        .ok();
+    let (report, events) = channel::unbounded();
     progress.begin(batch.runs.len());
     let mut scheduler = Scheduler {
         pending: vec![true; batch.runs.len()],
         batch: Arc::new(batch),
-        queue: Arc::new(Mutex::new(queue.into_iter())),
+        queue,
         report,
         workers: Vec::new(),
         started: 0,
@@ -108,8 +112,6 @@ pub fn order(runs: &[RunSpec], planned: &[RunSpec], seconds: impl Fn(&RunSpec) -
     order
 }
 
-type Queue = Mutex<std::vec::IntoIter<usize>>;
-
 enum Event {
     Record(usize, Box<RunRecord>),
     /// The worker of this number has ended.
@@ -119,7 +121,8 @@ enum Event {
 /// Until the last worker is gone: collects records, enforces timeouts, abandons what hangs, shows progress.
 struct Scheduler<'a> {
     batch: Arc<RunBatch>,
-    queue: Arc<Queue>,
+    /// Indices of runs that no worker has taken.
+    queue: Receiver<usize>,
     report: Sender<Event>,
     workers: Vec<Arc<Worker>>,
     /// Workers started so far.
@@ -284,7 +287,7 @@ impl Scheduler<'_> {
 }
 
 /// The thread of a worker: executes runs until the queue is empty, or no further run is to start.
-fn work(batch: &RunBatch, worker: &Worker, queue: &Queue, report: &Sender<Event>) -> Result<()> {
+fn work(batch: &RunBatch, worker: &Worker, queue: &Receiver<usize>, report: &Sender<Event>) -> Result<()> {
     let core = worker.cores.first().copied().filter(|core| host::pin(*core));
     let cores = worker.cores.clone();
     // Threads inherit the core of the thread that makes them: each moves to its own.
@@ -295,10 +298,8 @@ fn work(batch: &RunBatch, worker: &Worker, queue: &Queue, report: &Sender<Event>
     };
     let helpers = (batch.threads > 1).then(|| Helpers::new(batch.threads - 1, pin).map(Arc::new)).transpose()?;
     let context = WorkerContext { batch, worker, core, helpers: helpers.as_ref() };
-    // A closure, so that the queue is not locked while the run is executed.
-    let next = || queue.lock().next();
     while !batch.stop.is_set()
-        && let Some(index) = next()
+        && let Ok(index) = queue.try_recv()
         && let Some(record) = context.execute(index)
     {
         batch.store.write(Folder::Runs, &record)?;

@@ -271,7 +271,7 @@ fn a_run_that_is_cancelled_after_its_time_is_over_has_timed_out() {
         run_batch(batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
         let records = store.scan(Folder::Runs).unwrap().records;
         assert_eq!(records.len(), 1);
-        assert!(matches!(records[0].status, Status::TimedOut { .. }), "{:?}", records[0].status);
+        assert!(matches!(records[0].status, ssvm_bench::store::Status::TimedOut { .. }), "{:?}", records[0].status);
         assert_eq!(records[0].points().len(), if answers { 2 } else { 0 });
     }
 }
