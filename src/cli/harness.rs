@@ -22,7 +22,7 @@ use ssvm::solver::{self, Added, SolverInfo, SolverRow, SolverTable};
 ///
 /// impl SolverRow for Mine {
 ///     fn info(&self) -> SolverInfo {
-///         SolverInfo { name: "mine", label: "Mine", about: "a solver of my own", ..SolverInfo::PLAIN }
+///         SolverInfo { name: "mine", about: "a solver of my own", ..SolverInfo::PLAIN }
 ///     }
 ///     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, _: &Params, seed: u64) -> Box<dyn Solver + 'p> {
 ///         Box::new(FrankWolfe::new(problem, seed))
