@@ -6,11 +6,11 @@ use anyhow::Context as _;
 
 use super::format::{self, table_or_json};
 use super::{pages, positive, print};
+use crate::dataset::DatasetName;
 use crate::experiment::catalog::Catalog;
 use crate::render::Summary;
 use crate::render::tables::breakeven as text;
 use crate::study::break_even::{BreakEven, BreakEvenSet, CostGiven, advise};
-use crate::study::names::name_and_arguments;
 use crate::table::Format;
 use crate::text::nearest;
 
@@ -81,7 +81,7 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
 
 fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet> {
     let exact = table.sets.iter().find(|set| set.dataset == name);
-    let by_name = || table.sets.iter().find(|set| name_and_arguments(&set.dataset).0 == name);
+    let by_name = || table.sets.iter().find(|set| DatasetName::from(&*set.dataset).head == name);
     exact.or_else(by_name).with_context(|| {
         let names: Vec<&str> = table.sets.iter().map(|set| set.dataset.as_str()).collect();
         format!(

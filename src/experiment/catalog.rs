@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::dataset::{DatasetInfo, Described, Loaded, Request};
+use crate::dataset::{DatasetInfo, DatasetName, Described, Loaded, Request};
 use crate::error::Result;
 use ssvm::drive::AnyProblem;
 use ssvm::problem::Paper;
@@ -42,8 +42,8 @@ impl dyn Catalog + '_ {
 
     /// Place of a data set in tables and figures; unknown ones come last.
     pub fn dataset_rank(&self, name: &str) -> usize {
-        let head = name.split(':').next();
-        self.datasets().iter().position(|info| Some(info.name) == head).unwrap_or(usize::MAX)
+        let head = DatasetName::from(name).head;
+        self.datasets().iter().position(|info| info.name == head).unwrap_or(usize::MAX)
     }
 
     /// The data set of the paper that this one is or stands for.
