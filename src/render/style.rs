@@ -62,11 +62,11 @@ const OTHERS: [Style; 8] = [
     Style::new(0x999933, &[6.0, 3.0]),
 ];
 
-/// The style of every label of the frames.
-pub fn styles(frames: &View) -> BTreeMap<String, Style> {
+/// The style of every label of some views of one study; the first view chooses first.
+pub fn styles<'v>(views: impl IntoIterator<Item = &'v View>) -> BTreeMap<String, Style> {
     let mut others = OTHERS.iter().cycle();
     let mut styles: BTreeMap<String, Style> = BTreeMap::new();
-    for series in &frames.series {
+    for series in views.into_iter().flat_map(|view| &view.series) {
         if styles.contains_key(&series.label) {
             continue;
         }

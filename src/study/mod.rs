@@ -88,13 +88,13 @@ impl Study {
         if records.is_empty() {
             let first = damaged.first().map_or(String::new(), |d| format!(" (first damaged file: {})", d.error));
             let folder = dir.display().to_string();
-            return Err(crate::Error::file(dir, Error::NoRun { damaged: damaged.len(), first, folder }.to_string()));
+            return Err(crate::Error::file(dir, Error::NoRun { damaged: damaged.len(), first, folder }));
         }
         if !only.is_empty() {
             let patterns = CellPattern::parse_all(only)?;
             records.retain(|record| patterns.iter().any(|pattern| record.matches(pattern)));
             if records.is_empty() {
-                return Err(crate::Error::file(dir, Error::NothingSelected(only.join(", ")).to_string()));
+                return Err(crate::Error::file(dir, Error::NothingSelected(only.join(", "))));
             }
         }
         let optima = optimum::Store::known()?;
@@ -115,31 +115,32 @@ impl Study {
             let ranks = (catalog.dataset_rank(record.dataset()), catalog.solver_rank(record.solver()));
             (ranks.0, record.problem().clone(), ranks.1, record.series(), record.repeat, record.run_id())
         });
-        let mut costs: BTreeMap<String, OracleCost> = BTreeMap::new();
+        let mut costs: BTreeMap<ProblemKey, OracleCost> = BTreeMap::new();
         for record in &records {
             let cost = record.settings().oracle_cost;
-            let shown = costs.entry(record.dataset().to_owned()).or_insert(cost);
+            let shown = costs.entry(record.problem().clone()).or_insert(cost);
             if !shown.is_one() && (cost.is_one() || cost < *shown) {
                 *shown = cost;
             }
         }
         let points = Arc::new(Points::new(records, known)?);
-        let view = |wanted: &dyn Fn(&points::Repeats) -> bool| View::new(&points, wanted, catalog);
         let in_regime = |of: &points::Repeats| {
-            let regime = regimes.iter().find(|regime| regime.dataset == of.key.problem.dataset);
+            let regime = regimes.iter().find(|regime| regime.problem.as_ref() == Some(&of.key.problem));
             regime.is_some_and(|regime| {
                 regime.clock == of.key.clock && regime.runs.is_some_and(|(cost, _)| cost == of.key.oracle_cost)
             })
         };
         let several = points.repeats.iter().any(|of| !of.key.oracle_cost.is_one());
-        let own = view(&|of| costs.get(&of.key.problem.dataset) == Some(&of.key.oracle_cost));
+        let is_own = |of: &points::Repeats| costs.get(&of.key.problem) == Some(&of.key.oracle_cost);
+        let own = View::new(&points, &is_own, None, catalog);
+        let regime = points.repeats.iter().any(in_regime).then(|| View::new(&points, &in_regime, Some(&own), catalog));
         Ok(Self {
             manifest: Manifest::default(),
             damaged: Vec::new(),
             profile: profile::profile(&own)?,
             own,
-            regime: points.repeats.iter().any(in_regime).then(|| view(&in_regime)),
-            all_costs: several.then(|| view(&|_| true)),
+            regime,
+            all_costs: several.then(|| View::new(&points, &|_| true, None, catalog)),
             regimes,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::dataset::Argument;
+use crate::dataset::{Argument, DatasetName};
 use crate::experiment::catalog::Catalog;
 use crate::store::keys::{Facts, ProblemKey, SeriesKey};
 use crate::text::solver_name;
@@ -18,26 +18,51 @@ pub struct Name {
     pub display: String,
 }
 
-pub fn names(keys: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
-    let problems: Vec<_> = keys.iter().map(|key| (key.problem.dataset.as_str(), key.problem.facts())).collect();
-    let solvers: Vec<_> = keys.iter().map(|key| ((&key.problem, key.solver.name.as_str()), key.facts())).collect();
+/// The names of the series of a view. Series that were run `beside` it at another oracle cost lend theirs, so that a solver on a
+/// data set is called the same in both views whatever else each of them has.
+pub fn names(keys: &[&SeriesKey], beside: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
+    let lent: Vec<SeriesKey> = keys.iter().map(|key| as_beside(key, keys, beside)).collect();
+    let all: Vec<&SeriesKey> = lent.iter().chain(beside.iter().copied()).collect();
+    let problems: Vec<_> = all.iter().map(|key| (key.problem.dataset.as_str(), key.problem.facts())).collect();
+    let solvers: Vec<_> = all.iter().map(|key| ((&key.problem, key.solver.name.as_str()), key.facts())).collect();
     let (problems, solvers) = (differences(&problems), differences(&solvers));
     let headings: Vec<(String, String)> =
-        keys.iter().zip(&problems).map(|(key, differs)| heading(&key.problem, differs, catalog)).collect();
-    let mut all = Vec::new();
+        all.iter().zip(&problems).map(|(key, differs)| heading(&key.problem, differs, catalog)).collect();
+    let mut names = Vec::new();
     for (at, key) in keys.iter().enumerate() {
         let dataset = bracketed(&key.problem.dataset, &problems[at]);
         let (title, apart) = &headings[at];
-        let others = |other: usize| headings[other].0 == *title && keys[other].problem != key.problem;
-        let mut title = bracketed(title, if (0..keys.len()).any(others) { apart } else { "" });
+        let others = |other: usize| headings[other].0 == *title && all[other].problem != key.problem;
+        let mut title = bracketed(title, if (0..all.len()).any(others) { apart } else { "" });
         let mut costs = keys.iter().filter(|other| other.problem == key.problem).map(|other| other.oracle_cost);
         if !key.oracle_cost.is_one() && costs.all(|cost| cost == key.oracle_cost) {
             title += &format!(", oracle × {}", key.oracle_cost);
         }
         let label = bracketed(&key.solver.name, &solvers[at]);
-        all.push(Name { dataset, title, label, display: bracketed(&solver_name(&key.solver.name), &solvers[at]) });
+        names.push(Name { dataset, title, label, display: bracketed(&solver_name(&key.solver.name), &solvers[at]) });
     }
-    all
+    names
+}
+
+/// A key with the oracle cost, the budget and the cadence of its counterpart beside it: the series of the same problem and
+/// solver, in the same environment where there are several. Without one it takes those of another setting of its solver.
+fn as_beside(key: &SeriesKey, keys: &[&SeriesKey], beside: &[&SeriesKey]) -> SeriesKey {
+    let same = |other: &SeriesKey| (&other.problem, &other.solver) == (&key.problem, &key.solver);
+    let alone = [keys, beside].iter().all(|keys| keys.iter().filter(|other| same(other)).count() == 1);
+    let timed_alike = |other: &SeriesKey| (other.clock, &other.environment) == (key.clock, &key.environment);
+    let counterparts = beside.iter().filter(|other| same(other) && (alone || timed_alike(other)));
+    let differs = |other: &&&SeriesKey| (other.budget != key.budget, other.evaluate != key.evaluate);
+    if let Some(other) = counterparts.min_by_key(differs) {
+        return (*other).clone();
+    }
+    let setting = |other: &&&SeriesKey| other.problem == key.problem && other.solver.name == key.solver.name;
+    let other = beside.iter().find(setting).copied().unwrap_or(key);
+    SeriesKey {
+        oracle_cost: other.oracle_cost,
+        budget: other.budget.clone(),
+        evaluate: other.evaluate.clone(),
+        ..key.clone()
+    }
 }
 
 /// Heading of a data set, and what tells it apart from others with that heading: `usps-synth:n=9` at another λ is a
@@ -45,14 +70,9 @@ pub fn names(keys: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
 pub fn heading(problem: &ProblemKey, differs: &str, catalog: &dyn Catalog) -> (String, String) {
     let known = catalog.dataset(&problem.dataset).filter(|info| matches!(info.argument, Argument::Parameters(_)));
     let Some(info) = known else { return (bracketed(&problem.dataset, differs), String::new()) };
-    let given = name_and_arguments(&problem.dataset).1.replace(',', ", ");
+    let given = DatasetName::from(&*problem.dataset).argument.replace(',', ", ");
     let apart: Vec<&str> = [given.as_str(), differs].into_iter().filter(|part| !part.is_empty()).collect();
     (info.title.to_owned(), apart.join(", "))
-}
-
-/// `usps-synth:n=9` → `usps-synth`, `n=9`: the one place here that takes the name of a data set apart.
-pub fn name_and_arguments(dataset: &str) -> (&str, &str) {
-    dataset.split_once(':').unwrap_or((dataset, ""))
 }
 
 fn bracketed(name: &str, differs: &str) -> String {

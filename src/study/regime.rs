@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::names;
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
+use crate::store::keys::ProblemKey;
 use crate::text::{number, percent};
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::problem::Paper;
@@ -19,6 +20,9 @@ const NEAR: f64 = 1.6;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regime {
     pub dataset: String,
+    /// `None` in a summary that was read back.
+    #[serde(skip)]
+    pub problem: Option<ProblemKey>,
     pub title: String,
     pub clock: ClockKind,
     pub paper_share: f64,
@@ -46,31 +50,36 @@ impl Regime {
 type Shares = BTreeMap<OracleCost, Vec<f64>>;
 
 pub fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn Catalog) -> Vec<Regime> {
-    let mut sets: BTreeMap<_, (&RunRecord, BTreeMap<usize, Shares>)> = BTreeMap::new();
+    let mut sets: BTreeMap<_, BTreeMap<usize, Shares>> = BTreeMap::new();
     for record in records.filter(|r| r.solver() == Paper::SOLVER && r.settings().solver.params.is_empty()) {
         let Some(last) = record.points().last() else { continue };
         let share = last.oracle_time_s / last.time_s;
         if share > 0.0 && share < 1.0 {
-            let name = (catalog.dataset_rank(record.dataset()), record.dataset());
+            let problem = (catalog.dataset_rank(record.dataset()), record.problem());
             let clock = ClockKind::ALL.iter().position(|clock| *clock == record.settings().clock).unwrap_or(0);
-            let clocks = &mut sets.entry(name).or_insert_with(|| (record, BTreeMap::new())).1;
+            let clocks = sets.entry(problem).or_default();
             let shares = clocks.entry(clock).or_default();
             shares.entry(record.settings().oracle_cost).or_default().push(share);
         }
     }
     let odds = |share: f64| share / (1.0 - share);
     let mut regimes = Vec::new();
-    for ((_, dataset), (record, clocks)) in sets {
+    for ((_, problem), clocks) in &sets {
         // Shares of different clocks are different things: the first clock with runs at oracle cost 1 counts.
         let own = |(_, shares): &(&usize, &Shares)| shares.contains_key(&OracleCost::ONE);
         let Some((clock, shares)) = clocks.iter().find(own).or_else(|| clocks.first_key_value()) else { continue };
-        let Some(paper) = catalog.paper(dataset) else { continue };
+        let Some(paper) = catalog.paper(&problem.dataset) else { continue };
         let off = |cost: &OracleCost| odds(paper.oracle_share()) / odds(median(&shares[cost]));
         let far = |cost: &OracleCost| off(cost).ln().abs();
         let Some(nearest) = shares.keys().min_by(|a, b| far(a).total_cmp(&far(b))) else { continue };
+        let (mut title, _) = names::heading(problem, "", catalog);
+        if sets.keys().any(|(_, other)| other.dataset == problem.dataset && other != problem) {
+            title += &format!(" (lambda={})", problem.lambda);
+        }
         regimes.push(Regime {
-            dataset: dataset.to_owned(),
-            title: names::heading(record.problem(), "", catalog).0,
+            dataset: problem.dataset.clone(),
+            problem: Some((*problem).clone()),
+            title,
             clock: ClockKind::ALL[*clock],
             paper_share: paper.oracle_share(),
             own_share: shares.get(&OracleCost::ONE).map(|shares| median(shares)),

@@ -95,9 +95,17 @@ pub struct View {
 }
 
 impl View {
-    pub(super) fn new(points: &Arc<Points>, wanted: &dyn Fn(&Repeats) -> bool, catalog: &dyn Catalog) -> Self {
+    /// The series that are wanted; those that `beside` has at another oracle cost are called the same here.
+    pub(super) fn new(
+        points: &Arc<Points>,
+        wanted: &dyn Fn(&Repeats) -> bool,
+        beside: Option<&Self>,
+        catalog: &dyn Catalog,
+    ) -> Self {
         let chosen: Vec<usize> = (0..points.repeats.len()).filter(|at| wanted(&points.repeats[*at])).collect();
-        let names = names::names(&chosen.iter().map(|at| &points.repeats[*at].key).collect::<Vec<_>>(), catalog);
+        let keys: Vec<&SeriesKey> = chosen.iter().map(|at| &points.repeats[*at].key).collect();
+        let beside: Vec<&SeriesKey> = beside.iter().flat_map(|view| &view.series).map(|series| &series.key).collect();
+        let names = names::names(&keys, &beside, catalog);
         let mut series = Vec::new();
         for (at, name) in chosen.into_iter().zip(names) {
             let of = &points.repeats[at];

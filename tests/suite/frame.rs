@@ -4,6 +4,7 @@ use crate::common::hand::{self, failed, point, run};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use ssvm_bench::render::{self, Summary};
 use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::claims::Claim;
 use ssvm_bench::study::export::{self, csv};
 use ssvm_bench::study::{Axis, Quantity, Study, View, profile, targets};
 use ssvm_bench::{Harness, SolverSpec, StopReason, TracePoint, Value};
@@ -341,4 +342,68 @@ fn solvers_that_read_the_clock_are_known() {
     let of = |record: &RunRecord| frames.series.iter().find(|series| series.key == record.series()).unwrap();
     let reads = |place: usize| of(&records[place]).reads_clock;
     assert_eq!([0, 1, 2, 3, 4].map(reads), [false, false, true, false, true]);
+}
+
+/// Five runs of a solver on OCR at a λ and an oracle cost, in which it spends this share of its time in the oracle.
+fn at_cost(solver: SolverSpec, lambda: f64, cost: &str, share: f64) -> Vec<RunRecord> {
+    let mut records = Vec::new();
+    for repeat in 0..5 {
+        let at = |k: u64| TracePoint {
+            oracle_time_s: share * k as f64,
+            ..point(k, k as f64, 1.0 + 1.0 / k as f64, 1.0 - 1.0 / k as f64)
+        };
+        let mut record = run("ocr", "bcfw", repeat, (1..=4).map(at).collect());
+        record.identity.problem.lambda = lambda;
+        record.identity.settings.solver = solver.clone();
+        record.identity.settings.oracle_cost = cost.parse().unwrap();
+        records.push(record);
+    }
+    records
+}
+
+/// Claims in the paper's regime were attached by the name of a solver in their own view, where a setting that is alone there
+/// has the plain name of its solver.
+#[test]
+fn a_setting_has_one_name_and_its_own_claims_in_both_views() {
+    let [bcfw, multi] = ["bcfw", "mp-bcfw"].map(SolverSpec::new);
+    let narrow = multi.clone().with("T", Value::Count(3));
+    let records = [
+        at_cost(bcfw.clone(), 0.1, "1", 0.1),
+        at_cost(multi, 0.1, "1", 0.05),
+        at_cost(narrow.clone(), 0.1, "1", 0.05),
+        at_cost(bcfw, 0.1, "20", 0.7),
+        at_cost(narrow, 0.1, "20", 0.6),
+    ];
+    let study = hand::results(&records.concat());
+    let labels = |view: &View| view.series.iter().map(|series| series.label.clone()).collect::<Vec<_>>();
+    assert_eq!(labels(&study.own), ["bcfw", "mp-bcfw", "mp-bcfw (T=3)"]);
+    assert_eq!(labels(study.regime.as_ref().unwrap()), ["bcfw", "mp-bcfw (T=3)"]);
+    let claims = ssvm_bench::study::claims::check(&study).unwrap();
+    // Claim 2 compares data sets: without USPS it has one row for all settings.
+    let about = |c: &&Claim, solver: &str| c.dataset == "ocr" && c.number != 2 && c.solver == solver;
+    let of = |solver: &str| claims.iter().filter(|claim| about(claim, solver)).collect::<Vec<_>>();
+    assert!(!of("mp-bcfw").is_empty() && of("mp-bcfw").iter().all(|claim| claim.regime.is_none()));
+    assert!(!of("mp-bcfw (T=3)").is_empty() && of("mp-bcfw (T=3)").iter().all(|claim| claim.regime.is_some()));
+}
+
+/// Costs, regimes and figures were looked up by the name of a data set, which two problems may share.
+#[test]
+fn one_data_set_at_two_lambdas_is_two_problems_everywhere() {
+    let [bcfw, multi] = ["bcfw", "mp-bcfw"].map(SolverSpec::new);
+    let mut records = Vec::new();
+    for solver in [bcfw, multi] {
+        records.extend(at_cost(solver.clone(), 0.1, "1", 0.1));
+        records.extend(at_cost(solver.clone(), 0.1, "20", 0.7));
+        records.extend(at_cost(solver, 0.01, "16", 0.2));
+    }
+    let study = hand::results(&records);
+    assert_eq!(study.own.records().count(), 20, "λ = 0.01 was run at k = 16 only and is shown at that");
+    assert_eq!(study.own.datasets(), ["ocr (lambda=0.01)", "ocr (lambda=0.1)"]);
+    assert_eq!(study.regime.as_ref().unwrap().datasets(), ["ocr (lambda=0.1)"]);
+    assert_eq!(study.regimes.len(), 2);
+    let claims = ssvm_bench::study::claims::check(&study).unwrap();
+    let regime = claims.iter().filter(|claim| claim.dataset == "ocr (lambda=0.1)");
+    assert!(regime.clone().count() > 0 && regime.into_iter().all(|claim| claim.regime.is_some()));
+    let (figures, _) = hand::figures(&study, &[]).unwrap();
+    assert!(figures.iter().any(|figure| figure.name.contains("regime_runtime_convergence")));
 }

@@ -1,11 +1,11 @@
 //! Oracle convergence, runtime convergence and parameter dynamics: bands → a row of panels per data set.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::chart::{self, Line, Panel, Scale};
 use super::{canvas, hidden, titles};
 use crate::error::Result;
-use crate::render::style;
+use crate::render::style::{self, Style};
 use crate::study::{Axis, Bands, Quantity, Series, View};
 use crate::text::seconds;
 
@@ -66,8 +66,14 @@ struct Curve<'a> {
     length: usize,
 }
 
-pub fn draw(kind: &Kind, frames: &View, shown: &[bool], datasets: &[&str]) -> Result<Option<String>> {
-    let (all, styles) = (frames.bands(kind.axis)?, style::styles(frames));
+pub fn draw(
+    kind: &Kind,
+    frames: &View,
+    styles: &BTreeMap<String, Style>,
+    shown: &[bool],
+    datasets: &[&str],
+) -> Result<Option<String>> {
+    let all = frames.bands(kind.axis)?;
     let (mut curves, mut rows) = (Vec::new(), Vec::new());
     for dataset in datasets {
         let drawn = |s: &usize| shown[*s] && (kind.scale == Scale::Log || frames.series[*s].keeps_planes());

@@ -58,7 +58,7 @@ impl Scene<'_> {
     }
 
     fn bands(&self, kind: &convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
-        convergence::draw(kind, &self.results.own, &self.shown, datasets)
+        convergence::draw(kind, &self.results.own, &self.styles, &self.shown, datasets)
     }
 
     /// The same of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
@@ -70,7 +70,7 @@ impl Scene<'_> {
         if both.is_empty() {
             return Ok(None);
         }
-        convergence::draw(kind, frames, &frames.shown(self.solvers), &both)
+        convergence::draw(kind, frames, &self.styles, &frames.shown(self.solvers), &both)
     }
 }
 
@@ -96,7 +96,8 @@ pub fn draw(
     per_dataset: bool,
 ) -> Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
     let frames = &results.own;
-    let scene = Scene { results, summary, styles: style::styles(frames), shown: frames.shown(solvers), solvers };
+    let styles = style::styles(std::iter::once(frames).chain(&results.regime));
+    let scene = Scene { results, summary, styles, shown: frames.shown(solvers), solvers };
     if !scene.shown.contains(&true) && !solvers.is_empty() {
         let known: BTreeSet<&str> = frames.series.iter().map(|series| series.solver.as_str()).collect();
         let known = known.into_iter().collect::<Vec<_>>().join(", ");

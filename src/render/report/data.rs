@@ -12,7 +12,7 @@ const MOST: usize = 300;
 
 /// All data sets with their series and bands.
 pub(super) fn json(frames: &View) -> Result<String> {
-    let (styles, shown) = (style::styles(frames), frames.shown(&[]));
+    let (styles, shown) = (style::styles([frames]), frames.shown(&[]));
     let axes = [frames.bands(Axis::Iteration)?, frames.bands(Axis::Time)?, frames.bands(Axis::OracleCalls)?];
     let mut datasets = Vec::new();
     for dataset in frames.datasets() {

@@ -276,8 +276,9 @@ pub fn check(study: &Study) -> Result<Vec<Claim>> {
     let mut claims = judge(view, &study.profile, &own, &without);
     let Some(regime) = &study.regime else { return Ok(claims) };
     for there in judge(regime, &profile::profile(regime)?, &|_| true, &|_| None) {
-        let of_set = study.regimes.iter().find(|regime| regime.dataset == there.dataset);
-        let Some((cost, _)) = of_set.and_then(|regime| regime.runs) else { continue };
+        // All series of a data set in this view were run at one oracle cost.
+        let Some(first) = regime.series_of(&there.dataset).next() else { continue };
+        let cost = regime.series[first].key.oracle_cost;
         let key = |claim: &Claim| (claim.number, claim.dataset.clone(), claim.claim.clone());
         let own = claims.iter().position(|own| key(own) == key(&there)).unwrap_or_else(|| {
             // It follows the claims of its number on its data set.
