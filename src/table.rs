@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::text::{number, percent, seconds};
+use crate::text::{csv_field, number, percent, seconds};
 
 /// How a command prints what it found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -321,10 +321,6 @@ impl Table {
             }
         }
     }
-}
-
-fn csv_field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 /// Signs that TeX only has in formulas.

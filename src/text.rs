@@ -137,6 +137,11 @@ impl Pattern {
     }
 }
 
+/// A field of a CSV file, in quotes where it needs them.
+pub fn csv_field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,5 @@
-//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory; runs nothing.
+//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory. Runs nothing, except
+//! that `--shards` solves the paper's oracle cost: the ids of the runs in a shard depend on it.
 
 use serde_json::json;
 

@@ -157,7 +157,7 @@ fn plan_part(
     let list = args.ids.as_deref().map(IdFile::read).transpose()?;
     let timed = !experiment.clock.repeatable();
     if let Some(list) = &list {
-        experiment.paper_costs.clone_from(&list.prices);
+        experiment.paper_costs.clone_from(&list.costs);
     } else if timed
         && experiment.wants_paper_cost()
         && let Ok(begun) = Store::open(&options.out)
@@ -205,7 +205,7 @@ pub fn known_costs(experiment: &mut Experiment, out: &Path, known: Contents, cat
 pub fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
     let manifest = Store::open(out).and_then(|store| store.manifest());
     let mut costs = manifest.map(|manifest| manifest.paper_costs).unwrap_or_default();
-    // Whole runs of BCFW measure it better than the first iterations of new ones.
+    // What a session has stored stays. Without it, whole runs of BCFW measure it better than the first iterations of new ones.
     for clock in ClockKind::ALL.into_iter().filter(|clock| !clock.repeatable()) {
         for regime in regimes(records.iter().filter(|record| record.settings().clock == clock), catalog) {
             let solved = OracleCost::new(regime.solved).and_then(OracleCost::rounded);

@@ -211,8 +211,8 @@ pub fn run(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog, da
     let Loaded { description, problem } =
         catalog.open(&Request { name: dataset, data, lambda: args.lambda, pairwise_weight: args.pairwise_weight })?;
     let (n, d, lambda) = (description.size.n, description.size.d, problem.lambda());
-    let price = if oracle_cost.is_one() { String::new() } else { format!(", oracle × {oracle_cost}") };
-    note(&format!("{dataset}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {solver}{price}"));
+    let cost = if oracle_cost.is_one() { String::new() } else { format!(", oracle × {oracle_cost}") };
+    note(&format!("{dataset}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {solver}{cost}"));
     let identity = json!({
         "kind": "point", "run_id": "solve", "dataset": dataset, "solver": solver, "seed": seed, "repeat": 0,
         "clock": clock.name(), "oracle_cost": oracle_cost, "jobs": 1, "threads": threads, "core": -1, "status": "running",

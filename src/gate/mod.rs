@@ -6,7 +6,7 @@
 //! | time ([`rounds`], [`folders`]) | paired CPU times of two builds or two result folders, by interval | judged by its bootstrap interval |
 //! | instructions ([`instructions`]) | callgrind counts of the same work with the baseline file | below 1 % |
 //!
-//! Every gate ends in [`Finding`]s; [`output`] turns them into tables and into files that CI systems read.
+//! Every gate ends in [`Finding`]s; [`output`] writes them as files that CI systems read, `render` as tables.
 
 pub mod baseline;
 pub mod counters;

@@ -109,7 +109,8 @@ pub fn memory_warning(needed: u64) -> Option<String> {
 }
 
 /// Executes what is missing. `known` are records of the folder that the caller has read already; only files that it does
-/// not have are read. Everything is validated, and the folder is locked, before the first run starts.
+/// not have are read. The paper's oracle cost is solved first where the plan needs it; then the folder is locked and everything
+/// is validated before the first run starts.
 pub fn run(
     experiment: &Experiment,
     plan: Plan,

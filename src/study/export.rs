@@ -10,6 +10,7 @@ use super::{Axis, Band, Bands, Quantity, View};
 use crate::error::{Error, Result};
 use crate::store::columns::{self, ByteArray, Values};
 use crate::store::{RunRecord, files};
+use crate::text::csv_field;
 use ssvm::drive::TracePoint;
 
 pub type Named = (&'static str, DataFrame);
@@ -180,8 +181,4 @@ pub fn csv(table: &DataFrame) -> Result<String> {
         out.push('\n');
     }
     Ok(out)
-}
-
-fn csv_field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

@@ -67,6 +67,20 @@ impl Spent {
     }
 }
 
+/// What a comparison decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    Faster,
+    Slower,
+    Undecided,
+}
+
+impl Pace {
+    pub fn name(self) -> &'static str {
+        ["faster", "slower", "undecided"][self as usize]
+    }
+}
+
 /// A median ratio over pairs with its 95 % interval. An end that is not known is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Paired {
@@ -132,13 +146,13 @@ impl Paired {
         self.is_below(1.0)
     }
 
-    pub fn verdict(&self) -> &'static str {
+    pub fn pace(&self) -> Pace {
         if self.is_faster() {
-            "faster"
+            Pace::Faster
         } else if self.is_slower() {
-            "slower"
+            Pace::Slower
         } else {
-            "undecided"
+            Pace::Undecided
         }
     }
 

@@ -12,7 +12,7 @@ use crate::render::figure::FIGURES;
 use crate::render::tables;
 use crate::store::keys::SeriesKey;
 use crate::study::claims::Claim;
-use crate::study::paired::{self, Measure, Target};
+use crate::study::paired::{self, Measure, Pace, Target};
 use crate::study::{View, targets};
 use crate::table::Kind::{Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
@@ -181,11 +181,11 @@ fn over([a, b]: [&View; 2], [left, right]: [usize; 2], gap: f64) -> Option<Strin
     let ratio = paired::compare(a.curves(left), b.curves(right), Target::Gap(gap), Measure::Time)?;
     // Two builds may be compared, two machines or numbers of workers may not.
     let machine = |key: &SeriesKey| key.environment.as_ref().map(|e| (e.host.clone(), e.jobs, e.threads));
-    let verdict = match ratio.inverse().verdict() {
+    let verdict = match ratio.inverse().pace() {
         _ if machine(old) != machine(new) => "not judged: different machines, jobs or threads",
-        "faster" => "B faster",
-        "slower" => "B slower",
-        undecided => undecided,
+        Pace::Faster => "B faster",
+        Pace::Slower => "B slower",
+        Pace::Undecided => Pace::Undecided.name(),
     };
     Some(format!("{}, {verdict}", ratio.text()))
 }

@@ -150,7 +150,7 @@ fn targets(frames: &View) -> Markup {
             row.extend(cells.iter().filter(|cell| shown[cell.series]).map(reached));
             for (single, multi) in &pairs {
                 let ratio = frames.compare(*multi, *single, Target::Gap(target), Measure::Time);
-                row.push(ratio.map(|ratio| format!("{}, {}", ratio.text(), ratio.verdict())).into());
+                row.push(ratio.map(|ratio| format!("{}, {}", ratio.text(), ratio.pace().name())).into());
             }
             table.push(row);
         }

@@ -18,8 +18,8 @@ pub fn table(claims: &[Claim]) -> Table {
     use Kind::Text;
     let heads = ["#", "data set", "claim", "paper", "on this machine", "verdict"];
     let mut table = Table::new("", heads.map(|name| (name, Text)));
-    let priced = claims.iter().any(|claim| claim.regime.is_some());
-    if priced {
+    let in_regime = claims.iter().any(|claim| claim.regime.is_some());
+    if in_regime {
         table.widen(Text, ["in the paper's regime", "verdict there"]);
     }
     table.widen(Text, ["evidence"]);
@@ -27,7 +27,7 @@ pub fn table(claims: &[Claim]) -> Table {
         let number_of_claim = claim.number.to_string();
         let mut row = cells![number_of_claim, &claim.title, &claim.claim, &claim.paper, &claim.measured];
         row.push(verdict(claim.verdict));
-        if priced {
+        if in_regime {
             let measured = |cost: f64, measured: &str| format!("{measured}, k = {}", number(cost));
             row.push(claim.regime.as_ref().map(|regime| measured(regime.oracle_cost, &regime.measured)).into());
             row.push(verdict(claim.in_regime()));
@@ -67,8 +67,8 @@ pub fn matrix(claims: &[Claim]) -> Table {
 }
 
 pub fn verdicts(claims: &[Claim]) -> Table {
-    let priced = claims.iter().any(|claim| claim.regime.is_some());
-    let title = if priced { "Verdicts on this machine, then in the paper's regime" } else { "Verdicts" };
+    let in_regime = claims.iter().any(|claim| claim.regime.is_some());
+    let title = if in_regime { "Verdicts on this machine, then in the paper's regime" } else { "Verdicts" };
     let table = at_a_glance(claims, |claim, several| {
         let solver = if several { format!(" {}", claim.solver) } else { String::new() };
         let own = verdict(claim.verdict).noted(solver);

@@ -4,6 +4,7 @@ use crate::study::league::profile::WORST;
 use crate::study::league::{
     Cell as TargetCell, League, Matrix, Measure, Member, Profile, REFERENCE, Score, Speedup, Standing, Winner,
 };
+use crate::study::paired::Pace;
 use crate::table::{Cell, Column, Kind, Table, cells};
 use crate::text::{number, seconds};
 
@@ -290,10 +291,10 @@ fn matrix(matrix: &Matrix) -> Table {
     if (0..n).all(|row| (0..n).all(|column| matrix.at(row, column).is_none())) {
         return table;
     }
-    let mark = |speedup: Speedup| match speedup.verdict() {
-        "faster" => speedup.value_text() + " ▲",
-        "slower" => speedup.value_text() + " ▼",
-        _ => speedup.value_text(),
+    let mark = |speedup: Speedup| match speedup.pace() {
+        Pace::Faster => speedup.value_text() + " ▲",
+        Pace::Slower => speedup.value_text() + " ▼",
+        Pace::Undecided => speedup.value_text(),
     };
     for (row, name) in matrix.names.iter().enumerate() {
         let mut cells = cells![name];

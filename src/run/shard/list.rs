@@ -18,7 +18,7 @@ pub struct IdFile {
     /// [`super::digest`] of the plan that it was made from; absent in a list written by hand.
     plan: Option<String>,
     /// The paper's oracle costs of that plan.
-    pub prices: BTreeMap<String, OracleCost>,
+    pub costs: BTreeMap<String, OracleCost>,
     /// The runs of every shard.
     pub shards: Vec<Vec<String>>,
 }
@@ -27,8 +27,8 @@ impl Split {
     /// The text of the id file.
     pub fn lines(&self) -> String {
         let mut text = format!("{HEADER}\tplan={}\tshards={}\truns={}", self.plan, self.shards.len(), self.runs());
-        for (key, price) in &self.prices {
-            text += &format!("\tprice:{key}={}", price.factor());
+        for (key, cost) in &self.costs {
+            text += &format!("\tprice:{key}={}", cost.factor());
         }
         text.push('\n');
         for shard in &self.shards {
@@ -42,7 +42,7 @@ impl IdFile {
     /// Reads an id file: one of `plan --emit lines`, or any text of identities.
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
-        let mut list = Self { path: path.to_owned(), plan: None, prices: BTreeMap::new(), shards: Vec::new() };
+        let mut list = Self { path: path.to_owned(), plan: None, costs: BTreeMap::new(), shards: Vec::new() };
         // What the header says of the number of shards and runs.
         let mut declared: [Option<usize>; 2] = [None; 2];
         for (number, line) in text.lines().enumerate() {
@@ -83,7 +83,7 @@ impl IdFile {
             "runs" => *runs = Some(value.parse().ok()?),
             _ => {
                 let cost = OracleCost::new(value.parse().ok()?).ok()?;
-                self.prices.insert(key.strip_prefix("price:")?.to_owned(), cost);
+                self.costs.insert(key.strip_prefix("price:")?.to_owned(), cost);
             }
         }
         Some(())

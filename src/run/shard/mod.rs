@@ -21,7 +21,7 @@ pub struct Split {
     /// [`digest`] of the whole plan.
     pub plan: String,
     /// The paper's oracle costs that the plan was made with, by data set and clock: every node takes these.
-    pub prices: BTreeMap<String, OracleCost>,
+    pub costs: BTreeMap<String, OracleCost>,
     /// One may be empty.
     pub shards: Vec<Shard>,
 }
@@ -76,7 +76,7 @@ pub fn split(
         filled[shard].take(&unit);
         least.push(Reverse((filled[shard].seconds.max(0.0).to_bits(), shard)));
     }
-    Split { plan: digest(plan), prices: plan.paper_costs.clone(), shards: filled }
+    Split { plan: digest(plan), costs: plan.paper_costs.clone(), shards: filled }
 }
 
 impl Shard {

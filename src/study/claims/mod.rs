@@ -49,7 +49,7 @@ impl Verdict {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Number in section 5 of the specification: its place in [`CLAIMS`] from 1.
+    /// Its place in [`CLAIMS`], from 1.
     pub number: u8,
     /// The paper's name for the data set when the folder has none of it.
     pub dataset: String,
