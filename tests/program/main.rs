@@ -185,8 +185,8 @@ fn memory_does_not_grow_and_the_round_trip_is_short() {
     let before = [resident("self"), resident(&child)];
     calls(20_000);
     let after = [resident("self"), resident(&child)];
-    // Other tests run in this process meanwhile; a plane lost in each call would be 400 MB.
-    for ((before, after), allowed) in before.iter().zip(after).zip([65_536, 2048]) {
+    // Other tests run in this process meanwhile, and have taken 76 MB; a plane lost in each call would be 400 MB.
+    for ((before, after), allowed) in before.iter().zip(after).zip([204_800, 2048]) {
         assert!(after <= before + allowed, "{before} kB, then {after} kB");
     }
     round_trips.sort_unstable();
