@@ -15,7 +15,7 @@ const SOURCES: [&str; 2] = ["crates/ssvm/src", "src/dataset"];
 /// A line is right when the gate finds every counter of `configs/ci.toml` equal to the last digit and the stored trajectories
 /// hold. The next change of the sources voids it, until the check is repeated and the digest replaced.
 /// `cargo test --test suite code_version -- --nocapture` prints the digest of the sources as they are.
-const SAME_NUMBERS: [(&str, &str); 1] = [("c0986c8726fdc9d5", "0.1.0+7dc61b28c0dda8e3")];
+const SAME_NUMBERS: [(&str, &str); 1] = [("66ec6ff5566505d2", "0.1.0+7dc61b28c0dda8e3")];
 
 fn main() {
     let mut files = Vec::new();
