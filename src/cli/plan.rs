@@ -1,5 +1,5 @@
-//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory. Runs nothing, except
-//! that `--shards` solves the paper's oracle cost: the ids of the runs in a shard depend on it.
+//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory. Runs nothing. With
+//! `--shards` it does what a run does first (data, programs, the paper's oracle cost): the ids of the runs depend on it.
 
 use serde_json::json;
 
@@ -15,6 +15,7 @@ use crate::run::existing::Existing;
 use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
+use crate::store::RunRecord;
 use crate::table::Kind::{Count, Text, Values};
 use crate::table::{Format, Table, cells};
 use crate::text::{bytes, duration};
@@ -33,7 +34,8 @@ pub struct PlanArgs {
     /// List every run with its identity
     #[arg(long, short)]
     verbose: bool,
-    /// Split the plan into N parts of about the same cost, for as many machines
+    /// Split the plan into N parts of about the same cost, for as many machines; prepares data, starts oracle programs and
+    /// solves the paper's oracle cost, because the identities of runs depend on them
     #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
     shards: Option<usize>,
     /// Print the shards for an engine, instead of the plan
@@ -131,7 +133,7 @@ impl Outlook<'_> {
     /// Estimated wall time of what is left.
     fn seconds_left(&self) -> f64 {
         let left = self.runs().filter(|(run, determined)| !determined || !self.existing.has(run));
-        left.map(|(run, _)| self.seconds(run)).sum::<f64>() / self.jobs as f64
+        left.map(|(run, _)| self.seconds(run)).fold(0.0, |sum, seconds| sum + seconds) / self.jobs as f64
     }
 
     fn shard_table(&self, split: &Split) -> String {
@@ -231,12 +233,19 @@ impl Outlook<'_> {
             let size = set.size.map_or("size unknown".to_owned(), |size| {
                 format!("n = {}, d = {}, about {}", size.n, size.d, bytes(size.bytes))
             });
-            text += &format!("{} ({size}): `run` will {} first; {} runs follow\n", set.dataset, set.work, set.runs);
+            // Without the data their identity is not known, so neither is which of the runs in the folder these are.
+            let found = existing.foreign.iter().filter(|record| record.dataset() == set.dataset).count();
+            let found =
+                if found == 0 { String::new() } else { format!("; {found} of this data set are in the folder") };
+            text +=
+                &format!("{} ({size}): `run` will {} first; {} runs follow{found}\n", set.dataset, set.work, set.runs);
         }
+        let pending = |record: &&RunRecord| plan.pending.iter().any(|set| set.dataset == record.dataset());
+        let foreign = existing.foreign.iter().filter(|record| !pending(record)).count();
         for (count, what) in [
             (existing.failed, "failed before and will be tried again"),
             (existing.stale.len() as u64, "are of older code or data and will be replaced"),
-            (existing.foreign.len() as u64, "in the folder are not in this plan"),
+            (foreign as u64, "in the folder are not in this plan"),
         ] {
             if count > 0 {
                 text += &format!("{count} runs {what}\n");

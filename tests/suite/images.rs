@@ -334,4 +334,9 @@ fn planning_prepares_no_images_and_says_what_a_run_will() {
     assert_eq!(fs::read_dir(cache.join("ssvm-bench")).unwrap().count(), 1);
     let plan = program(&["plan", "--config", "p.toml"]);
     assert!(plan.contains("8 runs, 8 done") && !plan.contains("prepare"), "{plan}");
+    // Without the prepared images the runs have no identity yet: those in the folder are not called runs of another plan.
+    fs::remove_dir_all(&cache).unwrap();
+    let plan = program(&["plan", "--config", "p.toml"]);
+    assert!(plan.contains("4 runs follow; 4 of this data set are in the folder"), "{plan}");
+    assert!(!plan.contains("not in this plan"), "{plan}");
 }
