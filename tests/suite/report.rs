@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::common::hand::{self, point, run};
+use ssvm_bench::Budget;
 use ssvm_bench::render::Summary;
 use ssvm_bench::render::report::{self, Beside, Page};
 use ssvm_bench::store::RunRecord;
@@ -70,4 +71,16 @@ fn times_of_different_machines_are_not_judged() {
     let [old, new] = [repeats("bcfw", 20.0, 0), other].map(|records| hand::results(&records));
     let text = row(&both(&old, &new), "3e-1");
     assert!(text.contains("0.612× (0.612 to 0.612), not judged: different machines"), "{text}");
+}
+
+#[test]
+fn times_under_different_budgets_are_not_judged_and_equal_ones_are_the_same() {
+    let old = hand::results(&repeats("bcfw", 20.0, 0));
+    let ratio = |records: &[RunRecord]| row(&both(&old, &hand::results(records)), "3e-1");
+    assert!(ratio(&repeats("bcfw", 20.0, 0)).contains("1.00× (1.00 to 1.00), the same"));
+    let mut other = repeats("bcfw", 5.0, 0);
+    for record in &mut other {
+        record.identity.settings.budget = Budget::iterations(7);
+    }
+    assert!(ratio(&other).contains("not judged: different budgets or cadences"), "{}", ratio(&other));
 }

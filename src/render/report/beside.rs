@@ -183,6 +183,10 @@ fn over([a, b]: [&View; 2], [left, right]: [usize; 2], gap: f64) -> Option<Strin
     let machine = |key: &SeriesKey| key.environment.as_ref().map(|e| (e.host.clone(), e.jobs, e.threads));
     let verdict = match ratio.inverse().pace() {
         _ if machine(old) != machine(new) => "not judged: different machines, jobs or threads",
+        _ if (&old.budget, &old.evaluate) != (&new.budget, &new.evaluate) => {
+            "not judged: different budgets or cadences"
+        }
+        Pace::Undecided if (ratio.low, ratio.high) == (Some(1.0), Some(1.0)) => "the same",
         Pace::Faster => "B faster",
         Pace::Slower => "B slower",
         Pace::Undecided => Pace::Undecided.name(),
