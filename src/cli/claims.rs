@@ -27,7 +27,11 @@ enum Layout {
 }
 
 fn layout(word: &str) -> Result<Layout, String> {
-    if word == "matrix" { Ok(Layout::Matrix) } else { Format::from_str(word, false).map(Layout::Rows) }
+    if word == "matrix" {
+        return Ok(Layout::Matrix);
+    }
+    let format = Format::from_str(word, false);
+    format.map(Layout::Rows).map_err(|_| "must be table, json, csv, markdown, latex or matrix".to_owned())
 }
 
 pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {

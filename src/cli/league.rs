@@ -53,7 +53,8 @@ impl ValueEnum for Part {
 
 /// CSV and Parquet are written together.
 fn format_of_files(word: &str) -> Result<Format, String> {
-    Format::from_str(if word == "parquet" { "csv" } else { word }, false)
+    let format = Format::from_str(if word == "parquet" { "csv" } else { word }, false);
+    format.map_err(|_| "must be csv, parquet, markdown or latex".to_owned())
 }
 
 pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
