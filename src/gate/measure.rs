@@ -31,7 +31,7 @@ pub fn cells<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTr
     by_cell(records)
 }
 
-/// Runs by data set and setting of a solver, in the order of repeats; refuses runs that cannot be told apart.
+/// Runs by data set and setting of a solver, in the order of repeats; refuses runs that nothing distinguishes.
 pub fn by_cell<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTreeMap<Cell, Runs<'r>>> {
     let mut cells: BTreeMap<Cell, Runs<'_>> = BTreeMap::new();
     for record in records {

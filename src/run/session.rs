@@ -426,3 +426,15 @@ fn project(
     }
     Ok(orphans)
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn memory_is_compared_with_what_is_free() {
+        assert_eq!(super::memory_warning(0), None);
+        if crate::dataset::memory::available_memory().is_some() {
+            let warning = super::memory_warning(u64::MAX).unwrap();
+            assert!(warning.contains("fewer --jobs"), "{warning}");
+        }
+    }
+}
