@@ -1,7 +1,8 @@
 //! What makes two runs comparable, as types: the problem they solve ([`ProblemKey`]), the line of a figure or row of a table
 //! that they belong to ([`SeriesKey`]), and where their times were taken ([`EnvironmentKey`]).
 //!
-//! Text is made from keys for people; no code reads it back.
+//! Text is made from keys for people (`study::names`). Code compares keys; only baselines and id files name cells as text, which
+//! `gate::metric` and `run::shard::list` read back.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -88,14 +89,6 @@ impl SeriesKey {
         }
         pairs.extend(self.solver.params.iter().map(|(name, value)| (name.as_str(), value.to_string())));
         facts(pairs)
-    }
-}
-
-/// `usps-synth/mp-bcfw (T=5) k=16`: data set, solver with its parameters, and the oracle cost unless it is 1.
-impl fmt::Display for SeriesKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.problem.dataset, self.solver)?;
-        if self.oracle_cost.is_one() { Ok(()) } else { write!(f, " k={}", self.oracle_cost) }
     }
 }
 
