@@ -12,27 +12,10 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::memory::Quota;
 use super::npy::{self, Element};
-use super::table::Row;
-use super::{Argument, DatasetInfo, graph};
 use crate::store::files;
 use crate::store::panics;
 use crate::{Error, Result};
 use ssvm::data::{GraphData, NodeFeatures};
-use ssvm::problem::GraphProblem;
-
-pub(super) const ROW: Row<GraphProblem> = Row::file(
-    DatasetInfo {
-        name: "graph",
-        title: "graph file",
-        about: "labelled graphs of one's own (NumPy .npz): min-cut for two labels, α-expansion for more",
-        argument: Argument::Path(&[]),
-        ..DatasetInfo::PLAIN
-    },
-    |request| {
-        let path = request.path()?;
-        graph(read_graph(&path)?, files::sha256_file(&path)?, request)
-    },
-);
 
 /// The contents of a graph file, before nodes without a known label are dropped.
 #[derive(Clone, Debug, Default, PartialEq)]

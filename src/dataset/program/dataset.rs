@@ -4,40 +4,28 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Launch, PROGRAM, ProgramProblem};
+use super::{Launch, ProgramProblem};
 use crate::Result;
-use crate::dataset::table::Row;
-use crate::dataset::{Argument, ArgumentError, DatasetInfo, Described, Error, Loaded, Request};
+use crate::dataset::{ArgumentError, Described, Error, Request};
 use crate::store::files;
 
-const KEYS: [&str; 4] = ["limit", "start", "programs", "version"];
+pub(in crate::dataset) const KEYS: [&str; 4] = ["limit", "start", "programs", "version"];
 
-pub(in crate::dataset) const ROW: Row<ProgramProblem> = Row {
-    info: DatasetInfo {
-        name: "oracle",
-        title: "oracle program",
-        about: "any program that answers max-oracle calls: docs/oracle-programs.md",
-        argument: Argument::Program(&KEYS),
-        family: Some(&PROGRAM),
-        ..DatasetInfo::PLAIN
-    },
-    load: open,
-    // A program states n, d and λ only when it runs, and a plan must not run what a config names.
-    describe: |request| {
-        let asked = Asked::of(request)?;
-        asked.identity()?;
-        Ok(Described::Pending { work: format!("start the program {}", asked.launch.program), size: None })
-    },
-};
+/// A program states n, d and λ only when it runs, and a plan must not run what a config names.
+pub(in crate::dataset) fn describe(request: &Request<'_>) -> Result<Described> {
+    let asked = Asked::of(request)?;
+    asked.identity()?;
+    Ok(Described::Pending { work: format!("start the program {}", asked.launch.program), size: None })
+}
 
-/// Starts the program of an `oracle:` data set.
-pub fn open(request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
+/// Starts the program of an `oracle:` data set; returns its problem and their identity.
+pub fn open(request: &Request<'_>) -> Result<(ProgramProblem, String)> {
     let asked = Asked::of(request)?;
     // The file is read before the program starts: it must be the one that runs.
     let files = asked.identity()?;
     let problem = ProgramProblem::open(asked.launch, request.lambda)?;
     let text = format!("oracle program\n{files}version {}\n{}", asked.version, problem.handshake().lines());
-    Ok(Loaded::new(problem, 0, files::sha256_hex(text.as_bytes())))
+    Ok((problem, files::sha256_hex(text.as_bytes())))
 }
 
 /// The program file of an `oracle:` data set, if it exists.
