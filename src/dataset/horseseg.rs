@@ -27,7 +27,6 @@ pub const HORSESEG: KnownSet = KnownSet {
         expected: Expected::Nothing,
     }],
     alternatives: &[],
-    inside: &[],
     below: Some(("horseseg", "horse-features.bin")),
 };
 

@@ -20,13 +20,12 @@ pub(super) const HORSES: KnownSet = KnownSet {
         url: "https://www.msri.org/people/members/eranb/weizmann_horse_db.tar.gz",
         expected: Expected::Files(FileList {
             top: "weizmann_horse_db",
-            parts: &[("rgb", ".jpg"), ("gray", ".jpg"), ("figure_ground", ".jpg")],
+            parts: &[("rgb", ".jpg"), ("figure_ground", ".jpg"), ("gray", ".jpg")],
             count: 984,
             sha256: "0c4ba929d65828dfefc35d0a31b3d03a54b7440df543f301e7d2d44615af84cb",
         }),
     }],
     alternatives: &["weizmann_horses/weizmann_horse_db", "weizmann_horses", "weizmann_horse_db"],
-    inside: &["rgb", "figure_ground"],
     below: None,
 };
 
@@ -54,7 +53,6 @@ pub(super) const STANFORD: KnownSet = KnownSet {
         "stanford_background",
         "iccv09Data",
     ],
-    inside: &["images", "labels"],
     below: None,
 };
 
@@ -107,20 +105,12 @@ impl ImageSet {
         }
     }
 
-    /// Folder and ending of pictures, then of truth files.
-    fn patterns(self) -> [(&'static str, &'static str); 2] {
-        match self {
-            Self::Horses => [("rgb", ".jpg"), ("figure_ground", ".jpg")],
-            Self::Stanford => [("images", ".jpg"), ("labels", ".regions.txt")],
-        }
-    }
-
     /// Whether a path inside the archive or folder is a picture (0) or a truth (1), and its name.
     fn classify(self, path: &Path) -> Option<(usize, String)> {
         let mut parts = archive::names(path);
         let (file, folder) = (parts.next()?, parts.next()?);
-        let kind = self.patterns().iter().position(|(f, ending)| *f == folder && file.ends_with(ending))?;
-        let name = file.strip_suffix(self.patterns()[kind].1)?;
+        let kind = self.known().pairs().iter().position(|(f, ending)| *f == folder && file.ends_with(ending))?;
+        let name = file.strip_suffix(self.known().pairs()[kind].1)?;
         (!name.is_empty() && !name.starts_with('.')).then(|| (kind, name.to_owned()))
     }
 
@@ -158,15 +148,16 @@ impl ImageSet {
         for (name, pair) in found {
             let missing = usize::from(pair[0].is_some());
             let [Some(picture), Some(truth)] = pair else {
-                let (folder, ending) = self.patterns()[missing];
+                let (folder, ending) = self.known().pairs()[missing];
                 let message = format!("has no {folder}/{name}{ending}; the set is not complete");
                 return Err(Error::file(source, message));
             };
             pairs.push(Pair { name, picture, truth });
         }
         if pairs.is_empty() {
-            let [(a, b), (c, d)] = self.patterns();
-            return Err(Error::file(source, format!("holds no {a}/*{b} with {c}/*{d}: not the {} set", self.name())));
+            let files: Vec<String> =
+                self.known().pairs().iter().map(|(folder, end)| format!("{folder}/*{end}")).collect();
+            return Err(Error::file(source, format!("holds no {}: not the {} set", files.join(" with "), self.name())));
         }
         Ok(pairs)
     }

@@ -22,7 +22,6 @@ pub(super) const FILES: KnownSet = KnownSet {
         expected: Expected::Content("535363d0b7bc34246b1f8731719540f526b6807b12dda5d430d011d160bc7882"),
     }],
     alternatives: &["ocr/letter.data"],
-    inside: &[],
     below: None,
 };
 

@@ -30,7 +30,6 @@ pub(super) const FILES: KnownSet = KnownSet {
         },
     ],
     alternatives: &["usps/zip.train"],
-    inside: &[],
     below: None,
 };
 
