@@ -35,6 +35,18 @@ pub enum Argument {
     Program(&'static [&'static str]),
 }
 
+/// `TEXT,key=value,…`: the longest tail in which every part is an option, and what is before it.
+pub(super) fn split_options(text: &str, is_option: impl Fn(&str, &str) -> bool) -> (&str, &str) {
+    let mut end = text.len();
+    for (comma, _) in text.rmatch_indices(',') {
+        if !text[comma + 1..end].split_once('=').is_some_and(|(key, value)| is_option(key, value)) {
+            break;
+        }
+        end = comma;
+    }
+    (&text[..end], text[end..].trim_start_matches(','))
+}
+
 /// A data set as a user asks for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -80,19 +92,10 @@ impl<'a> Request<'a> {
         Ok(PathBuf::from(path))
     }
 
-    /// The path, and the `key=value` parts after it: the longest tail in which every part looks like one.
+    /// The path, and the `key=value` parts after it.
     fn split_path(&self) -> (&'a str, &'a str) {
-        let text = self.argument();
-        let mut end = text.len();
-        for (comma, _) in text.rmatch_indices(',') {
-            let part = &text[comma + 1..end];
-            let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
-            if !part.split_once('=').is_some_and(|(key, value)| word(key) && word(value)) {
-                break;
-            }
-            end = comma;
-        }
-        (&text[..end], text[end..].trim_start_matches(','))
+        let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
+        split_options(self.argument(), |key, value| word(key) && word(value))
     }
 
     /// A whole number given as `key=value`, in this range.
@@ -118,8 +121,7 @@ impl<'a> Request<'a> {
             // The row splits its own command line: arguments of a program may have any form.
             Argument::Program(keys) => (keys, ""),
         };
-        let parts = text.split(',').filter(|part| !part.is_empty());
-        ArgumentError::check(parts, keys).map_err(|wrong| self.wrong(wrong))?;
+        ArgumentError::check(text, keys).map_err(|wrong| self.wrong(wrong))?;
         info.family.map_or(Ok(()), |family| self.check_pairwise(family))
     }
 

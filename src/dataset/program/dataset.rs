@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{Launch, ProgramProblem};
 use crate::Result;
+use crate::dataset::request::split_options;
 use crate::dataset::{ArgumentError, Described, Error, Request};
 use crate::store::files;
 
@@ -48,13 +49,13 @@ impl Asked {
     fn read(argument: &str) -> Result<Self, ArgumentError> {
         let mut words = shlex::split(argument).ok_or(ArgumentError::OpenQuote)?.into_iter();
         let first = words.next().ok_or(ArgumentError::NoProgram)?;
-        let (program, options) = split_options(&first);
+        let (program, options) = split_options(&first, |key, _| key.bytes().all(|byte| byte.is_ascii_alphabetic()));
         if program.is_empty() {
             return Err(ArgumentError::NoProgram);
         }
         let mut asked = Self { launch: Launch::new(program, words), version: String::new() };
-        ArgumentError::check(options.iter().copied(), &KEYS)?;
-        for (key, value) in options.into_iter().filter_map(|option| option.split_once('=')) {
+        ArgumentError::check(options, &KEYS)?;
+        for (key, value) in options.split(',').filter_map(|option| option.split_once('=')) {
             let seconds = || {
                 let number = value.parse::<f64>().ok().filter(|s| (1e-3..=1e6).contains(s));
                 let expected = "a number of seconds, 0.001 to 1000000";
@@ -104,20 +105,6 @@ impl Asked {
         others.for_each(|argument| text += &format!("argument {argument}\n"));
         Ok(text)
     }
-}
-
-/// `PROGRAM,key=value,…`: the longest tail in which every part has a key.
-fn split_options(word: &str) -> (&str, Vec<&str>) {
-    let (mut end, mut options) = (word.len(), Vec::new());
-    for (comma, _) in word.rmatch_indices(',') {
-        let part = &word[comma + 1..end];
-        if !part.split_once('=').is_some_and(|(key, _)| key.bytes().all(|byte| byte.is_ascii_alphabetic())) {
-            break;
-        }
-        options.insert(0, part);
-        end = comma;
-    }
-    (&word[..end], options)
 }
 
 #[cfg(test)]
