@@ -1,13 +1,14 @@
 //! Each max-oracle by itself, and max-flow against the number of nodes. Criterion times the calls: one iteration is a call
 //! for every term of a set. Beside it the bytes that a call must read and the operations that it reports.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ssvm::oracle::maxflow::{BinaryCut, Topology};
-use ssvm_bench::dataset::twin;
-use ssvm_bench::{DataDir, DatasetRow, Problem, Request};
+use ssvm_bench::dataset::{Bind, DatasetTable, Standard};
+use ssvm_bench::{DataDir, Problem, Request};
 
 #[path = "floor.rs"]
 mod floor;
@@ -28,34 +29,50 @@ fn point<P: Problem>(problem: &P, work: &mut P::Work, plane: &mut P::Plane) -> V
     w
 }
 
-/// The oracle of a twin, whose terms have so many bytes each.
-fn oracle<R: DatasetRow>(criterion: &mut Criterion, stream: f64, row: R, name: &str, bytes: f64) {
-    let loaded =
-        row.load(&Request::new(name, &DataDir::resolve(None))).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let problem = loaded.problem;
-    let (mut work, mut plane) = (problem.work(), <R::Problem as Problem>::Plane::default());
-    let w = point(&problem, &mut work, &mut plane);
-    let n = problem.terms() as u64;
-    println!(
-        "oracle {name}: {:.0} operations a call, floor {:.3} µs ({bytes:.0} bytes at {:.1} GB/s)",
-        sweep(&problem, &w, &mut work, &mut plane) as f64 / n as f64,
-        bytes / stream * 1e6,
-        stream / 1e9
-    );
-    let mut group = criterion.benchmark_group("oracle");
-    group.sample_size(20).measurement_time(Duration::from_secs(3)).throughput(Throughput::Elements(n));
-    group.bench_function(name, |bencher| {
-        bencher.iter(|| black_box(sweep(&problem, black_box(&w), &mut work, &mut plane)));
-    });
-    group.finish();
+/// Times the oracle of a twin, whose terms have this number of bytes each.
+struct Timed<'c> {
+    criterion: RefCell<&'c mut Criterion>,
+    stream: f64,
+    name: &'c str,
+    bytes: f64,
+}
+
+impl Bind for Timed<'_> {
+    type Bound = ();
+
+    fn bind<P: Problem + Send + Sync + 'static>(&self, problem: P) {
+        let Self { criterion, stream, name, bytes } = self;
+        let (mut work, mut plane) = (problem.work(), P::Plane::default());
+        let w = point(&problem, &mut work, &mut plane);
+        let n = problem.terms() as u64;
+        println!(
+            "oracle {name}: {:.0} operations a call, floor {:.3} µs ({bytes:.0} bytes at {:.1} GB/s)",
+            sweep(&problem, &w, &mut work, &mut plane) as f64 / n as f64,
+            bytes / stream * 1e6,
+            stream / 1e9
+        );
+        let mut criterion = criterion.borrow_mut();
+        let mut group = criterion.benchmark_group("oracle");
+        group.sample_size(20).measurement_time(Duration::from_secs(3)).throughput(Throughput::Elements(n));
+        group.bench_function(*name, |bencher| {
+            bencher.iter(|| black_box(sweep(&problem, black_box(&w), &mut work, &mut plane)));
+        });
+        group.finish();
+    }
 }
 
 fn oracles(criterion: &mut Criterion) {
-    let stream = floor::stream_bytes_per_second();
-    oracle(criterion, stream, twin::USPS, "usps-synth", 256.0 * 8.0);
-    oracle(criterion, stream, twin::OCR, "ocr-synth", 7.6 * 16.0);
-    oracle(criterion, stream, twin::HORSESEG, "horseseg-synth:n=400", 144.0 * 649.0 * 4.0);
-    oracle(criterion, stream, twin::STANFORD, "stanford-synth:n=60", 144.0 * 649.0 * 4.0);
+    let (stream, data) = (floor::stream_bytes_per_second(), DataDir::resolve(None));
+    for (name, bytes) in [
+        ("usps-synth", 256.0 * 8.0),
+        ("ocr-synth", 7.6 * 16.0),
+        ("horseseg-synth:n=400", 144.0 * 649.0 * 4.0),
+        ("stanford-synth:n=60", 144.0 * 649.0 * 4.0),
+    ] {
+        let timed = Timed { criterion: RefCell::new(criterion), stream, name, bytes };
+        let opened = Standard.open(&Request::new(name, &data), &timed);
+        opened.expect("a row").unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
 }
 
 fn flow(criterion: &mut Criterion) {

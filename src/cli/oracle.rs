@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Verdict, note, print};
 use crate::dataset::program::{Handshake, ProgramProblem, Trial, trial};
-use crate::dataset::{DataDir, Loaded, Request, program};
+use crate::dataset::{DataDir, Request, program};
 use crate::table::Format;
 use crate::text::seconds;
 use ssvm::problem::Problem;
@@ -50,7 +50,7 @@ pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
     if request.head() != "oracle" {
         anyhow::bail!("'{}' is no oracle program; write oracle:PROGRAM [ARGUMENTS]", args.oracle);
     }
-    let Loaded { problem, .. } = program::open(&request)?;
+    let (problem, _) = program::open(&request)?;
     let found = trial(&problem, args.terms as usize, args.seed)?;
     print(&match args.format {
         Format::Table => text(&problem, &found),

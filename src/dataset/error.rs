@@ -48,10 +48,10 @@ pub enum ArgumentError {
 }
 
 impl ArgumentError {
-    /// Fails unless every part is `key=…` with one of these keys, each at most once.
-    pub(super) fn check<'p>(parts: impl Iterator<Item = &'p str>, keys: &[&str]) -> Result<(), Self> {
+    /// Fails unless every part between commas is `key=…` with one of these keys, each at most once.
+    pub(super) fn check(text: &str, keys: &[&str]) -> Result<(), Self> {
         let mut seen = Vec::new();
-        for part in parts {
+        for part in text.split(',').filter(|part| !part.is_empty()) {
             let key = part.split_once('=').map_or("", |(key, _)| key);
             if !keys.contains(&key) {
                 let near = nearest(if key.is_empty() { part } else { key }, keys.iter().copied());

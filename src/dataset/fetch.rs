@@ -70,17 +70,16 @@ pub fn fetch(
 
 /// Downloads `url` to `target` unless it exists, and verifies it before it gets its name. A file of more than `most` bytes
 /// is refused.
-pub fn download<'e>(
+pub fn download(
     url: &str,
     target: &Path,
-    expected: impl Into<Expected<'e>>,
+    expected: Expected<'_>,
     most: u64,
     progress: Progress<'_>,
     pause: Pause<'_>,
 ) -> Result<Outcome> {
-    let expected = expected.into();
     if target.is_file() {
-        return match known::check_file(target, expected)? {
+        return match known::check_file(target, target, expected)? {
             Checked::Different(expected, found) => Err(Error::file(
                 target,
                 format!("has the checksum {found}, but should have {expected}; move it away and fetch again"),
@@ -188,24 +187,16 @@ impl PartialFile<'_> {
             _ => Stop::Broken(e.to_string()),
         })?;
         let length = text(&response, header::CONTENT_LENGTH).and_then(|v| v.parse::<u64>().ok());
-        let (start, total) = match response.status() {
-            StatusCode::OK => (0, length),
-            StatusCode::PARTIAL_CONTENT => match content_range(&response) {
-                Some((start, total)) if start == have => (start, total),
-                _ => {
-                    self.discard();
-                    return Err(Stop::Broken("the server sent another part than asked for".into()));
-                }
-            },
-            StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => {
-                // Either everything is here already, which the checksum decides, or the file has become shorter.
-                if content_range(&response).is_some_and(|(_, total)| total == Some(have)) {
-                    return Ok(());
-                }
+        let (start, total) = match (response.status(), content_range(&response)) {
+            (StatusCode::OK, _) => (0, length),
+            (StatusCode::PARTIAL_CONTENT, Some((start, total))) if start == have => (start, total),
+            // Everything is here already; the checksum decides.
+            (StatusCode::RANGE_NOT_SATISFIABLE, Some((_, total))) if have > 0 && total == Some(have) => return Ok(()),
+            (StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE, _) => {
                 self.discard();
-                return Err(Stop::Broken("the file on the server has changed".into()));
+                return Err(Stop::Broken("the server does not continue the file: it has changed there".into()));
             }
-            status => {
+            (status, _) => {
                 let reason = format!("the server answered {status}");
                 let again = status.is_server_error();
                 return Err(if again { Stop::Broken(reason) } else { Stop::Final(self.unreachable(&reason)) });
@@ -272,7 +263,7 @@ impl PartialFile<'_> {
                 format!("what came from {url} is damaged or not an archive ({e}); it was not kept"),
             )
         };
-        let checked = known::check_download(&self.data, self.target, self.expected).map_err(|e| damaged(&e))?;
+        let checked = known::check_file(&self.data, self.target, self.expected).map_err(|e| damaged(&e))?;
         if let Checked::Different(expected, found) = checked {
             let message =
                 format!("the file from {url} has the checksum {found}, but should have {expected}; it was not kept");

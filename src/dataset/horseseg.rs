@@ -11,12 +11,9 @@ use hdf5_reader::{Dataset, Hdf5File};
 use super::known::{Expected, KnownFile, KnownSet};
 use super::memory::Quota;
 use super::npz::RawGraph;
-use super::table::Row;
-use super::{DatasetInfo, graph};
-use crate::store::files;
 use crate::store::panics;
 use crate::{Error, Result};
-use ssvm::problem::{BINARY_GRAPH, GraphProblem};
+use ssvm::data::GraphData;
 
 pub const HORSESEG: KnownSet = KnownSet {
     name: "horseseg",
@@ -30,23 +27,12 @@ pub const HORSESEG: KnownSet = KnownSet {
         expected: Expected::Nothing,
     }],
     alternatives: &[],
-    inside: &[],
     below: Some(("horseseg", "horse-features.bin")),
 };
 
-pub(super) const ROW: Row<GraphProblem> = Row::file(
-    DatasetInfo::public(
-        &HORSESEG,
-        "HorseSeg",
-        "HorseSeg (HDSeg): superpixel features, binary segmentation",
-        &BINARY_GRAPH,
-    ),
-    |request| {
-        let path = request.data.require(&HORSESEG)?;
-        let (data, _) = read(&path)?.into_known(&path)?;
-        graph(data, files::sha256_file(&path)?, request)
-    },
-);
+pub fn read_graph(path: &Path) -> Result<GraphData> {
+    Ok(read(path)?.into_known(path)?.0)
+}
 
 /// Reads all examples, in the order of their index. Unknown nodes are dropped by [`RawGraph::into_known`].
 pub fn read(path: &Path) -> Result<RawGraph> {

@@ -1,20 +1,15 @@
-//! The image sets: pictures with the labels of their pixels, from an archive or a folder. As data sets they are prepared
-//! into a graph file once, which is then read like any other.
+//! The image sets: pictures with the labels of their pixels, from an archive or a folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::archive;
-use super::image::{FEATURES, LabelMap, Picture};
+use super::image::{LabelMap, Picture};
 use super::known::{Expected, FileList, KnownFile, KnownSet};
-use super::prepare::{self, Recipe};
-use super::table::Row;
-use super::{DatasetInfo, Described, Loaded, Request, graph, npz};
 use crate::store::files;
 use crate::{Error, Result};
-use ssvm::problem::{BINARY_GRAPH, GraphProblem, POTTS_GRAPH, Size};
 
-const HORSE_FILES: KnownSet = KnownSet {
+pub(super) const HORSES: KnownSet = KnownSet {
     name: "horses",
     examples: 327,
     size: "20 MB",
@@ -25,17 +20,16 @@ const HORSE_FILES: KnownSet = KnownSet {
         url: "https://www.msri.org/people/members/eranb/weizmann_horse_db.tar.gz",
         expected: Expected::Files(FileList {
             top: "weizmann_horse_db",
-            parts: &[("rgb", ".jpg"), ("gray", ".jpg"), ("figure_ground", ".jpg")],
+            parts: &[("rgb", ".jpg"), ("figure_ground", ".jpg"), ("gray", ".jpg")],
             count: 984,
             sha256: "0c4ba929d65828dfefc35d0a31b3d03a54b7440df543f301e7d2d44615af84cb",
         }),
     }],
     alternatives: &["weizmann_horses/weizmann_horse_db", "weizmann_horses", "weizmann_horse_db"],
-    inside: &["rgb", "figure_ground"],
     below: None,
 };
 
-const STANFORD_FILES: KnownSet = KnownSet {
+pub(super) const STANFORD: KnownSet = KnownSet {
     name: "stanford",
     examples: 715,
     size: "12 MB",
@@ -59,25 +53,7 @@ const STANFORD_FILES: KnownSet = KnownSet {
         "stanford_background",
         "iccv09Data",
     ],
-    inside: &["images", "labels"],
     below: None,
-};
-
-pub(super) const HORSES: Row<GraphProblem> = Row {
-    info: DatasetInfo::public(
-        &HORSE_FILES,
-        "HorseSeg (Weizmann horses)",
-        "Weizmann horses: images, binary segmentation",
-        &BINARY_GRAPH,
-    ),
-    load: |request| ImageSet::Horses.load(request),
-    describe: |request| ImageSet::Horses.describe(request),
-};
-
-pub(super) const STANFORD: Row<GraphProblem> = Row {
-    info: DatasetInfo::public(&STANFORD_FILES, "Stanford", "Stanford Background: images, 8 classes", &POTTS_GRAPH),
-    load: |request| ImageSet::Stanford.load(request),
-    describe: |request| ImageSet::Stanford.describe(request),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,26 +78,6 @@ const MAX_FILE: u64 = 1 << 24;
 const MAX_SET: u64 = 1 << 28;
 
 impl ImageSet {
-    fn load(self, request: &Request<'_>) -> Result<Loaded<GraphProblem>> {
-        let path = prepare::prepared(self, request.data, &Recipe::default(), None)?.0;
-        graph(npz::read_graph(&path)?, files::sha256_file(&path)?, request)
-    }
-
-    fn describe(self, request: &Request<'_>) -> Result<Described> {
-        let source = request.data.require(self.known())?;
-        let recipe = Recipe::default();
-        let path = prepare::cache_path(self, &self.checksum(&source)?, &recipe)?;
-        if path.exists() {
-            return Ok(Described::Unread);
-        }
-        let n = self.count(&source)? as u64;
-        let nodes = n * recipe.slic.superpixels as u64;
-        // Features of a node, its label, and about three edges.
-        let bytes = nodes * (4 * FEATURES as u64 + 24);
-        let size = Size { n, d: (FEATURES * self.num_labels()) as u64, bytes };
-        Ok(Described::Pending { work: format!("prepare {n} images into {}", path.display()), size: Some(size) })
-    }
-
     pub fn from_name(name: &str) -> Result<Self> {
         let found = [Self::Horses, Self::Stanford].into_iter().find(|set| set.name() == name);
         found.ok_or_else(|| super::Error::NotImages(name.to_owned()).into())
@@ -133,8 +89,8 @@ impl ImageSet {
 
     pub fn known(self) -> &'static KnownSet {
         match self {
-            Self::Horses => &HORSE_FILES,
-            Self::Stanford => &STANFORD_FILES,
+            Self::Horses => &HORSES,
+            Self::Stanford => &STANFORD,
         }
     }
 
@@ -149,20 +105,12 @@ impl ImageSet {
         }
     }
 
-    /// Folder and ending of pictures, then of truth files.
-    fn patterns(self) -> [(&'static str, &'static str); 2] {
-        match self {
-            Self::Horses => [("rgb", ".jpg"), ("figure_ground", ".jpg")],
-            Self::Stanford => [("images", ".jpg"), ("labels", ".regions.txt")],
-        }
-    }
-
     /// Whether a path inside the archive or folder is a picture (0) or a truth (1), and its name.
     fn classify(self, path: &Path) -> Option<(usize, String)> {
         let mut parts = archive::names(path);
         let (file, folder) = (parts.next()?, parts.next()?);
-        let kind = self.patterns().iter().position(|(f, ending)| *f == folder && file.ends_with(ending))?;
-        let name = file.strip_suffix(self.patterns()[kind].1)?;
+        let kind = self.known().pairs().iter().position(|(f, ending)| *f == folder && file.ends_with(ending))?;
+        let name = file.strip_suffix(self.known().pairs()[kind].1)?;
         (!name.is_empty() && !name.starts_with('.')).then(|| (kind, name.to_owned()))
     }
 
@@ -200,21 +148,22 @@ impl ImageSet {
         for (name, pair) in found {
             let missing = usize::from(pair[0].is_some());
             let [Some(picture), Some(truth)] = pair else {
-                let (folder, ending) = self.patterns()[missing];
+                let (folder, ending) = self.known().pairs()[missing];
                 let message = format!("has no {folder}/{name}{ending}; the set is not complete");
                 return Err(Error::file(source, message));
             };
             pairs.push(Pair { name, picture, truth });
         }
         if pairs.is_empty() {
-            let [(a, b), (c, d)] = self.patterns();
-            return Err(Error::file(source, format!("holds no {a}/*{b} with {c}/*{d}: not the {} set", self.name())));
+            let files: Vec<String> =
+                self.known().pairs().iter().map(|(folder, end)| format!("{folder}/*{end}")).collect();
+            return Err(Error::file(source, format!("holds no {}: not the {} set", files.join(" with "), self.name())));
         }
         Ok(pairs)
     }
 
     /// The number of examples of an archive or folder, from the names of its files.
-    fn count(self, source: &Path) -> Result<usize> {
+    pub(super) fn count(self, source: &Path) -> Result<usize> {
         let mut count = 0;
         archive::each_file(source, |entry| {
             let picture = self.classify(&entry.path).filter(|(kind, name)| *kind == 0 && self.excluded(name).is_none());

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileList {
     pub top: &'static str,
-    /// Folder below it and ending of its files; other files of an archive do not matter.
+    /// Folder below it and ending of its files, first of pictures, then of their truth; other files of an archive do not matter.
     pub parts: &'static [(&'static str, &'static str)],
     pub count: usize,
     pub sha256: &'static str,
@@ -31,12 +31,6 @@ pub enum Expected<'e> {
     /// SHA-256 of the content after gunzip.
     Content(&'e str),
     Files(FileList),
-}
-
-impl<'e> From<Option<&'e str>> for Expected<'e> {
-    fn from(sha256: Option<&'e str>) -> Self {
-        sha256.map_or(Self::Nothing, Self::Content)
-    }
 }
 
 impl Expected<'_> {
@@ -101,12 +95,17 @@ pub struct KnownSet {
     pub page: &'static str,
     /// Files, the one that training needs first.
     pub files: &'static [KnownFile],
-    /// Other places the data may be at, relative to the data folder; folders count when they hold `inside`.
+    /// Other places the data may be at, relative to the data folder; folders count when they hold pictures and truth.
     pub alternatives: &'static [&'static str],
-    /// What a folder must hold to be the unpacked set.
-    pub inside: &'static [&'static str],
     /// A folder, and the file below it that training reads, when the archive has to be unpacked there first.
     pub below: Option<(&'static str, &'static str)>,
+}
+
+impl KnownSet {
+    /// Folder and ending of pictures, then of their truth; none of a set without images.
+    pub(super) fn pairs(&self) -> &'static [(&'static str, &'static str)] {
+        if let Expected::Files(list) = self.files[0].expected { &list.parts[..2] } else { &[] }
+    }
 }
 
 /// The folder data sets are looked for in.
@@ -138,9 +137,9 @@ impl DataDir {
             return below.into_iter().find(|path| path.ends_with(file));
         }
         let places = set.files.iter().take(1).map(|file| file.path).chain(set.alternatives.iter().copied());
-        places.map(|place| self.path.join(place)).find(|path| {
-            path.is_file() || !set.inside.is_empty() && set.inside.iter().all(|folder| path.join(folder).is_dir())
-        })
+        let pairs = set.pairs();
+        let unpacked = |path: &Path| !pairs.is_empty() && pairs.iter().all(|(folder, _)| path.join(folder).is_dir());
+        places.map(|place| self.path.join(place)).find(|path| path.is_file() || unpacked(path))
     }
 
     /// [`DataDir::locate`]; fails with the file that is missing, its address and the command that fetches it.
@@ -165,7 +164,7 @@ impl DataDir {
         for (index, file) in set.files.iter().enumerate() {
             let path = self.path.join(file.path);
             if path.is_file() {
-                found.push((path.clone(), check_file(&path, file.expected)?));
+                found.push((path.clone(), check_file(&path, &path, file.expected)?));
             } else if index > 0 {
                 found.push((path, Checked::Missing));
             }
@@ -174,7 +173,7 @@ impl DataDir {
         if !found.iter().any(|(path, _)| *path == main) {
             // The known content is that of the archive, not of a file that was unpacked from it.
             let expected = if set.below.is_some() { Expected::Nothing } else { set.files[0].expected };
-            found.insert(0, (main.clone(), check_file(&main, expected)?));
+            found.insert(0, (main.clone(), check_file(&main, &main, expected)?));
         }
         Ok(found)
     }
@@ -193,14 +192,9 @@ pub enum Checked {
     Missing,
 }
 
-/// Compares a file (or, for a list of files, the folder they were unpacked to) with its known content, else with the
-/// record beside it.
-pub fn check_file<'e>(path: &Path, expected: impl Into<Expected<'e>>) -> Result<Checked> {
-    check_download(path, path, expected.into())
-}
-
-/// [`check_file`] of a file that will be called `target` when it is right.
-pub(super) fn check_download(path: &Path, target: &Path, expected: Expected<'_>) -> Result<Checked> {
+/// Compares a file (or, for a list of files, the folder they were unpacked to) with its known content, else with the record
+/// beside `target`, which is its name when it is right.
+pub fn check_file(path: &Path, target: &Path, expected: Expected<'_>) -> Result<Checked> {
     let (expected, found, same) = match expected.compare(path)? {
         Some((expected, found)) => (Some(expected), found, Checked::Known),
         None => (files::recorded_sha256(target)?, files::sha256_file(path)?, Checked::Recorded),

@@ -3,17 +3,14 @@
 use std::path::Path;
 
 use super::known::{Expected, KnownFile, KnownSet};
-use super::table::Row;
-use super::{Argument, DatasetInfo, Loaded, Request, chain, text};
+use super::text;
 use crate::error::{Error, Result};
-use crate::store::files;
 use ssvm::data::letters::{LetterData, PIXELS};
-use ssvm::problem::{CHAIN, ChainProblem};
 
 /// Fields before the pixels: id, letter, next_id, word_id, position, fold.
 const HEAD: usize = 6;
 
-const FILES: KnownSet = KnownSet {
+pub(super) const FILES: KnownSet = KnownSet {
     name: "ocr",
     examples: 6877,
     size: "1 MB",
@@ -25,47 +22,11 @@ const FILES: KnownSet = KnownSet {
         expected: Expected::Content("535363d0b7bc34246b1f8731719540f526b6807b12dda5d430d011d160bc7882"),
     }],
     alternatives: &["ocr/letter.data"],
-    inside: &[],
     below: None,
 };
 
-pub(super) const OCR: Row<ChainProblem> = Row::file(
-    DatasetInfo {
-        argument: Argument::Parameters(&["fold"]),
-        ..DatasetInfo::public(
-            &FILES,
-            "OCR",
-            "OCR words: 26 letters of 128 pixels, chains; all words, or one of the folds 0 to 9",
-            &CHAIN,
-        )
-    },
-    |request| load(&request.data.require(&FILES)?, request),
-);
-
-pub(super) const LETTERS: Row<ChainProblem> = Row::file(
-    DatasetInfo {
-        name: "letters",
-        title: "letter file",
-        about: "words of one's own in the letter.data layout: chains",
-        argument: Argument::Path(&["fold"]),
-        family: Some(&CHAIN),
-        ..DatasetInfo::PLAIN
-    },
-    |request| load(&request.path()?, request),
-);
-
-fn load(path: &Path, request: &Request<'_>) -> Result<Loaded<ChainProblem>> {
-    let fold = request.count("fold", 0..=999)?;
-    let content = files::sha256_file(path)?;
-    let checksum = match fold {
-        None => content,
-        Some(fold) => files::sha256_hex(format!("{content} fold {fold}").as_bytes()),
-    };
-    chain(read(path, fold)?, checksum, request)
-}
-
 /// Reads words in file order, all of them or those of one fold; a word ends where next_id is −1.
-fn read(path: &Path, fold: Option<u64>) -> Result<LetterData> {
+pub(super) fn read(path: &Path, fold: Option<u64>) -> Result<LetterData> {
     let mut data = LetterData { pixels: Vec::new(), labels: Vec::new(), offsets: vec![0] };
     let mut word: Option<String> = None;
     let mut last = 0;

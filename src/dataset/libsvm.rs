@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use super::table::Row;
-use super::{Argument, DatasetInfo, multiclass, text};
+use super::text;
 use crate::error::{Error, Result};
-use crate::store::files;
 use ssvm::data::multiclass::{Features, MulticlassData};
 use ssvm::linalg::zeros;
-use ssvm::problem::{LARGEST_FEATURE, MULTICLASS, MulticlassProblem};
+use ssvm::problem::LARGEST_FEATURE;
 
 /// Rows fuller than this are stored dense.
 const DENSE_FROM: f64 = 0.25;
@@ -16,21 +14,6 @@ const DENSE_FROM: f64 = 0.25;
 const FEW_LABELS: usize = 10;
 /// Largest feature index; more is a damaged file.
 const LARGEST_INDEX: u32 = 1 << 28;
-
-pub(super) const ROW: Row<MulticlassProblem> = Row::file(
-    DatasetInfo {
-        name: "libsvm",
-        title: "LIBSVM file",
-        about: "a LIBSVM file of one's own: multiclass",
-        argument: Argument::Path(&[]),
-        family: Some(&MULTICLASS),
-        ..DatasetInfo::PLAIN
-    },
-    |request| {
-        let path = request.path()?;
-        multiclass(read(&path)?, files::sha256_file(&path)?, request)
-    },
-);
 
 /// Reads a file; labels are numbered in ascending order.
 pub fn read(path: &Path) -> Result<MulticlassData> {

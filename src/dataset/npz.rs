@@ -3,7 +3,7 @@
 //! read as well.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use zip::result::ZipError;
@@ -12,27 +12,10 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::memory::Quota;
 use super::npy::{self, Element};
-use super::table::Row;
-use super::{Argument, DatasetInfo, graph};
 use crate::store::files;
 use crate::store::panics;
 use crate::{Error, Result};
 use ssvm::data::{GraphData, NodeFeatures};
-use ssvm::problem::GraphProblem;
-
-pub(super) const ROW: Row<GraphProblem> = Row::file(
-    DatasetInfo {
-        name: "graph",
-        title: "graph file",
-        about: "labelled graphs of one's own (NumPy .npz): min-cut for two labels, α-expansion for more",
-        argument: Argument::Path(&[]),
-        ..DatasetInfo::PLAIN
-    },
-    |request| {
-        let path = request.path()?;
-        graph(read_graph(&path)?, files::sha256_file(&path)?, request)
-    },
-);
 
 /// The contents of a graph file, before nodes without a known label are dropped.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,9 +48,46 @@ pub fn read_graph(path: &Path) -> Result<GraphData> {
 
 /// Writes a graph file, whole or not at all. The bytes depend on the contents only.
 pub fn write_graph(path: &Path, graph: &RawGraph) -> Result<()> {
-    // In memory first: a zip writer that meets an error of a disk prints a line of its own when it is dropped.
-    let bytes = graph.archive().map_err(files::write_error(path))?;
-    files::write_atomically(path, |file| file.write_all(&bytes))
+    files::write_atomically(path, |draft| {
+        let mut silent = Silent { draft, at: 0, error: None };
+        graph.archive(&mut silent)?;
+        silent.error.map_or(Ok(()), Err)
+    })
+}
+
+/// Keeps the first error of a draft and ignores what is written after it: a zip writer that meets an error prints a line of its
+/// own when it is dropped.
+struct Silent<'d> {
+    draft: &'d mut files::Draft,
+    at: u64,
+    error: Option<io::Error>,
+}
+
+impl Write for Silent<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.error.is_none() {
+            self.error = self.draft.write_all(bytes).err();
+        }
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Silent<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) | SeekFrom::End(by) => self.at.saturating_add_signed(by),
+        };
+        if self.error.is_none() {
+            self.error = self.draft.seek(SeekFrom::Start(self.at)).err();
+        }
+        Ok(self.at)
+    }
 }
 
 /// Reads the `meta` text of a graph file alone, without its arrays.
@@ -215,9 +235,9 @@ impl RawGraph {
         Ok(())
     }
 
-    /// The bytes of the file. Arrays are stored, because the bytes of a compressor may change with its version.
-    fn archive(&self) -> io::Result<Vec<u8>> {
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    /// Writes the file. Arrays are stored, because the bytes of a compressor may change with its version.
+    fn archive(&self, to: impl Write + Seek) -> io::Result<()> {
+        let mut zip = ZipWriter::new(to);
         let nodes = self.labels.len();
         let shape = [nodes, self.features_per_node];
         match &self.features {
@@ -242,12 +262,12 @@ impl RawGraph {
             let letters: Vec<char> = meta.chars().collect();
             put(&mut zip, "meta", &format!("<U{}", letters.len()), &[], &letters, |c| u32::from(*c).to_le_bytes())?;
         }
-        Ok(zip.finish().map_err(io::Error::other)?.into_inner())
+        zip.finish().map(drop).map_err(io::Error::other)
     }
 }
 
 fn put<T, const N: usize>(
-    zip: &mut ZipWriter<Cursor<Vec<u8>>>,
+    zip: &mut ZipWriter<impl Write + Seek>,
     name: &str,
     descr: &str,
     shape: &[usize],

@@ -12,9 +12,11 @@ use super::images::{ImageSet, Pair};
 use super::known::DataDir;
 use super::notice::Notice;
 use super::npz::{self, RawGraph};
+use super::{Described, Request};
 use crate::store::files;
 use crate::{Error, Result};
 use ssvm::data::NodeFeatures;
+use ssvm::problem::Size;
 
 /// Raised whenever the same images and parameters would give other bytes than before.
 const VERSION: u32 = 1;
@@ -89,6 +91,21 @@ pub fn cache_path(set: ImageSet, source_sha256: &str, recipe: &Recipe) -> Result
     }
     let hash = files::sha256_hex(key.as_bytes());
     Ok(cache_dir()?.join(format!("{}-{}.npz", set.name(), &hash[..16])))
+}
+
+/// What is known of a set before it is prepared; nothing more than its file says when it is.
+pub(super) fn describe(request: &Request<'_>) -> Result<Described> {
+    let (set, recipe) = (ImageSet::from_name(request.head())?, Recipe::default());
+    let source = request.data.require(set.known())?;
+    let path = cache_path(set, &set.checksum(&source)?, &recipe)?;
+    if path.exists() {
+        return Ok(Described::Unread);
+    }
+    let n = set.count(&source)? as u64;
+    // Features of a node, its label, and about three edges.
+    let bytes = n * recipe.slic.superpixels as u64 * (4 * FEATURES as u64 + 24);
+    let size = Size { n, d: (FEATURES * set.num_labels()) as u64, bytes };
+    Ok(Described::Pending { work: format!("prepare {n} images into {}", path.display()), size: Some(size) })
 }
 
 /// [`prepare`] with its progress on stderr, unless the data folder is a quiet one.

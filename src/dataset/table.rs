@@ -1,43 +1,29 @@
-//! From a name such as `usps`, `libsvm:PATH` or `horseseg-synth:n=300` to a problem.
+//! From a name such as `usps`, `libsvm:PATH` or `horseseg-synth:n=300` to a problem: [`Standard`] lists all data sets, from the
+//! files that they need to the reader or generator of their data.
 //!
-//! A [`Request`] finds its [`DatasetRow`] by name. The row describes the data set without loading it ([`Described`]), and
-//! loads it ([`Loaded`]). A table of rows is [`Standard`], or a pair of a table and one more row.
+//! A table of rows is [`Standard`], or a pair of a table and one more row of the caller's. A row describes its data set without
+//! loading it ([`Described`]), and loads it ([`Loaded`]).
 
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
-use super::error::{ArgumentError, Error};
-use super::known::{DataDir, KnownSet};
+use super::error::Error;
+use super::images::ImageSet;
+use super::known::KnownSet;
 use super::memory::require_memory;
-use super::{horseseg, images, letter_file, libsvm, npz, program, twin, usps};
+use super::prepare::Recipe;
+use super::program::ProgramProblem;
+use super::request::{Argument, Request};
+use super::twin::{Twin, TwinKind};
+use super::{horseseg, images, letter_file, libsvm, npz, prepare, program, synth, usps};
 use crate::Result;
-use ssvm::problem::{Family, Problem, Size};
-
-/// The name of a data set as written, split at its first colon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DatasetName<'a> {
-    /// Finds the row.
-    pub head: &'a str,
-    /// What the row reads; empty without a colon.
-    pub argument: &'a str,
-}
-
-impl<'a> From<&'a str> for DatasetName<'a> {
-    fn from(text: &'a str) -> Self {
-        let (head, argument) = text.split_once(':').unwrap_or((text, ""));
-        Self { head, argument }
-    }
-}
-
-/// What follows the name of a set after a colon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Argument {
-    /// `key=value,…` with these keys; may be left out.
-    Parameters(&'static [&'static str]),
-    /// A file, then perhaps `,key=value` with these keys.
-    Path(&'static [&'static str]),
-    /// A program, then perhaps `,key=value` with these keys, then its own arguments.
-    Program(&'static [&'static str]),
-}
+use crate::store::files;
+use ssvm::data::GraphData;
+use ssvm::data::letters::LetterData;
+use ssvm::data::multiclass::{Features, MulticlassData};
+use ssvm::problem::{
+    BINARY_GRAPH, CHAIN, ChainProblem, Family, GraphProblem, MULTICLASS, MulticlassProblem, POTTS_GRAPH, Problem, Size,
+};
 
 /// The facts of a data set that do not depend on a request.
 #[derive(Clone, Copy, Debug)]
@@ -71,17 +57,6 @@ impl DatasetInfo {
         known: None,
     };
 
-    /// A public set of the paper.
-    pub(super) const fn public(
-        known: &'static KnownSet,
-        title: &'static str,
-        about: &'static str,
-        family: &'static Family,
-    ) -> Self {
-        let (name, family, known) = (known.name, Some(family), Some(known));
-        Self { name, title, about, family, in_paper: true, known, ..Self::PLAIN }
-    }
-
     /// Whether the files that a request for it needs are on this machine.
     pub fn is_there(&self, request: &Request<'_>) -> bool {
         match (self.known, self.argument) {
@@ -104,107 +79,6 @@ impl DatasetInfo {
             (Argument::Path(_), false) => format!("{name}:PATH[,{keys}]"),
             (Argument::Program(_), _) => format!("{name}:PROGRAM[,{keys}] [ARGUMENTS]"),
         }
-    }
-}
-
-/// A data set as a user asks for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
-    /// As written, see [`DatasetName`].
-    pub name: &'a str,
-    pub data: &'a DataDir,
-    /// 1/n when absent.
-    pub lambda: Option<f64>,
-    /// The data set's own when absent.
-    pub pairwise_weight: Option<f64>,
-}
-
-impl<'a> Request<'a> {
-    pub fn new(name: &'a str, data: &'a DataDir) -> Self {
-        Self { name, data, lambda: None, pairwise_weight: None }
-    }
-
-    pub fn head(&self) -> &'a str {
-        DatasetName::from(self.name).head
-    }
-
-    pub(super) fn argument(&self) -> &'a str {
-        DatasetName::from(self.name).argument
-    }
-
-    /// λ for n terms.
-    pub fn lambda_for(&self, n: usize) -> Result<f64> {
-        if n == 0 {
-            return Err(Error::NoExample(self.name.to_owned()).into());
-        }
-        let lambda = self.lambda.unwrap_or(1.0 / n as f64);
-        if lambda.is_finite() && lambda > 0.0 {
-            return Ok(lambda);
-        }
-        Err(Error::Setting { what: "lambda", expected: "positive and finite", value: lambda.to_string() }.into())
-    }
-
-    pub fn path(&self) -> Result<PathBuf> {
-        let path = self.split_path().0;
-        if path.is_empty() {
-            return Err(Error::NoPath { name: self.name.to_owned(), head: self.head().to_owned() }.into());
-        }
-        Ok(PathBuf::from(path))
-    }
-
-    /// The path, and the `key=value` parts after it: the longest tail in which every part looks like one.
-    fn split_path(&self) -> (&'a str, &'a str) {
-        let text = self.argument();
-        let mut end = text.len();
-        for (comma, _) in text.rmatch_indices(',') {
-            let part = &text[comma + 1..end];
-            let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
-            if !part.split_once('=').is_some_and(|(key, value)| word(key) && word(value)) {
-                break;
-            }
-            end = comma;
-        }
-        (&text[..end], text[end..].trim_start_matches(','))
-    }
-
-    /// A whole number given as `key=value`, in this range.
-    pub fn count(&self, key: &str, range: std::ops::RangeInclusive<u64>) -> Result<Option<u64>> {
-        let text = if self.argument().contains('/') { self.split_path().1 } else { self.argument() };
-        let given = text.split(',').filter_map(|part| part.split_once('='));
-        let Some((_, given)) = given.into_iter().find(|(name, _)| *name == key) else { return Ok(None) };
-        given.parse().ok().filter(|count| range.contains(count)).map(Some).ok_or_else(|| {
-            let expected = format!("a whole number {} to {}", range.start(), range.end());
-            self.wrong(ArgumentError::value(key, given, expected)).into()
-        })
-    }
-
-    fn wrong(&self, wrong: ArgumentError) -> Error {
-        Error::Argument { name: self.name.to_owned(), wrong }
-    }
-
-    /// Refuses parameters and overrides that the row does not have.
-    fn check(&self, info: &DatasetInfo) -> Result<()> {
-        let (keys, text) = match info.argument {
-            Argument::Parameters(keys) => (keys, self.argument()),
-            Argument::Path(keys) => (keys, self.split_path().1),
-            // The row splits its own command line: arguments of a program may have any form.
-            Argument::Program(keys) => (keys, ""),
-        };
-        let parts = text.split(',').filter(|part| !part.is_empty());
-        ArgumentError::check(parts, keys).map_err(|wrong| self.wrong(wrong))?;
-        info.family.map_or(Ok(()), |family| self.check_pairwise(family))
-    }
-
-    fn check_pairwise(&self, family: &Family) -> Result<()> {
-        let Some(weight) = self.pairwise_weight else { return Ok(()) };
-        if !family.pairwise {
-            return Err(Error::NoPairwiseWeight { name: self.name.to_owned(), family: family.name }.into());
-        }
-        if weight.is_finite() && weight >= 0.0 {
-            return Ok(());
-        }
-        let expected = "finite and not negative";
-        Err(Error::Setting { what: "pairwise_weight", expected, value: weight.to_string() }.into())
     }
 }
 
@@ -276,36 +150,6 @@ pub trait DatasetRow: Send + Sync + 'static {
     }
 }
 
-/// A row of this crate.
-pub struct Row<P: 'static> {
-    pub info: DatasetInfo,
-    pub load: fn(&Request<'_>) -> Result<Loaded<P>>,
-    pub describe: fn(&Request<'_>) -> Result<Described>,
-}
-
-impl<P> Row<P> {
-    /// A row that knows nothing before its file is read.
-    pub const fn file(info: DatasetInfo, load: fn(&Request<'_>) -> Result<Loaded<P>>) -> Self {
-        Self { info, load, describe: |_| Ok(Described::Unread) }
-    }
-}
-
-impl<P: Problem + Send + Sync> DatasetRow for Row<P> {
-    type Problem = P;
-
-    fn info(&self) -> DatasetInfo {
-        self.info
-    }
-
-    fn load(&self, request: &Request<'_>) -> Result<Loaded<P>> {
-        (self.load)(request)
-    }
-
-    fn describe(&self, request: &Request<'_>) -> Result<Described> {
-        (self.describe)(request)
-    }
-}
-
 /// What becomes of the problem of a row, whatever its type: the harness binds it to its solvers.
 pub trait Bind {
     type Bound;
@@ -320,21 +164,31 @@ pub trait DatasetTable: Send + Sync + 'static {
     fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>>;
 }
 
-fn describe_row<R: DatasetRow>(row: &R, request: &Request<'_>) -> Result<Described> {
-    request.check(&row.info())?;
-    row.describe(request)
+/// What is known before loading, of a request that the row accepts.
+fn describe(
+    info: &DatasetInfo,
+    request: &Request<'_>,
+    row: impl FnOnce(&Request<'_>) -> Result<Described>,
+) -> Result<Described> {
+    request.check(info)?;
+    row(request)
 }
 
-fn open_row<R: DatasetRow, B: Bind>(row: &R, request: &Request<'_>, bind: &B) -> Result<Loaded<B::Bound>> {
-    let name = request.name;
-    // Memory is checked before data are made where their size is known, and before φ^i are made in any case.
-    if let Described::Known(Description { size, run_bytes, .. }) = describe_row(row, request)? {
-        let needed = size.bytes.saturating_add(run_bytes);
-        require_memory(needed, &format!("data set '{name}': with its first run it needs"))?;
-    }
-    let Loaded { problem, description } = row.load(request)?;
+/// Fails where the memory that data and their first run need is known before they are made, and is not free.
+fn check_memory(request: &Request<'_>, described: &Described) -> Result<()> {
+    let Described::Known(Description { size, run_bytes, .. }) = described else { return Ok(()) };
+    let what = format!("data set '{}': with its first run it needs", request.name);
+    require_memory(size.bytes.saturating_add(*run_bytes), &what)
+}
+
+/// Checks the memory of a run in any case, before φ^i are made.
+fn bound<P, B: Bind>(request: &Request<'_>, loaded: Loaded<P>, bind: &B) -> Result<Loaded<B::Bound>>
+where
+    P: Problem + Send + Sync + 'static,
+{
+    let Loaded { problem, description } = loaded;
     request.check_pairwise(problem.family())?;
-    let (n, d) = (problem.terms(), problem.dim());
+    let (name, n, d) = (request.name, problem.terms(), problem.dim());
     if n == 0 {
         return Err(Error::NoExample(name.to_owned()).into());
     }
@@ -350,81 +204,253 @@ impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
     }
 
     fn describe(&self, request: &Request<'_>) -> Option<Result<Described>> {
-        if self.1.info().name == request.head() {
-            return Some(describe_row(&self.1, request));
+        let info = self.1.info();
+        if info.name != request.head() {
+            return self.0.describe(request);
         }
-        self.0.describe(request)
+        Some(describe(&info, request, |request| self.1.describe(request)))
     }
 
     fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>> {
-        if self.1.info().name == request.head() {
-            return Some(open_row(&self.1, request, bind));
+        if self.1.info().name != request.head() {
+            return self.0.open(request, bind);
         }
-        self.0.open(request, bind)
+        let described = self.describe(request)?;
+        let loaded =
+            described.and_then(|described| check_memory(request, &described)).and_then(|()| self.1.load(request));
+        Some(loaded.and_then(|loaded| bound(request, loaded, bind)))
     }
 }
 
+/// What is read from files, made by a generator, or started.
+enum Data {
+    Multiclass(MulticlassData),
+    Chain(LetterData),
+    Graph(GraphData),
+    Program(Box<ProgramProblem>),
+}
+
+/// Data, and the checksum of their content.
+type Loader = fn(&Request<'_>) -> Result<(Data, String)>;
+
+struct Row {
+    info: DatasetInfo,
+    describe: fn(&Request<'_>) -> Result<Described>,
+    load: Loader,
+}
+
+impl Row {
+    const fn new(info: DatasetInfo, load: Loader) -> Self {
+        Self { info, describe: |_| Ok(Described::Unread), load }
+    }
+
+    /// A public set of the paper.
+    const fn public(
+        known: &'static KnownSet,
+        [title, about]: [&'static str; 2],
+        family: &'static Family,
+        load: Loader,
+    ) -> Self {
+        let (name, family, known) = (known.name, Some(family), Some(known));
+        Self::new(DatasetInfo { name, title, about, family, in_paper: true, known, ..DatasetInfo::PLAIN }, load)
+    }
+
+    /// A file of the user's own.
+    const fn own(
+        [name, title, about]: [&'static str; 3],
+        family: Option<&'static Family>,
+        keys: &'static [&'static str],
+        load: Loader,
+    ) -> Self {
+        let argument = Argument::Path(keys);
+        Self::new(DatasetInfo { name, title, about, argument, family, ..DatasetInfo::PLAIN }, load)
+    }
+
+    const fn twin(kind: TwinKind, [name, title, real, about]: [&'static str; 4]) -> Self {
+        let (argument, family) = (Argument::Parameters(&["n", "size", "seed"]), Some(kind.family()));
+        let (twin_of, in_paper) = (Some(real), true);
+        let info = DatasetInfo { name, title, about, argument, family, in_paper, twin_of, known: None };
+        Self { info, describe: |request| Ok(Described::Known(twin_asked(request)?.describe())), load: generate }
+    }
+
+    fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Result<Loaded<B::Bound>> {
+        check_memory(request, &describe(&self.info, request, self.describe)?)?;
+        let (data, checksum) = (self.load)(request)?;
+        match data {
+            Data::Multiclass(data) => {
+                let bytes = match &data.features {
+                    Features::Dense(values) => 8 * values.len(),
+                    Features::Sparse { values, .. } => 12 * values.len(),
+                };
+                let lambda = request.lambda_for(data.len())?;
+                let problem = MulticlassProblem::new(Arc::new(data), lambda);
+                bound(request, Loaded::new(problem, bytes as u64, checksum), bind)
+            }
+            Data::Chain(data) => {
+                // A letter is 128 bits and a label.
+                let (lambda, bytes) = (request.lambda_for(data.len())?, 17 * data.labels.len() as u64);
+                bound(request, Loaded::new(ChainProblem::new(Arc::new(data), lambda), bytes, checksum), bind)
+            }
+            Data::Graph(data) => {
+                let (lambda, bytes) = (request.lambda_for(data.len())?, data.features.bytes() + 8 * data.edges.len());
+                let pairwise = request.pairwise_weight.unwrap_or(data.pairwise_weight);
+                let problem = GraphProblem::new(Arc::new(data), lambda, pairwise)?;
+                bound(request, Loaded::new(problem, bytes as u64, checksum), bind)
+            }
+            Data::Program(problem) => bound(request, Loaded::new(*problem, 0, checksum), bind),
+        }
+    }
+}
+
+/// The data of one file, whose checksum is theirs.
+fn of_file<T>(path: &Path, read: fn(&Path) -> Result<T>, data: fn(T) -> Data) -> Result<(Data, String)> {
+    Ok((data(read(path)?), files::sha256_file(path)?))
+}
+
+/// Words of a letter file, all or those of one fold.
+fn words(path: &Path, request: &Request<'_>) -> Result<(Data, String)> {
+    let fold = request.count("fold", 0..=999)?;
+    let content = files::sha256_file(path)?;
+    let checksum = fold.map(|fold| files::sha256_hex(format!("{content} fold {fold}").as_bytes()));
+    Ok((Data::Chain(letter_file::read(path, fold)?), checksum.unwrap_or(content)))
+}
+
+/// The graphs of a set of images, prepared first if they are not.
+fn images_of(request: &Request<'_>) -> Result<(Data, String)> {
+    let set = ImageSet::from_name(request.head())?;
+    of_file(&prepare::prepared(set, request.data, &Recipe::default(), None)?.0, npz::read_graph, Data::Graph)
+}
+
+fn twin_asked(request: &Request<'_>) -> Result<Twin> {
+    let kind = match request.head() {
+        "usps-synth" => TwinKind::Usps,
+        "ocr-synth" => TwinKind::Ocr,
+        "horseseg-synth" => TwinKind::Horseseg,
+        _ => TwinKind::Stanford,
+    };
+    Twin::of(kind, request)
+}
+
+fn generate(request: &Request<'_>) -> Result<(Data, String)> {
+    let twin = twin_asked(request)?;
+    let data = match twin.kind {
+        TwinKind::Usps => Data::Multiclass(synth::usps(&twin)),
+        TwinKind::Ocr => Data::Chain(synth::ocr(&twin)),
+        TwinKind::Horseseg => Data::Graph(synth::horses(&twin)),
+        TwinKind::Stanford => Data::Graph(synth::scenes(&twin)),
+    };
+    Ok((data, twin.checksum()))
+}
+
+const OCR: Row = Row::public(
+    &letter_file::FILES,
+    ["OCR", "OCR words: 26 letters of 128 pixels, chains; all words, or one of the folds 0 to 9"],
+    &CHAIN,
+    |request| words(&request.data.require(&letter_file::FILES)?, request),
+);
+const HORSES: Row = Row::public(
+    &images::HORSES,
+    ["HorseSeg (Weizmann horses)", "Weizmann horses: images, binary segmentation"],
+    &BINARY_GRAPH,
+    images_of,
+);
+const STANFORD: Row =
+    Row::public(&images::STANFORD, ["Stanford", "Stanford Background: images, 8 classes"], &POTTS_GRAPH, images_of);
+
+// The order of tables and figures: real before synthetic, as in the paper.
+static ROWS: [Row; 13] = [
+    Row::public(&usps::FILES, ["USPS", "USPS digits: 10 classes, 256 pixels, multiclass"], &MULTICLASS, |request| {
+        of_file(&request.data.require(&usps::FILES)?, usps::read, Data::Multiclass)
+    }),
+    Row::twin(TwinKind::Usps, ["usps-synth", "USPS twin", "usps", "synthetic twin of USPS: size = pixels"]),
+    Row { info: DatasetInfo { argument: Argument::Parameters(&["fold"]), ..OCR.info }, ..OCR },
+    Row::twin(TwinKind::Ocr, ["ocr-synth", "OCR twin", "ocr", "synthetic twin of OCR: size = mean word length"]),
+    Row { describe: prepare::describe, ..HORSES },
+    Row::public(
+        &horseseg::HORSESEG,
+        ["HorseSeg", "HorseSeg (HDSeg): superpixel features, binary segmentation"],
+        &BINARY_GRAPH,
+        |request| of_file(&request.data.require(&horseseg::HORSESEG)?, horseseg::read_graph, Data::Graph),
+    ),
+    Row::twin(
+        TwinKind::Horseseg,
+        [
+            "horseseg-synth",
+            "HorseSeg twin",
+            "horseseg",
+            "synthetic twin of HorseSeg and horses: size = side of the grid of superpixels",
+        ],
+    ),
+    Row { describe: prepare::describe, ..STANFORD },
+    Row::twin(
+        TwinKind::Stanford,
+        [
+            "stanford-synth",
+            "Stanford twin",
+            "stanford",
+            "synthetic twin of Stanford Background: size = side of the grid of superpixels",
+        ],
+    ),
+    Row::own(["libsvm", "LIBSVM file", "a LIBSVM file of one's own: multiclass"], Some(&MULTICLASS), &[], |request| {
+        of_file(&request.path()?, libsvm::read, Data::Multiclass)
+    }),
+    Row::own(
+        ["letters", "letter file", "words of one's own in the letter.data layout: chains"],
+        Some(&CHAIN),
+        &["fold"],
+        |request| words(&request.path()?, request),
+    ),
+    Row::own(
+        [
+            "graph",
+            "graph file",
+            "labelled graphs of one's own (NumPy .npz): min-cut for two labels, α-expansion for more",
+        ],
+        None,
+        &[],
+        |request| of_file(&request.path()?, npz::read_graph, Data::Graph),
+    ),
+    Row {
+        info: DatasetInfo {
+            name: "oracle",
+            title: "oracle program",
+            about: "any program that answers max-oracle calls: docs/oracle-programs.md",
+            argument: Argument::Program(&program::KEYS),
+            family: Some(&program::PROGRAM),
+            ..DatasetInfo::PLAIN
+        },
+        describe: program::describe,
+        load: |request| program::open(request).map(|(problem, checksum)| (Data::Program(problem.into()), checksum)),
+    },
+];
+
+/// The data sets of this crate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 
-macro_rules! standard {
-    ($($row:expr),+ $(,)?) => {
-        impl DatasetTable for Standard {
-            fn infos(&self) -> Vec<DatasetInfo> {
-                vec![$($row.info),+]
-            }
-
-            fn describe(&self, request: &Request<'_>) -> Option<Result<Described>> {
-                match request.head() {
-                    $(name if name == $row.info.name => Some(describe_row(&$row, request)),)+
-                    _ => None,
-                }
-            }
-
-            fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>> {
-                match request.head() {
-                    $(name if name == $row.info.name => Some(open_row(&$row, request, bind)),)+
-                    _ => None,
-                }
-            }
-        }
-    };
+impl Standard {
+    fn row(request: &Request<'_>) -> Option<&'static Row> {
+        ROWS.iter().find(|row| row.info.name == request.head())
+    }
 }
 
-// The order of tables and figures: real before synthetic, as in the paper.
-standard![
-    usps::ROW,
-    twin::USPS,
-    letter_file::OCR,
-    twin::OCR,
-    images::HORSES,
-    horseseg::ROW,
-    twin::HORSESEG,
-    images::STANFORD,
-    twin::STANFORD,
-    libsvm::ROW,
-    letter_file::LETTERS,
-    npz::ROW,
-    program::ROW,
-];
+impl DatasetTable for Standard {
+    fn infos(&self) -> Vec<DatasetInfo> {
+        ROWS.iter().map(|row| row.info).collect()
+    }
+
+    fn describe(&self, request: &Request<'_>) -> Option<Result<Described>> {
+        Self::row(request).map(|row| describe(&row.info, request, row.describe))
+    }
+
+    fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>> {
+        Self::row(request).map(|row| row.open(request, bind))
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_and_parameters_are_told_apart() {
-        let data = DataDir::resolve(None);
-        let request = |name| Request::new(name, &data);
-        let path = |name| request(name).path().unwrap().display().to_string();
-        assert_eq!(path("letters:a,b/c.gz,fold=3"), "a,b/c.gz");
-        assert_eq!(request("letters:a,b/c.gz,fold=3").count("fold", 0..=9).unwrap(), Some(3));
-        assert_eq!(path("libsvm:/x=1,y=2.txt"), "/x=1,y=2.txt");
-        assert_eq!(request("usps-synth:n=30,seed=2").count("n", 1..=100).unwrap(), Some(30));
-        assert_eq!(request("usps-synth").count("n", 1..=100).unwrap(), None);
-        assert!(request("usps-synth:n=300").count("n", 1..=100).unwrap_err().to_string().contains("1 to 100"));
-        assert!(request("libsvm:").path().unwrap_err().to_string().contains("libsvm:PATH"));
-    }
 
     #[test]
     fn every_row_is_complete_and_distinct() {

@@ -1,10 +1,10 @@
 //! Text files, plain, gzip or bzip2 by their first bytes → lines with numbers, with errors that name file and line.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::store::files;
 
 /// Longest line that is read; longer ones are refused instead of filling the memory.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -14,24 +14,12 @@ const LARGEST_RATIO: u64 = 32;
 /// Content below this is never refused for being packed too well.
 const SMALL: u64 = 16 << 20;
 
-fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+/// Calls `each(line number from 1, line without its end)` for every line; a message it returns gets the place.
+pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String>) -> Result<()> {
     if path.is_dir() {
         return Err(Error::file(path, "is a folder, expected a file"));
     }
-    let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(Error::io("open", path))?);
-    let magic = file.fill_buf().map_err(Error::io("read", path))?;
-    Ok(if magic.starts_with(&[0x1f, 0x8b]) {
-        Box::new(BufReader::with_capacity(1 << 16, flate2::bufread::MultiGzDecoder::new(file)))
-    } else if magic.starts_with(b"BZh") {
-        Box::new(BufReader::with_capacity(1 << 16, bzip2::bufread::MultiBzDecoder::new(file)))
-    } else {
-        Box::new(file)
-    })
-}
-
-/// Calls `each(line number from 1, line without its end)` for every line; a message it returns gets the place.
-pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String>) -> Result<()> {
-    let mut reader = open(path)?;
+    let mut reader = files::open_content(path)?;
     // A pipe has no size of its own and is not packed.
     let most = path.metadata().ok().filter(|file| file.is_file());
     let most = most.map_or(u64::MAX, |file| file.len().saturating_mul(LARGEST_RATIO).max(SMALL));

@@ -1,13 +1,11 @@
-//! The synthetic twins (stand-ins for data sets) as rows. [`super::synth`] draws the numbers.
+//! The synthetic twins (stand-ins for data sets): their parameters and sizes. [`super::synth`] draws the numbers.
 
-use super::table::{PER_TERM, Row};
-use super::{Argument, DatasetInfo, Described, Description, Request, chain, graph, multiclass, synth};
+use super::Request;
+use super::table::{Description, PER_TERM};
 use crate::error::Result;
 use crate::store::files;
 use ssvm::data::letters;
-use ssvm::problem::{
-    BINARY_GRAPH, CHAIN, ChainProblem, Family, GraphProblem, MULTICLASS, MulticlassProblem, POTTS_GRAPH, Size,
-};
+use ssvm::problem::{BINARY_GRAPH, CHAIN, Family, MULTICLASS, POTTS_GRAPH, Size};
 
 /// A synthetic twin of one of the four sets. Its `Debug` text is part of the checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,51 +31,8 @@ pub const USPS_LABELS: usize = 10;
 /// Changes whenever a generator makes other numbers.
 const GENERATOR_VERSION: u32 = 2;
 
-macro_rules! row {
-    ($kind:ident, $made_into:ident($generator:path), $name:literal, $title:literal, $twin_of:literal, $about:literal) => {
-        Row {
-            info: DatasetInfo {
-                name: $name,
-                title: $title,
-                about: $about,
-                argument: Argument::Parameters(&["n", "size", "seed"]),
-                family: Some(TwinKind::$kind.family()),
-                in_paper: true,
-                twin_of: Some($twin_of),
-                known: None,
-            },
-            describe: |request| Ok(Described::Known(Twin::of(TwinKind::$kind, request)?.describe())),
-            load: |request| {
-                let twin = Twin::of(TwinKind::$kind, request)?;
-                $made_into($generator(&twin), twin.checksum(), request)
-            },
-        }
-    };
-}
-
-pub const USPS: Row<MulticlassProblem> =
-    row!(Usps, multiclass(synth::usps), "usps-synth", "USPS twin", "usps", "synthetic twin of USPS: size = pixels");
-pub const OCR: Row<ChainProblem> =
-    row!(Ocr, chain(synth::ocr), "ocr-synth", "OCR twin", "ocr", "synthetic twin of OCR: size = mean word length");
-pub const HORSESEG: Row<GraphProblem> = row!(
-    Horseseg,
-    graph(synth::horses),
-    "horseseg-synth",
-    "HorseSeg twin",
-    "horseseg",
-    "synthetic twin of HorseSeg and horses: size = side of the grid of superpixels"
-);
-pub const STANFORD: Row<GraphProblem> = row!(
-    Stanford,
-    graph(synth::scenes),
-    "stanford-synth",
-    "Stanford twin",
-    "stanford",
-    "synthetic twin of Stanford Background: size = side of the grid of superpixels"
-);
-
 impl TwinKind {
-    const fn family(self) -> &'static Family {
+    pub(super) const fn family(self) -> &'static Family {
         match self {
             Self::Usps => &MULTICLASS,
             Self::Ocr => &CHAIN,

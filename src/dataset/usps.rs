@@ -3,18 +3,15 @@
 use std::path::Path;
 
 use super::known::{Expected, KnownFile, KnownSet};
-use super::table::Row;
-use super::{DatasetInfo, multiclass, text};
+use super::text;
 use crate::error::{Error, Result};
-use crate::store::files;
 use ssvm::data::multiclass::{Features, MulticlassData};
 use ssvm::linalg::zeros;
-use ssvm::problem::{MULTICLASS, MulticlassProblem};
 
 const PIXELS: usize = 256;
 const DIGITS: usize = 10;
 
-const FILES: KnownSet = KnownSet {
+pub(super) const FILES: KnownSet = KnownSet {
     name: "usps",
     examples: 7291,
     size: "2 MB",
@@ -33,19 +30,10 @@ const FILES: KnownSet = KnownSet {
         },
     ],
     alternatives: &["usps/zip.train"],
-    inside: &[],
     below: None,
 };
 
-pub(super) const ROW: Row<MulticlassProblem> = Row::file(
-    DatasetInfo::public(&FILES, "USPS", "USPS digits: 10 classes, 256 pixels, multiclass", &MULTICLASS),
-    |request| {
-        let path = request.data.require(&FILES)?;
-        multiclass(read(&path)?, files::sha256_file(&path)?, request)
-    },
-);
-
-fn read(path: &Path) -> Result<MulticlassData> {
+pub(super) fn read(path: &Path) -> Result<MulticlassData> {
     let (mut labels, mut values) = (Vec::new(), Vec::new());
     text::lines(path, |_, line| {
         let mut fields = line.split_ascii_whitespace();

@@ -15,7 +15,7 @@ use ssvm_bench::Error;
 use ssvm_bench::dataset::fetch::{Outcome, download, fetch, unpack};
 use ssvm_bench::dataset::horseseg::HORSESEG;
 use ssvm_bench::dataset::images::ImageSet;
-use ssvm_bench::dataset::known::{Checked, KnownFile};
+use ssvm_bench::dataset::known::{Checked, Expected, KnownFile};
 use ssvm_bench::store::files;
 
 /// Answers each connection with what `answer(request number, request headers)` gives, as raw bytes, then closes it.
@@ -108,7 +108,7 @@ fn archive(text: &str) -> Vec<u8> {
 const MOST: u64 = 1 << 20;
 
 fn get(url: &str, target: &Path, sha256: Option<&str>) -> Result<Outcome, Error> {
-    download(url, target, sha256, MOST, &mut |_, _| {}, &|_| {})
+    download(url, target, sha256.map_or(Expected::Nothing, Expected::Content), MOST, &mut |_, _| {}, &|_| {})
 }
 
 /// Names in a folder, sorted.
@@ -157,7 +157,7 @@ fn what_arrived_is_kept_for_the_next_call() {
     let broken = serve(move |number, _| if number == 0 { ok(&served, "\"v1\"", 50_000) } else { Vec::new() });
     let pauses = RefCell::new(Vec::new());
     let pause = |pause| pauses.borrow_mut().push(pause);
-    let broken_off = download(&broken.url, &target, None, MOST, &mut |_, _| {}, &pause);
+    let broken_off = download(&broken.url, &target, Expected::Nothing, MOST, &mut |_, _| {}, &pause);
     let message = broken_off.unwrap_err().to_string();
     assert_eq!(pauses.into_inner(), [500, 1000, 2000].map(Duration::from_millis), "no pause before giving up");
     assert!(message.contains("is kept") && message.contains(&broken.url), "{message}");

@@ -139,7 +139,7 @@ fn an_archive_is_judged_by_the_files_it_shares() {
         archive(&path, files);
         path
     };
-    let check = |path: &Path| known::check_file(path, ssvm_bench::dataset::known::Expected::Files(LIST)).unwrap();
+    let check = |path: &Path| known::check_file(path, path, ssvm_bench::dataset::known::Expected::Files(LIST)).unwrap();
     assert_eq!(check(&file("same.tar.gz", &FILES)), Checked::Known);
     // As the authors pack it: another order, a dot in front, more files.
     let more = [
@@ -167,7 +167,7 @@ fn an_archive_is_judged_by_the_files_it_shares() {
     assert_eq!(check(&dir.path().join("elsewhere")), Checked::Known);
     let cut = dir.path().join("cut.tar.gz");
     fs::write(&cut, &fs::read(dir.path().join("same.tar.gz")).unwrap()[..60]).unwrap();
-    assert!(known::check_file(&cut, ssvm_bench::dataset::known::Expected::Files(LIST)).is_err());
+    assert!(known::check_file(&cut, &cut, ssvm_bench::dataset::known::Expected::Files(LIST)).is_err());
     // A file that is there is compared before anybody is asked for it.
     let here = dir.path().join("same.tar.gz");
     let expected = ssvm_bench::dataset::known::Expected::Files(LIST);

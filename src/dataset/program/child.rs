@@ -1,12 +1,13 @@
-//! One running program: bytes in and out, each call within a time limit. Its standard error is passed on, and the end of it
-//! is part of every error. Processes that it started are killed with it.
+//! One running program: bytes in and out, each call within a time limit. A thread passes its standard error on, and the end of
+//! it is part of every error. Processes that it started are killed with it.
 
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -15,6 +16,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
+use parking_lot::Mutex;
 
 use super::protocol::Doing;
 use super::{Error, Result};
@@ -40,13 +42,9 @@ const REST_OF_ERRORS: Duration = Duration::from_millis(10);
 /// Process groups of the programs that run.
 static ALIVE: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-fn alive() -> MutexGuard<'static, BTreeSet<i32>> {
-    ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Kills all programs of this process with everything they started: for the end of the process.
 pub fn kill_all() {
-    for group in alive().iter() {
+    for group in ALIVE.lock().iter() {
         let _ = killpg(Pid::from_raw(*group), Signal::SIGKILL);
     }
 }
@@ -56,20 +54,48 @@ pub(super) struct Child {
     process: std::process::Child,
     input: Option<ChildStdin>,
     output: ChildStdout,
-    errors: Option<ChildStderr>,
+    heard: Arc<Mutex<Heard>>,
+    listener: JoinHandle<()>,
     /// Its output; `inbox[read..]` has not been read yet.
     inbox: Vec<u8>,
     read: usize,
     /// What it is asked for, and by when it has to answer.
     doing: Doing,
     deadline: Instant,
-    /// The end of its standard error.
+}
+
+/// Standard error as far as it was read.
+#[derive(Default)]
+struct Heard {
+    /// Its end.
     words: Vec<u8>,
-    /// The beginning of a line that is to be passed on.
-    line: Vec<u8>,
-    passed_on: usize,
-    /// Bytes of standard error since the last call began.
+    /// Bytes since the last call began.
     flood: usize,
+}
+
+/// Reads standard error to its end, keeps the last words for errors, and passes whole lines on, up to a number of lines.
+fn listen(name: &str, mut errors: ChildStderr, heard: &Mutex<Heard>) {
+    let (mut block, mut line, mut shown) = ([0; 4096], Vec::new(), 0);
+    while let Ok(count @ 1..) = errors.read(&mut block) {
+        let mut heard = heard.lock();
+        heard.flood += count;
+        heard.words.extend_from_slice(&block[..count]);
+        let old = heard.words.len().saturating_sub(REMEMBERED);
+        heard.words.drain(..old);
+        drop(heard);
+        for byte in &block[..count] {
+            if *byte != b'\n' && line.len() < REMEMBERED {
+                line.push(*byte);
+            } else if shown <= PASSED_ON {
+                shown += 1;
+                let text = String::from_utf8_lossy(&line);
+                let text = if shown > PASSED_ON { "(further lines are not shown)" } else { text.trim_end() };
+                // A closed stderr is no error.
+                let _ = writeln!(std::io::stderr(), "[{name}] {}", printable(text));
+                line.clear();
+            }
+        }
+    }
 }
 
 impl Child {
@@ -80,50 +106,36 @@ impl Child {
         // A group of its own: whatever it starts can be ended with it, and Ctrl-C does not reach it before us.
         command.process_group(0);
         let name = program.to_owned();
-        let mut process = command.spawn().map_err(|reason| Error::Start { program: program.to_owned(), reason })?;
-        alive().insert(process.id() as i32);
+        let mut process = command.spawn().map_err(|reason| Error::Start { program: name.clone(), reason })?;
+        ALIVE.lock().insert(process.id() as i32);
         let (input, output, errors) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
             unreachable!("all three were asked for");
         };
-        for pipe in [input.as_fd(), output.as_fd()] {
+        let heard = Arc::<Mutex<Heard>>::default();
+        let listener = {
+            let (name, heard) = (name.clone(), heard.clone());
+            std::thread::spawn(move || listen(&name, errors, &heard))
+        };
+        let pipes = [input.as_fd(), output.as_fd()].iter().try_for_each(|pipe| {
             // A pipe that cannot grow only costs time.
             let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES));
-        }
-        let nonblocking = [input.as_fd(), output.as_fd(), errors.as_fd()]
-            .iter()
-            .try_for_each(|pipe| fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map(drop));
+            fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map(drop)
+        });
+        let (inbox, read, doing, deadline) = (Vec::new(), 0, Doing::Handshake, Instant::now() + limit);
         // Made before the check, so that the process ends with it.
-        let child = Self {
-            name,
-            process,
-            input: Some(input),
-            output,
-            errors: Some(errors),
-            inbox: Vec::new(),
-            read: 0,
-            doing: Doing::Handshake,
-            deadline: Instant::now() + limit,
-            words: Vec::new(),
-            line: Vec::new(),
-            passed_on: 0,
-            flood: 0,
-        };
-        nonblocking.map_err(|reason| Error::Pipes { program: program.to_owned(), reason })?;
+        let child = Self { name, process, input: Some(input), output, heard, listener, inbox, read, doing, deadline };
+        pipes.map_err(|reason| Error::Pipes { program: program.to_owned(), reason })?;
         Ok(child)
     }
 
     /// An error with the end of its standard error.
     pub fn fault(&mut self, what: impl Into<String>) -> Error {
         let deadline = Instant::now() + REST_OF_ERRORS;
-        while let Some(errors) = &self.errors {
-            let mut list = [PollFd::new(errors.as_fd(), PollFlags::POLLIN)];
-            if wait(&mut list, deadline).is_err() || !is_ready(&list[0]) || self.listen() {
-                break;
-            }
+        while !self.listener.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
         }
-        let words = String::from_utf8_lossy(&self.words);
-        let words = printable(&words);
+        let words = printable(&String::from_utf8_lossy(&self.heard.lock().words)).into_owned();
         let last: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = last[last.len().saturating_sub(4)..].join(" | ");
         let stderr =
@@ -136,7 +148,8 @@ impl Child {
     }
 
     pub fn begin(&mut self, doing: Doing, limit: Duration) {
-        (self.doing, self.deadline, self.flood) = (doing, Instant::now() + limit, 0);
+        (self.doing, self.deadline) = (doing, Instant::now() + limit);
+        self.heard.lock().flood = 0;
     }
 
     /// Output that has arrived and was not read.
@@ -210,79 +223,37 @@ impl Child {
         }
     }
 
-    /// Waits until something can be read, or written when `to_write`, and takes in standard error on the way; returns
-    /// whether it can be read.
+    /// Waits until something can be read, or written when `to_write`; returns whether it can be read.
     fn readable(&mut self, to_write: bool) -> Result<bool> {
         loop {
             let output = self.output.as_fd();
-            let input = self.input.as_ref().map(AsFd::as_fd).filter(|_| to_write);
-            let errors = self.errors.as_ref().map(AsFd::as_fd);
-            // What is not watched is the output once more: an array needs no memory.
+            let input = self.input.as_ref().filter(|_| to_write).map(AsFd::as_fd);
+            // Without an input the output is watched twice: an array needs no memory.
             let mut list = [
                 PollFd::new(output, PollFlags::POLLIN),
                 PollFd::new(input.unwrap_or(output), input.map_or(PollFlags::POLLIN, |_| PollFlags::POLLOUT)),
-                PollFd::new(errors.unwrap_or(output), PollFlags::POLLIN),
             ];
-            let waited = wait(&mut list, self.deadline.min(Instant::now() + LOOK));
-            let [readable, input_ready, errors_ready] = [0, 1, 2].map(|at| is_ready(&list[at]));
-            let writable = input.is_some() && input_ready;
-            if let Err(error) = waited {
+            let left = self.deadline.saturating_duration_since(Instant::now()).min(LOOK);
+            // Rounded up: a wait of 0 ms would be a busy loop.
+            let waited = poll(&mut list, PollTimeout::from(left.as_millis() as u16 + 1));
+            let [readable, ready] = list.map(|pipe| pipe.revents().is_some_and(|events| !events.is_empty()));
+            if let Err(error) = waited.or_else(|error| if error == Errno::EINTR { Ok(0) } else { Err(error) }) {
                 return Err(self.fault(format!("cannot be waited for when {}: {error}", self.doing)));
             }
-            if errors_ready && self.listen() {
-                return Err(self.fault_when(&format!("flooded standard error with more than {FLOOD} bytes")));
-            }
-            if readable || writable {
+            if readable || ready {
                 return Ok(readable);
+            }
+            if self.heard.lock().flood > FLOOD {
+                return Err(self.fault_when(&format!("flooded standard error with more than {FLOOD} bytes")));
             }
             // A process that it started may keep its pipes open.
             if self.ended_within(Duration::ZERO).is_some() {
                 return Err(self.died());
             }
             if Instant::now() >= self.deadline {
-                let doing = self.doing;
-                return Err(
-                    self.fault(format!("did nothing within its limit when {doing} (,limit= and ,start= set it)"))
-                );
+                let what = format!("did nothing within its limit when {} (,limit= and ,start= set it)", self.doing);
+                return Err(self.fault(what));
             }
-        }
-    }
-
-    /// Takes in standard error; returns whether it is a flood.
-    fn listen(&mut self) -> bool {
-        let mut block = [0; 4096];
-        let Some(errors) = &mut self.errors else { return false };
-        match errors.read(&mut block) {
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            Ok(0) | Err(_) => self.errors = None,
-            Ok(count) => {
-                self.flood += count;
-                self.words.extend_from_slice(&block[..count]);
-                if self.words.len() > 2 * REMEMBERED {
-                    self.words.drain(..self.words.len() - REMEMBERED);
-                }
-                self.pass_on(&block[..count]);
-            }
-        }
-        self.flood > FLOOD
-    }
-
-    /// Writes whole lines to our own standard error, up to a number of lines.
-    fn pass_on(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            if self.passed_on > PASSED_ON {
-                return;
-            }
-            if *byte != b'\n' && self.line.len() < REMEMBERED {
-                self.line.push(*byte);
-                continue;
-            }
-            self.passed_on += 1;
-            let text = String::from_utf8_lossy(&self.line);
-            let text = if self.passed_on > PASSED_ON { "(further lines are not shown)" } else { text.trim_end() };
-            // A closed stderr is no error.
-            let _ = writeln!(std::io::stderr(), "[{}] {}", self.name, printable(text));
-            self.line.clear();
         }
     }
 
@@ -317,7 +288,7 @@ impl Child {
 
     fn end(&mut self) {
         let group = self.process.id() as i32;
-        if alive().remove(&group) {
+        if ALIVE.lock().remove(&group) {
             let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
             // Killed: this takes no time and leaves no zombie.
             let _ = self.process.wait();
@@ -327,25 +298,11 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        if alive().contains(&(self.process.id() as i32)) {
+        if ALIVE.lock().contains(&(self.process.id() as i32)) {
             // A program ends when its input ends.
             self.input = None;
             self.ended_within(FAREWELL);
             self.end();
         }
     }
-}
-
-fn wait(list: &mut [PollFd<'_>], deadline: Instant) -> nix::Result<()> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    // Rounded up: a wait of 0 ms would be a busy loop.
-    let left = u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX);
-    match poll(list, PollTimeout::from(left)) {
-        Ok(_) | Err(Errno::EINTR) => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-fn is_ready(pipe: &PollFd<'_>) -> bool {
-    pipe.revents().is_some_and(|events| !events.is_empty())
 }

@@ -4,40 +4,29 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Launch, PROGRAM, ProgramProblem};
+use super::{Launch, ProgramProblem};
 use crate::Result;
-use crate::dataset::table::Row;
-use crate::dataset::{Argument, ArgumentError, DatasetInfo, Described, Error, Loaded, Request};
+use crate::dataset::request::split_options;
+use crate::dataset::{ArgumentError, Described, Error, Request};
 use crate::store::files;
 
-const KEYS: [&str; 4] = ["limit", "start", "programs", "version"];
+pub(in crate::dataset) const KEYS: [&str; 4] = ["limit", "start", "programs", "version"];
 
-pub(in crate::dataset) const ROW: Row<ProgramProblem> = Row {
-    info: DatasetInfo {
-        name: "oracle",
-        title: "oracle program",
-        about: "any program that answers max-oracle calls: docs/oracle-programs.md",
-        argument: Argument::Program(&KEYS),
-        family: Some(&PROGRAM),
-        ..DatasetInfo::PLAIN
-    },
-    load: open,
-    // A program states n, d and λ only when it runs, and a plan must not run what a config names.
-    describe: |request| {
-        let asked = Asked::of(request)?;
-        asked.identity()?;
-        Ok(Described::Pending { work: format!("start the program {}", asked.launch.program), size: None })
-    },
-};
+/// A program states n, d and λ only when it runs, and a plan must not run what a config names.
+pub(in crate::dataset) fn describe(request: &Request<'_>) -> Result<Described> {
+    let asked = Asked::of(request)?;
+    asked.identity()?;
+    Ok(Described::Pending { work: format!("start the program {}", asked.launch.program), size: None })
+}
 
-/// Starts the program of an `oracle:` data set.
-pub fn open(request: &Request<'_>) -> Result<Loaded<ProgramProblem>> {
+/// Starts the program of an `oracle:` data set; returns its problem and their identity.
+pub fn open(request: &Request<'_>) -> Result<(ProgramProblem, String)> {
     let asked = Asked::of(request)?;
     // The file is read before the program starts: it must be the one that runs.
     let files = asked.identity()?;
     let problem = ProgramProblem::open(asked.launch, request.lambda)?;
     let text = format!("oracle program\n{files}version {}\n{}", asked.version, problem.handshake().lines());
-    Ok(Loaded::new(problem, 0, files::sha256_hex(text.as_bytes())))
+    Ok((problem, files::sha256_hex(text.as_bytes())))
 }
 
 /// The program file of an `oracle:` data set, if it exists.
@@ -60,13 +49,13 @@ impl Asked {
     fn read(argument: &str) -> Result<Self, ArgumentError> {
         let mut words = shlex::split(argument).ok_or(ArgumentError::OpenQuote)?.into_iter();
         let first = words.next().ok_or(ArgumentError::NoProgram)?;
-        let (program, options) = split_options(&first);
+        let (program, options) = split_options(&first, |key, _| key.bytes().all(|byte| byte.is_ascii_alphabetic()));
         if program.is_empty() {
             return Err(ArgumentError::NoProgram);
         }
         let mut asked = Self { launch: Launch::new(program, words), version: String::new() };
-        ArgumentError::check(options.iter().copied(), &KEYS)?;
-        for (key, value) in options.into_iter().filter_map(|option| option.split_once('=')) {
+        ArgumentError::check(options, &KEYS)?;
+        for (key, value) in options.split(',').filter_map(|option| option.split_once('=')) {
             let seconds = || {
                 let number = value.parse::<f64>().ok().filter(|s| (1e-3..=1e6).contains(s));
                 let expected = "a number of seconds, 0.001 to 1000000";
@@ -116,20 +105,6 @@ impl Asked {
         others.for_each(|argument| text += &format!("argument {argument}\n"));
         Ok(text)
     }
-}
-
-/// `PROGRAM,key=value,…`: the longest tail in which every part has a key.
-fn split_options(word: &str) -> (&str, Vec<&str>) {
-    let (mut end, mut options) = (word.len(), Vec::new());
-    for (comma, _) in word.rmatch_indices(',') {
-        let part = &word[comma + 1..end];
-        if !part.split_once('=').is_some_and(|(key, _)| key.bytes().all(|byte| byte.is_ascii_alphabetic())) {
-            break;
-        }
-        options.insert(0, part);
-        end = comma;
-    }
-    (&word[..end], options)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub use protocol::{Answer, VERSION};
 pub use serve::{serve, serve_on};
 pub use trial::{Finding, Trial, trial};
 
-pub(super) use dataset::ROW;
+pub(super) use dataset::{KEYS, describe};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -4,8 +4,9 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Result;
 use super::child::Child;
@@ -155,7 +156,7 @@ impl Pool {
                 slot
             })
         });
-        self.slots[slot].lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots[slot].lock()
     }
 
     /// Does something with the program of this thread, started first if there is none; `work` gets the time before the

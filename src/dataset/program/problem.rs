@@ -2,7 +2,8 @@
 //! answers are checked as far as that costs little: off the clock, or in one call of many.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::handshake::Handshake;
 use super::plane::Plane;
@@ -101,7 +102,7 @@ impl ProgramProblem {
     }
 
     fn note(&self, kind: &'static str, text: impl FnOnce() -> String) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.notes.lock();
         if !notes.iter().any(|(other, _)| *other == kind) {
             notes.push((kind, text()));
         }
@@ -266,17 +267,7 @@ impl Problem for ProgramProblem {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(_, text)| text.clone()).collect()
-    }
-
-    fn load<'a>(
-        &self,
-        _i: usize,
-        _w: &[f64],
-        _blocks: &ProgramBlocks,
-        _planes: impl Iterator<Item = &'a Plane>,
-        _work: &mut ProgramWork,
-    ) {
+        self.notes.lock().iter().map(|(_, text)| text.clone()).collect()
     }
 
     fn value(&self, _i: usize, plane: &Plane, w: &[f64], _work: &ProgramWork) -> f64 {

@@ -56,9 +56,8 @@ pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial>
     };
     chosen.sort_unstable();
     chosen.dedup();
-    let (spent, piped, total) = Default::default();
-    let work = problem.work();
-    let bench = Bench { problem, work, terms: chosen, random, spent, piped, total, trial: Trial::default() };
+    let (work, times) = (problem.work(), Vec::new());
+    let bench = Bench { problem, work, terms: chosen, random, times, trial: Trial::default() };
     Ok(bench.run().map_err(ssvm::Error::from)?)
 }
 
@@ -67,9 +66,8 @@ struct Bench<'p> {
     work: <ProgramProblem as Problem>::Work,
     terms: Vec<usize>,
     random: Pcg64,
-    spent: Vec<f64>,
-    piped: Vec<f64>,
-    total: Vec<f64>,
+    /// Of each call, ns: inside the program, around it, and all of it.
+    times: Vec<[f64; 3]>,
     trial: Trial,
 }
 
@@ -88,10 +86,9 @@ impl Bench<'_> {
         let mut plane = Plane::default();
         let began = Instant::now();
         self.problem.certify(i, w, &mut self.work, &mut plane)?;
-        self.total.push(began.elapsed().as_nanos() as f64);
+        let total = began.elapsed().as_nanos() as f64;
         let away = self.problem.away(&self.work);
-        self.spent.push(away.spent_ns as f64);
-        self.piped.push(away.pipe_ns as f64);
+        self.times.push([away.spent_ns as f64, away.pipe_ns as f64, total]);
         let (value, size) = plane.value_and_size(w);
         Ok(Seen { plane, value, size, bound: self.problem.bound(i, w, &self.work) })
     }
@@ -127,7 +124,7 @@ impl Bench<'_> {
         let first = self.ask_all(&origin)?;
         let points = self.points(&first);
         let halfway: Vec<f64> = points[0].iter().zip(&points[1]).map(|(a, b)| 0.5 * (a + b)).collect();
-        (self.spent, self.piped, self.total) = Default::default();
+        self.times.clear();
         for (i, at_origin) in self.terms.clone().into_iter().zip(first) {
             let mut seen = vec![at_origin];
             // Another w each time: the cost of the pipe is that of a step.
@@ -139,7 +136,8 @@ impl Bench<'_> {
             self.judge(i, [&origin, &points[0], &points[1], &points[2]], &seen, &middle, &again);
         }
         self.together(&points[0])?;
-        let Self { spent, piped, total, mut trial, .. } = self;
+        let Self { times, mut trial, .. } = self;
+        let [spent, piped, total] = [0, 1, 2].map(|at| times.iter().map(|times| times[at]).collect::<Vec<_>>());
         trial.call_ns = (median(&spent), spent.iter().copied().fold(0.0, f64::max));
         (trial.pipe_ns, trial.total_ns) = (median(&piped), median(&total));
         trial.pipe = self.problem.pipe();

@@ -3,7 +3,8 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 static ARMED: AtomicBool = AtomicBool::new(false);
 static PLAN: Mutex<Plan> = Mutex::new(Plan { calls: 0, written: 0, fails_at: None, capacity: None });
@@ -14,10 +15,6 @@ struct Plan {
     written: u64,
     fails_at: Option<u64>,
     capacity: Option<u64>,
-}
-
-fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What goes wrong while this value lives; calls are counted. One at a time in a process.
@@ -42,19 +39,19 @@ impl Faults {
     }
 
     fn plan(fails_at: Option<u64>, capacity: Option<u64>) -> Self {
-        let turn = lock(&ONE_AT_A_TIME);
-        *lock(&PLAN) = Plan { calls: 0, written: 0, fails_at, capacity };
+        let turn = ONE_AT_A_TIME.lock();
+        *PLAN.lock() = Plan { calls: 0, written: 0, fails_at, capacity };
         ARMED.store(true, Ordering::SeqCst);
         Self { _turn: turn }
     }
 
     pub fn calls(&self) -> u64 {
-        lock(&PLAN).calls
+        PLAN.lock().calls
     }
 
     /// Bytes.
     pub fn written(&self) -> u64 {
-        lock(&PLAN).written
+        PLAN.lock().written
     }
 }
 
@@ -74,7 +71,7 @@ pub(super) fn write(bytes: usize) -> io::Result<usize> {
     if !ARMED.load(Ordering::Relaxed) {
         return Ok(bytes);
     }
-    let mut plan = lock(&PLAN);
+    let mut plan = PLAN.lock();
     plan.calls += 1;
     if plan.fails_at == Some(plan.calls) {
         return Err(io::Error::other("a fault on purpose"));

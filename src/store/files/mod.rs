@@ -3,10 +3,11 @@
 pub mod faults;
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
@@ -266,16 +267,17 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |text, b| text + &format!("{b:02x}"))
 }
 
-/// A reader of the content of a file, gunzipped if it is a gzip file.
-pub fn open_content(path: &Path) -> Result<Box<dyn Read>> {
-    let mut magic = Vec::new();
-    let file = File::open(path).map_err(Error::io("read", path))?;
-    (&file).take(2).read_to_end(&mut magic).map_err(Error::io("read", path))?;
-    let whole = BufReader::with_capacity(1 << 17, io::Cursor::new(magic.clone()).chain(file));
-    Ok(if magic == [0x1f, 0x8b] { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
+/// A reader of the content of a file: plain, gzip or bzip2 by its first bytes.
+pub fn open_content(path: &Path) -> Result<Box<dyn BufRead>> {
+    let mut file = BufReader::with_capacity(1 << 17, File::open(path).map_err(Error::io("read", path))?);
+    Ok(match file.fill_buf().map_err(Error::io("read", path))? {
+        [0x1f, 0x8b, ..] => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file))),
+        [b'B', b'Z', b'h', ..] => Box::new(BufReader::with_capacity(1 << 16, MultiBzDecoder::new(file))),
+        _ => Box::new(file),
+    })
 }
 
-/// SHA-256 of the content of a file after gunzip.
+/// SHA-256 of the content of a file, unpacked.
 pub fn content_sha256(path: &Path) -> Result<String> {
     let (hash, _) = sha256(open_content(path)?).map_err(|e| Error::file(path, store::Error::Cut(e)))?;
     Ok(hash)
