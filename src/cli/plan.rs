@@ -1,9 +1,8 @@
-//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory. Runs nothing. With
-//! `--shards` it does what a run does first (data, programs, the paper's oracle cost): the ids of the runs depend on it.
+//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory. Computes nothing.
 
 use serde_json::json;
 
-use super::engines::EngineArgs;
+use super::engines::{EngineArgs, shard_count, whole_plan};
 use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
 use super::{note, print};
@@ -12,9 +11,8 @@ use crate::experiment::catalog::Catalog;
 use crate::experiment::{Plan, RunSpec, plan_memory};
 use crate::run::cluster::scripts;
 use crate::run::existing::Existing;
-use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
-use crate::run::shard::{self, MOST_SHARDS, Split, part};
+use crate::run::shard::{self, Split, part};
 use crate::store::RunRecord;
 use crate::table::Kind::{Count, Text, Values};
 use crate::table::{Format, Table, cells};
@@ -34,9 +32,9 @@ pub struct PlanArgs {
     /// List every run with its identity
     #[arg(long, short)]
     verbose: bool,
-    /// Split the plan into N parts of about the same cost, for as many machines; prepares data, starts oracle programs and
-    /// solves the paper's oracle cost, because the identities of runs depend on them
-    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
+    /// Split the plan into N parts of about the same cost, for as many machines. An error where the identities of runs depend
+    /// on work that a plan leaves out (images, oracle programs, the paper's oracle cost): `run --split` does it
+    #[arg(long, value_name = "N", value_parser = shard_count())]
     shards: Option<usize>,
     /// Print the shards for an engine, instead of the plan
     #[arg(long, value_enum, requires = "shards")]
@@ -62,14 +60,21 @@ enum Emit {
     Parallel,
 }
 
+impl Emit {
+    /// A script names the id file and not the runs in it.
+    fn is_script(self) -> bool {
+        !matches!(self, Self::Lines | Self::Json)
+    }
+}
+
 /// Validates everything and prints the plan.
 pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (mut experiment, out) = args.config.read(catalog)?;
     let known = part::scan(&out, |_| true)?;
     experiment.paper_costs = costs_of(&out, &known.records, catalog);
-    let plan = if args.shards.is_some() {
+    let plan = if args.shards.is_some() && !args.emit.is_some_and(Emit::is_script) {
         // Shards name their runs, and every node must take the same oracle costs.
-        oracle_cost::complete(Plan::new(&experiment, catalog, data)?, &experiment, catalog, data, note)?
+        whole_plan(&experiment, catalog, data, Some("a plan"))?
     } else {
         Plan::outline(&experiment, catalog, data)?
     };
@@ -82,7 +87,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         let split = shard::split(plan, shards, wanted, |run| existing.estimator.seconds(run));
         let script = |template| -> anyhow::Result<String> {
             let mut job = args.engine.job(&experiment, select, &out, data, shards)?;
-            job.longest_s = split.longest();
+            job.longest_s = outlook.runs().map(|(run, _)| outlook.seconds(run)).fold(0.0, f64::max);
             Ok(job.script(template))
         };
         return print(&match args.emit {

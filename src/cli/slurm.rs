@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::engines::EngineArgs;
+use super::engines::{EngineArgs, shard_count, whole_plan, write_ids};
 use super::format::table_or_json;
 use super::run::{ConfigArgs, costs_of};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
+use crate::experiment::{RunSpec, plan_memory};
 use crate::run::cluster::cost::SubmissionCost;
 use crate::run::cluster::jobs::{Jobs, Submission, Submitted, ranges};
 use crate::run::cluster::scripts::{self, merge_command, quoted};
@@ -21,8 +21,8 @@ use crate::run::cluster::status::{self, FoundRuns, ShardState, ShardStatus};
 use crate::run::cluster::{ClusterJob, SLURM_FOLDER, id_file, script_path, script_word};
 use crate::run::existing::Existing;
 use crate::run::shard::list::IdFile;
-use crate::run::shard::{self, MOST_SHARDS, part};
-use crate::run::{Error, host, oracle_cost};
+use crate::run::shard::{self, part};
+use crate::run::{Error, host};
 use crate::store::files;
 use crate::table::Format;
 
@@ -56,7 +56,7 @@ struct SubmitArgs {
     #[command(flatten)]
     config: ConfigArgs,
     /// Parts of about the same cost, a task each [default: those of the last submission]
-    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
+    #[arg(long, value_name = "N", value_parser = shard_count())]
     shards: Option<usize>,
     #[command(flatten)]
     engine: EngineArgs,
@@ -101,7 +101,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let known = part::scan(&out, |_| true)?;
     experiment.paper_costs = costs_of(&out, &known.records, catalog);
     experiment.paper_costs.extend(list.iter().flat_map(|list| list.costs.clone()));
-    let plan = complete_plan(args, &experiment, catalog, data)?;
+    let plan = whole_plan(&experiment, catalog, data, args.dry_run.then_some("a dry run"))?;
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
     let existing = Existing::of(known, &plan);
     let seconds = |run: &RunSpec| existing.estimator.seconds(run);
@@ -109,7 +109,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let (lists, new_ids): (Vec<Vec<String>>, Option<String>) = if let Some(list) = list {
         (list.shards, None)
     } else {
-        let split = shard::split(&plan, shard_count(args, before.as_ref())?, |run| !existing.has(run), seconds);
+        let split = shard::split(&plan, wanted_shards(args, before.as_ref())?, |run| !existing.has(run), seconds);
         let text = split.lines();
         (split.shards.into_iter().map(|shard| shard.runs).collect(), Some(text))
     };
@@ -179,14 +179,7 @@ fn write_files(
 ) -> anyhow::Result<[String; 2]> {
     files::write_bytes(Path::new(&job.config), config.as_bytes())?;
     if let Some(text) = new_ids {
-        let ids = id_file(Path::new(&job.out));
-        if !submitted_before && files::read_text_if_there(&ids)?.is_some_and(|there| there != text) {
-            bail!(
-                "{} exists and is not of a submission; another engine may be using it: remove it, or choose another --out",
-                ids.display()
-            );
-        }
-        files::write_bytes(&ids, text.as_bytes())?;
+        write_ids(Path::new(&job.out), text, submitted_before)?;
     }
     let write = |name: &str, template: &str| -> anyhow::Result<String> {
         let path = Path::new(&job.out).join(SLURM_FOLDER).join(name);
@@ -246,21 +239,7 @@ fn refused(submission: &Submission, out: &Path) -> String {
     )
 }
 
-/// The plan with every oracle cost. A dry run prepares nothing.
-fn complete_plan(
-    args: &SubmitArgs,
-    experiment: &Experiment,
-    catalog: &dyn Catalog,
-    data: &DataDir,
-) -> anyhow::Result<Plan> {
-    let plan = if args.dry_run { Plan::outline } else { Plan::new }(experiment, catalog, data)?;
-    if let Some(set) = plan.pending.first() {
-        bail!("the runs of {} are known only after the work that a dry run leaves out: {}", set.dataset, set.work);
-    }
-    Ok(oracle_cost::complete(plan, experiment, catalog, data, note)?)
-}
-
-fn shard_count(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize> {
+fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize> {
     let changed = match before {
         Some(_) => "the plan is not that of the last submission, so it is split again; ",
         None => "",
