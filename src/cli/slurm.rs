@@ -130,8 +130,6 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let jobs = Jobs {
         name: experiment.name.clone(),
         config: job.config.clone(),
-        ids: id_file(&out).to_string_lossy().into_owned(),
-        shards: lists.len(),
         seconds: lists.iter().map(|ids| of(ids).into_iter().map(seconds).sum()).collect(),
         submissions: before.filter(|_| new_ids.is_none()).unwrap_or_default().submissions,
     };
@@ -148,15 +146,13 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let left: Vec<Vec<f64>> = due.iter().map(left_of).collect();
     job.longest_s = left.iter().flatten().copied().fold(0.0, f64::max);
     let arrays = slurm::arrays(&due, max_array_size(args)?)?;
-    let workers = if job.isolated { 1 } else { job.jobs.unwrap_or(1) };
     let cost = SubmissionCost {
         runs: plan.runs.len(),
         done: existing.done.len(),
         left,
         queued,
         arrays: arrays.len(),
-        workers,
-        memory: plan_memory(&plan, workers),
+        memory: plan_memory(&plan, job.workers()),
         timed: !experiment.clock.repeatable(),
     };
     let new_ids = new_ids.filter(|_| !args.dry_run);
@@ -296,7 +292,8 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
     };
     let list = IdFile::read(&id_file(out))?;
     let wanted = list.ids(None)?;
-    let (found, damaged) = FoundRuns::read(&part::stores(out)?, &wanted)?;
+    let contents = part::scan(out, |id| wanted.contains(id))?;
+    let found = FoundRuns::of(&contents.records);
     let queue =
         slurm::queue(&jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
@@ -315,9 +312,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
             print(&format!("join the shards, unless the last job is about to: {}\n", merge_command(out)))?;
         }
     }
-    for line in damaged {
-        note(&format!("warning: {line}"));
-    }
+    contents.damaged.iter().for_each(|damage| note(&format!("warning: {}", damage.error)));
     Ok(())
 }
 

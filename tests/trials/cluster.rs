@@ -294,7 +294,6 @@ fn every_shard_has_one_state() {
     let array = |job, offset, indices: &str| Submitted { job, offset, indices: indices.to_owned() };
     let jobs = Jobs {
         name: "x".into(),
-        shards: 8,
         seconds: vec![100.0; 8],
         submissions: vec![
             Submission { unix_s: 1, arrays: vec![array(10, 0, "1-4"), array(11, 4, "1-3")], gather: Some(12) },

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::part;
 use crate::error::{Error, Result};
+use crate::run::cluster::status::FoundRuns;
 use crate::store::codec::Head;
 use crate::store::files::{self, sha256_hex};
 use crate::store::folder::{Folder, Store, read_file, read_head, stem};
@@ -37,6 +38,9 @@ pub struct Merged {
     pub across: Vec<String>,
     /// Runs of a repeatable clock of which two records differ.
     pub contradictions: Vec<String>,
+    /// The runs themselves.
+    #[serde(skip)]
+    pub found: FoundRuns,
 }
 
 /// Joins result folders into `out`, which may be one of them or exist already.
@@ -226,8 +230,9 @@ impl Merge {
             let line = format!("{block} was timed on {hosts}: ratios of its solvers are not those of one machine");
             self.merged.across.push(line);
         }
+        self.merged.found = FoundRuns::of(self.best.values().map(|candidate| &candidate.record));
         self.merged.runs = self.best.len() as u64;
-        self.merged.failed = self.best.values().filter(|one| !one.record.status.is_done()).count() as u64;
+        self.merged.failed = self.merged.found.failed.len() as u64;
         Ok(())
     }
 
