@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::engines::{EngineArgs, shard_count, whole_plan};
 use super::format::table_or_json;
-use super::run::{ConfigArgs, costs_of};
+use super::run::{ConfigArgs, found_runs};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
@@ -12,7 +12,7 @@ use crate::experiment::{Plan, RunSpec, plan_memory};
 use crate::run::cluster::scripts;
 use crate::run::existing::Existing;
 use crate::run::session::{memory_warning, workers};
-use crate::run::shard::{self, Split, part};
+use crate::run::shard::{self, Split};
 use crate::store::RunRecord;
 use crate::table::Kind::{Count, Text, Values};
 use crate::table::{Format, Table, cells};
@@ -70,8 +70,7 @@ impl Emit {
 /// Validates everything and prints the plan.
 pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (mut experiment, out) = args.config.read(catalog)?;
-    let known = part::scan(&out, |_| true)?;
-    experiment.paper_costs = costs_of(&out, &known.records, catalog);
+    let known = found_runs(&mut experiment, &out, catalog)?;
     let plan = if args.shards.is_some() && !args.emit.is_some_and(Emit::is_script) {
         // Shards name their runs, and every node must take the same oracle costs.
         whole_plan(&experiment, catalog, data, Some("a plan"))?
@@ -87,7 +86,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         let split = shard::split(plan, shards, wanted, |run| existing.estimator.seconds(run));
         let script = |template| -> anyhow::Result<String> {
             let mut job = args.engine.job(&experiment, select, &out, data, shards)?;
-            job.longest_s = outlook.runs().map(|(run, _)| outlook.seconds(run)).fold(0.0, f64::max);
+            job.longest_s = outlook.runs().map(|run| outlook.seconds(run)).fold(0.0, f64::max);
             Ok(job.script(template))
         };
         return print(&match args.emit {
@@ -130,15 +129,14 @@ impl Outlook<'_> {
     }
 
     /// All runs; those whose oracle cost is not known yet come last and have no identity.
-    fn runs(&self) -> impl Iterator<Item = (&RunSpec, bool)> {
-        let determined = self.plan.runs.iter().map(|run| (run, true));
-        determined.chain(self.plan.undetermined.iter().map(|run| (run, false)))
+    fn runs(&self) -> impl Iterator<Item = &RunSpec> {
+        self.plan.runs.iter().chain(&self.plan.undetermined)
     }
 
     /// Estimated wall time of what is left.
     fn seconds_left(&self) -> f64 {
-        let left = self.runs().filter(|(run, determined)| !determined || !self.existing.has(run));
-        left.map(|(run, _)| self.seconds(run)).fold(0.0, |sum, seconds| sum + seconds) / self.jobs as f64
+        let left = self.runs().filter(|run| !self.existing.has(run));
+        left.map(|run| self.seconds(run)).fold(0.0, |sum, seconds| sum + seconds) / self.jobs as f64
     }
 
     fn shard_table(&self, split: &Split) -> String {
@@ -169,14 +167,14 @@ impl Outlook<'_> {
     /// One object per run and one for the plan.
     fn json(&self) -> String {
         let mut lines = Vec::new();
-        for (run, determined) in self.runs() {
+        for run in self.runs() {
             let settings = run.settings();
             let mut line = json!({"kind": "run", "run_id": run.run_id,
                 "dataset": run.identity.problem.dataset, "solver": settings.solver.to_string(),
                 "oracle_cost": settings.oracle_cost, "projected_from": run.projected_from, "repeat": run.repeat,
                 "seed": settings.seed, "done": self.existing.has(run), "seconds": self.seconds(run)});
-            if !determined {
-                (line["run_id"], line["oracle_cost"], line["done"]) = (().into(), "paper".into(), false.into());
+            if run.run_id.is_empty() {
+                (line["run_id"], line["oracle_cost"]) = (().into(), "paper".into());
             }
             lines.push(line);
         }
@@ -198,11 +196,12 @@ impl Outlook<'_> {
             Table::new("", [("data set", Text), ("n", Count), ("d", Count), ("data", Values), ("solver", Text)]);
         table.widen(Count, ["runs", "done"]);
         table.widen(Values, ["each", "left"]);
-        let runs: Vec<(&RunSpec, bool)> = self.runs().collect();
-        for cell in runs.chunk_by(|(a, x), (b, y)| (a.set, a.settings().cell(), x) == (b.set, b.settings().cell(), y)) {
-            let (first, determined) = cell[0];
+        let runs: Vec<&RunSpec> = self.runs().collect();
+        let cell_of = |run: &RunSpec| (run.set, run.settings().cell(), run.run_id.is_empty());
+        for cell in runs.chunk_by(|a, b| cell_of(a) == cell_of(b)) {
+            let (first, determined) = (cell[0], !cell[0].run_id.is_empty());
             let size = &plan.description(first).size;
-            let left = cell.iter().filter(|(run, determined)| !determined || !existing.has(run)).count();
+            let left = cell.iter().filter(|run| !existing.has(run)).count();
             let each = self.seconds(first);
             let about = if determined && existing.estimator.knows(first) { "" } else { "~" };
             table.push(cells![

@@ -72,7 +72,7 @@ impl SelectArgs {
     }
 
     /// Options of a session that executes a whole plan into this folder.
-    pub fn options(&self, out: PathBuf, output: &OutputArgs, data: &DataDir) -> Options {
+    pub fn options(&self, out: PathBuf, output: &VerbosityArgs, data: &DataDir) -> Options {
         Options {
             out,
             data_dir: DataDir { quiet: output.quiet, ..data.clone() },
@@ -94,7 +94,7 @@ impl SelectArgs {
 
 /// How much to print while runs are executed.
 #[derive(Clone, Debug, clap::Args)]
-pub struct OutputArgs {
+pub struct VerbosityArgs {
     /// Print nothing but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -127,7 +127,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = shard_count(), conflicts_with_all = ["force", "prune", "shard", "ids"])]
     split: Option<usize>,
     #[command(flatten)]
-    output: OutputArgs,
+    output: VerbosityArgs,
 }
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
@@ -159,8 +159,7 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
 /// Does what the identities of runs depend on, and writes the id file.
 fn split(mut experiment: Experiment, shards: usize, options: &Options, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let Options { out, data_dir, .. } = options;
-    let known = part::scan(out, |_| true)?;
-    experiment.paper_costs = costs_of(out, &known.records, catalog);
+    let known = found_runs(&mut experiment, out, catalog)?;
     let plan = whole_plan(&experiment, catalog, data_dir, None)?;
     let existing = Existing::of(known, &plan);
     let split = shard::split(&plan, shards, |_| true, |run| existing.estimator.seconds(run));
@@ -223,8 +222,15 @@ pub fn known_costs(experiment: &mut Experiment, out: &Path, known: Contents, cat
     known
 }
 
+/// The runs of a folder and of its shards; the paper's oracle costs that it was begun with go into the experiment.
+pub fn found_runs(experiment: &mut Experiment, out: &Path, catalog: &dyn Catalog) -> crate::Result<Contents> {
+    let known = part::scan(out, |_| true)?;
+    experiment.paper_costs = costs_of(out, &known.records, catalog);
+    Ok(known)
+}
+
 /// The paper's oracle costs in a folder with these records.
-pub fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
+fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
     let manifest = Store::open(out).and_then(|store| store.manifest());
     let mut costs = manifest.map(|manifest| manifest.paper_costs).unwrap_or_default();
     // What a session has stored stays. Without it, whole runs of BCFW measure it better than the first iterations of new ones.

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 
 use super::engines::{EngineArgs, shard_count, whole_plan, write_ids};
 use super::format::table_or_json;
-use super::run::{ConfigArgs, costs_of};
+use super::run::{ConfigArgs, found_runs};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
@@ -34,11 +34,11 @@ use crate::table::Format;
 )]
 pub struct SlurmArgs {
     #[command(subcommand)]
-    action: Action,
+    action: SlurmAction,
 }
 
 #[derive(Clone, Debug, clap::Subcommand)]
-enum Action {
+enum SlurmAction {
     /// Submits an array with a task per shard, and a job that gathers the results; again for what is missing.
     Submit(Box<SubmitArgs>),
     /// Which shards are done, running, waiting or failed, and why.
@@ -83,8 +83,8 @@ struct StatusArgs {
 
 pub fn run(args: &SlurmArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     match &args.action {
-        Action::Submit(args) => submit(args, catalog, data),
-        Action::Status(args) => status(args),
+        SlurmAction::Submit(args) => submit(args, catalog, data),
+        SlurmAction::Status(args) => status(args),
     }
 }
 
@@ -98,8 +98,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         list = Some(IdFile::read(&id_file(&out))?);
         list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards.len()));
     }
-    let known = part::scan(&out, |_| true)?;
-    experiment.paper_costs = costs_of(&out, &known.records, catalog);
+    let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.extend(list.iter().flat_map(|list| list.costs.clone()));
     let plan = whole_plan(&experiment, catalog, data, args.dry_run.then_some("a dry run"))?;
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());

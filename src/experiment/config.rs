@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toml::Spanned;
 
-use super::wire::{Costs, Dataset, Source, SolverKeys, WireBudget, as_text};
+use super::wire::{Costs, DatasetKeys, SolverKeys, Source, WireBudget, as_text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use crate::store::keys::CellPattern;
@@ -160,7 +160,7 @@ impl Experiment {
 impl Source<'_> {
     fn datasets(
         &self,
-        entries: Vec<Dataset>,
+        entries: Vec<DatasetKeys>,
         common_costs: Option<&Costs>,
         common_budget: &WireBudget,
     ) -> Result<Vec<DatasetSpec>> {
@@ -222,7 +222,8 @@ impl Source<'_> {
         if entries.is_empty() {
             return Err(Error::file(self.path, "no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
         }
-        let name_of = |entry: &'_ Spanned<SolverKeys>| entry.get_ref().get("name")?.get_ref().as_str().map(str::to_owned);
+        let name_of =
+            |entry: &'_ Spanned<SolverKeys>| entry.get_ref().get("name")?.get_ref().as_str().map(str::to_owned);
         let named: Vec<String> = entries.iter().filter_map(name_of).collect();
         if let Some(twice) = entries.iter().filter(|entry| name_of(entry).as_deref() == Some(ALL)).nth(1) {
             return Err(self.error(twice, "'*' stands for all solvers already: once is enough"));

@@ -20,7 +20,7 @@ const KEY: &str = "§";
 /// A config file as written; nothing checked that depends on two values.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct File {
+pub(super) struct ConfigFile {
     pub name: Name,
     #[serde(default)]
     pub seed: u64,
@@ -37,7 +37,7 @@ pub(super) struct File {
     #[serde(default)]
     pub budget: WireBudget,
     #[serde(default)]
-    pub dataset: Vec<Dataset>,
+    pub dataset: Vec<DatasetKeys>,
     #[serde(default)]
     pub solver: Vec<Spanned<SolverKeys>>,
 }
@@ -55,7 +55,7 @@ pub(super) struct WireBudget {
 
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Dataset {
+pub(super) struct DatasetKeys {
     pub name: Spanned<String>,
     #[serde(rename = "else")]
     pub otherwise: Option<String>,
@@ -114,9 +114,11 @@ fn folder_name(text: String) -> Result<String, String> {
         return Err("the name is empty".to_owned());
     }
     if text.chars().count() > 100 || text.starts_with('.') || text.contains(strange) {
-        return Err("the name also names the folder of the results: at most 100 characters, none of them / or \\ or a control \
+        return Err(
+            "the name also names the folder of the results: at most 100 characters, none of them / or \\ or a control \
             character, no dot at the beginning"
-            .to_owned());
+                .to_owned(),
+        );
     }
     Ok(text)
 }
@@ -131,7 +133,11 @@ fn count(number: u64, most: u64) -> Result<u64, String> {
 }
 
 fn real(number: f64, range: &str, in_range: bool) -> Result<f64, String> {
-    if number.is_finite() && in_range { Ok(number) } else { Err(format!("{KEY} must be finite and {range}, not {number}")) }
+    if number.is_finite() && in_range {
+        Ok(number)
+    } else {
+        Err(format!("{KEY} must be finite and {range}, not {number}"))
+    }
 }
 
 fn costs(given: &toml::Value) -> Result<Vec<CostSetting>, String> {
@@ -181,7 +187,7 @@ impl Source<'_> {
         Error::line(self.path, self.line(value.span().start), message.to_string())
     }
 
-    pub fn parse(&self) -> Result<File> {
+    pub fn parse(&self) -> Result<ConfigFile> {
         toml::from_str(self.text).map_err(|error| {
             let offset = error.span().map_or(0, |span| span.start);
             Error::line(self.path, self.line(offset), self.explain(error.message(), offset))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::existing::Existing;
 use super::interference::{self, Probing};
-use super::progress::{Progress, Verbosity};
+use super::progress::{BatchProgress, Verbosity};
 use super::scheduler::{RunBatch, run_batch};
 use super::shard::digest;
 use super::shard::part::{self, ShardRuns};
@@ -121,7 +121,7 @@ pub fn run(
     let began = Instant::now();
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
-    let progress = Progress::new(options.verbosity);
+    let progress = BatchProgress::new(options.verbosity);
     // A shard has a folder of its own, which needs no lock.
     let (store, _lock) = match &options.part {
         Some(part) => (Store::create_private(part.folder(&options.out, &host::host().name))?, None),
@@ -130,7 +130,7 @@ pub fn run(
     let say = |line: &str| progress.say(Verbosity::Normal, line);
     let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
-    let mut call = Call { experiment, plan: Arc::new(plan), options, jobs, progress };
+    let mut call = SessionCall { experiment, plan: Arc::new(plan), options, jobs, progress };
     let mut existing = call.existing(&store, known)?;
     call.warn(&existing);
     if options.force {
@@ -211,15 +211,15 @@ struct Todo {
 }
 
 /// One call of [`run`].
-struct Call<'a> {
+struct SessionCall<'a> {
     experiment: &'a Experiment,
     plan: Arc<Plan>,
     options: &'a Options,
     jobs: usize,
-    progress: Progress,
+    progress: BatchProgress,
 }
 
-impl Call<'_> {
+impl SessionCall<'_> {
     fn say(&self, text: impl AsRef<str>) {
         self.progress.say(Verbosity::Normal, text);
     }

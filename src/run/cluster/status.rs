@@ -50,9 +50,9 @@ impl FoundRuns {
             return Ok(());
         }
         let failed: Vec<_> = lists.iter().flatten().filter_map(|id| self.failed.get_key_value(id)).collect();
-        let failed = failed.first().map_or(String::new(), |(id, why)| {
-            format!("; {} of them failed, such as {id}: {why}", failed.len())
-        });
+        let failed = failed
+            .first()
+            .map_or(String::new(), |(id, why)| format!("; {} of them failed, such as {id}: {why}", failed.len()));
         let (runs, shards) = (lists.iter().map(Vec::len).sum(), ranges(&shards));
         Err(crate::run::Error::Incomplete { missing, runs, shards, failed }.into())
     }

@@ -87,7 +87,7 @@ impl Plans {
 }
 
 /// The best file of a run so far.
-struct Candidate {
+struct MergeCandidate {
     path: PathBuf,
     record: RunRecord,
     rank: Rank,
@@ -96,7 +96,7 @@ struct Candidate {
 #[derive(Default)]
 struct Merge {
     manifest: Manifest,
-    best: BTreeMap<String, Candidate>,
+    best: BTreeMap<String, MergeCandidate>,
     /// Numbers of the files seen: a file that was merged before has a second name.
     seen: BTreeSet<(u64, u64)>,
     /// Damaged files, and the names of their copies.
@@ -166,13 +166,13 @@ impl Merge {
         for (path, head) in paths.into_iter().zip(heads) {
             if let Some(Head { record, digest }) = self.usable(store, &path, head)? {
                 let rank = rank(&record, digest);
-                self.add(Candidate { path, record, rank });
+                self.add(MergeCandidate { path, record, rank });
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, new: Candidate) {
+    fn add(&mut self, new: MergeCandidate) {
         let Some(old) = self.best.get(&new.record.run_id()) else {
             self.best.insert(new.record.run_id(), new);
             return;
@@ -205,7 +205,7 @@ impl Merge {
 
     /// Fails when one run was made by different code or from different data; notes what was timed on several machines.
     fn check(&mut self) -> Result<()> {
-        let mut experiments: BTreeMap<String, &Candidate> = BTreeMap::new();
+        let mut experiments: BTreeMap<String, &MergeCandidate> = BTreeMap::new();
         let mut blocks: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for candidate in self.best.values() {
             let record = &candidate.record;
