@@ -23,7 +23,7 @@ pub struct MergeArgs {
     /// The folder that takes them all; what is in it already is one of them
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Fail when a run of this id file (`plan --emit lines`) is not in the result, or failed
+    /// Fail when a run of this id file (`run --split`) is not in the result, or failed
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
     /// Output: a line for people, or one JSON object

@@ -20,9 +20,9 @@ use crate::text::{bytes, duration};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper\n  \
-    ssvm-bench plan --config quick --out results/quick --shards 16 --emit lines > results/quick/shards.txt\n  \
+    ssvm-bench plan --config league --out results/league --shards 16\n  \
     ssvm-bench plan --config quick --out results/quick --shards 16 --emit parallel > quick.sh\n\n\
-    The scripts read DIR/shards.txt, the output of --emit lines; that of SLURM logs into DIR/slurm, which must be there.")]
+    The scripts read DIR/shards.txt, which `run --split` writes; that of SLURM logs into DIR/slurm, which must be there.")]
 pub struct PlanArgs {
     #[command(flatten)]
     config: ConfigArgs,

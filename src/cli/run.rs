@@ -119,7 +119,7 @@ pub struct RunArgs {
     /// Only the I-th of N parts of the plan, into a folder of its own under DIR/shards; `merge` joins them
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardIndex>,
-    /// Only the runs of an id file (`plan --emit lines`); with --shard, line I of its N
+    /// Only the runs of an id file (`run --split`); with --shard, line I of its N
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
     /// Write N parts of about the same cost to DIR/shards.txt, the id file of --ids, and execute nothing; prepares data, starts

@@ -29,7 +29,7 @@ use crate::table::Format;
 /// The shards of a config on a SLURM cluster
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
+    after_help = "Example:\n  ssvm-bench slurm submit --config league --out results/league --shards 16 --time 1:00:00 --dry-run\n  \
     ssvm-bench slurm status results/quick"
 )]
 pub struct SlurmArgs {
@@ -47,7 +47,7 @@ enum SlurmAction {
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
+    after_help = "Example:\n  ssvm-bench slurm submit --config league --out results/league --shards 16 --time 1:00:00 --dry-run\n  \
     ssvm-bench slurm submit --config league --out results/league --shards 200 --at-once 20 --exclusive -- --account=mine\n\n\
     The result folder must be one that all nodes share. The same command again submits the shards that are neither done nor \
     in the queue."
