@@ -92,12 +92,14 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let (mut experiment, out) = args.config.read(catalog)?;
     let out = PathBuf::from(script_path(&out)?);
     let before = Jobs::read(&out)?;
-    // The shards of the last submission, when they are of this plan: tasks in the queue know them by their number.
-    let mut list = None;
-    if before.is_some() && id_file(&out).exists() {
-        list = Some(IdFile::read(&id_file(&out))?);
-        list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards.len()));
-    }
+    // The shards of the last submission or of `run --split`, when they are of this plan: tasks in the queue know them by their
+    // number. A file of something else is not replaced, see `write_ids`.
+    let ids = id_file(&out);
+    let list = ids.exists().then(|| IdFile::read(&ids)).transpose().or_else(|error| match before {
+        Some(_) => Err(error),
+        None => Ok(None),
+    })?;
+    let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards.len()));
     let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.extend(list.iter().flat_map(|list| list.costs.clone()));
     let plan = whole_plan(&experiment, catalog, data, args.dry_run.then_some("a dry run"))?;
