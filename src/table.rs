@@ -6,13 +6,21 @@ use serde_json::Value;
 use crate::text::{csv_field, number, percent, seconds};
 
 /// How a command prints what it found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
+    /// For the terminal
     #[default]
+    #[value(alias = "text")]
     Table,
+    /// For programs: all that is known
     Json,
+    /// For spreadsheets and other plotters
     Csv,
+    /// For a page or an issue
+    #[value(alias = "md")]
     Markdown,
+    /// For a paper (booktabs)
+    #[value(alias = "tex")]
     Latex,
 }
 

@@ -1,11 +1,62 @@
-//! What `plan --emit` and `slurm submit` share: options of the engines that run shards, and the job they describe.
+//! What `plan --shards`, `run --split` and `slurm submit` share: the plan that is split, its id file, and the job that the
+//! options of an engine describe.
 
 use std::path::Path;
 
+use anyhow::bail;
+use clap::builder::{RangedU64ValueParser, TypedValueParser};
+
+use super::note;
 use super::run::SelectArgs;
 use crate::dataset::DataDir;
-use crate::experiment::Experiment;
-use crate::run::cluster::{ClusterJob, TimeLimit, script_path, script_word};
+use crate::experiment::catalog::Catalog;
+use crate::experiment::{Experiment, Plan};
+use crate::run::cluster::{ClusterJob, TimeLimit, id_file, script_path, script_word};
+use crate::run::oracle_cost;
+use crate::run::shard::MOST_SHARDS;
+use crate::store::files;
+
+/// A number of shards.
+pub fn shard_count() -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64)
+}
+
+/// The plan with the identity of every run. What identities depend on is prepared, started and solved, unless `look` names a
+/// command that only looks: there it is an error.
+pub fn whole_plan(
+    experiment: &Experiment,
+    catalog: &dyn Catalog,
+    data: &DataDir,
+    look: Option<&str>,
+) -> anyhow::Result<Plan> {
+    let Some(look) = look else {
+        return Ok(oracle_cost::complete(Plan::new(experiment, catalog, data)?, experiment, catalog, data, note)?);
+    };
+    let plan = Plan::outline(experiment, catalog, data)?;
+    let pending = plan.pending.iter().map(|set| (&set.dataset, set.work.as_str()));
+    let unsolved = plan.sets.iter().filter(|set| set.lacks_paper_cost());
+    let unsolved = unsolved.map(|set| (&set.spec.name, "solve the paper's oracle cost"));
+    if let Some((dataset, work)) = pending.chain(unsolved).next() {
+        let config = experiment.path.display();
+        bail!(
+            "the runs of {dataset} are known only after the work that {look} leaves out: {work}; `run --config {config} --out \
+             DIR --split N` does it and writes the shards to DIR/shards.txt"
+        );
+    }
+    Ok(plan)
+}
+
+/// Writes the id file of a result folder. An engine may be using another one that is there: replaced only if wanted.
+pub fn write_ids(out: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
+    let path = id_file(out);
+    if !replace && files::read_text_if_there(&path)?.is_some_and(|there| there != text) {
+        bail!(
+            "{} exists and is not of a submission; another engine may be using it: remove it, or choose another --out",
+            path.display()
+        );
+    }
+    Ok(files::write_bytes(&path, text.as_bytes())?)
+}
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct EngineArgs {
@@ -35,7 +86,7 @@ impl EngineArgs {
     ) -> anyhow::Result<ClusterJob> {
         let out = script_path(out)?;
         if out.contains('\\') {
-            anyhow::bail!("{out}: sbatch takes no output path with a backslash; choose another --out");
+            bail!("{out}: sbatch takes no output path with a backslash; choose another --out");
         }
         // A config that is built in has a name and no file.
         let config = if experiment.path.exists() {

@@ -1,37 +1,9 @@
 //! The words of `--format`: one enum for all commands that print tables.
 
-use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-use crate::render::figure::FileFormat;
 use crate::table::{Format, Table};
-
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Table, Self::Json, Self::Csv, Self::Markdown, Self::Latex]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Table => PossibleValue::new("table").alias("text").help("For the terminal"),
-            Self::Json => PossibleValue::new("json").help("For programs: all that is known"),
-            Self::Csv => PossibleValue::new("csv").help("For spreadsheets and other plotters"),
-            Self::Markdown => PossibleValue::new("markdown").alias("md").help("For a page or an issue"),
-            Self::Latex => PossibleValue::new("latex").alias("tex").help("For a paper (booktabs)"),
-        })
-    }
-}
-
-impl ValueEnum for FileFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
-}
 
 /// For commands that print more than one table.
 pub fn table_or_json() -> impl TypedValueParser<Value = Format> {

@@ -6,10 +6,8 @@ use anyhow::bail;
 
 use super::format::table_or_json;
 use super::{note, print};
-use crate::run::cluster::status::FoundRuns;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::merge::merge;
-use crate::store::folder::Store;
 use crate::table::Format;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -25,7 +23,7 @@ pub struct MergeArgs {
     /// The folder that takes them all; what is in it already is one of them
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Fail when a run of this id file (`plan --emit lines`) is not in the result, or failed
+    /// Fail when a run of this id file (`run --split`) is not in the result, or failed
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
     /// Output: a line for people, or one JSON object
@@ -53,9 +51,5 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     if let Some(first) = merged.contradictions.first() {
         bail!("{} runs contradict each other, such as {first}", merged.contradictions.len());
     }
-    if let Some(list) = list {
-        let (found, _) = FoundRuns::read(&[Store::open(&args.out)?], &list.ids(None)?)?;
-        found.complete(&list.shards)?;
-    }
-    Ok(())
+    list.map_or(Ok(()), |list| Ok(merged.found.complete(&list.shards)?))
 }

@@ -1,20 +1,18 @@
-//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory. Runs nothing. With
-//! `--shards` it does what a run does first (data, programs, the paper's oracle cost): the ids of the runs depend on it.
+//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory. Computes nothing.
 
 use serde_json::json;
 
-use super::engines::EngineArgs;
+use super::engines::{EngineArgs, shard_count, whole_plan};
 use super::format::table_or_json;
-use super::run::{ConfigArgs, costs_of};
+use super::run::{ConfigArgs, found_runs};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Plan, RunSpec, plan_memory};
 use crate::run::cluster::scripts;
 use crate::run::existing::Existing;
-use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
-use crate::run::shard::{self, MOST_SHARDS, Split, part};
+use crate::run::shard::{self, Split};
 use crate::store::RunRecord;
 use crate::table::Kind::{Count, Text, Values};
 use crate::table::{Format, Table, cells};
@@ -22,9 +20,9 @@ use crate::text::{bytes, duration};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper\n  \
-    ssvm-bench plan --config quick --out results/quick --shards 16 --emit lines > results/quick/shards.txt\n  \
+    ssvm-bench plan --config league --out results/league --shards 16\n  \
     ssvm-bench plan --config quick --out results/quick --shards 16 --emit parallel > quick.sh\n\n\
-    The scripts read DIR/shards.txt, the output of --emit lines; that of SLURM logs into DIR/slurm, which must be there.")]
+    The scripts read DIR/shards.txt, which `run --split` writes; that of SLURM logs into DIR/slurm, which must be there.")]
 pub struct PlanArgs {
     #[command(flatten)]
     config: ConfigArgs,
@@ -34,9 +32,9 @@ pub struct PlanArgs {
     /// List every run with its identity
     #[arg(long, short)]
     verbose: bool,
-    /// Split the plan into N parts of about the same cost, for as many machines; prepares data, starts oracle programs and
-    /// solves the paper's oracle cost, because the identities of runs depend on them
-    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
+    /// Split the plan into N parts of about the same cost, for as many machines. An error where the identities of runs depend
+    /// on work that a plan leaves out (images, oracle programs, the paper's oracle cost): `run --split` does it
+    #[arg(long, value_name = "N", value_parser = shard_count())]
     shards: Option<usize>,
     /// Print the shards for an engine, instead of the plan
     #[arg(long, value_enum, requires = "shards")]
@@ -62,14 +60,20 @@ enum Emit {
     Parallel,
 }
 
+impl Emit {
+    /// A script names the id file and not the runs in it.
+    fn is_script(self) -> bool {
+        !matches!(self, Self::Lines | Self::Json)
+    }
+}
+
 /// Validates everything and prints the plan.
 pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (mut experiment, out) = args.config.read(catalog)?;
-    let known = part::scan(&out, |_| true)?;
-    experiment.paper_costs = costs_of(&out, &known.records, catalog);
-    let plan = if args.shards.is_some() {
+    let known = found_runs(&mut experiment, &out, catalog)?;
+    let plan = if args.shards.is_some() && !args.emit.is_some_and(Emit::is_script) {
         // Shards name their runs, and every node must take the same oracle costs.
-        oracle_cost::complete(Plan::new(&experiment, catalog, data)?, &experiment, catalog, data, note)?
+        whole_plan(&experiment, catalog, data, Some("a plan"))?
     } else {
         Plan::outline(&experiment, catalog, data)?
     };
@@ -82,7 +86,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
         let split = shard::split(plan, shards, wanted, |run| existing.estimator.seconds(run));
         let script = |template| -> anyhow::Result<String> {
             let mut job = args.engine.job(&experiment, select, &out, data, shards)?;
-            job.longest_s = split.longest();
+            job.longest_s = outlook.runs().map(|run| outlook.seconds(run)).fold(0.0, f64::max);
             Ok(job.script(template))
         };
         return print(&match args.emit {
@@ -125,15 +129,14 @@ impl Outlook<'_> {
     }
 
     /// All runs; those whose oracle cost is not known yet come last and have no identity.
-    fn runs(&self) -> impl Iterator<Item = (&RunSpec, bool)> {
-        let determined = self.plan.runs.iter().map(|run| (run, true));
-        determined.chain(self.plan.undetermined.iter().map(|run| (run, false)))
+    fn runs(&self) -> impl Iterator<Item = &RunSpec> {
+        self.plan.runs.iter().chain(&self.plan.undetermined)
     }
 
     /// Estimated wall time of what is left.
     fn seconds_left(&self) -> f64 {
-        let left = self.runs().filter(|(run, determined)| !determined || !self.existing.has(run));
-        left.map(|(run, _)| self.seconds(run)).fold(0.0, |sum, seconds| sum + seconds) / self.jobs as f64
+        let left = self.runs().filter(|run| !self.existing.has(run));
+        left.map(|run| self.seconds(run)).fold(0.0, |sum, seconds| sum + seconds) / self.jobs as f64
     }
 
     fn shard_table(&self, split: &Split) -> String {
@@ -164,14 +167,14 @@ impl Outlook<'_> {
     /// One object per run and one for the plan.
     fn json(&self) -> String {
         let mut lines = Vec::new();
-        for (run, determined) in self.runs() {
+        for run in self.runs() {
             let settings = run.settings();
             let mut line = json!({"kind": "run", "run_id": run.run_id,
                 "dataset": run.identity.problem.dataset, "solver": settings.solver.to_string(),
                 "oracle_cost": settings.oracle_cost, "projected_from": run.projected_from, "repeat": run.repeat,
                 "seed": settings.seed, "done": self.existing.has(run), "seconds": self.seconds(run)});
-            if !determined {
-                (line["run_id"], line["oracle_cost"], line["done"]) = (().into(), "paper".into(), false.into());
+            if run.run_id.is_empty() {
+                (line["run_id"], line["oracle_cost"]) = (().into(), "paper".into());
             }
             lines.push(line);
         }
@@ -193,11 +196,12 @@ impl Outlook<'_> {
             Table::new("", [("data set", Text), ("n", Count), ("d", Count), ("data", Values), ("solver", Text)]);
         table.widen(Count, ["runs", "done"]);
         table.widen(Values, ["each", "left"]);
-        let runs: Vec<(&RunSpec, bool)> = self.runs().collect();
-        for cell in runs.chunk_by(|(a, x), (b, y)| (a.set, a.settings().cell(), x) == (b.set, b.settings().cell(), y)) {
-            let (first, determined) = cell[0];
+        let runs: Vec<&RunSpec> = self.runs().collect();
+        let cell_of = |run: &RunSpec| (run.set, run.settings().cell(), run.run_id.is_empty());
+        for cell in runs.chunk_by(|a, b| cell_of(a) == cell_of(b)) {
+            let (first, determined) = (cell[0], !cell[0].run_id.is_empty());
             let size = &plan.description(first).size;
-            let left = cell.iter().filter(|(run, determined)| !determined || !existing.has(run)).count();
+            let left = cell.iter().filter(|run| !existing.has(run)).count();
             let each = self.seconds(first);
             let about = if determined && existing.estimator.knows(first) { "" } else { "~" };
             table.push(cells![

@@ -31,13 +31,13 @@ pub struct ReportArgs {
 }
 
 /// A folder with all that a page shows of it.
-struct Side {
+struct ReportSide {
     results: Study,
     summary: Summary,
     figures: Vec<Figure>,
 }
 
-impl Side {
+impl ReportSide {
     fn open(folder: &Path, args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<Self> {
         let results = pages::open(folder, catalog, &args.only)?;
         let summary = Summary::of(&results, folder)?;
@@ -53,12 +53,12 @@ impl Side {
 /// Runs the command; prints the file it wrote.
 pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     anyhow::ensure!(args.other.is_none() || args.out.is_some(), "comparing two folders requires --out FILE");
-    let side = Side::open(&args.results, args, catalog)?;
+    let side = ReportSide::open(&args.results, args, catalog)?;
     let html = match &args.other {
         None => report::html(&side.page(&side.summary.name))?,
         Some(folder) => {
             let names = [&args.results, folder].map(|folder| folder.display().to_string());
-            let other = Side::open(folder, args, catalog)?;
+            let other = ReportSide::open(folder, args, catalog)?;
             let findings = compare(&side.results, &other.results).map_err(|error| error.to_string());
             report::side_by_side(&Beside { sides: [side.page(&names[0]), other.page(&names[1])], findings })?
         }

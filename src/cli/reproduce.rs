@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::run::{self, OutputArgs, SelectArgs};
+use super::run::{self, SelectArgs, VerbosityArgs};
 use super::{data as data_command, interrupt, note, pages, print};
 use crate::dataset::{DataDir, Request};
 use crate::experiment::catalog::Catalog;
@@ -35,7 +35,7 @@ pub struct ReproduceArgs {
     #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    output: VerbosityArgs,
 }
 
 /// Runs the command. Failed runs do not keep the pages from being made: the error comes last.

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use super::engines::{shard_count, whole_plan, write_ids};
 use super::{interrupt, note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{BUILTIN, Experiment, Plan};
+use crate::run::cluster::id_file;
+use crate::run::existing::Existing;
 use crate::run::oracle_cost;
 use crate::run::progress::Verbosity;
 use crate::run::session::{self, Options, Report};
 use crate::run::shard::list::IdFile;
-use crate::run::shard::part::ShardRuns;
+use crate::run::shard::part::{self, ShardRuns};
 use crate::run::shard::{self, ShardIndex};
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Folder, Store};
@@ -69,7 +72,7 @@ impl SelectArgs {
     }
 
     /// Options of a session that executes a whole plan into this folder.
-    pub fn options(&self, out: PathBuf, output: &OutputArgs, data: &DataDir) -> Options {
+    pub fn options(&self, out: PathBuf, output: &VerbosityArgs, data: &DataDir) -> Options {
         Options {
             out,
             data_dir: DataDir { quiet: output.quiet, ..data.clone() },
@@ -91,7 +94,7 @@ impl SelectArgs {
 
 /// How much to print while runs are executed.
 #[derive(Clone, Debug, clap::Args)]
-pub struct OutputArgs {
+pub struct VerbosityArgs {
     /// Print nothing but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -116,11 +119,15 @@ pub struct RunArgs {
     /// Only the I-th of N parts of the plan, into a folder of its own under DIR/shards; `merge` joins them
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardIndex>,
-    /// Only the runs of an id file (`plan --emit lines`); with --shard, line I of its N
+    /// Only the runs of an id file (`run --split`); with --shard, line I of its N
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
+    /// Write N parts of about the same cost to DIR/shards.txt, the id file of --ids, and execute nothing; prepares data, starts
+    /// oracle programs and solves the paper's oracle cost, because the identities of runs depend on them
+    #[arg(long, value_name = "N", value_parser = shard_count(), conflicts_with_all = ["force", "prune", "shard", "ids"])]
+    split: Option<usize>,
     #[command(flatten)]
-    output: OutputArgs,
+    output: VerbosityArgs,
 }
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
@@ -128,6 +135,9 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
     let (mut experiment, out) = args.config.read(catalog)?;
     let mut options = args.config.select.options(out, &args.output, data);
     (options.force, options.prune) = (args.force, args.prune);
+    if let Some(shards) = args.split {
+        return split(experiment, shards, &options, catalog);
+    }
     let mut known = Contents::default();
     let plan = if args.shard.is_some() || args.ids.is_some() {
         let (plan, part) = plan_part(args, &mut experiment, &options, catalog)?;
@@ -144,6 +154,17 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
     again += &args.ids.as_ref().map_or(String::new(), |ids| format!(" --ids {}", ids.display()));
     again += &args.shard.map_or(String::new(), |index| format!(" --shard {index}"));
     complete(&report, &again, args.output.quiet)
+}
+
+/// Does what the identities of runs depend on, and writes the id file.
+fn split(mut experiment: Experiment, shards: usize, options: &Options, catalog: &dyn Catalog) -> anyhow::Result<()> {
+    let Options { out, data_dir, .. } = options;
+    let known = found_runs(&mut experiment, out, catalog)?;
+    let plan = whole_plan(&experiment, catalog, data_dir, None)?;
+    let existing = Existing::of(known, &plan);
+    let split = shard::split(&plan, shards, |_| true, |run| existing.estimator.seconds(run));
+    write_ids(out, &split.lines(), false)?;
+    print(&format!("{}\n", id_file(out).display()))
 }
 
 /// The plan with nothing but the runs of a shard or an id file, and which runs these are.
@@ -167,8 +188,8 @@ fn plan_part(
     let plan = Plan::new(experiment, catalog, &options.data_dir)?;
     if timed && !plan.undetermined.is_empty() {
         bail!(
-            "the paper's oracle cost would be solved by each machine for itself; keep it in an id file: plan --config \
-             {config} --shards N --emit lines > FILE, then run with --ids FILE"
+            "the paper's oracle cost would be solved by each machine for itself; keep it in an id file: run --config {config} \
+             --out DIR --split N, then run with --ids DIR/shards.txt"
         );
     }
     let mut plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, |_| ())?;
@@ -201,8 +222,15 @@ pub fn known_costs(experiment: &mut Experiment, out: &Path, known: Contents, cat
     known
 }
 
+/// The runs of a folder and of its shards; the paper's oracle costs that it was begun with go into the experiment.
+pub fn found_runs(experiment: &mut Experiment, out: &Path, catalog: &dyn Catalog) -> crate::Result<Contents> {
+    let known = part::scan(out, |_| true)?;
+    experiment.paper_costs = costs_of(out, &known.records, catalog);
+    Ok(known)
+}
+
 /// The paper's oracle costs in a folder with these records.
-pub fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
+fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
     let manifest = Store::open(out).and_then(|store| store.manifest());
     let mut costs = manifest.map(|manifest| manifest.paper_costs).unwrap_or_default();
     // What a session has stored stays. Without it, whole runs of BCFW measure it better than the first iterations of new ones.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::engines::EngineArgs;
+use super::engines::{EngineArgs, shard_count, whole_plan, write_ids};
 use super::format::table_or_json;
-use super::run::{ConfigArgs, costs_of};
+use super::run::{ConfigArgs, found_runs};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
+use crate::experiment::{RunSpec, plan_memory};
 use crate::run::cluster::cost::SubmissionCost;
 use crate::run::cluster::jobs::{Jobs, Submission, Submitted, ranges};
 use crate::run::cluster::scripts::{self, merge_command, quoted};
@@ -21,24 +21,24 @@ use crate::run::cluster::status::{self, FoundRuns, ShardState, ShardStatus};
 use crate::run::cluster::{ClusterJob, SLURM_FOLDER, id_file, script_path, script_word};
 use crate::run::existing::Existing;
 use crate::run::shard::list::IdFile;
-use crate::run::shard::{self, MOST_SHARDS, part};
-use crate::run::{Error, host, oracle_cost};
+use crate::run::shard::{self, part};
+use crate::run::{Error, host};
 use crate::store::files;
 use crate::table::Format;
 
 /// The shards of a config on a SLURM cluster
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
+    after_help = "Example:\n  ssvm-bench slurm submit --config league --out results/league --shards 16 --time 1:00:00 --dry-run\n  \
     ssvm-bench slurm status results/quick"
 )]
 pub struct SlurmArgs {
     #[command(subcommand)]
-    action: Action,
+    action: SlurmAction,
 }
 
 #[derive(Clone, Debug, clap::Subcommand)]
-enum Action {
+enum SlurmAction {
     /// Submits an array with a task per shard, and a job that gathers the results; again for what is missing.
     Submit(Box<SubmitArgs>),
     /// Which shards are done, running, waiting or failed, and why.
@@ -47,7 +47,7 @@ enum Action {
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  ssvm-bench slurm submit --config quick --out results/quick --shards 16 --time 1:00:00 --dry-run\n  \
+    after_help = "Example:\n  ssvm-bench slurm submit --config league --out results/league --shards 16 --time 1:00:00 --dry-run\n  \
     ssvm-bench slurm submit --config league --out results/league --shards 200 --at-once 20 --exclusive -- --account=mine\n\n\
     The result folder must be one that all nodes share. The same command again submits the shards that are neither done nor \
     in the queue."
@@ -56,7 +56,7 @@ struct SubmitArgs {
     #[command(flatten)]
     config: ConfigArgs,
     /// Parts of about the same cost, a task each [default: those of the last submission]
-    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64))]
+    #[arg(long, value_name = "N", value_parser = shard_count())]
     shards: Option<usize>,
     #[command(flatten)]
     engine: EngineArgs,
@@ -83,8 +83,8 @@ struct StatusArgs {
 
 pub fn run(args: &SlurmArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     match &args.action {
-        Action::Submit(args) => submit(args, catalog, data),
-        Action::Status(args) => status(args),
+        SlurmAction::Submit(args) => submit(args, catalog, data),
+        SlurmAction::Status(args) => status(args),
     }
 }
 
@@ -92,16 +92,17 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let (mut experiment, out) = args.config.read(catalog)?;
     let out = PathBuf::from(script_path(&out)?);
     let before = Jobs::read(&out)?;
-    // The shards of the last submission, when they are of this plan: tasks in the queue know them by their number.
-    let mut list = None;
-    if before.is_some() && id_file(&out).exists() {
-        list = Some(IdFile::read(&id_file(&out))?);
-        list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards.len()));
-    }
-    let known = part::scan(&out, |_| true)?;
-    experiment.paper_costs = costs_of(&out, &known.records, catalog);
+    // The shards of the last submission or of `run --split`, when they are of this plan: tasks in the queue know them by their
+    // number. A file of something else is not replaced, see `write_ids`.
+    let ids = id_file(&out);
+    let list = ids.exists().then(|| IdFile::read(&ids)).transpose().or_else(|error| match before {
+        Some(_) => Err(error),
+        None => Ok(None),
+    })?;
+    let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards.len()));
+    let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.extend(list.iter().flat_map(|list| list.costs.clone()));
-    let plan = complete_plan(args, &experiment, catalog, data)?;
+    let plan = whole_plan(&experiment, catalog, data, args.dry_run.then_some("a dry run"))?;
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
     let existing = Existing::of(known, &plan);
     let seconds = |run: &RunSpec| existing.estimator.seconds(run);
@@ -109,7 +110,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let (lists, new_ids): (Vec<Vec<String>>, Option<String>) = if let Some(list) = list {
         (list.shards, None)
     } else {
-        let split = shard::split(&plan, shard_count(args, before.as_ref())?, |run| !existing.has(run), seconds);
+        let split = shard::split(&plan, wanted_shards(args, before.as_ref())?, |run| !existing.has(run), seconds);
         let text = split.lines();
         (split.shards.into_iter().map(|shard| shard.runs).collect(), Some(text))
     };
@@ -130,8 +131,6 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let jobs = Jobs {
         name: experiment.name.clone(),
         config: job.config.clone(),
-        ids: id_file(&out).to_string_lossy().into_owned(),
-        shards: lists.len(),
         seconds: lists.iter().map(|ids| of(ids).into_iter().map(seconds).sum()).collect(),
         submissions: before.filter(|_| new_ids.is_none()).unwrap_or_default().submissions,
     };
@@ -148,15 +147,13 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let left: Vec<Vec<f64>> = due.iter().map(left_of).collect();
     job.longest_s = left.iter().flatten().copied().fold(0.0, f64::max);
     let arrays = slurm::arrays(&due, max_array_size(args)?)?;
-    let workers = if job.isolated { 1 } else { job.jobs.unwrap_or(1) };
     let cost = SubmissionCost {
         runs: plan.runs.len(),
         done: existing.done.len(),
         left,
         queued,
         arrays: arrays.len(),
-        workers,
-        memory: plan_memory(&plan, workers),
+        memory: plan_memory(&plan, job.workers()),
         timed: !experiment.clock.repeatable(),
     };
     let new_ids = new_ids.filter(|_| !args.dry_run);
@@ -179,14 +176,7 @@ fn write_files(
 ) -> anyhow::Result<[String; 2]> {
     files::write_bytes(Path::new(&job.config), config.as_bytes())?;
     if let Some(text) = new_ids {
-        let ids = id_file(Path::new(&job.out));
-        if !submitted_before && files::read_text_if_there(&ids)?.is_some_and(|there| there != text) {
-            bail!(
-                "{} exists and is not of a submission; another engine may be using it: remove it, or choose another --out",
-                ids.display()
-            );
-        }
-        files::write_bytes(&ids, text.as_bytes())?;
+        write_ids(Path::new(&job.out), text, submitted_before)?;
     }
     let write = |name: &str, template: &str| -> anyhow::Result<String> {
         let path = Path::new(&job.out).join(SLURM_FOLDER).join(name);
@@ -246,21 +236,7 @@ fn refused(submission: &Submission, out: &Path) -> String {
     )
 }
 
-/// The plan with every oracle cost. A dry run prepares nothing.
-fn complete_plan(
-    args: &SubmitArgs,
-    experiment: &Experiment,
-    catalog: &dyn Catalog,
-    data: &DataDir,
-) -> anyhow::Result<Plan> {
-    let plan = if args.dry_run { Plan::outline } else { Plan::new }(experiment, catalog, data)?;
-    if let Some(set) = plan.pending.first() {
-        bail!("the runs of {} are known only after the work that a dry run leaves out: {}", set.dataset, set.work);
-    }
-    Ok(oracle_cost::complete(plan, experiment, catalog, data, note)?)
-}
-
-fn shard_count(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize> {
+fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize> {
     let changed = match before {
         Some(_) => "the plan is not that of the last submission, so it is split again; ",
         None => "",
@@ -317,7 +293,8 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
     };
     let list = IdFile::read(&id_file(out))?;
     let wanted = list.ids(None)?;
-    let (found, damaged) = FoundRuns::read(&part::stores(out)?, &wanted)?;
+    let contents = part::scan(out, |id| wanted.contains(id))?;
+    let found = FoundRuns::of(&contents.records);
     let queue =
         slurm::queue(&jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
@@ -336,9 +313,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
             print(&format!("join the shards, unless the last job is about to: {}\n", merge_command(out)))?;
         }
     }
-    for line in damaged {
-        note(&format!("warning: {line}"));
-    }
+    contents.damaged.iter().for_each(|damage| note(&format!("warning: {}", damage.error)));
     Ok(())
 }
 

@@ -113,10 +113,10 @@ pub(super) fn given(matches: &clap::ArgMatches, catalog: &dyn Catalog) -> Vec<(&
     parameters(catalog).iter().filter_map(|param| Some((param.key, value(param.key)?))).collect()
 }
 
-type Value = fn(&TracePoint) -> String;
+type ColumnText = fn(&TracePoint) -> String;
 
 /// The columns of the table: name, width and value. The last two are of oracles that are not exact.
-const COLUMNS: [(&str, usize, Value); 10] = [
+const COLUMNS: [(&str, usize, ColumnText); 10] = [
     ("iteration", 9, |point| point.iteration.to_string()),
     ("time s", 11, |point| format!("{:.5}", point.time_s)),
     ("oracle", 11, |point| point.oracle_calls.to_string()),

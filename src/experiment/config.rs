@@ -1,18 +1,17 @@
-//! Wire types → the checked [`Experiment`]: every value in range, every combination possible, defaults filled in.
+//! Wire types → the checked [`Experiment`]: every combination possible, defaults filled in.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use toml::Spanned;
 
-use super::wire::{self, Source};
+use super::wire::{Costs, DatasetKeys, SolverKeys, Source, WireBudget, as_text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use crate::store::keys::CellPattern;
 use ssvm::clock::{ClockKind, OracleCost};
-use ssvm::settings::{Budget, Cadence, SolverSpec, Until, time_limit};
+use ssvm::settings::{Budget, Cadence, SolverSpec, Until};
 use ssvm::solver::SolverInfo;
 
 /// The configs that are part of the program, by name.
@@ -29,12 +28,6 @@ pub const BUILTIN: [(&str, &str); 8] = [
 
 /// The name that stands for every solver of the table that no other entry names.
 const ALL: &str = "*";
-/// The word for the oracle cost of the paper.
-const PAPER: &str = "paper";
-/// Most repeats: the runs of a plan are held in memory.
-const MOST_REPEATS: u64 = 10_000;
-/// Most workers, and most threads of each.
-const MOST_THREADS: u64 = 1024;
 
 /// A checked config: data sets × solvers × repeats.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,22 +115,20 @@ impl Experiment {
     pub fn parse(path: &Path, text: &str, solvers: &[SolverInfo]) -> Result<Self> {
         let source = Source { path, text };
         let file = source.parse()?;
-        let clock: ClockKind = source.word(file.clock)?.unwrap_or(ClockKind::WALL);
-        source.check_name(&file.name)?;
         Ok(Self {
-            name: file.name.into_inner(),
+            name: file.name.0,
             path: path.to_owned(),
             text: text.to_owned(),
-            seed: file.seed.unwrap_or(0),
-            repeats: source.count(file.repeats, "repeats", MOST_REPEATS)?.unwrap_or(1),
-            clock,
-            evaluate: source.word(file.evaluate)?.unwrap_or(Cadence::Log),
-            jobs: source.count(file.jobs, "jobs", MOST_THREADS)?.map(|count| count as usize),
-            threads: source.count(file.threads, "threads", MOST_THREADS)?.unwrap_or(1) as usize,
-            timeout: source.time(file.timeout_s, "timeout_s")?.map(Duration::from_secs_f64),
+            seed: file.seed,
+            repeats: file.repeats.map_or(1, |count| count.0),
+            clock: file.clock,
+            evaluate: file.evaluate.map_or(Cadence::Log, |cadence| cadence.0),
+            jobs: file.jobs.map(|count| count.0),
+            threads: file.threads.map_or(1, |count| count.0),
+            timeout: file.timeout_s.map(|limit| Duration::from_secs_f64(limit.0)),
             // A repeatable clock cannot be disturbed.
-            probes: file.probes.unwrap_or(if clock.repeatable() { 0 } else { 3 }),
-            gap_targets: source.gap_targets(file.gap_targets)?,
+            probes: file.probes.unwrap_or(if file.clock.repeatable() { 0 } else { 3 }),
+            gap_targets: file.gap_targets.map_or(Vec::new(), |gaps| gaps.0),
             datasets: source.datasets(file.dataset, file.oracle_cost.as_ref(), &file.budget)?,
             solvers: source.solvers(&file.solver, solvers)?,
             only: Vec::new(),
@@ -167,27 +158,11 @@ impl Experiment {
 }
 
 impl Source<'_> {
-    /// An error at a value, unless it is fine.
-    fn ensure<T>(&self, fine: bool, value: &Spanned<T>, message: impl ToString) -> Result<()> {
-        if fine { Ok(()) } else { Err(self.error(value, message)) }
-    }
-
-    /// An error when a name cannot be that of one folder in `results`.
-    fn check_name(&self, name: &Spanned<String>) -> Result<()> {
-        let text = name.get_ref();
-        self.ensure(!text.trim().is_empty(), name, "the name is empty")?;
-        let strange = |c: char| c.is_control() || c == '/' || c == '\\';
-        let fine = text.chars().count() <= 100 && !text.starts_with('.') && !text.contains(strange);
-        let message = "the name also names the folder of the results: at most 100 characters, none of them / or \\ or a \
-            control character, no dot at the beginning";
-        self.ensure(fine, name, message)
-    }
-
     fn datasets(
         &self,
-        entries: Vec<Spanned<wire::Dataset>>,
-        common_costs: Option<&Spanned<toml::Value>>,
-        common_budget: &wire::Budget,
+        entries: Vec<DatasetKeys>,
+        common_costs: Option<&Costs>,
+        common_budget: &WireBudget,
     ) -> Result<Vec<DatasetSpec>> {
         if entries.is_empty() {
             return Err(Error::file(self.path, "no data set; add `[[dataset]]` with `name = \"usps-synth\"`"));
@@ -195,9 +170,9 @@ impl Source<'_> {
         let mut datasets: Vec<DatasetSpec> = Vec::new();
         // Both names of an entry, and the line it is on.
         let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-        for entry in entries.into_iter().map(Spanned::into_inner) {
+        for entry in entries {
             let line = self.line(entry.name.span().start);
-            for name in std::iter::once(&entry.name).chain(&entry.otherwise).map(Spanned::get_ref) {
+            for name in std::iter::once(entry.name.get_ref()).chain(&entry.otherwise) {
                 if let Some(other) = taken.insert(name.clone(), line).filter(|other| *other != line) {
                     let message = format!(
                         "data set '{name}' is already on line {other}; results are distinguished by name: use two configs"
@@ -206,13 +181,12 @@ impl Source<'_> {
                 }
             }
             let costs = entry.oracle_cost.as_ref().or(common_costs);
-            let not_negative = |weight| weight >= 0.0;
             datasets.push(DatasetSpec {
                 name: entry.name.into_inner(),
-                otherwise: entry.otherwise.map(Spanned::into_inner),
-                lambda: self.positive(entry.lambda, "lambda")?,
-                pairwise_weight: self.real(entry.pairwise_weight, "pairwise_weight", "not negative", not_negative)?,
-                oracle_costs: costs.map_or(Ok(vec![CostSetting::Factor(OracleCost::ONE)]), |c| self.oracle_costs(c))?,
+                otherwise: entry.otherwise,
+                lambda: entry.lambda.map(|lambda| lambda.0),
+                pairwise_weight: entry.pairwise_weight.map(|weight| weight.0),
+                oracle_costs: costs.map_or(vec![CostSetting::Factor(OracleCost::ONE)], |costs| costs.0.clone()),
                 budget: self.budget(common_budget.clone(), entry.budget.unwrap_or_default(), line)?,
                 line,
             });
@@ -220,41 +194,15 @@ impl Source<'_> {
         Ok(datasets)
     }
 
-    /// One oracle cost or a list of them.
-    fn oracle_costs(&self, given: &Spanned<toml::Value>) -> Result<Vec<CostSetting>> {
-        let list = match given.get_ref() {
-            toml::Value::Array(list) => list.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        let mut costs = Vec::new();
-        for value in list {
-            let text = as_text(value);
-            let cost = match text.parse() {
-                _ if text == PAPER => CostSetting::Paper,
-                Ok(cost) => CostSetting::Factor(cost),
-                Err(_) => {
-                    let message = format!(
-                        "oracle_cost must lie between 1e-6 and 1e6, such as 16 or \"1/16\", or \"{PAPER}\", not {value}"
-                    );
-                    return Err(self.error(given, message));
-                }
-            };
-            self.ensure(!costs.contains(&cost), given, format!("oracle_cost has {text} twice"))?;
-            costs.push(cost);
-        }
-        self.ensure(!costs.is_empty(), given, "oracle_cost has no value; leave it out for the machine as it is")?;
-        Ok(costs)
-    }
-
     /// The keys of a data set replace the common ones.
-    fn budget(&self, common: wire::Budget, own: wire::Budget, line: usize) -> Result<Budget> {
+    fn budget(&self, common: WireBudget, own: WireBudget, line: usize) -> Result<Budget> {
         let until = own.until.or(common.until);
         let budget = Budget {
-            iterations: self.count(own.iterations.or(common.iterations), "iterations", u64::MAX)?,
-            time_s: self.time(own.time_s.or(common.time_s), "time_s")?,
-            oracle_calls: self.count(own.oracle_calls.or(common.oracle_calls), "oracle_calls", u64::MAX)?,
-            gap: self.positive(own.gap.or(common.gap), "gap")?,
-            until: self.word(until.clone())?.unwrap_or(Until::First),
+            iterations: own.iterations.or(common.iterations).map(|count| count.0),
+            time_s: own.time_s.or(common.time_s).map(|limit| limit.0),
+            oracle_calls: own.oracle_calls.or(common.oracle_calls).map(|count| count.0),
+            gap: own.gap.or(common.gap).map(|gap| gap.0),
+            until: until.as_ref().map_or(Until::First, |until| until.get_ref().0),
         };
         if let Some(word) = until.filter(|_| budget.lacks_one_of_both()) {
             return Err(self.error(&word, "until = \"all\" needs iterations and time_s: it ends when both are reached"));
@@ -270,20 +218,19 @@ impl Source<'_> {
         Ok(budget)
     }
 
-    fn solvers(&self, entries: &[Spanned<wire::Solver>], known: &[SolverInfo]) -> Result<Vec<SolverSpec>> {
+    fn solvers(&self, entries: &[Spanned<SolverKeys>], known: &[SolverInfo]) -> Result<Vec<SolverSpec>> {
         if entries.is_empty() {
             return Err(Error::file(self.path, "no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
         }
-        let name_of = |entry: &Spanned<wire::Solver>| -> Option<String> {
-            Some(entry.get_ref().0.get("name")?.get_ref().as_str()?.to_owned())
-        };
+        let name_of =
+            |entry: &'_ Spanned<SolverKeys>| entry.get_ref().get("name")?.get_ref().as_str().map(str::to_owned);
         let named: Vec<String> = entries.iter().filter_map(name_of).collect();
         if let Some(twice) = entries.iter().filter(|entry| name_of(entry).as_deref() == Some(ALL)).nth(1) {
             return Err(self.error(twice, "'*' stands for all solvers already: once is enough"));
         }
         let mut solvers: Vec<SolverSpec> = Vec::new();
         for entry in entries {
-            let wire::Solver(keys) = entry.get_ref();
+            let keys = entry.get_ref();
             let Some(name) = keys.get("name") else {
                 return Err(self.error(entry, "the key `name` is missing"));
             };
@@ -307,70 +254,11 @@ impl Source<'_> {
             let spec = info
                 .spec(&given, known)
                 .map_err(|refusal| self.error(keys.get(&refusal.key).unwrap_or(name), refusal.message))?;
-            let twice = format!("solver '{word}' is listed twice with the same parameters");
-            self.ensure(!solvers.contains(&spec), name, twice)?;
+            if solvers.contains(&spec) {
+                return Err(self.error(name, format!("solver '{word}' is listed twice with the same parameters")));
+            }
             solvers.push(spec);
         }
         Ok(solvers)
-    }
-
-    fn gap_targets(&self, targets: Option<Spanned<Vec<f64>>>) -> Result<Vec<f64>> {
-        let Some(spanned) = targets else { return Ok(Vec::new()) };
-        let list = spanned.get_ref();
-        let fine =
-            list.iter().all(|gap| gap.is_finite() && *gap > 0.0) && list.windows(2).all(|pair| pair[0] > pair[1]);
-        self.ensure(fine, &spanned, "gap_targets must be above 0 and falling, such as [0.1, 0.01]")?;
-        Ok(spanned.into_inner())
-    }
-
-    /// A word that a type of the library parses.
-    fn word<T: FromStr<Err = ssvm::Error>>(&self, value: Option<Spanned<String>>) -> Result<Option<T>> {
-        let parsed = value.map(|word| word.get_ref().parse().map_err(|e: ssvm::Error| self.error(&word, e)));
-        parsed.transpose()
-    }
-
-    /// A number from 1.
-    fn count(&self, value: Option<Spanned<u64>>, key: &str, most: u64) -> Result<Option<u64>> {
-        let Some(count) = value else { return Ok(None) };
-        match *count.get_ref() {
-            0 => Err(self.error(&count, format!("{key} must be at least 1"))),
-            large if large > most => Err(self.error(&count, format!("{key} must be at most {most}"))),
-            fine => Ok(Some(fine)),
-        }
-    }
-
-    /// A time limit in seconds, as written: nanoseconds would be another number, and another identity.
-    fn time(&self, value: Option<Spanned<f64>>, key: &str) -> Result<Option<f64>> {
-        let checked = self.positive(value.clone(), key)?;
-        if let (Some(seconds), Some(given)) = (checked, &value) {
-            time_limit(seconds).map_err(|error| self.error(given, format!("{key}: {error}")))?;
-        }
-        Ok(checked)
-    }
-
-    fn positive(&self, value: Option<Spanned<f64>>, key: &str) -> Result<Option<f64>> {
-        self.real(value, key, "above 0", |number| number > 0.0)
-    }
-
-    fn real(
-        &self,
-        value: Option<Spanned<f64>>,
-        key: &str,
-        range: &str,
-        in_range: fn(f64) -> bool,
-    ) -> Result<Option<f64>> {
-        let Some(given) = value else { return Ok(None) };
-        match *given.get_ref() {
-            number if number.is_finite() && in_range(number) => Ok(Some(number)),
-            number => Err(self.error(&given, format!("{key} must be finite and {range}, not {number}"))),
-        }
-    }
-}
-
-/// A value as a user would write it on the command line.
-fn as_text(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }

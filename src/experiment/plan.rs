@@ -20,7 +20,7 @@ use ssvm::settings::{Budget, RunSettings, SolverSpec};
 /// One run to be done.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
-    /// [`Identity::run_id`].
+    /// [`Identity::run_id`]; empty while the oracle cost is not known.
     pub run_id: String,
     pub identity: Identity,
     /// Index of the data set in the plan.
@@ -265,7 +265,8 @@ impl Plan {
                     self.runs.extend(repeats(cost, base.filter(|base| *base != cost && wanted(base))));
                 }
                 if set.lacks_paper_cost() {
-                    self.undetermined.extend(repeats(OracleCost::ONE, base));
+                    let runs = repeats(OracleCost::ONE, base).into_iter();
+                    self.undetermined.extend(runs.map(|run| RunSpec { run_id: String::new(), ..run }));
                 }
             }
         }

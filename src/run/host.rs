@@ -6,6 +6,7 @@ use std::fs;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use super::cluster::jobs::numbers;
 use crate::dataset::memory::kib_in;
 use crate::store::identity::CODE_VERSION;
 use crate::store::manifest::{Code, Host};
@@ -145,15 +146,7 @@ fn steal_ticks(core: Option<usize>) -> u64 {
 /// The hardware threads of a core's physical core, itself included; lists look like `0,4` or `0-1`.
 fn siblings(core: usize) -> Vec<usize> {
     let list = read(&format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list"));
-    parse_list(&list)
-}
-
-fn parse_list(list: &str) -> Vec<usize> {
-    let range = |part: &str| {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        Some(low.trim().parse::<usize>().ok()?..=high.trim().parse::<usize>().ok()?)
-    };
-    list.split(',').filter_map(range).flatten().collect()
+    numbers(&list).unwrap_or_default()
 }
 
 fn read(path: &str) -> String {
@@ -172,8 +165,8 @@ mod tests {
             let pinned = std::thread::spawn(move || (pin(core), self::cores())).join().unwrap();
             assert_eq!(pinned, (true, vec![core]));
         }
-        assert_eq!(parse_list("0-2,8"), [0, 1, 2, 8]);
-        assert_eq!(parse_list(""), [0; 0]);
+        assert_eq!(numbers("0-2,8"), Some(vec![0, 1, 2, 8]));
+        assert_eq!(numbers(""), Some(vec![]));
     }
 
     #[cfg(target_os = "linux")]

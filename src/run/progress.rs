@@ -1,4 +1,4 @@
-//! Progress of a batch on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet. Used by the scheduling
+//! BatchProgress of a batch on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet. Used by the scheduling
 //! thread only, never inside a timed loop.
 
 use std::io::{IsTerminal, Write};
@@ -14,7 +14,7 @@ use crate::text::{duration, printable};
 pub enum Verbosity {
     /// Errors only.
     Quiet,
-    /// Progress and warnings.
+    /// BatchProgress and warnings.
     #[default]
     Normal,
     /// A line for every run.
@@ -37,7 +37,7 @@ pub struct BatchStatus {
 }
 
 /// Shows a batch.
-pub struct Progress {
+pub struct BatchProgress {
     verbosity: Verbosity,
     bar: Option<ProgressBar>,
     total: usize,
@@ -55,7 +55,7 @@ fn is_due(since_s: f64, more: f64) -> bool {
     since_s >= 30.0 || (since_s >= 5.0 && more >= 0.01)
 }
 
-impl Progress {
+impl BatchProgress {
     /// Prints to stderr.
     pub fn new(verbosity: Verbosity) -> Self {
         Self { verbosity, bar: None, total: 0, share: 0.0, last_line: (Instant::now(), 0.0) }

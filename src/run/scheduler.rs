@@ -15,7 +15,7 @@ use super::host;
 use super::interference::Probing;
 use super::memory::{EXHAUSTED, MemoryWatch, memory_usage};
 use super::pause::PauseGate;
-use super::progress::{BatchStatus, Progress};
+use super::progress::{BatchProgress, BatchStatus};
 use super::worker::{Abandoned, AbortReason, Runner, StopSignal, Worker, WorkerContext};
 use crate::error::{Error, Result};
 use crate::experiment::{Estimator, Plan, RunSpec};
@@ -52,7 +52,7 @@ pub struct RunBatch {
 }
 
 /// Executes a batch and returns its records. Fails when a record cannot be written; all written ones are intact.
-pub fn run_batch(batch: RunBatch, estimator: &mut Estimator, progress: &mut Progress) -> Result<Vec<RunRecord>> {
+pub fn run_batch(batch: RunBatch, estimator: &mut Estimator, progress: &mut BatchProgress) -> Result<Vec<RunRecord>> {
     // The queue is filled and closed before the first worker starts.
     let (fill, queue) = channel::unbounded();
     order(&batch.runs, &batch.plan.runs, |run| estimator.seconds(run))
@@ -133,7 +133,7 @@ struct Scheduler<'a> {
     records: Vec<RunRecord>,
     fatal: Option<Error>,
     estimator: &'a mut Estimator,
-    progress: &'a mut Progress,
+    progress: &'a mut BatchProgress,
 }
 
 impl Scheduler<'_> {

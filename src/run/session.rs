@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::existing::Existing;
 use super::interference::{self, Probing};
-use super::progress::{Progress, Verbosity};
+use super::progress::{BatchProgress, Verbosity};
 use super::scheduler::{RunBatch, run_batch};
 use super::shard::digest;
 use super::shard::part::{self, ShardRuns};
@@ -20,7 +20,7 @@ use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
 use crate::store::RunRecord;
 use crate::store::files::sha256_hex;
-use crate::store::folder::{Contents, Folder, Store, WriteLock, stem};
+use crate::store::folder::{Contents, Folder, Store, stem};
 use crate::store::manifest::{ConfigText, Inflation, Manifest, Session};
 use crate::text::{bytes, duration};
 use ssvm::drive::AnyProblem;
@@ -109,8 +109,8 @@ pub fn memory_warning(needed: u64) -> Option<String> {
 }
 
 /// Executes what is missing. `known` are records of the folder that the caller has read already; only files that it does
-/// not have are read. The paper's oracle cost is solved first where the plan needs it; then the folder is locked and everything
-/// is validated before the first run starts.
+/// not have are read. The folder is locked before anything is computed; then the paper's oracle cost is solved where the plan
+/// needs it, and everything is validated before the first run starts.
 pub fn run(
     experiment: &Experiment,
     plan: Plan,
@@ -121,13 +121,17 @@ pub fn run(
     let began = Instant::now();
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
-    let progress = Progress::new(options.verbosity);
+    let progress = BatchProgress::new(options.verbosity);
+    // A shard has a folder of its own, which needs no lock.
+    let (store, _lock) = match &options.part {
+        Some(part) => (Store::create_private(part.folder(&options.out, &host::host().name))?, None),
+        None => Store::create(&options.out).map(|(store, lock)| (store, Some(lock)))?,
+    };
     let say = |line: &str| progress.say(Verbosity::Normal, line);
     let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
-    let mut call = Call { experiment, plan: Arc::new(plan), options, jobs, progress };
-
-    let (store, _lock, mut existing) = call.open_folder(known)?;
+    let mut call = SessionCall { experiment, plan: Arc::new(plan), options, jobs, progress };
+    let mut existing = call.existing(&store, known)?;
     call.warn(&existing);
     if options.force {
         existing.done.clear();
@@ -207,40 +211,36 @@ struct Todo {
 }
 
 /// One call of [`run`].
-struct Call<'a> {
+struct SessionCall<'a> {
     experiment: &'a Experiment,
     plan: Arc<Plan>,
     options: &'a Options,
     jobs: usize,
-    progress: Progress,
+    progress: BatchProgress,
 }
 
-impl Call<'_> {
+impl SessionCall<'_> {
     fn say(&self, text: impl AsRef<str>) {
         self.progress.say(Verbosity::Normal, text);
     }
 
-    /// The folder that records go to, and what there is of the plan. A shard has a folder of its own, which needs no lock.
-    fn open_folder(&self, known: Contents) -> Result<(Store, Option<WriteLock>, Existing)> {
-        let out = &self.options.out;
+    /// What the folder, or that of all shards, holds of the plan.
+    fn existing(&self, store: &Store, known: Contents) -> Result<Existing> {
         let Some(part) = &self.options.part else {
-            let (store, lock) = Store::create(out)?;
             let mut existing = Existing::of(store.refresh(Folder::Runs, known)?, &self.plan);
-            self.tidy(&store, &mut existing)?;
-            return Ok((store, Some(lock), existing));
+            self.tidy(store, &mut existing)?;
+            return Ok(existing);
         };
-        let host = &host::host().name;
-        let store = Store::create_private(part.folder(out, host))?;
-        let mut existing = Existing::of(part::scan(out, |id| part.ids.contains(id))?, &self.plan);
+        let mut existing = Existing::of(part::scan(&self.options.out, |id| part.ids.contains(id))?, &self.plan);
         // Files of other shards stay where they are; what cannot be read is made once more.
         for damage in existing.damaged.drain(..) {
             self.progress.say(Verbosity::Quiet, format!("warning: {} (redone now)", damage.error));
         }
-        let again = existing.forget_split_blocks(&self.plan, host);
+        let again = existing.forget_split_blocks(&self.plan, &host::host().name);
         if again > 0 {
             self.say(format!("{again} finished runs are made once more: the rest of their block is timed here"));
         }
-        Ok((store, None, existing))
+        Ok(existing)
     }
 
     /// Names damaged files, moves what is replaced to `stale/`, and warns of runs that are not in the plan.

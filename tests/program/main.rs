@@ -428,8 +428,12 @@ fn planning_starts_no_program() {
         bench(&["slurm", "submit", "--dry-run", "--shards", "2", "--config", &path("c.toml"), "--out", &path("out")]);
     let text = String::from_utf8_lossy(&dry.stderr).into_owned();
     assert!(dry.status.code() == Some(1) && text.contains("that a dry run leaves out: start the program"), "{text}");
+    let shards = bench(&["plan", "--config", &path("c.toml"), "--shards", "2"]);
+    let text = String::from_utf8_lossy(&shards.stderr).into_owned();
+    assert!(shards.status.code() == Some(1) && text.contains("that a plan leaves out: start the program"), "{text}");
+    assert!(text.contains("--split N"), "{text}");
     assert!(!trace.exists(), "the program was started");
-    let missing = bench(&["plan", "--config", &path("c.toml"), "--shards", "2"]);
+    let missing = bench(&["run", "--config", &path("c.toml"), "--out", &path("out"), "--split", "2"]);
     assert!(!missing.status.success() && trace.exists(), "identities need the program");
 }
 

@@ -9,7 +9,7 @@ use crate::common::sessions::{self, experiment, options};
 use ssvm::clock::latency_histogram;
 use ssvm_bench::experiment::{Estimator, Plan, RunSpec};
 use ssvm_bench::run::existing::Existing;
-use ssvm_bench::run::progress::{Progress, Verbosity};
+use ssvm_bench::run::progress::{BatchProgress, Verbosity};
 use ssvm_bench::run::scheduler::{RunBatch, run_batch};
 use ssvm_bench::run::session::{Finished, Options, Report};
 use ssvm_bench::run::worker::StopSignal;
@@ -290,7 +290,7 @@ impl Fake {
             gate: Arc::default(),
             probing: None,
         };
-        run_batch(batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet))
+        run_batch(batch, &mut Estimator::default(), &mut BatchProgress::new(Verbosity::Quiet))
     }
 }
 

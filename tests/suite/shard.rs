@@ -233,13 +233,34 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
     let bench = Bench::new(&timed);
     let error = bench.refused(&["run", "--config", "config.toml", "--out", "out", "--shard", "1/2"]);
     assert!(error.contains("solved by each machine") || error.contains("price"), "{error}");
-    let lines = bench.fine(&["plan", "--config", "config.toml", "--shards", "2", "--emit", "lines"]);
+    // A plan computes nothing: the list is made by a step of `run`.
+    let plan = ["plan", "--config", "config.toml", "--out", "out", "--shards", "2"];
+    for emit in [&[][..], &["--emit", "lines"], &["--emit", "json"]] {
+        let error = bench.refused(&[&plan[..], emit].concat());
+        assert!(error.contains("that a plan leaves out: solve the paper's oracle cost; `run"), "{error}");
+    }
+    assert!(bench.fine(&[&plan[..], &["--emit", "hq"]].concat()).contains("--array 1-2"));
+    let ids = bench.fine(&["run", "--config", "config.toml", "--out", "out", "--split", "2"]);
+    assert_eq!(ids, "out/shards.txt\n");
+    let lines = std::fs::read_to_string(bench.path("out/shards.txt")).unwrap();
     assert!(lines.contains("price:usps-synth:n=150 wall="), "{lines}");
-    std::fs::write(bench.path("ids"), lines).unwrap();
+    let ids = "out/shards.txt";
     for which in ["1/2", "2/2"] {
-        bench.fine(&["run", "--config", "config.toml", "--out", "out", "--ids", "ids", "--shard", which, "--quiet"]);
+        bench.fine(&["run", "--config", "config.toml", "--out", "out", "--ids", ids, "--shard", which, "--quiet"]);
     }
     assert_eq!(bench.merged(&["out"], "out")["runs"], 6);
+}
+
+/// Nothing is computed for a folder that another process writes to.
+#[test]
+fn a_folder_is_locked_before_the_paper_s_price_is_solved() {
+    let bench = Bench::new(&CONFIG.replace("[1, 8]", "\"paper\""));
+    let lock = Store::create(bench.path("out")).unwrap();
+    let error = bench.refused(&["run", "--config", "config.toml", "--out", "out"]);
+    assert!(error.contains("is writing into this folder") && !error.contains("the paper's oracle cost on"), "{error}");
+    drop(lock);
+    let fine = bench.call(&["run", "--config", "config.toml", "--out", "out"]);
+    assert!(String::from_utf8_lossy(&fine.stderr).contains("the paper's oracle cost on"));
 }
 
 /// SIGUSR1: the runs in flight end, no other is started.

@@ -10,7 +10,7 @@ use ssvm::clock::latency_histogram;
 use ssvm_bench::experiment::{Estimator, Plan, RunSpec};
 use ssvm_bench::run::interference::{self, Probing};
 use ssvm_bench::run::pause::PauseGate;
-use ssvm_bench::run::progress::{Progress, Verbosity};
+use ssvm_bench::run::progress::{BatchProgress, Verbosity};
 use ssvm_bench::run::scheduler::{self, RunBatch, run_batch};
 use ssvm_bench::run::worker::{StopSignal, Worker, WorkerContext};
 use ssvm_bench::store::RunRecord;
@@ -235,7 +235,7 @@ fn a_run_that_times_out_keeps_its_points() {
         Ok(outcome(StopReason::Cancelled, 3.0))
     };
     let batch = RunBatch { timeout: Some(Duration::ZERO), ..batch(plan, store.clone(), 1, runner) };
-    run_batch(batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
+    run_batch(batch, &mut Estimator::default(), &mut BatchProgress::new(Verbosity::Quiet)).unwrap();
     let records = store.scan(Folder::Runs).unwrap().records;
     assert_eq!(records.len(), 1);
     assert!(
@@ -268,7 +268,7 @@ fn a_run_that_is_cancelled_after_its_time_is_over_has_timed_out() {
             if answers { Ok(outcome(StopReason::Cancelled, 3.0)) } else { Err(Error::invalid("the program has ended")) }
         };
         let batch = RunBatch { timeout: Some(Duration::ZERO), stop, ..batch(plan, store.clone(), 1, runner) };
-        run_batch(batch, &mut Estimator::default(), &mut Progress::new(Verbosity::Quiet)).unwrap();
+        run_batch(batch, &mut Estimator::default(), &mut BatchProgress::new(Verbosity::Quiet)).unwrap();
         let records = store.scan(Folder::Runs).unwrap().records;
         assert_eq!(records.len(), 1);
         assert!(matches!(records[0].status, ssvm_bench::store::Status::TimedOut { .. }), "{:?}", records[0].status);

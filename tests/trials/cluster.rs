@@ -294,7 +294,6 @@ fn every_shard_has_one_state() {
     let array = |job, offset, indices: &str| Submitted { job, offset, indices: indices.to_owned() };
     let jobs = Jobs {
         name: "x".into(),
-        shards: 8,
         seconds: vec![100.0; 8],
         submissions: vec![
             Submission { unix_s: 1, arrays: vec![array(10, 0, "1-4"), array(11, 4, "1-3")], gather: Some(12) },
@@ -475,6 +474,23 @@ fn a_dry_run_submits_nothing() {
     assert!(cluster.calls().is_empty());
 }
 
+/// What a dry run leaves out is done by `run --split`, and its list is the one that is submitted.
+fn a_list_of_run_split_is_submitted() {
+    let cluster = Cluster::new(1001);
+    cluster.write("config.toml", &CONFIG.replace("repeats = 2", "repeats = 2\noracle_cost = \"paper\""));
+    let dry = ["--out", "out", "--shards", "3", "--dry-run"];
+    let (code, _, error) = cluster.submit(&dry);
+    assert!(code == 1 && error.contains("that a dry run leaves out: solve the paper's oracle cost"), "{error}");
+    let (code, _, error) = cluster.bench(&["run", "--config", "config.toml", "--out", "out", "--split", "3"]);
+    assert_eq!(code, 0, "{error}");
+    let ids = fs::read_to_string(cluster.path("out/shards.txt")).unwrap();
+    let (code, printed, error) = cluster.submit(&dry);
+    assert!(code == 0 && printed.contains("3 shards to submit with 6 runs"), "{printed}{error}");
+    assert_eq!(cluster.submit(&["--out", "out"]).0, 0);
+    assert_eq!(fs::read_to_string(cluster.path("out/shards.txt")).unwrap(), ids);
+    assert!(cluster.calls()[0].starts_with("--parsable --array=1-3 "), "{:?}", cluster.calls());
+}
+
 fn what_cannot_be_done_says_what_to_do() {
     let cluster = Cluster::new(1001);
     let without = |arguments: &[&str]| {
@@ -592,6 +608,7 @@ crate::trials![
     only_what_is_missing_is_submitted_again,
     refusals_are_shown_and_lose_nothing,
     a_dry_run_submits_nothing,
+    a_list_of_run_split_is_submitted,
     what_cannot_be_done_says_what_to_do,
     the_exit_code_of_hq_is_not_trusted,
     gnu_parallel_runs_the_shards,

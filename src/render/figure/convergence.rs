@@ -12,7 +12,7 @@ use crate::text::seconds;
 /// Most solvers whose bands lose repeats that a legend names.
 const MOST_CHANGES: usize = 4;
 
-pub struct Kind {
+pub struct BandFigure {
     title: &'static str,
     axis: Axis,
     x_title: &'static str,
@@ -22,7 +22,7 @@ pub struct Kind {
 }
 
 /// Primal, dual suboptimality and gap against iterations.
-pub const ORACLE: Kind = Kind {
+pub const ORACLE: BandFigure = BandFigure {
     title: "oracle convergence",
     axis: Axis::Iteration,
     x_title: "iteration",
@@ -30,9 +30,10 @@ pub const ORACLE: Kind = Kind {
     scale: Scale::Log,
 };
 /// The same against solver time.
-pub const RUNTIME: Kind = Kind { title: "runtime convergence", axis: Axis::Time, x_title: "solver time (s)", ..ORACLE };
+pub const RUNTIME: BandFigure =
+    BandFigure { title: "runtime convergence", axis: Axis::Time, x_title: "solver time (s)", ..ORACLE };
 /// Working-set size and approximate passes of the multi-plane solvers.
-pub const DYNAMICS: Kind = Kind {
+pub const DYNAMICS: BandFigure = BandFigure {
     title: "parameter dynamics",
     quantities: &[Quantity::Planes, Quantity::Passes],
     scale: Scale::Linear,
@@ -59,7 +60,7 @@ pub fn drawn_length(bands: &Bands, end: f64) -> usize {
     inside.min(counted(bands))
 }
 
-struct Curve<'a> {
+struct DrawnCurve<'a> {
     series: &'a Series,
     bands: &'a Bands,
     /// Leading positions that are drawn.
@@ -67,7 +68,7 @@ struct Curve<'a> {
 }
 
 pub fn draw(
-    kind: &Kind,
+    kind: &BandFigure,
     frames: &View,
     styles: &BTreeMap<String, Style>,
     shown: &[bool],
@@ -81,7 +82,7 @@ pub fn draw(
         let end = axis_end(series.iter().map(|s| all[*s]));
         let first = curves.len();
         for s in series {
-            curves.push(Curve { series: &frames.series[s], bands: all[s], length: drawn_length(all[s], end) });
+            curves.push(DrawnCurve { series: &frames.series[s], bands: all[s], length: drawn_length(all[s], end) });
         }
         let panel = |quantity: &Quantity| Panel {
             titles: [frames.panel_title(*quantity, dataset), kind.x_title.to_owned(), quantity.unit().to_owned()],
@@ -106,7 +107,7 @@ pub fn draw(
     })
 }
 
-impl Curve<'_> {
+impl DrawnCurve<'_> {
     fn line(&self, quantity: Quantity, style: style::Style) -> Line {
         let (band, x) = (self.bands.of(quantity), &self.bands.x);
         let point = |at: usize| (x[at], [band.min[at], band.median[at], band.max[at]]);
@@ -126,7 +127,7 @@ impl Curve<'_> {
 }
 
 /// What a legend says about bands: repeats, where their number changes, what is cut, failures.
-fn notes(kind: &Kind, curves: &[Curve]) -> Vec<String> {
+fn notes(kind: &BandFigure, curves: &[DrawnCurve]) -> Vec<String> {
     let repeats = || curves.iter().map(|curve| curve.series.completed + curve.series.censored);
     let (least, most) = (repeats().min().unwrap_or(0), repeats().max().unwrap_or(0));
     let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
@@ -155,7 +156,7 @@ fn notes(kind: &Kind, curves: &[Curve]) -> Vec<String> {
 }
 
 /// What a legend says about the optimum and its bounds.
-fn notes_on_bounds(frames: &View, datasets: &[&str], curves: &[Curve]) -> Vec<String> {
+fn notes_on_bounds(frames: &View, datasets: &[&str], curves: &[DrawnCurve]) -> Vec<String> {
     let mut notes = Vec::new();
     if datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {
         notes.push("shaded: uncertainty of the optimum".to_owned());

@@ -15,7 +15,7 @@ use crate::store::files;
 /// Pixels per point in PNG files: about 220 dots per inch at the width of a page.
 const PNG_SCALE: f32 = 3.0;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FileFormat {
     Svg,
     Png,

@@ -57,12 +57,12 @@ impl Scene<'_> {
         canvas::svg(&title, self.styles.values(), paint)
     }
 
-    fn bands(&self, kind: &convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
+    fn bands(&self, kind: &convergence::BandFigure, datasets: &[&str]) -> Result<Option<String>> {
         convergence::draw(kind, &self.results.own, &self.styles, &self.shown, datasets)
     }
 
     /// The same of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
-    fn regime_bands(&self, kind: &convergence::Kind, datasets: &[&str]) -> Result<Option<String>> {
+    fn regime_bands(&self, kind: &convergence::BandFigure, datasets: &[&str]) -> Result<Option<String>> {
         let regime = self.results.regime.as_ref().filter(|_| self.results.all_costs.is_some());
         let Some(frames) = regime else { return Ok(None) };
         let run = frames.datasets();

@@ -16,8 +16,6 @@ pub struct SubmissionCost {
     pub queued: usize,
     /// Calls of `sbatch`.
     pub arrays: usize,
-    /// Runs of a task at the same time.
-    pub workers: usize,
     /// Bytes of a task.
     pub memory: u64,
     /// Whether seconds are measured, on a clock that differs from machine to machine.
@@ -26,28 +24,20 @@ pub struct SubmissionCost {
 
 impl SubmissionCost {
     /// Estimated wall seconds of each task.
-    fn wall(&self) -> impl Iterator<Item = f64> {
-        self.left.iter().map(|runs| runs.iter().sum::<f64>() / self.workers.max(1) as f64)
+    fn wall(&self, job: &ClusterJob) -> impl Iterator<Item = f64> {
+        let workers = job.workers() as f64;
+        self.left.iter().map(move |runs| runs.iter().sum::<f64>() / workers)
     }
 
     /// Lines to print before the submission.
     pub fn text(&self, job: &ClusterJob) -> String {
         let (tasks, due) = (self.left.len(), self.left.iter().map(Vec::len).sum::<usize>());
-        let (sum, longest) = (self.wall().sum::<f64>(), self.wall().fold(0.0, f64::max));
+        let (sum, longest) = (self.wall(job).sum::<f64>(), self.wall(job).fold(0.0, f64::max));
         let queued = if self.queued > 0 { format!(", {} in the queue", self.queued) } else { String::new() };
         let arrays = if self.arrays > 1 { format!(" in {} arrays", self.arrays) } else { String::new() };
         let at_once = job.at_once.map_or(String::new(), |count| format!(", {count} at once"));
-        let place = match (job.exclusive, job.cores()) {
-            (true, _) => "whole nodes".to_owned(),
-            (false, 1) => "1 core each".to_owned(),
-            (false, cores) => format!("{cores} cores each"),
-        };
-        let partition = job.partition.as_ref().map_or(String::new(), |name| format!(" of partition {name}"));
-        let workers = match (job.jobs, self.workers) {
-            (None, _) if !job.isolated => "1 worker (less time where a node has more cores)".to_owned(),
-            (_, 1) => "1 worker".to_owned(),
-            (_, count) => format!("{count} workers"),
-        };
+        let partition = job.partition.as_ref().map_or(String::new(), |name| format!(", partition {name}"));
+        let more = if job.jobs.is_none() && !job.isolated { " or less, where a node has more cores" } else { "" };
         // What a cluster counts: whole nodes, or cores.
         let (unit, of_task) = if job.exclusive { ("node", 1) } else { ("core", job.cores()) };
         let hours = |seconds: f64| format!("{:.1} {unit} hours", seconds * of_task as f64 / 3600.0);
@@ -62,8 +52,8 @@ impl SubmissionCost {
         };
         format!(
             "{}: {} runs in {} shards, {} runs done; {tasks} shards to submit with {due} runs{queued}\n\
-             tasks     {tasks}{arrays}{at_once}; {place}{partition}\n\
-             estimate  {}: {} of all tasks, with {workers} each; the longest task {}, the longest run {}\n\
+             tasks     {tasks}{arrays}{at_once}; {}{partition}\n\
+             estimate  {}: {} of all tasks at --jobs {}{more}; the longest task {}, the longest run {}\n\
              at most   {most}\n\
              memory    about {} per task\n\
              then      one job that merges and makes figures and report, however the tasks end\n",
@@ -71,8 +61,10 @@ impl SubmissionCost {
             self.runs,
             job.shards,
             self.done,
+            job.node_share(),
             hours(sum),
             duration(sum),
+            job.workers(),
             duration(longest),
             duration(job.longest_s),
             bytes(self.memory)
@@ -90,7 +82,7 @@ impl SubmissionCost {
             );
         }
         let Some(limit) = &job.time else { return lines };
-        let (run, task, text) = (job.longest_s, self.wall().fold(0.0, f64::max), &limit.text);
+        let (run, task, text) = (job.longest_s, self.wall(job).fold(0.0, f64::max), &limit.text);
         if run > limit.seconds {
             let needed = duration(run);
             lines.push(format!(

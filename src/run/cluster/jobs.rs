@@ -16,11 +16,7 @@ pub struct Jobs {
     pub name: String,
     /// Config, as the tasks read it.
     pub config: String,
-    /// The id file.
-    pub ids: String,
-    /// Number of shards in it.
-    pub shards: usize,
-    /// Estimated seconds of each.
+    /// Estimated seconds of each shard.
     pub seconds: Vec<f64>,
     /// Every call of `slurm submit`, in order.
     pub submissions: Vec<Submission>,

@@ -63,6 +63,16 @@ impl ClusterJob {
         self.jobs.unwrap_or(1) * self.threads.max(1)
     }
 
+    /// Runs of a task at the same time, as far as it is known beforehand.
+    pub fn workers(&self) -> usize {
+        if self.isolated { 1 } else { self.jobs.unwrap_or(1) }
+    }
+
+    /// The options of `sbatch` for the part of a node that a task takes.
+    pub fn node_share(&self) -> String {
+        if self.exclusive { "--exclusive --mem=0".to_owned() } else { format!("--cpus-per-task={}", self.cores()) }
+    }
+
     /// Seconds before the time limit at which no new run is started: time for the longest one to end. At most half the
     /// limit, since a task that is signalled when it begins does nothing.
     pub fn lead_s(&self) -> u64 {

@@ -2,20 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::jobs::{Jobs, numbers, ranges};
 use super::slurm::{Phase, QueueTask};
-use crate::error::{Error, Result};
-use crate::store::codec::Head;
-use crate::store::folder::{Folder, Store, read_head, stem};
+use crate::error::Result;
+use crate::store::RunRecord;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Table, cells};
 use crate::text::duration;
 
 /// Which runs are in a result folder and in its shards.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundRuns {
     pub done: BTreeSet<String>,
     /// Runs whose last record is a failure, with the reason.
@@ -23,24 +21,17 @@ pub struct FoundRuns {
 }
 
 impl FoundRuns {
-    /// What result folders hold of these runs, and a message for each file that is no sound record.
-    pub fn read(stores: &[Store], wanted: &BTreeSet<String>) -> Result<(Self, Vec<String>)> {
-        let (mut found, mut damaged) = (Self::default(), Vec::new());
-        for store in stores {
-            let mut paths = store.files(Folder::Runs)?;
-            paths.retain(|path| wanted.contains(&stem(path)));
-            let heads: Vec<Result<Head>> = paths.par_iter().map(|path| read_head(path)).collect();
-            for head in heads {
-                match head {
-                    Ok(Head { record, .. }) if record.status.is_done() => drop(found.done.insert(record.run_id())),
-                    Ok(Head { record, .. }) => drop(found.failed.insert(record.run_id(), record.status.reason())),
-                    Err(error @ Error::Store(crate::store::Error::OtherLayout { .. })) => return Err(error),
-                    Err(error) => damaged.push(error.to_string()),
-                }
+    pub fn of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Self {
+        let mut found = Self::default();
+        for record in records {
+            if record.status.is_done() {
+                found.done.insert(record.run_id());
+            } else {
+                found.failed.insert(record.run_id(), record.status.reason());
             }
         }
         found.failed.retain(|id, _| !found.done.contains(id));
-        Ok((found, damaged))
+        found
     }
 
     fn count_done(&self, ids: &[String]) -> usize {
@@ -58,10 +49,10 @@ impl FoundRuns {
         if shards.is_empty() {
             return Ok(());
         }
-        let failed = match self.failed.first_key_value() {
-            Some((id, why)) => format!("; {} of them failed, such as {id}: {why}", self.failed.len()),
-            None => String::new(),
-        };
+        let failed: Vec<_> = lists.iter().flatten().filter_map(|id| self.failed.get_key_value(id)).collect();
+        let failed = failed
+            .first()
+            .map_or(String::new(), |(id, why)| format!("; {} of them failed, such as {id}: {why}", failed.len()));
         let (runs, shards) = (lists.iter().map(Vec::len).sum(), ranges(&shards));
         Err(crate::run::Error::Incomplete { missing, runs, shards, failed }.into())
     }

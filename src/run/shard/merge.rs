@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::part;
 use crate::error::{Error, Result};
+use crate::run::cluster::status::FoundRuns;
 use crate::store::codec::Head;
 use crate::store::files::{self, sha256_hex};
 use crate::store::folder::{Folder, Store, read_file, read_head, stem};
@@ -37,6 +38,9 @@ pub struct Merged {
     pub across: Vec<String>,
     /// Runs of a repeatable clock of which two records differ.
     pub contradictions: Vec<String>,
+    /// The runs themselves.
+    #[serde(skip)]
+    pub found: FoundRuns,
 }
 
 /// Joins result folders into `out`, which may be one of them or exist already.
@@ -83,7 +87,7 @@ impl Plans {
 }
 
 /// The best file of a run so far.
-struct Candidate {
+struct MergeCandidate {
     path: PathBuf,
     record: RunRecord,
     rank: Rank,
@@ -92,7 +96,7 @@ struct Candidate {
 #[derive(Default)]
 struct Merge {
     manifest: Manifest,
-    best: BTreeMap<String, Candidate>,
+    best: BTreeMap<String, MergeCandidate>,
     /// Numbers of the files seen: a file that was merged before has a second name.
     seen: BTreeSet<(u64, u64)>,
     /// Damaged files, and the names of their copies.
@@ -162,13 +166,13 @@ impl Merge {
         for (path, head) in paths.into_iter().zip(heads) {
             if let Some(Head { record, digest }) = self.usable(store, &path, head)? {
                 let rank = rank(&record, digest);
-                self.add(Candidate { path, record, rank });
+                self.add(MergeCandidate { path, record, rank });
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, new: Candidate) {
+    fn add(&mut self, new: MergeCandidate) {
         let Some(old) = self.best.get(&new.record.run_id()) else {
             self.best.insert(new.record.run_id(), new);
             return;
@@ -201,7 +205,7 @@ impl Merge {
 
     /// Fails when one run was made by different code or from different data; notes what was timed on several machines.
     fn check(&mut self) -> Result<()> {
-        let mut experiments: BTreeMap<String, &Candidate> = BTreeMap::new();
+        let mut experiments: BTreeMap<String, &MergeCandidate> = BTreeMap::new();
         let mut blocks: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for candidate in self.best.values() {
             let record = &candidate.record;
@@ -226,8 +230,9 @@ impl Merge {
             let line = format!("{block} was timed on {hosts}: ratios of its solvers are not those of one machine");
             self.merged.across.push(line);
         }
+        self.merged.found = FoundRuns::of(self.best.values().map(|candidate| &candidate.record));
         self.merged.runs = self.best.len() as u64;
-        self.merged.failed = self.best.values().filter(|one| !one.record.status.is_done()).count() as u64;
+        self.merged.failed = self.merged.found.failed.len() as u64;
         Ok(())
     }
 

@@ -92,11 +92,6 @@ impl Split {
         self.shards.iter().map(|shard| shard.runs.len()).sum()
     }
 
-    /// Estimated seconds of the longest run.
-    pub fn longest(&self) -> f64 {
-        self.shards.iter().map(|shard| shard.longest).fold(0.0, f64::max)
-    }
-
     /// How much longer the longest shard takes than the average.
     pub fn imbalance(&self) -> f64 {
         let longest = self.shards.iter().map(|shard| shard.seconds).fold(0.0, f64::max);
