@@ -2,12 +2,12 @@
 //! parallel timing was inflated. Rewritten whole (temporary name, rename) at the start and the end of each `run`.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::record::SCHEMA_VERSION;
+use super::record::{RunRecord, SCHEMA_VERSION};
 use crate::store::files::sha256_hex;
 use ssvm::clock::{ClockKind, OracleCost};
 
@@ -19,6 +19,9 @@ pub struct Manifest {
     pub sessions: Vec<Session>,
     /// Inflation of parallel against isolated timing, one row per data set and solver.
     pub interference: Vec<Inflation>,
+    /// The runs of the folder by the commit of the program that made them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub made_by: BTreeMap<String, BTreeSet<String>>,
     /// The paper's oracle cost as it was solved for this folder, by [`paper_cost_key`]: other sessions take the same.
     #[serde(default, rename = "paper_prices", skip_serializing_if = "BTreeMap::is_empty")]
     pub paper_costs: BTreeMap<String, OracleCost>,
@@ -137,7 +140,20 @@ pub struct Inflation {
     pub ratios: Vec<f64>,
 }
 
+/// Whether a commit names the sources of a program: not those of a changed tree, nor of no repository.
+pub fn is_committed(commit: &str) -> bool {
+    !commit.is_empty() && commit != "unknown" && !commit.ends_with("-dirty")
+}
+
 impl Manifest {
+    /// Says of all records of the folder which commit made them.
+    pub fn attribute<'r>(&mut self, records: impl IntoIterator<Item = &'r RunRecord>) {
+        self.made_by.clear();
+        for record in records {
+            self.made_by.entry(record.environment.commit.clone()).or_default().insert(record.run_id());
+        }
+    }
+
     /// Takes in what another manifest says, whichever is taken first; an error when the two contradict each other.
     pub fn join(&mut self, other: Self) -> Result<(), Error> {
         for (key, cost) in other.paper_costs {
@@ -173,6 +189,7 @@ impl Default for Manifest {
             configs: Vec::new(),
             sessions: Vec::new(),
             interference: Vec::new(),
+            made_by: BTreeMap::new(),
             paper_costs: BTreeMap::new(),
         }
     }

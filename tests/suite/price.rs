@@ -362,7 +362,7 @@ fn a_solver_that_never_reaches_a_gap_is_not_called_faster() {
 #[test]
 fn no_row_of_the_built_in_table_says_faster_from_a_lower_bound() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary/breakeven.json"));
-    let summary: ssvm_bench::render::Summary = serde_json::from_str(&text.unwrap()).unwrap();
+    let summary: ssvm_bench::study::Summary = serde_json::from_str(&text.unwrap()).unwrap();
     let rows: Vec<_> = summary.breakeven.sets.iter().flat_map(|set| &set.rows).collect();
     let bounded = |row: &&&BreakEvenRow| row.ratios.iter().flatten().any(|ratio| ratio.bound == Bound::AtLeast);
     assert!(rows.iter().filter(bounded).count() >= 8);
