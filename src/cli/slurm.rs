@@ -100,7 +100,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     }
     let known = part::scan(&out, |_| true)?;
     experiment.paper_costs = costs_of(&out, &known.records, catalog);
-    experiment.paper_costs.extend(list.iter().flat_map(|list| list.costs.clone()));
+    experiment.paper_costs.0.extend(list.iter().flat_map(|list| list.costs.0.clone()));
     let plan = complete_plan(args, &experiment, catalog, data)?;
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
     let existing = Existing::of(known, &plan);

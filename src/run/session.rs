@@ -352,7 +352,7 @@ impl Call<'_> {
         let sha256 = sha256_hex(text.as_bytes());
         manifest.configs.retain(|config| config.sha256 != sha256);
         manifest.configs.push(ConfigText { name, sha256: sha256.clone(), text });
-        manifest.paper_costs.extend(self.plan.paper_costs.clone());
+        manifest.paper_costs.0.extend(self.plan.paper_costs.0.clone());
         Session {
             config: sha256,
             started_unix_s: host::unix_time(),

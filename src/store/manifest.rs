@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::Error;
+use super::keys::ProblemKey;
 use super::record::{RunRecord, SCHEMA_VERSION};
 use crate::store::files::sha256_hex;
 use ssvm::clock::{ClockKind, OracleCost};
@@ -22,14 +23,40 @@ pub struct Manifest {
     /// The runs of the folder by the commit of the program that made them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub made_by: BTreeMap<String, BTreeSet<String>>,
-    /// The paper's oracle cost as it was solved for this folder, by [`paper_cost_key`]: other sessions take the same.
-    #[serde(default, rename = "paper_prices", skip_serializing_if = "BTreeMap::is_empty")]
-    pub paper_costs: BTreeMap<String, OracleCost>,
+    /// The paper's oracle cost as it was solved for this folder: other sessions take the same.
+    #[serde(default, skip_serializing_if = "PaperCosts::is_empty")]
+    pub paper_costs: PaperCosts,
 }
 
-/// What a solved oracle cost belongs to: data set and clock.
-pub fn paper_cost_key(dataset: &str, clock: ClockKind) -> String {
-    format!("{dataset} {}", clock.name())
+/// The paper's oracle costs that were solved, by problem and clock; in files a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<PaperCost>", into = "Vec<PaperCost>")]
+pub struct PaperCosts(pub BTreeMap<(ProblemKey, ClockKind), OracleCost>);
+
+#[derive(Serialize, Deserialize)]
+struct PaperCost {
+    #[serde(flatten)]
+    problem: ProblemKey,
+    clock: ClockKind,
+    cost: OracleCost,
+}
+
+impl PaperCosts {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<Vec<PaperCost>> for PaperCosts {
+    fn from(costs: Vec<PaperCost>) -> Self {
+        Self(costs.into_iter().map(|PaperCost { problem, clock, cost }| ((problem, clock), cost)).collect())
+    }
+}
+
+impl From<PaperCosts> for Vec<PaperCost> {
+    fn from(costs: PaperCosts) -> Self {
+        costs.0.into_iter().map(|((problem, clock), cost)| PaperCost { problem, clock, cost }).collect()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -156,10 +183,11 @@ impl Manifest {
 
     /// Takes in what another manifest says, whichever is taken first; an error when the two contradict each other.
     pub fn join(&mut self, other: Self) -> Result<(), Error> {
-        for (key, cost) in other.paper_costs {
-            let known = *self.paper_costs.entry(key.clone()).or_insert(cost);
+        for (key, cost) in other.paper_costs.0 {
+            let known = *self.paper_costs.0.entry(key.clone()).or_insert(cost);
             if known != cost {
-                return Err(Error::OracleCost { key, here: cost, there: known });
+                let (ProblemKey { dataset, lambda, .. }, clock) = key;
+                return Err(Error::OracleCost { dataset, lambda, clock, here: cost, there: known });
             }
         }
         // Of two accounts of one session the later stays: one was read while it was running.
@@ -190,7 +218,7 @@ impl Default for Manifest {
             sessions: Vec::new(),
             interference: Vec::new(),
             made_by: BTreeMap::new(),
-            paper_costs: BTreeMap::new(),
+            paper_costs: PaperCosts::default(),
         }
     }
 }
