@@ -11,7 +11,7 @@ use super::{Verdict, note};
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::gate::baseline::{self, Counts, Provenance};
-use crate::gate::{Baseline, Cell, Finding, Judgement, counters, instructions, measure, workload};
+use crate::gate::{Baseline, CellKey, Finding, Judgement, counters, instructions, measure, workload};
 use crate::run::host;
 use crate::store::RunRecord;
 use crate::store::folder::Store;
@@ -57,7 +57,13 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
         baseline.instructions = match instructions(args, None)? {
             Some(Ok(counts)) => Some(counts),
             // Counters and instruction counts are saved apart: the one does not forget the other.
-            _ if path.exists() => Baseline::load(path)?.instructions,
+            _ if path.exists() => Baseline::load(path).map_or_else(
+                |error| {
+                    note(&format!("warning: the instruction counts that were in it are not kept: {error}"));
+                    None
+                },
+                |old| old.instructions,
+            ),
             _ => None,
         };
         baseline.save(path)?;
@@ -147,7 +153,7 @@ fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result
         return Ok(Some(Err(reason)));
     }
     let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let say = |cell: &Cell| note(&format!("counting instructions: {cell}"));
+    let say = |cell: &CellKey| note(&format!("counting instructions: {cell}"));
     let counts = instructions::count(&program, &workload::standard(), say)?;
     Ok(Some(Ok(Counts { provenance, counts })))
 }
@@ -156,7 +162,7 @@ fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result
 fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
     let failed = findings.iter().filter(|finding| finding.judgement.fails()).count();
     let worth = |finding: &&Finding| finding.judgement.fails() || finding.judgement == Judgement::Better;
-    let accepted: BTreeSet<&Cell> = findings.iter().filter(worth).map(|finding| &finding.cell).collect();
+    let accepted: BTreeSet<&CellKey> = findings.iter().filter(worth).map(|finding| &finding.cell).collect();
     if accepted.is_empty() {
         return;
     }

@@ -5,8 +5,8 @@ use clap::ValueEnum as _;
 use super::pages::FoundIn;
 use super::{format, print};
 use crate::experiment::catalog::Catalog;
-use crate::render::Summary;
 use crate::render::tables::claims;
+use crate::study::Summary;
 use crate::table::Format;
 
 /// Check the claims of the paper against a result folder

@@ -11,9 +11,10 @@ use crate::experiment::catalog::Catalog;
 use crate::gate::measure::by_cell;
 use crate::gate::rounds::{self, Design, Side};
 use crate::gate::workload::{self, Workload};
-use crate::gate::{Cell, Finding, folders, instructions};
+use crate::gate::{Finding, folders, instructions};
 use crate::run::host;
 use crate::store::folder::Store;
+use crate::store::keys::CellKey;
 use crate::text::change;
 use ssvm::solver::SolverInfo;
 
@@ -36,7 +37,7 @@ pub struct CompareArgs {
     versus: Option<String>,
     /// What to run, instead of the standard workloads; repeatable
     #[arg(long, value_name = "DATASET/SOLVER", value_parser = cell, conflicts_with = "folders")]
-    cell: Vec<Cell>,
+    cell: Vec<CellKey>,
     /// Iterations of every --cell
     #[arg(long, value_name = "I", default_value_t = 10, requires = "cell")]
     iterations: u64,
@@ -62,8 +63,9 @@ pub struct CompareArgs {
     outputs: OutputArgs,
 }
 
-fn cell(text: &str) -> Result<Cell, String> {
-    Cell::parse(text).ok_or_else(|| "must be DATASET/SOLVER".to_owned())
+fn cell(text: &str) -> Result<CellKey, String> {
+    let named = text.rsplit_once('/').filter(|(dataset, solver)| !dataset.is_empty() && !solver.is_empty());
+    named.map(|(dataset, solver)| CellKey::new(dataset, solver)).ok_or_else(|| "must be DATASET/SOLVER".to_owned())
 }
 
 fn fraction(text: &str) -> Result<f64, String> {
@@ -74,7 +76,7 @@ fn fraction(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
-    for solver in args.cell.iter().map(|cell| &cell.solver).chain(&args.versus) {
+    for solver in args.cell.iter().map(|cell| &cell.solver.name).chain(&args.versus) {
         SolverInfo::find(catalog.solvers(), solver)?;
     }
     let design = Design {
@@ -108,7 +110,7 @@ fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Findin
     let workloads = if args.cell.is_empty() {
         workload::standard()
     } else {
-        let work = |cell: &Cell| Workload { cell: cell.clone(), iterations: args.iterations, passes: args.passes };
+        let work = |cell: &CellKey| Workload { cell: cell.clone(), iterations: args.iterations, passes: args.passes };
         args.cell.iter().map(work).collect()
     };
     // Programs started from here inherit the core.
@@ -120,7 +122,7 @@ fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Findin
         (Side::New, _) => workload.run(&this),
         (Side::Old, None) => workload.run(&other),
         (Side::Old, Some(solver)) => {
-            let cell = Cell { solver: solver.clone(), ..workload.cell.clone() };
+            let cell = CellKey::new(&workload.cell.dataset, solver);
             Workload { cell, ..workload.clone() }.run(&other)
         }
     };

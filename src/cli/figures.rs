@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use super::{pages, print};
 use crate::experiment::catalog::Catalog;
+use crate::render;
 use crate::render::figure::{self, FileFormat};
-use crate::render::{self, Summary};
+use crate::study::Summary;
 
 /// Draw the figures of the paper from a result folder
 #[derive(Clone, Debug, clap::Args)]

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::note;
 use crate::experiment::catalog::Catalog;
-use crate::render::Summary;
 use crate::render::figure::FigureRow;
-use crate::study::Study;
+use crate::study::{Study, Summary};
 
 /// Which results a command prints.
 #[derive(Clone, Debug, clap::Args)]

@@ -7,11 +7,10 @@ use crate::experiment::catalog::Catalog;
 use crate::gate::measure::by_cell;
 use crate::gate::rounds::Design;
 use crate::gate::{Finding, folders};
-use crate::render::Summary;
 use crate::render::figure::{self, Figure};
 use crate::render::report::{self, Beside, Page};
 use crate::store::files;
-use crate::study::Study;
+use crate::study::{Study, Summary};
 
 /// Write one self-contained HTML page about a result folder, or about two side by side
 #[derive(Clone, Debug, clap::Args)]

@@ -9,12 +9,12 @@ use super::{data as data_command, interrupt, note, pages, print};
 use crate::dataset::{DataDir, Request};
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan};
+use crate::render;
 use crate::render::tables::claims;
-use crate::render::{self, Summary};
 use crate::run::session::{self, Report};
 use crate::store::folder::{self, Contents};
 use crate::store::manifest::Manifest;
-use crate::study::Study;
+use crate::study::{Study, Summary};
 use crate::text::duration;
 
 /// The configs for the real data sets: on this machine, then in the paper's regime.

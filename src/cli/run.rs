@@ -1,6 +1,6 @@
 //! `ssvm-bench run`: executes what is not yet in the result folder.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -20,7 +20,7 @@ use crate::run::shard::part::{self, ShardRuns};
 use crate::run::shard::{self, ShardIndex};
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Folder, Store};
-use crate::store::manifest::paper_cost_key;
+use crate::store::manifest::PaperCosts;
 use crate::study::regime::regimes;
 use crate::text::duration;
 use ssvm::clock::{ClockKind, OracleCost};
@@ -230,15 +230,15 @@ pub fn found_runs(experiment: &mut Experiment, out: &Path, catalog: &dyn Catalog
 }
 
 /// The paper's oracle costs in a folder with these records.
-fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> BTreeMap<String, OracleCost> {
+fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> PaperCosts {
     let manifest = Store::open(out).and_then(|store| store.manifest());
     let mut costs = manifest.map(|manifest| manifest.paper_costs).unwrap_or_default();
     // What a session has stored stays. Without it, whole runs of BCFW measure it better than the first iterations of new ones.
     for clock in ClockKind::ALL.into_iter().filter(|clock| !clock.repeatable()) {
         for regime in regimes(records.iter().filter(|record| record.settings().clock == clock), catalog) {
             let solved = OracleCost::new(regime.solved).and_then(OracleCost::rounded);
-            if let (Ok(cost), Some(_)) = (solved, regime.own_share) {
-                costs.entry(paper_cost_key(&regime.dataset, clock)).or_insert(cost);
+            if let (Ok(cost), Some(_), Some(problem)) = (solved, regime.own_share, regime.problem) {
+                costs.0.entry((problem, clock)).or_insert(cost);
             }
         }
     }

@@ -101,7 +101,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     })?;
     let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards.len()));
     let known = found_runs(&mut experiment, &out, catalog)?;
-    experiment.paper_costs.extend(list.iter().flat_map(|list| list.costs.clone()));
+    experiment.paper_costs.0.extend(list.iter().flat_map(|list| list.costs.0.clone()));
     let plan = whole_plan(&experiment, catalog, data, args.dry_run.then_some("a dry run"))?;
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
     let existing = Existing::of(known, &plan);

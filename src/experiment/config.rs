@@ -10,6 +10,7 @@ use super::wire::{Costs, DatasetKeys, SolverKeys, Source, WireBudget, as_text};
 use crate::error::{Error, Result};
 use crate::store::files;
 use crate::store::keys::CellPattern;
+use crate::store::manifest::PaperCosts;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::settings::{Budget, Cadence, SolverSpec, Until};
 use ssvm::solver::SolverInfo;
@@ -56,9 +57,8 @@ pub struct Experiment {
     pub solvers: Vec<SolverSpec>,
     /// Only cells that match one of these are run; all of them when there is none.
     pub only: Vec<CellPattern>,
-    /// The paper's oracle costs that were solved before, by [`crate::store::manifest::paper_cost_key`]: the same in every
-    /// session of a folder.
-    pub paper_costs: BTreeMap<String, OracleCost>,
+    /// The paper's oracle costs that were solved before: the same in every session of a folder.
+    pub paper_costs: PaperCosts,
 }
 
 /// An oracle cost as a config gives it.
@@ -132,7 +132,7 @@ impl Experiment {
             datasets: source.datasets(file.dataset, file.oracle_cost.as_ref(), &file.budget)?,
             solvers: source.solvers(&file.solver, solvers)?,
             only: Vec::new(),
-            paper_costs: BTreeMap::new(),
+            paper_costs: PaperCosts::default(),
         })
     }
 

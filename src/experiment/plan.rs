@@ -1,7 +1,6 @@
 //! [`Experiment`] and tables → [`Plan`]: checked data sets and ordered [`RunSpec`]s, each with a stable identity and an
 //! estimate. Nothing is solved here. A data set that had to be read for the plan is kept, so that it is loaded once.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::dataset::{DataDir, Described, Description, Request};
@@ -11,7 +10,7 @@ use crate::experiment::estimate::model;
 use crate::experiment::{CostSetting, DatasetSpec, Experiment};
 use crate::store::identity::{CODE_VERSION, Identity, order_seed};
 use crate::store::keys::ProblemKey;
-use crate::store::manifest::paper_cost_key;
+use crate::store::manifest::PaperCosts;
 use ssvm::clock::OracleCost;
 use ssvm::drive::AnyProblem;
 use ssvm::problem::Size;
@@ -103,8 +102,8 @@ pub struct Plan {
     /// Runs at the paper's oracle cost where that is not known yet: as they would be at cost 1, for estimates. Their
     /// identities come with the cost.
     pub undetermined: Vec<RunSpec>,
-    /// The paper's oracle costs that are known, by [`paper_cost_key`].
-    pub paper_costs: BTreeMap<String, OracleCost>,
+    /// The paper's oracle costs that are known.
+    pub paper_costs: PaperCosts,
 }
 
 impl Plan {
@@ -166,9 +165,10 @@ impl Plan {
                 (opened.description, OnceLock::from(opened.problem))
             }
         };
-        let known = experiment.paper_costs.get(&paper_cost_key(&spec.name, experiment.clock));
-        let paper_cost = known.copied().filter(|_| spec.wants_paper_cost());
-        self.sets.push(PlannedSet { spec, instead_of, description, paper_cost, problem });
+        let mut set = PlannedSet { spec, instead_of, description, paper_cost: None, problem };
+        let known = experiment.paper_costs.0.get(&(problem_key(&set), experiment.clock));
+        set.paper_cost = known.copied().filter(|_| set.spec.wants_paper_cost());
+        self.sets.push(set);
         Ok(())
     }
 
@@ -217,8 +217,8 @@ impl Plan {
             let message = format!("{count} runs are more than a plan may have ({MOST_RUNS}); use several configs");
             return Err(Error::file(&experiment.path, message));
         }
-        let known = self.sets.iter().filter_map(|set| Some((&set.spec.name, set.paper_cost?)));
-        self.paper_costs = known.map(|(name, cost)| (paper_cost_key(name, experiment.clock), cost)).collect();
+        let known = self.sets.iter().filter_map(|set| Some(((problem_key(set), experiment.clock), set.paper_cost?)));
+        self.paper_costs = PaperCosts(known.collect());
         self.runs.clear();
         self.undetermined.clear();
         for (at, set) in self.sets.iter().enumerate() {

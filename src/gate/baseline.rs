@@ -3,23 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use toml::{Spanned, Value};
 
 use super::measure::{self, Runs, Values};
-use super::{Cell, Metric, Quantity};
+use super::{CellKey, Metric};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::store::files;
 use crate::store::manifest::{Code, ConfigText, Manifest};
 
 /// Layout of the file.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+
+/// Version of the cost model of the virtual clock: times, and what the slope rule decides by them, depend on it.
+pub const COST_MODEL: u32 = 1;
 
 const HEADER: &str = "\
 # What every solver needed on every data set under the virtual clock: the baseline of `ssvm-bench check`.
-# A line: \"DATASET SOLVER GAP QUANTITY\" = [a value for each repeat], read at the first evaluation at or below the gap.
+# A line of values has one for each repeat, read at the first evaluation at or below the gap, without a gap at the last.
 # Accept a change of one cell:  ssvm-bench check RESULTS --baseline FILE --update DATASET/SOLVER
-# Make it anew:                 ssvm-bench check RESULTS --save FILE
+# Make it again:                ssvm-bench check RESULTS --save FILE
 ";
 
 /// Which program made the numbers.
@@ -34,6 +38,8 @@ pub struct Provenance {
     pub rustc: String,
     /// Target and flags.
     pub flags: String,
+    /// [`COST_MODEL`].
+    pub cost_model: u32,
     /// Features of the CPU, for instruction counts: the program and its libraries choose code by them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cpu: String,
@@ -45,7 +51,15 @@ pub struct Provenance {
 impl Provenance {
     pub fn new(config: &str, code: &Code) -> Self {
         let Code { version, commit, rustc, flags } = code.clone();
-        Self { config: config.to_owned(), code: version, commit, rustc, flags, ..Self::default() }
+        Self {
+            config: config.to_owned(),
+            code: version,
+            commit,
+            rustc,
+            flags,
+            cost_model: COST_MODEL,
+            ..Self::default()
+        }
     }
 
     /// Of a result folder: its last session.
@@ -66,11 +80,10 @@ pub fn last_config(manifest: &Manifest) -> Option<&ConfigText> {
 }
 
 /// Counted instructions of solver work, and what they hold for: one compiler, one kind of CPU, one valgrind.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     pub provenance: Provenance,
-    pub counts: BTreeMap<Cell, u64>,
+    pub counts: BTreeMap<CellKey, u64>,
 }
 
 /// What a baseline file holds.
@@ -78,25 +91,72 @@ pub struct Counts {
 pub struct Baseline {
     pub provenance: Provenance,
     /// The metrics of every cell; no value is missing.
-    pub cells: BTreeMap<Cell, Values>,
+    pub cells: BTreeMap<CellKey, Values>,
     /// Instruction counts, when they were saved.
     pub instructions: Option<Counts>,
+}
+
+/// What every layout has.
+#[derive(Deserialize)]
+struct Layout {
+    format: u32,
 }
 
 /// The file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    format: u32,
+    #[serde(rename = "format")]
+    _format: u32,
     provenance: Provenance,
-    inputs: BTreeMap<Cell, Vec<String>>,
-    values: BTreeMap<String, Vec<f64>>,
-    instructions: Option<Counts>,
+    counters: Counters,
+    instructions: Option<Instructions>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counters {
+    inputs: Vec<Line<Inputs>>,
+    values: Vec<Spanned<Line<Costs>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Instructions {
+    provenance: Provenance,
+    counts: Vec<Line<Count>>,
+}
+
+/// What the file says of one cell in one line.
+#[derive(Serialize, Deserialize)]
+struct Line<T> {
+    #[serde(flatten)]
+    cell: CellKey,
+    #[serde(flatten)]
+    of: T,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Inputs {
+    inputs: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Costs {
+    #[serde(flatten)]
+    metric: Metric,
+    #[serde(serialize_with = "short")]
+    values: Vec<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Count {
+    count: u64,
 }
 
 impl Baseline {
     /// The baseline that these runs make; `wanted` as in [`measure::targets`]. Every run must have ended well.
-    pub fn of(cells: &BTreeMap<Cell, Runs<'_>>, wanted: &[f64], provenance: Provenance) -> Result<Self> {
+    pub fn of(cells: &BTreeMap<CellKey, Runs<'_>>, wanted: &[f64], provenance: Provenance) -> Result<Self> {
         let mut baseline = Self { provenance, ..Self::default() };
         for (cell, runs) in cells {
             baseline.set(cell, runs, wanted)?;
@@ -105,7 +165,7 @@ impl Baseline {
     }
 
     /// Takes the numbers of one cell from its runs; gap targets are chosen again.
-    pub fn set(&mut self, cell: &Cell, runs: &Runs<'_>, wanted: &[f64]) -> Result<()> {
+    pub fn set(&mut self, cell: &CellKey, runs: &Runs<'_>, wanted: &[f64]) -> Result<()> {
         let values = measure::values(runs, &measure::targets(runs, wanted, 1.0));
         for (metric, per_repeat) in &values.metrics {
             if let Some(repeat) = per_repeat.iter().position(Option::is_none) {
@@ -120,21 +180,21 @@ impl Baseline {
     pub fn accept(
         &mut self,
         name: &str,
-        cells: &BTreeMap<Cell, Runs<'_>>,
+        cells: &BTreeMap<CellKey, Runs<'_>>,
         wanted: &[f64],
         counts: Option<&Counts>,
     ) -> Result<()> {
-        let mut known: BTreeSet<Cell> = self.cells.keys().chain(cells.keys()).cloned().collect();
+        let mut known: BTreeSet<CellKey> = self.cells.keys().chain(cells.keys()).cloned().collect();
         if let (Some(old), Some(new)) = (&mut self.instructions, counts) {
             known.extend(new.counts.keys().cloned());
-            let counted = new.counts.iter().filter(|(cell, _)| cell.is_named(name));
+            let counted = new.counts.iter().filter(|(cell, _)| is_named(cell, name));
             old.counts.extend(counted.map(|(cell, count)| (cell.clone(), *count)));
         }
-        if !known.iter().any(|cell| cell.is_named(name)) {
-            let known: Vec<String> = known.iter().map(Cell::to_string).collect();
+        if !known.iter().any(|cell| is_named(cell, name)) {
+            let known: Vec<String> = known.iter().map(CellKey::to_string).collect();
             return Err(gate::Error::UnknownCell { name: name.to_owned(), known: known.join(", ") }.into());
         }
-        for cell in known.iter().filter(|cell| cell.is_named(name)) {
+        for cell in known.iter().filter(|cell| is_named(cell, name)) {
             match cells.get(cell) {
                 Some(runs) => self.set(cell, runs, wanted)?,
                 None => drop(self.cells.remove(cell)),
@@ -145,67 +205,67 @@ impl Baseline {
 
     /// The text of the file: numbers as they are read back exactly.
     pub fn text(&self) -> String {
-        let mut text = format!(
-            "{HEADER}format = {FORMAT}\n\n[provenance]\n{}\n# Data and settings of every run, hashed: numbers are only compared \
-             with numbers made from the same.\n[inputs]\n",
-            self.provenance.text()
-        );
-        for (cell, values) in &self.cells {
-            let inputs: Vec<String> = values.inputs.iter().map(|input| quoted(input)).collect();
-            text += &format!("{} = [{}]\n", quoted(&cell_key(cell)), inputs.join(", "));
-        }
-        text += "\n[values]\n";
-        for (cell, values) in &self.cells {
-            for (Metric { gap, quantity }, per_repeat) in &values.metrics {
-                let numbers: Vec<String> = per_repeat.iter().flatten().map(|value| number(*value)).collect();
-                let place = gap.map_or("end".to_owned(), |gap| gap.to_string());
-                let name = format!("{} {place} {}", cell_key(cell), quantity.name());
-                text += &format!("{} = [{}]\n", quoted(&name), numbers.join(", "));
-            }
-        }
+        let mut text = format!("{HEADER}format = {FORMAT}\n\n[provenance]\n{}\n[counters]\n", self.provenance.text());
+        text +=
+            "# Data and settings of every run, hashed: numbers are only compared with numbers made from the same.\n";
+        text += &array("inputs", &self.cells, |values| vec![Inputs { inputs: values.inputs.clone() }]);
+        text += &array("values", &self.cells, |values| {
+            let costs = |(metric, values): (&Metric, &Vec<Option<f64>>)| Costs {
+                metric: *metric,
+                values: values.iter().copied().flatten().collect(),
+            };
+            values.metrics.iter().map(costs).collect()
+        });
         if let Some(Counts { provenance, counts }) = &self.instructions {
             text += "\n# Instructions of solver work; compared only under the same compiler, flags, CPU features and valgrind.\n";
-            text += &format!("[instructions.provenance]\n{}\n[instructions.counts]\n", provenance.text());
-            for (cell, count) in counts {
-                text += &format!("{} = {count}\n", quoted(&cell_key(cell)));
-            }
+            text += &format!("[instructions.provenance]\n{}\n[instructions]\n", provenance.text());
+            text += &array("counts", counts, |count| vec![Count { count: *count }]);
         }
         text
     }
 
+    /// Reads a file whose numbers can be compared with those of this program.
     pub fn load(path: &Path) -> Result<Self> {
         let text = files::read_text_if_there(path)?.ok_or_else(|| Error::file(path, gate::Error::NoBaseline))?;
-        Self::parse(path, &text)
+        let baseline = Self::parse(path, &text)?;
+        let found = baseline.provenance.cost_model;
+        if found != COST_MODEL {
+            let (config, file) = (baseline.provenance.config, path.display().to_string());
+            return Err(Error::file(path, gate::Error::CostModel { found, here: COST_MODEL, config, file }));
+        }
+        Ok(baseline)
     }
 
     /// Parses the text of a file; `path` is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
-        let wire: Wire = toml::from_str(text).map_err(|error| {
+        let wrong = |error: toml::de::Error| {
             let reason = gate::Error::NotABaseline(error.message().trim().replace('\n', ", "));
             Error::offset(path, text, error.span().map_or(0, |span| span.start), reason)
-        })?;
-        if wire.format != FORMAT {
-            return Err(Error::file(path, gate::Error::Layout { found: wire.format, read: FORMAT }));
-        }
-        let at = |name: &str, reason: gate::Error| {
-            let line = text.lines().position(|line| line.starts_with(&quoted(name))).map_or(0, |line| line + 1);
-            Error::line(path, line, reason)
         };
-        let values = |(cell, inputs)| (cell, Values { inputs, metrics: BTreeMap::new() });
-        let cells = wire.inputs.into_iter().map(values).collect();
-        let mut baseline = Self { provenance: wire.provenance, cells, instructions: wire.instructions };
-        for (name, numbers) in wire.values {
-            let metric = metric_of(&name).ok_or_else(|| at(&name, gate::Error::NotAMetric(name.clone())));
-            let (cell, metric) = metric?;
-            let Some(values) = baseline.cells.get_mut(&cell) else {
-                return Err(at(&name, gate::Error::NoInputs(cell)));
-            };
-            let (values, repeats) = (&mut values.metrics, values.inputs.len());
-            if numbers.len() != repeats {
-                return Err(at(&name, gate::Error::Repeats { values: numbers.len(), repeats }));
-            }
-            values.insert(metric, numbers.into_iter().map(Some).collect());
+        let Layout { format: found } = toml::from_str(text).map_err(wrong)?;
+        if found != FORMAT {
+            return Err(Error::file(path, gate::Error::Layout { found, read: FORMAT }));
         }
+        let wire: Wire = toml::from_str(text).map_err(wrong)?;
+        let cells = wire.counters.inputs.into_iter();
+        let cells = cells.map(|line| (line.cell, Values { inputs: line.of.inputs, metrics: BTreeMap::new() }));
+        let mut baseline = Self { provenance: wire.provenance, cells: cells.collect(), instructions: None };
+        for line in wire.counters.values {
+            let start = line.span().start;
+            let Line { cell, of: Costs { metric, values } } = line.into_inner();
+            let Some(known) = baseline.cells.get_mut(&cell) else {
+                return Err(Error::offset(path, text, start, gate::Error::NoInputs(cell)));
+            };
+            let (found, repeats) = (values.len(), known.inputs.len());
+            if found != repeats {
+                return Err(Error::offset(path, text, start, gate::Error::Repeats { values: found, repeats }));
+            }
+            known.metrics.insert(metric, values.into_iter().map(Some).collect());
+        }
+        baseline.instructions = wire.instructions.map(|Instructions { provenance, counts }| Counts {
+            provenance,
+            counts: counts.into_iter().map(|line| (line.cell, line.of.count)).collect(),
+        });
         Ok(baseline)
     }
 
@@ -214,29 +274,31 @@ impl Baseline {
     }
 }
 
-/// `DATASET SOLVER`, as the file names a cell: names may hold slashes, so a space stands before the solver.
-fn cell_key(cell: &Cell) -> String {
-    format!("{} {}", cell.dataset, cell.solver)
+/// Whether an argument names this cell: `DATASET/SOLVER`, the data set perhaps without its parameters.
+fn is_named(cell: &CellKey, text: &str) -> bool {
+    let head = cell.dataset.split(':').next().unwrap_or_default();
+    let names = |dataset: &str| text.strip_prefix(dataset).and_then(|rest| rest.strip_prefix('/'));
+    [cell.dataset.as_str(), head].into_iter().any(|dataset| names(dataset) == Some(&cell.setting()))
 }
 
-/// The cell and metric of a line of `[values]`: `DATASET SOLVER 0.03 oracle_calls` or `DATASET SOLVER end primal`.
-fn metric_of(line: &str) -> Option<(Cell, Metric)> {
-    let (rest, name) = line.rsplit_once(' ')?;
-    let (cell, place) = rest.rsplit_once(' ')?;
-    let gap = match place {
-        "end" => None,
-        gap => Some(gap.parse().ok().filter(|gap: &f64| gap.is_finite())?),
-    };
-    let quantity = Quantity::COSTS.into_iter().chain(Quantity::OBJECTIVES).find(|quantity| quantity.name() == name)?;
-    Some((Cell::parse(cell)?, Metric { gap, quantity }))
-}
-
-/// A TOML basic string.
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
+/// An array with one line for everything that `of` makes of a cell.
+fn array<V, T: Serialize>(name: &str, cells: &BTreeMap<CellKey, V>, of: impl Fn(&V) -> Vec<T>) -> String {
+    let mut text = format!("{name} = [\n");
+    for (cell, value) in cells {
+        for of in of(value) {
+            text += "  ";
+            // Text and numbers always serialise.
+            let _ = Line { cell: cell.clone(), of }.serialize(toml::ser::ValueSerializer::new(&mut text));
+            text += ",\n";
+        }
+    }
+    text + "]\n"
 }
 
 /// Whole numbers without a point, others with every digit they need to be read back exactly.
-fn number(value: f64) -> String {
-    if value == value.trunc() && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:?}") }
+fn short<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    let whole = |value: f64| value == value.trunc() && value.abs() < 1e15;
+    serializer.collect_seq(
+        values.iter().map(|value| if whole(*value) { Value::Integer(*value as i64) } else { Value::Float(*value) }),
+    )
 }

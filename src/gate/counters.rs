@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::measure::{self, Runs, Values};
-use super::{Baseline, Cell, Finding, Judgement, Metric, Quantity, both};
+use super::{Baseline, CellKey, Finding, Judgement, Metric, TraceColumn, both};
 
 /// Relative change of an objective value below which iterates count as the same. Counters have no tolerance.
 pub const OBJECTIVE_TOLERANCE: f64 = 1e-9;
 
 /// Compares every metric of every cell. What is on one side only fails.
-pub fn judge(baseline: &Baseline, cells: &BTreeMap<Cell, Runs<'_>>) -> Vec<Finding> {
+pub fn judge(baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<'_>>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (cell, old, runs) in both(&baseline.cells, cells) {
         match (old, runs) {
@@ -25,7 +25,7 @@ pub fn judge(baseline: &Baseline, cells: &BTreeMap<Cell, Runs<'_>>) -> Vec<Findi
     findings
 }
 
-fn judge_cell(cell: &Cell, old: &Values, runs: &Runs<'_>, findings: &mut Vec<Finding>) {
+fn judge_cell(cell: &CellKey, old: &Values, runs: &Runs<'_>, findings: &mut Vec<Finding>) {
     let new = measure::values(runs, &old.targets());
     let mut bare = |metric, judgement, note: String| findings.push(Finding::bare(cell, metric, judgement, note));
     if old.inputs.len() != new.inputs.len() {
@@ -47,9 +47,9 @@ fn judge_cell(cell: &Cell, old: &Values, runs: &Runs<'_>, findings: &mut Vec<Fin
 }
 
 /// The worst verdict over the repeats decides, and its numbers are shown.
-fn judge_metric(cell: &Cell, metric: Metric, old: &[Option<f64>], new: &[Option<f64>]) -> Finding {
+fn judge_metric(cell: &CellKey, metric: Metric, old: &[Option<f64>], new: &[Option<f64>]) -> Finding {
     let per_repeat = old.iter().zip(new).enumerate().map(|(repeat, (old, new))| {
-        let judgement = old.zip(*new).map_or(Judgement::Missing, |(old, new)| compare(metric.quantity, old, new));
+        let judgement = old.zip(*new).map_or(Judgement::Missing, |(old, new)| compare(metric.column, old, new));
         (judgement, repeat, *old, *new)
     });
     // The first repeat among the worst.
@@ -65,16 +65,16 @@ fn judge_metric(cell: &Cell, metric: Metric, old: &[Option<f64>], new: &[Option<
         _ => format!("repeat {repeat}"),
     };
     let bare = Finding::bare(cell, &metric.to_string(), judgement, note);
-    Finding { smaller_is_better: metric.quantity != Quantity::Dual, ..bare }.with_values(
-        metric.quantity.unit(),
+    Finding { smaller_is_better: metric.column != TraceColumn::Dual, ..bare }.with_values(
+        metric.column.unit(),
         old_value,
         new_value,
         new.iter().copied().flatten(),
     )
 }
 
-fn compare(quantity: Quantity, old: f64, new: f64) -> Judgement {
-    if Quantity::OBJECTIVES.contains(&quantity) {
+fn compare(column: TraceColumn, old: f64, new: f64) -> Judgement {
+    if TraceColumn::OBJECTIVES.contains(&column) {
         let tolerance = OBJECTIVE_TOLERANCE * old.abs().max(new.abs());
         // Written so that a value that is no number is a change.
         return if (new - old).abs() <= tolerance { Judgement::Same } else { Judgement::Changed };

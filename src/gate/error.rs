@@ -1,6 +1,6 @@
 //! What keeps a gate from judging.
 
-use super::{Cell, Metric};
+use super::{CellKey, Metric};
 use ssvm::stats::FEWEST_PAIRS;
 
 #[derive(Debug, thiserror::Error)]
@@ -9,18 +9,22 @@ pub enum Error {
     NoBaseline,
     #[error("not a baseline: {0}")]
     NotABaseline(String),
-    #[error("baseline layout {found}, this program reads {read}; make it again with --save")]
+    #[error(
+        "baseline layout {found}, this program reads {read}; make it again with `ssvm-bench check RESULTS --save FILE`"
+    )]
     Layout { found: u32, read: u32 },
-    #[error("'{0}' is not \"DATASET SOLVER\" with a known solver")]
-    NotACell(String),
-    #[error("'{0}' is not \"DATASET SOLVER GAP QUANTITY\"")]
-    NotAMetric(String),
-    #[error("{0} has values but no [inputs] line")]
-    NoInputs(Cell),
+    #[error(
+        "made under version {found} of the virtual clock's cost model, this program has version {here}, so no number can be \
+         compared; make it again with `ssvm-bench run --config {config} --out RESULTS`, then \
+         `ssvm-bench check RESULTS --instructions --save {file}`"
+    )]
+    CostModel { found: u32, here: u32, config: String, file: String },
+    #[error("{0} has values but no line of inputs")]
+    NoInputs(CellKey),
     #[error("{values} values for {repeats} repeats")]
     Repeats { values: usize, repeats: usize },
     #[error("{cell} #{repeat} has no {metric}: a failed run cannot be a baseline; run it again")]
-    Unmeasured { cell: Cell, repeat: usize, metric: Metric },
+    Unmeasured { cell: CellKey, repeat: usize, metric: Metric },
     #[error("--update {name}: no such data set and solver; known: {known}")]
     UnknownCell { name: String, known: String },
     #[error(
@@ -32,13 +36,13 @@ pub enum Error {
         "the results hold repeat {repeat} of {cell} twice, with other budgets, data, clocks or seeds; gates compare one of \
          each: give them a config and a folder of their own (`ssvm-bench run --prune` moves the runs of other configs away)"
     )]
-    Twice { cell: Cell, repeat: u64 },
+    Twice { cell: CellKey, repeat: u64 },
     #[error("the two folders have no data set and solver in common")]
     NothingInCommon,
     #[error("{0} rounds are too few; at least {FEWEST_PAIRS}")]
     FewRounds(usize),
     #[error("{0}: a run took no CPU time; use a larger one")]
-    NoTime(Cell),
+    NoTime(CellKey),
     #[error("`solve` ended with {status}: {message}")]
     Solve { status: std::process::ExitStatus, message: String },
     #[error("its `solve --format json` ends without a summary ({reason}): {line}")]

@@ -1,6 +1,6 @@
 //! One verdict: which cell, which metric, from what to what, and whether that passes.
 
-use super::Cell;
+use super::CellKey;
 use crate::text::{change, exact};
 use ssvm::stats::Interval;
 
@@ -41,7 +41,7 @@ impl Judgement {
 /// The verdict on one metric of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    pub cell: Cell,
+    pub cell: CellKey,
     /// For people.
     pub metric: String,
     pub unit: &'static str,
@@ -61,7 +61,7 @@ pub struct Finding {
 
 impl Finding {
     /// A finding without numbers.
-    pub fn bare(cell: &Cell, metric: &str, judgement: Judgement, note: impl Into<String>) -> Self {
+    pub fn bare(cell: &CellKey, metric: &str, judgement: Judgement, note: impl Into<String>) -> Self {
         Self {
             cell: cell.clone(),
             metric: metric.to_owned(),
@@ -90,8 +90,7 @@ impl Finding {
 
     /// One line that names data set, solver and metric and says what happened.
     pub fn message(&self) -> String {
-        let Cell { dataset, solver } = &self.cell;
-        let mut text = format!("{dataset} {solver}: {}", self.metric);
+        let mut text = format!("{} {}: {}", self.cell.dataset, self.cell.setting(), self.metric);
         match (self.old, self.new) {
             (Some(old), Some(new)) => {
                 text += &format!(" {} → {}", exact(old), exact(new));

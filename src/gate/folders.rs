@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::measure::{Runs, interpolated, targets};
 use super::rounds::Design;
-use super::{Cell, Error, Finding, Judgement, Metric, Quantity, both, judge_ratio};
+use super::{CellKey, Error, Finding, Judgement, Metric, TraceColumn, both, judge_ratio};
 use crate::Result;
 use crate::store::identity::Identity;
 use crate::store::{Environment, RunRecord};
@@ -29,7 +29,7 @@ type Pair<'a> = (&'a RunRecord, &'a RunRecord);
 
 /// What was measured of one metric, before it is judged.
 struct Measure<'a> {
-    cell: &'a Cell,
+    cell: &'a CellKey,
     metric: Metric,
     noisy: bool,
     /// Old and new cost per repeat that at least one side has; infinite where a side does not reach the gap.
@@ -41,8 +41,8 @@ struct Measure<'a> {
 /// Compares cell by cell. What the second folder lost fails, what it has in addition is named; nothing in common is an
 /// error.
 pub fn compare(
-    old: &BTreeMap<Cell, Runs<'_>>,
-    new: &BTreeMap<Cell, Runs<'_>>,
+    old: &BTreeMap<CellKey, Runs<'_>>,
+    new: &BTreeMap<CellKey, Runs<'_>>,
     design: &Design,
 ) -> Result<Vec<Finding>> {
     if !old.keys().any(|cell| new.contains_key(cell)) {
@@ -68,7 +68,7 @@ pub fn compare(
 }
 
 /// The runs of a cell that can be compared; what cannot is said.
-fn pairs<'a>(cell: &Cell, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Finding>) -> Vec<Pair<'a>> {
+fn pairs<'a>(cell: &CellKey, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Finding>) -> Vec<Pair<'a>> {
     let mut say = |metric: &str, judgement, note: String| findings.push(Finding::bare(cell, metric, judgement, note));
     let by_repeat = |runs: &Runs<'a>| runs.iter().map(|run| (run.repeat, *run)).collect::<BTreeMap<_, _>>();
     let (old, new) = (by_repeat(old), by_repeat(new));
@@ -136,10 +136,10 @@ fn differences(old: &Identity, new: &Identity) -> String {
 }
 
 /// Every metric of a cell: time and calls to the gaps that a side reaches in all its repeats, and the time of the whole.
-fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
+fn measure_cell<'a>(cell: &'a CellKey, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
     let Some((first, _)) = pairs.first() else { return Vec::new() };
     let noisy = !first.settings().clock.repeatable();
-    let time = if first.settings().clock == ClockKind::WALL { Quantity::CpuS } else { Quantity::TimeS };
+    let time = if first.settings().clock == ClockKind::WALL { TraceColumn::CpuS } else { TraceColumn::TimeS };
     let margin = if noisy { MARGIN } else { 1.0 };
     let (old, new): (Vec<&RunRecord>, Vec<&RunRecord>) = pairs.iter().copied().unzip();
     let mut gaps = [targets(&old, &[], margin), targets(&new, &[], margin)].concat();
@@ -147,23 +147,23 @@ fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
     gaps.dedup();
     let mut metrics = Vec::new();
     for gap in gaps {
-        metrics.extend([time, Quantity::OracleCalls].map(|quantity| Metric { gap: Some(gap), quantity }));
+        metrics.extend([time, TraceColumn::OracleCalls].map(|column| Metric { gap: Some(gap), column }));
     }
     // A run that a time limit ends takes as long as the limit says: its end is no measurement.
     if old.iter().all(|old| old.settings().budget.time_s.is_none()) {
-        metrics.push(Metric { gap: None, quantity: time });
+        metrics.push(Metric { gap: None, column: time });
     }
     // A run that does not reach a gap costs infinitely much: both sides had the same budget. Under a clock with noise the cost
     // is read where the curve crosses the gap, so that one evaluation more or less is no jump.
     let cost = |run: &RunRecord, metric: Metric| match metric.gap {
-        Some(gap) if noisy => interpolated(run, gap, metric.quantity).unwrap_or(f64::INFINITY),
+        Some(gap) if noisy => interpolated(run, gap, metric.column).unwrap_or(f64::INFINITY),
         _ => metric.read(run).unwrap_or(f64::INFINITY),
     };
     let hindrance = if noisy { hindrance(pairs) } else { None };
     let measure = |metric: Metric| {
         let values = pairs.iter().map(|(old, new)| (cost(old, metric), cost(new, metric)));
         let values = values.filter(|(old, new)| (old.is_finite() || new.is_finite()) && *old > 0.0 && *new > 0.0);
-        let hindrance = hindrance.clone().filter(|_| metric.quantity != Quantity::OracleCalls);
+        let hindrance = hindrance.clone().filter(|_| metric.column != TraceColumn::OracleCalls);
         Measure { cell, metric, noisy, values: values.collect(), hindrance }
     };
     metrics.into_iter().map(measure).collect()
@@ -230,6 +230,6 @@ impl Measure<'_> {
         let ratio = Some(interval).filter(|interval| interval.high.is_finite() && interval.low > 0.0);
         let bare = Finding::bare(self.cell, &self.metric.to_string(), judgement, notes.join("; "));
         let found = new.iter().copied().filter(|value| value.is_finite());
-        Some(Finding { ratio, ..bare }.with_values(self.metric.quantity.unit(), typical(&old), typical(&new), found))
+        Some(Finding { ratio, ..bare }.with_values(self.metric.column.unit(), typical(&old), typical(&new), found))
     }
 }

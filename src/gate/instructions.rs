@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::baseline::{Counts, Provenance};
 use super::workload::{self, Workload};
-use super::{Cell, Finding, Judgement, both};
+use super::{CellKey, Finding, Judgement, both};
 use crate::error::{Error, Result};
 use crate::gate;
 
@@ -27,7 +27,11 @@ pub fn version() -> Option<String> {
 }
 
 /// Counts every workload with a build of this program.
-pub fn count(program: &Path, workloads: &[Workload], mut progress: impl FnMut(&Cell)) -> Result<BTreeMap<Cell, u64>> {
+pub fn count(
+    program: &Path,
+    workloads: &[Workload],
+    mut progress: impl FnMut(&CellKey),
+) -> Result<BTreeMap<CellKey, u64>> {
     let folder = tempfile::tempdir().map_err(Error::io("make a folder in", std::env::temp_dir()))?;
     let file = folder.path().join("callgrind.out");
     let mut counts = BTreeMap::new();
@@ -64,11 +68,14 @@ pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
                 .into(),
         );
     }
+    // The slope rule decides by the virtual clock: under another model the workloads are other work.
+    let model = |provenance: &Provenance| provenance.cost_model.to_string();
     let facts = [
         ("compiler", &provenance.rustc, &here.rustc),
         ("flags", &provenance.flags, &here.flags),
         ("CPU", &provenance.cpu, &here.cpu),
         ("valgrind", &provenance.valgrind, &here.valgrind),
+        ("cost model of the virtual clock", &model(provenance), &model(here)),
     ];
     let unlike = facts.into_iter().filter(|(_, there, here)| there != here);
     let unlike: Vec<String> =
@@ -83,8 +90,8 @@ pub fn not_judged(baseline: Option<&Counts>, reason: &str) -> Vec<Finding> {
 }
 
 /// Compares counts with those of the baseline, within [`TOLERANCE`]. What is on one side only fails.
-pub fn judge(baseline: &BTreeMap<Cell, u64>, counts: &BTreeMap<Cell, u64>) -> Vec<Finding> {
-    let judge = |(cell, old, new): (&Cell, Option<&u64>, Option<&u64>)| {
+pub fn judge(baseline: &BTreeMap<CellKey, u64>, counts: &BTreeMap<CellKey, u64>) -> Vec<Finding> {
+    let judge = |(cell, old, new): (&CellKey, Option<&u64>, Option<&u64>)| {
         let (old, new) = (old.map(|count| *count as f64), new.map(|count| *count as f64));
         let (judgement, note) = match (old, new) {
             (Some(old), Some(new)) if new > old.max(1.0) * (1.0 + TOLERANCE) => (Judgement::Worse, ""),
@@ -106,7 +113,7 @@ mod tests {
     fn totals_and_verdicts() {
         assert_eq!(parse_total("events: Ir\nfn=(1) x\nsummary: 12\ntotals: 12\n"), Some(12));
         assert_eq!(parse_total("events: Ir\n"), None);
-        let cell = |dataset: &str| Cell { dataset: dataset.to_owned(), solver: "bcfw".to_owned() };
+        let cell = |dataset: &str| CellKey::new(dataset, "bcfw");
         let old = BTreeMap::from([(cell("a"), 1000), (cell("b"), 1000), (cell("c"), 1000), (cell("d"), 1000)]);
         let new = BTreeMap::from([(cell("a"), 1009), (cell("b"), 1011), (cell("c"), 900), (cell("e"), 5)]);
         let verdicts: Vec<Judgement> = judge(&old, &new).iter().map(|finding| finding.judgement).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cell, Error, Metric, Quantity};
+use super::{CellKey, Error, Metric, TraceColumn};
 use crate::Result;
 use crate::store::RunRecord;
 use crate::study::curve::crossing;
@@ -23,7 +23,7 @@ pub struct Values {
 }
 
 /// [`by_cell`] of runs whose numbers are repeatable; others are refused.
-pub fn cells<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTreeMap<Cell, Runs<'r>>> {
+pub fn cells<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTreeMap<CellKey, Runs<'r>>> {
     let records: Vec<&RunRecord> = records.into_iter().collect();
     if let Some(noisy) = records.iter().find(|record| !record.settings().clock.repeatable()) {
         return Err(Error::Noisy { run: noisy.label(), clock: noisy.settings().clock.name() }.into());
@@ -32,11 +32,10 @@ pub fn cells<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTr
 }
 
 /// Runs by data set and setting of a solver, in the order of repeats; refuses runs that nothing distinguishes.
-pub fn by_cell<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTreeMap<Cell, Runs<'r>>> {
-    let mut cells: BTreeMap<Cell, Runs<'_>> = BTreeMap::new();
+pub fn by_cell<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<BTreeMap<CellKey, Runs<'r>>> {
+    let mut cells: BTreeMap<CellKey, Runs<'_>> = BTreeMap::new();
     for record in records {
-        let cell = Cell { dataset: record.dataset().to_owned(), solver: record.settings().cell() };
-        cells.entry(cell).or_default().push(record);
+        cells.entry(record.cell()).or_default().push(record);
     }
     for (cell, runs) in &mut cells {
         runs.sort_by_key(|record| record.repeat);
@@ -49,8 +48,8 @@ pub fn by_cell<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<B
 
 /// What a run has spent where its gap crosses this one, or at its first evaluation when that is already there. `None` when it
 /// does not reach it.
-pub fn interpolated(record: &RunRecord, gap: f64, quantity: Quantity) -> Option<f64> {
-    crossing(record.points().iter().map(|point| (quantity.read(point), point.gap)), gap)
+pub fn interpolated(record: &RunRecord, gap: f64, column: TraceColumn) -> Option<f64> {
+    crossing(record.points().iter().map(|point| (column.read(point), point.gap)), gap)
 }
 
 /// The gaps to measure a cell at: those of `wanted` (the config's `gap_targets`) that every repeat ends below by the factor
@@ -72,12 +71,14 @@ pub fn targets(runs: &[&RunRecord], wanted: &[f64], margin: f64) -> Vec<f64> {
     targets
 }
 
-/// The metrics of a cell at these gap targets.
+/// The metrics of a cell: costs at these gap targets and at the end, where a solver that reaches no gap has them too, and
+/// objective values at the end.
 pub fn values(runs: &[&RunRecord], targets: &[f64]) -> Values {
-    let costs = targets.iter().flat_map(|gap| Quantity::COSTS.map(|quantity| Metric { gap: Some(*gap), quantity }));
+    let places = targets.iter().map(|gap| Some(*gap)).chain([None]);
+    let costs = places.flat_map(|gap| TraceColumn::COSTS.map(|column| Metric { gap, column }));
     let has_dual = runs.iter().all(|run| run.points().iter().all(TracePoint::has_dual));
-    let objectives = Quantity::OBJECTIVES.into_iter().filter(|quantity| has_dual || *quantity != Quantity::Dual);
-    let objectives = objectives.map(|quantity| Metric { gap: None, quantity });
+    let objectives = TraceColumn::OBJECTIVES.into_iter().filter(|column| has_dual || *column != TraceColumn::Dual);
+    let objectives = objectives.map(|column| Metric { gap: None, column });
     let read = |metric: Metric| runs.iter().map(|run| metric.read(run).filter(|_| run.status.is_done())).collect();
     Values {
         inputs: runs.iter().map(|run| run.identity.inputs()).collect(),

@@ -23,7 +23,9 @@ pub mod workload;
 pub use baseline::Baseline;
 pub use error::Error;
 pub use finding::{Finding, Judgement, judge_ratio};
-pub use metric::{Cell, Metric, Quantity};
+pub use metric::{Metric, TraceColumn};
+
+pub(crate) use crate::store::keys::CellKey;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 //! A round is A B B A, the next one B A A B: a drift of the machine hits both sides alike. Its ratio is the geometric
 //! mean of new over old; the median over rounds and its bootstrap interval decide.
 
-use super::workload::{Summary, Workload};
+use super::workload::{WorkDone, Workload};
 use super::{Error, Finding, Judgement, judge_ratio};
 use crate::Result;
 use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
@@ -48,7 +48,7 @@ struct Series<'a> {
 pub fn compare(
     workloads: &[Workload],
     design: &Design,
-    mut run: impl FnMut(&Workload, Side) -> Result<Summary>,
+    mut run: impl FnMut(&Workload, Side) -> Result<WorkDone>,
     mut progress: impl FnMut(usize),
 ) -> Result<Vec<Finding>> {
     use Side::{New, Old};

@@ -1,5 +1,5 @@
 //! Short pieces of solver work for timing and for counting instructions: a workload in, the arguments of a `solve`
-//! and its summary out.
+//! and what it did out.
 //!
 //! They run under the virtual clock: the slope rule then takes the same decisions whatever the machine does, so two
 //! builds of one algorithm do the same work and their CPU times can be divided.
@@ -9,22 +9,22 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::Cell;
+use super::CellKey;
 use crate::error::{Error, Result};
 use crate::gate;
 
 /// One `solve`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    pub cell: Cell,
+    pub cell: CellKey,
     pub iterations: u64,
     /// Approximate passes per iteration; the slope rule when absent.
     pub passes: Option<u32>,
 }
 
-/// The summary of a `solve`, as far as it matters here.
+/// What a `solve` did, from its summary.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-pub struct Summary {
+pub struct WorkDone {
     /// Of solver work.
     pub cpu_s: f64,
     pub oracle_calls: u64,
@@ -35,7 +35,7 @@ pub struct Summary {
 /// spends 5 to 30 ms in one hot place.
 pub fn standard() -> Vec<Workload> {
     let work = |dataset: &str, solver: &str, iterations, passes| Workload {
-        cell: Cell { dataset: dataset.to_owned(), solver: solver.to_owned() },
+        cell: CellKey::new(dataset, solver),
         iterations,
         passes,
     };
@@ -56,11 +56,11 @@ pub fn standard() -> Vec<Workload> {
 impl Workload {
     /// The arguments of `ssvm-bench`; evaluation only at the end.
     pub fn arguments(&self) -> Vec<String> {
-        let Self { cell: Cell { dataset, solver }, iterations, passes } = self;
+        let Self { cell: CellKey { dataset, solver, .. }, iterations, passes } = self;
         let mut arguments: Vec<String> = ["solve", "--clock", "virtual", "--format", "json"].map(str::to_owned).into();
         let mut add = |option: &str, value: &dyn ToString| arguments.extend([option.to_owned(), value.to_string()]);
         add("--dataset", dataset);
-        add("--solver", solver);
+        add("--solver", &solver.name);
         add("--iterations", iterations);
         add("--evaluate", &format!("at:{iterations}"));
         if let Some(passes) = passes {
@@ -70,7 +70,7 @@ impl Workload {
     }
 
     /// Runs the workload with a build of this program; its summary is the last line of `solve --format json`.
-    pub fn run(&self, program: &Path) -> Result<Summary> {
+    pub fn run(&self, program: &Path) -> Result<WorkDone> {
         let mut command = Command::new(program);
         command.args(self.arguments());
         let text = output(command, program)?;

@@ -1,24 +1,21 @@
 //! Typed tables and curves → text, Markdown, LaTeX, CSV, HTML, SVG, PNG and PDF.
 //!
-//! In the order of a run of `reproduce`: [`Summary`] holds what was found in a result folder, [`figure`] draws every figure once,
+//! In the order of a run of `reproduce`: [`figure`] draws every figure once,
 //! [`tables`] turns findings into tables and text, [`report`] puts all of it into one HTML page. [`style`] is how lines look.
 
 mod error;
 pub mod figure;
 pub mod report;
 pub mod style;
-mod summary;
 pub mod tables;
 
 pub use error::Error;
-pub use summary::Summary;
 
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::store::files;
-use crate::study::Study;
-use crate::study::export;
+use crate::study::{Study, Summary, export};
 use figure::{FigureRow, FileFormat};
 use report::Page;
 

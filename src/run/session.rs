@@ -194,6 +194,7 @@ pub fn run(
     let records = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
     let contents = Contents::new(records, existing.damaged);
     call.say_timing(&contents.records, probing.map(|probing| probing.rows(jobs)).unwrap_or_default(), &mut manifest);
+    manifest.attribute(&contents.records);
     store.write_manifest(&manifest)?;
     Ok(Finished { report, manifest, contents })
 }
@@ -351,7 +352,7 @@ impl SessionCall<'_> {
         let sha256 = sha256_hex(text.as_bytes());
         manifest.configs.retain(|config| config.sha256 != sha256);
         manifest.configs.push(ConfigText { name, sha256: sha256.clone(), text });
-        manifest.paper_costs.extend(self.plan.paper_costs.clone());
+        manifest.paper_costs.0.extend(self.plan.paper_costs.0.clone());
         Session {
             config: sha256,
             started_unix_s: host::unix_time(),

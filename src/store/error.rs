@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::SCHEMA_VERSION;
-use ssvm::clock::OracleCost;
+use ssvm::clock::{ClockKind, OracleCost};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -39,10 +39,11 @@ pub enum Error {
     #[error("{0}; the manifest is damaged: delete it, the runs stay valid")]
     Manifest(serde_json::Error),
     #[error(
-        "the paper's oracle cost of {key} is {here} here and {there} in another folder; run all shards from one id file \
-         (plan --shards N --emit lines), which keeps it"
+        "the paper's oracle cost of {dataset} (λ = {lambda}) on the {} clock is {here} here and {there} in another folder; run all shards from one id file \
+         (plan --shards N --emit lines), which keeps it",
+        clock.name()
     )]
-    OracleCost { key: String, here: OracleCost, there: OracleCost },
+    OracleCost { dataset: String, lambda: f64, clock: ClockKind, here: OracleCost, there: OracleCost },
 
     // Records.
     #[error("a seed or repeat of {0} is above 2^63")]

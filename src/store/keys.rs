@@ -1,8 +1,7 @@
 //! What makes two runs comparable, as types: the problem they solve ([`ProblemKey`]), the line of a figure or row of a table
 //! that they belong to ([`SeriesKey`]), and where their times were taken ([`EnvironmentKey`]).
 //!
-//! Text is made from keys for people (`study::names`). Code compares keys; only baselines and id files name cells as text, which
-//! `gate::metric` and `run::shard::list` read back.
+//! Text is made from keys for people (`study::names`); code compares keys, and only arguments of commands are read as text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::text::Pattern;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::ordered_by_key;
-use ssvm::settings::{Budget, Cadence, SolverSpec, total_order};
+use ssvm::settings::{Budget, Cadence, RunSettings, SolverSpec, total_order};
 
 /// A problem: the same optimum for every run that has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,6 +91,35 @@ impl SeriesKey {
     }
 }
 
+/// One setting of a solver on a data set, whatever its seed and budget: what gates compare.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CellKey {
+    /// As in the config, such as `usps-synth:n=300`.
+    pub dataset: String,
+    pub solver: SolverSpec,
+    #[serde(default, skip_serializing_if = "OracleCost::is_one")]
+    pub oracle_cost: OracleCost,
+}
+
+impl CellKey {
+    /// The solver with its defaults, at the oracle's own cost.
+    pub fn new(dataset: impl Into<String>, solver: impl Into<String>) -> Self {
+        Self { dataset: dataset.into(), solver: SolverSpec::new(solver), oracle_cost: OracleCost::ONE }
+    }
+
+    /// The solver with its parameters, and the oracle cost unless it is 1: `mp-bcfw (T=5) k=16`.
+    pub fn setting(&self) -> String {
+        let cost = if self.oracle_cost.is_one() { String::new() } else { format!(" k={}", self.oracle_cost) };
+        format!("{}{cost}", self.solver)
+    }
+}
+
+impl fmt::Display for CellKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}/{}", self.dataset, self.setting()))
+    }
+}
+
 /// What changes measured times and is not the solver.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EnvironmentKey {
@@ -162,6 +190,11 @@ fn or_none(value: Option<impl ToString>) -> String {
 impl RunRecord {
     pub fn problem(&self) -> &ProblemKey {
         &self.identity.problem
+    }
+
+    pub fn cell(&self) -> CellKey {
+        let RunSettings { solver, oracle_cost, .. } = self.settings();
+        CellKey { dataset: self.dataset().to_owned(), solver: solver.clone(), oracle_cost: *oracle_cost }
     }
 
     pub fn series(&self) -> SeriesKey {

@@ -2,12 +2,13 @@
 //! parallel timing was inflated. Rewritten whole (temporary name, rename) at the start and the end of each `run`.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::record::SCHEMA_VERSION;
+use super::keys::ProblemKey;
+use super::record::{RunRecord, SCHEMA_VERSION};
 use crate::store::files::sha256_hex;
 use ssvm::clock::{ClockKind, OracleCost};
 
@@ -19,14 +20,43 @@ pub struct Manifest {
     pub sessions: Vec<Session>,
     /// Inflation of parallel against isolated timing, one row per data set and solver.
     pub interference: Vec<Inflation>,
-    /// The paper's oracle cost as it was solved for this folder, by [`paper_cost_key`]: other sessions take the same.
-    #[serde(default, rename = "paper_prices", skip_serializing_if = "BTreeMap::is_empty")]
-    pub paper_costs: BTreeMap<String, OracleCost>,
+    /// The runs of the folder by the commit of the program that made them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub made_by: BTreeMap<String, BTreeSet<String>>,
+    /// The paper's oracle cost as it was solved for this folder: other sessions take the same.
+    #[serde(default, skip_serializing_if = "PaperCosts::is_empty")]
+    pub paper_costs: PaperCosts,
 }
 
-/// What a solved oracle cost belongs to: data set and clock.
-pub fn paper_cost_key(dataset: &str, clock: ClockKind) -> String {
-    format!("{dataset} {}", clock.name())
+/// The paper's oracle costs that were solved, by problem and clock; in files a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<PaperCost>", into = "Vec<PaperCost>")]
+pub struct PaperCosts(pub BTreeMap<(ProblemKey, ClockKind), OracleCost>);
+
+#[derive(Serialize, Deserialize)]
+struct PaperCost {
+    #[serde(flatten)]
+    problem: ProblemKey,
+    clock: ClockKind,
+    cost: OracleCost,
+}
+
+impl PaperCosts {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<Vec<PaperCost>> for PaperCosts {
+    fn from(costs: Vec<PaperCost>) -> Self {
+        Self(costs.into_iter().map(|PaperCost { problem, clock, cost }| ((problem, clock), cost)).collect())
+    }
+}
+
+impl From<PaperCosts> for Vec<PaperCost> {
+    fn from(costs: PaperCosts) -> Self {
+        costs.0.into_iter().map(|((problem, clock), cost)| PaperCost { problem, clock, cost }).collect()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,13 +167,27 @@ pub struct Inflation {
     pub ratios: Vec<f64>,
 }
 
+/// Whether a commit names the sources of a program: not those of a changed tree, nor of no repository.
+pub fn is_committed(commit: &str) -> bool {
+    !commit.is_empty() && commit != "unknown" && !commit.ends_with("-dirty")
+}
+
 impl Manifest {
+    /// Says of all records of the folder which commit made them.
+    pub fn attribute<'r>(&mut self, records: impl IntoIterator<Item = &'r RunRecord>) {
+        self.made_by.clear();
+        for record in records {
+            self.made_by.entry(record.environment.commit.clone()).or_default().insert(record.run_id());
+        }
+    }
+
     /// Takes in what another manifest says, whichever is taken first; an error when the two contradict each other.
     pub fn join(&mut self, other: Self) -> Result<(), Error> {
-        for (key, cost) in other.paper_costs {
-            let known = *self.paper_costs.entry(key.clone()).or_insert(cost);
+        for (key, cost) in other.paper_costs.0 {
+            let known = *self.paper_costs.0.entry(key.clone()).or_insert(cost);
             if known != cost {
-                return Err(Error::OracleCost { key, here: cost, there: known });
+                let (ProblemKey { dataset, lambda, .. }, clock) = key;
+                return Err(Error::OracleCost { dataset, lambda, clock, here: cost, there: known });
             }
         }
         // Of two accounts of one session the later stays: one was read while it was running.
@@ -173,7 +217,8 @@ impl Default for Manifest {
             configs: Vec::new(),
             sessions: Vec::new(),
             interference: Vec::new(),
-            paper_costs: BTreeMap::new(),
+            made_by: BTreeMap::new(),
+            paper_costs: PaperCosts::default(),
         }
     }
 }

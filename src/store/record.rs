@@ -88,12 +88,6 @@ impl RunRecord {
         &self.measured.points
     }
 
-    /// Data set and solver with its parameters, such as `usps-synth/mp-bcfw (T=5)`, and the oracle cost where that is
-    /// not its own.
-    pub fn cell(&self) -> String {
-        format!("{}/{}", self.dataset(), self.settings().cell())
-    }
-
     /// Whether a pattern of `--only` matches it.
     pub fn matches(&self, pattern: &CellPattern) -> bool {
         pattern.matches(self.dataset(), &self.settings().solver, Some(self.settings().oracle_cost))

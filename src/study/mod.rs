@@ -13,6 +13,7 @@
 //! | [`targets`] | a data set → time and iterations to a list of gaps |
 //! | [`profile`], [`regime`] | where the time goes, and what the oracle costs in the paper |
 //! | [`claims`], [`league`], [`break_even`] | the statements of the paper; all solvers against each other; over the oracle cost |
+//! | [`Summary`] | all of these, and where the records come from → `summary.json` |
 //! | [`export`] | tables → Parquet and CSV |
 
 pub mod align;
@@ -29,12 +30,14 @@ pub mod paired;
 pub mod points;
 pub mod profile;
 pub mod regime;
+mod summary;
 pub mod targets;
 mod view;
 
 pub use bands::{Axis, Band, Bands, Quantity};
 pub use error::Error;
 pub use points::Bounds;
+pub use summary::{Origin, Summary};
 pub use view::{Series, View};
 
 use std::collections::BTreeMap;

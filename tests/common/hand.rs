@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use hdrhistogram::Histogram;
-use ssvm_bench::render::Summary;
 use ssvm_bench::render::figure::{self, Figure, FigureRow};
 use ssvm_bench::render::report::{self, Page};
 use ssvm_bench::store::{Latencies, RunRecord, Status};
 use ssvm_bench::study::Study;
+use ssvm_bench::study::Summary;
 use ssvm_bench::{Cadence, ClockKind, Harness, TracePoint};
 
 use super::runs;

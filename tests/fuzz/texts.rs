@@ -27,8 +27,7 @@ pub fn targets() -> Vec<Target> {
         Target { name: "config", seeds: configs, make: config, read: read_config, ..Target::PLAIN },
         Target {
             name: "baseline",
-            // The shipped one has thousands of lines; the first ones have everything that lines can have.
-            seeds: || vec![first_lines("results/baseline/ci.toml", 120)],
+            seeds: || vec![BASELINE.as_bytes().to_vec()],
             make: baseline,
             read: |_, bytes| Baseline::parse(Path::new("b"), &utf8(bytes)).is_ok(),
             ..Target::PLAIN
@@ -106,10 +105,6 @@ fn open(name: &str, dir: &Path) -> bool {
     HARNESS.open(&Request::new(name, &DataDir::resolve(Some(dir)))).is_ok()
 }
 
-fn first_lines(path: &str, count: usize) -> Vec<u8> {
-    utf8(&root(path)).lines().take(count).map(|line| format!("{line}\n")).collect::<String>().into_bytes()
-}
-
 fn configs() -> Vec<Vec<u8>> {
     ["configs/quick.toml", "configs/smoke.toml", "configs/league.toml", "examples/solver.toml"].map(root).to_vec()
 }
@@ -182,21 +177,66 @@ fn config(dice: &mut Dice) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// Everything that lines can have.
+const BASELINE: &str = r#"format = 2
+
+[provenance]
+config = "ci"
+code = "c"
+commit = "d"
+rustc = "r"
+flags = ""
+cost_model = 1
+
+[counters]
+inputs = [
+  { dataset = "usps-synth:n=3", solver = { name = "mp-bcfw", params = { T = 5 } }, oracle_cost = 16.0, inputs = ["0", "1"] },
+]
+values = [
+  { dataset = "usps-synth:n=3", solver = { name = "mp-bcfw", params = { T = 5 } }, oracle_cost = 16.0, gap = 0.3, column = "time_s", values = [1.5, 2] },
+  { dataset = "usps-synth:n=3", solver = { name = "mp-bcfw", params = { T = 5 } }, oracle_cost = 16.0, column = "dual", values = [-1e-3, 0] },
+]
+
+[instructions.provenance]
+config = "solve"
+code = "c"
+commit = "d"
+rustc = "r"
+flags = ""
+cost_model = 1
+cpu = "avx2"
+valgrind = "v"
+
+[instructions]
+counts = [
+  { dataset = "usps-synth:n=3", solver = { name = "bcfw" }, count = 7 },
+]
+"#;
+
 fn baseline(dice: &mut Dice) -> Vec<u8> {
     let mut text = format!(
-        "format = {}\n[provenance]\nconfig = \"ci\"\ncode = \"c\"\ncommit = \"d\"\nrustc = \"r\"\nflags = \"\"\n[inputs]\n",
-        if dice.once_in(9) { dice.number() } else { "1".into() }
+        "format = {}\n[provenance]\nconfig = \"ci\"\ncode = \"c\"\ncommit = \"d\"\nrustc = \"r\"\nflags = \"\"\ncost_model = 1\n[counters]\n\
+         inputs = [\n",
+        if dice.once_in(9) { dice.number() } else { "2".into() }
     );
-    let cells = ["usps-synth bcfw", "usps-synth mp-bcfw (T=5)", "x", "a/b fw", " ", "ocr-synth:n=3 fw"];
-    for cell in &cells[..=dice.below(5)] {
-        text += &format!("\"{cell}\" = [\"00\", \"{}\"]\n", dice.below(9));
+    let cells = [
+        "dataset = \"usps-synth\", solver = { name = \"bcfw\" }",
+        "dataset = \"usps-synth\", solver = { name = \"mp-bcfw\", params = { T = 5 } }",
+        "dataset = \"a/b\", solver = { name = \"fw\" }, oracle_cost = 16",
+        "dataset = \"\", solver = { name = \"\" }",
+        "dataset = \"x\"",
+    ];
+    for cell in &cells[..=dice.below(4)] {
+        text += &format!("{{ {cell}, inputs = [\"00\", \"{}\"] }},\n", dice.below(9));
     }
-    text += "[values]\n";
+    text += "]\nvalues = [\n";
     for _ in 0..dice.below(6) {
         let (cell, gap) = (dice.pick(&cells), dice.number());
-        let quantity = dice.pick(&["oracle_calls", "dual", "gap", "time", "end", ""]);
-        text += &format!("\"{cell} {gap} {quantity}\" = [{}, {}]\n", dice.number(), dice.number());
+        let column = dice.pick(&["oracle_calls", "dual", "gap", "time", "end", ""]);
+        let values = [dice.number(), dice.number()].join(", ");
+        text += &format!("{{ {cell}, gap = {gap}, column = \"{column}\", values = [{values}] }},\n");
     }
+    text += "]\n";
     text.into_bytes()
 }
 

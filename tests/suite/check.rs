@@ -6,8 +6,9 @@ use crate::common::runs;
 use assert_cmd::Command;
 use serde_json::Value;
 use ssvm_bench::gate::baseline::Provenance;
-use ssvm_bench::gate::{Baseline, Cell, Finding, Judgement, counters, measure, output};
+use ssvm_bench::gate::{Baseline, Finding, Judgement, counters, measure, output};
 use ssvm_bench::render::tables::findings;
+use ssvm_bench::store::keys::CellKey;
 use ssvm_bench::store::{RunRecord, Status};
 
 fn sample() -> Vec<RunRecord> {
@@ -71,6 +72,33 @@ fn counters_are_compared_exactly() {
     assert_eq!(noted(&judge(&baseline, &better))[0].1, Judgement::Worse);
 }
 
+/// Work after the tightest gap, and all work of a solver without a dual, costs as much as any other.
+#[test]
+fn costs_at_the_end_are_metrics_of_every_solver() {
+    let old = sample();
+    let mut longer = sample();
+    longer[3].measured.points[11].oracle_calls += 1;
+    let worse = |metric: &str| (format!("set:n=5/mp-bcfw {metric} at the end"), Judgement::Worse);
+    assert_eq!(noted(&judge(&baseline(&old), &longer)), [worse("oracle_calls")]);
+
+    // A solver without a dual reaches no gap.
+    let no_dual = |records: Vec<RunRecord>| -> Vec<RunRecord> {
+        let bare = |mut record: RunRecord| {
+            for point in &mut record.measured.points {
+                (point.dual, point.dual_solution, point.gap) = (f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+            }
+            record
+        };
+        records.into_iter().map(bare).collect()
+    };
+    let baseline = baseline(&no_dual(old));
+    let mut slower = no_dual(sample());
+    slower[2].measured.points[11].time_s *= 2.0;
+    slower[3].measured.points[11].approx_steps += 5;
+    let findings = noted(&judge(&baseline, &slower));
+    assert_eq!(findings, [worse("approx_steps"), worse("time_s")]);
+}
+
 #[test]
 fn objective_values_have_a_tolerance_and_no_good_direction() {
     let baseline = baseline(&sample());
@@ -105,8 +133,7 @@ fn what_is_missing_on_either_side_fails() {
     assert!(findings.contains(&("set:n=5/mp-bcfw time_s to gap 0.1".into(), Judgement::Missing)), "{findings:?}");
     // A metric that the baseline does not have.
     let mut thin = full.clone();
-    let cell = Cell { dataset: "set:n=5".into(), solver: "bcfw".into() };
-    let values = thin.cells.get_mut(&cell).unwrap();
+    let values = thin.cells.get_mut(&CellKey::new("set:n=5", "bcfw")).unwrap();
     let metric = *values.metrics.keys().next().unwrap();
     values.metrics.remove(&metric);
     assert_eq!(noted(&judge(&thin, &sample())).len(), 1);
@@ -130,17 +157,26 @@ fn baselines_read_back_exactly_and_complain_with_a_line() {
     let text = old.text();
     let path = Path::new("b.toml");
     assert_eq!(Baseline::parse(path, &text).unwrap(), old);
-    assert!(text.contains("\"set:n=5 bcfw 0.3 oracle_calls\" = [40, 44]\n"), "{text}");
+    let line = |metric: &str, values: &str| {
+        format!("  {{ dataset = \"set:n=5\", solver = {{ name = \"bcfw\" }}, {metric}, values = [{values}] }},\n")
+    };
+    let calls = line("gap = 0.3, column = \"oracle_calls\"", "40, 44");
+    assert!(text.contains(&calls) && text.contains(&line("column = \"time_s\"", "1.5, 1.5")), "{text}");
+    let at = text[..text.find(&calls).unwrap()].lines().count() + 1;
     for (from, to, complaint) in [
-        ("format = 1", "format = 2", "layout 2"),
-        ("0.3 oracle_calls", "0.3 oracle_cals", "b.toml:20: 'set:n=5 bcfw 0.3 oracle_cals' is not"),
-        ("= [40, 44]", "= [40]", "1 values for 2 repeats"),
-        ("= [40, 44]", "= [40, \"x\"]", "b.toml:20: not a baseline"),
-        ("set:n=5 bcfw\" = [", "bcfw\" = [", "b.toml:16: not a baseline: 'bcfw' is not"),
-        ("bcfw\" = [", "bcwf\" = [", "set:n=5/bcfw has values but no [inputs] line"),
+        ("format = 2", "format = 1", "layout 1, this program reads 2; make it again with".to_owned()),
+        ("\"oracle_calls\"", "\"oracle_cals\"", format!("b.toml:{at}: not a baseline: unknown variant `oracle_cals`")),
+        ("[40, 44]", "[40]", format!("b.toml:{at}: 1 values for 2 repeats")),
+        ("[40, 44]", "[40, \"x\"]", format!("b.toml:{at}: not a baseline")),
+        (
+            "solver = { name = \"bcfw\" }, inputs",
+            "inputs",
+            "b.toml:18: not a baseline: missing field `solver`".to_owned(),
+        ),
+        ("\"bcfw\" }, inputs", "\"bcwf\" }, inputs", "set:n=5/bcfw has values but no line of inputs".to_owned()),
     ] {
         let error = Baseline::parse(path, &text.replacen(from, to, 1)).unwrap_err().to_string();
-        assert!(error.contains(complaint), "{error}");
+        assert!(error.contains(&complaint), "{error}");
     }
 }
 
@@ -221,42 +257,42 @@ fn the_command_saves_compares_and_updates() {
     check(&["--save-baseline", path]).success();
     let saved = std::fs::read_to_string(&file).unwrap();
     assert!(saved.contains("config = \"tiny\"") && saved.contains("rustc = \"rustc "), "{saved}");
-    let metrics = saved[saved.find("[values]").unwrap()..].lines().filter(|line| line.contains(" = [")).count();
+    let metrics = saved.lines().filter(|line| line.contains(", values = [")).count();
     assert!(
         metrics > 10 && stdout(&check(&["--baseline", path]).success()).contains(&format!("metrics: {metrics} same\n"))
     );
 
     // The baseline says it went better: the gate fails and names what to do.
     let edit = |key: &str, change: &dyn Fn(f64) -> f64| {
-        let lines = saved.lines().map(|line| match line.split_once(" = [") {
-            Some((name, list)) if name.contains(key) => {
+        let lines = saved.lines().map(|line| match line.split_once(", values = [") {
+            Some((name, list)) if name.ends_with(key) => {
                 let values =
-                    list.trim_end_matches(']').split(", ").map(|v| format!("{:?}", change(v.parse().unwrap())));
-                format!("{name} = [{}]\n", values.collect::<Vec<_>>().join(", "))
+                    list.trim_end_matches("] },").split(", ").map(|v| format!("{:?}", change(v.parse().unwrap())));
+                format!("{name}, values = [{}] }},\n", values.collect::<Vec<_>>().join(", "))
             }
             _ => format!("{line}\n"),
         });
         std::fs::write(&file, lines.collect::<String>()).unwrap();
     };
-    edit("mp-bcfw 0.3 oracle_calls", &|v| v - 30.0);
+    edit("\"mp-bcfw\" }, gap = 0.3, column = \"oracle_calls\"", &|v| v - 30.0);
     let output = check(&["--baseline", path]).code(2).get_output().clone();
     let (table, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     let row = table.lines().find(|line| line.starts_with("WORSE")).unwrap_or_else(|| panic!("{table}"));
     assert!(row.contains("usps-synth:n=30/mp-bcfw") && row.contains("oracle_calls to gap 0.3"), "{row}");
     assert!(stderr.contains(&format!("--baseline {path} --update 'usps-synth:n=30/mp-bcfw'")), "{stderr}");
     check(&["--baseline", path, "--update", "usps-synth/mp-bcfw"]).success();
-    let values = |text: &str| text[text.find("[values]").unwrap()..].to_owned();
+    let values = |text: &str| text[text.find("values = [").unwrap()..].to_owned();
     assert_eq!(values(&std::fs::read_to_string(&file).unwrap()), values(&saved));
 
     // An improvement passes and comes with the command that accepts it.
-    edit("usps-synth:n=30 bcfw 0.3 time_s", &|v| 2.0 * v);
+    edit("\"bcfw\" }, gap = 0.3, column = \"time_s\"", &|v| 2.0 * v);
     let output = check(&["--baseline", path]).success().get_output().clone();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("Better") && stderr.contains("--update 'usps-synth:n=30/bcfw'"), "{stderr}");
 
     // Other iterates fail in both directions.
     for sign in [1.0, -1.0] {
-        edit("usps-synth:n=30 bcfw end dual", &|v| v * (1.0 + sign * 1e-6));
+        edit("\"bcfw\" }, column = \"dual\"", &|v| v * (1.0 + sign * 1e-6));
         assert!(stdout(&check(&["--baseline", path]).code(2)).contains("CHANGED"));
     }
 
@@ -273,6 +309,29 @@ fn the_command_saves_compares_and_updates() {
     assert!(json("g.json").is_array() && json("b.json")["usps-synth:n=30/bcfw"].is_object());
 }
 
+/// Numbers under one cost model say nothing about those under another.
+#[test]
+fn a_baseline_of_another_cost_model_is_refused() {
+    let (dir, out) = results(TINY);
+    let file = dir.path().join("base.toml");
+    let check = |option: &str| program().arg("check").arg(&out).arg(option).arg(&file).assert();
+    check("--save").success();
+    let saved = std::fs::read_to_string(&file).unwrap();
+    let model = saved.lines().find(|line| line.starts_with("cost_model = ")).expect("the version of the model");
+    std::fs::write(&file, saved.replace(model, "cost_model = 987")).unwrap();
+    let error = String::from_utf8(check("--baseline").code(1).get_output().stderr.clone()).unwrap();
+    for words in ["version 987", "run --config tiny --out RESULTS", "check RESULTS --instructions --save", "base.toml"]
+    {
+        assert!(error.contains(words), "{error}");
+    }
+    // It can be replaced, and so can one of another layout.
+    check("--save").success();
+    check("--baseline").success();
+    std::fs::write(&file, "format = 1\n").unwrap();
+    check("--save").success();
+    check("--baseline").success();
+}
+
 /// Counts of another kind of CPU or another valgrind are told, not compared; no valgrind is needed to see that.
 #[cfg(unix)]
 #[test]
@@ -287,7 +346,7 @@ fn instruction_counts_of_another_cpu_or_valgrind_are_refused() {
     program().arg("check").arg(&out).arg("--save").arg(&file).assert().success();
     let saved = std::fs::read_to_string(&file).unwrap();
     let own: String =
-        saved[saved.find("[provenance]").unwrap()..].lines().skip(1).take(5).map(|l| l.to_owned() + "\n").collect();
+        saved[saved.find("[provenance]").unwrap()..].lines().skip(1).take(6).map(|l| l.to_owned() + "\n").collect();
     for (cpu, valgrind, expected) in [
         ("none of these", "valgrind-9.9.9", "CPU: baseline 'none of these', here '"),
         ("none of these", "valgrind-3.0.0", "valgrind: baseline 'valgrind-3.0.0', here 'valgrind-9.9.9'"),
@@ -295,7 +354,7 @@ fn instruction_counts_of_another_cpu_or_valgrind_are_refused() {
     ] {
         let counts = format!(
             "\n[instructions.provenance]\n{own}cpu = \"{cpu}\"\nvalgrind = \"{valgrind}\"\n\n\
-             [instructions.counts]\n\"usps-synth:n=30 bcfw\" = 5\n"
+             [instructions]\ncounts = [{{ dataset = \"usps-synth:n=30\", solver = {{ name = \"bcfw\" }}, count = 5 }}]\n"
         );
         std::fs::write(&file, saved.clone() + &counts).unwrap();
         let mut command = program();

@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use ssvm_bench::ClockKind;
 use ssvm_bench::gate::rounds::{self, Design, Side};
-use ssvm_bench::gate::workload::{self, Summary};
+use ssvm_bench::gate::workload::{self, WorkDone};
 use ssvm_bench::gate::{Finding, Judgement, folders, measure};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
@@ -23,7 +23,7 @@ fn noisy_gate(seed: u64, factor: f64) -> Vec<Finding> {
         drift *= 1.001;
         let spike = if unit() < 0.1 { 1.0 + 0.5 * unit() } else { 1.0 };
         let cpu_s = 0.02 * drift * spike * (1.0 + 0.06 * (unit() - 0.5)) * if side == Side::New { factor } else { 1.0 };
-        Ok(Summary { cpu_s, oracle_calls: 5, approx_steps: 0 })
+        Ok(WorkDone { cpu_s, oracle_calls: 5, approx_steps: 0 })
     };
     rounds::compare(&workload::standard()[..1], &Design::default(), run, |_| {}).unwrap()
 }
@@ -47,7 +47,7 @@ fn rounds_alternate_and_a_drift_cancels() {
     let run = |_: &workload::Workload, side: Side| {
         order.push(if side == Side::Old { 'A' } else { 'B' });
         seconds *= 1.05;
-        Ok(Summary { cpu_s: seconds, oracle_calls: 1, approx_steps: if side == Side::Old { 2 } else { 3 } })
+        Ok(WorkDone { cpu_s: seconds, oracle_calls: 1, approx_steps: if side == Side::Old { 2 } else { 3 } })
     };
     let design = Design { rounds: 6, ..Design::default() };
     let findings = rounds::compare(&workload::standard()[..1], &design, run, |_| {}).unwrap();
@@ -56,7 +56,7 @@ fn rounds_alternate_and_a_drift_cancels() {
     assert!((ratio.low - 1.0).abs() < 1e-12 && (ratio.high - 1.0).abs() < 1e-12, "{ratio:?}");
     assert!(findings[0].note.contains("2 and 3 approximate steps"), "{}", findings[0].note);
     let too_few = Design { rounds: 4, ..design };
-    let run = |_: &workload::Workload, _| -> ssvm_bench::Result<Summary> { unreachable!() };
+    let run = |_: &workload::Workload, _| -> ssvm_bench::Result<WorkDone> { unreachable!() };
     assert!(rounds::compare(&[], &too_few, run, |_| {}).is_err());
 }
 

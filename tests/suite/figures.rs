@@ -4,9 +4,10 @@ use crate::common::hand;
 use ssvm_bench::Harness;
 use ssvm_bench::render::figure::explain::slope_rule;
 use ssvm_bench::render::figure::{self, FileFormat};
-use ssvm_bench::render::{Summary, write_pages};
+use ssvm_bench::render::write_pages;
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::study::Study;
+use ssvm_bench::study::Summary;
 
 fn figures(records: &[RunRecord]) -> Vec<figure::Figure> {
     hand::figures(&hand::results(records), &[]).unwrap().0

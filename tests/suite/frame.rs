@@ -2,8 +2,9 @@
 
 use crate::common::hand::{self, failed, point, run};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use ssvm_bench::render::{self, Summary};
+use ssvm_bench::render;
 use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::Summary;
 use ssvm_bench::study::claims::Claim;
 use ssvm_bench::study::export::{self, csv};
 use ssvm_bench::study::{Axis, Quantity, Study, View, profile, targets};

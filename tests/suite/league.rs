@@ -277,7 +277,7 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     let findings = counters::judge(&baseline, &cells);
     assert!(findings.iter().all(|finding| !finding.judgement.fails()), "{findings:?}");
     let asked = |metric: &str| {
-        findings.iter().any(|finding| finding.cell.solver == "no-dual" && finding.metric.contains(metric))
+        findings.iter().any(|finding| finding.cell.solver.name == "no-dual" && finding.metric.contains(metric))
     };
     assert!(asked("primal") && !asked("dual"), "{findings:?}");
 }

@@ -24,6 +24,7 @@ mod modules;
 mod own_code;
 mod pipe;
 mod price;
+mod readme;
 mod reference;
 mod report;
 mod scalar;

@@ -273,6 +273,27 @@ fn the_papers_price_gives_bcfw_the_papers_share() {
     assert!(page.contains("not measured; in the paper's regime: "));
 }
 
+/// At another λ the solver takes other steps, and spends another share of its time in the oracle.
+#[test]
+fn every_lambda_has_the_paper_s_cost_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    for lambda in ["1.0", "0.0001"] {
+        let text = format!(
+            "name = 'two'\nrepeats = 1\nclock = 'virtual'\noracle_cost = 'paper'\n[budget]\niterations = 3\n\
+             [[dataset]]\nname = 'usps-synth:n=60'\nlambda = {lambda}\n[[solver]]\nname = 'bcfw'\n"
+        );
+        let config = dir.path().join("c.toml");
+        std::fs::write(&config, text).unwrap();
+        let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let output =
+            run.arg("run").arg("--config").arg(&config).arg("--out").arg(dir.path().join("out")).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("the paper's oracle cost on the virtual clock is"), "λ = {lambda}: {told}");
+    }
+    let manifest = ssvm_bench::store::folder::Store::open(dir.path().join("out")).unwrap().manifest().unwrap();
+    assert_eq!(manifest.paper_costs.0.len(), 2);
+}
+
 #[test]
 fn planning_solves_no_cost_and_says_that_the_first_run_does() {
     let text = "name = 'regime'\nrepeats = 2\nclock = 'virtual'\noracle_cost = [1, 'paper']\n[budget]\niterations = 3\n\
@@ -281,7 +302,7 @@ fn planning_solves_no_cost_and_says_that_the_first_run_does() {
     let (config, out) = (dir.path().join("c.toml"), dir.path().join("out"));
     std::fs::write(&config, text).unwrap();
     let plan = Plan::new(&experiment(text), &Harness::standard(), &DataDir::resolve(None)).unwrap();
-    assert_eq!((plan.runs.len(), plan.undetermined.len(), plan.paper_costs.len()), (4, 4, 0));
+    assert_eq!((plan.runs.len(), plan.undetermined.len(), plan.paper_costs.0.len()), (4, 4, 0));
     let program = |command: &str| {
         let program = env!("CARGO_BIN_EXE_ssvm-bench");
         let mut run = std::process::Command::new(program);
@@ -362,7 +383,7 @@ fn a_solver_that_never_reaches_a_gap_is_not_called_faster() {
 #[test]
 fn no_row_of_the_built_in_table_says_faster_from_a_lower_bound() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary/breakeven.json"));
-    let summary: ssvm_bench::render::Summary = serde_json::from_str(&text.unwrap()).unwrap();
+    let summary: ssvm_bench::study::Summary = serde_json::from_str(&text.unwrap()).unwrap();
     let rows: Vec<_> = summary.breakeven.sets.iter().flat_map(|set| &set.rows).collect();
     let bounded = |row: &&&BreakEvenRow| row.ratios.iter().flatten().any(|ratio| ratio.bound == Bound::AtLeast);
     assert!(rows.iter().filter(bounded).count() >= 8);

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::common::hand::{self, point, run};
 use ssvm_bench::Budget;
-use ssvm_bench::render::Summary;
 use ssvm_bench::render::report::{self, Beside, Page};
 use ssvm_bench::store::RunRecord;
+use ssvm_bench::study::Summary;
 use ssvm_bench::study::{Study, targets};
 
 /// Five runs that come from a gap of 0.8 at 1 s to one of 0.05 at `last`; those of `cut` seeds end at 0.7 after 1.5 s.

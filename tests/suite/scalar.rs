@@ -35,7 +35,7 @@ fn evaluations(dir: &Path, scalar: bool) -> Vec<(String, Vec<TracePoint>)> {
     assert!(command.status().unwrap().success());
     let records = Store::open(&out).unwrap().scan(Folder::Runs).unwrap().records;
     let points = |point: &TracePoint| TracePoint { cpu_s: 0.0, ..point.clone() };
-    records.iter().map(|record| (record.cell(), record.points().iter().map(points).collect())).collect()
+    records.iter().map(|record| (record.cell().to_string(), record.points().iter().map(points).collect())).collect()
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
     let ids = bench.fine(&["run", "--config", "config.toml", "--out", "out", "--split", "2"]);
     assert_eq!(ids, "out/shards.txt\n");
     let lines = std::fs::read_to_string(bench.path("out/shards.txt")).unwrap();
-    assert!(lines.contains("price:usps-synth:n=150 wall="), "{lines}");
+    assert!(lines.contains("{\"dataset\":\"usps-synth:n=150\",") && lines.contains("\"clock\":\"wall\""), "{lines}");
     let ids = "out/shards.txt";
     for which in ["1/2", "2/2"] {
         bench.fine(&["run", "--config", "config.toml", "--out", "out", "--ids", ids, "--shard", which, "--quiet"]);
@@ -405,10 +405,11 @@ fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written(
         folder(&path(name), "c", "", &[timed(0, 1.0)]);
         let store = Store::open(path(name)).unwrap();
         let mut manifest = store.manifest().unwrap();
-        manifest.paper_costs.insert("usps-synth wall".to_owned(), OracleCost::new(price).unwrap());
+        let problem = timed(0, 1.0).identity.problem;
+        manifest.paper_costs.0.insert((problem, ClockKind::WALL), OracleCost::new(price).unwrap());
         store.write_manifest(&manifest).unwrap();
     }
-    refused(&path("price"), "the paper's oracle cost of usps-synth wall");
+    refused(&path("price"), "the paper's oracle cost of usps-synth (λ = 0.1) on the wall clock");
     refused(&path("nowhere"), "is not a folder");
     std::fs::create_dir(path("empty")).unwrap();
     refused(&path("empty"), "holds no results");

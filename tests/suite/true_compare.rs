@@ -6,7 +6,7 @@ use assert_cmd::Command;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use ssvm_bench::gate::rounds::Design;
-use ssvm_bench::gate::{Finding, Judgement, Quantity, folders, measure};
+use ssvm_bench::gate::{Finding, Judgement, TraceColumn, folders, measure};
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::identity::Identity;
 use ssvm_bench::store::keys::ProblemKey;
@@ -202,18 +202,18 @@ fn times_of_different_kinds_of_machines_are_not_judged() {
 #[test]
 fn costs_are_read_where_the_curve_crosses_the_gap() {
     let one = run("set", 0, ClockKind::WALL, 0.1);
-    let at = |gap| measure::interpolated(&one, gap, Quantity::TimeS);
+    let at = |gap| measure::interpolated(&one, gap, TraceColumn::TimeS);
     assert_eq!(at(1.0), Some(0.1));
     assert!((at(0.5).unwrap() - 0.2).abs() < 1e-12);
     // Half way between 1/2 and 1/4 on a logarithmic axis, had the run not been evaluated at 1/3.
     let mut thin = one.clone();
     thin.measured.points.retain(|point| point.iteration != 3);
-    let crossing = measure::interpolated(&thin, 0.125_f64.sqrt(), Quantity::TimeS).unwrap();
+    let crossing = measure::interpolated(&thin, 0.125_f64.sqrt(), TraceColumn::TimeS).unwrap();
     assert!((crossing - 0.08_f64.sqrt()).abs() < 1e-12, "straight in log-log: {crossing}");
     assert_eq!(at(0.01), None);
     // An evaluation at or below zero says only that it is there.
     thin.measured.points[1].gap = 0.0;
-    assert_eq!(measure::interpolated(&thin, 0.6, Quantity::TimeS), Some(0.2));
+    assert_eq!(measure::interpolated(&thin, 0.6, TraceColumn::TimeS), Some(0.2));
 }
 
 /// A folder of six data sets made on a noisy machine: every run 3 % off, one in ten disturbed by up to a half.

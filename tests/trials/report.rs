@@ -11,12 +11,13 @@ use sha2::{Digest, Sha256};
 use ssvm_bench::Error;
 use ssvm_bench::gate::rounds::Design;
 use ssvm_bench::gate::{folders, measure};
+use ssvm_bench::render::figure;
 use ssvm_bench::render::report::{self, Beside, Page};
-use ssvm_bench::render::{Summary, figure};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::Damage;
 use ssvm_bench::store::manifest::{Code, ConfigText, Host, Inflation, Manifest, Session};
 use ssvm_bench::study::Study;
+use ssvm_bench::study::Summary;
 
 const HOSTILE: &str = "libsvm:</script><img src=x onerror=alert(1)>\u{2028}{{data}}";
 

@@ -24,10 +24,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use canvas::{Drawn, Sheet};
 
+use super::Error;
 use super::style::{self, Style};
-use super::{Error, Summary};
 use crate::error::Result;
-use crate::study::{Study, View, names};
+use crate::study::{Study, Summary, View, names};
 
 #[derive(Clone, Debug)]
 pub struct Figure {

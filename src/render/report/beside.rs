@@ -65,7 +65,7 @@ fn head(letter: &str, page: &Page) -> Markup {
         (summary(page))
         @if let Some(session) = page.results.manifest.sessions.last() {
             p.hint {
-                (session.code.version) " " (session.code.commit) "; " (session.host.cpu) ", " (session.host.cores) " cores"
+                (session.code.version) "; " (session.host.cpu) ", " (session.host.cores) " cores"
             }
         }
     }

@@ -12,10 +12,9 @@ use sha2::{Digest, Sha256};
 
 pub use beside::{Beside, html as side_by_side};
 
-use super::Summary;
 use super::figure::{Figure, FigureRow};
 use crate::error::Result;
-use crate::study::Study;
+use crate::study::{Study, Summary};
 
 const STYLE: &str = include_str!("page.css");
 const TABLES: &str = include_str!("tables.js");

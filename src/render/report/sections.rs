@@ -10,7 +10,7 @@ use crate::store::manifest::{Manifest, Session};
 use crate::study::Study;
 use crate::study::claims::{CLAIMS, Claim};
 use crate::study::paired::{Measure, Target};
-use crate::study::{View, targets};
+use crate::study::{Origin, View, targets};
 use crate::table::Kind::{Count, Number, Percent, Seconds, Text, Values};
 use crate::table::{Cell, Table, cells};
 use crate::text::{bytes, number, percent};
@@ -82,7 +82,21 @@ pub(super) fn summary(page: &Page) -> Markup {
             ". Claims of the paper: "
             strong { (tables::claims::summary(&page.summary.claims).replace('\n', "; ")) }
             "."
+            @if let Some(origin) = &page.summary.origin { " " (made_by(origin)) }
         }
+    }
+}
+
+/// Which commit made the runs; red when they do not have one in common.
+fn made_by(origin: &Origin) -> Markup {
+    let runs = |(commit, runs): (&String, &u64)| {
+        let plural = if *runs == 1 { "" } else { "s" };
+        format!("{} ({runs} run{plural})", if commit.is_empty() { "unknown" } else { commit })
+    };
+    let commits = origin.commits.iter().map(runs).collect::<Vec<_>>().join(", ");
+    html! {
+        @if origin.is_mixed() { span.worse { "Not made by one commit: " (commits) "." } }
+        @else { "Made by commit " (commits) "." }
     }
 }
 
@@ -348,7 +362,7 @@ fn session_row(session: &Session, config: &str) -> Vec<Cell> {
         format!("{}{}", session.jobs, if session.isolated { ", isolated" } else { "" }),
         format!("{} ({}, {}, {})", host.name, host.class(), bytes(host.memory), host.os),
         session.shard.split('.').next().unwrap_or_default(),
-        format!("{} {}, {}, {}", code.version, code.commit, code.rustc, code.flags),
+        format!("{}, {}, {}", code.version, code.rustc, code.flags),
     ]
 }
 

@@ -1,15 +1,15 @@
 //! The id file: the shards of a plan as text that every engine and `run --ids` reads. After a header with what all nodes
 //! must agree on, a line per shard: the identities of its runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{ShardIndex, Split};
 use crate::error::{Error, Result};
 use crate::store::files;
-use ssvm::clock::OracleCost;
+use crate::store::manifest::PaperCosts;
 
-/// How the header begins; then `plan=`, `shards=`, `runs=` and a `price:DATA SET CLOCK=` for each oracle cost.
+/// How the header begins; then `plan=`, `shards=`, `runs=`, and `costs=` with the paper's oracle costs as JSON.
 const HEADER: &str = "# ssvm-bench shards";
 
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct IdFile {
     /// [`super::digest`] of the plan that it was made from; absent in a list written by hand.
     plan: Option<String>,
     /// The paper's oracle costs of that plan.
-    pub costs: BTreeMap<String, OracleCost>,
+    pub costs: PaperCosts,
     /// The runs of every shard.
     pub shards: Vec<Vec<String>>,
 }
@@ -27,8 +27,9 @@ impl Split {
     /// The text of the id file.
     pub fn lines(&self) -> String {
         let mut text = format!("{HEADER}\tplan={}\tshards={}\truns={}", self.plan, self.shards.len(), self.runs());
-        for (key, cost) in &self.costs {
-            text += &format!("\tprice:{key}={}", cost.factor());
+        if !self.costs.is_empty() {
+            // Names and numbers always serialise.
+            text += &format!("\tcosts={}", serde_json::to_string(&self.costs).unwrap_or_default());
         }
         text.push('\n');
         for shard in &self.shards {
@@ -42,7 +43,7 @@ impl IdFile {
     /// Reads an id file: one of `plan --emit lines`, or any text of identities.
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
-        let mut list = Self { path: path.to_owned(), plan: None, costs: BTreeMap::new(), shards: Vec::new() };
+        let mut list = Self { path: path.to_owned(), plan: None, costs: PaperCosts::default(), shards: Vec::new() };
         // What the header says of the number of shards and runs.
         let mut declared: [Option<usize>; 2] = [None; 2];
         for (number, line) in text.lines().enumerate() {
@@ -76,15 +77,13 @@ impl IdFile {
     }
 
     fn read_field(&mut self, field: &str, [shards, runs]: &mut [Option<usize>; 2]) -> Option<()> {
-        let (key, value) = field.rsplit_once('=')?;
+        let (key, value) = field.split_once('=')?;
         match key {
             "plan" => self.plan = Some(value.to_owned()),
             "shards" => *shards = Some(value.parse().ok()?),
             "runs" => *runs = Some(value.parse().ok()?),
-            _ => {
-                let cost = OracleCost::new(value.parse().ok()?).ok()?;
-                self.costs.insert(key.strip_prefix("price:")?.to_owned(), cost);
-            }
+            "costs" => self.costs = serde_json::from_str(value).ok()?,
+            _ => return None,
         }
         Some(())
     }

@@ -250,6 +250,7 @@ impl Merge {
             if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
         })?;
         files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
+        self.manifest.attribute(self.best.values().map(|candidate| &candidate.record));
         store.write_manifest(&self.manifest)
     }
 }

@@ -13,15 +13,15 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::experiment::{Plan, RunSpec};
 use crate::store::files::sha256_hex;
-use ssvm::clock::OracleCost;
+use crate::store::manifest::PaperCosts;
 
 /// A plan in shards.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Split {
     /// [`digest`] of the whole plan.
     pub plan: String,
-    /// The paper's oracle costs that the plan was made with, by data set and clock: every node takes these.
-    pub costs: BTreeMap<String, OracleCost>,
+    /// The paper's oracle costs that the plan was made with: every node takes these.
+    pub costs: PaperCosts,
     /// One may be empty.
     pub shards: Vec<Shard>,
 }

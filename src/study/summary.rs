@@ -1,0 +1,124 @@
+//! What was found in a result folder, computed once: the numbers that figures, tables, report and texts quote.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use super::break_even::BreakEven;
+use super::claims::{self, Claim};
+use super::league::League;
+use super::profile::ProfileRow;
+use super::regime::Regime;
+use crate::error::{Error, Result};
+use crate::store::manifest::{Manifest, is_committed};
+use crate::store::{RunRecord, files};
+use crate::text::number;
+
+/// Times that were taken beside other runs may be published when these made them at most this much longer.
+const MOST_INTERFERENCE: f64 = 1.03;
+
+/// The numbers of a result folder: `summary.json`, small enough to be committed.
+#[derive(Serialize, Deserialize)]
+pub struct Summary {
+    pub name: String,
+    pub code: String,
+    pub host: String,
+    /// `None` in a file of an older program.
+    #[serde(default)]
+    pub origin: Option<Origin>,
+    pub claims: Vec<Claim>,
+    pub profile: Vec<ProfileRow>,
+    #[serde(default)]
+    pub league: League,
+    #[serde(default)]
+    pub regimes: Vec<Regime>,
+    #[serde(default)]
+    pub breakeven: BreakEven,
+}
+
+impl Summary {
+    /// Of results; the last config names them, or their folder where no config is known.
+    pub fn of(results: &Study, folder: &Path) -> Result<Self> {
+        let session = results.manifest.sessions.last();
+        let folder = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        Ok(Self {
+            name: results.manifest.configs.last().map_or(folder.into_owned(), |config| config.name.clone()),
+            code: session.map_or_else(String::new, |s| s.code.version.clone()),
+            host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
+            origin: Some(Origin::of(&results.own.points.records, &results.manifest)),
+            claims: claims::check(results)?,
+            profile: results.profile.clone(),
+            league: League::of(&results.own),
+            regimes: results.regimes.clone(),
+            breakeven: BreakEven::of(results),
+        })
+    }
+
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = files::read_text(path)?;
+        serde_json::from_str(&text)
+            .map_err(|error| Error::file(path, format!("is not a summary.json of this program: {error}")))
+    }
+
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::file(path, format!("the summary cannot be written: {error}")))?;
+        files::write_bytes(path, (text + "\n").as_bytes())
+    }
+}
+
+/// Where the records behind a summary come from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Number of records by the commit of the program that made them.
+    pub commits: BTreeMap<String, u64>,
+    /// Whether some were timed by a clock of the machine.
+    pub timed: bool,
+    /// Whether each of these had the machine to itself.
+    pub isolated: bool,
+    /// How much longer runs took beside others, where that was largest; `None` when it was not measured.
+    pub interference: Option<f64>,
+}
+
+impl Origin {
+    pub fn of<'r>(records: impl IntoIterator<Item = &'r RunRecord>, manifest: &Manifest) -> Self {
+        let interference = manifest.interference.iter().map(|row| row.ratio).reduce(f64::max);
+        let mut origin = Self { isolated: true, interference, ..Self::default() };
+        for record in records {
+            *origin.commits.entry(record.environment.commit.clone()).or_default() += 1;
+            let timed = !record.settings().clock.repeatable();
+            origin.timed |= timed;
+            origin.isolated &= !timed || record.environment.jobs <= 1;
+        }
+        origin
+    }
+
+    /// Whether the records are not all of one commit, or one of them is of no commit.
+    pub fn is_mixed(&self) -> bool {
+        self.commits.len() != 1 || !self.commits.keys().all(|commit| is_committed(commit))
+    }
+
+    /// Why its numbers must not be published.
+    pub fn objections(&self) -> Vec<String> {
+        let uncommitted = self.commits.iter().filter(|(commit, _)| !is_committed(commit));
+        let mut objections: Vec<String> = uncommitted
+            .map(|(commit, runs)| format!("{runs} runs were made by code that is not committed ({commit})"))
+            .collect();
+        if self.timed && !self.isolated {
+            let advice = format!("run with --isolated, or measure at most {MOST_INTERFERENCE}");
+            match self.interference {
+                Some(ratio) if ratio <= MOST_INTERFERENCE => {}
+                Some(ratio) => objections.push(format!(
+                    "it shows times of runs beside others, which took up to {} times as long as alone; {advice}",
+                    number(ratio)
+                )),
+                None => objections.push(format!(
+                    "it shows times of runs beside others, and how much these took longer was not measured; {advice}"
+                )),
+            }
+        }
+        objections
+    }
+}

@@ -1,0 +1,127 @@
+//! `readme`: which numbers may be published.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::common::records::{point, results, run};
+use assert_cmd::Command;
+use ssvm_bench::store::manifest::{Inflation, Manifest};
+use ssvm_bench::study::{Origin, Summary};
+
+/// A folder with a page that shows a summary of this origin.
+fn published(origin: Option<Origin>) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let study = results(vec![run("usps", "bcfw", 0, vec![point(1, 0.5, 2.0, 1.0), point(2, 1.0, 1.5, 1.1)])]);
+    let summary = Summary { origin, ..Summary::of(&study, dir.path()).unwrap() };
+    summary.write(&dir.path().join("s.json")).unwrap();
+    page(dir.path(), "stale");
+    dir
+}
+
+fn page(dir: &Path, body: &str) {
+    let text = format!("<!-- made by: ssvm-bench claims s.json --format markdown -->\n{body}\n<!-- end -->\n");
+    std::fs::write(dir.join("page.md"), text).unwrap();
+}
+
+fn readme(dir: &Path, action: &str) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("ssvm-bench").unwrap().current_dir(dir).args(["readme", action, "--file", "page.md"]).assert()
+}
+
+fn stderr(assert: &assert_cmd::assert::Assert) -> String {
+    String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+}
+
+fn of(commit: &str, interference: Option<f64>) -> Origin {
+    let commits = BTreeMap::from([(commit.to_owned(), 3)]);
+    Origin { commits, timed: true, isolated: false, interference }
+}
+
+#[test]
+fn uncommitted_code_and_disturbed_times_are_not_published() {
+    let isolated = Origin { isolated: true, ..of("0123456789ab", None) };
+    let virtual_time = Origin { timed: false, ..of("0123456789ab", None) };
+    for fine in [isolated, virtual_time, of("0123456789ab", Some(1.03))] {
+        let dir = published(Some(fine));
+        assert!(stderr(&readme(dir.path(), "check").failure()).contains("differs from what its command makes"));
+        readme(dir.path(), "refresh").success();
+        let checked = readme(dir.path(), "check").success();
+        assert!(!stderr(&checked).contains("exception"), "{}", stderr(&checked));
+    }
+    for (origin, reason) in [
+        (
+            Some(of("0123456789ab-dirty", Some(1.0))),
+            "3 runs were made by code that is not committed (0123456789ab-dirty)",
+        ),
+        (Some(of("unknown", Some(1.0))), "not committed (unknown)"),
+        (Some(of("0123456789ab", Some(1.1))), "took up to 1.10 times as long as alone; run with --isolated"),
+        (Some(of("0123456789ab", None)), "was not measured; run with --isolated"),
+        (None, "does not say which commit made it"),
+    ] {
+        let dir = published(origin);
+        for action in ["check", "refresh"] {
+            let told = stderr(&readme(dir.path(), action).failure());
+            assert!(told.contains("s.json cannot be published: ") && told.contains(reason), "{told}");
+        }
+        assert!(std::fs::read_to_string(dir.path().join("page.md")).unwrap().contains("stale"), "it was published");
+    }
+}
+
+#[test]
+fn a_summary_from_before_is_published_with_a_note() {
+    let dir = tempfile::tempdir().unwrap();
+    let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary/quick.json");
+    std::fs::copy(&known, dir.path().join("s.json")).unwrap();
+    page(dir.path(), "stale");
+    let told = stderr(&readme(dir.path(), "refresh").success());
+    assert!(told.contains("note: s.json is still an exception: made by uncommitted code"), "{told}");
+    readme(dir.path(), "check").success();
+    // Not one byte of it may change.
+    std::fs::write(dir.path().join("s.json"), std::fs::read_to_string(known).unwrap() + "\n").unwrap();
+    assert!(stderr(&readme(dir.path(), "check").failure()).contains("does not say which commit made it"));
+}
+
+#[test]
+fn the_origin_is_that_of_the_records() {
+    let mut records: Vec<_> = (0..3).map(|repeat| run("usps", "bcfw", repeat, vec![point(1, 0.5, 2.0, 1.0)])).collect();
+    for record in &mut records {
+        (record.environment.commit, record.environment.jobs) = ("aa".to_owned(), 1);
+    }
+    let manifest = Manifest::default();
+    let origin = Origin::of(&records, &manifest);
+    assert_eq!((origin.is_mixed(), origin.objections().len(), origin.isolated), (false, 0, true));
+    records[2].environment.commit = "aa-dirty".to_owned();
+    records[1].environment.jobs = 2;
+    let mut inflated = manifest.clone();
+    inflated.interference = [1.01, 1.2, 0.9].map(|ratio| Inflation { ratio, ..Inflation::default() }).into();
+    let origin = Origin::of(&records, &inflated);
+    assert_eq!(origin.commits, BTreeMap::from([("aa".to_owned(), 2), ("aa-dirty".to_owned(), 1)]));
+    assert_eq!((origin.is_mixed(), origin.objections().len(), origin.interference), (true, 2, Some(1.2)));
+
+    // The manifest says it of every record.
+    let mut manifest = manifest;
+    manifest.attribute(&records);
+    assert_eq!(manifest.made_by["aa"].len() + manifest.made_by["aa-dirty"].len(), 3);
+    assert!(manifest.made_by["aa-dirty"].contains(&records[2].run_id()));
+}
+
+/// Once on the page, red when there is more than one answer.
+#[test]
+fn the_report_shows_which_commit_made_its_runs() {
+    let mut records: Vec<_> = (0..2).map(|repeat| run("usps", "bcfw", repeat, vec![point(1, 0.5, 2.0, 1.0)])).collect();
+    let show = |records: &[_], commits: [&str; 2]| {
+        let mut records = records.to_vec();
+        for (record, commit) in records.iter_mut().zip(commits) {
+            let record: &mut ssvm_bench::store::RunRecord = record;
+            commit.clone_into(&mut record.environment.commit);
+        }
+        crate::common::hand::page("x", &results(records)).unwrap()
+    };
+    let page = show(&records, ["0123456789ab"; 2]);
+    assert_eq!(page.matches("Made by commit 0123456789ab (2 runs).").count(), 1);
+    assert!(!page.contains("Not made by one commit"));
+    let red = r#"<span class="worse">Not made by one commit: "#;
+    let page = show(&records, ["0123456789ab", "ba9876543210"]);
+    assert!(page.contains(&format!("{red}0123456789ab (1 run), ba9876543210 (1 run).</span>")));
+    records.truncate(1);
+    assert!(show(&records, ["0123456789ab-dirty", ""]).contains(red));
+}
