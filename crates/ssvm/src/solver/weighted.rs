@@ -247,18 +247,13 @@ impl<'p, P: Problem> Weighted<'p, P> {
         moved * self.problem.product_ops(i)
     }
 
-    /// target ← target + scale·φ⋆^i for given weights; returns φ∘^i and Σ |weight|·‖p⋆‖.
-    pub fn add(&self, i: usize, alpha: &[f64], scale: f64, target: &mut [f64]) -> (f64, f64) {
-        let (mut offset, mut length) = (0.0, 0.0);
-        let set = &self.sets[i];
-        for (at, plane) in set.planes.iter().enumerate() {
-            let share = alpha[at + 1];
-            if share != 0.0 {
-                offset += share * self.problem.add_plane(i, plane, scale * share, target);
-                length += share.abs() * set.product(at + 1, at + 1).max(0.0).sqrt();
-            }
+    /// target ← target + scale·φ⋆^i for given weights; returns φ∘^i.
+    pub fn add(&self, i: usize, alpha: &[f64], scale: f64, target: &mut [f64]) -> f64 {
+        let mut offset = 0.0;
+        for (plane, share) in self.sets[i].planes.iter().zip(&alpha[1..]).filter(|(_, share)| **share != 0.0) {
+            offset += share * self.problem.add_plane(i, plane, scale * share, target);
         }
-        (offset, length)
+        offset
     }
 
     /// Drops planes of weight 0 of term i, see [`Weights::expire`].
