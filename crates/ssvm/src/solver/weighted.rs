@@ -151,6 +151,11 @@ impl<'p, P: Problem> Weighted<'p, P> {
         hat - self.sets[i].mix(&self.values)
     }
 
+    /// The gap of term i over its planes, right after a visit.
+    pub fn gap_left(&self, i: usize) -> f64 {
+        self.values.iter().copied().fold(0.0, f64::max) - self.sets[i].mix(&self.values)
+    }
+
     /// The value of a plane less that of φ^i, right after an oracle call on term i.
     pub fn gap_towards(&mut self, i: usize, place: usize) -> f64 {
         self.score_after_call(i);

@@ -211,6 +211,32 @@ fn working_sets_forget_after_t_iterations() {
     assert!(largest[0] < largest[3]);
 }
 
+/// A plane without weight leaves after T iterations whether its term is drawn or not, and a term keeps no more than N besides
+/// those with weight.
+#[test]
+fn terms_that_are_not_drawn_drop_their_planes_too() {
+    const T: u64 = 3;
+    const N: u64 = 2;
+    for (name, order) in [("mp-bcfw-gap", "permutation"), ("mp-bcfw-gram", "uniform")] {
+        let problem = chain(3, 12);
+        let info = SolverInfo::find(Standard.infos(), name).unwrap();
+        let wanted =
+            [("T", Value::Count(T)), ("N", Value::Count(N)), ("refresh", Value::Count(2)), ("order", word(order))];
+        let mut solver = build(&spec(info, &wanted), &problem, 1);
+        let mut checked = 0;
+        for iteration in 1..=60 {
+            iterate(&mut *solver);
+            for weights in solver.state().unwrap().weights() {
+                let idle = weights[1..].iter().filter(|alpha| **alpha == 0.0).count();
+                let kept = weights.len() - 1;
+                assert!(idle == 0 || kept <= N as usize, "{name}, iteration {iteration}: {kept} planes, {idle} idle");
+                checked += idle;
+            }
+        }
+        assert!(checked > 0, "{name}: no plane was idle");
+    }
+}
+
 #[test]
 fn same_seed_and_virtual_clock_give_the_same_bits() {
     fn check<P: Problem>(name: &str, problem: &P) {
