@@ -237,6 +237,31 @@ fn terms_that_are_not_drawn_drop_their_planes_too() {
     }
 }
 
+/// Features that are large against λ make the small problem ill-conditioned: all sums keep weight.
+#[test]
+fn one_slack_keeps_a_bounded_number_of_sums() {
+    const MOST_SUMS: u64 = 200;
+    for size in [1e3, 1e6] {
+        let mut data = vectors(3, 200, 7, 4, false);
+        if let Features::Dense(all) = &mut data.features {
+            all.iter_mut().for_each(|value| *value *= size);
+        }
+        let problem = MulticlassProblem::new(Arc::new(data), 1.0 / 200.0);
+        let mut solver = build(&SolverSpec::new("one-slack-cache"), &problem, 1);
+        let mut before = 0.0;
+        for iteration in 1..=12 {
+            iterate(&mut *solver);
+            let sums = solver.state().map_or(0, State::cached_bytes) / 8;
+            assert!(sums <= (MOST_SUMS + 1) * (MOST_SUMS + 2) / 2, "iteration {iteration}: products {sums}");
+            let dual = solver.dual();
+            assert!(dual >= before, "iteration {iteration}: F fell from {before:e} to {dual:e}");
+            before = dual;
+        }
+        let primal = problem.as_dyn().evaluate(&solver.solution().w, &[], false, &|| false).unwrap().unwrap().primal;
+        assert!(before <= primal, "F {before} above P {primal}");
+    }
+}
+
 #[test]
 fn same_seed_and_virtual_clock_give_the_same_bits() {
     fn check<P: Problem>(name: &str, problem: &P) {
