@@ -244,7 +244,9 @@ fn one_slack_keeps_a_bounded_number_of_sums() {
     for size in [1e3, 1e6] {
         let mut data = vectors(3, 200, 7, 4, false);
         if let Features::Dense(all) = &mut data.features {
-            all.iter_mut().for_each(|value| *value *= size);
+            for value in all {
+                *value *= size;
+            }
         }
         let problem = MulticlassProblem::new(Arc::new(data), 1.0 / 200.0);
         let mut solver = build(&SolverSpec::new("one-slack-cache"), &problem, 1);
