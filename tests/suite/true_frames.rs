@@ -152,7 +152,10 @@ fn what_changes_times_tells_series_apart_unless_the_clock_is_repeatable() {
 
 #[test]
 fn bounds_known_before_are_used_and_never_cross() {
-    let records = [run("usps", "bcfw", 0, falling(1.0, 10))];
+    let mut records = [run("usps", "bcfw", 0, falling(1.0, 10))];
+    for point in &mut records[0].measured.points {
+        point.proven = 0;
+    }
     let with = |known: (f64, f64)| {
         let study = Study::from_records(records.to_vec(), &Harness::standard(), &|problem| {
             (problem.checksum == "abc" && problem.lambda == 0.1).then_some(known)
