@@ -122,6 +122,20 @@ struct Row<'r> {
     point: &'r TracePoint,
 }
 
+impl Row<'_> {
+    fn is_sound(&self) -> bool {
+        End::from(&self.record.status) != End::Failed
+    }
+
+    /// Whether the primal is P itself: the maximiser of every term is proven.
+    fn is_proven(&self) -> bool {
+        self.point.proven == self.record.environment.n
+    }
+}
+
+/// Bounds that exclude each other by a smaller part than this do so by rounding.
+const CROSSING: f64 = 1e-9;
+
 fn evaluations(
     records: &[RunRecord],
     repeats: &[Repeats],
@@ -169,16 +183,51 @@ fn evaluations(
         count("approx_passes", |p| p.approx_passes),
         column("passes_per_iteration", rows.iter().map(passes)),
         column("problem", rows.iter().map(|row| of_series[row.series].0)),
-        column("sound", rows.iter().map(|row| End::from(&row.record.status) != End::Failed)),
+        column("sound", rows.iter().map(Row::is_sound)),
         column("known_dual", rows.iter().map(|row| of_series[row.series].1.0)),
         column("known_primal", rows.iter().map(|row| of_series[row.series].1.1)),
     ])?;
-    Ok(with_bounds(points)?)
+    let mut table = with_bounds(points)?;
+    let crossed = numbers(&table, "low")?.iter().zip(numbers(&table, "high")?).enumerate();
+    for (at, (low, high)) in crossed.filter(|(_, (low, high))| *low - *high > CROSSING * low.abs().max(high.abs())) {
+        refuse_crossing(&rows, &of_series, at, (*low, *high))?;
+    }
+    table.drop_in_place("low")?;
+    table.drop_in_place("high")?;
+    Ok(table)
+}
+
+/// Bounds that exclude each other are an error that names where both come from, unless the upper one is no certificate: an
+/// oracle that is not exact and does not prove its planes may report less than P, and the optimum is above that.
+#[cold]
+fn refuse_crossing(
+    rows: &[Row<'_>],
+    of_series: &[(u32, Bounds)],
+    at: usize,
+    (low, high): Bounds,
+) -> Result<(), super::Error> {
+    let problem = |row: &Row<'_>| of_series[row.series].0;
+    let same = || rows.iter().filter(|row| problem(row) == problem(&rows[at]) && row.is_sound());
+    let upper = same().find(|row| row.point.primal == high);
+    if upper.is_some_and(|row| !row.is_proven()) {
+        return Ok(());
+    }
+    let of = |row: Option<&Row<'_>>| match row {
+        Some(Row { record, .. }) => format!("run {} ({}, repeat {})", record.run_id(), record.cell(), record.repeat),
+        None => "the store of certified optima".to_owned(),
+    };
+    Err(super::Error::Crossing {
+        dataset: rows[at].record.dataset().to_owned(),
+        low,
+        low_of: of(same().find(|row| row.point.dual == low)),
+        high,
+        high_of: of(upper),
+    })
 }
 
 /// Adds B_lo and B_up of the problem of each row, over all runs that did not fail (what one found before it timed out is as
 /// valid as the rest) and what is known already, and the distances to them. Bounds that exclude each other, by rounding or
-/// because an oracle was not exact, change places: the optimum lies somewhere between them.
+/// because an oracle was not exact, change places: the optimum lies somewhere between them. `low` and `high` are as they came.
 fn with_bounds(points: DataFrame) -> PolarsResult<DataFrame> {
     let either = |first: Expr, a: &str, b: &str| when(first).then(col(a)).otherwise(col(b));
     let sound = |column: &str| col("sound").and(col(column).is_not_nan());
@@ -196,7 +245,7 @@ fn with_bounds(points: DataFrame) -> PolarsResult<DataFrame> {
             (col("primal") - col("best_dual")).alias("primal_suboptimality"),
             (col("best_primal") - col("dual")).alias("dual_suboptimality"),
         ])
-        .select([all().exclude_cols(["problem", "sound", "known_dual", "known_primal", "low", "high"]).as_expr()])
+        .select([all().exclude_cols(["problem", "sound", "known_dual", "known_primal"]).as_expr()])
         .collect()?;
     table.rechunk_mut();
     Ok(table)

@@ -152,7 +152,10 @@ fn what_changes_times_tells_series_apart_unless_the_clock_is_repeatable() {
 
 #[test]
 fn bounds_known_before_are_used_and_never_cross() {
-    let records = [run("usps", "bcfw", 0, falling(1.0, 10))];
+    let mut records = [run("usps", "bcfw", 0, falling(1.0, 10))];
+    for point in &mut records[0].measured.points {
+        point.proven = 0;
+    }
     let with = |known: (f64, f64)| {
         let study = Study::from_records(records.to_vec(), &Harness::standard(), &|problem| {
             (problem.checksum == "abc" && problem.lambda == 0.1).then_some(known)
@@ -162,10 +165,40 @@ fn bounds_known_before_are_used_and_never_cross() {
     };
     assert_eq!(with((1.01, 1.02)), ((1.01, 1.02), 1.02 - 1.01));
     assert_eq!(with((0.0, 9.0)).0, (1.0, 1.1), "runs may know better");
-    assert_eq!(with((1.5, 9.0)).0, (1.1, 1.5), "bounds that exclude each other leave a floor");
+    assert_eq!(with((1.5, 9.0)).0, (1.1, 1.5), "an upper bound that is not proven leaves a floor");
     let primal = Study::from_records(records.to_vec(), &Harness::standard(), &|_| Some((1.01, 1.02))).unwrap().own;
     let last = *numbers(&primal.points.table, "primal_suboptimality").unwrap().last().unwrap();
     assert!((last - 0.09).abs() < 1e-12);
+}
+
+/// A lower bound above a proven upper one is a bug of one of the two, and the message names both.
+#[test]
+fn proven_bounds_that_exclude_each_other_are_an_error() {
+    let proven = |solver: &str, repeat, above: f64| {
+        let mut record = run("usps", solver, repeat, falling(1.0, 10));
+        for point in &mut record.measured.points {
+            point.proven = record.environment.n;
+            point.primal += above;
+            point.dual += above;
+        }
+        record
+    };
+    let study = |records: &[RunRecord], known: Option<(f64, f64)>| {
+        Study::from_records(records.to_vec(), &Harness::standard(), &|_| known)
+    };
+    let (high, low) = (proven("bcfw", 0, 0.0), proven("fw", 1, 0.5));
+    assert!(study(std::slice::from_ref(&low), None).is_ok() && study(std::slice::from_ref(&high), None).is_ok());
+    let message = study(&[low.clone(), high.clone()], None).unwrap_err().to_string();
+    for named in ["usps/bcfw", "usps/fw", "repeat 0", "repeat 1", &low.run_id(), &high.run_id()] {
+        assert!(message.contains(named), "{named}: {message}");
+    }
+    // The best dual of this one is 1, its best primal 1.1.
+    let one = std::slice::from_ref(&high);
+    assert!(study(one, Some((1.1 + 1e-12, 2.0))).is_ok(), "rounding");
+    for known in [(1.2, 2.0), (0.0, 0.9)] {
+        let message = study(one, Some(known)).unwrap_err().to_string();
+        assert!(message.contains("the store of certified optima") && message.contains(&high.run_id()), "{message}");
+    }
 }
 
 #[test]

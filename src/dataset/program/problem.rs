@@ -11,7 +11,7 @@ use super::pool::{Launch, Pipe, Pool};
 use super::protocol::{Answer, Question};
 use crate::Result;
 use ssvm::linalg::{add_scaled, dot, norm2};
-use ssvm::problem::{Away, Certificate, Direction, Family, Fault, Problem, Sink};
+use ssvm::problem::{Away, Certificate, Direction, Family, Fault, Problem, Sink, Sizes};
 
 pub const PROGRAM: Family =
     Family { name: "program", oracle_seconds: |size| 1e-4 + 1e-8 * size.d as f64, ..Family::OTHER };
@@ -140,7 +140,7 @@ impl ProgramProblem {
             let text =
                 "the oracle is not exact and gives no bounds: primal and gap are those of its planes, not certified";
             self.note("no bound", || text.into());
-            return Certificate { lower: value, upper: value, proven: false, operations };
+            return Certificate { proven: false, ..Certificate::exact(value, operations) };
         };
         // A bound below a plane is no bound: it proves nothing.
         let sound = value - bound <= rounding;
@@ -149,7 +149,8 @@ impl ProgramProblem {
                 format!("the bound {bound:e} of term {i} is below the value {value:e} of its own plane")
             });
         }
-        Certificate { lower: value, upper: bound.max(value), proven: sound && bound - value <= rounding, operations }
+        let proven = sound && bound - value <= rounding;
+        Certificate { upper: bound.max(value), proven, ..Certificate::exact(value, operations) }
     }
 
     /// Off the clock: measures the pipe, and asks the same once more.
@@ -338,5 +339,12 @@ impl Problem for ProgramProblem {
 
     fn product(&self, _i: usize, p: &Plane, q: &Plane, work: &mut ProgramWork) -> f64 {
         p.product(q, &mut work.zeros)
+    }
+
+    /// The truth's plane is subtracted from those that the program gives, where it is not 0.
+    fn sizes(&self, i: usize, plane: &Plane, work: &mut ProgramWork) -> Sizes {
+        let mut length = |plane: &Plane| plane.product(plane, &mut work.zeros).max(0.0).sqrt();
+        let truth = self.truths.get(i).map_or((0.0, 0.0), |truth| (length(truth), truth.offset().abs()));
+        Sizes { length: length(plane) + 2.0 * truth.0, offset: 2.0 * truth.1, additions: self.dim() as f64 }
     }
 }

@@ -5,8 +5,8 @@
 //! from the messages may beat the known one and is kept then; if no proof comes, the last of them is expanded.
 
 use super::{
-    expansion::Potts,
-    maxflow::{BinaryCut, Scale},
+    expansion::{Potts, effective_weight},
+    maxflow::{BinaryCut, fixed_point_error},
     moves::{Moves, expand},
     partial::PartialOptimum,
     trws::Trws,
@@ -87,9 +87,8 @@ impl PottsBound {
             improved: false,
             operations: 2 * unary.len() as u64,
         };
-        // A weight above Σ (max U − min U) says no more than that sum, and a lower weight never gives a higher energy.
-        let range: f64 = unary.chunks_exact(num_labels).map(range).sum();
-        let energy = Potts { pairwise: pairwise.min(2.0 * range), ..energy };
+        // A lower weight never gives a higher energy.
+        let energy = Potts { pairwise: effective_weight(pairwise, unary.chunks_exact(num_labels)), ..energy };
         let error = rounding(energy);
         report.rounding = error;
         if num_labels == 2 {
@@ -189,21 +188,15 @@ impl PottsBound {
     }
 }
 
-fn range(row: &[f64]) -> f64 {
-    let (low, high) = row.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &u| (low.min(u), high.max(u)));
-    high - low
-}
-
 /// What rounding can do to a bound of this energy, or to the energy of a labelling.
 ///
 /// Sums: no number at a node exceeds |U| + 2w·degree; each goes through a few additions per arc, then through one sum over
-/// nodes and arcs. Cuts: each node that is fixed and each of its arcs are off by at most two units of the fixed point,
-/// twice, since the cut that was found is compared with another.
+/// nodes and arcs. To that comes what the fixed point of the cuts hides.
 fn rounding(energy: Potts<'_>) -> f64 {
     let Potts { topology, unary, num_labels, pairwise } = energy;
     let parts = (topology.num_nodes() + topology.arcs().len()) as f64;
     let largest = |row: &[f64]| row.iter().fold(0.0f64, |most, u| most.max(u.abs()));
     let size = unary.chunks_exact(num_labels).map(largest).sum::<f64>() + 2.0 * pairwise * topology.arcs().len() as f64;
     let steps = 2.0 * parts + 3.0 * f64::from(topology.max_degree()) + 16.0;
-    f64::EPSILON * size * steps + 4.0 * Scale::new(topology, pairwise).unit() * parts
+    f64::EPSILON * size * steps + fixed_point_error(topology, pairwise)
 }

@@ -20,6 +20,22 @@ pub struct Potts<'a> {
     pub pairwise: f64,
 }
 
+/// The weight to minimise with. A weight above Σ (max U − min U) says no more than that sum: no labelling that cuts an edge
+/// is optimal. Where it is larger still, fixed point and sums would lose the unaries beside it. For two labels `rows` may
+/// have the difference of the two costs instead.
+pub(crate) fn effective_weight<'a>(pairwise: f64, rows: impl Iterator<Item = &'a [f64]>) -> f64 {
+    let range: f64 = rows.map(range).sum();
+    pairwise.min(2.0 * range)
+}
+
+fn range(row: &[f64]) -> f64 {
+    if let [difference] = row {
+        return difference.abs();
+    }
+    let (low, high) = row.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &u| (low.min(u), high.max(u)));
+    high - low
+}
+
 impl Potts<'_> {
     /// E(y).
     pub fn energy(self, labels: &[u16]) -> f64 {
@@ -102,6 +118,9 @@ impl PottsSolver {
     /// any of the starts. For K = 2 the optimum, whatever the starts.
     pub fn solve_from(&mut self, energy: Potts<'_>, starts: &[Start<'_>], labels: &mut [u16]) -> PottsReport {
         let Potts { topology, unary, num_labels, pairwise } = energy;
+        // Labellings are compared with the weight as it is, and where all unaries are the same it is all there is.
+        let effective = effective_weight(pairwise, unary.chunks_exact(num_labels));
+        let pairwise = if effective > 0.0 { effective } else { pairwise };
         let fits = |start: &Start<'_>| !matches!(start, Start::Labels(start) if start.len() != labels.len());
         assert!(labels.len() == topology.num_nodes() && starts.iter().all(fits), "one label per node");
         let mut report = if num_labels == 2 {
@@ -109,7 +128,7 @@ impl PottsSolver {
             let operations = self.cut.solve(topology, &self.gain, pairwise, labels).operations + unary.len() as u64;
             energy.report(labels, operations, labels.len())
         } else {
-            self.partial.solve(&mut self.cut, energy);
+            self.partial.solve(&mut self.cut, Potts { pairwise, ..energy });
             let operations = self.partial.operations() + self.expand_lowest(num_labels, pairwise, starts);
             let mut left = self.best.iter();
             for (l, label) in labels.iter_mut().enumerate() {

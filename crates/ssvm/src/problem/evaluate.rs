@@ -20,6 +20,24 @@ pub struct Evaluation {
     pub operations: u64,
 }
 
+/// A plane above a proven maximum by a smaller part than this is rounding and not looked at again.
+const CROSSING: f64 = 1e-9;
+
+/// A plane of term i above its proven maximum: a fault, unless rounding explains it.
+#[cold]
+fn refuse_crossing<P: Problem>(problem: &P, i: usize, w: &[f64], known: f64) -> Result<(), Fault> {
+    let (mut work, mut plane) = (problem.work(), P::Plane::default());
+    let Certificate { upper, hidden, .. } = problem.certify(i, w, &mut work, &mut plane)?;
+    let rounding = problem.sizes(i, &plane, &mut work).rounding(known, norm2(w).sqrt()) + hidden;
+    if known - upper <= rounding {
+        return Ok(());
+    }
+    Err(Fault::new(format!(
+        "term {i}: a plane that is kept has the value {known:e}, but the oracle proved that none is above {upper:e} there; \
+         the oracle, its bound or the plane is wrong"
+    )))
+}
+
 pub(super) fn evaluate<P: Problem>(
     problem: &P,
     w: &[f64],
@@ -48,9 +66,14 @@ pub(super) fn evaluate<P: Problem>(
         Err(None) => return Ok(None),
         Err(Some(fault)) => return Err(fault),
     }
-    for (term, known) in terms.iter_mut().zip(known) {
+    for (i, (term, known)) in terms.iter_mut().zip(known).enumerate() {
+        if term.proven && *known - term.upper > CROSSING * known.abs().max(term.upper.abs()) {
+            refuse_crossing(problem, i, w, *known)?;
+        }
+        // H_i is not less than a plane that is known. That raises an upper bound by rounding: a plane's value and a bound
+        // round differently. And where the maximiser is not proven: an oracle that is not exact and has no bound can only
+        // report the value of the plane that it found, and one that a solver keeps may be above it.
         term.lower = term.lower.max(*known);
-        // A plane's value and a bound round differently.
         term.upper = term.upper.max(term.lower);
     }
     Ok(Some(Evaluation {

@@ -64,12 +64,35 @@ pub struct Certificate {
     pub proven: bool,
     /// What it took, in operations of the oracle.
     pub operations: u64,
+    /// What arithmetic of the oracle's own, such as fixed point, can hide above `upper`.
+    pub hidden: f64,
 }
 
 impl Certificate {
     /// From the value of an exact oracle's plane.
     pub fn exact(value: f64, operations: u64) -> Self {
-        Self { lower: value, upper: value, proven: true, operations }
+        Self { lower: value, upper: value, proven: true, operations, hidden: 0.0 }
+    }
+}
+
+/// Sizes of the numbers that make a plane, before any of them cancel: rounding is in proportion to these, not to their sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sizes {
+    /// ‖p⋆‖ if all numbers that are summed in p⋆ had the same sign.
+    pub length: f64,
+    /// By how much the sizes of the numbers that are summed in φ∘ exceed |φ∘|.
+    pub offset: f64,
+    /// Most additions that a number goes through on its way into p⋆, φ∘ or a value.
+    pub additions: f64,
+}
+
+impl Sizes {
+    /// What rounding can do to H_i(w), found as `value` at a w of length `w`, and to the choice of its plane. A sum of m
+    /// numbers is off by at most m units of 2⁻⁵³ of the sum of their sizes (Higham). A plane that is nearly the best has no
+    /// larger |φ∘| than |value| + ‖p⋆‖·‖w‖. The two planes that an oracle compares and the value of the better one are three
+    /// such sums, of numbers that are rounded a few times each.
+    pub fn rounding(&self, value: f64, w: f64) -> f64 {
+        1.5 * f64::EPSILON * (self.additions + 16.0) * (value.abs() + 2.0 * self.length * w + self.offset)
     }
 }
 
@@ -236,6 +259,12 @@ pub trait Problem: Sync {
     /// ⟨p⋆, q⋆⟩ of two planes of term i; exactly 0 when one of them is 0. May use `work`, but leaves there what
     /// [`Problem::value`] needs.
     fn product(&self, i: usize, p: &Self::Plane, q: &Self::Plane, work: &mut Self::Work) -> f64;
+    /// Sizes of a plane of term i, for the allowance of certificates for rounding. This default is for planes that are
+    /// numbers as they come: override it where a plane is a sum in which large numbers can cancel.
+    fn sizes(&self, i: usize, plane: &Self::Plane, work: &mut Self::Work) -> Sizes {
+        let length = self.product(i, plane, plane, work).max(0.0).sqrt();
+        Sizes { length, offset: 0.0, additions: self.dim() as f64 }
+    }
     /// Operations of [`Problem::product`], for the virtual clock.
     fn gram_ops(&self, i: usize) -> u64 {
         self.product_ops(i)

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, vectors};
+use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, Sizes, vectors};
 use crate::data::multiclass::{Features, MulticlassData, Row};
 use crate::linalg::{add_scaled, dot, dot_rows, prefetch, prefetch_near, zeros};
 
@@ -332,6 +332,12 @@ impl Problem for MulticlassProblem {
             return 0.0;
         }
         self.norms[i] * if p == q { 2.0 } else { 1.0 } * self.inverse_n() * self.inverse_n()
+    }
+
+    /// The scores of two labels, each of which may be large, and the loss.
+    fn sizes(&self, i: usize, _plane: &u32, _work: &mut Work) -> Sizes {
+        let length = (2.0 * self.norms[i]).sqrt() * self.inverse_n();
+        Sizes { length, offset: self.inverse_n(), additions: self.product_ops(i) as f64 }
     }
 
     fn gram_ops(&self, _i: usize) -> u64 {

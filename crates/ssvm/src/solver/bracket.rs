@@ -13,13 +13,7 @@ use super::state::State as _;
 use super::weighted::Weighted;
 use super::weights::{Stop, Weights};
 use crate::linalg::{add_scaled, norm2};
-use crate::problem::{Fault, Problem};
-
-/// The allowance for rounding, relative to the sizes of the numbers that are summed. A sum of m products is off by at most
-/// m units of 2⁻⁵³ of the sum of their sizes (Higham). No number here goes through more than 2048 additions: products and
-/// planes take some hundreds, sums over terms are made in groups. Sizes are ‖p⋆‖·‖w‖ with the largest plane that a term has
-/// shown, and |φ∘|.
-const ROUNDING: f64 = 1024.0 * f64::EPSILON;
+use crate::problem::{Certificate, Fault, Problem, Sizes};
 
 /// Planes of weight 0 leave W_i after this many rounds without being the best one.
 const AGE: u64 = 10;
@@ -161,11 +155,29 @@ impl Sum {
     }
 }
 
+/// What rounding can have done to a sum of planes: sizes of its numbers, times the additions that they go through.
+#[derive(Default)]
+struct Lost {
+    length: f64,
+    offset: f64,
+}
+
+impl Lost {
+    /// What it can have done to F at a w of this ‖w‖². F moves by ‖w‖ times what φ⋆ is off and by the square of that, by what
+    /// φ∘ is off, and by what rounding does to ‖w‖².
+    fn of_dual(&self, norm2: f64, lambda: f64, dim: usize) -> f64 {
+        let length = f64::EPSILON * self.length;
+        length * norm2.sqrt()
+            + 0.5 * length * length / lambda
+            + f64::EPSILON * (self.offset + (dim + 16) as f64 * 0.5 * lambda * norm2)
+    }
+}
+
 struct State<'p, P: Problem> {
     problem: &'p P,
     now: Weighted<'p, P>,
-    /// ‖p⋆‖ of the largest plane that a term has shown.
-    reach: Vec<f64>,
+    /// Sizes of the largest planes that a term has shown: its oracle has these to choose from.
+    sizes: Vec<Sizes>,
     round: u64,
     /// Passes that a term sits out, and how many it sat out last: nothing was to be gained there.
     rest: Vec<(u32, u32)>,
@@ -180,7 +192,7 @@ impl<'p, P: Problem> State<'p, P> {
         Self {
             problem,
             now: Weighted::new(Metered::new(problem), usize::MAX),
-            reach: vec![0.0; n],
+            sizes: vec![Sizes::default(); n],
             round: 0,
             rest: vec![(0, 0); n],
             orders: Orders::new(Order::PERMUTATION, n, 1),
@@ -189,8 +201,11 @@ impl<'p, P: Problem> State<'p, P> {
     }
 
     fn insert(&mut self, i: usize, plane: &P::Plane) -> bool {
-        let (place, new, _) = self.now.insert(i, plane, self.round);
-        self.reach[i] = self.reach[i].max(self.now.sets[i].product(place, place).max(0.0).sqrt());
+        let (_, new, _) = self.now.insert(i, plane, self.round);
+        let (known, found) = (&mut self.sizes[i], self.problem.sizes(i, plane, &mut self.now.work));
+        known.length = known.length.max(found.length);
+        known.offset = known.offset.max(found.offset);
+        known.additions = known.additions.max(found.additions);
         new
     }
 
@@ -207,7 +222,7 @@ impl<'p, P: Problem> State<'p, P> {
         let mut w = vec![0.0; dim];
         let (mut block, mut group) = (vec![0.0; dim], vec![0.0; dim]);
         let n = self.now.sets.len();
-        let (mut offset, mut length, mut size) = (Sum::new(n), 0.0, 0.0);
+        let (mut offset, mut lost) = (Sum::new(n), Lost::default());
         let together = offset.together;
         for first in (0..n).step_by(together) {
             group.fill(0.0);
@@ -218,18 +233,22 @@ impl<'p, P: Problem> State<'p, P> {
                     continue;
                 }
                 block.fill(0.0);
-                let (part, long) = self.now.add(i, set.alpha(), -1.0 / lambda, &mut block);
+                offset.add(self.now.add(i, set.alpha(), -1.0 / lambda, &mut block));
                 add_scaled(&mut group, 1.0, &block);
-                offset.add(part);
-                length += long;
-                size += set.alpha().iter().zip(set.offsets()).map(|(a, b)| (a * b).abs()).sum::<f64>();
+                // Through its own sums, through those over the planes of its term, and through two groups.
+                let sums = (set.len() + 2 * together + 16) as f64;
+                for (at, plane) in set.planes.iter().enumerate().filter(|(at, _)| set.alpha()[at + 1] > 0.0) {
+                    let sizes = self.problem.sizes(i, plane, &mut self.now.work);
+                    let share = set.alpha()[at + 1] * (sizes.additions + sums);
+                    lost.length += share * sizes.length;
+                    lost.offset += share * (set.offsets()[at + 1].abs() + sizes.offset);
+                }
             }
             add_scaled(&mut w, 1.0, &group);
         }
         let norm = norm2(&w);
         (self.now.w, self.now.offset) = (w, offset.total());
-        // F moves by at most ‖w‖ times what φ⋆ is off, and by what φ∘ is off.
-        ROUNDING * (norm.sqrt() * length + size + 0.5 * lambda * norm)
+        lost.of_dual(norm, lambda, dim)
     }
 
     /// All oracles at one w: the bracket there, and the terms that got a new plane.
@@ -238,30 +257,30 @@ impl<'p, P: Problem> State<'p, P> {
         let half = 0.5 * self.problem.lambda() * norm2(&self.now.w);
         let lower = self.now.offset - half - loss;
         let (problem, w) = (self.problem, &self.now.w);
-        let found: Vec<(f64, P::Plane)> = (0..problem.terms())
+        let found: Vec<(Certificate, P::Plane)> = (0..problem.terms())
             .into_par_iter()
             .with_min_len(16)
             .map_init(
                 || problem.work(),
                 |work, i| {
                     let mut plane = P::Plane::default();
-                    problem.certify(i, w, work, &mut plane).map(|certificate| (certificate.upper, plane))
+                    problem.certify(i, w, work, &mut plane).map(|certificate| (certificate, plane))
                 },
             )
             .collect::<Result<_, _>>()?;
         let mut news = Vec::new();
         let length = norm2(&self.now.w).sqrt();
-        let (mut upper, mut size) = (Sum::new(found.len()), half);
-        for (i, (value, plane)) in found.iter().enumerate() {
+        let (mut upper, mut lost) = (Sum::new(found.len()), f64::EPSILON * self.now.w.len() as f64 * half);
+        for (i, (Certificate { upper: value, hidden, .. }, plane)) in found.iter().enumerate() {
             if self.insert(i, plane) {
                 news.push(i);
             }
             upper.add(*value);
-            size += value.abs()
-                + self.reach[i] * length
-                + self.now.sets[i].offsets().iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+            let sizes = self.sizes[i];
+            let summed = Sizes { additions: sizes.additions + 2.0 * upper.together as f64, ..sizes };
+            lost += hidden + summed.rounding(*value, length);
         }
-        Ok((Bracket { lower, upper: half + upper.total() + ROUNDING * size }, news))
+        Ok((Bracket { lower, upper: half + upper.total() + lost }, news))
     }
 
     /// One oracle call and a visit for each of these terms.

@@ -60,7 +60,7 @@ impl Face {
                     *along = slope + keep * *along;
                     gain += *along * slope;
                 }
-                tilt += now.add(free.term, &free.along, 1.0, &mut self.phi).0;
+                tilt += now.add(free.term, &free.along, 1.0, &mut self.phi);
             }
             let curve = norm2(&self.phi) / lambda;
             let (cap, wall) = self.wall(&now.sets);

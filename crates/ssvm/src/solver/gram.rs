@@ -5,7 +5,7 @@
 //! out some approximate passes. `mp-bcfw-gap` also draws the terms of its exact passes by their gaps.
 
 use super::gaps::{Gaps, REFRESH};
-use super::order::ORDER;
+use super::order::{ORDER, Order};
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, kept_planes, passes_rule};
 use super::weights::Stop;
 use super::{Interrupt, Meter, Metered, Solver, SolverInfo, SolverRow, Weighted};
@@ -93,6 +93,7 @@ impl SolverRow for GramRow {
             t: params.count(T.key),
             n: params.count(N.key) as usize,
             stop: Stop { steps: params.count(STEPS.key), share: LEFT },
+            sweep: self.by_gap || Order::of(params) == Order::UNIFORM,
             sampling,
             rest: vec![(0, 0); n],
             mean: 0.0,
@@ -114,6 +115,9 @@ pub struct GramSets {
     n: usize,
     stop: Stop,
     sampling: Option<Sampling>,
+    /// Whether an exact pass may leave terms out. Planes are then dropped in all terms when it ends, and where an approximate
+    /// visit may have taken their weight: there may be no exact visit for long.
+    sweep: bool,
     /// Passes that a term sits out, and how many it sat out last.
     rest: Vec<(u8, u8)>,
     /// The mean gap that the last approximate pass met.
@@ -167,6 +171,11 @@ impl<'p, P: Problem> Body<Weighted<'p, P>> for GramSets {
                 sampling.gaps.set(i, visit.gap);
             }
         }
+        if self.sweep {
+            for i in 0..now.sets.len() {
+                now.expire(i, pass.iteration, self.t, self.n);
+            }
+        }
         Ok(())
     }
 
@@ -192,11 +201,14 @@ impl<'p, P: Problem> Body<Weighted<'p, P>> for GramSets {
             let stepped = meter.approximate_step(|| {
                 let visit = now.visit(i, self.stop, pass.iteration, average);
                 gap = visit.gap;
+                if let Some(sampling) = &mut self.sampling {
+                    // What the visit left: never more than the true gap, which knows more planes.
+                    sampling.gaps.raise(i, now.gap_left(i));
+                }
                 visit.operations
             });
-            if let Some(sampling) = &mut self.sampling {
-                // Never more than the true gap, which knows more planes.
-                sampling.gaps.raise(i, gap);
+            if self.sweep {
+                now.expire(i, pass.iteration, self.t, self.n);
             }
             let long = if gap <= SMALL * self.mean { (2 * last).clamp(1, LONGEST_REST) } else { 0 };
             self.rest[i] = (long, long);

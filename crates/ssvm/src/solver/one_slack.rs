@@ -25,6 +25,12 @@ const QUARTER: f64 = 0.25;
 /// Most cheap rounds of an iteration.
 const MOST_ROUNDS: u32 = 100;
 
+/// Most sums, and most pair steps of an iteration, for each of which the values of all sums move. Where features are large
+/// against λ, the small problem is so ill-conditioned that pair steps end far from its optimum: nearly all sums keep weight
+/// and none leaves by its age.
+const MOST_SUMS: usize = 200;
+const MOST_STEPS: u64 = 100_000;
+
 /// A weight below this part of the largest is 0: sums would otherwise never leave.
 const DUST: f64 = 1e-10;
 
@@ -83,6 +89,8 @@ struct CuttingPlane<'p, P: Problem> {
     iteration: u64,
     /// Sums made so far: their age is counted in these.
     round: u64,
+    /// Pair steps that are left to this iteration.
+    steps: u64,
 }
 
 impl<'p, P: Problem> CuttingPlane<'p, P> {
@@ -103,6 +111,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
             orders: Orders::new(Order::PERMUTATION, n, seed),
             iteration: 0,
             round: 0,
+            steps: 0,
         }
     }
 
@@ -175,9 +184,10 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         let values = self.sums.planes.iter().zip(&self.sums.offsets[1..]);
         self.values.extend(values.map(|(sum, offset)| dot(sum, &self.w) + offset));
         let (absolute, share) = SMALL;
-        let stop = Stop { steps: 100 * self.sums.len() as u64, share: share.min(absolute / gap) };
+        let stop = Stop { steps: self.steps.min(100 * self.sums.len() as u64), share: share.min(absolute / gap) };
         let before = (State::dual(self), self.sums.alpha.clone());
         let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.round);
+        self.steps -= steps;
         let largest = self.sums.alpha[1..].iter().copied().fold(0.0, f64::max);
         for alpha in &mut self.sums.alpha[1..] {
             *alpha = if *alpha < DUST * largest { 0.0 } else { *alpha };
@@ -197,7 +207,8 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         }
         let count = self.sums.len() as u64;
         meter.work(3 * count * self.w.len() as u64 + steps * count);
-        self.sums.expire(self.round, AGE, usize::MAX);
+        self.sums.expire(self.round, AGE, MOST_SUMS);
+        self.sums.fold(MOST_SUMS);
         risen
     }
 }
@@ -205,6 +216,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
 impl<P: Problem> Solver for CuttingPlane<'_, P> {
     fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
         self.iteration += 1;
+        self.steps = MOST_STEPS;
         self.orders.draw();
         let offset = self.exact_round(meter)?;
         let gap = self.gap(offset);
@@ -221,7 +233,7 @@ impl<P: Problem> Solver for CuttingPlane<'_, P> {
             if round.is_err() {
                 return Ok(Iteration::Shortened);
             }
-            if !enough {
+            if !enough || self.steps == 0 {
                 break;
             }
         }

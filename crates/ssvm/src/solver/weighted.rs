@@ -151,6 +151,11 @@ impl<'p, P: Problem> Weighted<'p, P> {
         hat - self.sets[i].mix(&self.values)
     }
 
+    /// The gap of term i over its planes, right after a visit.
+    pub fn gap_left(&self, i: usize) -> f64 {
+        self.values.iter().copied().fold(0.0, f64::max) - self.sets[i].mix(&self.values)
+    }
+
     /// The value of a plane less that of φ^i, right after an oracle call on term i.
     pub fn gap_towards(&mut self, i: usize, place: usize) -> f64 {
         self.score_after_call(i);
@@ -247,18 +252,13 @@ impl<'p, P: Problem> Weighted<'p, P> {
         moved * self.problem.product_ops(i)
     }
 
-    /// target ← target + scale·φ⋆^i for given weights; returns φ∘^i and Σ |weight|·‖p⋆‖.
-    pub fn add(&self, i: usize, alpha: &[f64], scale: f64, target: &mut [f64]) -> (f64, f64) {
-        let (mut offset, mut length) = (0.0, 0.0);
-        let set = &self.sets[i];
-        for (at, plane) in set.planes.iter().enumerate() {
-            let share = alpha[at + 1];
-            if share != 0.0 {
-                offset += share * self.problem.add_plane(i, plane, scale * share, target);
-                length += share.abs() * set.product(at + 1, at + 1).max(0.0).sqrt();
-            }
+    /// target ← target + scale·φ⋆^i for given weights; returns φ∘^i.
+    pub fn add(&self, i: usize, alpha: &[f64], scale: f64, target: &mut [f64]) -> f64 {
+        let mut offset = 0.0;
+        for (plane, share) in self.sets[i].planes.iter().zip(&alpha[1..]).filter(|(_, share)| **share != 0.0) {
+            offset += share * self.problem.add_plane(i, plane, scale * share, target);
         }
-        (offset, length)
+        offset
     }
 
     /// Drops planes of weight 0 of term i, see [`Weights::expire`].

@@ -286,3 +286,36 @@ impl<P> Weights<P> {
         self.last_active.remove(place);
     }
 }
+
+impl Weights<Vec<f64>> {
+    /// Puts the mean of the two lightest planes in their place as long as there are more than `most` besides the truth's: φ^i
+    /// stays what it is. Their products must be kept.
+    pub fn fold(&mut self, most: usize) {
+        while self.planes.len() > most.max(1) {
+            let lightest = |without: usize, alpha: &[f64]| {
+                (1..alpha.len()).filter(|at| *at != without).min_by(|a, b| alpha[*a].total_cmp(&alpha[*b]))
+            };
+            let Some(gone) = lightest(0, &self.alpha) else { return };
+            let Some(kept) = lightest(gone, &self.alpha) else { return };
+            let weight = self.alpha[kept] + self.alpha[gone];
+            let share = if weight > 0.0 { self.alpha[gone] / weight } else { 0.0 };
+            let mean = |a: f64, b: f64| a + share * (b - a);
+            let square = mean(
+                mean(self.product(kept, kept), self.product(kept, gone)),
+                mean(self.product(kept, gone), self.product(gone, gone)),
+            );
+            for at in 0..self.len() {
+                let product = if at == kept { square } else { mean(self.product(at, kept), self.product(at, gone)) };
+                let (row, column) = (at.max(kept), at.min(kept));
+                self.products[row * (row + 1) / 2 + column] = product;
+            }
+            for at in 0..self.planes[kept - 1].len() {
+                self.planes[kept - 1][at] = mean(self.planes[kept - 1][at], self.planes[gone - 1][at]);
+            }
+            self.offsets[kept] = mean(self.offsets[kept], self.offsets[gone]);
+            self.last_active[kept] = self.last_active[kept].max(self.last_active[gone]);
+            self.alpha[kept] = weight;
+            self.remove(gone);
+        }
+    }
+}

@@ -58,3 +58,15 @@ fn a_bracket_ends_with_the_fault_of_its_oracle() {
         assert_eq!(ended, Err(gone()), "{calls} calls");
     }
 }
+
+/// A plane above the maximum that an exact oracle found is a bug, and not a reason to raise the maximum.
+#[test]
+fn a_plane_above_a_proven_maximum_is_a_fault() {
+    use ssvm::Problem as _;
+    let problem = Simple::new(ssvm::Hinge);
+    let evaluate = |known: f64| problem.as_dyn().evaluate(&[0.25], &[known], false, &|| false);
+    assert_eq!(evaluate(0.5).unwrap().unwrap().primal, 0.75 + 0.5 * 0.0625);
+    assert!(evaluate(0.75 + 1e-16).is_ok(), "rounding");
+    let fault = evaluate(0.76).unwrap_err().to_string();
+    assert!(fault.contains("term 0") && fault.contains("7.6e-1") && fault.contains("7.5e-1"), "{fault}");
+}

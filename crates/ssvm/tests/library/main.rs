@@ -5,6 +5,7 @@ mod common;
 
 mod averages;
 mod batches;
+mod cancellation;
 mod certified;
 mod expansion;
 mod faults;

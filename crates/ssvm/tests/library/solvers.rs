@@ -211,6 +211,59 @@ fn working_sets_forget_after_t_iterations() {
     assert!(largest[0] < largest[3]);
 }
 
+/// A plane without weight leaves after T iterations whether its term is drawn or not, and a term keeps no more than N besides
+/// those with weight.
+#[test]
+fn terms_that_are_not_drawn_drop_their_planes_too() {
+    const T: u64 = 3;
+    const N: u64 = 2;
+    for (name, order) in [("mp-bcfw-gap", "permutation"), ("mp-bcfw-gram", "uniform")] {
+        let problem = chain(3, 12);
+        let info = SolverInfo::find(Standard.infos(), name).unwrap();
+        let wanted =
+            [("T", Value::Count(T)), ("N", Value::Count(N)), ("refresh", Value::Count(2)), ("order", word(order))];
+        let mut solver = build(&spec(info, &wanted), &problem, 1);
+        let mut checked = 0;
+        for iteration in 1..=60 {
+            iterate(&mut *solver);
+            for weights in solver.state().unwrap().weights() {
+                let idle = weights[1..].iter().filter(|alpha| **alpha == 0.0).count();
+                let kept = weights.len() - 1;
+                assert!(idle == 0 || kept <= N as usize, "{name}, iteration {iteration}: {kept} planes, {idle} idle");
+                checked += idle;
+            }
+        }
+        assert!(checked > 0, "{name}: no plane was idle");
+    }
+}
+
+/// Features that are large against λ make the small problem ill-conditioned: all sums keep weight.
+#[test]
+fn one_slack_keeps_a_bounded_number_of_sums() {
+    const MOST_SUMS: u64 = 200;
+    for size in [1e3, 1e6] {
+        let mut data = vectors(3, 200, 7, 4, false);
+        if let Features::Dense(all) = &mut data.features {
+            for value in all {
+                *value *= size;
+            }
+        }
+        let problem = MulticlassProblem::new(Arc::new(data), 1.0 / 200.0);
+        let mut solver = build(&SolverSpec::new("one-slack-cache"), &problem, 1);
+        let mut before = 0.0;
+        for iteration in 1..=12 {
+            iterate(&mut *solver);
+            let sums = solver.state().map_or(0, State::cached_bytes) / 8;
+            assert!(sums <= (MOST_SUMS + 1) * (MOST_SUMS + 2) / 2, "iteration {iteration}: products {sums}");
+            let dual = solver.dual();
+            assert!(dual >= before, "iteration {iteration}: F fell from {before:e} to {dual:e}");
+            before = dual;
+        }
+        let primal = problem.as_dyn().evaluate(&solver.solution().w, &[], false, &|| false).unwrap().unwrap().primal;
+        assert!(before <= primal, "F {before} above P {primal}");
+    }
+}
+
 #[test]
 fn same_seed_and_virtual_clock_give_the_same_bits() {
     fn check<P: Problem>(name: &str, problem: &P) {

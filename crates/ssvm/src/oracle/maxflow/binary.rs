@@ -61,11 +61,6 @@ impl Scale {
         Self { factor, half: (pairwise / 2.0 * factor) as i64 }
     }
 
-    /// What one step of the fixed point is worth: unaries and w/2 are off by less.
-    pub(crate) fn unit(self) -> f64 {
-        1.0 / self.factor
-    }
-
     /// A node with unary `unary + offset·w/2` and edges of total weight `weight`·w/2.
     #[inline]
     pub(crate) fn term(self, unary: f64, offset: i32, weight: i32) -> Term {
@@ -73,6 +68,13 @@ impl Scale {
         let fixed = ((unary * self.factor) as i64).clamp(-FAR, FAR);
         Term { unary: fixed + i64::from(offset) * self.half, sway: i64::from(weight) * self.half }
     }
+}
+
+/// What the fixed point can hide of the least energy: each node and each of its arcs are off by at most two of its units,
+/// twice, since the cut that was found is compared with another.
+pub(crate) fn fixed_point_error(topology: &Topology, pairwise: f64) -> f64 {
+    let parts = (topology.num_nodes() + topology.arcs().len()) as f64;
+    4.0 * parts / Scale::new(topology, pairwise).factor
 }
 
 /// Min-cut solver and its reusable memory.

@@ -7,7 +7,7 @@ mod binary;
 mod boykov_kolmogorov;
 mod topology;
 
-pub(crate) use binary::Scale;
 pub use binary::{BinaryCut, CutReport};
+pub(crate) use binary::{Scale, fixed_point_error};
 pub use boykov_kolmogorov::MaxFlow;
 pub use topology::{Arc, Topology};

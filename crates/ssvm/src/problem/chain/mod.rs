@@ -9,7 +9,7 @@ mod labelling;
 use std::sync::Arc;
 
 use self::labelling::{Labelling, agreement, differing, join_letters, ones, pair, wrong_pairs};
-use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, vectors};
+use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, Sizes, vectors};
 use crate::data::letters::{LETTERS, LetterData, PIXELS, WEIGHTS};
 use crate::linalg::{accumulate_rows, chain_advance, chain_direction, chain_maxima, prefetch, scatter_rows};
 
@@ -396,6 +396,14 @@ impl Problem for ChainProblem {
             }
         }
         sum as f64 * self.inverse_n() * self.inverse_n()
+    }
+
+    /// All letters and transitions of a labelling and of the truth, which cancel where a letter is in both.
+    fn sizes(&self, i: usize, _plane: &Labelling, _work: &mut Work) -> Sizes {
+        let pixels = &self.data.pixels[self.data.range(i)];
+        let lengths: f64 = pixels.iter().map(|mask| f64::from(mask.count_ones()).sqrt() + 1.0).sum();
+        let length = std::f64::consts::SQRT_2 * lengths * self.inverse_n();
+        Sizes { length, offset: self.inverse_n(), additions: (PIXELS + 3 * pixels.len()) as f64 }
     }
 
     fn gram_ops(&self, i: usize) -> u64 {

@@ -1,7 +1,9 @@
 //! Label costs of a term at w, the labelling that α-expansion finds for them, and its plane.
 
 use super::{GraphPlane, GraphProblem, Work};
-use crate::oracle::expansion::{Potts, Start};
+use crate::linalg::norm2;
+use crate::oracle::expansion::{Potts, Start, effective_weight};
+use crate::oracle::maxflow::fixed_point_error;
 
 impl GraphProblem {
     /// Label costs for the minimisers, times the number of nodes: losses and pairwise terms are then whole numbers at
@@ -25,6 +27,26 @@ impl GraphProblem {
             }
         }
         (features.len() * self.blocks) as u64
+    }
+
+    /// What the fixed point of the last cut, of term i, can hide of H_i.
+    pub(super) fn fixed_point(&self, i: usize, work: &Work) -> f64 {
+        let topology = &self.topologies[i];
+        let nodes = topology.num_nodes() as f64;
+        let scores = work.scores[..topology.num_nodes()].chunks_exact(1);
+        fixed_point_error(topology, effective_weight(self.pairwise * nodes, scores)) / nodes * self.inverse_n()
+    }
+
+    /// Σ ‖ψ‖ over the nodes of term i.
+    pub(super) fn length_of(&self, i: usize) -> f64 {
+        let (features, p) = (self.data.features_of(i), self.p());
+        let mut row = vec![0.0; p];
+        let length = |l: usize| {
+            row.fill(0.0);
+            features.part(l * p..(l + 1) * p).add_to(&mut row, 1.0);
+            norm2(&row).sqrt()
+        };
+        (0..self.data.labels_of(i).len()).map(length).sum()
     }
 
     /// The energy of term i at these costs.
