@@ -15,6 +15,7 @@ use crate::run::existing::Existing;
 use crate::run::oracle_cost;
 use crate::run::session::{memory_warning, workers};
 use crate::run::shard::{self, MOST_SHARDS, Split, part};
+use crate::run::worker::StopSignal;
 use crate::store::RunRecord;
 use crate::table::Kind::{Count, Text, Values};
 use crate::table::{Format, Table, cells};
@@ -69,7 +70,14 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     experiment.paper_costs = costs_of(&out, &known.records, catalog);
     let plan = if args.shards.is_some() {
         // Shards name their runs, and every node must take the same oracle costs.
-        oracle_cost::complete(Plan::new(&experiment, catalog, data)?, &experiment, catalog, data, note)?
+        oracle_cost::complete(
+            Plan::new(&experiment, catalog, data)?,
+            &experiment,
+            catalog,
+            data,
+            &StopSignal::default(),
+            note,
+        )?
     } else {
         Plan::outline(&experiment, catalog, data)?
     };

@@ -171,7 +171,7 @@ fn plan_part(
              {config} --shards N --emit lines > FILE, then run with --ids FILE"
         );
     }
-    let mut plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, |_| ())?;
+    let mut plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, &options.stop, |_| ())?;
     let digest = shard::digest(&plan);
     let mut ids = BTreeSet::new();
     if let Some(list) = &list {

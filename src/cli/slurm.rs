@@ -22,6 +22,7 @@ use crate::run::cluster::{ClusterJob, SLURM_FOLDER, id_file, script_path, script
 use crate::run::existing::Existing;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::{self, MOST_SHARDS, part};
+use crate::run::worker::StopSignal;
 use crate::run::{Error, host, oracle_cost};
 use crate::store::files;
 use crate::table::Format;
@@ -257,7 +258,7 @@ fn complete_plan(
     if let Some(set) = plan.pending.first() {
         bail!("the runs of {} are known only after the work that a dry run leaves out: {}", set.dataset, set.work);
     }
-    Ok(oracle_cost::complete(plan, experiment, catalog, data, note)?)
+    Ok(oracle_cost::complete(plan, experiment, catalog, data, &StopSignal::default(), note)?)
 }
 
 fn shard_count(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize> {

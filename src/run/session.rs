@@ -109,8 +109,8 @@ pub fn memory_warning(needed: u64) -> Option<String> {
 }
 
 /// Executes what is missing. `known` are records of the folder that the caller has read already; only files that it does
-/// not have are read. The paper's oracle cost is solved first where the plan needs it; then the folder is locked and everything
-/// is validated before the first run starts.
+/// not have are read. The folder is locked; then the paper's oracle cost is solved where the plan needs it, and everything is
+/// validated before the first run starts.
 pub fn run(
     experiment: &Experiment,
     plan: Plan,
@@ -123,11 +123,13 @@ pub fn run(
     rayon::current_num_threads();
     let progress = Progress::new(options.verbosity);
     let say = |line: &str| progress.say(Verbosity::Normal, line);
-    let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?;
+    // Before anything is computed: another session may be at work in the folder.
+    let (store, _lock) = open_folder(options)?;
+    let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, &options.stop, say)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
     let mut call = Call { experiment, plan: Arc::new(plan), options, jobs, progress };
 
-    let (store, _lock, mut existing) = call.open_folder(known)?;
+    let mut existing = call.existing(&store, known)?;
     call.warn(&existing);
     if options.force {
         existing.done.clear();
@@ -194,6 +196,14 @@ pub fn run(
     Ok(Finished { report, manifest, contents })
 }
 
+/// The folder that records go to. A shard has a folder of its own, which needs no lock.
+fn open_folder(options: &Options) -> Result<(Store, Option<WriteLock>)> {
+    match &options.part {
+        Some(part) => Ok((Store::create_private(part.folder(&options.out, &host::host().name))?, None)),
+        None => Store::create(&options.out).map(|(store, lock)| (store, Some(lock))),
+    }
+}
+
 /// What is left of a plan.
 struct Todo {
     /// Runs to execute.
@@ -220,27 +230,23 @@ impl Call<'_> {
         self.progress.say(Verbosity::Normal, text);
     }
 
-    /// The folder that records go to, and what there is of the plan. A shard has a folder of its own, which needs no lock.
-    fn open_folder(&self, known: Contents) -> Result<(Store, Option<WriteLock>, Existing)> {
-        let out = &self.options.out;
+    /// What there is of the plan.
+    fn existing(&self, store: &Store, known: Contents) -> Result<Existing> {
         let Some(part) = &self.options.part else {
-            let (store, lock) = Store::create(out)?;
             let mut existing = Existing::of(store.refresh(Folder::Runs, known)?, &self.plan);
-            self.tidy(&store, &mut existing)?;
-            return Ok((store, Some(lock), existing));
+            self.tidy(store, &mut existing)?;
+            return Ok(existing);
         };
-        let host = &host::host().name;
-        let store = Store::create_private(part.folder(out, host))?;
-        let mut existing = Existing::of(part::scan(out, |id| part.ids.contains(id))?, &self.plan);
+        let mut existing = Existing::of(part::scan(&self.options.out, |id| part.ids.contains(id))?, &self.plan);
         // Files of other shards stay where they are; what cannot be read is made once more.
         for damage in existing.damaged.drain(..) {
             self.progress.say(Verbosity::Quiet, format!("warning: {} (redone now)", damage.error));
         }
-        let again = existing.forget_split_blocks(&self.plan, host);
+        let again = existing.forget_split_blocks(&self.plan, &host::host().name);
         if again > 0 {
             self.say(format!("{again} finished runs are made once more: the rest of their block is timed here"));
         }
-        Ok((store, None, existing))
+        Ok(existing)
     }
 
     /// Names damaged files, moves what is replaced to `stale/`, and warns of runs that are not in the plan.

@@ -273,6 +273,35 @@ fn the_papers_price_gives_bcfw_the_papers_share() {
     assert!(page.contains("not measured; in the paper's regime: "));
 }
 
+/// BCFW's share of a whole run is not that of its first ten iterations.
+#[test]
+fn the_papers_cost_is_that_of_runs_of_the_same_length() {
+    let text = "name = 'regime'\nrepeats = 2\nclock = 'virtual'\noracle_cost = 'paper'\n[budget]\niterations = 100\n\
+        [[dataset]]\nname = 'stanford-synth:n=10'\n[[solver]]\nname = 'bcfw'\n";
+    let dir = tempfile::tempdir().unwrap();
+    run(text, dir.path(), 2);
+    let regimes = Study::open(dir.path(), &Harness::standard(), &[]).unwrap().regimes;
+    let (cost, _) = regimes[0].runs.expect("the runs are in the regime");
+    // The cost of the runs has two digits.
+    let off = (cost.factor() / regimes[0].solved).ln().abs();
+    assert!(off < 0.06, "the runs have k = {cost}, and say {}", regimes[0].solved);
+}
+
+#[test]
+fn nothing_is_solved_for_a_folder_in_which_another_session_works() {
+    let text = "name = 'regime'\nrepeats = 1\nclock = 'virtual'\noracle_cost = 'paper'\n[budget]\niterations = 3\n\
+        [[dataset]]\nname = 'usps-synth:n=60'\n[[solver]]\nname = 'bcfw'\n";
+    let dir = tempfile::tempdir().unwrap();
+    let (config, out) = (dir.path().join("c.toml"), dir.path().join("out"));
+    std::fs::write(&config, text).unwrap();
+    let (_, _lock) = ssvm_bench::store::folder::Store::create(&out).unwrap();
+    let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let output = run.arg("run").arg("--config").arg(&config).arg("--out").arg(&out).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{errors}");
+    assert!(!errors.contains("the paper's oracle cost"), "{errors}");
+}
+
 #[test]
 fn planning_solves_no_cost_and_says_that_the_first_run_does() {
     let text = "name = 'regime'\nrepeats = 2\nclock = 'virtual'\noracle_cost = [1, 'paper']\n[budget]\niterations = 3\n\
