@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::store::files;
 use crate::study::Study;
 use crate::study::break_even::BreakEven;
+use crate::study::claims::thresholds::Sensitivity;
 use crate::study::claims::{self, Claim};
 use crate::study::league::League;
 use crate::study::profile::ProfileRow;
@@ -20,6 +21,9 @@ pub struct Summary {
     pub code: String,
     pub host: String,
     pub claims: Vec<Claim>,
+    /// What each threshold of the claims decides.
+    #[serde(default)]
+    pub sensitivities: Vec<Sensitivity>,
     pub profile: Vec<ProfileRow>,
     #[serde(default)]
     pub league: League,
@@ -39,6 +43,7 @@ impl Summary {
             code: session.map_or_else(String::new, |s| format!("{} {}", s.code.version, s.code.commit)),
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
             claims: claims::check(results)?,
+            sensitivities: claims::sensitivity(results)?,
             profile: results.profile.clone(),
             league: League::of(&results.own),
             regimes: results.regimes.clone(),
