@@ -115,15 +115,23 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     format!("{} … ({} characters left out) … {}", ends.0, count - 2 * half, ends.1).into()
 }
 
-/// Rows of cells as lines of at most this width: columns are padded, the widest ones cut at their end. The first two are never cut.
+/// Rows of cells as lines of at most this width: columns are padded, the widest ones cut at their end. The first two are
+/// never cut.
 pub fn fitted<const N: usize>(rows: &[[String; N]], width: usize) -> Vec<String> {
     let count = |text: &str| text.chars().count();
-    let mut widths: [usize; N] =
-        std::array::from_fn(|at| rows.iter().map(|row| count(&row[at])).max().unwrap_or(0));
+    let mut widths: [usize; N] = std::array::from_fn(|at| rows.iter().map(|row| count(&row[at])).max().unwrap_or(0));
     while widths.iter().map(|width| width + 2).sum::<usize>() > width + 2 {
-        // What was measured comes last, and is cut last.
-        let last = N - 1;
-        let widest = (2..N).max_by_key(|at| if *at == last { widths[last].saturating_sub(20) } else { widths[*at] });
+        // What was measured comes last; the other columns keep about two thirds of its width.
+        let spare = |at: usize| {
+            if at + 1 == N {
+                16
+            } else if at == 3 {
+                12
+            } else {
+                0
+            }
+        };
+        let widest = (2..N).max_by_key(|at| widths[*at].saturating_sub(spare(*at)));
         match widest {
             Some(at) if widths[at] > 8 => widths[at] -= 1,
             _ => break,
@@ -145,9 +153,9 @@ pub fn fitted<const N: usize>(rows: &[[String; N]], width: usize) -> Vec<String>
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
-        let line = lines.last_mut().filter(|line| {
-            line.is_empty() || indent + line.chars().count() + 1 + word.chars().count() <= width
-        });
+        let line = lines
+            .last_mut()
+            .filter(|line| line.is_empty() || indent + line.chars().count() + 1 + word.chars().count() <= width);
         match line {
             Some(line) if line.is_empty() => line.push_str(word),
             Some(line) => line.extend([" ", word]),

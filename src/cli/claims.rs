@@ -43,7 +43,11 @@ fn layout(word: &str) -> Result<Layout, String> {
 }
 
 pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let Summary { claims, regimes, sensitivities, .. } = args.found_in.summary(catalog)?;
+    let Summary { claims, regimes, sensitivities, .. } = if args.explain || args.thresholds {
+        args.found_in.explained(catalog)?
+    } else {
+        args.found_in.summary(catalog)?
+    };
     let width = print_width();
     print(&match args.format {
         Layout::Rows(Format::Table) if args.thresholds => claims::thresholds_text(&sensitivities, width),

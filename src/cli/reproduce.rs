@@ -130,7 +130,7 @@ fn write_pages(results: &Study, out: &Path, say: &dyn Fn(&str)) -> anyhow::Resul
         say(step);
         Ok(())
     };
-    let summary = Summary::of(results, out)?;
+    let summary = Summary::of(results, out)?.with_sensitivities(results)?;
     let made = render::write_pages(results, &summary, out, &begin)?;
     pages::note_left_out(&made.left_out);
     let width = print_width();

@@ -21,7 +21,7 @@ pub struct Summary {
     pub code: String,
     pub host: String,
     pub claims: Vec<Claim>,
-    /// What each threshold of the claims decides.
+    /// What each threshold of the claims decides; computed only for pages and for those who ask.
     #[serde(default)]
     pub sensitivities: Vec<Sensitivity>,
     pub profile: Vec<ProfileRow>,
@@ -43,12 +43,16 @@ impl Summary {
             code: session.map_or_else(String::new, |s| format!("{} {}", s.code.version, s.code.commit)),
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
             claims: claims::check(results)?,
-            sensitivities: claims::sensitivity(results)?,
+            sensitivities: Vec::new(),
             profile: results.profile.clone(),
             league: League::of(&results.own),
             regimes: results.regimes.clone(),
             breakeven: BreakEven::of(results),
         })
+    }
+
+    pub fn with_sensitivities(self, results: &Study) -> Result<Self> {
+        Ok(Self { sensitivities: claims::sensitivity(results)?, ..self })
     }
 
     pub fn read(path: &Path) -> Result<Self> {

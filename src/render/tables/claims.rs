@@ -61,8 +61,7 @@ fn at_a_glance(claims: &[Claim], mark: impl Fn(&Claim, bool) -> Cell) -> Table {
         let Some(first) = claims.iter().find(|claim| row.has(claim)) else { continue };
         let mut cells = cells![format!("{}. {}", first.id(), row.title)];
         for (dataset, _) in &datasets {
-            let met: Vec<&Claim> =
-                claims.iter().filter(|claim| row.has(claim) && claim.dataset == *dataset).collect();
+            let met: Vec<&Claim> = claims.iter().filter(|claim| row.has(claim) && claim.dataset == *dataset).collect();
             cells.push(Cell::List(met.iter().map(|claim| mark(claim, met.len() > 1)).collect()));
         }
         table.push(cells);
@@ -149,7 +148,8 @@ pub fn text(claims: &[Claim], width: usize, explain: bool) -> String {
             out += &wrapped(evidence, width, 6);
         }
     }
-    let marks = [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotMeasured, Verdict::ByConstruction];
+    let marks =
+        [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotMeasured, Verdict::ByConstruction];
     let marks: Vec<String> = marks.iter().map(|verdict| format!("{} {}", verdict.mark(), verdict.name())).collect();
     out += "\n";
     summary(claims).lines().for_each(|line| out += &wrapped(line, width, 0));

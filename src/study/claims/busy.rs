@@ -12,26 +12,33 @@ const SHORTEST: f64 = 1e-3;
 /// Takes back the verdicts that rest on a disturbed data set. Passes are chosen by the clock, so this concerns every claim;
 /// claim 2 compares with USPS.
 pub(super) fn take_back(claims: &mut [Claim], view: &View, bars: &Bars) {
-    for dataset in view.datasets() {
-        let shares = shares(view, dataset);
-        let few = shares.iter().filter(|share| **share < bars[Bar::WholeCore]).count();
-        if few as f64 <= bars[Bar::Disturbed] * shares.len() as f64 {
-            continue;
-        }
+    for (dataset, few, runs) in disturbed(view, bars) {
         let usps = view.paper(dataset) == Some(Paper::Usps);
         for claim in claims.iter_mut().filter(|claim| claim.dataset == dataset || claim.number == 2 && usps) {
             if matches!(claim.verdict, Verdict::Holds | Verdict::DoesNotHold) {
                 (claim.verdict, claim.reason) = (Verdict::Undecided, Some(Reason::Busy));
                 claim.evidence += &format!(
-                    "; the machine was busy: {few} of {} runs on {} got less than {:.0} % of a core; measure again when it \
+                    "; the machine was busy: {few} of {runs} runs on {} got less than {:.0} % of a core; measure again when it \
                      is quiet",
-                    shares.len(),
                     view.title(dataset),
                     100.0 * bars[Bar::WholeCore]
                 );
             }
         }
     }
+}
+
+/// The data sets that were disturbed, with how many of how many runs.
+pub(super) fn disturbed<'a>(view: &'a View, bars: &Bars) -> Vec<(&'a str, usize, usize)> {
+    let mut sets = Vec::new();
+    for dataset in view.datasets() {
+        let shares = shares(view, dataset);
+        let few = shares.iter().filter(|share| **share < bars[Bar::WholeCore]).count();
+        if few as f64 > bars[Bar::Disturbed] * shares.len() as f64 {
+            sets.push((dataset, few, shares.len()));
+        }
+    }
+    sets
 }
 
 /// What part of a core each run got. Runs on other clocks than the wall clock cannot be disturbed in this way, and runs that

@@ -55,7 +55,7 @@ fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> 
     }
     let measured = match paired.x.last() {
         Some(last) if from.value > *last => format!("not lower at iteration {last}"),
-        _ => format!("from iteration {} on", from.text(number)),
+        _ => format!("from iteration {}", from.text(number)),
     };
     Claim { measured, verdict, reason, evidence, estimate: Some(from), ..row }
 }
@@ -67,7 +67,7 @@ fn judge_end(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> Cla
     }
     let bar = subject.bars[Bar::LowerAtEnd];
     let evidence = format!("{}; holds above {}", described(subject, paired), number(bar));
-    let measured = format!("lower by a factor of {}", ratio.text(number));
+    let measured = format!("factor {}", ratio.text(number));
     Claim { measured, verdict: ratio.verdict(&above(bar)), evidence, estimate: Some(ratio), ..row }
 }
 
@@ -91,7 +91,7 @@ fn described(subject: &Subject<'_>, paired: &EqualIterations) -> String {
 
 /// Claim 1b: oracle calls to the tightest gap that both reach.
 pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
-    let claim = |multi: &str, single: &str| format!("fewer calls of {multi} than of {single} to a gap");
+    let claim = |multi: &str, single: &str| format!("{multi} with fewer calls than {single} to a gap");
     subject.each_pair(claim, |pair, row| {
         let view = subject.view;
         let gaps = Gaps::new(view, pair, Measure::Calls);

@@ -429,20 +429,32 @@ pub fn sensitivity(study: &Study) -> Result<Vec<Sensitivity>> {
         let claims = check_rows(study, &profiles, rows, bars);
         claims.iter().flat_map(|claim| [claim.verdict, claim.in_regime()]).collect()
     };
+    let now: Vec<Vec<Verdict>> =
+        CLAIMS.iter().map(|row| verdicts(std::slice::from_ref(row), &Bars::default())).collect();
+    // Bootstraps take long: rows that a threshold cannot change are not judged again.
+    let disturbed = |bars: &Bars| -> Vec<Vec<&str>> {
+        let names = |view| busy::disturbed(view, bars).into_iter().map(|(dataset, ..)| dataset).collect();
+        std::iter::once(&study.own).chain(&study.regime).map(names).collect()
+    };
     let mut all = Vec::new();
     for threshold in &THRESHOLDS {
-        let mut sensitivity = Sensitivity { key: threshold.key.to_owned(), verdicts: 0, halved: 0, doubled: 0 };
-        for row in CLAIMS.iter().filter(|row| row.turns_on(threshold.bar)) {
-            let rows = std::slice::from_ref(row);
-            let now = verdicts(rows, &Bars::default());
-            sensitivity.verdicts += now.iter().filter(|verdict| **verdict != Verdict::NotMeasured).count();
-            let [halved, doubled] = threshold.halved_and_doubled();
-            for (value, count) in [(halved, &mut sensitivity.halved), (doubled, &mut sensitivity.doubled)] {
-                let then = verdicts(rows, &Bars::default().with(threshold.bar, value));
-                *count += now.iter().zip(then).filter(|(now, then)| *now != then).count();
+        let turns = |row: &&(&ClaimRow, &Vec<Verdict>)| row.0.turns_on(threshold.bar);
+        let rows: Vec<(&'static ClaimRow, &Vec<Verdict>)> = CLAIMS.iter().zip(&now).collect();
+        let rows: Vec<_> = rows.iter().filter(turns).collect();
+        let [halved, doubled] = threshold.halved_and_doubled().map(|value| {
+            let bars = Bars::default().with(threshold.bar, value);
+            if threshold.paper.is_empty() && disturbed(&bars) == disturbed(&Bars::default()) {
+                return 0;
             }
-        }
-        all.push(sensitivity);
+            let changed = |(row, now): &&(&'static ClaimRow, &Vec<Verdict>)| {
+                let then = verdicts(std::slice::from_ref(*row), &bars);
+                now.iter().zip(then).filter(|(now, then)| *now != then).count()
+            };
+            rows.iter().map(|row| changed(row)).sum()
+        });
+        let measured = |now: &Vec<Verdict>| now.iter().filter(|verdict| **verdict != Verdict::NotMeasured).count();
+        let verdicts = rows.iter().map(|(_, now)| measured(now)).sum();
+        all.push(Sensitivity { key: threshold.key.to_owned(), verdicts, halved, doubled });
     }
     Ok(all)
 }
@@ -460,12 +472,7 @@ impl<'a> Profiles<'a> {
     }
 }
 
-fn check_rows(
-    study: &Study,
-    profiles: &Profiles<'_>,
-    rows: &'static [ClaimRow],
-    bars: &Bars,
-) -> Vec<Claim> {
+fn check_rows(study: &Study, profiles: &Profiles<'_>, rows: &'static [ClaimRow], bars: &Bars) -> Vec<Claim> {
     let view = &study.own;
     // A data set that was only run at other oracle costs tells nothing about the machine as it is.
     let own = |dataset: &str| view.series_of(dataset).all(|s| view.series[s].key.oracle_cost.is_one());
@@ -514,11 +521,7 @@ struct Circumstances<'a> {
 impl Circumstances<'_> {
     /// All claims on the data sets of the view that are wanted; one of the paper that it does not have gets a row that says
     /// why, unless `without` has no words for it.
-    fn judge(
-        &self,
-        wanted: &dyn Fn(&str) -> bool,
-        without: &dyn Fn(Paper) -> Option<&'static str>,
-    ) -> Vec<Claim> {
+    fn judge(&self, wanted: &dyn Fn(&str) -> bool, without: &dyn Fn(Paper) -> Option<&'static str>) -> Vec<Claim> {
         let Self { view, profile, in_regime, rows, bars } = *self;
         let datasets: Vec<&str> = view.datasets().into_iter().filter(|dataset| wanted(dataset)).collect();
         let mut claims = Vec::new();

@@ -76,7 +76,7 @@ fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, ro
     measured += model;
     if subject.in_regime && series.solver == SINGLE {
         verdict = Verdict::ByConstruction;
-        evidence += "; by construction: the oracle cost was solved from this share";
+        evidence += "; by construction: the oracle cost was chosen by this share";
     }
     Claim { measured, verdict, reason, evidence, estimate: Some(share), ..row }
 }
@@ -85,7 +85,7 @@ pub(super) fn runtime(subject: &Subject<'_>) -> Vec<Claim> {
     let substantially = matches!(subject.paper, Some(Paper::HorseSeg | Paper::Stanford));
     let bars = subject.bars;
     let bar = if substantially { bars[Bar::Substantially] } else { 1.0 / bars[Bar::NotSlower] };
-    let claim = |multi: &str, single: &str| format!("runtime of {multi} against {single}");
+    let claim = |multi: &str, single: &str| format!("{multi} against {single} in runtime");
     subject.each_pair(claim, |pair, row| judge_runtime(subject, pair, bar, row))
 }
 
