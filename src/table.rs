@@ -143,6 +143,12 @@ impl Cell {
     }
 }
 
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text(Kind::Text))
+    }
+}
+
 macro_rules! cell_from {
     ($($source:ty => |$value:ident| $cell:expr;)*) => {
         $(impl From<$source> for Cell {

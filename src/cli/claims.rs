@@ -3,19 +3,27 @@
 use clap::ValueEnum as _;
 
 use super::pages::FoundIn;
-use super::{format, print};
+use super::{format, print, print_width};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::claims;
 use crate::study::Summary;
 use crate::table::Format;
+use crate::text::wrapped;
 
 /// Check the claims of the paper against a result folder
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench claims results/quick --format markdown")]
+#[command(after_help = "Example:\n  ssvm-bench claims results/quick --explain\n  \
+    ssvm-bench claims results/quick --format markdown")]
 pub struct ClaimsArgs {
     /// How to print them: table, json, csv, markdown, latex; matrix for the verdicts alone, claims × data sets, as Markdown
     #[arg(long, default_value = "table", value_parser = layout)]
     format: Layout,
+    /// Print the evidence below each verdict, and the thresholds with what half and twice of each would change
+    #[arg(long)]
+    explain: bool,
+    /// Print the thresholds alone
+    #[arg(long, conflicts_with = "explain")]
+    thresholds: bool,
     #[command(flatten)]
     found_in: FoundIn,
 }
@@ -35,12 +43,25 @@ fn layout(word: &str) -> Result<Layout, String> {
 }
 
 pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let Summary { claims, regimes, .. } = args.found_in.summary(catalog)?;
+    let Summary { claims, regimes, sensitivities, .. } = if args.explain || args.thresholds {
+        args.found_in.explained(catalog)?
+    } else {
+        args.found_in.summary(catalog)?
+    };
+    let width = print_width();
     print(&match args.format {
+        Layout::Rows(Format::Table) if args.thresholds => claims::thresholds_text(&sensitivities, width),
+        Layout::Rows(format) if args.thresholds => {
+            format::shown(format, &sensitivities, &claims::thresholds(&sensitivities))?
+        }
         Layout::Matrix => claims::matrix(&claims).markdown(),
         Layout::Rows(Format::Table) => {
-            let regimes: String = regimes.iter().map(|regime| format!("{}\n", regime.text())).collect();
-            format!("{}\n{regimes}", claims::text(&claims))
+            let mut text = claims::text(&claims, width, args.explain) + "\n";
+            regimes.iter().for_each(|regime| text += &wrapped(&regime.text(), width, 0));
+            if args.explain {
+                text += &format!("\n{}", claims::thresholds_text(&sensitivities, width));
+            }
+            text
         }
         Layout::Rows(format) => format::shown(format, &claims, &claims::table(&claims))?,
     })

@@ -14,6 +14,7 @@ use crate::experiment::{Experiment, Plan};
 use crate::run::cluster::{ClusterJob, TimeLimit, id_file, script_path, script_word};
 use crate::run::oracle_cost;
 use crate::run::shard::MOST_SHARDS;
+use crate::run::worker::StopSignal;
 use crate::store::files;
 
 /// A number of shards.
@@ -30,7 +31,8 @@ pub fn whole_plan(
     look: Option<&str>,
 ) -> anyhow::Result<Plan> {
     let Some(look) = look else {
-        return Ok(oracle_cost::complete(Plan::new(experiment, catalog, data)?, experiment, catalog, data, note)?);
+        let plan = Plan::new(experiment, catalog, data)?;
+        return Ok(oracle_cost::complete(plan, experiment, catalog, data, &StopSignal::default(), note)?);
     };
     let plan = Plan::outline(experiment, catalog, data)?;
     let pending = plan.pending.iter().map(|set| (&set.dataset, set.work.as_str()));

@@ -232,6 +232,13 @@ fn print(text: &str) -> anyhow::Result<()> {
     written.context(NO_OUTPUT)
 }
 
+/// Columns that printed lines may have: those of the terminal, or of `COLUMNS` where output goes elsewhere.
+fn print_width() -> usize {
+    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let width = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    width.or_else(given).unwrap_or(100).max(60)
+}
+
 const NO_OUTPUT: &str = "cannot write to standard output";
 
 /// A positive finite number.

@@ -21,6 +21,15 @@ impl FoundIn {
     pub fn summary(&self, catalog: &dyn Catalog) -> anyhow::Result<Summary> {
         summary(&self.results, catalog, &self.only)
     }
+
+    /// The same with what the thresholds of the claims decide, which takes longer.
+    pub fn explained(&self, catalog: &dyn Catalog) -> anyhow::Result<Summary> {
+        if self.results.is_file() {
+            return self.summary(catalog);
+        }
+        let study = open(&self.results, catalog, &self.only)?;
+        Ok(Summary::of(&study, &self.results)?.with_sensitivities(&study)?)
+    }
 }
 
 /// The numbers of a result folder, or those of a `summary.json`.

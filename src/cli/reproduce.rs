@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::run::{self, SelectArgs, VerbosityArgs};
-use super::{data as data_command, interrupt, note, pages, print};
+use super::{data as data_command, interrupt, note, pages, print, print_width};
 use crate::dataset::{DataDir, Request};
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan};
@@ -15,7 +15,7 @@ use crate::run::session::{self, Report};
 use crate::store::folder::{self, Contents};
 use crate::store::manifest::Manifest;
 use crate::study::{Study, Summary};
-use crate::text::duration;
+use crate::text::{duration, wrapped};
 
 /// The configs for the real data sets: on this machine, then in the paper's regime.
 const REAL: [&str; 2] = ["paper", "regime"];
@@ -130,10 +130,11 @@ fn write_pages(results: &Study, out: &Path, say: &dyn Fn(&str)) -> anyhow::Resul
         say(step);
         Ok(())
     };
-    let summary = Summary::of(results, out)?;
+    let summary = Summary::of(results, out)?.with_sensitivities(results)?;
     let made = render::write_pages(results, &summary, out, &begin)?;
     pages::note_left_out(&made.left_out);
-    print(&claims::text(&summary.claims))?;
-    summary.regimes.iter().try_for_each(|regime| print(&format!("{}\n", regime.text())))?;
+    let width = print_width();
+    print(&claims::text(&summary.claims, width, false))?;
+    summary.regimes.iter().try_for_each(|regime| print(&wrapped(&regime.text(), width, 0)))?;
     Ok((made.report, made.files.len()))
 }

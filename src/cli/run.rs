@@ -192,7 +192,7 @@ fn plan_part(
              --out DIR --split N, then run with --ids DIR/shards.txt"
         );
     }
-    let mut plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, |_| ())?;
+    let mut plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, &options.stop, |_| ())?;
     let digest = shard::digest(&plan);
     let mut ids = BTreeSet::new();
     if let Some(list) = &list {

@@ -9,6 +9,8 @@ use super::shard::MOST_SHARDS;
 pub enum Error {
     #[error("no iteration of BCFW was evaluated")]
     NoIteration,
+    #[error("stopped before the paper's oracle cost was solved; the same command solves it")]
+    StoppedEarly,
     #[error("the data set of this run was not loaded")]
     NotLoaded,
     #[error("a worker thread died outside a run; please report this")]

@@ -20,7 +20,7 @@ use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
 use crate::store::RunRecord;
 use crate::store::files::sha256_hex;
-use crate::store::folder::{Contents, Folder, Store, stem};
+use crate::store::folder::{Contents, Folder, Store, WriteLock, stem};
 use crate::store::manifest::{ConfigText, Inflation, Manifest, Session};
 use crate::text::{bytes, duration};
 use ssvm::drive::AnyProblem;
@@ -122,13 +122,10 @@ pub fn run(
     // Made here, before any thread is pinned: threads inherit the cores of the thread that makes them.
     rayon::current_num_threads();
     let progress = BatchProgress::new(options.verbosity);
-    // A shard has a folder of its own, which needs no lock.
-    let (store, _lock) = match &options.part {
-        Some(part) => (Store::create_private(part.folder(&options.out, &host::host().name))?, None),
-        None => Store::create(&options.out).map(|(store, lock)| (store, Some(lock)))?,
-    };
     let say = |line: &str| progress.say(Verbosity::Normal, line);
-    let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, say)?;
+    // Before anything is computed: another session may be at work in the folder.
+    let (store, _lock) = open_folder(options)?;
+    let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, &options.stop, say)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
     let mut call = SessionCall { experiment, plan: Arc::new(plan), options, jobs, progress };
     let mut existing = call.existing(&store, known)?;
@@ -197,6 +194,14 @@ pub fn run(
     manifest.attribute(&contents.records);
     store.write_manifest(&manifest)?;
     Ok(Finished { report, manifest, contents })
+}
+
+/// The folder that records go to. A shard has a folder of its own, which needs no lock.
+fn open_folder(options: &Options) -> Result<(Store, Option<WriteLock>)> {
+    match &options.part {
+        Some(part) => Ok((Store::create_private(part.folder(&options.out, &host::host().name))?, None)),
+        None => Store::create(&options.out).map(|(store, lock)| (store, Some(lock))),
+    }
 }
 
 /// What is left of a plan.

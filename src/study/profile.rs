@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Error, View};
 use crate::error::Result;
+use crate::store::RunRecord;
 use ssvm::clock::latency_histogram;
+use ssvm::drive::TracePoint;
 use ssvm::stats::Spread;
 
 /// Quantiles of one histogram, ns.
@@ -42,6 +44,9 @@ pub struct ProfileRow {
     pub failed: usize,
     /// Exact oracle time over solver time on the run's clock, over repeats.
     pub share: Option<Spread>,
+    /// The same over the last half of the iterations, for solvers that keep planes: their share falls while working sets fill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_share: Option<Spread>,
     /// Wall time on the way to an oracle that is a program and back, over wall time, over repeats.
     #[serde(default)]
     pub pipe: Option<Spread>,
@@ -81,6 +86,7 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
             completed: series.completed,
             failed: series.failed,
             share: Spread::of(view.oracle_shares(at)),
+            late_share: Spread::of(view.late_oracle_shares(at)).filter(|_| series.keeps_planes()),
             pipe: Spread::of(pipes),
             oracle_calls,
             approx_steps,
@@ -97,5 +103,22 @@ impl View {
     pub fn oracle_shares(&self, series: usize) -> Vec<f64> {
         let last = self.records_of(series).iter().filter_map(|record| record.points().last());
         last.map(|last| last.oracle_time_s / last.time_s).filter(|share| share.is_finite()).collect()
+    }
+
+    /// The shares of the last half of the iterations of each run: of as many exact calls as the first half has, whatever the
+    /// clock and the oracle cost are.
+    pub fn late_oracle_shares(&self, series: usize) -> Vec<f64> {
+        let of = |record: &RunRecord| {
+            let (points, last) = (record.points(), record.points().last()?);
+            let middle = last.iteration as f64 / 2.0;
+            let after = points.iter().position(|point| point.iteration as f64 >= middle)?;
+            let place = |point: &TracePoint| (point.iteration as f64, point.time_s, point.oracle_time_s);
+            let (x0, time0, oracle0) = after.checked_sub(1).map_or((0.0, 0.0, 0.0), |before| place(&points[before]));
+            let (x1, time1, oracle1) = place(&points[after]);
+            let way = if x1 > x0 { (middle - x0) / (x1 - x0) } else { 1.0 };
+            let (time, oracle) = (time0 + way * (time1 - time0), oracle0 + way * (oracle1 - oracle0));
+            Some((last.oracle_time_s - oracle) / (last.time_s - time)).filter(|share| share.is_finite())
+        };
+        self.records_of(series).iter().filter_map(of).collect()
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::claims::thresholds::{Bar, odds};
 use super::names;
 use crate::experiment::catalog::Catalog;
 use crate::store::RunRecord;
@@ -13,9 +14,6 @@ use crate::text::{number, percent};
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::problem::Paper;
 use ssvm::stats::median;
-
-/// Runs are in the paper's regime when the odds of BCFW's share are those of the paper's up to this factor.
-const NEAR: f64 = 1.6;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regime {
@@ -62,7 +60,6 @@ pub fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn C
             shares.entry(record.settings().oracle_cost).or_default().push(share);
         }
     }
-    let odds = |share: f64| share / (1.0 - share);
     let mut regimes = Vec::new();
     for ((_, problem), clocks) in &sets {
         // Shares of different clocks are different things: the first clock with runs at oracle cost 1 counts.
@@ -84,7 +81,8 @@ pub fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn C
             paper_share: paper.oracle_share(),
             own_share: shares.get(&OracleCost::ONE).map(|shares| median(shares)),
             solved: nearest.factor() * off(nearest),
-            runs: (far(nearest) <= NEAR.ln()).then(|| (*nearest, median(&shares[nearest]))),
+            // Runs are in the paper's regime when the odds of BCFW's share are about those of the paper's.
+            runs: (far(nearest) <= Bar::About.value().ln()).then(|| (*nearest, median(&shares[nearest]))),
         });
     }
     regimes

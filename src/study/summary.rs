@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::break_even::BreakEven;
+use super::claims::thresholds::Sensitivity;
 use super::claims::{self, Claim};
 use super::league::League;
 use super::profile::ProfileRow;
@@ -29,6 +30,9 @@ pub struct Summary {
     #[serde(default)]
     pub origin: Option<Origin>,
     pub claims: Vec<Claim>,
+    /// What each threshold of the claims decides; computed only for pages and for those who ask.
+    #[serde(default)]
+    pub sensitivities: Vec<Sensitivity>,
     pub profile: Vec<ProfileRow>,
     #[serde(default)]
     pub league: League,
@@ -49,11 +53,16 @@ impl Summary {
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
             origin: Some(Origin::of(&results.own.points.records, &results.manifest)),
             claims: claims::check(results)?,
+            sensitivities: Vec::new(),
             profile: results.profile.clone(),
             league: League::of(&results.own),
             regimes: results.regimes.clone(),
             breakeven: BreakEven::of(results),
         })
+    }
+
+    pub fn with_sensitivities(self, results: &Study) -> Result<Self> {
+        Ok(Self { sensitivities: claims::sensitivity(results)?, ..self })
     }
 
     pub fn read(path: &Path) -> Result<Self> {

@@ -39,6 +39,8 @@ pub struct Series {
     /// Whether its steps depend on the clock, or may do so for all that is known: those of other solvers are the same at any
     /// oracle cost.
     pub reads_clock: bool,
+    /// T of a solver that has it: planes that were not used for longer leave the working set.
+    pub lifetime: Option<u64>,
     pub completed: usize,
     pub failed: usize,
     /// Runs that failed after their first evaluation: they count as far as they go.
@@ -62,6 +64,7 @@ impl Series {
             certified: inexact || points().any(|point| point.oracle_slack > 0.0),
             // A run that failed before its first evaluation does not tell.
             has_dual: points().all(TracePoint::has_dual),
+            lifetime: resolved.as_ref().and_then(|(_, params)| params.get("T").map(|_| params.count("T"))),
             reads_clock: resolved.is_none_or(|(info, params)| (info.reads_clock)(&params)),
             completed,
             failed: records.len() - completed,

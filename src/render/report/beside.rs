@@ -104,15 +104,15 @@ fn claims(beside: &Beside<'_>) -> Markup {
     let mut found: Vec<(&Claim, Option<&Claim>, String)> = Vec::new();
     for (left, right, heading) in pairs(beside) {
         for claim in a.iter().filter(|claim| claim.dataset == left) {
-            let same = |c: &&Claim| c.number == claim.number && c.dataset == right && c.solver == claim.solver;
+            let same = |c: &&Claim| c.id() == claim.id() && c.dataset == right && c.solver == claim.solver;
             found.push((claim, b.iter().find(same), heading.clone()));
         }
     }
-    found.sort_by_key(|(claim, ..)| claim.number);
+    found.sort_by_key(|(claim, ..)| (claim.number, claim.part));
     let heads = ["data set", "claim", "paper", "A", "B"];
     let mut table = Table::new("Verdicts and measured values", heads.map(|name| (name, Text)));
     for (claim, other, heading) in found {
-        let mut row = cells![format!("{}. {heading}", claim.number), &claim.claim, &claim.paper];
+        let mut row = cells![format!("{}. {heading}", claim.id()), &claim.claim, &claim.paper];
         for claim in [Some(claim), other] {
             row.push(claim.map_or(Cell::Missing, |claim| {
                 let own = tables::claims::verdict(claim.verdict).noted(format!(" {}", claim.measured));

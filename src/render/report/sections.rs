@@ -102,10 +102,10 @@ fn made_by(origin: &Origin) -> Markup {
 
 /// The verdicts, then the claims by number with their evidence.
 fn claims(claims: &[Claim]) -> Markup {
-    let by_number = (1..).zip(CLAIMS).map(|(number, row)| {
-        let of: Vec<Claim> = claims.iter().filter(|claim| claim.number == number).cloned().collect();
+    let by_number = CLAIMS.iter().map(|row| {
+        let of: Vec<Claim> = claims.iter().filter(|claim| row.has(claim)).cloned().collect();
         let mut table = tables::claims::table(&of);
-        table.title = format!("{number}. {}", row.title);
+        table.title = format!("{}. {}", of.first().map_or_else(String::new, Claim::id), row.title);
         table.columns.remove(0);
         for (row, claim) in table.rows.iter_mut().zip(&of) {
             row.remove(0);

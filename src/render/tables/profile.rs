@@ -9,6 +9,8 @@ pub fn table(rows: &[ProfileRow]) -> Table {
     table.widen(Kind::Count, ["runs", "failed"]);
     table.widen(Kind::Share, ["oracle share"]);
     table.widen(Kind::Values, ["min–max"]);
+    let late = rows.iter().any(|row| row.late_share.is_some());
+    table.widen(Kind::Percent, late.then_some("last half"));
     table.widen(Kind::Percent, piped.then_some("pipe"));
     table.widen(Kind::Count, ["oracle calls"]);
     table.widen(Kind::Seconds, ["exact p50", "p90", "p99", "max"]);
@@ -21,6 +23,7 @@ pub fn table(rows: &[ProfileRow]) -> Table {
         };
         let mut cells = cells![&row.title, &row.label, row.completed, row.failed, row.share.map(|s| s.median)];
         cells.push(row.share.map(|s| format!("{:.1}–{:.1} %", 100.0 * s.min, 100.0 * s.max)).into());
+        cells.extend(late.then(|| row.late_share.map(|s| s.median).into()));
         cells.extend(piped.then(|| row.pipe.map(|s| s.median).into()));
         cells.push(row.oracle_calls.into());
         cells.extend(latency(row.oracle_ns));

@@ -1,69 +1,143 @@
-//! Claims 1 and 2: primal suboptimality at equal iterations, over log-iterations.
+//! Claims 1 and 2: primal suboptimality at equal iterations, and oracle calls to equal gaps.
 
-use std::ops::RangeInclusive;
-
-use super::equal_iterations::{EqualIterations, over_log};
-use super::verdict::{all, at_least, basis};
-use super::{Claim, MULTI, SINGLE, Subject, Verdict};
-use crate::study::estimate::estimates;
-use crate::text::{number, percent};
+use super::equal_iterations::{EqualIterations, lower_from, over_log};
+use super::gaps::Gaps;
+use super::thresholds::Bar;
+use super::verdict::{above, at_most, basis};
+use super::{Claim, MULTI, Reason, SINGLE, Subject, Verdict};
+use crate::study::estimate::{Estimate, estimates};
+use crate::study::paired::Measure;
+use crate::text::number;
 use ssvm::problem::Paper;
 
-/// Share of the log-iterations over which MP-BCFW must be lower for "always" to hold; it must be lower at the last one too.
-const ALWAYS: f64 = 0.9;
-
-const POSITIVE: RangeInclusive<f64> = f64::MIN_POSITIVE..=f64::INFINITY;
 const NOTHING_IN_COMMON: &str = "no common iteration of two runs with one seed";
 const BELOW_FLOOR: &str = "all medians are below what is known of the optimum";
 
-pub(super) fn lower_suboptimality(subject: &Subject<'_>) -> Vec<Claim> {
-    let claim =
-        |multi: &str, single: &str| format!("{multi} below {single} in primal suboptimality at equal iterations");
+/// Claim 1a.
+pub(super) fn always_lower(subject: &Subject<'_>) -> Vec<Claim> {
+    let claim = |multi: &str, single: &str| format!("{multi} below {single} at every iteration");
+    at_equal_iterations(subject, claim, judge_always)
+}
+
+/// Claim 1c.
+pub(super) fn lower_at_end(subject: &Subject<'_>) -> Vec<Claim> {
+    let claim = |multi: &str, single: &str| format!("{multi} below {single} at the last iteration");
+    at_equal_iterations(subject, claim, judge_end)
+}
+
+fn at_equal_iterations(
+    subject: &Subject<'_>,
+    claim: impl Fn(&str, &str) -> String,
+    judge: impl Fn(&Subject<'_>, &EqualIterations, Claim) -> Claim,
+) -> Vec<Claim> {
     subject.each_pair(claim, |pair, row| match EqualIterations::new(subject.view, pair, f64::INFINITY) {
-        Some(paired) => judge_lower(subject, &paired, pair, row),
+        Some(paired) => {
+            let judged = judge(subject, &paired, row);
+            Claim { evidence: judged.evidence + &subject.failures(&pair), ..judged }
+        }
         None => Claim { evidence: NOTHING_IN_COMMON.to_owned(), ..row },
     })
 }
 
-fn judge_lower(subject: &Subject<'_>, paired: &EqualIterations, pair: [usize; 2], row: Claim) -> Claim {
-    let [share, last] = estimates(&[paired.repeats()], |draw| {
-        let differences = paired.differences(&draw[0]);
-        let last = differences.iter().flatten().last().copied().unwrap_or(f64::NAN);
-        [over_log(&paired.x, &differences).0, last]
-    });
-    let Some(end) = paired.x.len().checked_sub(1).filter(|_| share.value.is_finite()) else {
+fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> Claim {
+    let [from] = estimates(&[paired.repeats()], |draw| [lower_from(&paired.x, &paired.differences(&draw[0]))]);
+    if !from.value.is_finite() {
         return Claim { evidence: BELOW_FLOOR.to_owned(), ..row };
+    }
+    let (first, bar) = (paired.x[0], subject.bars[Bar::AlwaysFrom]);
+    let (mut verdict, mut reason) = (from.verdict(&at_most(bar)), None);
+    let mut evidence = described(subject, paired);
+    evidence += &format!("; holds when it is lower from iteration {} on, crossings interpolated", number(bar));
+    if first > 1.0 && from.low.is_some_and(|low| low <= first) && verdict != Verdict::Holds {
+        // "Always" cannot be seen on curves that begin later.
+        (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
+        evidence += "; undecided because nothing was evaluated before";
+    }
+    let measured = match paired.x.last() {
+        Some(last) if from.value > *last => format!("not lower at iteration {last}"),
+        _ => format!("from iteration {}", from.text(number)),
     };
+    Claim { measured, verdict, reason, evidence, estimate: Some(from), ..row }
+}
+
+fn judge_end(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> Claim {
+    let [ratio] = estimates(&[paired.repeats()], |draw| [paired.last_ratio(&draw[0])]);
+    if !ratio.value.is_finite() {
+        return Claim { evidence: BELOW_FLOOR.to_owned(), ..row };
+    }
+    let bar = subject.bars[Bar::LowerAtEnd];
+    let evidence = format!("{}; holds above {}", described(subject, paired), number(bar));
+    let measured = format!("factor {}", ratio.text(number));
+    Claim { measured, verdict: ratio.verdict(&above(bar)), evidence, estimate: Some(ratio), ..row }
+}
+
+fn described(subject: &Subject<'_>, paired: &EqualIterations) -> String {
+    let end = paired.x.len() - 1;
     let (one, other) = paired.medians(&(0..paired.repeats()).collect::<Vec<_>>(), end);
-    let mut evidence = format!(
-        "medians of iterations {} to {}, at the end {} against {}, lower by a factor of {}; {}; holds from {} of the \
-         log-iterations, crossings interpolated, with the last one",
+    let mut text = format!(
+        "medians of iterations {} to {}, at the end {} against {}; {}",
         paired.x[0],
         paired.x[end],
         number(other),
         number(one),
-        last.text(|d| number(10f64.powf(d))),
         basis(paired.repeats(), true),
-        percent(ALWAYS)
     );
     let floor = subject.view.floor(subject.dataset);
     if floor > 0.0 {
-        evidence += &format!("; nothing below {} is compared", number(floor));
+        text += &format!("; nothing below {} is compared", number(floor));
     }
-    evidence += &(paired.changes() + &subject.failures(&pair));
-    let mut verdict = all(&[share.verdict(&at_least(ALWAYS)), last.verdict(&POSITIVE)]);
-    if verdict == Verdict::Holds && paired.x[0] > 1.0 {
-        // "Always" cannot be seen on curves that begin later.
-        verdict = Verdict::Undecided;
-        evidence += "; undecided because nothing was evaluated before";
-    }
-    let measured = format!("lower over {} of log-iterations", share.text(percent));
-    Claim { measured, verdict, evidence, estimate: Some(share), ..row }
+    text + &paired.changes()
 }
 
-/// Claim 2: against the USPS set of the same kind (real or synthetic), else any. Means over the same log-iterations.
-pub(super) fn larger_effect(subject: &Subject<'_>) -> Vec<Claim> {
-    let claim = || "larger effect than on USPS".to_owned();
+/// Claim 1b: oracle calls to the tightest gap that both reach.
+pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
+    let claim = |multi: &str, single: &str| format!("{multi} with fewer calls than {single} to a gap");
+    subject.each_pair(claim, |pair, row| {
+        let view = subject.view;
+        let gaps = Gaps::new(view, pair, Measure::Calls);
+        let tightest = gaps.tightest().and_then(|(gap, paired)| Some((gap, paired, paired.estimate()?)));
+        let Some((gap, paired, estimate)) = tightest else {
+            return Claim { evidence: format!("no gap that both reach{}", gaps.alone(view)), ..row };
+        };
+        let bar = subject.bars[Bar::FewerCalls];
+        let (verdict, reason) = gaps.decide(&paired, bar);
+        let evidence = format!(
+            "calls of {} / calls of {} to each gap, crossings interpolated ({}), medians over pairs; {}; holds above {} at the \
+             tightest gap that both reached{}{}{}",
+            view.series[pair[0]].label,
+            view.series[pair[1]].label,
+            gaps.text(),
+            basis(paired.pairs, true),
+            number(bar),
+            gaps.alone(view),
+            subject.failures(&pair),
+            reason.map_or(String::new(), |reason| format!("; undecided: {}", reason.text())),
+        );
+        let measured = format!("{}× to gap {gap:e}", estimate.text(number));
+        Claim { measured, verdict, reason, evidence, estimate: Some(estimate), ..row }
+    })
+}
+
+/// Claim 2a: the mean over the same log-iterations.
+pub(super) fn larger_mean_effect(subject: &Subject<'_>) -> Vec<Claim> {
+    let mean = |paired: &EqualIterations, draw: &[usize]| over_log(&paired.x, &paired.differences(draw));
+    larger_effect(subject, "on average", "mean over log-iterations up to", mean)
+}
+
+/// Claim 2b: at the last iteration that all have.
+pub(super) fn larger_effect_at_end(subject: &Subject<'_>) -> Vec<Claim> {
+    let last = |paired: &EqualIterations, draw: &[usize]| paired.last_ratio(draw).log10();
+    larger_effect(subject, "at the last iteration", "median at iteration", last)
+}
+
+/// Against the USPS set of the same kind (real or synthetic), else any. `effect` is log10 of a ratio.
+fn larger_effect(
+    subject: &Subject<'_>,
+    when: &str,
+    what: &str,
+    effect: impl Fn(&EqualIterations, &[usize]) -> f64,
+) -> Vec<Claim> {
+    let claim = || format!("larger effect than on USPS {when}");
     let view = subject.view;
     let twin = |dataset: &str| view.series.iter().any(|s| s.dataset == dataset && s.twin);
     let usps = || view.datasets().into_iter().filter(|d| view.paper(d) == Some(Paper::Usps));
@@ -79,43 +153,48 @@ pub(super) fn larger_effect(subject: &Subject<'_>) -> Vec<Claim> {
         // The first of the most alike.
         let alike = |other: &[usize; 2]| view.alike(other[1], pair[1]);
         if let Some(other) = there.iter().copied().rev().max_by_key(alike) {
-            claims.push(judge_effect(subject, pair, other, subject.row(&view.series[pair[1]].label, claim(), "")));
+            let row = subject.row(&view.series[pair[1]].label, claim(), "");
+            claims.push(judge_effect(subject, [pair, other], what, &effect, row));
         }
     }
     claims
 }
 
-fn judge_effect(subject: &Subject<'_>, here: [usize; 2], there: [usize; 2], row: Claim) -> Claim {
+fn judge_effect(
+    subject: &Subject<'_>,
+    [here, there]: [[usize; 2]; 2],
+    what: &str,
+    effect: &impl Fn(&EqualIterations, &[usize]) -> f64,
+    row: Claim,
+) -> Claim {
     let read = |pair: [usize; 2], most: f64| EqualIterations::new(subject.view, pair, most);
     let end = |pair| read(pair, f64::INFINITY).and_then(|paired| paired.x.last().copied()).unwrap_or(0.0);
     let most = end(here).min(end(there));
     let (Some(paired), Some(usps)) = (read(here, most), read(there, most)) else {
         return Claim { evidence: NOTHING_IN_COMMON.to_owned(), ..row };
     };
-    let mean = |paired: &EqualIterations, draw: &[usize]| over_log(&paired.x, &paired.differences(draw)).1;
     // Seeds are the same on both data sets, but orders of other terms: the groups are drawn apart.
-    let [more, effect, usual] = estimates(&[paired.repeats(), usps.repeats()], |draw| {
-        let (effect, usual) = (mean(&paired, &draw[0]), mean(&usps, &draw[1]));
-        [effect - usual, effect, usual]
+    let numbers: [Estimate; 3] = estimates(&[paired.repeats(), usps.repeats()], |draw| {
+        let (own, usual) = (effect(&paired, &draw[0]), effect(&usps, &draw[1]));
+        [own - usual, own, usual]
     });
+    let [more, own, usual] = numbers.map(|log| log.map(|log| 10f64.powf(log)));
     if !more.value.is_finite() {
         return Claim { evidence: BELOW_FLOOR.to_owned(), ..row };
     }
-    let series = &subject.view.series;
-    let factor = |log: f64| number(10f64.powf(log));
+    let (series, bar) = (&subject.view.series, subject.bars[Bar::Stronger]);
     let evidence = format!(
-        "mean over log-iterations up to {most} of the ratio of primal suboptimality {} / {}, {} on {} with {}; {} times as \
-         large; {}{}",
+        "{what} {most} of the ratio of primal suboptimality {} / {}, {} on {} with {}; {} times as large; {}; holds above {}{}",
         series[here[0]].label,
         series[here[1]].label,
-        usual.text(factor),
+        usual.text(number),
         series[there[1]].dataset,
         series[there[1]].label,
-        more.text(factor),
+        more.text(number),
         basis(paired.repeats().min(usps.repeats()), true),
+        number(bar),
         subject.failures(&[here, there].concat()),
     );
-    let measured = format!("factor {} against {}", effect.text(factor), factor(usual.value));
-    let (verdict, estimate) = (more.verdict(&POSITIVE), more.map(|log| 10f64.powf(log)));
-    Claim { measured, verdict, evidence, estimate: Some(estimate), ..row }
+    let measured = format!("factor {} against {}", own.text(number), number(usual.value));
+    Claim { measured, verdict: more.verdict(&above(bar)), evidence, estimate: Some(more), ..row }
 }

@@ -69,6 +69,11 @@ impl EqualIterations {
         (0..self.x.len()).map(difference).collect()
     }
 
+    /// Single over multi at the last position that is compared; NaN without one.
+    pub fn last_ratio(&self, draw: &[usize]) -> f64 {
+        self.differences(draw).into_iter().flatten().last().map_or(f64::NAN, |log| 10f64.powf(log))
+    }
+
     /// "n = 9 from iteration 30": where pairs end because one of them failed.
     pub fn changes(&self) -> String {
         let count = |at: usize| self.known(0..self.repeats(), at).count();
@@ -77,27 +82,34 @@ impl EqualIterations {
     }
 }
 
-/// Share of log x over which a piecewise linear curve is above 0, and its mean over log x; NaN without a value.
-pub(super) fn over_log(x: &[f64], values: &[Option<f64>]) -> (f64, f64) {
-    let (mut total, mut above, mut sum) = (0.0, 0.0, 0.0);
+/// Where a curve is above 0 from there to its end, crossings interpolated over log x: one after the last x when it is not at
+/// its end; NaN without a value.
+pub(super) fn lower_from(x: &[f64], values: &[Option<f64>]) -> f64 {
+    let known: Vec<(f64, f64)> = x.iter().zip(values).filter_map(|(x, value)| Some((*x, (*value)?))).collect();
+    let (Some((first, _)), Some((last, end))) = (known.first(), known.last()) else { return f64::NAN };
+    if *end <= 0.0 {
+        return last + 1.0;
+    }
+    match known.windows(2).rfind(|two| two[0].1 <= 0.0) {
+        Some(two) => two[0].0 * (two[1].0 / two[0].0).powf(two[0].1 / (two[0].1 - two[1].1)),
+        None => *first,
+    }
+}
+
+/// The mean of a piecewise linear curve over log x; NaN without a value.
+pub(super) fn over_log(x: &[f64], values: &[Option<f64>]) -> f64 {
+    let (mut total, mut sum) = (0.0, 0.0);
     for (ends, two) in x.windows(2).zip(values.windows(2)) {
         if let (Some(a), Some(b)) = (two[0], two[1]) {
             let width = (ends[1] / ends[0]).ln();
-            let share = match (a > 0.0, b > 0.0) {
-                (true, true) => 1.0,
-                (false, false) => 0.0,
-                (true, false) => a / (a - b),
-                (false, true) => b / (b - a),
-            };
             total += width;
-            above += width * share;
             sum += width * f64::midpoint(a, b);
         }
     }
     match values.iter().flatten().last() {
         // A single position has no width.
-        Some(only) if total == 0.0 => (f64::from(u8::from(*only > 0.0)), *only),
-        _ => (above / total, sum / total),
+        Some(only) if total == 0.0 => *only,
+        _ => sum / total,
     }
 }
 
@@ -108,10 +120,15 @@ mod tests {
     #[test]
     fn crossings_are_interpolated_on_the_log_axis() {
         let x = [1.0, 10.0, 100.0];
-        let near = |(a, b): (f64, f64), (c, d): (f64, f64)| (a - c).abs() < 1e-12 && (b - d).abs() < 1e-12;
-        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)]), (0.75, 0.5)));
-        assert!(near(over_log(&x, &[Some(3.0), Some(-1.0), None]), (0.75, 1.0)), "what is not compared has no width");
-        assert!(near(over_log(&[1.0], &[Some(2.0)]), (1.0, 2.0)));
-        assert!(over_log(&x, &[None, None, None]).0.is_nan());
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(near(lower_from(&x, &[Some(-1.0), Some(1.0), Some(1.0)]), 10f64.sqrt()));
+        assert!(near(lower_from(&x, &[Some(1.0), Some(-1.0), Some(3.0)]), 10f64.powf(1.25)), "only the last stretch");
+        assert!(near(lower_from(&x, &[Some(1.0), Some(2.0), None]), 1.0), "what is not compared is left out");
+        assert!(near(lower_from(&x, &[Some(1.0), Some(0.0), None]), 11.0), "not at the end");
+        assert!(lower_from(&x, &[None, None, None]).is_nan());
+        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)]), 0.5));
+        assert!(near(over_log(&x, &[Some(3.0), Some(-1.0), None]), 1.0), "what is not compared has no width");
+        assert!(near(over_log(&[1.0], &[Some(2.0)]), 2.0));
+        assert!(over_log(&x, &[None, None, None]).is_nan());
     }
 }

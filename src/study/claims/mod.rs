@@ -2,13 +2,14 @@
 //! evidence. A claim that does not hold is a result.
 //!
 //! Every number is one of curves over log-iterations or log-time, so that it does not depend on how often runs were evaluated,
-//! and has an interval over seeds; one that covers its threshold decides nothing. Every threshold that the paper leaves to the
-//! reader is a constant beside its check and is named in the evidence.
+//! and has an interval over seeds; one that covers its threshold decides nothing. Every threshold stands in [`THRESHOLDS`].
 
 mod busy;
 mod convergence;
 mod equal_iterations;
+mod gaps;
 mod parameters;
+pub mod thresholds;
 mod time;
 mod verdict;
 
@@ -16,10 +17,13 @@ pub use super::estimate::Estimate;
 
 use serde::{Deserialize, Serialize};
 
+use super::align::End;
+use super::curve::Curve;
 use super::profile::{self, ProfileRow};
 use super::{Study, View};
 use crate::error::Result;
 use ssvm::problem::Paper;
+use thresholds::{Bar, Bars, Sensitivity, THRESHOLDS};
 
 /// Evidence of the row of a data set that the folder does not have.
 const ABSENT: &str = "no data set of this family in the folder";
@@ -32,25 +36,63 @@ const ELSEWHERE: &str = "no run at the oracle's own cost";
 pub enum Verdict {
     Holds,
     DoesNotHold,
-    /// The interval of the measured value covers the threshold, there are too few repeats for one, or the machine was busy.
+    /// For a [`Reason`].
     Undecided,
     NotMeasured,
+    /// The runs were made so that it holds: it says nothing, and is not counted.
+    ByConstruction,
 }
 
 impl Verdict {
     pub fn name(self) -> &'static str {
-        ["holds", "does not hold", "undecided", "not measured"][self as usize]
+        ["holds", "does not hold", "undecided", "not measured", "by construction"][self as usize]
     }
 
     pub fn mark(self) -> char {
-        ['✓', '✗', '?', '–'][self as usize]
+        ['✓', '✗', '?', '–', '='][self as usize]
+    }
+}
+
+/// Why nothing is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The interval of the measured value covers the threshold.
+    Interval,
+    /// There are too few repeats for an interval.
+    FewRepeats,
+    /// Iterations that the claim needs, and those that the runs have.
+    TooShort { needed: u64, present: u64 },
+    /// The whole run and its last half say different things.
+    DependsOnLength,
+    /// A gap that only one solver reached may say otherwise.
+    OpenBound,
+    /// The curves begin too late.
+    NotSeen,
+    /// The machine did something else meanwhile.
+    Busy,
+}
+
+impl Reason {
+    pub fn text(self) -> String {
+        match self {
+            Self::Interval => "the interval covers the threshold".to_owned(),
+            Self::FewRepeats => "too few repeats".to_owned(),
+            Self::TooShort { needed, present } => format!("too short, {present} of {needed} iterations"),
+            Self::DependsOnLength => "depends on the length of the run".to_owned(),
+            Self::OpenBound => "only one solver reached the tighter gaps".to_owned(),
+            Self::NotSeen => "the first iterations were not evaluated".to_owned(),
+            Self::Busy => "the machine was busy".to_owned(),
+        }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Its place in [`CLAIMS`], from 1.
     pub number: u8,
+    /// Which of several statements of that number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<char>,
     /// The paper's name for the data set when the folder has none of it.
     pub dataset: String,
     pub title: String,
@@ -65,6 +107,9 @@ pub struct Claim {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
     pub verdict: Verdict,
+    /// Of an undecided one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
     /// How the value was taken, over how many runs, and what limits it.
     pub evidence: String,
     /// The same at the oracle cost of the paper.
@@ -79,10 +124,17 @@ pub struct InRegime {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
     pub verdict: Verdict,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
     pub evidence: String,
 }
 
 impl Claim {
+    /// `1a`; summaries of former versions have no parts.
+    pub fn id(&self) -> String {
+        self.number.to_string() + &self.part.map_or(String::new(), String::from)
+    }
+
     pub fn in_regime(&self) -> Verdict {
         self.regime.as_ref().map_or(Verdict::NotMeasured, |regime| regime.verdict)
     }
@@ -103,6 +155,8 @@ impl Claim {
 }
 
 pub struct ClaimRow {
+    number: u8,
+    part: Option<char>,
     /// What the paper says, in a line.
     pub title: &'static str,
     /// What a table says when a folder has no data set to check it on.
@@ -113,43 +167,106 @@ pub struct ClaimRow {
     check: fn(&Subject<'_>) -> Vec<Claim>,
     /// Whether it makes sense on data sets that the paper does not have.
     anywhere: bool,
+    /// Whether a verdict about a solver that keeps planes needs a length of [`Bar::Lifetimes`].
+    lifetimes: bool,
+    /// The thresholds that it turns on.
+    bars: &'static [Bar],
 }
 
-/// The table of claims. Their numbers are their places.
+impl ClaimRow {
+    /// Whether a threshold may change its verdicts; a busy machine changes all.
+    fn turns_on(&self, bar: Bar) -> bool {
+        self.bars.contains(&bar) || matches!(bar, Bar::WholeCore | Bar::Disturbed)
+    }
+
+    /// Whether a claim is one of this row. Those of former versions were about the first part.
+    pub fn has(&self, claim: &Claim) -> bool {
+        self.number == claim.number && self.part == claim.part.or(self.part.filter(|part| *part == 'a'))
+    }
+}
+
+const LOWER: ClaimRow = ClaimRow {
+    number: 1,
+    part: Some('a'),
+    title: "At equal iterations the multi-plane solvers are closer to the optimum",
+    short: "lower primal suboptimality at every iteration",
+    solver: MULTI,
+    paper: ["always lower"; 4],
+    check: convergence::always_lower,
+    anywhere: true,
+    lifetimes: false,
+    bars: &[Bar::AlwaysFrom],
+};
+
+const EFFECT: ClaimRow = ClaimRow {
+    number: 2,
+    part: Some('a'),
+    title: "The effect is larger where the label space is larger",
+    short: "larger effect than on USPS on average",
+    solver: MULTI,
+    paper: ["", "larger", "larger", "larger"],
+    check: convergence::larger_mean_effect,
+    anywhere: false,
+    lifetimes: false,
+    bars: &[Bar::Stronger],
+};
+
+/// The table of claims.
 pub const CLAIMS: &[ClaimRow] = &[
+    LOWER,
     ClaimRow {
-        title: "At equal iterations the multi-plane solvers are closer to the optimum",
-        short: "lower primal suboptimality at equal iterations",
-        solver: MULTI,
-        paper: ["always lower"; 4],
-        check: convergence::lower_suboptimality,
-        anywhere: true,
+        part: Some('b'),
+        title: "The multi-plane solvers need fewer oracle calls to a given quality",
+        short: "fewer oracle calls to a gap",
+        paper: ["fewer iterations"; 4],
+        check: convergence::fewer_calls,
+        bars: &[Bar::FewerCalls],
+        ..LOWER
     },
     ClaimRow {
-        title: "The effect is larger where the label space is larger",
-        short: "larger effect than on USPS",
-        solver: MULTI,
-        paper: ["", "larger", "larger", "larger"],
-        check: convergence::larger_effect,
-        anywhere: false,
+        part: Some('c'),
+        title: "At the last common iteration the multi-plane solvers are closer to the optimum",
+        short: "lower primal suboptimality at the last iteration",
+        paper: ["lower"; 4],
+        check: convergence::lower_at_end,
+        bars: &[Bar::LowerAtEnd],
+        ..LOWER
+    },
+    EFFECT,
+    ClaimRow {
+        part: Some('b'),
+        title: "The effect at the last common iteration is larger where the label space is larger",
+        short: "larger effect than on USPS at the last iteration",
+        check: convergence::larger_effect_at_end,
+        ..EFFECT
     },
     ClaimRow {
+        number: 3,
+        part: None,
         title: "Share of the time spent in the max-oracle",
         short: "oracle share of BCFW",
         solver: SINGLE,
         paper: ["about 15 %", "about 70 %", "almost 99 %", "almost 99 %"],
         check: time::oracle_share,
         anywhere: false,
+        lifetimes: true,
+        bars: &[Bar::About, Bar::NearlyAll, Bar::Quarter, Bar::Lifetimes],
     },
     ClaimRow {
+        number: 4,
+        part: None,
         title: "Convergence against runtime",
         short: "runtime of MP-BCFW against BCFW",
         solver: MULTI,
         paper: ["not slower", "not slower", "substantially faster", "substantially faster"],
         check: time::runtime,
         anywhere: false,
+        lifetimes: false,
+        bars: &[Bar::NotSlower, Bar::Substantially],
     },
     ClaimRow {
+        number: 5,
+        part: None,
         title: "Automatic choice of working set and passes",
         short: "working set and passes",
         solver: MULTI,
@@ -161,6 +278,17 @@ pub const CLAIMS: &[ClaimRow] = &[
         ],
         check: parameters::parameters,
         anywhere: false,
+        lifetimes: true,
+        bars: &[
+            Bar::Lifetimes,
+            Bar::Small,
+            Bar::LeastPasses,
+            Bar::MostPasses,
+            Bar::Low,
+            Bar::SeveralHundred,
+            Bar::Stable,
+            Bar::Clearly,
+        ],
     },
 ];
 
@@ -170,8 +298,11 @@ const MULTI: &str = "mp-bcfw";
 
 struct Subject<'a> {
     view: &'a View,
+    /// Whether the view is that of the paper's regime.
+    in_regime: bool,
     profile: &'a [ProfileRow],
-    number: u8,
+    bars: &'a Bars,
+    row: &'static ClaimRow,
     dataset: &'a str,
     /// `None` for a data set that the paper does not have.
     paper: Option<Paper>,
@@ -179,9 +310,10 @@ struct Subject<'a> {
 
 impl Subject<'_> {
     fn row(&self, solver: &str, claim: String, evidence: &str) -> Claim {
-        let of_paper = |paper: Paper| CLAIMS[usize::from(self.number) - 1].paper[paper as usize];
+        let of_paper = |paper: Paper| self.row.paper[paper as usize];
         Claim {
-            number: self.number,
+            number: self.row.number,
+            part: self.row.part,
             dataset: self.dataset.to_owned(),
             title: self.view.title(self.dataset).to_owned(),
             solver: solver.to_owned(),
@@ -190,6 +322,7 @@ impl Subject<'_> {
             measured: "–".to_owned(),
             estimate: None,
             verdict: Verdict::NotMeasured,
+            reason: None,
             evidence: evidence.to_owned(),
             regime: None,
         }
@@ -221,7 +354,22 @@ impl Subject<'_> {
         if settings.is_empty() {
             return vec![row(solver, missing)];
         }
-        settings.into_iter().map(|at| judge(at, row(&self.view.series[at].label, ""))).collect()
+        let judged = |at: usize| self.long_enough(at, judge(at, row(&self.view.series[at].label, "")));
+        settings.into_iter().map(judged).collect()
+    }
+
+    /// Takes back a verdict about runs that are shorter than the claim needs: several lifetimes of a plane, in iterations of
+    /// the shortest run of the series itself.
+    fn long_enough(&self, at: usize, claim: Claim) -> Claim {
+        let lifetime = self.view.series[at].lifetime.filter(|_| self.row.lifetimes);
+        let (Some(lifetime), Some(present)) = (lifetime, common_end(self.view.curves(at))) else { return claim };
+        let needed = self.bars[Bar::Lifetimes] * lifetime as f64;
+        if present >= needed || claim.verdict == Verdict::NotMeasured {
+            return claim;
+        }
+        let reason = Reason::TooShort { needed: needed as u64, present: present as u64 };
+        let evidence = format!("{}; undecided: {} (T = {lifetime})", claim.evidence, reason.text());
+        Claim { verdict: Verdict::Undecided, reason: Some(reason), evidence, ..claim }
     }
 
     /// A row for every pair of settings of the solvers that the paper compares, or one that says why there is none. `claim`
@@ -261,8 +409,70 @@ impl Subject<'_> {
     }
 }
 
+/// The last iteration that all runs of a series have; only failed runs may be shorter, unless all failed.
+fn common_end<'c>(curves: impl IntoIterator<Item = &'c Curve>) -> Option<f64> {
+    let ends: Vec<(End, f64)> =
+        curves.into_iter().filter_map(|curve| curve.range().map(|(_, last)| (curve.end, last))).collect();
+    let sound = ends.iter().filter(|(end, _)| matches!(end, End::Budget | End::Gap)).map(|(_, last)| *last);
+    sound.reduce(f64::min).or_else(|| ends.iter().map(|(_, last)| *last).reduce(f64::min))
+}
+
 /// All claims, ordered by number and data set: on this machine, and in the paper's regime where there are runs in it.
 pub fn check(study: &Study) -> Result<Vec<Claim>> {
+    Ok(check_rows(study, &Profiles::of(study)?, CLAIMS, &Bars::default()))
+}
+
+/// For each threshold, how many verdicts are others when it is halved or doubled.
+pub fn sensitivity(study: &Study) -> Result<Vec<Sensitivity>> {
+    let profiles = Profiles::of(study)?;
+    let verdicts = |rows: &'static [ClaimRow], bars: &Bars| -> Vec<Verdict> {
+        let claims = check_rows(study, &profiles, rows, bars);
+        claims.iter().flat_map(|claim| [claim.verdict, claim.in_regime()]).collect()
+    };
+    let now: Vec<Vec<Verdict>> =
+        CLAIMS.iter().map(|row| verdicts(std::slice::from_ref(row), &Bars::default())).collect();
+    // Bootstraps take long: rows that a threshold cannot change are not judged again.
+    let disturbed = |bars: &Bars| -> Vec<Vec<&str>> {
+        let names = |view| busy::disturbed(view, bars).into_iter().map(|(dataset, ..)| dataset).collect();
+        std::iter::once(&study.own).chain(&study.regime).map(names).collect()
+    };
+    let mut all = Vec::new();
+    for threshold in &THRESHOLDS {
+        let turns = |row: &&(&ClaimRow, &Vec<Verdict>)| row.0.turns_on(threshold.bar);
+        let rows: Vec<(&'static ClaimRow, &Vec<Verdict>)> = CLAIMS.iter().zip(&now).collect();
+        let rows: Vec<_> = rows.iter().filter(turns).collect();
+        let [halved, doubled] = threshold.halved_and_doubled().map(|value| {
+            let bars = Bars::default().with(threshold.bar, value);
+            if threshold.paper.is_empty() && disturbed(&bars) == disturbed(&Bars::default()) {
+                return 0;
+            }
+            let changed = |(row, now): &&(&'static ClaimRow, &Vec<Verdict>)| {
+                let then = verdicts(std::slice::from_ref(*row), &bars);
+                now.iter().zip(then).filter(|(now, then)| *now != then).count()
+            };
+            rows.iter().map(|row| changed(row)).sum()
+        });
+        let measured = |now: &Vec<Verdict>| now.iter().filter(|verdict| **verdict != Verdict::NotMeasured).count();
+        let verdicts = rows.iter().map(|(_, now)| measured(now)).sum();
+        all.push(Sensitivity { key: threshold.key.to_owned(), verdicts, halved, doubled });
+    }
+    Ok(all)
+}
+
+/// Where the time of both views goes.
+struct Profiles<'a> {
+    own: &'a [ProfileRow],
+    regime: Vec<ProfileRow>,
+}
+
+impl<'a> Profiles<'a> {
+    fn of(study: &'a Study) -> Result<Self> {
+        let regime = study.regime.as_ref().map(profile::profile).transpose()?.unwrap_or_default();
+        Ok(Self { own: &study.profile, regime })
+    }
+}
+
+fn check_rows(study: &Study, profiles: &Profiles<'_>, rows: &'static [ClaimRow], bars: &Bars) -> Vec<Claim> {
     let view = &study.own;
     // A data set that was only run at other oracle costs tells nothing about the machine as it is.
     let own = |dataset: &str| view.series_of(dataset).all(|s| view.series[s].key.oracle_cost.is_one());
@@ -273,52 +483,67 @@ pub fn check(study: &Study) -> Result<Vec<Claim>> {
         _ if has(view, paper) => Some(ELSEWHERE),
         _ => Some(ABSENT),
     };
-    let mut claims = judge(view, &study.profile, &own, &without);
-    let Some(regime) = &study.regime else { return Ok(claims) };
-    for there in judge(regime, &profile::profile(regime)?, &|_| true, &|_| None) {
+    let here = Circumstances { view, profile: profiles.own, in_regime: false, rows, bars };
+    let mut claims = here.judge(&own, &without);
+    let Some(regime) = &study.regime else { return claims };
+    let there = Circumstances { view: regime, profile: &profiles.regime, in_regime: true, rows, bars };
+    for there in there.judge(&|_| true, &|_| None) {
         // All series of a data set in this view were run at one oracle cost.
         let Some(first) = regime.series_of(&there.dataset).next() else { continue };
         let cost = regime.series[first].key.oracle_cost;
-        let key = |claim: &Claim| (claim.number, claim.dataset.clone(), claim.claim.clone());
+        let rank = |claim: &Claim| (claim.number, claim.part);
+        let key = |claim: &Claim| (rank(claim), claim.dataset.clone(), claim.claim.clone());
         let own = claims.iter().position(|own| key(own) == key(&there)).unwrap_or_else(|| {
             // It follows the claims of its number on its data set.
-            let before = |own: &Claim| (own.number, own.dataset != there.dataset) <= (there.number, false);
+            let before = |own: &Claim| (rank(own), own.dataset != there.dataset) <= (rank(&there), false);
             let at = claims.iter().rposition(before).map_or(claims.len(), |at| at + 1);
             let (measured, evidence) = ("–".to_owned(), ELSEWHERE.to_owned());
             let verdict = Verdict::NotMeasured;
-            claims.insert(at, Claim { measured, estimate: None, verdict, evidence, ..there.clone() });
+            claims.insert(at, Claim { measured, estimate: None, verdict, reason: None, evidence, ..there.clone() });
             at
         });
-        let Claim { measured, estimate, verdict, evidence, .. } = there;
-        claims[own].regime = Some(InRegime { oracle_cost: cost.factor(), measured, estimate, verdict, evidence });
+        let Claim { measured, estimate, verdict, reason, evidence, .. } = there;
+        let oracle_cost = cost.factor();
+        claims[own].regime = Some(InRegime { oracle_cost, measured, estimate, verdict, reason, evidence });
     }
-    Ok(claims)
+    claims
 }
 
-/// All claims on the data sets of a view that are wanted; one of the paper that it does not have gets a row that says why,
-/// unless `without` has no words for it.
-fn judge(
-    view: &View,
-    profile: &[ProfileRow],
-    wanted: &dyn Fn(&str) -> bool,
-    without: &dyn Fn(Paper) -> Option<&'static str>,
-) -> Vec<Claim> {
-    let datasets: Vec<&str> = view.datasets().into_iter().filter(|dataset| wanted(dataset)).collect();
-    let mut claims = Vec::new();
-    for (number, row) in (1..).zip(CLAIMS) {
-        let subject = |dataset, paper| Subject { view, profile, number, dataset, paper };
-        let of = |paper: Option<Paper>| datasets.iter().filter(move |dataset| view.paper(dataset) == paper);
-        for paper in Paper::ALL.into_iter().filter(|paper| !row.paper[*paper as usize].is_empty()) {
-            if of(Some(paper)).next().is_none() {
-                let absent = |why| subject(paper.name(), Some(paper)).row(row.solver, row.short.to_owned(), why);
-                claims.extend(without(paper).map(absent));
+/// A view, and what it is judged by.
+struct Circumstances<'a> {
+    view: &'a View,
+    profile: &'a [ProfileRow],
+    in_regime: bool,
+    rows: &'static [ClaimRow],
+    bars: &'a Bars,
+}
+
+impl Circumstances<'_> {
+    /// All claims on the data sets of the view that are wanted; one of the paper that it does not have gets a row that says
+    /// why, unless `without` has no words for it.
+    fn judge(&self, wanted: &dyn Fn(&str) -> bool, without: &dyn Fn(Paper) -> Option<&'static str>) -> Vec<Claim> {
+        let Self { view, profile, in_regime, rows, bars } = *self;
+        let datasets: Vec<&str> = view.datasets().into_iter().filter(|dataset| wanted(dataset)).collect();
+        let mut claims = Vec::new();
+        for row in rows {
+            let subject = |dataset, paper| Subject { view, in_regime, profile, bars, row, dataset, paper };
+            let of = |paper: Option<Paper>| datasets.iter().filter(move |dataset| view.paper(dataset) == paper);
+            for paper in Paper::ALL.into_iter().filter(|paper| !row.paper[*paper as usize].is_empty()) {
+                if of(Some(paper)).next().is_none() {
+                    let absent = |why| subject(paper.name(), Some(paper)).row(row.solver, row.short.to_owned(), why);
+                    claims.extend(without(paper).map(absent));
+                }
+                claims.extend(of(Some(paper)).flat_map(|dataset| (row.check)(&subject(dataset, Some(paper)))));
             }
-            claims.extend(of(Some(paper)).flat_map(|dataset| (row.check)(&subject(dataset, Some(paper)))));
+            if row.anywhere {
+                claims.extend(of(None).flat_map(|dataset| (row.check)(&subject(dataset, None))));
+            }
         }
-        if row.anywhere {
-            claims.extend(of(None).flat_map(|dataset| (row.check)(&subject(dataset, None))));
+        busy::take_back(&mut claims, view, bars);
+        for claim in claims.iter_mut().filter(|claim| claim.verdict == Verdict::Undecided && claim.reason.is_none()) {
+            let known = claim.estimate.is_some_and(|estimate| estimate.low.or(estimate.high).is_some());
+            claim.reason = Some(if known { Reason::Interval } else { Reason::FewRepeats });
         }
+        claims
     }
-    busy::take_back(&mut claims, view);
-    claims
 }

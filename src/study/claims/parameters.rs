@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use super::thresholds::{Bar, Bars};
 use super::verdict::{all, at_least, at_most, basis};
-use super::{Claim, MULTI, Subject};
+use super::{Claim, MULTI, Subject, common_end};
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, estimates_of};
@@ -11,41 +12,37 @@ use crate::text::number;
 use ssvm::problem::Paper;
 use ssvm::stats::median;
 
-/// "Small" working sets and pass counts: at most this.
-const SMALL: f64 = 5.0;
-/// "Hundreds" of passes begin here.
-const HUNDRED: f64 = 100.0;
-/// "Stable": changed by at most this much.
-const STABLE: f64 = 0.1;
-/// "Below" and "above" another value of the curve: by at least this share.
-const CLEARLY: f64 = 0.01;
 /// Positions, evenly spaced over log-iterations, at which a curve is looked at.
 const POSITIONS: usize = 64;
 
 /// A number of a development, and where the paper has it.
 type Test = (&'static str, fn(&Development) -> f64, RangeInclusive<f64>);
 
-fn tests(paper: Paper) -> Vec<Test> {
+/// Statements about a level are about the median over log-iterations, statements about where it goes about its last quarter.
+fn tests(paper: Paper, bars: &Bars) -> Vec<Test> {
+    let clearly = bars[Bar::Clearly];
     match paper {
         Paper::Usps => vec![
-            ("most planes", |c| c.planes.peak, at_most(SMALL)),
-            ("median passes", |c| c.passes.typical, at_most(SMALL)),
+            ("median planes", |c| c.planes.typical, at_most(bars[Bar::Small])),
+            ("median passes", |c| c.passes.typical, at_most(bars[Bar::Small])),
         ],
-        Paper::Ocr => vec![("median passes", |c| c.passes.typical, 10.0..=15.0)],
+        Paper::Ocr => {
+            vec![("median passes", |c| c.passes.typical, bars[Bar::LeastPasses]..=bars[Bar::MostPasses])]
+        }
         Paper::HorseSeg => vec![
-            ("late planes over most planes", |c| c.planes.late / c.planes.peak, at_most(1.0 - CLEARLY)),
-            ("late planes", |c| c.planes.late, at_most(2.0 * SMALL)),
-            ("most passes", |c| c.passes.peak, at_least(HUNDRED)),
+            ("late planes over most planes", |c| c.planes.late / c.planes.peak, at_most(1.0 / clearly)),
+            ("late planes", |c| c.planes.late, at_most(bars[Bar::Low])),
+            ("late passes", |c| c.passes.late, at_least(bars[Bar::SeveralHundred])),
         ],
         Paper::Stanford => vec![
-            ("late planes over first planes", |c| c.planes.late / c.planes.first, at_least(1.0 + CLEARLY)),
+            ("late planes over first planes", |c| c.planes.late / c.planes.first, at_least(clearly)),
             (
                 "late planes over those of the quarter before",
                 |c| c.planes.late / c.planes.before,
-                1.0 - STABLE..=1.0 + STABLE,
+                1.0 / bars[Bar::Stable]..=bars[Bar::Stable],
             ),
-            ("late passes over first passes", |c| c.passes.late / c.passes.first, at_least(1.0 + CLEARLY)),
-            ("most passes", |c| c.passes.peak, at_most(HUNDRED)),
+            ("late passes over first passes", |c| c.passes.late / c.passes.first, at_least(clearly)),
+            ("late passes", |c| c.passes.late, at_most(bars[Bar::SeveralHundred])),
         ],
     }
 }
@@ -53,7 +50,7 @@ fn tests(paper: Paper) -> Vec<Test> {
 /// Claim 5, on every setting of mp-bcfw.
 pub(super) fn parameters(subject: &Subject<'_>) -> Vec<Claim> {
     let Some(paper) = subject.paper else { return Vec::new() };
-    let claim = "working set and approximate passes";
+    let claim = "working set and passes";
     subject.each_setting(MULTI, claim, "no mp-bcfw run with an evaluation", |at, row| judge(subject, at, paper, row))
 }
 
@@ -62,7 +59,7 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
     let Some(grid) = Grid::new(&curves) else {
         return Claim { evidence: "no common iteration of the runs".to_owned(), ..row };
     };
-    let tests = tests(paper);
+    let tests = tests(paper, subject.bars);
     let numbers = estimates_of(&[curves.len()], |draw| {
         let development = grid.development(&draw[0]);
         tests.iter().map(|(_, value, _)| value(&development)).collect()
@@ -104,12 +101,9 @@ struct Grid {
 
 impl Grid {
     fn new(curves: &[&Curve]) -> Option<Self> {
-        let ranges: Vec<(End, f64, f64)> =
-            curves.iter().filter_map(|curve| curve.range().map(|(first, last)| (curve.end, first, last))).collect();
-        let first = ranges.iter().map(|(_, first, _)| *first).reduce(f64::max)?;
-        // Passes end where a run ends, for whatever reason; only failed runs may be shorter, unless all failed.
-        let sound = ranges.iter().filter(|(end, ..)| matches!(end, End::Budget | End::Gap)).map(|(.., last)| *last);
-        let last = sound.reduce(f64::min).or_else(|| ranges.iter().map(|(.., last)| *last).reduce(f64::min))?;
+        let first = curves.iter().filter_map(|curve| curve.range()).map(|(first, _)| first).reduce(f64::max)?;
+        // Passes end where a run ends, for whatever reason.
+        let last = common_end(curves.iter().copied())?;
         if last < first {
             return None;
         }

@@ -1,0 +1,89 @@
+//! What one solver spent over what another did until each gap of a list: the ratios at gaps that both reached, and bounds at those
+//! that one of them did.
+
+use super::{Reason, Verdict};
+use crate::study::View;
+use crate::study::paired::{LogBounds, Measure, Paired, Target};
+use crate::study::targets;
+
+/// The gaps, from loose to tight, with how many times as much the first series spent as the second.
+pub(super) struct Gaps {
+    list: Vec<(f64, Paired)>,
+    measure: Measure,
+    pair: [usize; 2],
+}
+
+impl Gaps {
+    pub fn new(view: &View, pair: [usize; 2], measure: Measure) -> Self {
+        let [a, b] = pair;
+        let mut list = Vec::new();
+        for gap in targets::targets(view.matched(a, b).into_iter().flat_map(|(a, b)| [a, b])) {
+            let compared = view.compare(b, a, Target::Gap(gap), measure);
+            list.extend(compared.filter(|paired| paired.least.or(paired.most).is_some()).map(|paired| (gap, paired)));
+        }
+        Self { list, measure, pair }
+    }
+
+    /// The tightest gap that both reached in the median.
+    pub fn tightest(&self) -> Option<(f64, Paired)> {
+        self.list.iter().rev().find(|(_, paired)| paired.exact().is_some()).copied()
+    }
+
+    /// The geometric mean of each pair over the gaps that both reached, and the median over pairs of that. Where they have no gap
+    /// in common it is a bound.
+    pub fn mean(&self, view: &View) -> Option<Paired> {
+        let both: Vec<f64> =
+            self.list.iter().filter(|(_, paired)| paired.exact().is_some()).map(|(gap, _)| *gap).collect();
+        let gaps = if both.is_empty() { self.list.iter().map(|(gap, _)| *gap).collect() } else { both };
+        let mut means: Vec<LogBounds> = Vec::new();
+        for gap in &gaps {
+            let ratios = view.log_ratios(self.pair[1], self.pair[0], Target::Gap(*gap), self.measure);
+            means.resize(ratios.len(), (0.0, 0.0));
+            for (sum, (_, bounds)) in means.iter_mut().zip(ratios) {
+                *sum = (sum.0 + bounds.0, sum.1 + bounds.1);
+            }
+        }
+        let over = gaps.len() as f64;
+        Paired::of(&[means.into_iter().map(|(least, most)| (least / over, most / over)).collect()])
+    }
+
+    /// Whether a ratio over gaps that both reached is above the bar. A tighter gap that only one of them reached bounds the
+    /// ratio there: nothing is decided when that bound is open towards the bar, because the ratio may be on its other side.
+    pub fn decide(&self, ratio: &Paired, bar: f64) -> (Verdict, Option<Reason>) {
+        let verdict = if ratio.is_above(bar) {
+            Verdict::Holds
+        } else if ratio.has_interval() && ratio.high.is_some_and(|high| high <= bar) {
+            Verdict::DoesNotHold
+        } else {
+            return (Verdict::Undecided, None);
+        };
+        let Some((tightest, _)) = self.tightest() else { return (verdict, None) };
+        let open = self.list.iter().filter(|(gap, _)| *gap < tightest).any(|(_, bound)| match verdict {
+            Verdict::Holds => bound.least.is_none(),
+            _ => bound.most.is_none(),
+        });
+        if open { (Verdict::Undecided, Some(Reason::OpenBound)) } else { (verdict, None) }
+    }
+
+    /// `3e-1: 2.00; 1e-1: ≥1.40`.
+    pub fn text(&self) -> String {
+        let ratio = |(gap, paired): &(f64, Paired)| format!("{gap:e}: {}", paired.value_text().trim_end_matches('×'));
+        self.list.iter().map(ratio).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Who reached gaps alone: `; only bcfw reached 1e-2`.
+    pub fn alone(&self, view: &View) -> String {
+        let [single, multi] = self.pair.map(|at| &view.series[at].label);
+        let mut text = String::new();
+        for (label, is_alone) in
+            [(multi, (|p| p.most.is_none()) as fn(&Paired) -> bool), (single, |p| p.least.is_none())]
+        {
+            let gaps = self.list.iter().filter(|(_, paired)| is_alone(paired));
+            let gaps: Vec<String> = gaps.map(|(gap, _)| format!("{gap:e}")).collect();
+            if !gaps.is_empty() {
+                text += &format!("; only {label} reached {}", gaps.join(", "));
+            }
+        }
+        text
+    }
+}
