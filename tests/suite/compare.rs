@@ -122,7 +122,7 @@ fn the_command_compares_folders() {
     let output = program().arg("compare").args([&old, &new]).assert().code(2).get_output().clone();
     let text = String::from_utf8(output.stdout).unwrap();
     let row = text.lines().find(|line| line.contains("time_s to gap 0.3")).unwrap_or_else(|| panic!("{text}"));
-    assert!(row.starts_with("WORSE") && row.contains("set/mp-bcfw") && row.contains("+20.0 % [+"), "{row}");
+    assert!(row.starts_with("WORSE") && row.contains("set/mp-bcfw") && row.contains("+20.0 % (+"), "{row}");
     program().arg("compare").args([&old, &new]).args(["--noise-threshold", "0.3"]).assert().code(0);
 }
 

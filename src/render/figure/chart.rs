@@ -226,7 +226,13 @@ impl Panel {
         let bounds = || self.lines.iter().flat_map(|line| &line.bounds);
         let xs = visible.map(|(x, _)| x).chain(self.marks.iter().map(|(x, _)| x)).chain(bounds().map(|(x, ..)| x));
         let (x0, x1) = range(xs.filter_map(|x| Scale::Log.place(*x)));
-        let (y0, y1) = range(points().flat_map(|(_, values)| values).chain(&self.level).chain(bounds().map(|(_, y, _)| y)).filter_map(place));
+        let (y0, y1) = range(
+            points()
+                .flat_map(|(_, values)| values)
+                .chain(&self.level)
+                .chain(bounds().map(|(_, y, _)| y))
+                .filter_map(place),
+        );
         if x0 > x1 || y0 > y1 {
             let empty = self.lines.iter().all(|line| line.points.is_empty() && line.bounds.is_empty());
             let why = if empty { "no run to show" } else { "no positive value to show" };

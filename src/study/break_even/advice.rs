@@ -36,7 +36,7 @@ pub struct Choice {
     pub target: f64,
     /// The solvers whose ratio is known exactly, the fastest first; then those of which only a bound is known.
     pub solvers: Vec<Candidate>,
-    /// Those among them that no other solver clearly beats, in their order: at this oracle cost where it was run, otherwise at
+    /// Those of the former that no other solver clearly beats, in their order: at this oracle cost where it was run, otherwise at
     /// the next one below or above. Empty when the table compares solvers with BCFW only.
     pub fastest: Vec<String>,
     /// The oracle costs of the runs that say so.
@@ -98,7 +98,7 @@ fn choice(set: &BreakEvenSet, target: f64, cost: f64) -> Choice {
     let of_target = at.and_then(|at| set.fastest.get(at));
     let is_unbeaten = |one: &&Candidate| {
         let there = of_target.into_iter().flat_map(|costs| places.iter().filter_map(|place| costs.get(*place)));
-        there.into_iter().any(|names| names.contains(&one.solver))
+        !one.is_bound() && there.into_iter().any(|names| names.contains(&one.solver))
     };
     let fastest = solvers.iter().filter(is_unbeaten).map(|one| one.solver.clone()).collect();
     Choice { target, fastest, judged_at: places.iter().map(|place| set.costs[*place]).collect(), solvers }
@@ -153,7 +153,9 @@ mod tests {
             paper_share: Some(0.75),
             reached: 0.005,
             targets: vec![0.01],
-            fastest: vec![[&["b", "bcfw"][..], &["a"], &["a"]].map(|n| n.iter().map(|n| (*n).to_owned()).collect()).to_vec()],
+            fastest: vec![
+                [&["b", "bcfw"][..], &["a"], &["a"]].map(|n| n.iter().map(|n| (*n).to_owned()).collect()).to_vec(),
+            ],
             rows: vec![row("a", [2.0, 1.0, 0.5]), row("b", [0.98, 0.96, 0.94])],
         }
     }
@@ -174,7 +176,10 @@ mod tests {
         let at = |cost| advise(&set(), CostGiven::Factor(cost)).targets.remove(0);
         let names = |choice: &Choice| choice.solvers.iter().map(|c| c.solver.clone()).collect::<Vec<_>>();
         let slow = at(16.0);
-        assert_eq!((names(&slow), &slow.fastest[..]), (vec!["a".into(), "b".into(), "bcfw".into()], &["a".to_owned()][..]));
+        assert_eq!(
+            (names(&slow), &slow.fastest[..]),
+            (vec!["a".into(), "b".into(), "bcfw".into()], &["a".to_owned()][..])
+        );
         let cheap = at(1.0);
         assert_eq!((names(&cheap), cheap.fastest.len()), (vec!["b".into(), "bcfw".into(), "a".into()], 2));
         assert!((at(8.0).solvers[0].ratio.exact().unwrap() - 0.5f64.sqrt()).abs() < 1e-12, "straight in logarithms");

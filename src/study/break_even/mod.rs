@@ -89,7 +89,7 @@ fn stored_ratios<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<Option<Pair
             most: Some(value).filter(|_| bound != "at-least"),
             low: low.filter(|_| bound != "at-most"),
             high: high.filter(|_| bound != "at-least"),
-            pairs: if low.or(high).is_some() { FEWEST_PAIRS } else { 1 },
+            pairs: FEWEST_PAIRS,
         },
     };
     Ok(Vec::<Option<Stored>>::deserialize(source)?.into_iter().map(|one| one.map(paired)).collect())
