@@ -66,7 +66,7 @@ pub fn compare(old: &BTreeMap<Cell, Runs<'_>>, new: &BTreeMap<Cell, Runs<'_>>, d
         findings.push(Finding::bare(cell, "all metrics", judgement, note));
     }
     let family: Vec<&Measure<'_>> = measures.iter().filter(|m| m.noisy && m.bears_a_verdict()).collect();
-    // Bonferroni: max-t, as in the league, found 10 % more time in 29 of 40 trials with six repeats, and this rule in 38.
+    // Bonferroni: max-t, as in the league, found 10 % more time in 29 of 40 trials with six repeats, this rule in 38 or more.
     let confidence = 1.0 - (1.0 - design.confidence) / family.len().max(1) as f64;
     let sampling = Sampling { draws: 4000, seed: design.seed, confidence, fewest: 1 };
     for measure in &measures {
