@@ -448,7 +448,7 @@ fn bounds_are_no_medians_in_the_figure() {
     all.extend([falling("fw", "1", 4.0, 1e-1), falling("fw", "16", 0.25, 1e-1)].concat());
     let (figures, _) = crate::common::hand::figures(&records::results(all), &[]).unwrap();
     let svg = &figures.iter().find(|figure| figure.name == "breakeven").unwrap().svg;
-    assert!(svg.contains("open triangle = bound"), "the legend explains bounds");
+    assert!(svg.contains("triangle = bound"), "the legend explains bounds");
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
             "line = median over pairs with one seed, band = {interval}; k = 1: the oracle as the clock counts it; dashed: the \
              paper's (BCFW's oracle share as in the paper)"
         ),
-        "open triangle = bound, the median lies where it points: runs ended before the gap".to_owned(),
+        "triangle = bound, the median lies where it points: runs ended before the gap".to_owned(),
     ];
     scene.svg("oracle cost", datasets, |sheet| {
         chart::rows(sheet, &rows, [16.0, 132.0])?;

@@ -32,7 +32,7 @@ pub struct Line {
     pub color: RGBColor,
     /// Horizontal value; lower edge of the band, line, upper edge.
     pub points: Vec<(f64, [f64; 3])>,
-    /// Values that the line lies above or below of: open triangles that point to where it may be.
+    /// Values that the line lies above or below of: triangles that point to where it may be.
     pub bounds: Vec<(f64, f64, Ordering)>,
 }
 
@@ -291,9 +291,10 @@ impl Panel {
         for Line { color, points, bounds } in &self.lines {
             for (x, y, side) in bounds {
                 let Some(at) = Scale::Log.place(*x).zip(self.scale.place(*y)) else { continue };
-                let (wide, high) = (pt(1.8), if side.is_gt() { -pt(3.4) } else { pt(3.4) });
-                let triangle = [(-wide, 0), (0, high), (wide, 0), (-wide, 0)];
-                chart.draw(&(EmptyElement::at(at) + PathElement::new(triangle, stroke(*color, 0.7))))?;
+                // Without a stroke, which would have the dashes of the line.
+                let (wide, high) = (pt(2.2), if side.is_gt() { -pt(4.2) } else { pt(4.2) });
+                let triangle = Polygon::new(vec![(-wide, 0), (0, high), (wide, 0)], color.mix(0.6));
+                chart.draw(&(EmptyElement::at(at) + triangle))?;
             }
             for line in stretches(points.iter().map(|(x, [_, middle, _])| (*x, [*middle])), self.scale) {
                 let path: Vec<(f64, f64)> = line.into_iter().map(|(x, [y])| (x, y)).collect();

@@ -142,7 +142,7 @@ impl Matrix {
 
     /// The comparisons that its intervals hold for together.
     pub fn comparisons(&self) -> usize {
-        self.upper.iter().flatten().count()
+        self.upper.iter().flatten().filter(|speedup| speedup.least.or(speedup.most).is_some()).count()
     }
 
     /// How many times as fast the solver of the row is as that of the column; `None` where they have no pair or no
