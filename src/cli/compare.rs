@@ -6,12 +6,13 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::findings::{OutputArgs, records};
-use super::{Verdict, note};
+use super::{Verdict, note, print};
 use crate::experiment::catalog::Catalog;
+use crate::gate::folders::{self, Comparison};
 use crate::gate::measure::by_cell;
 use crate::gate::rounds::{self, Design, Side};
 use crate::gate::workload::{self, Workload};
-use crate::gate::{Finding, folders, instructions};
+use crate::gate::{Finding, instructions};
 use crate::run::host;
 use crate::store::folder::Store;
 use crate::store::keys::CellKey;
@@ -86,14 +87,16 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict>
         seed: args.seed,
     };
     args.outputs.check()?;
-    let (title, findings) = match args.folders.as_slice() {
-        [old, new] => {
-            let (old, new) = (records(&Store::open(old)?)?, records(&Store::open(new)?)?);
-            ("Comparison of results", folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?)
-        }
-        _ => ("Comparison of builds", interleaved(args, &design)?),
+    let [old, new] = &args.folders[..] else {
+        return args.outputs.write("Comparison of builds", &interleaved(args, &design)?);
     };
-    args.outputs.write(title, &findings)
+    let (old, new) = (records(&Store::open(old)?)?, records(&Store::open(new)?)?);
+    let Comparison { findings, remark } = folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?;
+    let verdict = args.outputs.write("Comparison of results", &findings)?;
+    if let Some(remark) = remark {
+        print(&format!("{remark}\n"))?;
+    }
+    Ok(verdict)
 }
 
 fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Finding>> {

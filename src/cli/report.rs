@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::{pages, print};
 use crate::experiment::catalog::Catalog;
+use crate::gate::folders::{self, Comparison};
 use crate::gate::measure::by_cell;
 use crate::gate::rounds::Design;
-use crate::gate::{Finding, folders};
 use crate::render::figure::{self, Figure};
 use crate::render::report::{self, Beside, Page};
 use crate::store::files;
@@ -58,8 +58,8 @@ pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         Some(folder) => {
             let names = [&args.results, folder].map(|folder| folder.display().to_string());
             let other = ReportSide::open(folder, args, catalog)?;
-            let findings = compare(&side.results, &other.results).map_err(|error| error.to_string());
-            report::side_by_side(&Beside { sides: [side.page(&names[0]), other.page(&names[1])], findings })?
+            let compared = compare(&side.results, &other.results).map_err(|error| error.to_string());
+            report::side_by_side(&Beside { sides: [side.page(&names[0]), other.page(&names[1])], compared })?
         }
     };
     let out = args.out.clone().unwrap_or_else(|| args.results.join("report.html"));
@@ -67,6 +67,6 @@ pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     print(&format!("{}\n", out.display()))
 }
 
-fn compare(old: &Study, new: &Study) -> crate::Result<Vec<Finding>> {
+fn compare(old: &Study, new: &Study) -> crate::Result<Comparison> {
     folders::compare(&by_cell(old.own.records())?, &by_cell(new.own.records())?, &Design::default())
 }

@@ -1,8 +1,8 @@
 //! One verdict: which cell, which metric, from what to what, and whether that passes.
 
 use super::CellKey;
+use crate::study::paired::Paired;
 use crate::text::{change, exact};
-use ssvm::stats::Interval;
 
 /// What a comparison says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +53,7 @@ pub struct Finding {
     /// Smallest and largest value found.
     pub range: Option<(f64, f64)>,
     /// New over old with its interval, for timings.
-    pub ratio: Option<Interval>,
+    pub ratio: Option<Paired>,
     pub judgement: Judgement,
     /// What is to be known beside the numbers; may be empty.
     pub note: String,
@@ -103,7 +103,7 @@ impl Finding {
             (None, None) => {}
         }
         if let Some(ratio) = self.ratio {
-            text += &format!(", {} (interval {} … {})", change(ratio.median), change(ratio.low), change(ratio.high));
+            text += &format!(", {}", ratio.shown(change));
         }
         if !self.note.is_empty() {
             text += &format!("; {}", self.note);
@@ -112,11 +112,11 @@ impl Finding {
     }
 }
 
-/// Judges a ratio new/old: worse or better only when the whole interval is beyond the threshold.
-pub fn judge_ratio(interval: &Interval, threshold: f64) -> Judgement {
-    if interval.low > 1.0 + threshold {
+/// Judges a ratio new/old: worse or better only when the whole interval, bounds included, is beyond the threshold.
+pub fn judge_ratio(ratio: &Paired, threshold: f64) -> Judgement {
+    if ratio.low.is_some_and(|low| low > 1.0 + threshold) {
         Judgement::Worse
-    } else if interval.high < 1.0 / (1.0 + threshold) {
+    } else if ratio.high.is_some_and(|high| high < 1.0 / (1.0 + threshold)) {
         Judgement::Better
     } else {
         Judgement::Same
@@ -129,10 +129,11 @@ mod tests {
 
     #[test]
     fn only_a_whole_interval_beyond_the_threshold_is_a_verdict() {
-        let interval = Interval { median: 1.10, low: 1.08, high: 1.12 };
+        let interval = Paired { low: Some(1.08), high: Some(1.12), pairs: 5, ..Paired::default() };
         assert_eq!(judge_ratio(&interval, 0.05), Judgement::Worse);
         assert_eq!(judge_ratio(&interval, 0.09), Judgement::Same);
-        let inverse = Interval { median: 1.0 / 1.1, low: 1.0 / 1.13, high: 1.0 / 1.07 };
-        assert_eq!(judge_ratio(&inverse, 0.05), Judgement::Better);
+        assert_eq!(judge_ratio(&interval.inverse(), 0.05), Judgement::Better);
+        let open = Paired { high: None, ..interval };
+        assert_eq!([open, open.inverse()].map(|open| judge_ratio(&open, 0.05)), [Judgement::Worse, Judgement::Better]);
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::{CellKey, Error, Metric, TraceColumn};
 use crate::Result;
 use crate::store::RunRecord;
-use crate::study::curve::crossing;
 use ssvm::drive::TracePoint;
 
 /// Most gap targets per cell when the config names none: the tightest ones.
@@ -44,12 +43,6 @@ pub fn by_cell<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<B
         }
     }
     Ok(cells)
-}
-
-/// What a run has spent where its gap crosses this one, or at its first evaluation when that is already there. `None` when it
-/// does not reach it.
-pub fn interpolated(record: &RunRecord, gap: f64, column: TraceColumn) -> Option<f64> {
-    crossing(record.points().iter().map(|point| (column.read(point), point.gap)), gap)
 }
 
 /// The gaps to measure a cell at: those of `wanted` (the config's `gap_targets`) that every repeat ends below by the factor

@@ -6,7 +6,9 @@
 use super::workload::{WorkDone, Workload};
 use super::{Error, Finding, Judgement, judge_ratio};
 use crate::Result;
-use ssvm::stats::{FEWEST_PAIRS, bootstrap, median};
+use crate::study::estimate::Sampling;
+use crate::study::paired::simultaneous;
+use ssvm::stats::{FEWEST_PAIRS, median};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -40,7 +42,8 @@ struct Series<'a> {
     workload: &'a Workload,
     old: Vec<f64>,
     new: Vec<f64>,
-    ratios: Vec<f64>,
+    /// Logarithms, one per round.
+    ratios: Vec<(f64, f64)>,
     note: String,
 }
 
@@ -81,7 +84,7 @@ pub fn compare(
                 times.push(seconds);
                 log_ratio += 0.5 * sign * seconds.ln();
             }
-            ratios.push(log_ratio.exp());
+            ratios.push((log_ratio, log_ratio));
         }
         progress(round + 1);
     }
@@ -90,7 +93,8 @@ pub fn compare(
 
 impl Series<'_> {
     fn judge(self, design: &Design) -> Finding {
-        let ratio = bootstrap(&self.ratios, design.confidence, design.seed);
+        let sampling = Sampling { draws: 4000, seed: design.seed, confidence: design.confidence, fewest: FEWEST_PAIRS };
+        let ratio = simultaneous(&[vec![self.ratios]], &sampling).remove(0);
         let judgement = ratio.map_or(Judgement::NotJudged, |ratio| judge_ratio(&ratio, design.threshold));
         let bare = Finding::bare(&self.workload.cell, "solver time (CPU s)", judgement, self.note);
         let (old, new) = (median(&self.old), median(&self.new));

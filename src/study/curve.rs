@@ -44,6 +44,16 @@ pub fn crossing(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Op
     None
 }
 
+/// What is certain of [`crossing`]: a run that was there at its first point spent no more than that, one that never reached the
+/// target at least all of its own.
+pub fn spent(points: impl Iterator<Item = (f64, f64)> + Clone, target: f64) -> Spent {
+    match crossing(points.clone(), target) {
+        Some(most) if points.clone().next().is_some_and(|(_, value)| value <= target) => Spent { least: 0.0, most },
+        Some(spent) => Spent::exactly(spent),
+        None => Spent { least: points.last().map_or(0.0, |(spent, _)| spent), most: f64::INFINITY },
+    }
+}
+
 impl Curve {
     /// Of a run with evaluations; the bounds are those of its optimum.
     pub(super) fn of(record: &RunRecord, run: &Run, (low, high): Bounds) -> Self {
@@ -116,15 +126,10 @@ impl Curve {
         crossing(self.column(measure).iter().copied().zip(values.iter().copied()), target)
     }
 
-    /// What is certain of that: a run that was there at its first evaluation spent no more, one that never reached the target
-    /// at least all of its own.
+    /// What is certain of that, see [`spent`].
     pub fn spent(&self, target: Target, measure: Measure) -> Spent {
-        let (values, goal) = self.values(target);
-        match self.reached(target, measure) {
-            Some(most) if values[0] <= goal => Spent { least: 0.0, most },
-            Some(spent) => Spent::exactly(spent),
-            None => Spent { least: self.column(measure).last().copied().unwrap_or(0.0), most: f64::INFINITY },
-        }
+        let (values, target) = self.values(target);
+        spent(self.column(measure).iter().copied().zip(values.iter().copied()), target)
     }
 
     fn values(&self, target: Target) -> (&[f64], f64) {

@@ -32,16 +32,22 @@ pub struct Estimate {
     pub high: Option<f64>,
 }
 
+/// The one spelling of an interval: ` (1.20 to 1.61)`, ` (from 1.20)` or ` (up to 1.61)` where an end is open, ` (open)` where
+/// both are.
+pub fn interval_text(low: Option<f64>, high: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    match (low.map(&show), high.map(&show)) {
+        (Some(low), Some(high)) => format!(" ({low} to {high})"),
+        (Some(low), None) => format!(" (from {low})"),
+        (None, Some(high)) => format!(" (up to {high})"),
+        (None, None) => " (open)".to_owned(),
+    }
+}
+
 impl Estimate {
     /// The value and its interval, written by `show`: `71.0 % (69.2 % to 72.1 %)`.
     pub fn text(&self, show: impl Fn(f64) -> String) -> String {
-        let value = show(self.value);
-        match (self.low, self.high) {
-            (Some(low), Some(high)) => format!("{value} ({} to {})", show(low), show(high)),
-            (None, Some(high)) => format!("{value} (at most {})", show(high)),
-            (Some(low), None) => format!("{value} (at least {})", show(low)),
-            (None, None) => value,
-        }
+        let known = self.low.or(self.high).is_some();
+        show(self.value) + &if known { interval_text(self.low, self.high, show) } else { String::new() }
     }
 
     /// The estimate of a monotone function of the number.

@@ -3,13 +3,14 @@
 //! Runs with one seed are a pair. What a run spent is an interval ([`Spent`]): one that never reached the target spent at
 //! least all of its own, one that was there at its first evaluation at most that. Ratios of such pairs are bounded, so their
 //! median is, and the bootstrap interval reaches from the lower end of the lower bounds to the upper end of the upper ones: it
-//! may be open, and is never too narrow. Claims, league, break-even, advice and the comparison of folders ask here.
+//! may be open, and is never too narrow. Tables of many comparisons have wider ones that hold together ([`simultaneous`]). Claims, league, break-even, advice and the comparison of folders ask here.
 
 use serde::{Deserialize, Serialize};
 
 use super::View;
 use super::curve::Curve;
-use super::estimate::{Estimate, Sampling, resampled};
+use super::estimate::{Estimate, Sampling, interval_text, resampled};
+use super::targets;
 use crate::text::number;
 use ssvm::stats::portable::{exp, ln};
 use ssvm::stats::{FEWEST_PAIRS, median, percentiles};
@@ -100,16 +101,7 @@ pub struct Paired {
 impl Paired {
     /// Of the logarithms of the ratios of all pairs; groups of pairs, such as data sets, are drawn apart. `None` without a pair.
     pub fn of(groups: &[Vec<LogBounds>]) -> Option<Self> {
-        let pairs = groups.iter().map(Vec::len).min().filter(|pairs| *pairs > 0)?;
-        let LogMedian { least, most, low, high } = log_median(groups, &Sampling::default());
-        let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
-        Some(Self {
-            least: ratio(least),
-            most: ratio(most),
-            low: low.and_then(ratio),
-            high: high.and_then(ratio),
-            pairs,
-        })
+        simultaneous(&[groups.to_vec()], &Sampling::default()).remove(0)
     }
 
     #[must_use]
@@ -144,6 +136,11 @@ impl Paired {
 
     pub fn is_slower(&self) -> bool {
         self.is_below(1.0)
+    }
+
+    /// The verdict on a ratio of what was spent, of which less is faster.
+    pub fn pace_of_spent(&self) -> Pace {
+        self.inverse().pace()
     }
 
     pub fn pace(&self) -> Pace {
@@ -183,41 +180,112 @@ impl Paired {
 
     /// The median: `1.40×`, `≥1.40×` and `≤0.30×` where runs are censored.
     pub fn value_text(&self) -> String {
-        match (self.least.map(number), self.most.map(number)) {
-            (Some(least), Some(most)) if least != most => format!("{least}–{most}×"),
-            (None, None) => "–".to_owned(),
-            (least, most) => format!("{}{}×", self.sign(), least.or(most).unwrap_or_default()),
-        }
+        let value = self.value(number);
+        if value == "–" { value } else { value + "×" }
     }
 
-    /// The median and its interval: `1.40× (1.20 to 1.61)`.
+    /// The median and its interval: `1.40× (1.20 to 1.61)`, `≥1.40× (from 1.20)`.
     pub fn text(&self) -> String {
-        let value = self.value_text();
-        if !self.has_interval() || self.low.or(self.high).is_none() {
-            return value;
+        self.value_text() + &self.interval(number)
+    }
+
+    /// The same with numbers as `show` writes them: `1.40 (1.20 to 1.61)`.
+    pub fn shown(&self, show: impl Fn(f64) -> String) -> String {
+        self.value(&show) + &self.interval(&show)
+    }
+
+    fn value(&self, show: impl Fn(f64) -> String) -> String {
+        match (self.least.map(&show), self.most.map(&show)) {
+            (Some(least), Some(most)) if least != most => format!("{least}–{most}"),
+            (None, None) => "–".to_owned(),
+            (least, most) => format!("{}{}", self.sign(), least.or(most).unwrap_or_default()),
         }
-        let [low, high] = [(self.low, "0"), (self.high, "∞")].map(|(end, open)| end.map_or(open.to_owned(), number));
-        format!("{value} ({low} to {high})")
+    }
+
+    fn interval(&self, show: impl Fn(f64) -> String) -> String {
+        let known = self.has_interval() && self.least.or(self.most).is_some();
+        if known { interval_text(self.low, self.high, show) } else { String::new() }
     }
 }
 
-/// A median of bounded logarithms: bounds of it, and its interval where there are draws.
-pub struct LogMedian {
-    pub least: f64,
-    pub most: f64,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
+/// A median of bounded logarithms, of all pairs and of every draw of them.
+struct Resampled {
+    pairs: usize,
+    /// Lower and upper bound.
+    median: [f64; 2],
+    drawn: Vec<[f64; 2]>,
 }
 
-pub fn log_median(groups: &[Vec<LogBounds>], sampling: &Sampling) -> LogMedian {
-    let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
-    let ([least, most], drawn) = resampled(&sizes, sampling, |draw| {
-        let all = || draw.iter().zip(groups).flat_map(|(draw, group)| draw.iter().map(|at| group[*at]));
-        [median_of(all().map(|(low, _)| low)), median_of(all().map(|(_, high)| high))]
-    });
-    let low = percentiles(drawn.iter().map(|[least, _]| *least), sampling.confidence).map(|(low, _)| low);
-    let high = percentiles(drawn.iter().map(|[_, most]| *most), sampling.confidence).map(|(_, high)| high);
-    LogMedian { least, most, low, high }
+impl Resampled {
+    fn new(groups: &[Vec<LogBounds>], sampling: &Sampling) -> Option<Self> {
+        let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+        let pairs = sizes.iter().copied().min().filter(|pairs| *pairs > 0)?;
+        let (median, drawn) = resampled(&sizes, sampling, |draw| {
+            let all = || draw.iter().zip(groups).flat_map(|(draw, group)| draw.iter().map(|at| group[*at]));
+            [median_of(all().map(|(low, _)| low)), median_of(all().map(|(_, high)| high))]
+        });
+        Some(Self { pairs, median, drawn })
+    }
+
+    /// How far each draw lies beyond the median at one end, in standard errors. `None` for an end that is open: nothing is known
+    /// of the median there, or of more than this share of the draws.
+    fn beyond(&self, end: usize, open: f64) -> Option<(f64, impl Iterator<Item = f64>)> {
+        let (median, sign) = (self.median[end], [-1.0, 1.0][end]);
+        let away = self.drawn.iter().map(move |draw| sign * (draw[end] - median));
+        let known: Vec<f64> = away.clone().filter(|far| far.is_finite()).collect();
+        let unknown = (self.drawn.len() - known.len()) as f64;
+        if !median.is_finite() || known.is_empty() || unknown > open * self.drawn.len() as f64 {
+            return None;
+        }
+        let mean = known.iter().sum::<f64>() / known.len() as f64;
+        let error = (known.iter().map(|far| (far - mean).powi(2)).sum::<f64>() / known.len() as f64).sqrt();
+        Some((error, away.map(move |far| if far.is_finite() { far / error } else { 0.0 })))
+    }
+}
+
+/// Comparisons whose intervals hold together with the confidence of the sampling, each of groups of pairs as in [`Paired::of`];
+/// `None` for one without a pair.
+///
+/// The interval of a single comparison lies between percentiles of its draws. Of several it also reaches as many standard errors
+/// from the median as hold in that share of the draws for the comparison that is furthest off (max-t): the same seeds are drawn
+/// for all of them, so comparisons that depend on each other are not paid for twice.
+pub fn simultaneous(comparisons: &[Vec<Vec<LogBounds>>], sampling: &Sampling) -> Vec<Option<Paired>> {
+    let all: Vec<Option<Resampled>> = comparisons.iter().map(|groups| Resampled::new(groups, sampling)).collect();
+    let several = all.iter().flatten().count();
+    let open = 0.5 * (1.0 - sampling.confidence) / several.max(1) as f64;
+    let mut furthest = vec![0.0_f64; if several > 1 { sampling.draws } else { 0 }];
+    for (one, end) in all.iter().flatten().flat_map(|one| [(one, 0), (one, 1)]) {
+        if let Some((_, away)) = one.beyond(end, open) {
+            // Without spread there is no error to measure by, and `max` passes over what is no number.
+            furthest.iter_mut().zip(away).for_each(|(furthest, away)| *furthest = furthest.max(away));
+        }
+    }
+    let reach = percentiles(furthest, 2.0 * sampling.confidence - 1.0).map_or(0.0, |(_, reach)| reach);
+    let paired = |one: &Resampled| {
+        let ends = percentiles(one.drawn.iter().map(|draw| draw[0]), sampling.confidence)
+            .zip(percentiles(one.drawn.iter().map(|draw| draw[1]), sampling.confidence));
+        let [low, high] = [0, 1].map(|end| {
+            let ((low, _), (_, high)) = ends?;
+            let (error, _) = one.beyond(end, open)?;
+            let (single, sign) = ([low, high][end], [-1.0, 1.0][end]);
+            let wide = one.median[end] + sign * reach * error;
+            Some(if sign < 0.0 { single.min(wide) } else { single.max(wide) })
+        });
+        let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
+        let [least, most] = one.median.map(ratio);
+        Paired { least, most, low: low.and_then(ratio), high: high.and_then(ratio), pairs: one.pairs }
+    };
+    all.iter().map(|one| one.as_ref().map(paired)).collect()
+}
+
+/// What the number of pairs can say about several comparisons at once.
+///
+/// Draws of a median lie between the smallest and the largest of its pairs, and all pairs are on one side of a median by chance
+/// in 2^(1 − pairs) of all cases: a verdict on one of several comparisons is wrong at least that often, and on any of them up to
+/// that many times as often.
+pub fn pairs_needed(comparisons: usize, confidence: f64) -> usize {
+    let wrong = |pairs: &usize| comparisons as f64 * 0.5_f64.powi(*pairs as i32 - 1);
+    (FEWEST_PAIRS..64).find(|pairs| wrong(pairs) <= 1.0 - confidence).unwrap_or(64)
 }
 
 fn median_of(values: impl Iterator<Item = f64>) -> f64 {
@@ -250,6 +318,21 @@ impl View {
     pub fn log_ratios(&self, a: usize, b: usize, target: Target, measure: Measure) -> Vec<(u64, LogBounds)> {
         let spent = |(a, b): (&Curve, &Curve)| (a.seed, b.spent(target, measure).log_over(a.spent(target, measure)));
         self.matched(a, b).into_iter().map(spent).collect()
+    }
+
+    /// The series whose runs spent least until the target, in the median, and after it those that it is not clearly faster than;
+    /// empty when no series reaches the target in the median. A run that failed before its first evaluation did not reach it.
+    pub fn fastest(&self, rivals: &[usize], target: Target, measure: Measure) -> Vec<usize> {
+        let mut medians = Vec::new();
+        for at in rivals.iter().copied() {
+            let mut spent: Vec<Option<f64>> = self.curves(at).iter().map(|c| c.reached(target, measure)).collect();
+            spent.resize(self.records_of(at).len(), None);
+            medians.extend(targets::median(spent).map(|median| (at, median)));
+        }
+        let Some((best, _)) = medians.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
+        let beaten = |other: usize| self.compare(best, other, target, measure).is_some_and(|lead| lead.is_faster());
+        let open = rivals.iter().copied().filter(|other| *other != best && !beaten(*other));
+        std::iter::once(best).chain(open).collect()
     }
 
     /// The curves of two series with one seed, none where their times may not be compared.
@@ -310,5 +393,52 @@ mod tests {
         let split = at_target([0.5, 2.0, 0.6, 1.8, 1.9].map(|factor| (spent(factor), spent(1.0)))).unwrap();
         assert!(!split.is_faster() && !split.is_slower());
         assert_eq!(over_targets(&[(1.0, 1.0), (f64::NEG_INFINITY, 2.0), (3.0, f64::INFINITY)]), (1.0, 2.0));
+    }
+
+    /// Log-ratios of every two of `solvers` that do not differ, over seeds that they share.
+    fn no_difference(solvers: usize, seeds: usize, source: &mut impl FnMut() -> f64) -> Vec<Vec<Vec<LogBounds>>> {
+        let costs: Vec<Vec<f64>> = (0..solvers).map(|_| (0..seeds).map(|_| source()).collect()).collect();
+        let over = |a: &[f64], b: &[f64]| vec![a.iter().zip(b).map(|(a, b)| (a - b, a - b)).collect()];
+        (0..solvers).flat_map(|a| (0..a).map(move |b| (a, b))).map(|(a, b)| over(&costs[a], &costs[b])).collect()
+    }
+
+    #[test]
+    fn marks_of_many_comparisons_are_rarely_wrong_together() {
+        use rand::{Rng, SeedableRng};
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(11);
+        let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        // Twelve uniform numbers are nearly normal.
+        let mut normal = || (0..12).map(|_| unit()).sum::<f64>() - 6.0;
+        let sampling = Sampling { draws: 300, ..Sampling::default() };
+        let (mut together, mut apart) = (0, 0);
+        for _ in 0..60 {
+            let pairs = no_difference(6, 10, &mut normal);
+            let wrong = |all: &[Option<Paired>]| all.iter().flatten().any(|one| one.pace() != Pace::Undecided);
+            together += usize::from(wrong(&simultaneous(&pairs, &sampling)));
+            let alone: Vec<_> =
+                pairs.iter().map(|one| simultaneous(std::slice::from_ref(one), &sampling).remove(0)).collect();
+            apart += usize::from(wrong(&alone));
+        }
+        assert!(together <= 10 && apart >= 20, "wrong tables of 60: {together} together, {apart} one by one");
+    }
+
+    #[test]
+    fn an_interval_among_many_holds_the_one_alone_and_a_clear_lead_stays_one() {
+        let exact = |factor: f64| (factor.ln(), factor.ln());
+        let clear: Vec<LogBounds> = [3.8, 4.0, 4.2, 3.9, 4.1].map(exact).to_vec();
+        let narrow: Vec<LogBounds> = [1.001, 1.06, 1.02, 1.05, 1.03].map(exact).to_vec();
+        let censored: Vec<LogBounds> = [8.0, 9.0, 7.0, 8.5, 7.5].map(|least: f64| (least.ln(), f64::INFINITY)).to_vec();
+        let all = [clear, narrow, censored].map(|pairs| vec![pairs]);
+        let together = simultaneous(&all, &Sampling::default());
+        for (groups, wide) in all.iter().zip(&together) {
+            let (alone, wide) = (Paired::of(groups).unwrap(), wide.unwrap());
+            assert_eq!((alone.least, alone.most), (wide.least, wide.most));
+            assert!(wide.low <= alone.low && (wide.high.is_none() || wide.high >= alone.high), "{alone:?} {wide:?}");
+        }
+        let [clear, narrow, censored] = [0, 1, 2].map(|at| together[at].unwrap());
+        assert!(clear.is_faster() && censored.is_faster() && censored.high.is_none(), "{clear:?} {censored:?}");
+        assert!(Paired::of(&all[1]).unwrap().is_faster() && !narrow.is_faster(), "{narrow:?}");
+        assert_eq!(censored.text(), format!("≥8.00× (from {})", number(censored.low.unwrap())));
+        assert_eq!([1, 24, 171].map(|comparisons| pairs_needed(comparisons, 0.95)), [6, 10, 13]);
     }
 }

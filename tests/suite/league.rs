@@ -317,3 +317,46 @@ fn many_solvers_leave_the_figures_of_the_paper_to_the_paper() {
     let error = hand::figures(&results, &["nobody".to_owned()]).map(drop).unwrap_err().to_string();
     assert!(error.contains("--solvers nobody") && error.contains("mp-bcfw"), "{error}");
 }
+
+/// Repeats of a solver on a data set, each with its own pace.
+fn repeats_on(dataset: &str, solver: &str, second: f64) -> Vec<RunRecord> {
+    let pace = |repeat: u64| second * (1.0 + 0.02 * repeat as f64);
+    (0..5).map(|repeat| run(dataset, solver, repeat, curve(pace(repeat), 1e-8))).collect()
+}
+
+#[test]
+fn a_mark_over_data_sets_needs_their_agreement() {
+    let mut records = Vec::new();
+    for (dataset, bcfw) in [("usps", 0.3), ("ocr", 0.35), ("horses", 0.4), ("stanford", 0.05)] {
+        records.extend(repeats_on(dataset, "mp-bcfw", 0.1));
+        records.extend(repeats_on(dataset, "bcfw", bcfw));
+    }
+    let league = League::of(&results(records).own);
+    let all: Vec<_> = sections(&league, &[Part::Matrix]).into_iter().filter(|s| s.dataset.is_empty()).collect();
+    let text = all[0].table.markdown();
+    assert!(text.contains("mixed: 3▲ 1▼") && text.contains("mixed: 1▲ 3▼"), "{text}");
+    assert!(text.contains("BCFW over MP-BCFW: ▲ Stanford; ▼ USPS, OCR, HorseSeg"), "data sets are named: {text}");
+    assert!(text.contains("1 comparison"), "the table says how many comparisons it makes: {text}");
+}
+
+#[test]
+fn gaps_that_no_solver_reached_are_one_sentence() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-2);
+    records.extend(repeats("bcfw", 0.2, 1e-2));
+    for point in records.iter_mut().flat_map(|record| &mut record.measured.points) {
+        // The optimum is known to 1e-9, and no run comes near it.
+        point.dual = 1.0;
+    }
+    let mut standing = standing(records);
+    standing.targets.extend(std::mem::take(&mut standing.too_small));
+    for (measure, winners) in standing.winners.iter_mut().enumerate() {
+        winners.resize(standing.targets.len(), Winner::NotReached);
+        for member in &mut standing.members {
+            let empty = ssvm_bench::study::league::Cell { reached: 0, median: None, ert: None, speedup: None };
+            member.scores[measure].cells.resize(standing.targets.len(), empty);
+        }
+    }
+    let text = sections(&League { standings: vec![standing], ..League::default() }, &[Part::Winners])[0].table.text();
+    assert!(text.contains("No solver reached 1e-3, 1e-4, 1e-5, 1e-6 in the median"), "{text}");
+    assert!(!text.contains("not reached"), "{text}");
+}

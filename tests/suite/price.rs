@@ -14,7 +14,8 @@ use ssvm_bench::store::identity::Identity;
 use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
 use ssvm_bench::study::Study;
-use ssvm_bench::study::break_even::{Bound, BreakEven, BreakEvenRow};
+use ssvm_bench::study::break_even::BreakEven;
+use ssvm_bench::study::paired::Pace;
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, OracleCost, Quiet, RunSettings, SolverSpec,
     TracePoint,
@@ -231,7 +232,7 @@ fn ratios_of_a_solver_that_never_reads_the_clock_follow_from_its_times() {
     let table = BreakEven::of(&results);
     let row = table.sets[0].rows.iter().find(|row| row.solver == "bcfw-gap").unwrap();
     // As the oracle becomes all that counts, the ratio of times becomes that of calls: it must level off.
-    let values: Vec<f64> = row.ratios.iter().map(|ratio| ratio.unwrap().time.value).collect();
+    let values: Vec<f64> = row.ratios.iter().map(|ratio| ratio.unwrap().exact().unwrap()).collect();
     let change = |a: usize, b: usize| (values[a] / values[b]).ln().abs();
     assert!(change(2, 3) < 0.2 * change(0, 1).max(0.05), "{values:?}");
     let share = table.sets[0].share;
@@ -401,25 +402,24 @@ fn a_solver_that_never_reaches_a_gap_is_not_called_faster() {
     let table = never_reached();
     let words = |solver: &str, target: f64| {
         let row = table.sets[0].rows.iter().find(|row| row.solver == solver && row.target == target).unwrap();
-        (ssvm_bench::render::tables::breakeven::crossings(row), row.crossings.len())
+        (ssvm_bench::render::tables::breakeven::crossings(&table.sets[0].costs, row), row.crossings.len())
     };
     let (fw, crossings) = words("fw", 1e-3);
     assert!(!fw.contains("faster") && crossings == 0, "FW ended before 1e-3: {fw}");
     let (multi, crossings) = words("mp-bcfw", 1e-3);
-    assert!(multi.starts_with("faster from 4") && crossings == 1, "both reached it: {multi}");
+    assert!(multi.starts_with("slower at 1, faster at 16; equal at 4") && crossings == 1, "both reached it: {multi}");
 }
 
 /// The table that comes with the program was made when lower bounds counted as exact.
 #[test]
-fn no_row_of_the_built_in_table_says_faster_from_a_lower_bound() {
+fn no_ratio_of_the_built_in_table_is_faster_from_a_lower_bound() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary/breakeven.json"));
     let summary: ssvm_bench::study::Summary = serde_json::from_str(&text.unwrap()).unwrap();
-    let rows: Vec<_> = summary.breakeven.sets.iter().flat_map(|set| &set.rows).collect();
-    let bounded = |row: &&&BreakEvenRow| row.ratios.iter().flatten().any(|ratio| ratio.bound == Bound::AtLeast);
-    assert!(rows.iter().filter(bounded).count() >= 8);
-    for row in rows.iter().filter(bounded) {
-        let words = ssvm_bench::render::tables::breakeven::crossings(row);
-        assert!(!words.contains("faster"), "{} to {}: {words}", row.display, row.target);
+    let rows = summary.breakeven.sets.iter().flat_map(|set| &set.rows);
+    let bounds: Vec<_> = rows.flat_map(|row| row.ratios.iter().flatten()).filter(|ratio| ratio.sign() == "≥").collect();
+    assert!(bounds.len() >= 8);
+    for ratio in bounds {
+        assert!(ratio.pace_of_spent() != Pace::Faster, "{}", ratio.text());
     }
 }
 
@@ -430,7 +430,95 @@ fn advice_ranks_solvers_that_ended_before_the_gap_after_the_others_and_says_so()
     let advice = advise(&never_reached().sets[0], CostGiven::Factor(16.0));
     let choice = advice.targets.iter().find(|choice| choice.target == 1e-3).unwrap();
     let names: Vec<&str> = choice.solvers.iter().map(|one| one.solver.as_str()).collect();
-    assert_eq!((names, choice.fastest), (vec!["mp-bcfw", "bcfw", "fw"], 1));
+    assert_eq!((names, &choice.fastest[..]), (vec!["mp-bcfw", "bcfw", "fw"], &["mp-bcfw".to_owned()][..]));
     let text = breakeven::advice(&advice);
-    assert!(text.contains("1e-3: MP-BCFW") && text.contains("not reached: FW"), "{text}");
+    assert!(text.contains("1e-3: MP-BCFW") && text.contains("only a bound is known: FW"), "{text}");
+}
+
+/// The row of a solver and a gap in the printed table.
+fn printed(table: &BreakEven, solver: &str, target: &str) -> String {
+    let text = ssvm_bench::render::tables::breakeven::table(table).markdown();
+    let is_row = |line: &&str| line.contains(&format!("| {solver} ")) && line.contains(&format!("| {target} "));
+    text.lines().find(is_row).unwrap_or_else(|| panic!("no row of {solver} to {target}:\n{text}")).to_owned()
+}
+
+/// Five seeds of BCFW and FW per oracle cost; FW takes `pace` of BCFW's time per iteration, another one for each seed.
+fn table_of(costs: &[(&str, Option<[f64; 5]>, f64)]) -> BreakEven {
+    let mut all = Vec::new();
+    for (at, paces, least) in costs {
+        all.extend(falling("bcfw", at, 1.0, 1e-3));
+        let Some(paces) = paces else { continue };
+        for (record, pace) in falling("fw", at, 1.0, *least).into_iter().zip(paces) {
+            let mut record = record;
+            record.measured.points.iter_mut().for_each(|point| point.time_s *= pace);
+            all.push(record);
+        }
+    }
+    BreakEven::of(&records::results(all))
+}
+
+#[test]
+fn one_measured_cost_of_three_says_nothing_about_the_others() {
+    let row = printed(&table_of(&[("1", None, 1e-3), ("4", Some([2.0; 5]), 1e-3), ("16", None, 1e-3)]), "FW", "1e-3");
+    assert!(row.contains("slower at 4") && !row.contains("every"), "{row}");
+}
+
+#[test]
+fn bounds_that_prove_a_crossing_show_it() {
+    // FW ends at 1e-1 after ten times BCFW's whole time at cost 1, and reaches 1e-3 in half of BCFW's time at cost 16.
+    let row = printed(&table_of(&[("1", Some([10.0; 5]), 1e-1), ("16", Some([0.5; 5]), 1e-3)]), "FW", "1e-3");
+    assert!(row.contains("slower at 1, faster at 16") && !row.contains("no crossing"), "{row}");
+}
+
+#[test]
+fn a_cost_whose_interval_covers_one_is_not_called_faster() {
+    let paces = [[2.0; 5], [0.7, 0.8, 0.9, 1.2, 1.3], [0.5; 5]];
+    let [one, four, sixteen] = paces.map(Some);
+    let row = printed(&table_of(&[("1", one, 1e-3), ("4", four, 1e-3), ("16", sixteen, 1e-3)]), "FW", "1e-3");
+    assert!(row.contains("slower at 1, undecided at 4, faster at 16") && !row.contains("faster from"), "{row}");
+    assert!(row.contains("equal at "), "the crossing is estimated all the same: {row}");
+}
+
+#[test]
+fn a_bound_and_its_interval_never_contradict_each_other() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary/breakeven.json"));
+    let summary: ssvm_bench::study::Summary = serde_json::from_str(&text.unwrap()).unwrap();
+    let text = ssvm_bench::render::tables::breakeven::table(&summary.breakeven).text();
+    let bounds: Vec<&str> =
+        text.split('≥').skip(1).map(|rest| rest.split_once(')').map_or(rest, |(cell, _)| cell)).collect();
+    assert!(bounds.len() > 8);
+    for bound in bounds {
+        assert!([" (from ", " (open"].iter().any(|open| bound.contains(open)), "≥{bound}) has no interval");
+        assert!(!bound.contains(" to "), "≥{bound}) has an upper end");
+    }
+}
+
+#[test]
+fn bounds_are_no_medians_in_the_figure() {
+    let mut all = [falling("bcfw", "1", 1.0, 1e-3), falling("bcfw", "16", 1.0, 1e-3)].concat();
+    all.extend([falling("fw", "1", 4.0, 1e-1), falling("fw", "16", 0.25, 1e-1)].concat());
+    let (figures, _) = crate::common::hand::figures(&records::results(all), &[]).unwrap();
+    let svg = &figures.iter().find(|figure| figure.name == "breakeven").unwrap().svg;
+    assert!(svg.contains("triangle = bound"), "the legend explains bounds");
+}
+
+#[test]
+fn advice_names_the_fastest_by_pairs_and_not_by_overlap() {
+    use ssvm_bench::study::break_even::{CostGiven, advise};
+    // Seeds differ by a factor of 3, and in each of them MP-BCFW takes 0.8 of FW's time: the intervals over BCFW overlap.
+    let mut all = Vec::new();
+    for at in ["1", "16"] {
+        all.extend(falling("bcfw", at, 1.0, 1e-3));
+        for (solver, factor) in [("fw", 0.5), ("mp-bcfw", 0.4)] {
+            for (record, seed) in falling(solver, at, factor, 1e-3).into_iter().zip([0.4, 0.6, 0.8, 1.0, 1.2]) {
+                let mut record = record;
+                record.measured.points.iter_mut().for_each(|point| point.time_s *= seed);
+                all.push(record);
+            }
+        }
+    }
+    let table = BreakEven::of(&records::results(all));
+    let advice = advise(&table.sets[0], CostGiven::Factor(16.0));
+    let text = ssvm_bench::render::tables::breakeven::advice(&advice);
+    assert!(text.contains("1e-3: MP-BCFW\n"), "MP-BCFW is faster than FW in every pair:\n{text}");
 }

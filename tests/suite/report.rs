@@ -1,9 +1,10 @@
-//! The ratios of times to a gap on the pages about one folder and about two: paired by seed, with an interval and a verdict.
+//! The ratios of times to a gap on the page about one folder, and that the page about two has one table of ratios.
 
 use std::path::Path;
 
 use crate::common::hand::{self, point, run};
-use ssvm_bench::Budget;
+use ssvm_bench::gate::rounds::Design;
+use ssvm_bench::gate::{folders, measure};
 use ssvm_bench::render::report::{self, Beside, Page};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::study::Summary;
@@ -32,7 +33,9 @@ fn both(old: &Study, new: &Study) -> String {
     let [a, b] = &summaries;
     let sides =
         [("A", old, a), ("B", new, b)].map(|(name, results, summary)| Page { name, results, summary, figures: &[] });
-    report::side_by_side(&Beside { sides, findings: Ok(Vec::new()) }).unwrap()
+    let [old, new] = [old, new].map(|results| measure::by_cell(results.own.records()).unwrap());
+    let compared = folders::compare(&old, &new, &Design::default()).map_err(|error| error.to_string());
+    report::side_by_side(&Beside { sides, compared }).unwrap()
 }
 
 #[test]
@@ -46,41 +49,18 @@ fn a_run_that_ended_before_the_gap_bounds_the_ratio_of_two_solvers() {
     };
     assert!(ratio(0).contains("1.63× (1.63 to 1.63), faster"), "{}", ratio(0));
     // Two of five runs of BCFW ended after 1.5 s: there it may need 0.85 times the time of MP-BCFW.
-    assert!(ratio(2).contains("1.63× (0.849 to ∞), undecided"), "{}", ratio(2));
+    assert!(ratio(2).contains("1.63× (from 0.849), undecided"), "{}", ratio(2));
     assert!(of_medians(2).is_some() && of_medians(2) == of_medians(0));
     // Most of them ended: what is left is a bound.
-    assert!(ratio(3).contains("≥0.849× (0.849 to ∞), undecided"), "{}", ratio(3));
+    assert!(ratio(3).contains("≥0.849× (from 0.849), undecided"), "{}", ratio(3));
     assert_eq!(of_medians(3), None);
 }
 
 #[test]
-fn a_run_that_ended_before_the_gap_bounds_the_ratio_of_two_folders() {
-    let old = hand::results(&repeats("bcfw", 20.0, 0));
-    let ratio = |last: f64, cut: u64| row(&both(&old, &hand::results(&repeats("bcfw", last, cut))), "3e-1");
-    assert!(ratio(5.0, 0).contains("0.612× (0.612 to 0.612), B faster"), "{}", ratio(5.0, 0));
-    assert!(ratio(80.0, 0).contains("1.63× (1.63 to 1.63), B slower"), "{}", ratio(80.0, 0));
-    assert!(ratio(5.0, 2).contains("0.612× (0.520 to ∞), undecided"), "{}", ratio(5.0, 2));
-}
-
-#[test]
-fn times_of_different_machines_are_not_judged() {
-    let mut other = repeats("bcfw", 5.0, 0);
-    for record in &mut other {
-        "another kind of machine".clone_into(&mut record.environment.host_class);
-    }
-    let [old, new] = [repeats("bcfw", 20.0, 0), other].map(|records| hand::results(&records));
-    let text = row(&both(&old, &new), "3e-1");
-    assert!(text.contains("0.612× (0.612 to 0.612), not judged: different machines"), "{text}");
-}
-
-#[test]
-fn times_under_different_budgets_are_not_judged_and_equal_ones_are_the_same() {
-    let old = hand::results(&repeats("bcfw", 20.0, 0));
-    let ratio = |records: &[RunRecord]| row(&both(&old, &hand::results(records)), "3e-1");
-    assert!(ratio(&repeats("bcfw", 20.0, 0)).contains("1.00× (1.00 to 1.00), the same"));
-    let mut other = repeats("bcfw", 5.0, 0);
-    for record in &mut other {
-        record.identity.settings.budget = Budget::iterations(7);
-    }
-    assert!(ratio(&other).contains("not judged: different budgets or cadences"), "{}", ratio(&other));
+fn two_folders_have_one_table_of_ratios() {
+    let [old, new] = [20.0, 5.0].map(|last| hand::results(&repeats("bcfw", last, 0)));
+    let page = both(&old, &new);
+    assert!(page.contains("-75.0 % (-75.0 % to -75.0 %)"), "the comparison of folders");
+    assert!(row(&page, "3e-1").contains("2.89 s") && !page.contains("B over A"), "{}", row(&page, "3e-1"));
+    assert!(page.contains("5 repeats cannot support a confidence of 95 % over"), "and what its repeats support");
 }

@@ -6,11 +6,13 @@ use assert_cmd::Command;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use ssvm_bench::gate::rounds::Design;
-use ssvm_bench::gate::{Finding, Judgement, TraceColumn, folders, measure};
+use ssvm_bench::gate::{Finding, Judgement, folders, measure};
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::identity::Identity;
 use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::{Environment, Measured, RunRecord, Status};
+use ssvm_bench::study::curve::spent;
+use ssvm_bench::study::paired::Spent;
 use ssvm_bench::{Budget, Cadence, ClockKind, RunSettings, SolverSpec, StopReason, TracePoint};
 
 /// A run of 12 iterations that take `time_s` each on the clock and half of it on the CPU; the gap after t of them is 1/t.
@@ -58,7 +60,7 @@ fn side(repeats: u64, clock: ClockKind, time_s: f64) -> Vec<RunRecord> {
 
 fn compared(old: &[RunRecord], new: &[RunRecord]) -> Vec<Finding> {
     let (old, new) = (measure::by_cell(old).unwrap(), measure::by_cell(new).unwrap());
-    folders::compare(&old, &new, &Design::default()).unwrap()
+    folders::compare(&old, &new, &Design::default()).unwrap().findings
 }
 
 fn verdict(findings: &[Finding], metric: &str) -> Judgement {
@@ -202,18 +204,18 @@ fn times_of_different_kinds_of_machines_are_not_judged() {
 #[test]
 fn costs_are_read_where_the_curve_crosses_the_gap() {
     let one = run("set", 0, ClockKind::WALL, 0.1);
-    let at = |gap| measure::interpolated(&one, gap, TraceColumn::TimeS);
-    assert_eq!(at(1.0), Some(0.1));
-    assert!((at(0.5).unwrap() - 0.2).abs() < 1e-12);
+    let at = |run: &RunRecord, gap| spent(run.points().iter().map(|point| (point.time_s, point.gap)), gap);
+    assert_eq!(at(&one, 1.0), Spent { least: 0.0, most: 0.1 }, "there at its first evaluation");
+    assert!((at(&one, 0.5).least - 0.2).abs() < 1e-12);
     // Half way between 1/2 and 1/4 on a logarithmic axis, had the run not been evaluated at 1/3.
     let mut thin = one.clone();
     thin.measured.points.retain(|point| point.iteration != 3);
-    let crossing = measure::interpolated(&thin, 0.125_f64.sqrt(), TraceColumn::TimeS).unwrap();
-    assert!((crossing - 0.08_f64.sqrt()).abs() < 1e-12, "straight in log-log: {crossing}");
-    assert_eq!(at(0.01), None);
+    let crossing = at(&thin, 0.125_f64.sqrt());
+    assert!((crossing.most - 0.08_f64.sqrt()).abs() < 1e-12, "straight in log-log: {crossing:?}");
+    assert_eq!(at(&one, 0.01).most, f64::INFINITY);
     // An evaluation at or below zero says only that it is there.
     thin.measured.points[1].gap = 0.0;
-    assert_eq!(measure::interpolated(&thin, 0.6, TraceColumn::TimeS), Some(0.2));
+    assert_eq!(at(&thin, 0.6), Spent::exactly(0.2));
 }
 
 /// A folder of six data sets made on a noisy machine: every run 3 % off, one in ten disturbed by up to a half.
@@ -255,7 +257,7 @@ fn one_error_rate_holds_for_all_metrics_together() {
     let width = |findings: Vec<Finding>| {
         let finding = findings.iter().find(|f| f.cell.dataset == "set0" && f.metric == "cpu_s at the end").cloned();
         let ratio = finding.unwrap().ratio.unwrap();
-        ratio.high / ratio.low
+        ratio.high.unwrap() / ratio.low.unwrap()
     };
     assert!(width(compared(&many(&old), &many(&new))) > width(compared(&one(&old), &one(&new))));
 }
@@ -296,4 +298,37 @@ fn the_command_fails_for_other_inputs_and_lost_targets() {
     assert!(text.contains("CHANGED") && text.contains("budget") && text.contains("inputs"), "{text}");
     let text = compare(&stuck, 2);
     assert!(text.contains("MISSING") && text.contains("no longer reach it"), "{text}");
+}
+
+#[test]
+fn a_run_that_ended_before_a_gap_spent_at_least_its_whole_time() {
+    // The new runs stop after a third of the old ones' time and one of them still reaches the gap: the others may have been
+    // as fast, so nothing says that they are slower.
+    let old = side(6, ClockKind::WALL, 0.1);
+    let mut new = old.clone();
+    for run in new.iter_mut().skip(1) {
+        run.measured.points.truncate(3);
+    }
+    let findings = compared(&old, &new);
+    let lost = findings.iter().find(|finding| finding.metric == "cpu_s to gap 0.3").unwrap();
+    assert_eq!(lost.judgement, Judgement::Same, "{}", lost.message());
+    assert!(lost.note.contains("5 of 6 repeats no longer reach it"), "{}", lost.note);
+}
+
+#[test]
+fn the_command_says_when_repeats_cannot_support_its_confidence() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = |repeats: u64| {
+        let [old, new] = ["old", "new"].map(|name| dir.path().join(format!("{name}{repeats}")));
+        stored(&old, &side(repeats, ClockKind::WALL, 0.1));
+        stored(&new, &side(repeats, ClockKind::WALL, 0.1));
+        let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        command.env_remove("GITHUB_STEP_SUMMARY").arg("compare").args([&old, &new]);
+        String::from_utf8(command.assert().code(0).get_output().stdout.clone()).unwrap()
+    };
+    // Time and calls to a gap, and the time at the end: three metrics need 1 − 3 · 2^(1 − n) ≥ 0.95.
+    let few = text(5);
+    assert!(few.contains("5 repeats cannot support a confidence of 95 % over 3 metrics; 7 would"), "{few}");
+    let enough = text(7);
+    assert!(!enough.contains("cannot support"), "{enough}");
 }

@@ -123,9 +123,9 @@ fn two_folders_stand_side_by_side() {
         let (summary, figures) = &made[at];
         Page { name, results, summary, figures }
     };
-    let page = |findings| {
+    let page = |compared| {
         let sides = [side(0, "results/<before>", &old), side(1, "results/after", &new)];
-        report::side_by_side(&Beside { sides, findings }).unwrap()
+        report::side_by_side(&Beside { sides, compared }).unwrap()
     };
     let [a, b] = [&old, &new].map(|results| measure::by_cell(results.own.records()).unwrap());
     let findings = folders::compare(&a, &b, &Design::default());
@@ -135,7 +135,7 @@ fn two_folders_stand_side_by_side() {
     assert!(html.contains("-20.0 %") && html.contains(">better</span>"), "a ratio with its verdict is missing");
     assert_eq!(html.matches("<title>oracle convergence: ").count(), 2, "one drawing for each folder");
     assert_eq!(html.matches("<title>Frank–Wolfe step").count(), 1, "what is the same stands once");
-    assert!(html.contains("0.800× (0.800 to 0.800), B faster") && html.contains("CVPR 2015, figure 5"));
+    assert!(html.contains("-20.0 % (-20.0 % to -20.0 %)") && html.contains("CVPR 2015, figure 5"));
     for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!html.contains(outside), "{outside} reaches outside the page");
     }

@@ -1,6 +1,9 @@
 //! Over the oracle cost: per data set a panel for each gap with the time of every solver over BCFW's.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
+
+use plotters::style::RGBColor;
 
 use super::Scene;
 use super::canvas::{self, INK};
@@ -9,6 +12,7 @@ use crate::error::Result;
 use crate::render::style::Style;
 use crate::study::break_even::{BreakEvenRow, BreakEvenSet};
 use crate::study::estimate::interval_name;
+use crate::study::paired::Paired;
 
 /// Most solvers whose lines a reader can distinguish.
 const MOST_SOLVERS: usize = 9;
@@ -36,7 +40,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
                 titles: [&format!("to a relative gap of {target:e}"), "oracle cost k", "time over BCFW's"]
                     .map(str::to_owned),
                 scale: Scale::Log,
-                lines: lines.map(|row| Line { color: style(row).color, points: points(&set.costs, row) }).collect(),
+                lines: lines.map(|row| line(&set.costs, row, style(row).color)).collect(),
                 floor: None,
                 level: Some(1.0),
                 marks: std::iter::once((1.0, "here")).chain(set.paper_cost().map(|k| (k, "paper"))).collect(),
@@ -52,6 +56,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
             "line = median over pairs with one seed, band = {interval}; k = 1: the oracle as the clock counts it; dashed: the \
              paper's (BCFW's oracle share as in the paper)"
         ),
+        "triangle = bound, the median lies where it points: runs ended before the gap".to_owned(),
     ];
     scene.svg("oracle cost", datasets, |sheet| {
         chart::rows(sheet, &rows, [16.0, 132.0])?;
@@ -60,12 +65,18 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     })
 }
 
-/// The costs with a ratio; an end of its interval that is not known is where the line is.
-fn points(costs: &[f64], row: &BreakEvenRow) -> Vec<(f64, [f64; 3])> {
-    let mut points = Vec::new();
+/// The medians that are known exactly with their intervals, and the bounds of the others. A line is interrupted where it is not
+/// known, and a band where an end of it is open.
+fn line(costs: &[f64], row: &BreakEvenRow, color: RGBColor) -> Line {
+    let mut line = Line { color, points: Vec::new(), bounds: Vec::new() };
     for (cost, ratio) in costs.iter().zip(&row.ratios) {
-        let Some(time) = ratio.map(|ratio| ratio.time) else { continue };
-        points.push((*cost, [time.low.unwrap_or(time.value), time.value, time.high.unwrap_or(time.value)]));
+        let Paired { least, most, low, high, .. } = ratio.unwrap_or_default();
+        let exact = ratio.and_then(|ratio| ratio.exact());
+        line.points.push((*cost, [low, exact, high].map(|value| value.unwrap_or(f64::NAN))));
+        if exact.is_none() {
+            line.bounds.extend(least.map(|least| (*cost, least, Ordering::Greater)));
+            line.bounds.extend(most.map(|most| (*cost, most, Ordering::Less)));
+        }
     }
-    points
+    line
 }

@@ -1,5 +1,6 @@
 //! Panels: axes with ticks at decades, a grid, and on it lines with bands.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -31,6 +32,8 @@ pub struct Line {
     pub color: RGBColor,
     /// Horizontal value; lower edge of the band, line, upper edge.
     pub points: Vec<(f64, [f64; 3])>,
+    /// Values that the line lies above or below of: triangles that point to where it may be.
+    pub bounds: Vec<(f64, f64, Ordering)>,
 }
 
 /// Lines over a logarithmic horizontal axis.
@@ -220,11 +223,18 @@ impl Panel {
         let place = |value: &f64| self.scale.place(*value);
         let points = || self.lines.iter().flat_map(|line| &line.points).filter(|(x, _)| Scale::Log.place(*x).is_some());
         let visible = points().filter(|(_, values)| values.iter().any(|value| place(value).is_some()));
-        let xs = visible.map(|(x, _)| x).chain(self.marks.iter().map(|(x, _)| x));
+        let bounds = || self.lines.iter().flat_map(|line| &line.bounds);
+        let xs = visible.map(|(x, _)| x).chain(self.marks.iter().map(|(x, _)| x)).chain(bounds().map(|(x, ..)| x));
         let (x0, x1) = range(xs.filter_map(|x| Scale::Log.place(*x)));
-        let (y0, y1) = range(points().flat_map(|(_, values)| values).chain(&self.level).filter_map(place));
+        let (y0, y1) = range(
+            points()
+                .flat_map(|(_, values)| values)
+                .chain(&self.level)
+                .chain(bounds().map(|(_, y, _)| y))
+                .filter_map(place),
+        );
         if x0 > x1 || y0 > y1 {
-            let empty = self.lines.iter().all(|line| line.points.is_empty());
+            let empty = self.lines.iter().all(|line| line.points.is_empty() && line.bounds.is_empty());
             let why = if empty { "no run to show" } else { "no positive value to show" };
             return canvas::nothing(area, &self.titles[0], why);
         }
@@ -269,7 +279,7 @@ impl Panel {
 
     /// Bands, then lines above all of them.
     fn draw_lines(&self, chart: &Chart) -> Drawn {
-        for Line { color, points } in &self.lines {
+        for Line { color, points, .. } in &self.lines {
             for band in stretches(points.iter().map(|(x, [low, _, high])| (*x, [*low, *high])), self.scale) {
                 let lower = band.iter().map(|(x, [low, _])| (*x, *low));
                 let edge = lower.chain(band.iter().rev().map(|(x, [_, high])| (*x, *high))).collect::<Vec<_>>();
@@ -278,7 +288,14 @@ impl Panel {
                 }
             }
         }
-        for Line { color, points } in &self.lines {
+        for Line { color, points, bounds } in &self.lines {
+            for (x, y, side) in bounds {
+                let Some(at) = Scale::Log.place(*x).zip(self.scale.place(*y)) else { continue };
+                // Without a stroke, which would have the dashes of the line.
+                let (wide, high) = (pt(2.2), if side.is_gt() { -pt(4.2) } else { pt(4.2) });
+                let triangle = Polygon::new(vec![(-wide, 0), (0, high), (wide, 0)], color.mix(0.6));
+                chart.draw(&(EmptyElement::at(at) + triangle))?;
+            }
             for line in stretches(points.iter().map(|(x, [_, middle, _])| (*x, [*middle])), self.scale) {
                 let path: Vec<(f64, f64)> = line.into_iter().map(|(x, [y])| (x, y)).collect();
                 match path[..] {

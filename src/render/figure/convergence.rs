@@ -111,7 +111,7 @@ impl DrawnCurve<'_> {
     fn line(&self, quantity: Quantity, style: style::Style) -> Line {
         let (band, x) = (self.bands.of(quantity), &self.bands.x);
         let point = |at: usize| (x[at], [band.min[at], band.median[at], band.max[at]]);
-        Line { color: style.color, points: (0..self.length).map(point).collect() }
+        Line { color: style.color, points: (0..self.length).map(point).collect(), bounds: Vec::new() }
     }
 
     /// "BCFW on USPS: n = 9 from iteration 72": where repeats leave the band before its last tenth.

@@ -8,8 +8,8 @@ use super::canvas::{self, Area, CENTER, Drawn, GRID, RIGHT, TEXT, WIDTH, stroke}
 use super::league::{absent, compared, fewest_pairs};
 use super::steps::{self, LINE, NAMES, Steps};
 use crate::error::Result;
-use crate::study::estimate::interval_name;
-use crate::study::league::{Matrix, Measure, Profile, Speedup, Standing};
+use crate::study::league::{League, Matrix, Measure, Profile, Speedup, Standing};
+use crate::study::paired::Pace;
 use ssvm::stats::FEWEST_PAIRS;
 
 /// Where the cells of the matrix begin, below its title and the numbers of its columns.
@@ -22,10 +22,10 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     let league = &scene.summary.league;
     let standings = compared(league, datasets);
     // Of the data set when there is one, over all of them otherwise.
-    let (profiles, matrices) = match standings[..] {
+    let (profiles, matrices, pooled) = match standings[..] {
         [] => return Ok(None),
-        [only] => (&only.profiles, &only.matrices),
-        _ => (&league.profiles, &league.matrices),
+        [only] => (&only.profiles, &only.matrices, None),
+        _ => (&league.profiles, &league.matrices, Some(league)),
     };
     let n = matrices.first().map_or(0, |matrix| matrix.names.len());
     let side = ((WIDTH - NAMES - 8.0) / n.max(1) as f64).min(34.0);
@@ -38,8 +38,8 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
             steps::draw(&area, [&above, &below], &lines(scene, profile), Some(FACTOR))?;
             sheet.block(GAP);
         }
-        draw_matrix(&sheet.block(FIRST + cell * n as f64 + GAP), matrices, (side, cell))?;
-        canvas::notes(sheet, &notes(&standings))
+        draw_matrix(&sheet.block(FIRST + cell * n as f64 + GAP), matrices, pooled, (side, cell))?;
+        canvas::notes(sheet, &notes(&standings, matrices))
     })
 }
 
@@ -55,7 +55,7 @@ fn lines(scene: &Scene<'_>, profile: &Profile) -> Vec<Steps> {
     lines
 }
 
-fn notes(standings: &[&Standing]) -> Vec<String> {
+fn notes(standings: &[&Standing], matrices: &[Matrix]) -> Vec<String> {
     let mut notes = vec![
         "a problem = a gap of a data set that a solver reaches in the median; a profile ranks against the best only: \
          read it beside the matrix"
@@ -63,7 +63,13 @@ fn notes(standings: &[&Standing]) -> Vec<String> {
         "matrix: median over seeds of the median over gaps; ≥ and ≤ where runs ended before".to_owned(),
     ];
     notes.push(match fewest_pairs(standings.iter().copied()).filter(|pairs| *pairs >= FEWEST_PAIRS) {
-        Some(pairs) => format!("colour: faster (blue) or slower (orange), the {} is clear of 1", interval_name(pairs)),
+        Some(_) => {
+            let most = matrices.iter().map(Matrix::comparisons).max().unwrap_or(0);
+            let each = if standings.len() > 1 { ", on each data set; ± = they disagree" } else { "" };
+            format!(
+                "colour: faster (blue) or slower (orange), intervals of {most} comparisons together are clear of 1{each}"
+            )
+        }
         None => "no colours: too few seeds for intervals".to_owned(),
     });
     notes.extend(absent(standings));
@@ -71,7 +77,7 @@ fn notes(standings: &[&Standing]) -> Vec<String> {
 }
 
 /// One matrix for both measures: above the diagonal the first, below it the second.
-fn draw_matrix(area: &Area, matrices: &[Matrix], (side, cell): (f64, f64)) -> Drawn {
+fn draw_matrix(area: &Area, matrices: &[Matrix], pooled: Option<&League>, (side, cell): (f64, f64)) -> Drawn {
     let [time, calls] = matrices else { return Ok(()) };
     let n = time.names.len();
     let middle = (NAMES + side * n as f64 / 2.0).clamp(200.0, WIDTH / 2.0 + 10.0);
@@ -86,23 +92,27 @@ fn draw_matrix(area: &Area, matrices: &[Matrix], (side, cell): (f64, f64)) -> Dr
     for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
         let (x, y) = (NAMES + side * column as f64, FIRST + cell * row as f64);
         let corners = [(x, y), (x + side, y + cell)];
-        let speedup = if row < column { time.at(row, column) } else { calls.at(row, column) };
-        let fill = if row == column { GRID.mix(1.0) } else { shade(speedup) };
+        let (matrix, measure) = if row < column { (time, Measure::Time) } else { (calls, Measure::Calls) };
+        let speedup = matrix.at(row, column);
+        let decisions = pooled.map(|league| league.decisions(measure, &matrix.names[row], &matrix.names[column]));
+        let mixed = decisions.as_ref().is_some_and(|d| !d.faster.is_empty() && !d.slower.is_empty());
+        let pace = decisions.map_or(speedup.map_or(Pace::Undecided, |speedup| speedup.pace()), |d| d.pace());
+        let fill = if row == column { GRID.mix(1.0) } else { shade(speedup, pace) };
         canvas::rectangle(area, corners, fill.filled())?;
         canvas::rectangle(area, corners, stroke(GRID, 0.4))?;
         let size = (side * 0.32).clamp(4.6, 7.5);
-        let value = speedup.map_or(String::new(), short);
+        let value = if mixed { "±".to_owned() } else { speedup.map_or(String::new(), short) };
         canvas::words(area, value, (x + side / 2.0, y + cell / 2.0), size, CENTER)?;
     }
     Ok(())
 }
 
-/// White unless the interval is clear of 1; deeper the further from it.
-fn shade(speedup: Option<Speedup>) -> RGBAColor {
+/// White where nothing is decided; deeper the further the ratio is from 1.
+fn shade(speedup: Option<Speedup>, pace: Pace) -> RGBAColor {
     let far = |ratio: Option<f64>| 0.12 + 0.5 * (ratio.unwrap_or(8.0).ln().abs() / 8f64.ln()).min(1.0);
-    match speedup {
-        Some(s) if s.is_faster() => RGBColor(0x00, 0x72, 0xB2).mix(far(s.least)),
-        Some(s) if s.is_slower() => RGBColor(0xD5, 0x5E, 0x00).mix(far(s.most)),
+    match (speedup, pace) {
+        (Some(s), Pace::Faster) => RGBColor(0x00, 0x72, 0xB2).mix(far(s.least)),
+        (Some(s), Pace::Slower) => RGBColor(0xD5, 0x5E, 0x00).mix(far(s.most)),
         _ => WHITE.mix(1.0),
     }
 }

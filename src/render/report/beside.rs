@@ -7,20 +7,19 @@ use maud::{Markup, PreEscaped, html};
 use super::sections::{reached, summary};
 use super::{Page, Section, caption, index, shell};
 use crate::error::Result;
-use crate::gate::{Finding, Judgement};
+use crate::gate::Judgement;
+use crate::gate::folders::Comparison;
 use crate::render::figure::FIGURES;
 use crate::render::tables;
-use crate::store::keys::SeriesKey;
 use crate::study::claims::Claim;
-use crate::study::paired::{self, Measure, Pace, Target};
-use crate::study::{View, targets};
-use crate::table::Kind::{Percent, Seconds, Text, Values};
+use crate::study::targets;
+use crate::table::Kind::{Percent, Seconds, Text};
 use crate::table::{Cell, Table, cells};
 
 pub struct Beside<'a> {
     pub sides: [Page<'a>; 2],
     /// The comparison of the second with the first, or why it was not possible.
-    pub findings: std::result::Result<Vec<Finding>, String>,
+    pub compared: std::result::Result<Comparison, String>,
 }
 
 pub fn html(beside: &Beside<'_>) -> Result<String> {
@@ -30,17 +29,16 @@ pub fn html(beside: &Beside<'_>) -> Result<String> {
         section(
             "ratios",
             "Ratios",
-            "As <code>ssvm-bench compare A B</code> prints them: runs of one data set, solver, repeat and seed are paired; a \
-             verdict needs an interval that is wholly beyond 5 %.",
+            "As <code>ssvm-bench compare A B</code> prints them: runs of one data set, solver, repeat and seed are paired, ≥ and \
+             ≤ where runs ended before the gap; a verdict needs an interval that is wholly beyond 5 %.",
             ratios(beside),
         ),
         section("claims", "Claims of the paper", "", claims(beside)),
         section(
             "targets",
             "Time to gap",
-            "Median solver time and iterations at which the gap crosses the target, in brackets the repeats that reached it. B \
-             over A is the median over pairs of runs of one problem with one seed, with an interval, ≥ and ≤ where runs ended \
-             before the gap; B is called faster or slower only where the whole interval says so.",
+            "Median solver time and iterations at which the gap crosses the target, in brackets the repeats that reached it. \
+             Ratios are above.",
             targets(beside),
         ),
         section("oracle", "Oracle time", "", oracle(beside)),
@@ -129,8 +127,8 @@ fn claims(beside: &Beside<'_>) -> Markup {
 }
 
 fn ratios(beside: &Beside<'_>) -> Markup {
-    let findings = match &beside.findings {
-        Ok(findings) => findings,
+    let Comparison { findings, remark } = match &beside.compared {
+        Ok(compared) => compared,
         Err(why) => return html! { p { "No ratio is shown: " (why.trim_end_matches('.')) "." } },
     };
     let mut table = tables::findings::table(findings, usize::MAX);
@@ -140,7 +138,7 @@ fn ratios(beside: &Beside<'_>) -> Markup {
     if table.rows.is_empty() && same > 0 {
         return html! { p { "All " (same) " metrics are the same on both sides." } };
     }
-    nonempty(&[table])
+    html! { (nonempty(&[table])) @if let Some(remark) = remark { p.hint { (remark) "." } } }
 }
 
 /// Time to gap of the solvers that both have, a table per pair of data sets.
@@ -151,7 +149,6 @@ fn targets(beside: &Beside<'_>) -> Markup {
     for (left, right, heading) in pairs(beside) {
         let mut table = Table::new(format!("Time to gap: {heading}"), [("gap ≤", Text), ("solver", Text)]);
         table.widen(Seconds, ["A", "B"]);
-        table.widen(Values, ["B over A"]);
         let others = targets::time_to_gap(b, right);
         for row in targets::time_to_gap(a, left) {
             let Some(other) = others.iter().find(|other| other.target == row.target) else { continue };
@@ -163,35 +160,12 @@ fn targets(beside: &Beside<'_>) -> Markup {
                 };
                 let mut cells = cells![format!("{:e}", row.target), &series.display];
                 cells.extend([reached(cell), reached(partner)]);
-                cells.push(over([a, b], [cell.series, partner.series], row.target).into());
                 table.push(cells);
             }
         }
         tables.push(table);
     }
     nonempty(&tables)
-}
-
-/// What a series of B spent until a gap over what one of A did; `None` when they have no problem, clock or seed in common.
-fn over([a, b]: [&View; 2], [left, right]: [usize; 2], gap: f64) -> Option<String> {
-    let [old, new] = [&a.series[left].key, &b.series[right].key];
-    if (&old.problem, old.clock, old.oracle_cost) != (&new.problem, new.clock, new.oracle_cost) {
-        return None;
-    }
-    let ratio = paired::compare(a.curves(left), b.curves(right), Target::Gap(gap), Measure::Time)?;
-    // Two builds may be compared, two machines or numbers of workers may not.
-    let machine = |key: &SeriesKey| key.environment.as_ref().map(|e| (e.host.clone(), e.jobs, e.threads));
-    let verdict = match ratio.inverse().pace() {
-        _ if machine(old) != machine(new) => "not judged: different machines, jobs or threads",
-        _ if (&old.budget, &old.evaluate) != (&new.budget, &new.evaluate) => {
-            "not judged: different budgets or cadences"
-        }
-        Pace::Undecided if (ratio.low, ratio.high) == (Some(1.0), Some(1.0)) => "the same",
-        Pace::Faster => "B faster",
-        Pace::Slower => "B slower",
-        Pace::Undecided => Pace::Undecided.name(),
-    };
-    Some(format!("{}, {verdict}", ratio.text()))
 }
 
 /// Oracle shares and latencies of the solvers that both have.

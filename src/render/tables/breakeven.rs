@@ -1,7 +1,8 @@
 //! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
-use crate::study::break_even::{Advice, Bound, BreakEven, BreakEvenRow, BreakEvenSet, Crossing, Ratio, Sense};
-use crate::study::estimate::Estimate;
+use crate::study::break_even::{Advice, BreakEven, BreakEvenRow, BreakEvenSet, Choice, Crossing};
+use crate::study::estimate::{Estimate, interval_text};
+use crate::study::paired::Paired;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
@@ -16,36 +17,26 @@ pub fn factor(k: f64) -> String {
     }
 }
 
-/// Where a solver crosses BCFW, in words. It is called faster only where the whole interval and every bound say so.
-pub fn crossings(row: &BreakEvenRow) -> String {
-    let known: Vec<&Ratio> = row.ratios.iter().flatten().collect();
-    let reached = known.iter().all(|ratio| ratio.bound != Bound::AtLeast);
-    let mut parts = Vec::new();
-    for Crossing { cost: Estimate { value, low, high }, sense } in row.crossings.iter().filter(|_| reached) {
-        let word = match sense {
-            Sense::Faster if known.iter().any(|ratio| ratio.is_faster()) => "faster from",
-            Sense::Slower if known.iter().any(|ratio| ratio.is_slower()) => "slower from",
-            _ => "equal at",
-        };
-        let [low, high] = [(low, "below"), (high, "above")].map(|(end, beyond)| end.map_or(beyond.to_owned(), factor));
-        let interval = if row.pairs < FEWEST_PAIRS { String::new() } else { format!(" ({low} to {high})") };
-        parts.push(format!("{word} {}{interval}", factor(*value)));
+/// At which oracle costs a solver is faster or slower than BCFW, and where the medians are equal. Only costs that were run are
+/// named, and only those are called faster or slower whose whole interval, bounds included, is on one side of 1.
+pub fn crossings(costs: &[f64], row: &BreakEvenRow) -> String {
+    let state = |ratio: &Option<Paired>| ratio.map_or("not known", |ratio| ratio.pace_of_spent().name());
+    let states: Vec<(&str, f64)> = row.ratios.iter().map(state).zip(costs.iter().copied()).collect();
+    let stretches: Vec<&[(&str, f64)]> = states.chunk_by(|a, b| a.0 == b.0).collect();
+    let words = |stretch: &&[(&str, f64)]| match stretch {
+        [(state, _), ..] if stretches.len() == 1 => format!("{state} at every oracle cost"),
+        [(state, first), .., (_, last)] => format!("{state} at {} to {}", factor(*first), factor(*last)),
+        [(state, only)] => format!("{state} at {}", factor(*only)),
+        [] => String::new(),
+    };
+    let mut text = stretches.iter().map(words).collect::<Vec<_>>().join(", ");
+    for (at, Crossing { cost: Estimate { value, low, high }, .. }) in row.crossings.iter().enumerate() {
+        text += &format!("{}{}", if at == 0 { "; equal at " } else { ", " }, factor(*value));
+        if row.pairs >= FEWEST_PAIRS {
+            text += &interval_text(*low, *high, factor);
+        }
     }
-    if !parts.is_empty() {
-        parts.join(", ")
-    } else if known.iter().all(|ratio| ratio.is_faster()) {
-        "faster at every oracle cost".to_owned()
-    } else if known.iter().all(|ratio| ratio.is_slower()) {
-        "slower at every oracle cost".to_owned()
-    } else if reached && known.iter().all(|ratio| ratio.time.value < 1.0) {
-        "below 1, not significant at every oracle cost".to_owned()
-    } else {
-        "no crossing seen".to_owned()
-    }
-}
-
-fn ratio(ratio: &Ratio) -> String {
-    format!("{}{}", ratio.bound.sign(), ratio.time.text(number))
+    text
 }
 
 pub fn table(breakeven: &BreakEven) -> Table {
@@ -55,10 +46,10 @@ pub fn table(breakeven: &BreakEven) -> Table {
     let mut table = Table::new("", [("data set", Text), ("solver", Text), ("gap", Values), ("crosses BCFW", Text)]);
     table.widen(Values, costs.iter().map(|k| format!("k = {}", factor(*k))));
     for (set, row) in breakeven.sets.iter().flat_map(|set| set.rows.iter().map(move |row| (set, row))) {
-        let mut cells = cells![&set.title, &row.display, format!("{:e}", row.target), crossings(row)];
+        let mut cells = cells![&set.title, &row.display, format!("{:e}", row.target), crossings(&set.costs, row)];
         for cost in &costs {
             let at = set.costs.iter().position(|known| known == cost);
-            cells.push(at.and_then(|at| row.ratios[at].as_ref()).map(ratio).into());
+            cells.push(at.and_then(|at| row.ratios[at]).map(|ratio| ratio.shown(number)).into());
         }
         table.push(cells);
     }
@@ -113,19 +104,28 @@ pub fn advice(advice: &Advice) -> String {
         out.push_str(&format!("the table ends at k = {}: read there\n", factor(advice.read_at)));
     }
     for choice in &advice.targets {
-        let names: Vec<&str> = choice.solvers[..choice.fastest].iter().map(|one| one.display.as_str()).collect();
-        let several = if names.len() > 1 { " (no significant difference)" } else { "" };
-        out.push_str(&format!("\nto a relative gap of {:e}: {}{several}\n", choice.target, names.join(", ")));
-        let ended = choice.solvers.iter().filter(|one| !one.reached()).map(|one| one.display.as_str());
-        let ended: Vec<&str> = ended.collect();
-        if !ended.is_empty() {
-            out.push_str(&format!("not reached: {}\n", ended.join(", ")));
+        out.push_str(&format!("\nto a relative gap of {:e}: {}\n", choice.target, fastest(choice)));
+        let bounds: Vec<&str> = choice.solvers.iter().filter(|one| one.is_bound()).map(|one| &*one.display).collect();
+        if !bounds.is_empty() {
+            let names = bounds.join(", ");
+            out.push_str(&format!("last, because runs ended before the gap and only a bound is known: {names}\n"));
         }
         let mut table = Table::new("", [("solver", Text), ("time over BCFW's", Values)]);
         for one in &choice.solvers {
-            table.push(cells![&one.display, ratio(&one.ratio)]);
+            table.push(cells![&one.display, one.ratio.shown(number)]);
         }
         out.push_str(&table.text());
     }
     out
+}
+
+fn fastest(choice: &Choice) -> String {
+    let unbeaten = choice.solvers.iter().filter(|one| choice.fastest.contains(&one.solver));
+    let names = unbeaten.map(|one| one.display.as_str()).collect::<Vec<_>>();
+    match (&names[..], &choice.judged_at[..]) {
+        ([], _) => "not judged, the table compares solvers with BCFW only".to_owned(),
+        (names, [low, high]) => format!("{} (unbeaten at k = {} or {})", names.join(", "), factor(*low), factor(*high)),
+        ([only], _) => (*only).to_owned(),
+        (names, _) => format!("{} (no significant difference)", names.join(", ")),
+    }
 }

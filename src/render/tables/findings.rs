@@ -78,7 +78,7 @@ fn values(finding: &Finding) -> String {
 
 fn changed(finding: &Finding) -> String {
     let mut changed = match (finding.ratio, finding.old, finding.new) {
-        (Some(ratio), ..) => format!("{} [{}, {}]", change(ratio.median), change(ratio.low), change(ratio.high)),
+        (Some(ratio), ..) => ratio.shown(change),
         (None, Some(old), Some(new)) if old != 0.0 => change(new / old),
         _ => String::new(),
     };

@@ -2,7 +2,8 @@
 
 use crate::study::league::profile::WORST;
 use crate::study::league::{
-    Cell as TargetCell, League, Matrix, Measure, Member, Profile, REFERENCE, Score, Speedup, Standing, Winner,
+    Cell as TargetCell, Decisions, League, Matrix, Measure, Member, Profile, REFERENCE, Score, Speedup, Standing,
+    Winner,
 };
 use crate::study::paired::Pace;
 use crate::table::{Cell, Column, Kind, Table, cells};
@@ -65,10 +66,17 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
         sections.push(winners(standing));
         sections.extend(Measure::ALL.map(|measure| targets(standing, measure)));
         sections.extend([ert(standing), distribution(standing), area(standing)]);
-        sections.extend(over_gaps(&standing.title, &standing.profiles, &standing.matrices));
+        sections.extend(profiles(&standing.title, &standing.profiles));
+        for (measure, one) in Measure::ALL.into_iter().zip(&standing.matrices) {
+            let mark = |_, _, speedup: Speedup| marked(&speedup.value_text(), speedup.pace());
+            sections.push(speedups(&standing.title, measure, matrix(one, mark)));
+        }
     }
     if league.standings.len() > 1 {
-        sections.extend(over_gaps("", &league.profiles, &league.matrices));
+        sections.extend(profiles("", &league.profiles));
+        for (measure, one) in Measure::ALL.into_iter().zip(&league.matrices) {
+            sections.push(speedups("", measure, pooled(league, measure, one)));
+        }
     }
     sections.retain(|section| (parts.is_empty() || parts.contains(&section.part)) && !section.table.rows.is_empty());
     sections
@@ -118,9 +126,15 @@ fn winners(standing: &Standing) -> Section {
         let targets = listed(&standing.too_small);
         note += &format!(" Less is known of it than the gaps {targets}: nothing is compared there.");
     }
+    let is_reached = |at: &usize| standing.winners.iter().any(|winners| winners[*at] != Winner::NotReached);
+    let (reached, missed): (Vec<usize>, Vec<usize>) = (0..standing.targets.len()).partition(is_reached);
+    if !missed.is_empty() {
+        let targets = listed(missed.iter().map(|at| &standing.targets[*at]));
+        note += &format!(" No solver reached {targets} in the median.");
+    }
     let mut table = Table::new("", [("relative gap", Kind::Text)]).noted(note);
     table.widen(Kind::Text, Measure::ALL.map(Measure::name));
-    for (at, target) in standing.targets.iter().enumerate() {
+    for (at, target) in reached.into_iter().map(|at| (at, standing.targets[at])) {
         let mut row = cells![format!("{target:e}")];
         for (measure, winners) in Measure::ALL.into_iter().zip(&standing.winners) {
             row.push(match &winners[at] {
@@ -131,7 +145,7 @@ fn winners(standing: &Standing) -> Section {
         }
         table.push(row);
     }
-    if standing.targets.is_empty() {
+    if table.rows.is_empty() {
         table.push(cells!["none", "not compared", "not compared"]);
     }
     Section::new(Part::Winners, &standing.title, "who wins at which gap", table)
@@ -256,16 +270,16 @@ fn area(standing: &Standing) -> Section {
     Section::new(Part::Anytime, &standing.title, "area over the convergence curve", table)
 }
 
-fn over_gaps(title: &str, profiles: &[Profile], matrices: &[Matrix]) -> Vec<Section> {
-    let mut sections = Vec::new();
-    for (measure, one) in Measure::ALL.into_iter().zip(profiles) {
+fn profiles(title: &str, profiles: &[Profile]) -> Vec<Section> {
+    let section = |(measure, one): (Measure, &Profile)| {
         let subject = format!("performance profile in {}", measure.name());
-        sections.push(Section::new(Part::Profile, title, &subject, profile(one)));
-    }
-    for (measure, one) in Measure::ALL.into_iter().zip(matrices) {
-        sections.push(Section::new(Part::Matrix, title, &format!("speed-ups in {}", measure.name()), matrix(one)));
-    }
-    sections
+        Section::new(Part::Profile, title, &subject, profile(one))
+    };
+    Measure::ALL.into_iter().zip(profiles).map(section).collect()
+}
+
+fn speedups(title: &str, measure: Measure, table: Table) -> Section {
+    Section::new(Part::Matrix, title, &format!("speed-ups in {}", measure.name()), table)
 }
 
 fn profile(profile: &Profile) -> Table {
@@ -283,26 +297,59 @@ fn profile(profile: &Profile) -> Table {
     table
 }
 
-fn matrix(matrix: &Matrix) -> Table {
+/// Every solver over every other; `mark` gets their places and what is known of the speed-up.
+fn matrix(matrix: &Matrix, mark: impl Fn(usize, usize, Speedup) -> String) -> Table {
     let n = matrix.names.len();
     let mut table = Table::new("", [("row over column", Kind::Text)]);
     table.widen(Kind::Values, &matrix.names);
     // A folder without two solvers that can be compared has no matrix.
-    if (0..n).all(|row| (0..n).all(|column| matrix.at(row, column).is_none())) {
-        return table;
-    }
-    let mark = |speedup: Speedup| match speedup.pace() {
-        Pace::Faster => speedup.value_text() + " ▲",
-        Pace::Slower => speedup.value_text() + " ▼",
-        Pace::Undecided => speedup.value_text(),
+    let comparisons = match matrix.comparisons() {
+        0 => return table,
+        1 => "1 comparison".to_owned(),
+        more => format!("{more} comparisons, whose intervals hold together"),
     };
+    table.note = format!("{comparisons}.");
     for (row, name) in matrix.names.iter().enumerate() {
         let mut cells = cells![name];
         cells.extend((0..n).map(|column| match matrix.at(row, column) {
             _ if row == column => "·".into(),
-            speedup => speedup.map(mark).into(),
+            speedup => speedup.map(|speedup| mark(row, column, speedup)).into(),
         }));
         table.push(cells);
     }
     table
+}
+
+/// The matrix over all data sets: a mark where all of them decide the same, counts where some do.
+fn pooled(league: &League, measure: Measure, over_all: &Matrix) -> Table {
+    let names = &over_all.names;
+    let decisions = |row: usize, column: usize| league.decisions(measure, &names[row], &names[column]);
+    let mut table = matrix(over_all, |row, column, speedup| decided(&decisions(row, column), &speedup));
+    for (row, column) in (0..names.len()).flat_map(|row| (row + 1..names.len()).map(move |column| (row, column))) {
+        let Decisions { faster, slower, .. } = decisions(row, column);
+        if !faster.is_empty() && !slower.is_empty() {
+            let (faster, slower) = (faster.join(", "), slower.join(", "));
+            table.note += &format!(" {} over {}: ▲ {faster}; ▼ {slower}.", names[row], names[column]);
+        }
+    }
+    table
+}
+
+fn decided(decisions: &Decisions<'_>, speedup: &Speedup) -> String {
+    let value = speedup.value_text();
+    let counts = (decisions.faster.len(), decisions.slower.len(), decisions.undecided.len());
+    match counts {
+        (faster @ 1.., slower @ 1.., _) => format!("mixed: {faster}▲ {slower}▼"),
+        (faster @ 1.., 0, open @ 1..) => format!("{value} {faster}▲ of {}", faster + open),
+        (0, slower @ 1.., open @ 1..) => format!("{value} {slower}▼ of {}", slower + open),
+        _ => marked(&value, decisions.pace()),
+    }
+}
+
+fn marked(value: &str, pace: Pace) -> String {
+    match pace {
+        Pace::Faster => format!("{value} ▲"),
+        Pace::Slower => format!("{value} ▼"),
+        Pace::Undecided => value.to_owned(),
+    }
 }

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, BreakEvenSet, REFERENCE, Ratio};
-use crate::study::estimate::Estimate;
+use super::{BreakEvenRow, BreakEvenSet, REFERENCE};
+use crate::study::paired::Paired;
 use ssvm::settings::total_order;
 use ssvm::stats::portable::{exp, ln};
 
@@ -34,23 +34,27 @@ pub struct Advice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     pub target: f64,
-    /// All solvers that reached the gap, the fastest first; then those that did not.
+    /// The solvers whose ratio is known exactly, the fastest first; then those of which only a bound is known.
     pub solvers: Vec<Candidate>,
-    /// How many of the first do not differ significantly from the fastest.
-    pub fastest: usize,
+    /// Those of the former that no other solver clearly beats, in their order: at this oracle cost where it was run, otherwise at
+    /// the next one below or above. Empty when the table compares solvers with BCFW only.
+    pub fastest: Vec<String>,
+    /// The oracle costs of the runs that say so.
+    pub judged_at: Vec<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     pub solver: String,
     pub display: String,
-    pub ratio: Ratio,
+    /// Its time over that of BCFW.
+    pub ratio: Paired,
 }
 
 impl Candidate {
-    /// Whether it reached the gap; its ratio is a lower bound otherwise.
-    pub fn reached(&self) -> bool {
-        self.ratio.bound != Bound::AtLeast
+    /// Whether its ratio is a bound, because runs ended before the gap.
+    pub fn is_bound(&self) -> bool {
+        self.ratio.exact().is_none()
     }
 }
 
@@ -76,46 +80,60 @@ pub fn advise(set: &BreakEvenSet, given: CostGiven) -> Advice {
 }
 
 fn choice(set: &BreakEvenSet, target: f64, cost: f64) -> Choice {
-    let own = Ratio { time: Estimate { value: 1.0, low: Some(1.0), high: Some(1.0) }, bound: Bound::None };
+    let one = Some(1.0);
+    let pairs = set.rows.iter().map(|row| row.pairs).max().unwrap_or(0);
+    let own = Paired { least: one, most: one, low: one, high: one, pairs };
     let mut solvers = vec![Candidate { solver: REFERENCE.to_owned(), display: "BCFW".to_owned(), ratio: own }];
+    let near = neighbours(&set.costs, cost);
     for row in set.rows.iter().filter(|row| row.target == target) {
-        if let Some(ratio) = between(&set.costs, &row.ratios, cost) {
+        if let Some(ratio) = near.and_then(|near| between(set, row, near, cost)) {
             solvers.push(Candidate { solver: row.solver.clone(), display: row.display.clone(), ratio });
         }
     }
-    let order = |one: &Candidate| (!one.reached(), total_order(one.ratio.time.value));
-    solvers.sort_by_key(order);
-    let most = solvers[0].ratio.high().unwrap_or(f64::INFINITY);
-    let tied = |one: &&Candidate| one.reached() && one.ratio.low().is_none_or(|low| low <= most);
-    let fastest = solvers.iter().take_while(tied).count();
-    Choice { target, solvers, fastest }
+    let value = |one: &Candidate| one.ratio.estimate().map_or(f64::INFINITY, |estimate| estimate.value);
+    solvers.sort_by_key(|one| (one.is_bound(), total_order(value(one))));
+    let mut places = near.map_or(Vec::new(), |(before, after)| vec![before, after]);
+    places.dedup();
+    let at = set.targets.iter().position(|known| *known == target);
+    let of_target = at.and_then(|at| set.fastest.get(at));
+    let is_unbeaten = |one: &&Candidate| {
+        let there = of_target.into_iter().flat_map(|costs| places.iter().filter_map(|place| costs.get(*place)));
+        !one.is_bound() && there.into_iter().any(|names| names.contains(&one.solver))
+    };
+    let fastest = solvers.iter().filter(is_unbeaten).map(|one| one.solver.clone()).collect();
+    Choice { target, fastest, judged_at: places.iter().map(|place| set.costs[*place]).collect(), solvers }
 }
 
-/// The ratio at an oracle cost between two of the table: straight in logarithms, and a bound where one of them is.
-fn between(costs: &[f64], ratios: &[Option<Ratio>], cost: f64) -> Option<Ratio> {
-    let after = costs.partition_point(|p| *p < cost).min(costs.len().checked_sub(1)?);
-    let before = if costs[after] == cost { after } else { after.saturating_sub(1) };
-    let (a, b) = (ratios[before]?, ratios[after]?);
-    let part = if before == after { 0.0 } else { ln(cost / costs[before]) / ln(costs[after] / costs[before]) };
-    let mix = |a: f64, b: f64| exp(ln(a) + part * (ln(b) - ln(a)));
-    let ends = |a: Option<f64>, b: Option<f64>| Some(mix(a?, b?));
-    let time = Estimate {
-        value: mix(a.time.value, b.time.value),
-        low: ends(a.low(), b.low()),
-        high: ends(a.high(), b.high()),
+/// The places of the oracle costs of the table below and above one; the same twice where it is one of them.
+fn neighbours(costs: &[f64], cost: f64) -> Option<(usize, usize)> {
+    let after = costs.partition_point(|known| *known < cost).min(costs.len().checked_sub(1)?);
+    Some((if costs[after] == cost { after } else { after.saturating_sub(1) }, after))
+}
+
+/// The ratio at an oracle cost between two of the table: straight in logarithms, and unknown where one of them is.
+fn between(set: &BreakEvenSet, row: &BreakEvenRow, (before, after): (usize, usize), cost: f64) -> Option<Paired> {
+    let (a, b) = (row.ratios[before]?, row.ratios[after]?);
+    let (from, to) = (set.costs[before], set.costs[after]);
+    let part = if before == after { 0.0 } else { ln(cost / from) / ln(to / from) };
+    let mix = |a: Option<f64>, b: Option<f64>| Some(exp(ln(a?) + part * (ln(b?) - ln(a?))));
+    let mixed = Paired {
+        least: mix(a.least, b.least),
+        most: mix(a.most, b.most),
+        low: mix(a.low, b.low),
+        high: mix(a.high, b.high),
+        pairs: a.pairs.min(b.pairs),
     };
-    Some(Ratio { time, bound: if a.bound == Bound::None { b.bound } else { a.bound } })
+    mixed.least.or(mixed.most).map(|_| mixed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::break_even::BreakEvenRow;
 
     fn set() -> BreakEvenSet {
         let estimate = |value: f64| {
-            let time = Estimate { value, low: Some(0.9 * value), high: Some(1.1 * value) };
-            Some(Ratio { time, bound: Bound::None })
+            let (median, low, high) = (Some(value), Some(0.9 * value), Some(1.1 * value));
+            Some(Paired { least: median, most: median, low, high, pairs: 5 })
         };
         let row = |solver: &str, values: [f64; 3]| BreakEvenRow {
             solver: solver.to_owned(),
@@ -135,6 +153,9 @@ mod tests {
             paper_share: Some(0.75),
             reached: 0.005,
             targets: vec![0.01],
+            fastest: vec![
+                [&["b", "bcfw"][..], &["a"], &["a"]].map(|n| n.iter().map(|n| (*n).to_owned()).collect()).to_vec(),
+            ],
             rows: vec![row("a", [2.0, 1.0, 0.5]), row("b", [0.98, 0.96, 0.94])],
         }
     }
@@ -155,11 +176,29 @@ mod tests {
         let at = |cost| advise(&set(), CostGiven::Factor(cost)).targets.remove(0);
         let names = |choice: &Choice| choice.solvers.iter().map(|c| c.solver.clone()).collect::<Vec<_>>();
         let slow = at(16.0);
-        assert_eq!((names(&slow), slow.fastest), (vec!["a".into(), "b".into(), "bcfw".into()], 1));
+        assert_eq!(
+            (names(&slow), &slow.fastest[..]),
+            (vec!["a".into(), "b".into(), "bcfw".into()], &["a".to_owned()][..])
+        );
         let cheap = at(1.0);
-        assert_eq!((names(&cheap), cheap.fastest), (vec!["b".into(), "bcfw".into(), "a".into()], 2));
-        assert!((at(8.0).solvers[0].ratio.time.value - 0.5f64.sqrt()).abs() < 1e-12, "straight in logarithms");
+        assert_eq!((names(&cheap), cheap.fastest.len()), (vec!["b".into(), "bcfw".into(), "a".into()], 2));
+        assert!((at(8.0).solvers[0].ratio.exact().unwrap() - 0.5f64.sqrt()).abs() < 1e-12, "straight in logarithms");
+        // Between two costs those that are unbeaten at either of them.
+        let two = at(2.0);
+        assert_eq!((two.fastest.len(), &two.judged_at[..]), (3, &[1.0, 4.0][..]));
         let beyond = advise(&set(), CostGiven::Factor(1000.0));
         assert_eq!((beyond.cost, beyond.read_at), (1000.0, 16.0));
+    }
+
+    #[test]
+    fn bounds_rank_after_exact_ratios_whatever_their_size() {
+        let mut set = set();
+        let bound = Paired { least: Some(0.211), low: Some(0.2), pairs: 5, ..Paired::default() };
+        set.rows[0].ratios = vec![Some(bound); 3];
+        set.rows[1].ratios[0] = Some(Paired { least: Some(0.244), most: Some(0.244), pairs: 5, ..Paired::default() });
+        let choice = advise(&set, CostGiven::Factor(1.0)).targets.remove(0);
+        let names: Vec<&str> = choice.solvers.iter().map(|one| one.solver.as_str()).collect();
+        assert_eq!(names, ["b", "bcfw", "a"]);
+        assert_eq!(choice.solvers[2].ratio.text(), "≥0.211× (from 0.200)");
     }
 }

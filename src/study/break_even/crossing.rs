@@ -23,74 +23,16 @@ pub struct Crossing {
     pub sense: Sense,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ratio {
-    /// The ratio, or the bound of it that is known.
-    pub time: Estimate,
-    pub bound: Bound,
-}
-
-/// Whether a ratio is one, or a bound because half of the pairs or more have no more than that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bound {
-    #[default]
-    None,
-    /// The solver did not reach the gap: it needs at least all of its time.
-    AtLeast,
-    /// BCFW did not.
-    AtMost,
-}
-
-impl Bound {
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::AtLeast => "≥",
-            Self::AtMost => "≤",
-        }
-    }
-}
-
-impl Ratio {
-    fn of(paired: &Paired) -> Option<Self> {
-        let bound = match (paired.least, paired.most) {
-            (Some(_), None) => Bound::AtLeast,
-            (None, Some(_)) => Bound::AtMost,
-            _ => Bound::None,
-        };
-        Some(Self { time: paired.estimate()?, bound })
-    }
-
-    /// Upper end of what is known of it: there is none for a solver that did not reach the gap.
-    pub fn high(&self) -> Option<f64> {
-        self.time.high.filter(|_| self.bound != Bound::AtLeast)
-    }
-
-    /// Lower end: there is none when BCFW did not reach the gap.
-    pub fn low(&self) -> Option<f64> {
-        self.time.low.filter(|_| self.bound != Bound::AtMost)
-    }
-
-    pub fn is_faster(&self) -> bool {
-        self.high().is_some_and(|high| high < 1.0)
-    }
-
-    pub fn is_slower(&self) -> bool {
-        self.low().is_some_and(|low| low > 1.0)
-    }
-}
-
 /// A pair of which one was not run.
 pub(super) const NOT_RUN: LogBounds = (f64::NAN, f64::NAN);
 
 /// Ratios per oracle cost, and where they cross 1. `pairs` are bounds of log-ratios per pair and oracle cost.
-pub(super) fn ratios(costs: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Ratio>>, Vec<Crossing>) {
+pub(super) fn ratios(costs: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Paired>>, Vec<Crossing>) {
     let was_run = |bounds: &LogBounds| !bounds.0.is_nan();
     let mut ratios = Vec::new();
     for place in 0..costs.len() {
         let paired = Paired::of(&[pairs.iter().map(|pair| pair[place]).filter(was_run).collect()]);
-        ratios.push(paired.and_then(|paired| Ratio::of(&paired)));
+        ratios.push(paired.filter(|paired| paired.least.or(paired.most).is_some()));
     }
     let logs: Vec<f64> = costs.iter().map(|cost| ln(*cost)).collect();
     let sampling = Sampling::default();
@@ -100,18 +42,28 @@ pub(super) fn ratios(costs: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Rat
     });
     let mut found = Vec::new();
     for (log, sense) in crossings(&logs, &line) {
-        // Of each draw the crossing of the same sense that is nearest; beyond the ends of the table where there is none.
-        let nearest = |line: &Vec<f64>| {
-            let here = crossings(&logs, line).into_iter().filter(|(_, other)| *other == sense).map(|(log, _)| log);
-            let near = here.min_by(|a, b| (a - log).abs().total_cmp(&(b - log).abs()));
-            near.unwrap_or_else(|| beyond(line, sense))
-        };
-        let ends = percentiles(drawn.iter().map(nearest), sampling.confidence);
-        let within = |end: f64| Some(exp(end)).filter(|_| end.is_finite());
-        let (low, high) = ends.map_or((None, None), |(low, high)| (within(low), within(high)));
+        let places: Vec<LogBounds> = drawn.iter().map(|line| nearest(&logs, line, log, sense)).collect();
+        let low = percentiles(places.iter().map(|place| place.0), sampling.confidence).map(|(low, _)| low);
+        let high = percentiles(places.iter().map(|place| place.1), sampling.confidence).map(|(_, high)| high);
+        let [low, high] = [low, high].map(|end| end.filter(|end| end.is_finite()).map(exp));
         found.push(Crossing { cost: Estimate { value: exp(log), low, high }, sense });
     }
     (ratios, found)
+}
+
+/// Where a draw crosses 1 in the same sense, nearest to a crossing of all pairs. A draw without one crosses below all oracle
+/// costs or above them, and where it has bounds only it may be either.
+fn nearest(logs: &[f64], line: &[f64], log: f64, sense: Sense) -> LogBounds {
+    let here = crossings(logs, line).into_iter().filter(|(_, other)| *other == sense).map(|(log, _)| log);
+    if let Some(near) = here.min_by(|a, b| (a - log).abs().total_cmp(&(b - log).abs())) {
+        return (near, near);
+    }
+    let is_slower = line.last().is_some_and(|last| *last > 0.0);
+    match line.iter().any(|value| value.is_nan()) {
+        true => (f64::NEG_INFINITY, f64::INFINITY),
+        false if is_slower == (sense == Sense::Faster) => (f64::INFINITY, f64::INFINITY),
+        false => (f64::NEG_INFINITY, f64::NEG_INFINITY),
+    }
 }
 
 /// The median where it is known exactly; not a number where it is only bounded.
@@ -137,15 +89,10 @@ fn crossings(logs: &[f64], line: &[f64]) -> Vec<(f64, Sense)> {
     found
 }
 
-/// Where a line without a crossing of this sense has it: below all oracle costs or above them.
-fn beyond(line: &[f64], sense: Sense) -> f64 {
-    let slower = line.iter().rev().find(|value| !value.is_nan()).is_some_and(|last| *last > 0.0);
-    if slower == (sense == Sense::Faster) { f64::INFINITY } else { f64::NEG_INFINITY }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::paired::Pace;
 
     #[test]
     fn signs_change_on_straight_logarithms() {
@@ -167,8 +114,8 @@ mod tests {
         let pair = |factor: f64| [2.0, 1.0, 0.5].map(|ratio: f64| exactly((ratio * factor).ln())).to_vec();
         let (ratios, crossings) = ratios(&costs, &[0.9, 0.95, 1.0, 1.05, 1.1].map(pair));
         let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
-        let time = |at: usize| ratios[at].unwrap().time;
-        assert!(near(time(0).value, 2.0) && near(time(2).value, 0.5));
+        let time = |at: usize| ratios[at].unwrap();
+        assert!(near(time(0).exact().unwrap(), 2.0) && near(time(2).exact().unwrap(), 0.5));
         assert!(near(time(1).low.unwrap(), 0.9) && near(time(1).high.unwrap(), 1.1));
         let [Crossing { cost, sense: Sense::Faster }] = crossings[..] else { panic!("{crossings:?}") };
         assert!(near(cost.value, 4.0) && near(cost.low.unwrap(), 4.0 * 0.81) && near(cost.high.unwrap(), 4.0 * 1.21));
@@ -183,11 +130,11 @@ mod tests {
         };
         let ratio = |a: Option<f64>, b: Option<f64>| {
             let pair = vec![spent(a).log_over(spent(b))];
-            ratios(&[1.0], &[pair.clone(), pair]).0[0].map(|ratio| (ratio.time.value.round(), ratio.bound))
+            ratios(&[1.0], &[pair.clone(), pair]).0[0].map(|ratio| ratio.value_text())
         };
-        assert_eq!(ratio(Some(4.0), Some(2.0)), Some((2.0, Bound::None)));
-        assert_eq!(ratio(None, Some(2.0)), Some((4.0, Bound::AtLeast)));
-        assert_eq!(ratio(Some(16.0), None), Some((2.0, Bound::AtMost)));
+        assert_eq!(ratio(Some(4.0), Some(2.0)).as_deref(), Some("2.00×"));
+        assert_eq!(ratio(None, Some(2.0)).as_deref(), Some("≥4.00×"));
+        assert_eq!(ratio(Some(16.0), None).as_deref(), Some("≤2.00×"));
         assert_eq!(ratio(None, None), None);
     }
 
@@ -201,12 +148,22 @@ mod tests {
     }
 
     #[test]
+    fn a_draw_with_bounds_only_leaves_both_ends_of_a_crossing_open() {
+        // Two of five pairs are bounds at the second cost: the median is exact, that of one draw in three is not.
+        let mut pairs = vec![vec![exactly(1.0), exactly(-1.0)]; 3];
+        pairs.extend(vec![vec![exactly(1.0), (-2.0, f64::INFINITY)]; 2]);
+        let (_, crossings) = ratios(&[1.0, 4.0], &pairs);
+        let [Crossing { cost, .. }] = crossings[..] else { panic!("{crossings:?}") };
+        assert_eq!((cost.value.round(), cost.low, cost.high), (2.0, None, None));
+    }
+
+    #[test]
     fn no_crossing_is_read_from_bounds() {
         // At least 2 at the first oracle cost, at least a half at the second: it may be slower at both.
         let pairs = vec![vec![(2f64.ln(), f64::INFINITY), (0.5f64.ln(), f64::INFINITY)]; 5];
         let (ratios, crossings) = ratios(&[1.0, 4.0], &pairs);
         assert!(crossings.is_empty(), "{crossings:?}");
         let [first, second] = [0, 1].map(|at| ratios[at].unwrap());
-        assert!(first.is_slower() && !second.is_slower() && !second.is_faster(), "{ratios:?}");
+        assert_eq!([first, second].map(|ratio| ratio.pace_of_spent()), [Pace::Slower, Pace::Undecided], "{ratios:?}");
     }
 }

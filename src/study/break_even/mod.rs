@@ -1,27 +1,28 @@
 //! Break-even: for each data set the time of every solver to a few gaps over that of BCFW, at several oracle costs, and the
 //! costs at which the two are equally fast.
 //!
-//! A ratio is the median over pairs with one seed, see [`super::paired`]. A run that ended before the gap makes it a bound, and
-//! no crossing is read from bounds. Between oracle costs logarithms are straight.
+//! A ratio is the median over pairs with one seed, see [`super::paired`]; solvers are compared with each other in the same way.
+//! A run that ended before the gap makes a ratio a bound, and no crossing is read from bounds. Between oracle costs logarithms are straight.
 
 mod advice;
 mod crossing;
 
-pub use advice::{Advice, CostGiven, advise};
-pub use crossing::{Bound, Crossing, Ratio, Sense};
+pub use advice::{Advice, Choice, CostGiven, advise};
+pub use crossing::{Crossing, Sense};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::paired::{LogBounds, Measure, Target};
+use super::estimate::Estimate;
+use super::paired::{LogBounds, Measure, Paired, Target};
 use super::{Study, View};
 use crate::store::keys::EnvironmentKey;
 use crate::text::solver_name;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::problem::Paper;
 use ssvm::settings::SolverSpec;
-use ssvm::stats::median;
+use ssvm::stats::{FEWEST_PAIRS, median};
 
 pub const REFERENCE: &str = Paper::SOLVER;
 /// Relative gaps that may be shown, as text, so that each is the nearest number.
@@ -55,6 +56,9 @@ pub struct BreakEvenSet {
     pub targets: Vec<f64>,
     /// Per solver and gap.
     pub rows: Vec<BreakEvenRow>,
+    /// Per gap and oracle cost the fastest solver and those that it does not beat; none when no solver reached the gap.
+    #[serde(default)]
+    pub fastest: Vec<Vec<Vec<String>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,8 +69,30 @@ pub struct BreakEvenRow {
     pub target: f64,
     pub pairs: usize,
     /// Per oracle cost: its time over BCFW's; `None` where nothing is known of it.
-    pub ratios: Vec<Option<Ratio>>,
+    #[serde(deserialize_with = "stored_ratios")]
+    pub ratios: Vec<Option<Paired>>,
     pub crossings: Vec<Crossing>,
+}
+
+/// Ratios as this version writes them, or as a value with the side to which it is a bound, which summaries had before.
+fn stored_ratios<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<Option<Paired>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Paired(Paired),
+        Bound { time: Estimate, bound: String },
+    }
+    let paired = |stored| match stored {
+        Stored::Paired(paired) => paired,
+        Stored::Bound { time: Estimate { value, low, high }, bound } => Paired {
+            least: Some(value).filter(|_| bound != "at-most"),
+            most: Some(value).filter(|_| bound != "at-least"),
+            low: low.filter(|_| bound != "at-most"),
+            high: high.filter(|_| bound != "at-least"),
+            pairs: FEWEST_PAIRS,
+        },
+    };
+    Ok(Vec::<Option<Stored>>::deserialize(source)?.into_iter().map(|one| one.map(paired)).collect())
 }
 
 impl BreakEvenSet {
@@ -136,6 +162,7 @@ impl Group<'_> {
                 rows.push(BreakEvenRow { solver, display, target, pairs, ratios, crossings });
             }
         }
+        let fastest = |target: &f64| costs.iter().map(|cost| self.fastest(*cost, *target)).collect();
         let first = &self.view.series[self.series[0]];
         let (call_s, share) = self.at_cost_one(&bcfw);
         let least = self.view.curves(cheapest).iter().map(|c| c.relative.last().copied().unwrap_or(f64::INFINITY));
@@ -148,6 +175,7 @@ impl Group<'_> {
             share,
             paper_share: first.paper.map(Paper::oracle_share),
             reached: median(&least.collect::<Vec<_>>()),
+            fastest: targets.iter().map(fastest).collect(),
             targets,
             rows,
         })
@@ -170,6 +198,13 @@ impl Group<'_> {
             *target > self.floor && 2 * hits > curves.len()
         });
         targets.split_off(targets.len().saturating_sub(MOST_TARGETS))
+    }
+
+    fn fastest(&self, cost: OracleCost, target: f64) -> Vec<String> {
+        let at_cost = |at: &usize| self.view.series[*at].key.oracle_cost == cost;
+        let rivals: Vec<usize> = self.series.iter().copied().filter(at_cost).collect();
+        let fastest = self.view.fastest(&rivals, Target::Relative(target), Measure::Time);
+        fastest.into_iter().map(|at| self.view.series[at].key.solver.to_string()).collect()
     }
 
     /// Per seed and oracle cost, bounds of the logarithm of the solver's time over BCFW's; nothing is known where one of them

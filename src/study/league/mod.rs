@@ -4,7 +4,8 @@
 //!
 //! The relative gap of a run is (best P so far − B_lo) / B_up, with the bounds of the optimum from the store and from the
 //! duals of all runs, never the best run of the folder: where the bounds are further apart than a target, no solver is
-//! compared at it. A verdict needs an interval over pairs with one seed that is clear of 1.
+//! compared at it. A verdict needs an interval over pairs with one seed that is clear of 1; in a matrix all intervals
+//! hold together, and over data sets it needs the same verdict on each of them.
 
 pub mod profile;
 mod standing;
@@ -15,7 +16,8 @@ pub use profile::{Profile, ProfileLine};
 use serde::{Deserialize, Serialize};
 
 use super::View;
-use super::estimate::Estimate;
+use super::estimate::{Estimate, Sampling};
+use super::paired::{LogBounds, Pace, simultaneous};
 use standing::Field;
 
 pub const REFERENCE: &str = "mp-bcfw";
@@ -112,12 +114,35 @@ pub struct Matrix {
     upper: Vec<Option<Speedup>>,
 }
 
+/// What the data sets that two solvers have in common decide about them, by heading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decisions<'a> {
+    pub faster: Vec<&'a str>,
+    pub slower: Vec<&'a str>,
+    pub undecided: Vec<&'a str>,
+}
+
+impl Decisions<'_> {
+    /// A verdict over data sets: the one that all of them reach.
+    pub fn pace(&self) -> Pace {
+        match (self.faster.len(), self.slower.len(), self.undecided.len()) {
+            (1.., 0, 0) => Pace::Faster,
+            (0, 1.., 0) => Pace::Slower,
+            _ => Pace::Undecided,
+        }
+    }
+}
+
 impl Matrix {
-    fn new(names: Vec<String>, speedup: impl Fn(usize, usize) -> Option<Speedup>) -> Self {
-        let n = names.len();
-        let upper = (0..n).flat_map(|row| (row + 1..n).map(move |column| (row, column)));
-        let upper = upper.map(|(row, column)| speedup(row, column)).collect();
-        Self { names, upper }
+    /// `pairs` has, row by row right of the diagonal, the groups of pairs of two solvers. The intervals hold for all of them
+    /// together: a matrix is read for the marks that stand out.
+    fn new(names: Vec<String>, pairs: &[Vec<Vec<LogBounds>>]) -> Self {
+        Self { names, upper: simultaneous(pairs, &Sampling::default()) }
+    }
+
+    /// The comparisons that its intervals hold for together.
+    pub fn comparisons(&self) -> usize {
+        self.upper.iter().flatten().filter(|speedup| speedup.least.or(speedup.most).is_some()).count()
     }
 
     /// How many times as fast the solver of the row is as that of the column; `None` where they have no pair or no
@@ -152,6 +177,23 @@ impl League {
             matrices: Measure::ALL.map(|measure| standing::pooled(&fields, measure)).into(),
             profiles: Measure::ALL.map(|measure| profile::of(&fields, measure)).into(),
         }
+    }
+
+    /// What each data set decides about two solvers of the matrix over all of them.
+    pub fn decisions(&self, measure: Measure, row: &str, column: &str) -> Decisions<'_> {
+        let mut decisions = Decisions::default();
+        for standing in &self.standings {
+            let Some(matrix) = standing.matrices.get(measure as usize) else { continue };
+            let place = |name: &str| matrix.names.iter().position(|known| known == name);
+            let speedup = place(row).zip(place(column)).and_then(|(row, column)| matrix.at(row, column));
+            let Some(speedup) = speedup.filter(|speedup| speedup.least.or(speedup.most).is_some()) else { continue };
+            match speedup.pace() {
+                Pace::Faster => decisions.faster.push(&standing.title),
+                Pace::Slower => decisions.slower.push(&standing.title),
+                Pace::Undecided => decisions.undecided.push(&standing.title),
+            }
+        }
+        decisions
     }
 
     pub fn is_empty(&self) -> bool {

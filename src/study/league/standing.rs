@@ -1,9 +1,7 @@
 //! One data set: its solvers against the reference and against each other.
 
 use super::profile::{CostRow, Costs};
-use super::{
-    BETWEEN, Cell, Matrix, Measure, Member, REFERENCE, Score, Speedup, Standing, TARGETS, Winner, distinct, profile,
-};
+use super::{BETWEEN, Cell, Matrix, Measure, Member, REFERENCE, Score, Standing, TARGETS, Winner, distinct, profile};
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, median_of};
@@ -172,17 +170,13 @@ impl<'a> Field<'a> {
     fn winner(&self, measure: Measure, target: f64) -> Winner {
         // A solver of which every run failed is no rival.
         let rivals: Vec<usize> = self.series.iter().copied().filter(|at| self.curves(*at).next().is_some()).collect();
-        let medians = rivals.iter().filter_map(|at| Some((*at, targets::median(self.spent(*at, measure, target))?)));
-        let Some((best, _)) = medians.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Winner::NotReached };
-        let name = |at: usize| self.view.series[at].display.clone();
-        let mut open = vec![name(best)];
-        for other in rivals.iter().copied().filter(|other| *other != best) {
-            let lead = self.view.compare(best, other, Target::Relative(target), measure);
-            if !lead.is_some_and(|lead| lead.is_faster()) {
-                open.push(name(other));
-            }
+        let unbeaten = self.view.fastest(&rivals, Target::Relative(target), measure);
+        let mut names: Vec<String> = unbeaten.into_iter().map(|at| self.view.series[at].display.clone()).collect();
+        match names.len() {
+            0 => Winner::NotReached,
+            1 if rivals.len() > 1 => Winner::One(names.remove(0)),
+            _ => Winner::Undecided(names),
         }
-        if open.len() == 1 && rivals.len() > 1 { Winner::One(open.remove(0)) } else { Winner::Undecided(open) }
     }
 
     /// Per pair of runs the median over targets of the logarithm of their ratio. A target at which every pair is unbounded is
@@ -220,16 +214,20 @@ pub(super) fn pooled(fields: &[Field<'_>], measure: Measure) -> Matrix {
     let all = fields.iter().flat_map(|field| field.series.iter().map(|at| &field.view.series[*at]));
     let labels = distinct(all.map(|Series { label, display, .. }| (label.as_str(), display.as_str())));
     let names = labels.iter().map(|(_, display)| (*display).to_owned()).collect();
-    Matrix::new(names, |row, column| {
-        let mut groups = Vec::new();
-        for field in fields {
-            let find = |at: usize| field.series.iter().find(|s| field.view.series[**s].label == labels[at].0);
-            let Some((row, column)) = find(row).zip(find(column)) else { continue };
-            groups.push(field.over_targets(*row, *column, measure));
+    let mut pairs = Vec::new();
+    for row in 0..labels.len() {
+        for column in row + 1..labels.len() {
+            let mut groups = Vec::new();
+            for field in fields {
+                let find = |at: usize| field.series.iter().find(|s| field.view.series[**s].label == labels[at].0);
+                let Some((row, column)) = find(row).zip(find(column)) else { continue };
+                groups.push(field.over_targets(*row, *column, measure));
+            }
+            groups.retain(|pairs| !pairs.is_empty());
+            pairs.push(groups);
         }
-        groups.retain(|pairs| !pairs.is_empty());
-        Speedup::of(&groups)
-    })
+    }
+    Matrix::new(names, &pairs)
 }
 
 #[cfg(test)]
