@@ -249,7 +249,7 @@ fn one_slack_keeps_a_bounded_number_of_sums() {
             }
         }
         let problem = MulticlassProblem::new(Arc::new(data), 1.0 / 200.0);
-        let mut solver = build(&SolverSpec::new("one-slack-cache"), &problem, 1);
+        let mut solver = build(&SolverSpec::new("one-slack-cache").with("sums", Value::Count(MOST_SUMS)), &problem, 1);
         let mut before = 0.0;
         for iteration in 1..=12 {
             iterate(&mut *solver);
