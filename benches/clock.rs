@@ -16,20 +16,20 @@ use ssvm_bench::{ClockKind, Fault, MaxOracle, Simple, SparsePlane};
 mod rows;
 
 /// The solvers of `configs/quick.toml`, with its iterations: the cells that the model is judged by.
-const QUICK: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
-const QUICK_ITERATIONS: u64 = 40;
-/// Others, shorter: they tell kinds of work apart that the first ones do together.
-const OTHERS: [&str; 8] = [
-    "mp-bcfw-gram",
-    "mp-bcfw-gram-avg",
-    "mp-bcfw-gap",
-    "bcfw-gap-cache",
-    "bcfw-gap-pair-cache",
-    "bcfw-lazy",
-    "one-slack",
-    "ssg-avg",
+const QUICK: [(&str, u64); 5] = [("fw", 40), ("bcfw", 40), ("bcfw-avg", 40), ("mp-bcfw", 40), ("mp-bcfw-avg", 40)];
+/// Others, mostly shorter: they tell kinds of work apart that the first ones do together.
+const OTHERS: [(&str, u64); 10] = [
+    ("mp-bcfw", 6),
+    ("mp-bcfw", 80),
+    ("mp-bcfw-gram", 15),
+    ("mp-bcfw-gram-avg", 15),
+    ("mp-bcfw-gap", 15),
+    ("bcfw-gap-cache", 15),
+    ("bcfw-gap-pair-cache", 15),
+    ("bcfw-lazy", 15),
+    ("one-slack", 15),
+    ("ssg-avg", 15),
 ];
-const OTHER_ITERATIONS: u64 = 15;
 /// Wall times are the medians of this many rounds.
 const ROUNDS: usize = 5;
 /// A cell of another solver counts this part of one of `quick` in the fit.
@@ -48,6 +48,7 @@ const DATASETS: [(&str, &str); 5] = [
 /// What one solver did on one data set, and how long it took.
 struct Cell {
     solver: &'static str,
+    iterations: u64,
     work: PerCharge,
     wall_ns: f64,
     oracle_ns: f64,
@@ -55,7 +56,7 @@ struct Cell {
 
 impl Cell {
     fn in_quick(&self) -> bool {
-        QUICK.contains(&self.solver)
+        QUICK.contains(&(self.solver, self.iterations))
     }
 
     fn virtual_ns(&self, weights: &PerCharge, kinds: impl Fn(usize) -> bool) -> f64 {
@@ -110,7 +111,7 @@ impl MaxOracle for Points {
                 plane.offset += 0.04 / n;
             }
         }
-        Ok(self.dim() as u64)
+        Ok((self.dim() + plane.entries.len()) as u64)
     }
 }
 
@@ -124,13 +125,12 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// All cells of a data set; rounds go through all solvers in turn, so that drift of the machine meets all alike.
-fn measure(problem: &dyn AnyProblem, solvers: &[&'static str]) -> Vec<Cell> {
+fn measure(problem: &dyn AnyProblem, solvers: &[(&'static str, u64)]) -> Vec<Cell> {
     let mut times: Vec<[Vec<f64>; 2]> = solvers.iter().map(|_| [Vec::new(), Vec::new()]).collect();
     let mut work = vec![PerCharge::default(); solvers.len()];
     for round in 0..=ROUNDS {
-        for (at, solver) in solvers.iter().enumerate() {
-            let iterations = if QUICK.contains(solver) { QUICK_ITERATIONS } else { OTHER_ITERATIONS };
-            let outcome = rows::run(problem, *solver, ClockKind::VIRTUAL, iterations);
+        for (at, (solver, iterations)) in solvers.iter().enumerate() {
+            let outcome = rows::run(problem, *solver, ClockKind::VIRTUAL, *iterations);
             assert!(round == 0 || work[at] == outcome.work, "{solver}: two rounds did different work");
             work[at] = outcome.work;
             if round > 0 {
@@ -139,33 +139,57 @@ fn measure(problem: &dyn AnyProblem, solvers: &[&'static str]) -> Vec<Cell> {
             }
         }
     }
-    let cell = |((solver, work), [wall, oracle]): ((&&'static str, PerCharge), [Vec<f64>; 2])| Cell {
-        solver,
-        work,
-        wall_ns: median(wall),
-        oracle_ns: median(oracle),
-    };
-    solvers.iter().zip(work).zip(times).map(cell).collect()
+    let measured = solvers.iter().zip(work).zip(times);
+    measured
+        .map(|(((solver, iterations), work), [wall, oracle])| Cell {
+            solver,
+            iterations: *iterations,
+            work,
+            wall_ns: median(wall),
+            oracle_ns: median(oracle),
+        })
+        .collect()
 }
 
-/// Weights ≥ 0 of these kinds by least squares on relative errors of `target`, by coordinate descent.
-fn fit(cells: &[Cell], kinds: std::ops::Range<usize>, last: &PerCharge, target: impl Fn(&Cell) -> f64) -> Vec<f64> {
-    let rows: Vec<(f64, Vec<f64>)> = cells
+/// Weights of these kinds: the smallest is rounded first, and the others make up for it.
+fn fit(cells: &[Cell], kinds: std::ops::Range<usize>, last: &PerCharge, target: impl Fn(&Cell) -> f64) -> Vec<u64> {
+    let mut fixed: Vec<Option<u64>> = vec![None; kinds.len()];
+    loop {
+        let weights = least_squares(cells, kinds.clone(), last, &fixed, &target);
+        let free = (0..weights.len()).filter(|kind| fixed[*kind].is_none());
+        let Some(smallest) = free.min_by(|a, b| weights[*a].total_cmp(&weights[*b])) else {
+            return fixed.into_iter().flatten().collect();
+        };
+        fixed[smallest] = Some(weights[smallest].round() as u64);
+    }
+}
+
+/// Weights ≥ 0 of these kinds by least squares on errors of `target` relative to all time of a cell, by coordinate descent.
+fn least_squares(
+    cells: &[Cell],
+    kinds: std::ops::Range<usize>,
+    last: &PerCharge,
+    fixed: &[Option<u64>],
+    target: &impl Fn(&Cell) -> f64,
+) -> Vec<f64> {
+    let rows: Vec<(f64, f64, Vec<f64>)> = cells
         .iter()
         .map(|cell| {
             let share = if cell.in_quick() { 1.0 } else { OTHER_SHARE };
-            (share, cell.work[kinds.clone()].iter().map(|count| *count as f64 * UNIT_NS / target(cell)).collect())
+            let counts = cell.work[kinds.clone()].iter().map(|count| *count as f64 * UNIT_NS / cell.wall_ns);
+            (share, target(cell) / cell.wall_ns, counts.collect())
         })
         .collect();
     let last: Vec<f64> = last[kinds].iter().map(|weight| (*weight).max(1) as f64).collect();
-    let mut weights = last.clone();
-    for _ in 0..200_000 {
-        for k in 0..weights.len() {
+    let start = fixed.iter().zip(&last).map(|(fixed, last)| fixed.map_or(*last, |fixed| fixed as f64));
+    let mut weights: Vec<f64> = start.collect();
+    for _ in 0..20_000 {
+        for k in (0..weights.len()).filter(|k| fixed[*k].is_none()) {
             let inertia = INERTIA / (last[k] * last[k]);
             let (mut above, mut below) = (inertia * last[k], inertia);
-            for (share, row) in &rows {
+            for (share, target, row) in &rows {
                 let others: f64 = row.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>() - row[k] * weights[k];
-                above += share * row[k] * (1.0 - others);
+                above += share * row[k] * (target - others);
                 below += share * row[k] * row[k];
             }
             weights[k] = (above / below).max(0.0);
@@ -181,9 +205,9 @@ fn residuals(name: &str, cells: &[Cell], weights: &PerCharge) -> String {
     let scale = (quick.iter().sum::<f64>() / quick.len() as f64).exp();
     let mut text = format!("{name}: virtual over wall {scale:.3}; over that, by solver:");
     for cell in cells {
-        let _ = write!(text, " {} {:.2},", cell.solver, ratio(cell) / scale);
+        let _ = write!(text, " {}@{} {:.2},", cell.solver, cell.iterations, ratio(cell) / scale);
     }
-    for cell in cells.iter().filter(|cell| cell.solver == "bcfw") {
+    for cell in cells.iter().filter(|cell| cell.solver == "bcfw" && cell.in_quick()) {
         let share = cell.virtual_ns(weights, |kind| kind < IN_ORACLE) / cell.virtual_ns(weights, |_| true);
         let _ = write!(text, " oracle share of bcfw {:.1} %, on the wall clock {:.1} %", 100.0 * share, {
             100.0 * cell.oracle_ns / cell.wall_ns
@@ -214,7 +238,7 @@ fn main() {
         core_affinity::set_for_current(core);
     }
     let check = given("--check");
-    let solvers: Vec<&'static str> = if check { QUICK.to_vec() } else { QUICK.into_iter().chain(OTHERS).collect() };
+    let solvers: Vec<(&str, u64)> = if check { QUICK.to_vec() } else { QUICK.into_iter().chain(OTHERS).collect() };
     let mut fitted = Vec::new();
     for (family, name) in DATASETS {
         let problem = open(name);
@@ -222,17 +246,17 @@ fn main() {
         let cells = measure(&*problem, &solvers);
         if given("--counts") {
             for cell in &cells {
-                println!("{name} {} {:.0} {:.0} {:?}", cell.solver, cell.wall_ns, cell.oracle_ns, cell.work);
+                println!(
+                    "{name} {}@{} {:.0} {:.0} {:?}",
+                    cell.solver, cell.iterations, cell.wall_ns, cell.oracle_ns, cell.work
+                );
             }
         }
         println!("cost model {COST_MODEL}, {}", residuals(name, &cells, &last));
         if !check {
             let mut weights = fit(&cells, 0..IN_ORACLE, &last, |cell| cell.oracle_ns);
             weights.extend(fit(&cells, IN_ORACLE..Charge::ALL.len(), &last, |cell| cell.wall_ns - cell.oracle_ns));
-            let mut whole = PerCharge::default();
-            for (whole, weight) in whole.iter_mut().zip(weights) {
-                *whole = weight.round() as u64;
-            }
+            let whole: PerCharge = std::array::from_fn(|kind| weights[kind]);
             let left = residuals(name, &cells, &whole);
             println!("fitted: {left}\n");
             fitted.push((family, whole, left));
