@@ -34,8 +34,10 @@ const OTHERS: [(&str, u64); 10] = [
 const ROUNDS: usize = 5;
 /// A cell of another solver counts this part of one of `quick` in the fit.
 const OTHER_SHARE: f64 = 0.1;
-/// How much the fit minds a weight far from the last one: kinds that no cell tells apart stay where they are.
-const INERTIA: f64 = 1e-4;
+/// What a weight is about, by kind, and how much the fit minds one that is far from it: it decides between kinds that no cell
+/// tells apart. Not the last fit, so that a fit does not depend on the ones before it.
+const ABOUT: PerCharge = [25, 2000, 50, 10000, 50, 25, 10000, 500, 50, 250, 25];
+const INERTIA: f64 = 3e-4;
 
 const DATASETS: [(&str, &str); 5] = [
     ("MULTICLASS", "usps-synth:n=3000"),
@@ -152,10 +154,10 @@ fn measure(problem: &dyn AnyProblem, solvers: &[(&'static str, u64)]) -> Vec<Cel
 }
 
 /// Weights of these kinds: the smallest is rounded first, and the others make up for it.
-fn fit(cells: &[Cell], kinds: std::ops::Range<usize>, last: &PerCharge, target: impl Fn(&Cell) -> f64) -> Vec<u64> {
+fn fit(cells: &[Cell], kinds: std::ops::Range<usize>, target: impl Fn(&Cell) -> f64) -> Vec<u64> {
     let mut fixed: Vec<Option<u64>> = vec![None; kinds.len()];
     loop {
-        let weights = least_squares(cells, kinds.clone(), last, &fixed, &target);
+        let weights = least_squares(cells, kinds.clone(), &fixed, &target);
         let free = (0..weights.len()).filter(|kind| fixed[*kind].is_none());
         let Some(smallest) = free.min_by(|a, b| weights[*a].total_cmp(&weights[*b])) else {
             return fixed.into_iter().flatten().collect();
@@ -168,7 +170,6 @@ fn fit(cells: &[Cell], kinds: std::ops::Range<usize>, last: &PerCharge, target: 
 fn least_squares(
     cells: &[Cell],
     kinds: std::ops::Range<usize>,
-    last: &PerCharge,
     fixed: &[Option<u64>],
     target: &impl Fn(&Cell) -> f64,
 ) -> Vec<f64> {
@@ -180,13 +181,13 @@ fn least_squares(
             (share, target(cell) / cell.wall_ns, counts.collect())
         })
         .collect();
-    let last: Vec<f64> = last[kinds].iter().map(|weight| (*weight).max(1) as f64).collect();
-    let start = fixed.iter().zip(&last).map(|(fixed, last)| fixed.map_or(*last, |fixed| fixed as f64));
+    let about: Vec<f64> = ABOUT[kinds].iter().map(|weight| *weight as f64).collect();
+    let start = fixed.iter().zip(&about).map(|(fixed, about)| fixed.map_or(*about, |fixed| fixed as f64));
     let mut weights: Vec<f64> = start.collect();
     for _ in 0..20_000 {
         for k in (0..weights.len()).filter(|k| fixed[*k].is_none()) {
-            let inertia = INERTIA / (last[k] * last[k]);
-            let (mut above, mut below) = (inertia * last[k], inertia);
+            let inertia = INERTIA / (about[k] * about[k]);
+            let (mut above, mut below) = (inertia * about[k], inertia);
             for (share, target, row) in &rows {
                 let others: f64 = row.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>() - row[k] * weights[k];
                 above += share * row[k] * (target - others);
@@ -254,8 +255,8 @@ fn main() {
         }
         println!("cost model {COST_MODEL}, {}", residuals(name, &cells, &last));
         if !check {
-            let mut weights = fit(&cells, 0..IN_ORACLE, &last, |cell| cell.oracle_ns);
-            weights.extend(fit(&cells, IN_ORACLE..Charge::ALL.len(), &last, |cell| cell.wall_ns - cell.oracle_ns));
+            let mut weights = fit(&cells, 0..IN_ORACLE, |cell| cell.oracle_ns);
+            weights.extend(fit(&cells, IN_ORACLE..Charge::ALL.len(), |cell| cell.wall_ns - cell.oracle_ns));
             let whole: PerCharge = std::array::from_fn(|kind| weights[kind]);
             let left = residuals(name, &cells, &whole);
             println!("fitted: {left}\n");
