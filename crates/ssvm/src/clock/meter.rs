@@ -6,10 +6,11 @@ use std::sync::Arc;
 use hdrhistogram::Histogram;
 
 use super::batch::{self, Call, Helpers};
-use super::latency::{Latencies, reading_ns};
+use super::latency::{Latencies, ReadingCost};
 use super::model::{Charge, Operations, PerCharge, cost_weights};
 use super::stopwatch::{Stopwatch, thread_cpu_ns};
 use super::{Cancelled, ClockKind, OracleCost, StopReason};
+use crate::error::{Error, Result};
 use crate::problem::{Away, Family, Fault};
 
 /// One in this many approximate steps is timed.
@@ -56,8 +57,9 @@ impl From<Fault> for Interrupt {
 pub struct Meter<'a> {
     clock: ClockKind,
     cost: OracleCost,
-    /// Whether the CPU clock is read around each exact call.
+    /// Whether the CPU clock is read around each exact call, and what one reading of it costs.
     each_call: bool,
+    cpu_reading_ns: u64,
     watch: Stopwatch,
     instrument: bool,
     helpers: Option<Arc<Helpers>>,
@@ -89,6 +91,7 @@ impl<'a> Meter<'a> {
             clock,
             cost: OracleCost::ONE,
             each_call: false,
+            cpu_reading_ns: 0,
             look_interval: watch.to_stamps(1e6),
             watch,
             instrument: true,
@@ -121,6 +124,9 @@ impl<'a> Meter<'a> {
     pub(crate) fn with_oracle_cost(mut self, cost: OracleCost) -> Self {
         self.cost = cost;
         self.each_call = self.clock.asks_each_call() && !cost.is_one();
+        if self.each_call {
+            self.cpu_reading_ns = ReadingCost::of_cpu_clock().ns.round() as u64;
+        }
         self
     }
 
@@ -235,7 +241,20 @@ impl<'a> Meter<'a> {
     #[cold]
     #[inline(never)]
     fn note_cpu(&mut self, before: u64) {
-        self.watch.oracle_cpu_ns += thread_cpu_ns().saturating_sub(before);
+        // Between two readings lies the end of one and the beginning of the other: one reading in all.
+        let spent = thread_cpu_ns().saturating_sub(before).saturating_sub(self.cpu_reading_ns);
+        self.watch.oracle_cpu_ns += spent;
+        self.watch.asking_cpu_ns += 2 * self.cpu_reading_ns;
+    }
+
+    /// Fails when readings of the CPU clock cost more than a tenth of a median call: the run would measure them.
+    pub(crate) fn check_readings(&self) -> Result<()> {
+        let call = self.oracle.histogram.value_at_quantile(0.5);
+        let readings = 2 * self.cpu_reading_ns;
+        if self.each_call && 10 * readings > call {
+            return Err(Error::SlowReadings { readings, call });
+        }
+        Ok(())
     }
 
     /// One exact oracle call, if one more is allowed: times it and counts it with the operations it reports.
@@ -423,7 +442,8 @@ impl<'a> Meter<'a> {
     /// Solver time that the instrument took: readings made times the cost of one.
     pub(crate) fn instrument_s(&self) -> f64 {
         let readings = self.oracle.histogram.len() + self.approximate.histogram.len();
-        readings as f64 * reading_ns() * 1e-9
+        let latencies = if readings > 0 { readings as f64 * ReadingCost::of_latency().ns } else { 0.0 };
+        (latencies + self.watch.asking_cpu_ns as f64) * 1e-9
     }
 
     /// Latencies of all exact oracle calls and of the sampled approximate steps.

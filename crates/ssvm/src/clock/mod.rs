@@ -15,7 +15,7 @@ pub(crate) use batch::Call;
 pub use batch::Helpers;
 pub use cost::OracleCost;
 pub use kind::{ClockKind, UNIT_NS};
-pub use latency::latency_histogram;
+pub use latency::{ReadingCost, latency_histogram};
 pub use meter::{Counters, Interrupt, Limits, Meter};
 pub use model::{Charge, Operations, PerCharge, cost_weights};
 pub use stop::StopReason;

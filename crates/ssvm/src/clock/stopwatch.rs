@@ -20,6 +20,8 @@ pub(super) struct Stopwatch {
     pub oracle_stamps: u64,
     /// CPU time of the solver's own thread inside exact oracle calls, where each is asked for it.
     pub oracle_cpu_ns: u64,
+    /// CPU time that such questions took: no solver work.
+    pub asking_cpu_ns: u64,
 }
 
 /// CPU time of this thread, ns. Never inlined: where each call is asked for it, the oracle around it must stay small.
@@ -44,6 +46,7 @@ impl Stopwatch {
             tally: Tally::new(weights),
             oracle_stamps: 0,
             oracle_cpu_ns: 0,
+            asking_cpu_ns: 0,
         }
     }
 
@@ -81,7 +84,8 @@ impl Stopwatch {
 
     /// CPU time of the solver's own thread.
     pub fn own_cpu_ns(&self) -> f64 {
-        (self.cpu_ns + self.resumed.map_or(0, |(_, cpu)| thread_cpu_ns() - cpu)) as f64
+        let all = self.cpu_ns + self.resumed.map_or(0, |(_, cpu)| thread_cpu_ns() - cpu);
+        all.saturating_sub(self.asking_cpu_ns) as f64
     }
 
     /// CPU time, that of helpers included.

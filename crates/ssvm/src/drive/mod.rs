@@ -143,6 +143,9 @@ fn drive_dyn(
         meter.resume();
         let ended = solver.iterate(&mut meter);
         meter.pause();
+        if iterations == 0 {
+            meter.check_readings()?;
+        }
         let complete = match ended {
             Ok(ended) => ended == Iteration::Complete,
             Err(Interrupt::Limit) => false,
