@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::stopwatch::Stopwatch;
+use super::weights::COST_MODEL;
 use crate::error::{Error, Result};
 use crate::nearest;
 
@@ -67,6 +68,11 @@ impl ClockKind {
     /// Whether the same run gives the same times on every machine.
     pub fn repeatable(self) -> bool {
         self == Self::VIRTUAL
+    }
+
+    /// Version of the cost model that its times come from; nothing where they are measured.
+    pub fn cost_model(self) -> Option<u32> {
+        self.repeatable().then_some(COST_MODEL)
     }
 
     /// `wall, cpu, virtual`.
