@@ -36,10 +36,10 @@ const ROUNDS: usize = 5;
 const OTHER_SHARE: f64 = 0.1;
 /// What a weight is about, by kind, and how much the fit minds one that is far from it: it decides between kinds that no cell
 /// tells apart. Not the last fit, so that a fit does not depend on the ones before it.
-const ABOUT: PerCharge = [25, 2000, 50, 10000, 50, 25, 10000, 500, 50, 50, 25];
+const ABOUT: PerCharge = [25, 2000, 50, 10000, 50, 25, 10000, 500, 50, 250, 25];
 const INERTIA: f64 = 3e-4;
 /// No work is free: a weight is at least this part of that.
-const LEAST: f64 = 0.2;
+const LEAST: f64 = 0.1;
 
 const DATASETS: [(&str, &str); 5] = [
     ("MULTICLASS", "usps-synth:n=3000"),

@@ -48,6 +48,13 @@ pub struct ReadingCost {
     pub quartiles: [f64; 2],
 }
 
+impl std::fmt::Display for ReadingCost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [low, high] = self.quartiles;
+        write!(f, "{:.1} ns a reading, quartiles {low:.1} and {high:.1}", self.ns)
+    }
+}
+
 /// A cost below this is not told from 0: it counts as this.
 const LEAST_NS: f64 = 0.1;
 /// Products of a block, with readings or without, and pairs of blocks at least and at most.
