@@ -140,7 +140,7 @@ mod tests {
             identity.canonical(),
             r#"{"code_version":"0.1.0+0","cost_model":1,"data_checksum":"abc","dataset":"usps","lambda":0.1,"settings":{"budget":{"iterations":3},"clock":"virtual","evaluate":"log","seed":7,"solver":{"name":"mp-bcfw"}}}"#
         );
-        assert_eq!(identity.run_id(), "dcf3b48b77d04fe70fed");
+        assert_eq!(identity.run_id(), "d083eb85b840b7f86bd9");
         let back: Identity = serde_json::from_str(&identity.canonical()).unwrap();
         assert_eq!(back, identity);
     }

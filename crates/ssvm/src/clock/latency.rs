@@ -59,8 +59,8 @@ impl std::fmt::Display for ReadingCost {
 const LEAST_NS: f64 = 0.1;
 /// Products of a block, with readings or without, and pairs of blocks at least and at most.
 const ROUNDS: usize = 100;
-const LEAST_PAIRS: usize = 200;
-const MOST_PAIRS: usize = 6400;
+const LEAST_PAIRS: usize = 1000;
+const MOST_PAIRS: usize = 8000;
 /// The median is stable when its standard error is below this part of it.
 const STABLE: f64 = 0.02;
 
