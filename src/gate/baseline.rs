@@ -300,28 +300,3 @@ fn short<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error
         values.iter().map(|value| if whole(*value) { Value::Integer(*value as i64) } else { Value::Float(*value) }),
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_baseline_of_another_cost_model_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("baseline.toml");
-        let made_with = |cost_model| {
-            let provenance = Provenance { cost_model, ..Provenance::default() };
-            Baseline { provenance, ..Baseline::default() }.save(&path).unwrap();
-            Baseline::load(&path)
-        };
-        assert!(made_with(COST_MODEL).is_ok());
-        let refused = made_with(COST_MODEL + 1).unwrap_err().to_string();
-        assert!(refused.contains("cost model") && refused.contains("--save"), "{refused}");
-        // A file from before there were versions.
-        let old = std::fs::read_to_string(&path).unwrap();
-        let old: String =
-            old.lines().filter(|line| !line.starts_with("cost_model")).map(|l| l.to_owned() + "\n").collect();
-        std::fs::write(&path, old).unwrap();
-        assert!(Baseline::load(&path).is_err());
-    }
-}
