@@ -16,7 +16,7 @@ use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
 use crate::table::Format;
-use ssvm::clock::{ClockKind, Helpers, OracleCost};
+use ssvm::clock::{ClockKind, Helpers, OracleCost, ReadingCost};
 use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::settings::{Budget, Cadence, Param, RunSettings, Until, time_limit};
 use ssvm::solver::SolverInfo;
@@ -257,13 +257,14 @@ fn summary_text(outcome: &Outcome, exact: bool, n: u64) -> String {
     let last = outcome.points.last();
     let of_wall = |seconds: f64| 100.0 * seconds / outcome.wall_s.max(1e-12);
     let mut text = format!(
-        "stopped by {}; solver time {:.4} s (wall {:.4}, cpu {:.4}), oracle share {:.1} %, instrument {:.2} % of wall",
+        "stopped by {}; solver time {:.4} s (wall {:.4}, cpu {:.4}), oracle share {:.1} %, instrument {:.2} % of wall ({})",
         outcome.stop.name(),
         last.map_or(0.0, |point| point.time_s),
         outcome.wall_s,
         outcome.cpu_s,
         100.0 * oracle_share(outcome),
         of_wall(outcome.instrument_s),
+        ReadingCost::of_latency(),
     );
     text += &last.map_or(String::new(), steps_text);
     if outcome.pipe_s > 0.0 {

@@ -238,6 +238,7 @@ impl Plan {
                         budget: set.spec.budget.clone(),
                         evaluate: experiment.evaluate.clone(),
                     },
+                    cost_model: experiment.clock.cost_model(),
                     code_version: CODE_VERSION.to_owned(),
                     solver_version: solver_version.clone(),
                     problem_version: problem_version.clone(),

@@ -12,12 +12,10 @@ use crate::error::{Error, Result};
 use crate::gate;
 use crate::store::files;
 use crate::store::manifest::{Code, ConfigText, Manifest};
+use ssvm::clock::COST_MODEL;
 
 /// Layout of the file.
 const FORMAT: u32 = 2;
-
-/// Version of the cost model of the virtual clock: times, and what the slope rule decides by them, depend on it.
-pub const COST_MODEL: u32 = 1;
 
 const HEADER: &str = "\
 # What every solver needed on every data set under the virtual clock: the baseline of `ssvm-bench check`.
@@ -236,7 +234,7 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// Parses the text of a file; `path` is for messages.
+    /// Parses the text of a file, whatever its cost model; `path` is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let wrong = |error: toml::de::Error| {
             let reason = gate::Error::NotABaseline(error.message().trim().replace('\n', ", "));

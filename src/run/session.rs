@@ -23,6 +23,7 @@ use crate::store::files::sha256_hex;
 use crate::store::folder::{Contents, Folder, Store, WriteLock, stem};
 use crate::store::manifest::{ConfigText, Inflation, Manifest, Session};
 use crate::text::{bytes, duration};
+use ssvm::clock::ReadingCost;
 use ssvm::drive::AnyProblem;
 use ssvm::stats::median;
 
@@ -396,7 +397,10 @@ impl SessionCall<'_> {
         }
         let medians = cells.into_iter().map(|(cell, shares)| (100.0 * median(&shares), cell));
         if let Some((share, (dataset, solver))) = medians.max_by(|a, b| a.0.total_cmp(&b.0)) {
-            self.say(format!("timing the oracle took at most {share:.2} % of solver time ({dataset} {solver})"));
+            let cost = ReadingCost::of_latency();
+            self.say(format!(
+                "timing the oracle took at most {share:.2} % of solver time ({dataset} {solver}; {cost})"
+            ));
         }
         let load = records.iter().map(|record| record.environment.load).fold(0.0, f64::max);
         for line in interference::summary(&rows, load) {

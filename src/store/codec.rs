@@ -310,6 +310,7 @@ mod tests {
                     budget: Budget { time_s: Some(0.1), ..Budget::iterations(9) },
                     evaluate: Cadence::At(vec![1, 5]),
                 },
+                cost_model: None,
                 code_version: "0.1.0+0".into(),
                 solver_version: None,
                 problem_version: None,

@@ -20,6 +20,9 @@ pub struct Identity {
     #[serde(flatten)]
     pub problem: ProblemKey,
     pub settings: RunSettings,
+    /// Version of the cost model, on the virtual clock ([`ssvm::ClockKind::cost_model`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_model: Option<u32>,
     pub code_version: String,
     /// Version of the solver where it is not the library's: [`program_version`] unless its row has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,6 +117,7 @@ mod tests {
                 budget: Budget::iterations(3),
                 evaluate: Cadence::Log,
             },
+            cost_model: Some(1),
             code_version: "0.1.0+0".into(),
             solver_version: None,
             problem_version: None,
@@ -134,9 +138,9 @@ mod tests {
         let identity = identity();
         assert_eq!(
             identity.canonical(),
-            r#"{"code_version":"0.1.0+0","data_checksum":"abc","dataset":"usps","lambda":0.1,"settings":{"budget":{"iterations":3},"clock":"virtual","evaluate":"log","seed":7,"solver":{"name":"mp-bcfw"}}}"#
+            r#"{"code_version":"0.1.0+0","cost_model":1,"data_checksum":"abc","dataset":"usps","lambda":0.1,"settings":{"budget":{"iterations":3},"clock":"virtual","evaluate":"log","seed":7,"solver":{"name":"mp-bcfw"}}}"#
         );
-        assert_eq!(identity.run_id(), "dcf3b48b77d04fe70fed");
+        assert_eq!(identity.run_id(), "d083eb85b840b7f86bd9");
         let back: Identity = serde_json::from_str(&identity.canonical()).unwrap();
         assert_eq!(back, identity);
     }
@@ -170,6 +174,7 @@ mod tests {
         add(&|i| i.settings.budget.gap = Some(0.1));
         add(&|i| i.settings.evaluate = Cadence::Every(2));
         add(&|i| i.settings.solver = SolverSpec::new("mp-bcfw").with("T", Value::Count(11)));
+        add(&|i| i.cost_model = Some(2));
         add(&|i| i.code_version = "0.1.0+1".into());
         add(&|i| i.solver_version = Some("1".into()));
         add(&|i| i.problem_version = Some("1".into()));

@@ -54,6 +54,7 @@ pub fn run(dataset: &str, solver: impl Into<SolverSpec>, repeat: u64, points: Ve
                 budget: Budget::iterations(40),
                 evaluate: Cadence::Every(1),
             },
+            cost_model: None,
             code_version: "0".to_owned(),
             solver_version: None,
             problem_version: None,

@@ -54,6 +54,7 @@ pub fn record(dataset: &str, settings: &RunSettings, repeat: u64, points: Vec<Tr
                 pairwise_weight: None,
             },
             settings: settings.clone(),
+            cost_model: None,
             code_version: "0".to_owned(),
             solver_version: None,
             problem_version: None,

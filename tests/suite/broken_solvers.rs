@@ -53,6 +53,9 @@ impl<P: Problem<Plane: 'static>> Problem for Broken<'_, P> {
     type Blocks = P::Blocks;
     type Work = P::Work;
 
+    fn family(&self) -> &'static ssvm::problem::Family {
+        self.inner.family()
+    }
     fn terms(&self) -> usize {
         self.inner.terms()
     }

@@ -305,6 +305,7 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
         oracle_wall_s: 0.5,
         pipe_s: 0.0,
         instrument_s: 0.0,
+        work: Default::default(),
         notes: Vec::new(),
         weights: Vec::new(),
     }

@@ -56,6 +56,7 @@ fn record(problem: &dyn AnyProblem, settings: &RunSettings) -> RunRecord {
                 pairwise_weight: None,
             },
             settings: settings.clone(),
+            cost_model: None,
             code_version: "0".to_owned(),
             solver_version: None,
             problem_version: None,

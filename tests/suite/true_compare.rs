@@ -43,6 +43,7 @@ fn run(dataset: &str, repeat: u64, clock: ClockKind, time_s: f64) -> RunRecord {
                 budget: Budget::iterations(12),
                 evaluate: Cadence::Every(1),
             },
+            cost_model: None,
             code_version: "0".to_owned(),
             solver_version: None,
             problem_version: None,

@@ -125,6 +125,7 @@ fn outcome(stop: StopReason, wall_s: f64) -> Outcome {
         oracle_wall_s: 0.0,
         pipe_s: 0.0,
         instrument_s: 0.0,
+        work: Default::default(),
         notes: Vec::new(),
         weights: Vec::new(),
     }

@@ -49,6 +49,17 @@ pub enum Error {
         /// F.
         dual: f64,
     },
+    /// The CPU clock cannot be read around every oracle call, as an oracle cost other than 1 needs it.
+    #[error(
+        "an oracle cost other than 1 needs two readings of the CPU clock around every oracle call, which take {readings} ns; a \
+         median call takes {call} ns, and the run would measure its readings; use the wall clock"
+    )]
+    SlowReadings {
+        /// Of one call, ns.
+        readings: u64,
+        /// Median, ns.
+        call: u64,
+    },
     /// The oracle cannot answer.
     #[error("{0}")]
     OracleFailed(Fault),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::kind::UNIT_NS;
 use crate::error::{Error, Result};
 use crate::settings::total_order;
 
@@ -70,12 +71,12 @@ impl OracleCost {
         format!("{:.1e}", self.0).parse()
     }
 
-    /// Times of a run at this cost (all of it, and inside the oracle; seconds), as they are at another. Exact on a clock
-    /// that counts quarters of a nanosecond, as the virtual one does.
+    /// Times of a run at this cost (all of it, and inside the oracle; seconds), as they are at another. Exact on the
+    /// virtual clock, which counts whole units, up to an hour of it.
     pub fn project(self, time_s: f64, oracle_s: f64, to: Self) -> (f64, f64) {
-        let quarters = |seconds: f64| (seconds * 4e9).round() / 4.0;
-        let oracle = quarters(oracle_s / self.0);
-        let rest = quarters(time_s - oracle_s);
+        let whole = |seconds: f64| (seconds * (1e9 / UNIT_NS)).round() * UNIT_NS;
+        let oracle = whole(oracle_s / self.0);
+        let rest = whole(time_s - oracle_s);
         (to.charge(rest + oracle, oracle) * 1e-9, to.charge(oracle, oracle) * 1e-9)
     }
 }
@@ -137,7 +138,7 @@ mod tests {
     fn projections_are_exact_from_any_price_to_any_other() {
         let costs = ["1/16", "0.07", "1", "3.7", "8.3", "1024"].map(|text| text.parse::<OracleCost>().unwrap());
         for (units, oracle_units) in [(7u64, 3u64), (123_456_789_013, 98_765_432_101), (400_000_000_000_001, 7)] {
-            let (all, oracle) = (units as f64 * 0.25, oracle_units as f64 * 0.25);
+            let (all, oracle) = (units as f64 * UNIT_NS, oracle_units as f64 * UNIT_NS);
             let at = |cost: OracleCost| (cost.charge(all, oracle) * 1e-9, cost.charge(oracle, oracle) * 1e-9);
             for from in costs {
                 for to in costs {

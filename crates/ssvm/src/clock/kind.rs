@@ -3,13 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::stopwatch::Stopwatch;
+use super::weights::COST_MODEL;
 use crate::error::{Error, Result};
 use crate::nearest;
 
-/// Length of one unit of the virtual clock, in nanoseconds.
-pub const UNIT_NS: f64 = 0.25;
-/// Fixed cost of any step, in units.
-pub(super) const STEP_UNITS: u64 = 100;
+/// Length of one unit of the virtual clock, in nanoseconds. Weights are whole units: a product of two numbers takes 20 to 50.
+pub const UNIT_NS: f64 = 1.0 / 256.0;
 
 /// One of the clocks.
 ///
@@ -41,9 +40,9 @@ impl ClockKind {
     pub const CPU: Self = Self(Kind::Cpu);
     /// A deterministic cost model in place of time: the same seed gives the same bits on any machine.
     ///
-    /// One unit is one multiply–add of a product, [`UNIT_NS`] long. An exact step costs the operations its oracle reports
-    /// plus two plane products; an approximate step costs |W_i| + 2 plane products; both add 100 units. The calls of a
-    /// batch cost what the longest of its lanes does, whatever threads there are, and each of its steps three products.
+    /// Every kind of work ([`super::Charge`]) has a whole number as its weight in each family of problems, fitted to wall
+    /// times of a quiet machine (`weights.rs`). The calls of a batch cost what the longest of its lanes does, whatever threads
+    /// there are.
     pub const VIRTUAL: Self = Self(Kind::Virtual);
     /// All clocks.
     pub const ALL: [Self; 3] = [Self::WALL, Self::CPU, Self::VIRTUAL];
@@ -71,6 +70,11 @@ impl ClockKind {
         self == Self::VIRTUAL
     }
 
+    /// Version of the cost model that its times come from; nothing where they are measured.
+    pub fn cost_model(self) -> Option<u32> {
+        self.repeatable().then_some(COST_MODEL)
+    }
+
     /// `wall, cpu, virtual`.
     pub fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
@@ -80,7 +84,7 @@ impl ClockKind {
     pub(super) fn now_ns(self, watch: &Stopwatch) -> f64 {
         match self.0 {
             Kind::Cpu => watch.cpu_ns(),
-            Kind::Virtual => watch.units as f64 * UNIT_NS,
+            Kind::Virtual => watch.tally.units as f64 * UNIT_NS,
             Kind::Wall => watch.wall_ns(),
         }
     }
@@ -94,7 +98,7 @@ impl ClockKind {
                 let share = (watch.own_cpu_ns() / watch.wall_ns().max(1e-3)).min(1.0);
                 watch.oracle_wall_ns() * share + watch.helped_ns as f64
             }
-            Kind::Virtual => watch.oracle_units as f64 * UNIT_NS,
+            Kind::Virtual => watch.tally.oracle_units as f64 * UNIT_NS,
             Kind::Wall => watch.oracle_wall_ns(),
         }
     }
@@ -119,7 +123,7 @@ impl ClockKind {
         // A float too large for the cast saturates: never.
         match self.0 {
             Kind::Cpu => (u64::MAX, u64::MAX),
-            Kind::Virtual => (u64::MAX, watch.units.saturating_add((left_ns.max(0.0) / UNIT_NS).ceil() as u64)),
+            Kind::Virtual => (u64::MAX, watch.tally.units.saturating_add((left_ns.max(0.0) / UNIT_NS).ceil() as u64)),
             Kind::Wall => (watch.stamp().saturating_add(watch.to_stamps(left_ns)), u64::MAX),
         }
     }

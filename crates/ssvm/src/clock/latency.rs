@@ -1,5 +1,5 @@
 //! Latencies: readings are buffered and put into a histogram while the meter is paused, so that the histogram itself costs
-//! no solver time.
+//! no solver time. What a reading costs is measured once per process.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use hdrhistogram::Histogram;
 use quanta::Clock as Stamps;
 
-use super::stopwatch::Stopwatch;
+use super::stopwatch::{Stopwatch, thread_cpu_ns};
 use crate::linalg::dot_rows;
 
 /// Largest latency a histogram tells apart, ns; longer calls are counted there.
@@ -39,37 +39,111 @@ impl Latencies {
     }
 }
 
-/// What one reading (two time stamps and a note) adds to work like that of a fast oracle, ns: the same products with
-/// and without readings, alternating, the best of each. Time stamps overlap with the arithmetic around them, so timing
-/// them alone would say too much. Measured once per process.
-pub(super) fn reading_ns() -> f64 {
-    static COST: OnceLock<f64> = OnceLock::new();
-    const ROUNDS: usize = 2000;
-    *COST.get_or_init(|| {
-        let clock = Stamps::new();
-        let (rows, x) = (vec![0.5; 2560], vec![0.25; 256]);
-        let mut out = [0.0; 10];
-        let mut notes: Vec<u64> = Vec::with_capacity(ROUNDS);
-        let mut best = [f64::INFINITY; 2];
-        for trial in 0..30 {
-            notes.clear();
-            let began = clock.raw();
-            for _ in 0..ROUNDS {
-                if trial % 2 == 0 {
-                    dot_rows(black_box(&rows), &x, &mut out);
-                    black_box(&out);
-                } else {
-                    let t0 = clock.raw();
-                    dot_rows(black_box(&rows), &x, &mut out);
-                    let t1 = clock.raw();
-                    black_box(&out);
-                    notes.push(t1.saturating_sub(t0));
-                }
+/// What one reading costs, ns: the median of many measurements and their quartiles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadingCost {
+    /// The median.
+    pub ns: f64,
+    /// The lower and the upper quartile.
+    pub quartiles: [f64; 2],
+}
+
+impl std::fmt::Display for ReadingCost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [low, high] = self.quartiles;
+        write!(f, "{:.1} ns a reading, quartiles {low:.1} and {high:.1}", self.ns)
+    }
+}
+
+/// A cost below this is not told from 0: it counts as this.
+const LEAST_NS: f64 = 0.1;
+/// Products of a block, with readings or without, and pairs of blocks at least and at most.
+const ROUNDS: usize = 100;
+const LEAST_PAIRS: usize = 1000;
+const MOST_PAIRS: usize = 8000;
+/// The median is stable when its standard error is below this part of it.
+const STABLE: f64 = 0.02;
+
+impl ReadingCost {
+    /// Repeats a measurement until its median is stable. Medians, because a block that meets an interrupt says nothing.
+    fn repeated(mut measure: impl FnMut(usize) -> f64) -> Self {
+        let mut values: Vec<f64> = (0..LEAST_PAIRS).map(&mut measure).collect();
+        loop {
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            let at = |quarter: usize| sorted[quarter * (sorted.len() - 1) / 4];
+            let cost = Self { ns: at(2).max(LEAST_NS), quartiles: [at(1), at(3)] };
+            // Of a normal distribution: the quartiles are 1.35 deviations apart, the median's error is 1.25 of the mean's.
+            let error = 1.25 * (at(3) - at(1)) / 1.35 / (values.len() as f64).sqrt();
+            if error <= STABLE * cost.ns || values.len() >= MOST_PAIRS {
+                return cost;
             }
-            let ns = clock.delta_as_nanos(began, clock.raw()) as f64 / ROUNDS as f64;
-            best[trial % 2] = best[trial % 2].min(ns);
+            values.extend((values.len()..2 * values.len()).map(&mut measure));
         }
-        black_box(&notes);
-        (best[1] - best[0]).max(0.0)
-    })
+    }
+
+    /// Of a latency: two time stamps and a note around work like that of a fast oracle. The same products with and without
+    /// readings, in blocks that alternate; time stamps overlap with the arithmetic around them, so that timing them alone
+    /// would say too much.
+    pub fn of_latency() -> Self {
+        static COST: OnceLock<ReadingCost> = OnceLock::new();
+        *COST.get_or_init(|| {
+            let clock = Stamps::new();
+            let (rows, x) = (vec![0.5; 2560], vec![0.25; 256]);
+            let mut notes: Vec<u64> = Vec::with_capacity(ROUNDS);
+            let mut block = |reading: bool| {
+                let mut out = [0.0; 10];
+                notes.clear();
+                let began = clock.raw();
+                for _ in 0..ROUNDS {
+                    if reading {
+                        let began = clock.raw();
+                        dot_rows(black_box(&rows), &x, &mut out);
+                        black_box(&out);
+                        notes.push(clock.raw().saturating_sub(began));
+                    } else {
+                        dot_rows(black_box(&rows), &x, &mut out);
+                        black_box(&out);
+                    }
+                }
+                black_box(&notes);
+                clock.delta_as_nanos(began, clock.raw()) as f64 / ROUNDS as f64
+            };
+            // Who goes first alternates, so that a drift of the machine cancels.
+            Self::repeated(|pair| {
+                let first = block(pair % 2 == 0);
+                let second = block(pair % 2 == 1);
+                if pair % 2 == 0 { first - second } else { second - first }
+            })
+        })
+    }
+
+    /// Of the CPU clock: one call of the operating system.
+    pub(super) fn of_cpu_clock() -> Self {
+        static COST: OnceLock<ReadingCost> = OnceLock::new();
+        *COST.get_or_init(|| {
+            Self::repeated(|_| {
+                let began = thread_cpu_ns();
+                for _ in 1..ROUNDS {
+                    black_box(thread_cpu_ns());
+                }
+                (thread_cpu_ns() - began) as f64 / ROUNDS as f64
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_of_a_reading_is_a_stable_median() {
+        // One in ten measurements meets something else; who looks for the best would find 0.
+        let measured = |pair: usize| if pair % 10 == 0 { 0.0 } else { 9.0 + (pair % 3) as f64 };
+        let cost = ReadingCost::repeated(measured);
+        assert_eq!((cost.ns, cost.quartiles), (10.0, [9.0, 11.0]));
+        // What cannot be told from nothing is still no reading for nothing.
+        assert_eq!(ReadingCost::repeated(|_| -1.0).ns, LEAST_NS);
+    }
 }

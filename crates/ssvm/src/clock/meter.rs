@@ -6,11 +6,12 @@ use std::sync::Arc;
 use hdrhistogram::Histogram;
 
 use super::batch::{self, Call, Helpers};
-use super::kind::STEP_UNITS;
-use super::latency::{Latencies, reading_ns};
+use super::latency::{Latencies, ReadingCost};
+use super::model::{Charge, Operations, PerCharge, cost_weights};
 use super::stopwatch::{Stopwatch, thread_cpu_ns};
 use super::{Cancelled, ClockKind, OracleCost, StopReason};
-use crate::problem::{Away, Fault};
+use crate::error::{Error, Result};
+use crate::problem::{Away, Family, Fault};
 
 /// One in this many approximate steps is timed.
 const SAMPLE_EVERY: u64 = 64;
@@ -56,8 +57,9 @@ impl From<Fault> for Interrupt {
 pub struct Meter<'a> {
     clock: ClockKind,
     cost: OracleCost,
-    /// Whether the CPU clock is read around each exact call.
+    /// Whether the CPU clock is read around each exact call, and what one reading of it costs.
     each_call: bool,
+    cpu_reading_ns: u64,
     watch: Stopwatch,
     instrument: bool,
     helpers: Option<Arc<Helpers>>,
@@ -84,11 +86,12 @@ pub struct Meter<'a> {
 impl<'a> Meter<'a> {
     /// A paused meter at zero.
     pub fn new(clock: ClockKind, limits: Limits, cancelled: &'a Cancelled<'a>) -> Self {
-        let watch = Stopwatch::new();
+        let watch = Stopwatch::new(*cost_weights(&Family::OTHER));
         Self {
             clock,
             cost: OracleCost::ONE,
             each_call: false,
+            cpu_reading_ns: 0,
             look_interval: watch.to_stamps(1e6),
             watch,
             instrument: true,
@@ -111,10 +114,19 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// The same meter at zero with the weights of a family of problems on the virtual clock.
+    pub fn for_family(mut self, family: &Family) -> Self {
+        self.watch = Stopwatch::new(*cost_weights(family));
+        self
+    }
+
     /// The same meter whose clock multiplies the time inside the exact oracle.
     pub(crate) fn with_oracle_cost(mut self, cost: OracleCost) -> Self {
         self.cost = cost;
         self.each_call = self.clock.asks_each_call() && !cost.is_one();
+        if self.each_call {
+            self.cpu_reading_ns = ReadingCost::of_cpu_clock().ns.round() as u64;
+        }
         self
     }
 
@@ -187,12 +199,11 @@ impl<'a> Meter<'a> {
     }
 
     /// Exact oracle calls at one w: times and counts each with the operations it reports. On the virtual clock they take
-    /// as long as these lanes need for them; then come three plane products of the step that follows each.
+    /// as long as these lanes need for them.
     pub(crate) fn exact_calls<T: Send>(
         &mut self,
         calls: &mut [Call<T>],
         lanes: usize,
-        product_ops: impl Fn(&T) -> u64,
         oracle: impl Fn(&mut T) -> Result<u64, Fault> + Sync,
     ) -> Result<(), Fault> {
         let cpu = self.cpu_before();
@@ -205,10 +216,9 @@ impl<'a> Meter<'a> {
         self.watch.oracle_stamps += self.last_stamp.saturating_sub(began);
         self.cpu_after(cpu);
         self.lanes.resize(lanes, 0);
-        let oracle_ops = batch::makespan(calls.iter().map(|call| call.operations), &mut self.lanes);
-        let steps: u64 = calls.iter().map(|call| 3 * product_ops(&call.item) + STEP_UNITS).sum();
-        self.watch.units += oracle_ops + steps;
-        self.watch.oracle_units += oracle_ops;
+        let tally = &mut self.watch.tally;
+        let units = batch::makespan(calls.iter().map(|call| tally.call_units(call.operations)), &mut self.lanes);
+        tally.add_calls(calls.len() as u64, calls.iter().map(|call| call.operations).sum(), units);
         self.counters.oracle_calls += calls.len() as u64;
         if self.instrument {
             self.oracle.pending.extend(calls.iter().map(|call| call.stamps));
@@ -231,17 +241,25 @@ impl<'a> Meter<'a> {
     #[cold]
     #[inline(never)]
     fn note_cpu(&mut self, before: u64) {
-        self.watch.oracle_cpu_ns += thread_cpu_ns().saturating_sub(before);
+        // Between two readings lies the end of one and the beginning of the other: one reading in all.
+        let spent = thread_cpu_ns().saturating_sub(before).saturating_sub(self.cpu_reading_ns);
+        self.watch.oracle_cpu_ns += spent;
+        self.watch.asking_cpu_ns += 2 * self.cpu_reading_ns;
     }
 
-    /// One exact oracle call, if one more is allowed: times it and counts it with the operations it reports, and with the
-    /// two plane products of the step that follows.
+    /// Fails when readings of the CPU clock cost more than a tenth of a median call: the run would measure them.
+    pub(crate) fn check_readings(&self) -> Result<()> {
+        let call = self.oracle.histogram.value_at_quantile(0.5);
+        let readings = 2 * self.cpu_reading_ns;
+        if self.each_call && 10 * readings > call {
+            return Err(Error::SlowReadings { readings, call });
+        }
+        Ok(())
+    }
+
+    /// One exact oracle call, if one more is allowed: times it and counts it with the operations it reports.
     #[inline(always)]
-    pub(crate) fn exact_call(
-        &mut self,
-        product_ops: u64,
-        call: impl FnOnce() -> Result<u64, Fault>,
-    ) -> Result<(), Interrupt> {
+    pub(crate) fn exact_call(&mut self, call: impl FnOnce() -> Result<u64, Fault>) -> Result<(), Interrupt> {
         if !self.may_call() {
             return Err(Interrupt::Limit);
         }
@@ -251,8 +269,8 @@ impl<'a> Meter<'a> {
         let ended = self.stamp();
         self.cpu_after(cpu);
         self.counters.oracle_calls += 1;
-        self.watch.units += oracle_ops + 2 * product_ops + STEP_UNITS;
-        self.watch.oracle_units += oracle_ops;
+        let units = self.watch.tally.call_units(oracle_ops);
+        self.watch.tally.add_calls(1, oracle_ops, units);
         if self.instrument {
             // The counter may be a little behind on another core: a negative reading is zero.
             let stamps = ended.saturating_sub(began);
@@ -289,15 +307,14 @@ impl<'a> Meter<'a> {
         self.watch.oracle_stamps = self.watch.oracle_stamps.saturating_sub(self.watch.to_stamps(pipe_ns as f64));
     }
 
-    /// One approximate step, which says how many operations it took. One in 64 is timed. Fails when the run must stop
-    /// after it.
+    /// One approximate step, which says what it did. One in 64 is timed. Fails when the run must stop after it.
     #[inline(always)]
-    pub fn approximate_step(&mut self, step: impl FnOnce() -> u64) -> Result<(), Interrupt> {
+    pub fn approximate_step(&mut self, step: impl FnOnce() -> Operations) -> Result<(), Interrupt> {
         let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
         let began = if sampled { self.stamp() } else { 0 };
-        let operations = step();
+        let done = step();
         self.counters.approx_steps += 1;
-        self.watch.units += operations + STEP_UNITS;
+        self.watch.tally.add_approximate(done);
         if sampled {
             self.last_stamp = self.stamp();
             if self.instrument {
@@ -310,14 +327,14 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// An approximate step that could not change anything and is not made: counted like one with this many operations, so
-    /// that skipping changes neither counters nor virtual time. Fails when the run must stop.
+    /// An approximate step that could not change anything and is not made: counted as one, charged for being skipped. Fails
+    /// when the run must stop.
     #[inline(always)]
-    pub fn skipped_step(&mut self, operations: u64) -> Result<(), Interrupt> {
+    pub fn skipped_step(&mut self) -> Result<(), Interrupt> {
         let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
         self.counters.approx_steps += 1;
         self.counters.skipped_steps += 1;
-        self.watch.units += operations + STEP_UNITS;
+        self.watch.tally.add(Charge::SkippedStep, 1);
         if sampled {
             self.last_stamp = self.stamp();
             if self.due() && self.must_stop(false) {
@@ -327,27 +344,34 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Counts operations of the solver beyond those of its calls and approximate steps.
+    /// What the step after an exact call did: the call itself is charged already.
     #[inline(always)]
-    pub fn work(&mut self, operations: u64) {
-        self.watch.units += operations;
+    pub fn exact_step(&mut self, done: Operations) {
+        self.watch.tally.add_exact(done);
+    }
+
+    /// Work of the solver beyond its calls and steps.
+    #[inline(always)]
+    pub fn charge(&mut self, charge: Charge, amount: u64) {
+        self.watch.tally.add(charge, amount);
     }
 
     /// Begins an approximate pass.
     pub fn begin_approx_pass(&mut self) {
-        self.pass_began = self.now_ns();
+        // At cost 1, which keeps the difference exact: a pass makes no exact call.
+        self.pass_began = self.clock.now_ns(&self.watch);
     }
 
     /// Ends an approximate pass; `complete` passes are counted.
     pub fn end_approx_pass(&mut self, complete: bool) {
-        self.approx_ns += self.now_ns() - self.pass_began;
+        self.approx_ns += self.clock.now_ns(&self.watch) - self.pass_began;
         self.counters.approx_passes += u64::from(complete);
     }
 
     /// Whether it is time to look at limits and cancellation: a cheap test for every step.
     #[inline(always)]
     fn due(&self) -> bool {
-        self.last_stamp >= self.look_at_stamp.min(self.deadline_stamp) || self.watch.units >= self.deadline_units
+        self.last_stamp >= self.look_at_stamp.min(self.deadline_stamp) || self.watch.tally.units >= self.deadline_units
     }
 
     #[cold]
@@ -379,6 +403,11 @@ impl<'a> Meter<'a> {
     /// Totals since the run began.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// Work so far, by kind.
+    pub fn work(&self) -> PerCharge {
+        self.watch.tally.counts
     }
 
     // What a run reports, in seconds.
@@ -414,7 +443,8 @@ impl<'a> Meter<'a> {
     /// Solver time that the instrument took: readings made times the cost of one.
     pub(crate) fn instrument_s(&self) -> f64 {
         let readings = self.oracle.histogram.len() + self.approximate.histogram.len();
-        readings as f64 * reading_ns() * 1e-9
+        let latencies = if readings > 0 { readings as f64 * ReadingCost::of_latency().ns } else { 0.0 };
+        (latencies + self.watch.asking_cpu_ns as f64) * 1e-9
     }
 
     /// Latencies of all exact oracle calls and of the sampled approximate steps.
@@ -433,11 +463,11 @@ mod tests {
         let limits = Limits { oracle_calls: Some(1), ..Limits::default() };
         let mut meter = Meter::new(ClockKind::VIRTUAL, limits, &never);
         meter.resume();
-        assert_eq!(meter.exact_call(1, || Ok(1)), Ok(()));
+        assert_eq!(meter.exact_call(|| Ok(1)), Ok(()));
         // Longer than the meter goes without looking at its limits.
         let slow = || {
             std::thread::sleep(std::time::Duration::from_micros(50));
-            1
+            Operations::default()
         };
         assert!((0..3 * SAMPLE_EVERY).all(|_| meter.approximate_step(slow).is_ok()));
         assert!(!meter.may_call() && meter.halt() == Some(StopReason::OracleCalls));

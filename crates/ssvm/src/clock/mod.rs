@@ -6,16 +6,20 @@ mod cost;
 mod kind;
 mod latency;
 mod meter;
+mod model;
 mod stop;
 mod stopwatch;
+mod weights;
 
 pub(crate) use batch::Call;
 pub use batch::Helpers;
 pub use cost::OracleCost;
 pub use kind::{ClockKind, UNIT_NS};
-pub use latency::latency_histogram;
+pub use latency::{ReadingCost, latency_histogram};
 pub use meter::{Counters, Interrupt, Limits, Meter};
+pub use model::{Charge, Operations, PerCharge, cost_weights};
 pub use stop::StopReason;
+pub use weights::COST_MODEL;
 
 /// Whether a run is to end at once: asked about every millisecond, inside passes and evaluations too.
 pub type Cancelled<'a> = dyn Fn() -> bool + Sync + 'a;

@@ -3,8 +3,9 @@
 use nix::time::{ClockId, clock_gettime};
 use quanta::Clock as Stamps;
 
+use super::model::{PerCharge, Tally};
+
 /// Wall time, CPU time and operations while it runs; the parts of them inside exact oracle calls.
-#[derive(Default)]
 pub(super) struct Stopwatch {
     stamps: Stamps,
     ns_per_stamp: f64,
@@ -14,12 +15,13 @@ pub(super) struct Stopwatch {
     cpu_ns: u64,
     /// CPU time of helpers: all of it inside oracle calls.
     pub helped_ns: u64,
-    /// Operations, in units of the virtual clock.
-    pub units: u64,
+    /// Work on the virtual clock.
+    pub tally: Tally,
     pub oracle_stamps: u64,
-    pub oracle_units: u64,
     /// CPU time of the solver's own thread inside exact oracle calls, where each is asked for it.
     pub oracle_cpu_ns: u64,
+    /// CPU time that such questions took: no solver work.
+    pub asking_cpu_ns: u64,
 }
 
 /// CPU time of this thread, ns. Never inlined: where each call is asked for it, the oracle around it must stay small.
@@ -31,10 +33,21 @@ pub(super) fn thread_cpu_ns() -> u64 {
 }
 
 impl Stopwatch {
-    pub fn new() -> Self {
+    pub fn new(weights: PerCharge) -> Self {
         let stamps = Stamps::new();
         let ns_per_stamp = stamps.delta_as_nanos(0, 1 << 40) as f64 / (1u64 << 40) as f64;
-        Self { stamps, ns_per_stamp, ..Self::default() }
+        Self {
+            stamps,
+            ns_per_stamp,
+            resumed: None,
+            stamps_so_far: 0,
+            cpu_ns: 0,
+            helped_ns: 0,
+            tally: Tally::new(weights),
+            oracle_stamps: 0,
+            oracle_cpu_ns: 0,
+            asking_cpu_ns: 0,
+        }
     }
 
     pub fn resume(&mut self) {
@@ -71,7 +84,8 @@ impl Stopwatch {
 
     /// CPU time of the solver's own thread.
     pub fn own_cpu_ns(&self) -> f64 {
-        (self.cpu_ns + self.resumed.map_or(0, |(_, cpu)| thread_cpu_ns() - cpu)) as f64
+        let all = self.cpu_ns + self.resumed.map_or(0, |(_, cpu)| thread_cpu_ns() - cpu);
+        all.saturating_sub(self.asking_cpu_ns) as f64
     }
 
     /// CPU time, that of helpers included.

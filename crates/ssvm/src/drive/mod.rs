@@ -133,8 +133,8 @@ fn drive_dyn(
 ) -> Result<Outcome> {
     check(problem, solver, &limits.budget)?;
     let RunLimits { clock, oracle_cost, budget, evaluate, execution } = limits;
-    let mut meter = Meter::new(*clock, budget.limits(), execution.cancelled).with_oracle_cost(*oracle_cost);
-    meter = meter.with_helpers(execution.helpers.clone());
+    let mut meter = Meter::new(*clock, budget.limits(), execution.cancelled).for_family(problem.family());
+    meter = meter.with_oracle_cost(*oracle_cost).with_helpers(execution.helpers.clone());
     let mut points: Vec<TracePoint> = Vec::new();
     let mut iterations = 0;
     let (stop, solution) = loop {
@@ -143,6 +143,9 @@ fn drive_dyn(
         meter.resume();
         let ended = solver.iterate(&mut meter);
         meter.pause();
+        if iterations == 0 {
+            meter.check_readings()?;
+        }
         let complete = match ended {
             Ok(ended) => ended == Iteration::Complete,
             Err(Interrupt::Limit) => false,
@@ -184,6 +187,7 @@ fn drive_dyn(
     };
     let (wall_s, cpu_s, oracle_wall_s) = (meter.wall_s(), meter.cpu_s(), meter.oracle_wall_s());
     let (pipe_s, instrument_s) = (meter.pipe_s(), meter.instrument_s());
+    let work = meter.work();
     let (oracle_ns, approx_ns) = meter.into_histograms();
     Ok(Outcome {
         points,
@@ -195,6 +199,7 @@ fn drive_dyn(
         oracle_wall_s,
         pipe_s,
         instrument_s,
+        work,
         notes: problem.notes(),
         weights: problem.weights(&solution.w),
     })

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::StopReason;
+use crate::clock::{PerCharge, StopReason};
 
 /// One evaluation of one run. All counters and times are totals since the run began; times are solver time only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -82,6 +82,8 @@ pub struct Outcome {
     pub pipe_s: f64,
     /// Estimated cost of the instrument itself, seconds.
     pub instrument_s: f64,
+    /// Work that the virtual clock charges for, by kind.
+    pub work: PerCharge,
     /// What was noticed about the oracle.
     pub notes: Vec<String>,
     /// The returned weights in the block order of the data set's joint features.

@@ -2,6 +2,7 @@
 
 use super::order::{Order, Orders};
 use super::{ANNOUNCED, Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, step};
+use crate::clock::Charge;
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::{Direction, Problem};
 use crate::settings::Params;
@@ -64,6 +65,7 @@ impl<P: Problem> Solver for FrankWolfe<'_, P> {
                 let i = *i as usize;
                 self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane)?;
                 offset += self.problem.add_plane(i, &self.plane, -1.0 / lambda, &mut self.hat);
+                meter.charge(Charge::ExactProduct, self.problem.product_ops(i));
             }
         }
         add_scaled(&mut self.hat, -1.0, &self.w);
@@ -75,6 +77,8 @@ impl<P: Problem> Solver for FrankWolfe<'_, P> {
         let gamma = step::gamma(&direction, lambda);
         add_scaled(&mut self.w, gamma, &self.hat);
         self.offset += gamma * direction.offset;
+        // The sum cleared, the direction made, two products, the move.
+        meter.charge(Charge::VectorOperation, 5 * self.w.len() as u64);
         Ok(Iteration::Complete)
     }
 

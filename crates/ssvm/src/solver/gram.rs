@@ -9,6 +9,7 @@ use super::order::{ORDER, Order};
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, kept_planes, passes_rule};
 use super::weights::Stop;
 use super::{Interrupt, Meter, Metered, Solver, SolverInfo, SolverRow, Weighted};
+use crate::clock::Charge;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
@@ -136,8 +137,9 @@ impl GramSets {
             let i = *i as usize;
             now.call(i, meter)?;
             let gap = now.hat_gap(i);
-            let (_, _, operations) = now.insert_hat(i, pass.iteration);
-            meter.work(operations + now.sets[i].len() as u64 * now.problem.product_ops(i));
+            let scored = now.sets[i].len() as u64 * now.problem.gram_ops(i);
+            let (_, _, inserted) = now.insert_hat(i, pass.iteration);
+            meter.charge(Charge::GramOperation, inserted + scored);
             gaps.set(i, gap);
         }
         Ok(())
@@ -194,6 +196,7 @@ impl<'p, P: Problem> Body<Weighted<'p, P>> for GramSets {
             let (left, last) = self.rest[i];
             if left > 0 {
                 self.rest[i].0 -= 1;
+                meter.charge(Charge::SkippedStep, 1);
                 continue;
             }
             let average = pass.average.as_deref_mut();

@@ -2,6 +2,7 @@
 
 use super::average::{Average, Solution};
 use super::{Interrupt, Meter, Metered, step};
+use crate::clock::Operations;
 use crate::linalg::norm2;
 use crate::problem::{Direction, Problem};
 
@@ -60,18 +61,21 @@ impl<'p, P: Problem> Iterate<'p, P> {
     {
         self.problem.oracle_among(meter, i, &self.w, known, &mut self.work, &mut self.hat)?;
         let direction = self.aim(i, None);
-        self.advance(i, None, &direction, average);
+        let mut done = Operations { products: self.problem.product_ops(i), ..Operations::default() };
+        done += self.advance(i, None, &direction, average);
+        meter.exact_step(done);
         Ok(direction.gain)
     }
 
     /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; an average takes the change in. Needs the products of
-    /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them. True when φ^i is that plane
-    /// already: no step towards it, at any w, will change anything.
+    /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them. Also returns whether φ^i is
+    /// that plane already: no step towards it, at any w, will change anything.
     #[inline(always)]
-    pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) -> bool {
+    pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) -> (Operations, bool) {
         let direction = self.aim(i, Some(plane));
-        self.advance(i, Some(plane), &direction, average);
-        direction.gain == 0.0 && direction.norm2 == 0.0
+        let mut done = Operations { products: self.problem.product_ops(i), ..Operations::default() };
+        done += self.advance(i, Some(plane), &direction, average);
+        (done, direction.gain == 0.0 && direction.norm2 == 0.0)
     }
 
     /// The direction φ̂ − φ^i; without a plane, towards the oracle's. Needs what [`Iterate::step`] needs.
@@ -89,7 +93,8 @@ impl<'p, P: Problem> Iterate<'p, P> {
         plane: Option<&P::Plane>,
         direction: &Direction,
         mut average: Option<&mut Average>,
-    ) {
+    ) -> Operations {
+        let mut done = Operations::default();
         let plane = plane.unwrap_or(&self.hat);
         let lambda = self.problem.lambda();
         let gamma = step::gamma(direction, lambda);
@@ -97,10 +102,13 @@ impl<'p, P: Problem> Iterate<'p, P> {
             let mut sink = Average::sink(average.as_deref_mut(), &mut self.w, -1.0 / lambda);
             self.problem.advance(i, &mut self.blocks, plane, gamma, &mut self.work, &mut sink);
             self.offset += gamma * direction.offset;
+            done.products = self.problem.product_ops(i);
+            done.averaged = if average.is_some() { done.products } else { 0 };
         }
         if let Some(average) = average {
             average.count(gamma * direction.offset);
         }
+        done
     }
 
     /// F.
@@ -120,11 +128,12 @@ impl<'p, P: Problem> Iterate<'p, P> {
         solution
     }
 
-    /// Sums φ afresh from the φ^i, against drift.
-    pub fn resum(&mut self) {
+    /// Sums φ afresh from the φ^i, against drift; returns the operations of its products.
+    pub fn resum(&mut self) -> u64 {
         let mut w = std::mem::take(&mut self.w);
         self.offset = self.sum_blocks(&mut w);
         self.w = w;
+        (0..self.problem.terms()).map(|i| self.problem.product_ops(i)).sum()
     }
 
     fn sum_blocks(&self, w: &mut [f64]) -> f64 {

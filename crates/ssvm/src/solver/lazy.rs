@@ -6,6 +6,7 @@ use super::order::{ORDER, Order, Orders};
 use super::passes::RESUM_EVERY;
 use super::weights::{End, Stop, WITH_WEIGHT};
 use super::{Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, State, Weighted};
+use crate::clock::{Charge, Operations};
 use crate::problem::Problem;
 use crate::settings::Params;
 
@@ -53,7 +54,7 @@ impl<P: Problem> Lazy<'_, P> {
             let (set, values) = self.now.scored(i);
             let active = || set.alpha().iter().zip(values).filter(|(alpha, _)| **alpha > 0.0).map(|(_, value)| *value);
             let spread = active().fold(f64::MIN, f64::max) - active().fold(f64::MAX, f64::min);
-            meter.work(set.known() as u64 * self.now.problem.product_ops(i));
+            meter.charge(Charge::Score, set.known() as u64 * self.now.problem.product_ops(i));
             if spread > 0.0 && spread >= (0.5 * self.promise[i]).max(least) {
                 let one = Stop { steps: 1, share: 0.0 };
                 let stepped = meter.approximate_step(|| self.now.step(i, one, self.iteration, None).operations);
@@ -62,16 +63,18 @@ impl<P: Problem> Lazy<'_, P> {
             }
         }
         self.now.call(i, meter)?;
-        let (place, _, mut operations) = self.now.insert_hat(i, self.iteration);
+        let (place, _, inserted) = self.now.insert_hat(i, self.iteration);
+        let scored = self.now.sets[i].known() as u64 * self.now.problem.gram_ops(i);
+        let mut done = Operations { gram: inserted + scored, ..Operations::default() };
         let gap = self.now.gap_towards(i, place);
         if !known || gap >= 0.5 * self.promise[i] {
-            operations += self.now.step_between(i, End::Plane(place), End::Mix);
+            done += self.now.step_between(i, End::Plane(place), End::Mix);
         }
         if !known || gap < 0.5 * self.promise[i] {
             self.promise[i] = gap.max(0.0);
         }
         self.now.evict(i, 0);
-        meter.work(operations + self.now.sets[i].known() as u64 * self.now.problem.product_ops(i));
+        meter.exact_step(done);
         Ok(())
     }
 }
@@ -87,7 +90,7 @@ impl<P: Problem> Solver for Lazy<'_, P> {
             self.visit(self.orders.list()[at] as usize, least, meter)?;
         }
         if self.iteration.is_multiple_of(RESUM_EVERY) {
-            self.now.resum();
+            meter.charge(Charge::ExactProduct, self.now.resum());
         }
         Ok(Iteration::Complete)
     }

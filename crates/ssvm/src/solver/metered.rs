@@ -65,7 +65,7 @@ impl<'p, P: Problem> Metered<'p, P> {
     where
         P::Plane: 'a,
     {
-        meter.exact_call(self.product_ops(i), || self.0.oracle_among(i, w, known, work, plane))?;
+        meter.exact_call(|| self.0.oracle_among(i, w, known, work, plane))?;
         meter.was_away(self.away(work));
         Ok(())
     }
@@ -85,7 +85,7 @@ impl<'p, P: Problem> Metered<'p, P> {
         P::Plane: 'a,
     {
         let oracle = |Place { term, work, hat }: &mut Place<P>| self.0.oracle_among(*term, w, known(*term), work, hat);
-        meter.exact_calls(calls, lanes, |place| self.product_ops(place.term), oracle)?;
+        meter.exact_calls(calls, lanes, oracle)?;
         meter.were_away(calls.iter().map(|call| self.away(&call.item.work)));
         Ok(())
     }

@@ -7,6 +7,7 @@ use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, kept_p
 use super::state::PlaneCache;
 use super::working_set::WorkingSet;
 use super::{Interrupt, Iterate, Meter, Metered, Refusal, Solver, SolverInfo, SolverRow};
+use crate::clock::Operations;
 use crate::linalg::prefetch;
 use crate::problem::Problem;
 use crate::settings::{Param, Params};
@@ -160,7 +161,10 @@ impl<P: Problem> PlaneSets<P> {
             for (at, i) in terms[..allowed].iter().map(|i| *i as usize).enumerate() {
                 let hat = self.batch.hat(at);
                 now.problem.load(i, &now.w, &now.blocks, std::iter::once(hat), &mut now.work);
-                now.step(i, hat, pass.average.as_deref_mut());
+                let (mut done, _) = now.step(i, hat, pass.average.as_deref_mut());
+                // The products that the call left are those of another w.
+                done.products += now.problem.product_ops(i);
+                meter.exact_step(done);
                 if self.n > 0 {
                     keep(&mut sets[i], &mut self.settled[i], hat, pass.iteration, self.n, spare);
                 }
@@ -198,7 +202,7 @@ impl<P: Problem> PlaneSets<P> {
         (from..end).find(|at| self.settled[order[*at] as usize] == 0).unwrap_or(end)
     }
 
-    /// One step towards the best plane of W_i; returns |W_i| as it was.
+    /// One step towards the best plane of W_i.
     #[inline]
     fn approximate_step(
         &mut self,
@@ -206,18 +210,20 @@ impl<P: Problem> PlaneSets<P> {
         i: usize,
         iteration: u64,
         average: Option<&mut Average>,
-    ) -> usize {
+    ) -> Operations {
         let PlaneCache { now, sets, spare } = cache;
         let set = &mut sets[i];
         let count = set.len();
         now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
         let best = if count > 1 { now.problem.highest(i, set.planes(), &now.w, &now.work) } else { 0 };
-        if now.step(i, set.plane(best), average) && count == 1 {
+        let (mut done, same) = now.step(i, set.plane(best), average);
+        if same && count == 1 {
             self.settled[i] = iteration;
         }
         set.activate(best, iteration);
         set.expire(iteration, self.t, spare);
-        count
+        done.scored = count as u64 * now.problem.product_ops(i);
+        done
     }
 }
 
@@ -276,14 +282,13 @@ impl<'p, P: Problem> Body<PlaneCache<'p, P>> for PlaneSets<P> {
             if let Some(far) = order.get(at + FAR).map(|far| *far as usize) {
                 prefetch(&self.settled[far..=far]);
             }
-            let ops = cache.now.problem.product_ops(i);
             let average = pass.average.as_deref_mut();
             if self.settled[i] > 0 {
                 self.settled[i] = pass.iteration;
                 if let Some(average) = average {
                     average.count(0.0);
                 }
-                meter.skipped_step(3 * ops)?;
+                meter.skipped_step()?;
                 continue;
             }
             next = next.max(at + 1);
@@ -293,10 +298,7 @@ impl<'p, P: Problem> Body<PlaneCache<'p, P>> for PlaneSets<P> {
             if cache.sets[i].is_empty() {
                 continue;
             }
-            meter.approximate_step(|| {
-                let planes = self.approximate_step(cache, i, pass.iteration, average);
-                (planes as u64 + 2) * ops
-            })?;
+            meter.approximate_step(|| self.approximate_step(cache, i, pass.iteration, average))?;
         }
         Ok(())
     }

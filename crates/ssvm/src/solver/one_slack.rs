@@ -9,6 +9,7 @@ use super::state::{State, sizes};
 use super::weights::{Stop, Weights};
 use super::working_set::{WorkingSet, best_values};
 use super::{ANNOUNCED, Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
+use crate::clock::{Charge, Operations};
 use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
 use crate::settings::{Param, Params};
@@ -138,6 +139,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
                 self.problem.oracle(meter, i, &self.w, &mut self.work, &mut self.plane)?;
             }
             offset += self.problem.add_plane(i, &self.plane, 1.0, &mut self.sum);
+            meter.charge(Charge::ExactProduct, self.problem.product_ops(i));
         }
         Ok(offset)
     }
@@ -152,13 +154,16 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
             meter.approximate_step(|| {
                 self.values.clear();
                 self.problem.values(i, &self.w, set.planes(), &mut self.work, &mut self.values);
+                let ops = self.problem.product_ops(i);
+                let mut done = Operations { scored: set.len() as u64 * ops, ..Operations::default() };
                 let best = (0..set.len()).max_by(|a, b| self.values[*a].total_cmp(&self.values[*b]));
                 // The truth's plane is 0.
                 if let Some(best) = best.filter(|best| self.values[*best] > 0.0) {
                     offset += self.problem.add_plane(i, set.plane(best), 1.0, &mut self.sum);
                     set.activate(best, self.iteration);
+                    done.products = ops;
                 }
-                (set.len() as u64 + 1) * self.problem.product_ops(i)
+                done
             })?;
         }
         Ok(offset)
@@ -211,7 +216,8 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
             }
         }
         let count = self.sums.len() as u64;
-        meter.work(3 * count * self.w.len() as u64 + steps * count);
+        meter.charge(Charge::VectorOperation, 3 * count * self.w.len() as u64);
+        meter.charge(Charge::GramOperation, steps * count);
         self.sums.expire(self.round, AGE, self.most_sums);
         self.sums.fold(self.most_sums);
         risen
@@ -267,9 +273,10 @@ impl<P: Problem> State for CuttingPlane<'_, P> {
         self.problem.lambda()
     }
 
-    fn resum(&mut self) {
+    fn resum(&mut self) -> u64 {
         let Solution { w, offset } = self.resummed();
         (self.w, self.offset) = (w, offset);
+        self.sums.len() as u64 * self.w.len() as u64
     }
 
     fn resummed(&self) -> Solution {

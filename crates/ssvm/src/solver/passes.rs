@@ -5,6 +5,7 @@ use super::average::{Average, Solution};
 use super::order::{ORDER, Order, Orders};
 use super::slope::{Moment, another_pass};
 use super::{Interrupt, Iteration, Meter, Refusal, Solver, State};
+use crate::clock::Charge;
 use crate::settings::{Domain, Param, Params, Value};
 
 /// φ is summed afresh from the φ^i after this many iterations, against drift.
@@ -140,7 +141,8 @@ impl<S: State, B: Body<S>> Passes<S, B> {
         }
     }
 
-    fn moment(&self, meter: &Meter<'_>) -> Moment {
+    fn moment(&self, meter: &mut Meter<'_>) -> Moment {
+        meter.charge(Charge::VectorOperation, self.state.phi().0.len() as u64);
         Moment { time: meter.now_ns(), dual: self.dual() }
     }
 
@@ -154,12 +156,13 @@ impl<S: State, B: Body<S>> Passes<S, B> {
     }
 
     /// Lets the average that did not count the steps since the last call take them in.
-    fn share_steps(&mut self, counted: Kind) {
+    fn share_steps(&mut self, counted: Kind, meter: &mut Meter<'_>) {
         if let Some(averages) = &mut self.averages {
             let (w, offset) = self.state.phi();
             averages[1 - counted as usize].shift(w, &self.before.0, offset - self.before.1);
             self.before.0.copy_from_slice(w);
             self.before.1 = offset;
+            meter.charge(Charge::VectorOperation, 2 * w.len() as u64);
         }
     }
 
@@ -190,13 +193,14 @@ impl<S: State, B: Body<S>> Solver for Passes<S, B> {
         self.moments.clear();
         self.moments.push(self.moment(meter));
         let exact = self.pass(Kind::Exact, meter);
-        self.share_steps(Kind::Exact);
+        self.share_steps(Kind::Exact, meter);
         self.moments.push(self.moment(meter));
         exact?;
         let ended = self.approximate_passes(meter);
-        self.share_steps(Kind::Approximate);
+        self.share_steps(Kind::Approximate, meter);
         if self.iteration.is_multiple_of(RESUM_EVERY) {
-            self.state.resum();
+            let operations = self.state.resum();
+            meter.charge(Charge::ExactProduct, operations);
         }
         Ok(ended)
     }

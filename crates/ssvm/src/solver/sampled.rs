@@ -7,6 +7,7 @@ use super::passes::RESUM_EVERY;
 use super::state::PlaneCache;
 use super::weights::Stop;
 use super::{Interrupt, Iteration, Meter, Solution, Solver, State, Weighted};
+use crate::clock::Charge;
 use crate::problem::Problem;
 
 /// One pair step per visit.
@@ -93,10 +94,11 @@ impl<P: Problem> Solver for Sampled<'_, P> {
             self.visit(i, meter)?;
         }
         if self.iteration.is_multiple_of(RESUM_EVERY) {
-            match &mut self.blocks {
+            let operations = match &mut self.blocks {
                 Blocks::Mixes(kept) => kept.resum(),
                 Blocks::Pairs(now) => now.resum(),
-            }
+            };
+            meter.charge(Charge::ExactProduct, operations);
         }
         Ok(Iteration::Complete)
     }
@@ -154,6 +156,7 @@ impl<P: Problem> Blocks<'_, P> {
             Self::Mixes(PlaneCache { now, sets, spare }) => {
                 now.problem.oracle_among(meter, i, &now.w, sets[i].planes(), &mut now.work, &mut now.hat)?;
                 let gap = now.aim(i, None).gain;
+                meter.charge(Charge::ExactProduct, now.problem.product_ops(i));
                 if let Some(most) = keep {
                     sets[i].insert(&now.hat, iteration, most, spare);
                 }
@@ -162,13 +165,13 @@ impl<P: Problem> Blocks<'_, P> {
             Self::Pairs(now) => {
                 now.call(i, meter)?;
                 let gap = now.hat_gap(i);
-                let mut operations = now.sets[i].known() as u64 * now.problem.product_ops(i);
+                let mut operations = now.sets[i].known() as u64 * now.problem.gram_ops(i);
                 if let Some(most) = keep {
                     operations += now.insert_hat(i, iteration).2;
                     // The new plane has no value yet; among equals the oldest go.
                     now.expire(i, iteration, u64::MAX, most);
                 }
-                meter.work(operations);
+                meter.charge(Charge::GramOperation, operations);
                 Ok(gap)
             }
         }
@@ -185,14 +188,13 @@ impl<P: Problem> Blocks<'_, P> {
                 now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
                 let best = now.problem.highest(i, set.planes(), &now.w, &now.work);
                 let direction = now.aim(i, Some(set.plane(best)));
-                meter.work((set.len() as u64 + 1) * now.problem.product_ops(i));
+                let ops = now.problem.product_ops(i);
+                meter.charge(Charge::Score, set.len() as u64 * ops);
+                meter.charge(Charge::ApproximateProduct, ops);
                 if direction.gain < least || direction.gain <= 0.0 {
                     return None;
                 }
-                let stepped = meter.approximate_step(|| {
-                    now.advance(i, Some(set.plane(best)), &direction, None);
-                    now.problem.product_ops(i)
-                });
+                let stepped = meter.approximate_step(|| now.advance(i, Some(set.plane(best)), &direction, None));
                 set.activate(best, iteration);
                 Some(stepped)
             }
@@ -200,7 +202,7 @@ impl<P: Problem> Blocks<'_, P> {
                 let (set, values) = now.scored(i);
                 let best = values.iter().copied().fold(0.0, f64::max);
                 let gap = best - set.mix(values);
-                meter.work(set.known() as u64 * now.problem.product_ops(i));
+                meter.charge(Charge::Score, set.known() as u64 * now.problem.product_ops(i));
                 if gap < least || gap <= 0.0 {
                     return None;
                 }

@@ -6,6 +6,7 @@
 
 use super::order::{Order, Orders};
 use super::{Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
+use crate::clock::Charge;
 use crate::problem::Problem;
 use crate::settings::Params;
 
@@ -63,7 +64,8 @@ impl<P: Problem> Solver for Ssg<'_, P> {
             for (w, sum) in self.w.iter_mut().zip(&self.sum) {
                 *w = mean * sum;
             }
-            meter.work(self.w.len() as u64);
+            meter.charge(Charge::ExactProduct, 2 * self.problem.product_ops(i));
+            meter.charge(Charge::VectorOperation, self.w.len() as u64);
         }
         Ok(Iteration::Complete)
     }

@@ -12,8 +12,8 @@ pub trait State {
     fn phi(&self) -> (&[f64], f64);
     /// λ.
     fn lambda(&self) -> f64;
-    /// Sums φ afresh from the φ^i, against drift.
-    fn resum(&mut self);
+    /// Sums φ afresh from the φ^i, against drift; returns the operations of its products.
+    fn resum(&mut self) -> u64;
     /// φ summed afresh from the φ^i: [`State::solution`] up to rounding.
     fn resummed(&self) -> Solution;
     /// Mean and largest working-set size.
@@ -68,8 +68,8 @@ impl<P: Problem> State for PlaneCache<'_, P> {
         self.now.problem.lambda()
     }
 
-    fn resum(&mut self) {
-        self.now.resum();
+    fn resum(&mut self) -> u64 {
+        self.now.resum()
     }
 
     fn resummed(&self) -> Solution {

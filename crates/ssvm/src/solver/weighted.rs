@@ -7,6 +7,7 @@ use super::step::gamma_within;
 use super::weights::{End, Stop, Weights};
 use super::working_set::best_values;
 use super::{Interrupt, Meter, Metered};
+use crate::clock::Operations;
 use crate::problem::Problem;
 
 /// What a visit met and what it took.
@@ -14,8 +15,8 @@ use crate::problem::Problem;
 pub struct Visit {
     /// The gap of the block over its planes before the visit.
     pub gap: f64,
-    /// Operations, the oracle's not among them.
-    pub operations: u64,
+    /// What it did, the oracle's work not included.
+    pub operations: Operations,
 }
 
 /// φ = Σ φ^i at one moment, every φ^i = Σ α_a p_a, with the memory to step.
@@ -130,10 +131,10 @@ impl<'p, P: Problem> Weighted<'p, P> {
         self.call(i, meter)?;
         let (_, _, inserted) = self.insert_hat(i, now);
         self.score_after_call(i);
-        let visit = self.step(i, stop, now, average);
+        let mut visit = self.step(i, stop, now, average);
         // The oracle left its products: a value costs what is summed of them.
-        let scored = self.sets[i].known() as u64 * self.problem.gram_ops(i);
-        meter.work(inserted + scored + visit.operations);
+        visit.operations.gram += inserted + self.sets[i].known() as u64 * self.problem.gram_ops(i);
+        meter.exact_step(visit.operations);
         Ok(visit)
     }
 
@@ -162,23 +163,22 @@ impl<'p, P: Problem> Weighted<'p, P> {
         self.values[place] - self.sets[i].mix(&self.values)
     }
 
-    /// One step between these ends on the weights of term i, whose values are known, and the move of w. Returns the
-    /// operations.
-    pub fn step_between(&mut self, i: usize, t: End, o: End) -> u64 {
+    /// One step between these ends on the weights of term i, whose values are known, and the move of w.
+    pub fn step_between(&mut self, i: usize, t: End, o: End) -> Operations {
         self.before.clone_from(&self.sets[i].alpha);
-        let mut operations = self.lend_products(i);
+        let mut done = Operations { gram: self.lend_products(i), ..Operations::default() };
         let (set, lambda) = (&mut self.sets[i], self.problem.lambda());
         let (gain, norm2) = set.direction(t, o, &self.values);
         let gamma = gamma_within(gain, norm2, lambda, set.cap(t, o));
         if gamma > 0.0 {
             set.step(t, o, gamma, &mut self.values, lambda);
         }
-        operations += (set.len() * set.len()) as u64;
+        done.gram += (set.len() * set.len()) as u64;
         self.return_products(i);
         if gamma > 0.0 {
-            operations += self.move_w(i, None);
+            done += self.move_w(i, None);
         }
-        operations
+        done
     }
 
     /// Computes the products of term i where they are not kept; returns the operations.
@@ -214,19 +214,19 @@ impl<'p, P: Problem> Weighted<'p, P> {
             return Visit::default();
         }
         self.scored(i);
-        let scored = self.sets[i].planes.len() as u64 * self.problem.product_ops(i);
-        let visit = self.step(i, stop, now, average);
-        Visit { operations: visit.operations + scored, ..visit }
+        let mut visit = self.step(i, stop, now, average);
+        visit.operations.scored += self.sets[i].known() as u64 * self.problem.product_ops(i);
+        visit
     }
 
     /// Pair steps on the weights of term i, whose values are known, then one move of w.
     #[inline]
     pub fn step(&mut self, i: usize, stop: Stop, now: u64, average: Option<&mut Average>) -> Visit {
         self.before.clone_from(&self.sets[i].alpha);
-        let mut operations = self.lend_products(i);
+        let mut operations = Operations { gram: self.lend_products(i), ..Operations::default() };
         let set = &mut self.sets[i];
         let (gap, steps) = set.pair_steps(&mut self.values, self.problem.lambda(), stop, now);
-        operations += steps * set.len() as u64;
+        operations.gram += (steps + 1) * set.len() as u64;
         self.return_products(i);
         if steps > 0 {
             operations += self.move_w(i, average);
@@ -236,8 +236,8 @@ impl<'p, P: Problem> Weighted<'p, P> {
         Visit { gap, operations }
     }
 
-    /// Moves w by what the weights of term i changed since `before`; returns the operations.
-    fn move_w(&mut self, i: usize, mut average: Option<&mut Average>) -> u64 {
+    /// Moves w by what the weights of term i changed since `before`.
+    fn move_w(&mut self, i: usize, mut average: Option<&mut Average>) -> Operations {
         let scale = -1.0 / self.problem.lambda();
         let set = &self.sets[i];
         let changes = set.alpha[1..].iter().zip(&self.before[1..]).map(|(now, before)| now - before);
@@ -246,10 +246,12 @@ impl<'p, P: Problem> Weighted<'p, P> {
         let mut sink = Average::sink(average.as_deref_mut(), &mut self.w, scale);
         let offset = self.problem.add_planes(i, changes, &mut self.work, &mut sink);
         self.offset += offset;
+        let mut done = Operations { products: moved * self.problem.product_ops(i), ..Operations::default() };
         if let Some(average) = average {
             average.count(offset);
+            done.averaged = done.products;
         }
-        moved * self.problem.product_ops(i)
+        done
     }
 
     /// target ← target + scale·φ⋆^i for given weights; returns φ∘^i.
@@ -296,10 +298,12 @@ impl<P: Problem> State for Weighted<'_, P> {
     }
 
     /// All weights become convex combinations again, too.
-    fn resum(&mut self) {
+    fn resum(&mut self) -> u64 {
         self.sets.iter_mut().for_each(Weights::normalise);
         let Solution { w, offset } = self.resummed();
         (self.w, self.offset) = (w, offset);
+        let added = |set: &Weights<P::Plane>| set.alpha[1..].iter().filter(|alpha| **alpha != 0.0).count() as u64;
+        self.sets.iter().enumerate().map(|(i, set)| added(set) * self.problem.product_ops(i)).sum()
     }
 
     fn planes(&self) -> (f64, u64) {

@@ -7,6 +7,7 @@ mod averages;
 mod batches;
 mod cancellation;
 mod certified;
+mod charging;
 mod expansion;
 mod faults;
 mod maxflow;

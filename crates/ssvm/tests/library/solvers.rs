@@ -326,7 +326,7 @@ fn a_budget_of_n_calls_completes_an_iteration() {
 
 #[test]
 fn time_budgets_stop_inside_passes() {
-    let problem = multiclass(4, 500);
+    let problem = multiclass(4, 2000);
     for info in Standard.infos() {
         let spec = spec(info, &[]);
         let whole = run(&problem, &spec, 1, &Budget::iterations(3));

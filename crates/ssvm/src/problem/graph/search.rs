@@ -84,19 +84,19 @@ impl GraphProblem {
         (report.disagreements, operations + report.operations)
     }
 
-    /// Makes `plane` the plane of these labels.
-    pub(super) fn label_plane(&self, i: usize, labels: &[u16], disagreements: u32, plane: &mut GraphPlane) {
+    /// Makes `plane` the plane of these labels; returns how many features are summed to it.
+    pub(super) fn label_plane(&self, i: usize, labels: &[u16], disagreements: u32, plane: &mut GraphPlane) -> u64 {
         plane.labels.clear();
         plane.labels.extend_from_slice(labels);
-        self.build_plane(i, disagreements, plane);
+        self.build_plane(i, disagreements, plane)
     }
 
-    /// Fills `plane` with the plane of its labels.
-    fn build_plane(&self, i: usize, disagreements: u32, plane: &mut GraphPlane) {
+    /// Fills `plane` with the plane of its labels; returns how many features are summed to it.
+    fn build_plane(&self, i: usize, disagreements: u32, plane: &mut GraphPlane) -> u64 {
         let (p, truth) = (self.p(), self.data.labels_of(i));
         let features = self.data.features_of(i);
         plane.mask = 0;
-        let mut wrong = 0;
+        let mut wrong = 0u32;
         for (hat, truth) in plane.labels.iter().zip(truth) {
             if hat != truth {
                 wrong += 1;
@@ -124,5 +124,6 @@ impl GraphProblem {
         }
         let theta = f64::from(self.truth_disagreements[i]) - f64::from(disagreements);
         plane.offset = (f64::from(wrong) / truth.len() as f64 + self.pairwise * theta) * scale;
+        u64::from(wrong) * (p * self.blocks.min(2)) as u64
     }
 }

@@ -1,0 +1,139 @@
+//! The cost model of the virtual clock: kinds of work, what one operation of each costs in a family of problems, and the sum.
+
+use super::weights;
+use crate::problem::{BINARY_GRAPH, CHAIN, Family, MULTICLASS, POTTS_GRAPH};
+
+/// A kind of work that the virtual clock charges for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charge {
+    /// Operations that an exact oracle call reports.
+    OracleOperation,
+    /// Exact oracle calls: what each takes beside its operations.
+    OracleCall,
+    /// Operations of plane products in the step after an oracle call.
+    ExactProduct,
+    /// The rest of each step after an oracle call: loops, readings, the order of terms.
+    ExactStep,
+    /// Operations of the values of known planes, without an oracle call before them.
+    Score,
+    /// Operations of plane products in an approximate step.
+    ApproximateProduct,
+    /// The rest of each approximate step.
+    ApproximateStep,
+    /// Terms that an approximate pass passes over.
+    SkippedStep,
+    /// Operations on the accumulator of an average.
+    Averaging,
+    /// Operations on products between planes, and on weights over planes.
+    GramOperation,
+    /// Operations on vectors as long as w.
+    VectorOperation,
+}
+
+impl Charge {
+    /// All kinds, in the order of the table of weights.
+    pub const ALL: [Self; 11] = [
+        Self::OracleOperation,
+        Self::OracleCall,
+        Self::ExactProduct,
+        Self::ExactStep,
+        Self::Score,
+        Self::ApproximateProduct,
+        Self::ApproximateStep,
+        Self::SkippedStep,
+        Self::Averaging,
+        Self::GramOperation,
+        Self::VectorOperation,
+    ];
+}
+
+/// Operations of one step, or what one of each kind costs: a number for each of [`Charge::ALL`].
+pub type PerCharge = [u64; Charge::ALL.len()];
+
+/// What a step did, by kind; whether its products are those of an exact or of an approximate step, the meter knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Of the values of known planes.
+    pub scored: u64,
+    /// Of plane products: directions and moves of w.
+    pub products: u64,
+    /// On the accumulator of an average.
+    pub averaged: u64,
+    /// On products between planes, and on weights over planes.
+    pub gram: u64,
+}
+
+impl std::ops::AddAssign for Operations {
+    fn add_assign(&mut self, other: Self) {
+        self.scored += other.scored;
+        self.products += other.products;
+        self.averaged += other.averaged;
+        self.gram += other.gram;
+    }
+}
+
+/// The weights of a family, in units of [`super::UNIT_NS`].
+pub fn cost_weights(family: &Family) -> &'static PerCharge {
+    let known = [
+        (&MULTICLASS, &weights::MULTICLASS),
+        (&CHAIN, &weights::CHAIN),
+        (&BINARY_GRAPH, &weights::BINARY_GRAPH),
+        (&POTTS_GRAPH, &weights::POTTS_GRAPH),
+    ];
+    known.into_iter().find(|(other, _)| *other == family).map_or(&weights::GENERIC, |(_, weights)| weights)
+}
+
+/// Work so far: counted by kind, and its cost. Integers only, so that the same work costs the same on every machine.
+pub(super) struct Tally {
+    weights: PerCharge,
+    pub counts: PerCharge,
+    /// Cost of all work.
+    pub units: u64,
+    /// Cost of the work inside exact oracle calls.
+    pub oracle_units: u64,
+}
+
+impl Tally {
+    pub fn new(weights: PerCharge) -> Self {
+        Self { weights, counts: PerCharge::default(), units: 0, oracle_units: 0 }
+    }
+
+    #[inline(always)]
+    pub fn add(&mut self, charge: Charge, amount: u64) {
+        self.counts[charge as usize] += amount;
+        self.units += self.weights[charge as usize] * amount;
+    }
+
+    /// Units of an oracle call with this many operations.
+    #[inline(always)]
+    pub fn call_units(&self, operations: u64) -> u64 {
+        self.weights[Charge::OracleOperation as usize] * operations + self.weights[Charge::OracleCall as usize]
+    }
+
+    /// Exact oracle calls with this many operations together, which take `units` on the clock.
+    #[inline(always)]
+    pub fn add_calls(&mut self, calls: u64, operations: u64, units: u64) {
+        self.counts[Charge::OracleOperation as usize] += operations;
+        self.counts[Charge::OracleCall as usize] += calls;
+        self.units += units;
+        self.oracle_units += units;
+        self.add(Charge::ExactStep, calls);
+    }
+
+    #[inline(always)]
+    pub fn add_exact(&mut self, done: Operations) {
+        self.add(Charge::Score, done.scored);
+        self.add(Charge::ExactProduct, done.products);
+        self.add(Charge::Averaging, done.averaged);
+        self.add(Charge::GramOperation, done.gram);
+    }
+
+    #[inline(always)]
+    pub fn add_approximate(&mut self, done: Operations) {
+        self.add(Charge::Score, done.scored);
+        self.add(Charge::ApproximateProduct, done.products);
+        self.add(Charge::Averaging, done.averaged);
+        self.add(Charge::GramOperation, done.gram);
+        self.add(Charge::ApproximateStep, 1);
+    }
+}
