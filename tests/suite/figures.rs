@@ -143,7 +143,7 @@ fn commands_on_a_folder() {
     for (format, claims, profile) in [
         ("text", "not measured", "oracle share"),
         ("json", "\"verdict\": \"holds\"", "\"p99\""),
-        ("markdown", "| 1 | OCR |", "| OCR | mp-bcfw |"),
+        ("markdown", "| 1a | OCR |", "| OCR | mp-bcfw |"),
         ("latex", "\\bottomrule", "\\textmu"),
     ] {
         for (name, expected) in [("claims", claims), ("profile", profile)] {

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Keys of JSON objects that say who measured and how long it took there.
-const MACHINE_KEYS: [&str; 3] = ["code", "host", "pipe"];
+const MACHINE_KEYS: [&str; 4] = ["code", "commits", "host", "pipe"];
 /// Measured latencies, of which only the count is compared.
 const LATENCIES: [&str; 2] = ["oracle_ns", "approx_ns"];
 /// Columns of tables and records that do the same.

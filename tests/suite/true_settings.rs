@@ -53,15 +53,15 @@ fn gates_and_comparisons_work_by_setting() {
     fine(&["run", "--config", &config, "--out", &out, "--quiet"]);
     fine(&["check", &out, "--save", &base]);
     let saved = std::fs::read_to_string(&base).unwrap();
-    assert!(saved.contains("\"usps-synth:n=30 mp-bcfw (T=1, passes=2)\" = ["), "{saved}");
-    assert!(saved.contains("\"usps-synth:n=30 mp-bcfw\" = ["), "{saved}");
+    const SETTING: &str = "solver = { name = \"mp-bcfw\", params = { T = 1, passes = 2 } }";
+    assert!(saved.contains(SETTING) && saved.contains("solver = { name = \"mp-bcfw\" }"), "{saved}");
     fine(&["check", &out, "--baseline", &base]);
     assert!(fine(&["compare", &out, &out]).contains("mp-bcfw (T=1, passes=2)"));
 
     // One setting is worse than its baseline: it is named, and accepted alone.
-    let line = saved.lines().find(|l| l.contains("(T=1, passes=2) ") && l.contains("oracle_calls\" = [")).unwrap();
-    let (name, _) = line.split_once(" = ").unwrap();
-    std::fs::write(&base, saved.replace(line, &format!("{name} = [1, 1]"))).unwrap();
+    let line = saved.lines().find(|l| l.contains(SETTING) && l.contains("\"oracle_calls\"")).unwrap();
+    let (name, _) = line.split_once("values = ").unwrap();
+    std::fs::write(&base, saved.replace(line, &format!("{name}values = [1, 1] }},"))).unwrap();
     let (code, table, errors) = bench(&["check", &out, "--baseline", &base]);
     assert_eq!(code, 2, "{errors}");
     let worse: Vec<&str> = table.lines().filter(|line| line.starts_with("WORSE")).collect();
