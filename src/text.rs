@@ -115,40 +115,6 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     format!("{} … ({} characters left out) … {}", ends.0, count - 2 * half, ends.1).into()
 }
 
-/// Rows of cells as lines of at most this width: columns are padded, the widest ones cut at their end. The first two are
-/// never cut.
-pub fn fitted<const N: usize>(rows: &[[String; N]], width: usize) -> Vec<String> {
-    let count = |text: &str| text.chars().count();
-    let mut widths: [usize; N] = std::array::from_fn(|at| rows.iter().map(|row| count(&row[at])).max().unwrap_or(0));
-    while widths.iter().map(|width| width + 2).sum::<usize>() > width + 2 {
-        // What was measured comes last; the other columns keep about two thirds of its width.
-        let spare = |at: usize| {
-            if at + 1 == N {
-                16
-            } else if at == 3 {
-                12
-            } else {
-                0
-            }
-        };
-        let widest = (2..N).max_by_key(|at| widths[*at].saturating_sub(spare(*at)));
-        match widest {
-            Some(at) if widths[at] > 8 => widths[at] -= 1,
-            _ => break,
-        }
-    }
-    let mut lines = Vec::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            let cut: String = cell.chars().take(width.saturating_sub(1)).chain(['…']).collect();
-            line += &format!("{:<width$}  ", if count(cell) > width { &cut } else { cell });
-        }
-        lines.push(line.trim_end().to_owned());
-    }
-    lines
-}
-
 /// Text in lines of at most this width, each indented; a word that is longer has a line of its own.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let mut lines = vec![String::new()];

@@ -57,7 +57,9 @@ pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         Layout::Matrix => claims::matrix(&claims).markdown(),
         Layout::Rows(Format::Table) => {
             let mut text = claims::text(&claims, width, args.explain) + "\n";
-            regimes.iter().for_each(|regime| text += &wrapped(&regime.text(), width, 0));
+            for regime in &regimes {
+                text += &wrapped(&regime.text(), width, 0);
+            }
             if args.explain {
                 text += &format!("\n{}", claims::thresholds_text(&sensitivities, width));
             }

@@ -3,7 +3,7 @@
 use crate::study::claims::thresholds::{Sensitivity, THRESHOLDS};
 use crate::study::claims::{CLAIMS, Claim, Reason, Verdict};
 use crate::table::{Cell, Kind, Table, cells};
-use crate::text::{fitted, number, wrapped};
+use crate::text::{number, wrapped};
 
 pub fn verdict(verdict: Verdict) -> Cell {
     let class = match verdict {
@@ -111,49 +111,92 @@ pub fn summary(claims: &[Claim]) -> String {
     format!("on this machine: {own}\nin the paper's regime: {}", counts(Claim::in_regime))
 }
 
-/// For a terminal of this width: a line for each verdict, those on this machine first, then those in the paper's regime; to
-/// `explain`, with the evidence below each.
-pub fn text(claims: &[Claim], width: usize, explain: bool) -> String {
-    let line = |claim: &Claim, of: Verdict, reason: Option<Reason>, measured: &str| {
+/// A verdict on this machine or in the paper's regime.
+struct Line<'a> {
+    claim: &'a Claim,
+    verdict: Verdict,
+    measured: String,
+    evidence: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn new(claim: &'a Claim, verdict: Verdict, reason: Option<Reason>, measured: &str, evidence: &'a str) -> Self {
         let measured = match reason {
             // Its interval is there to be seen.
             None | Some(Reason::Interval) => measured.to_owned(),
-            Some(reason) => format!("{}: {measured}", reason.text()),
+            Some(reason) => format!("{measured}; {}", reason.text()),
         };
-        [of.mark().to_string(), claim.id(), claim.title.clone(), claim.claim.clone(), claim.paper.clone(), measured]
-    };
-    let (mut rows, mut evidence) = (Vec::new(), Vec::new());
+        Self { claim, verdict, measured, evidence }
+    }
+}
+
+/// For a terminal of this width: the verdicts on this machine, then those in the paper's regime, below the claim that they are
+/// about; to `explain`, with the evidence below each.
+pub fn text(claims: &[Claim], width: usize, explain: bool) -> String {
+    let own: Vec<Line<'_>> =
+        claims.iter().map(|c| Line::new(c, c.verdict, c.reason, &c.measured, &c.evidence)).collect();
+    let mut there = Vec::new();
     for claim in claims {
-        rows.push(line(claim, claim.verdict, claim.reason, &claim.measured));
-        evidence.push(&claim.evidence);
-    }
-    for (claim, there) in claims.iter().filter_map(|claim| Some((claim, claim.regime.as_ref()?))) {
-        let measured = format!("{}, k = {}", there.measured, number(there.oracle_cost));
-        rows.push(line(claim, there.verdict, there.reason, &measured));
-        evidence.push(&there.evidence);
-    }
-    let in_regime = rows.len() > claims.len();
-    let head = ["", "#", "data set", "claim", "paper", "measured"].map(str::to_owned);
-    rows.insert(0, head);
-    let mut lines = fitted(&rows, width).into_iter();
-    let mut out = lines.next().unwrap_or_default() + "\n";
-    for (at, (line, evidence)) in lines.zip(evidence).enumerate() {
-        match at {
-            0 if in_regime => out += "On this machine\n",
-            at if at == claims.len() => out += "\nIn the paper's regime\n",
-            _ => {}
+        if let Some(regime) = &claim.regime {
+            let measured = format!("{}, k = {}", regime.measured, number(regime.oracle_cost));
+            there.push(Line::new(claim, regime.verdict, regime.reason, &measured, &regime.evidence));
         }
-        out += &format!("{line}\n");
-        if explain {
-            out += &wrapped(evidence, width, 6);
-        }
+    }
+    let mut out = String::new();
+    if there.is_empty() {
+        out += &section(&own, width, explain);
+    } else {
+        out += &format!("On this machine\n\n{}", section(&own, width, explain));
+        out += &format!("In the paper's regime\n\n{}", section(&there, width, explain));
+    }
+    for line in summary(claims).lines() {
+        out += &wrapped(line, width, 0);
     }
     let marks =
         [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotMeasured, Verdict::ByConstruction];
     let marks: Vec<String> = marks.iter().map(|verdict| format!("{} {}", verdict.mark(), verdict.name())).collect();
-    out += "\n";
-    summary(claims).lines().for_each(|line| out += &wrapped(line, width, 0));
     out + &wrapped(&marks.join(", "), width, 0)
+}
+
+fn section(lines: &[Line<'_>], width: usize, explain: bool) -> String {
+    lines.chunk_by(|a, b| a.claim.id() == b.claim.id()).map(|group| paragraph(group, width, explain)).collect()
+}
+
+/// The verdicts of one claim: what the paper says stands in the head where it is the same everywhere, else in each line.
+fn paragraph(group: &[Line<'_>], width: usize, explain: bool) -> String {
+    let Some(first) = group.first().map(|line| line.claim) else { return String::new() };
+    let title = CLAIMS.iter().find(|row| row.has(first)).map_or("", |row| row.title);
+    let papers: Vec<&str> = group.iter().map(|line| line.claim.paper.as_str()).filter(|paper| *paper != "–").collect();
+    let (mut head, one) = (format!("{}. {title}", first.id()), papers.windows(2).all(|two| two[0] == two[1]));
+    if let (true, Some(paper)) = (one, papers.first()) {
+        head += &format!(" (paper: {paper})");
+    }
+    let about = |line: &Line<'_>| {
+        let alike = |other: &&Line<'_>| {
+            (&other.claim.dataset, &other.claim.solver) == (&line.claim.dataset, &line.claim.solver)
+        };
+        // Several settings of the other solver: the claim names them.
+        let several = group.iter().filter(alike).count() > 1;
+        let about = if several { &line.claim.claim } else { &line.claim.solver };
+        let paper = if one { String::new() } else { format!(" (paper: {})", line.claim.paper) };
+        [line.claim.title.clone(), format!("{about}{paper}")]
+    };
+    let abouts: Vec<[String; 2]> = group.iter().map(about).collect();
+    let widest = |at: usize| abouts.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);
+    let [title, about] = [widest(0), widest(1)];
+    let column = title + about + 7;
+    let mut out = wrapped(&head, width, 0);
+    for (line, [dataset, solver]) in group.iter().zip(&abouts) {
+        out += &format!(" {} {dataset:<title$}  {solver:<about$}  ", line.verdict.mark());
+        // What was measured stands beside the rest, and is wrapped there, or below it where the terminal is too narrow.
+        let beside = column + 24 <= width;
+        let measured = wrapped(&line.measured, width, if beside { column } else { 6 });
+        out = if beside { out + measured.trim_start() } else { format!("{}\n{measured}", out.trim_end()) };
+        if explain {
+            out += &wrapped(line.evidence, width, 6);
+        }
+    }
+    out + "\n"
 }
 
 /// Every threshold with its sentence, its reason and, where it was computed, how many verdicts it decides.

@@ -450,7 +450,7 @@ pub fn sensitivity(study: &Study) -> Result<Vec<Sensitivity>> {
                 let then = verdicts(std::slice::from_ref(*row), &bars);
                 now.iter().zip(then).filter(|(now, then)| *now != then).count()
             };
-            rows.iter().map(|row| changed(row)).sum()
+            rows.iter().map(changed).sum()
         });
         let measured = |now: &Vec<Verdict>| now.iter().filter(|verdict| **verdict != Verdict::NotMeasured).count();
         let verdicts = rows.iter().map(|(_, now)| measured(now)).sum();
