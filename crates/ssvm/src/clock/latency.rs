@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn the_cost_of_a_reading_is_a_stable_median() {
         // One in ten measurements meets something else; who looks for the best would find 0.
-        let measured = |pair: usize| if pair % 10 == 0 { 0.0 } else { 9.0 + (pair % 3) as f64 };
+        let measured = |pair: usize| if pair.is_multiple_of(10) { 0.0 } else { 9.0 + (pair % 3) as f64 };
         let cost = ReadingCost::repeated(measured);
         assert_eq!((cost.ns, cost.quartiles), (10.0, [9.0, 11.0]));
         // What cannot be told from nothing is still no reading for nothing.
