@@ -18,7 +18,7 @@ mod rows;
 /// The solvers of `configs/quick.toml`, with its iterations: the cells that the model is judged by.
 const QUICK: [(&str, u64); 5] = [("fw", 40), ("bcfw", 40), ("bcfw-avg", 40), ("mp-bcfw", 40), ("mp-bcfw-avg", 40)];
 /// Others, mostly shorter: they tell kinds of work apart that the first ones do together.
-const OTHERS: [(&str, u64); 10] = [
+const OTHERS: [(&str, u64); 12] = [
     ("mp-bcfw", 6),
     ("mp-bcfw", 80),
     ("mp-bcfw-gram", 15),
@@ -26,8 +26,10 @@ const OTHERS: [(&str, u64); 10] = [
     ("mp-bcfw-gap", 15),
     ("bcfw-gap-cache", 15),
     ("bcfw-gap-pair-cache", 15),
+    ("bcfw-pair", 15),
     ("bcfw-lazy", 15),
     ("one-slack", 15),
+    ("one-slack-cache", 6),
     ("ssg-avg", 15),
 ];
 /// Wall times are the medians of this many rounds.
@@ -36,7 +38,7 @@ const ROUNDS: usize = 5;
 const OTHER_SHARE: f64 = 0.1;
 /// What a weight is about, by kind, and how much the fit minds one that is far from it: it decides between kinds that no cell
 /// tells apart. Not the last fit, so that a fit does not depend on the ones before it.
-const ABOUT: PerCharge = [25, 2000, 50, 10000, 50, 25, 10000, 500, 50, 250, 25];
+const ABOUT: PerCharge = [25, 2000, 50, 10000, 50, 25, 10000, 500, 50, 250, 1000, 25];
 const INERTIA: f64 = 3e-4;
 /// No work is free: a weight is at least this part of that.
 const LEAST: f64 = 0.1;

@@ -24,15 +24,18 @@ pub enum Charge {
     SkippedStep,
     /// Operations on the accumulator of an average.
     Averaging,
-    /// Operations on products between planes, and on weights over planes.
+    /// Operations of products between planes.
     GramOperation,
+    /// Planes that pair steps look at: each step goes through the values and weights of all planes. The same loop in every
+    /// family, while a product between planes costs what the family makes of it.
+    WeightOperation,
     /// Operations on vectors as long as w.
     VectorOperation,
 }
 
 impl Charge {
     /// All kinds, in the order of the table of weights.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::OracleOperation,
         Self::OracleCall,
         Self::ExactProduct,
@@ -43,6 +46,7 @@ impl Charge {
         Self::SkippedStep,
         Self::Averaging,
         Self::GramOperation,
+        Self::WeightOperation,
         Self::VectorOperation,
     ];
 }
@@ -59,8 +63,10 @@ pub struct Operations {
     pub products: u64,
     /// On the accumulator of an average.
     pub averaged: u64,
-    /// On products between planes, and on weights over planes.
+    /// Of products between planes.
     pub gram: u64,
+    /// Planes that pair steps look at.
+    pub weighed: u64,
 }
 
 impl std::ops::AddAssign for Operations {
@@ -69,6 +75,7 @@ impl std::ops::AddAssign for Operations {
         self.products += other.products;
         self.averaged += other.averaged;
         self.gram += other.gram;
+        self.weighed += other.weighed;
     }
 }
 
@@ -126,6 +133,7 @@ impl Tally {
         self.add(Charge::ExactProduct, done.products);
         self.add(Charge::Averaging, done.averaged);
         self.add(Charge::GramOperation, done.gram);
+        self.add(Charge::WeightOperation, done.weighed);
     }
 
     #[inline(always)]
@@ -134,6 +142,7 @@ impl Tally {
         self.add(Charge::ApproximateProduct, done.products);
         self.add(Charge::Averaging, done.averaged);
         self.add(Charge::GramOperation, done.gram);
+        self.add(Charge::WeightOperation, done.weighed);
         self.add(Charge::ApproximateStep, 1);
     }
 }

@@ -173,7 +173,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         if gamma > 0.0 {
             set.step(t, o, gamma, &mut self.values, lambda);
         }
-        done.gram += (set.len() * set.len()) as u64;
+        done.weighed += (set.len() * set.len()) as u64;
         self.return_products(i);
         if gamma > 0.0 {
             done += self.move_w(i, None);
@@ -226,7 +226,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         let mut operations = Operations { gram: self.lend_products(i), ..Operations::default() };
         let set = &mut self.sets[i];
         let (gap, steps) = set.pair_steps(&mut self.values, self.problem.lambda(), stop, now);
-        operations.gram += (steps + 1) * set.len() as u64;
+        operations.weighed += (steps + 1) * set.len() as u64;
         self.return_products(i);
         if steps > 0 {
             operations += self.move_w(i, average);
