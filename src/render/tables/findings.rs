@@ -8,23 +8,24 @@ use crate::text::{change, exact};
 const MOST_LINES: usize = 6;
 
 /// For the terminal. Metrics that are as they were are only counted, unless they carry an interval.
-pub fn text(findings: &[Finding]) -> String {
+pub fn text(findings: &[Finding], remark: Option<&str>) -> String {
     let table = table(findings, MOST_LINES);
     let text = if table.rows.is_empty() { String::new() } else { table.text() + "\n" };
-    text + &tally(findings) + "\n"
+    text + &tally(findings) + "\n" + &remark.map_or(String::new(), |remark| format!("{remark}\n"))
 }
 
-pub fn markdown(title: &str, findings: &[Finding]) -> String {
+pub fn markdown(title: &str, findings: &[Finding], remark: Option<&str>) -> String {
     let failed = findings.iter().any(|finding| finding.judgement.fails());
     let table = table(findings, MOST_LINES);
     let text = if table.rows.is_empty() { String::new() } else { table.markdown() + "\n" };
-    format!("### {} {title}\n\n{text}{}\n", if failed { "❌" } else { "✅" }, tally(findings))
+    let remark = remark.map_or(String::new(), |remark| format!("\n{remark}\n"));
+    format!("### {} {title}\n\n{text}{}\n{remark}", if failed { "❌" } else { "✅" }, tally(findings))
 }
 
 /// `3 worse, 1 missing, 420 same`.
 fn tally(findings: &[Finding]) -> String {
-    use Judgement::{Better, Changed, Missing, NotJudged, Same, Worse};
-    let counts = [Missing, Changed, Worse, Better, Same, NotJudged].map(|kind| {
+    use Judgement::{Better, Changed, Missing, NotJudged, Same, Undecided, Worse};
+    let counts = [Missing, Changed, Worse, Better, Same, Undecided, NotJudged].map(|kind| {
         let count = findings.iter().filter(|finding| finding.judgement == kind).count();
         (count > 0).then(|| format!("{count} {}", kind.word().to_lowercase()))
     });
