@@ -29,6 +29,10 @@ gate:
 deny:
     .ci/run deny
 
+# Compare the virtual clock with this machine.
+clock:
+    .ci/run clock
+
 slurm:
     .ci/run slurm
 

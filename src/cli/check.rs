@@ -88,7 +88,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
         (Some(Err(reason)), old) => findings.extend(instructions::not_judged(old.as_ref(), &reason)),
         _ => {}
     }
-    let verdict = args.outputs.write("Regression gate", &findings)?;
+    let verdict = args.outputs.write("Regression gate", &findings, None)?;
     advise(args, &baseline, &findings);
     Ok(verdict)
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::findings::{OutputArgs, records};
-use super::{Verdict, note, print};
+use super::{Verdict, note};
 use crate::experiment::catalog::Catalog;
 use crate::gate::folders::{self, Comparison};
 use crate::gate::measure::by_cell;
@@ -25,7 +25,8 @@ use ssvm::solver::SolverInfo;
     ssvm-bench compare --versus bcfw --cell usps-synth:n=300/mp-bcfw --iterations 10\n\n\
     Ratios are new over old, the second folder over the first, this program over the other. Exit code 2 means that the \
     whole interval of a ratio is beyond the threshold; of folders also that runs were made from other inputs or that runs \
-    or gaps were lost.")]
+    or gaps were lost. An interval within the threshold is 'same', one that reaches beyond it 'undecided': more repeats \
+    or rounds make it narrower.")]
 pub struct CompareArgs {
     /// Two result folders, the older one first
     #[arg(value_name = "FOLDER", num_args = 2)]
@@ -88,15 +89,11 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict>
     };
     args.outputs.check()?;
     let [old, new] = &args.folders[..] else {
-        return args.outputs.write("Comparison of builds", &interleaved(args, &design)?);
+        return args.outputs.write("Comparison of builds", &interleaved(args, &design)?, None);
     };
     let (old, new) = (records(&Store::open(old)?)?, records(&Store::open(new)?)?);
     let Comparison { findings, remark } = folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?;
-    let verdict = args.outputs.write("Comparison of results", &findings)?;
-    if let Some(remark) = remark {
-        print(&format!("{remark}\n"))?;
-    }
-    Ok(verdict)
+    args.outputs.write("Comparison of results", &findings, remark.as_deref())
 }
 
 fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Finding>> {

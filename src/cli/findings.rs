@@ -35,9 +35,9 @@ impl OutputArgs {
     }
 
     /// Writes the files and the step summary, prints the table, gives the verdict.
-    pub fn write(&self, title: &str, findings: &[Finding]) -> anyhow::Result<Verdict> {
+    pub fn write(&self, title: &str, findings: &[Finding], remark: Option<&str>) -> anyhow::Result<Verdict> {
         if let Some(path) = &self.junit {
-            files::write_bytes(path, output::junit(title, findings).as_bytes())?;
+            files::write_bytes(path, output::junit(title, findings, remark).as_bytes())?;
         }
         if let Some(path) = &self.github_benchmark {
             files::write_bytes(path, output::github_benchmark(findings).as_bytes())?;
@@ -47,10 +47,10 @@ impl OutputArgs {
         }
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
             let file = File::options().append(true).create(true).open(&path);
-            file.and_then(|mut file| writeln!(file, "{}", findings::markdown(title, findings)))
+            file.and_then(|mut file| writeln!(file, "{}", findings::markdown(title, findings, remark)))
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
-        print(&findings::text(findings))?;
+        print(&findings::text(findings, remark))?;
         let failed = findings.iter().any(|finding| finding.judgement.fails());
         Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
     }

@@ -52,7 +52,7 @@ pub struct SolveArgs {
     /// wall, cpu or virtual.
     #[arg(long, default_value = "wall")]
     clock: ClockKind,
-    /// Count so many seconds for each second inside the exact oracle, such as 16 or 1/4.
+    /// Seconds to count for each second inside the exact oracle, such as 16 or 1/4.
     #[arg(long, default_value = "1", value_name = "K")]
     oracle_cost: OracleCost,
     /// When to evaluate: every:K, log or at:1,2,5. The last iteration always is.

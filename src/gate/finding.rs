@@ -7,10 +7,12 @@ use crate::text::{change, exact};
 /// What a comparison says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Judgement {
-    /// Nothing to judge by (too few repeats, no tool); passes.
+    /// Nothing to judge by (too few repeats, no ratio, no tool); passes.
     NotJudged,
-    /// As it was; passes.
+    /// As it was: equal, or the whole interval is within the threshold; passes.
     Same,
+    /// The interval reaches beyond the threshold and is not wholly beyond it; passes.
+    Undecided,
     /// Better than it was; passes, and should be accepted into the baseline.
     Better,
     /// Worse than it was.
@@ -30,6 +32,7 @@ impl Judgement {
         match self {
             Self::NotJudged => "not judged",
             Self::Same => "same",
+            Self::Undecided => "undecided",
             Self::Better => "better",
             Self::Worse => "WORSE",
             Self::Changed => "CHANGED",
@@ -112,14 +115,15 @@ impl Finding {
     }
 }
 
-/// Judges a ratio new/old: worse or better only when the whole interval, bounds included, is beyond the threshold.
+/// Judges a ratio new/old by its whole interval, bounds included: beyond the threshold it is worse or better, within the
+/// threshold the same. The threshold is a factor: 5 % are from 1/1.05 to 1.05.
 pub fn judge_ratio(ratio: &Paired, threshold: f64) -> Judgement {
-    if ratio.low.is_some_and(|low| low > 1.0 + threshold) {
-        Judgement::Worse
-    } else if ratio.high.is_some_and(|high| high < 1.0 / (1.0 + threshold)) {
-        Judgement::Better
-    } else {
-        Judgement::Same
+    let most = 1.0 + threshold;
+    match (ratio.low, ratio.high) {
+        (Some(low), _) if low > most => Judgement::Worse,
+        (_, Some(high)) if high < 1.0 / most => Judgement::Better,
+        (Some(low), Some(high)) if low >= 1.0 / most && high <= most => Judgement::Same,
+        _ => Judgement::Undecided,
     }
 }
 
@@ -128,11 +132,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_whole_interval_beyond_the_threshold_is_a_verdict() {
+    fn only_a_whole_interval_beyond_or_within_the_threshold_is_a_verdict() {
         let interval = Paired { low: Some(1.08), high: Some(1.12), pairs: 5, ..Paired::default() };
         assert_eq!(judge_ratio(&interval, 0.05), Judgement::Worse);
-        assert_eq!(judge_ratio(&interval, 0.09), Judgement::Same);
+        assert_eq!(judge_ratio(&interval, 0.09), Judgement::Undecided);
+        assert_eq!(judge_ratio(&interval, 0.13), Judgement::Same);
         assert_eq!(judge_ratio(&interval.inverse(), 0.05), Judgement::Better);
+        let wide = Paired { low: Some(0.9), high: Some(1.04), ..interval };
+        assert_eq!([wide, wide.inverse()].map(|wide| judge_ratio(&wide, 0.05)), [Judgement::Undecided; 2]);
         let open = Paired { high: None, ..interval };
         assert_eq!([open, open.inverse()].map(|open| judge_ratio(&open, 0.05)), [Judgement::Worse, Judgement::Better]);
     }

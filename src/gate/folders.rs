@@ -3,7 +3,8 @@
 //!
 //! Only runs made from the same inputs are compared. Wall time is replaced by the CPU time of the same evaluations: it
 //! says how much work was done, whatever else ran on the machine. What a run spent until a gap that it did not reach is at least
-//! all of its own, as everywhere, see [`crate::study::paired`]. The confidence holds for all metrics with noise together.
+//! all of its own, as everywhere, see [`crate::study::paired`]. The confidence holds for all metrics together that need statistics:
+//! with noise, a ratio, and values that are not equal in all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +70,8 @@ pub fn compare(
         };
         findings.push(Finding::bare(cell, "all metrics", judgement, note));
     }
-    let family: Vec<&Measure<'_>> = measures.iter().filter(|m| m.noisy && m.bears_a_verdict()).collect();
+    let needs_statistics = |m: &&Measure<'_>| m.noisy && !m.is_equal() && m.obstacle().is_none();
+    let family: Vec<&Measure<'_>> = measures.iter().filter(needs_statistics).collect();
     // Bonferroni: max-t, as in the league, found 10 % more time in 29 of 40 trials with six repeats, this rule in 38 or more.
     let confidence = 1.0 - (1.0 - design.confidence) / family.len().max(1) as f64;
     let sampling = Sampling { draws: 4000, seed: design.seed, confidence, fewest: 1 };
@@ -187,7 +189,7 @@ fn measure_cell<'a>(cell: &'a CellKey, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
         let hindrance = hindrance.clone().filter(|_| metric.column != TraceColumn::OracleCalls);
         Measure { cell, metric, noisy, spent: spent.filter(is_known).collect(), hindrance }
     };
-    metrics.into_iter().map(measure).collect()
+    metrics.into_iter().map(measure).filter(|measure| !measure.spent.is_empty()).collect()
 }
 
 /// What a run spent until a gap, or until its end. Under a clock with noise it is read where the curve crosses the gap, so that
@@ -232,10 +234,22 @@ impl Measure<'_> {
         self.spent.iter().map(|(old, new)| new.log_over(*old)).collect()
     }
 
-    /// Enough pairs; without noise one is enough, and what no repeat reaches any more needs no statistics.
-    fn bears_a_verdict(&self) -> bool {
-        let pairs = self.spent.len();
-        self.hindrance.is_none() && (!self.noisy || pairs >= FEWEST_PAIRS || pairs > 0 && self.lost() == pairs)
+    /// Known exactly and equal in every pair: the same whatever the confidence is.
+    fn is_equal(&self) -> bool {
+        self.spent.iter().all(|(old, new)| old == new && old.least == old.most)
+    }
+
+    /// Why there is no verdict, if so. Without noise one pair is enough, and what no repeat reaches any more needs no
+    /// statistics.
+    fn obstacle(&self) -> Option<String> {
+        let (pairs, lost) = (self.spent.len(), self.lost());
+        let (low, high): (Vec<f64>, Vec<f64>) = self.logs().into_iter().unzip();
+        if lost == 0 && ![low, high].iter().any(|bounds| median(bounds).is_finite()) {
+            return Some("most repeats reach it at the first evaluation, so no ratio is known".to_owned());
+        }
+        let few = self.noisy && pairs < FEWEST_PAIRS && lost < pairs;
+        let few = few.then(|| format!("{pairs} repeats; judged from {FEWEST_PAIRS} on"));
+        self.hindrance.clone().or(few)
     }
 
     fn judge(&self, ratio: Paired, design: &Design) -> Finding {
@@ -248,9 +262,10 @@ impl Measure<'_> {
         if gained > 0 {
             notes.push(format!("{gained} of {pairs} repeats did not reach it before"));
         }
-        let judgement = if !self.bears_a_verdict() {
-            let few = || format!("{pairs} repeats; judged from {FEWEST_PAIRS} on");
-            notes.push(self.hindrance.clone().unwrap_or_else(few));
+        let judgement = if self.is_equal() {
+            Judgement::Same
+        } else if let Some(obstacle) = self.obstacle() {
+            notes.push(obstacle);
             Judgement::NotJudged
         } else if lost > 0 && (!self.noisy || lost == pairs) {
             Judgement::Missing
@@ -260,11 +275,15 @@ impl Measure<'_> {
                 judgement => judgement,
             }
         };
+        let bare = Finding::bare(self.cell, &self.metric.to_string(), judgement, notes.join("; "));
+        if ratio.least.or(ratio.most).is_none() {
+            // Bounds of what was spent are no values to be shown as a change.
+            return bare;
+        }
         let (old, new): (Vec<f64>, Vec<f64>) = self.spent.iter().map(|(old, new)| (old.most, new.most)).unzip();
         let typical = |values: &[f64]| Some(median(values)).filter(|value| value.is_finite());
-        let bare = Finding::bare(self.cell, &self.metric.to_string(), judgement, notes.join("; "));
         let found = new.iter().copied().filter(|value| value.is_finite());
-        let ratio = Some(ratio).filter(|ratio| ratio.least.or(ratio.most).is_some());
+        let ratio = (!self.is_equal()).then_some(ratio);
         Finding { ratio, ..bare }.with_values(self.metric.column.unit(), typical(&old), typical(&new), found)
     }
 }

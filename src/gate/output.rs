@@ -6,11 +6,13 @@ use serde_json::{Map, Value, json};
 use super::{Finding, Judgement};
 use crate::text::{escape, exact};
 
-/// JUnit XML: a suite per cell, a case per metric.
-pub fn junit(name: &str, findings: &[Finding]) -> String {
+/// JUnit XML: a suite per cell, a case per metric. A case without a decision is skipped; a remark on all of them is output
+/// of every suite, because the format has no place for it above them.
+pub fn junit(name: &str, findings: &[Finding], remark: Option<&str>) -> String {
+    let is_open = |judgement| matches!(judgement, Judgement::NotJudged | Judgement::Undecided);
     let counts = |findings: &[Finding]| {
         let failures = findings.iter().filter(|finding| finding.judgement.fails()).count();
-        let skipped = findings.iter().filter(|finding| finding.judgement == Judgement::NotJudged).count();
+        let skipped = findings.iter().filter(|finding| is_open(finding.judgement)).count();
         format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"", findings.len())
     };
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -26,10 +28,14 @@ pub fn junit(name: &str, findings: &[Finding]) -> String {
                     "{case}>\n      <failure type=\"{}\" message=\"{message}\"/>\n    </testcase>\n",
                     judgement.word().to_lowercase()
                 ),
-                Judgement::NotJudged => format!("{case}>\n      <skipped message=\"{message}\"/>\n    </testcase>\n"),
+                judgement if is_open(judgement) => {
+                    let word = judgement.word();
+                    format!("{case}>\n      <skipped message=\"{word}: {message}\"/>\n    </testcase>\n")
+                }
                 _ => format!("{case}/>\n"),
             };
         }
+        xml += &remark.map_or(String::new(), |remark| format!("    <system-out>{}</system-out>\n", escape(remark)));
         xml += "  </testsuite>\n";
     }
     xml + "</testsuites>\n"

@@ -190,7 +190,7 @@ fn files_for_other_tools_have_their_shapes() {
     let findings = judge(&baseline(&sample()), &records);
     let failures = findings.iter().filter(|finding| finding.judgement.fails()).count();
 
-    let junit = output::junit("gate", &findings);
+    let junit = output::junit("gate", &findings, None);
     let document = roxmltree::Document::parse(&junit).expect("well-formed XML");
     let root = document.root_element();
     assert_eq!(root.tag_name().name(), "testsuites");
@@ -222,7 +222,7 @@ fn files_for_other_tools_have_their_shapes() {
             assert!(low <= value && value <= high);
         }
     }
-    insta::assert_snapshot!(findings::markdown("Gate", &judge(&baseline(&sample()), &records[2..])));
+    insta::assert_snapshot!(findings::markdown("Gate", &judge(&baseline(&sample()), &records[2..]), None));
 }
 
 /// A tiny experiment in a folder, run once.

@@ -93,6 +93,8 @@ fn folders_are_compared_by_repeat() {
     assert_eq!(verdict(&slower[..4], "cpu_s to gap 0.3"), Judgement::NotJudged);
     let pair = (side(1, 0.5, ClockKind::VIRTUAL), side(1, 0.6, ClockKind::VIRTUAL));
     assert!(folder_verdicts(&pair.0, &pair.1).contains(&("time_s at the end".into(), Judgement::Worse)));
+    let within = folder_verdicts(&pair.0, &side(1, 0.51, ClockKind::VIRTUAL));
+    assert!(within.contains(&("time_s at the end".into(), Judgement::Same)), "{within:?}");
     // What cannot be compared is said.
     assert!(folder_verdicts(&old, &pair.1).contains(&("inputs".into(), Judgement::Changed)), "two clocks");
     let (old, other) = (measure::by_cell(&old).unwrap(), vec![runs::made_up("other", "bcfw", 0, 1, 1.0)]);

@@ -127,7 +127,7 @@ fn a_target_that_is_not_reached_any_more_is_a_finding() {
     let mut new = old.clone();
     new[4].measured.points.truncate(3);
     let findings = compared(&old, &new);
-    assert_eq!(verdict(&findings, "cpu_s to gap 0.3"), Judgement::Same);
+    assert_eq!(verdict(&findings, "cpu_s to gap 0.3"), Judgement::Undecided);
     assert!(findings.iter().any(|finding| finding.note == "1 of 6 repeats no longer reach it"));
 }
 
@@ -275,7 +275,14 @@ fn the_command_fails_for_other_inputs_and_lost_targets() {
     let dir = tempfile::tempdir().unwrap();
     let folder = |name: &str, records: &[RunRecord]| {
         let path = dir.path().join(name);
-        stored(&path, records);
+        let mut all = Vec::new();
+        for dataset in ["set", "set:2", "set:3"] {
+            all.extend(records.iter().cloned().map(|mut run| {
+                run.identity.problem.dataset = dataset.to_owned();
+                run
+            }));
+        }
+        stored(&path, &all);
         path
     };
     let long = side(5, ClockKind::WALL, 0.1);
@@ -297,6 +304,8 @@ fn the_command_fails_for_other_inputs_and_lost_targets() {
     compare(&long, 0);
     let text = compare(&short, 2);
     assert!(text.contains("CHANGED") && text.contains("budget") && text.contains("inputs"), "{text}");
+    assert!(text.contains("set/mp-bcfw and 2 more"), "{text}");
+    assert_eq!(text.matches("made from other inputs").count(), 1, "{text}");
     let text = compare(&stuck, 2);
     assert!(text.contains("MISSING") && text.contains("no longer reach it"), "{text}");
 }
@@ -312,7 +321,7 @@ fn a_run_that_ended_before_a_gap_spent_at_least_its_whole_time() {
     }
     let findings = compared(&old, &new);
     let lost = findings.iter().find(|finding| finding.metric == "cpu_s to gap 0.3").unwrap();
-    assert_eq!(lost.judgement, Judgement::Same, "{}", lost.message());
+    assert_eq!(lost.judgement, Judgement::Undecided, "{}", lost.message());
     assert!(lost.note.contains("5 of 6 repeats no longer reach it"), "{}", lost.note);
 }
 
@@ -322,14 +331,81 @@ fn the_command_says_when_repeats_cannot_support_its_confidence() {
     let text = |repeats: u64| {
         let [old, new] = ["old", "new"].map(|name| dir.path().join(format!("{name}{repeats}")));
         stored(&old, &side(repeats, ClockKind::WALL, 0.1));
-        stored(&new, &side(repeats, ClockKind::WALL, 0.1));
+        stored(&new, &side(repeats, ClockKind::WALL, 0.101));
+        let [summary, junit] = ["md", "xml"].map(|kind| dir.path().join(format!("{repeats}.{kind}")));
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
-        command.env_remove("GITHUB_STEP_SUMMARY").arg("compare").args([&old, &new]);
-        String::from_utf8(command.assert().code(0).get_output().stdout.clone()).unwrap()
+        command.env("GITHUB_STEP_SUMMARY", &summary).arg("compare").args([&old, &new]).arg("--junit").arg(&junit);
+        let printed = String::from_utf8(command.assert().code(0).get_output().stdout.clone()).unwrap();
+        (printed, std::fs::read_to_string(summary).unwrap())
     };
-    // Time and calls to a gap, and the time at the end: three metrics need 1 − 3 · 2^(1 − n) ≥ 0.95.
-    let few = text(5);
-    assert!(few.contains("5 repeats cannot support a confidence of 95 % over 3 metrics; 7 would"), "{few}");
-    let enough = text(7);
+    // Time to a gap and at the end, while the calls are equal in all pairs: two metrics need 1 − 2 · 2^(1 − n) ≥ 0.95.
+    let (few, summary) = text(5);
+    let remark = "5 repeats cannot support a confidence of 95 % over 2 metrics; 7 would";
+    for text in [few, summary, std::fs::read_to_string(dir.path().join("5.xml")).unwrap()] {
+        assert!(text.contains(remark), "{text}");
+    }
+    let (enough, _) = text(7);
     assert!(!enough.contains("cannot support"), "{enough}");
+}
+
+/// The gap after t iterations is 4/t² instead: 4, 1, …, so gaps of at least 4 are reached at the first evaluation.
+fn steep(repeats: u64, time_s: f64) -> Vec<RunRecord> {
+    let mut runs = side(repeats, ClockKind::WALL, time_s);
+    runs.iter_mut().flat_map(|run| &mut run.measured.points).for_each(|point| point.gap *= 4.0 * point.gap);
+    runs
+}
+
+#[test]
+fn a_gap_reached_at_the_first_evaluation_has_no_ratio_and_is_not_judged() {
+    // All but one, or the gap would be no target.
+    let first = |runs: &mut [RunRecord]| runs[1..].iter_mut().for_each(|run| run.measured.points[0].gap = 0.9);
+    let (mut old, mut new) = (steep(6, 0.1), steep(6, 0.101));
+    let metrics = |findings: &[Finding]| findings.iter().map(|f| (f.metric.clone(), f.judgement)).collect::<Vec<_>>();
+    let before = metrics(&compared(&old, &new));
+    assert!(before.contains(&("cpu_s to gap 1".into(), Judgement::Same)), "{before:?}");
+    first(&mut old);
+    first(&mut new);
+    let findings = compared(&old, &new);
+    for metric in ["cpu_s to gap 1", "oracle_calls to gap 1"] {
+        let finding = findings.iter().find(|finding| finding.metric == metric).unwrap();
+        assert_eq!((finding.judgement, finding.ratio), (Judgement::NotJudged, None), "{}", finding.message());
+        assert_eq!((finding.old, finding.new), (None, None));
+        assert_eq!(finding.note, "most repeats reach it at the first evaluation, so no ratio is known");
+    }
+}
+
+#[test]
+fn only_metrics_that_differ_share_the_error_rate() {
+    let (old, new) = (steep(5, 0.1), steep(5, 0.101));
+    let compare = |old: &[RunRecord], new: &[RunRecord]| {
+        let (old, new) = (measure::by_cell(old).unwrap(), measure::by_cell(new).unwrap());
+        folders::compare(&old, &new, &Design::default()).unwrap()
+    };
+    let compared = compare(&old, &new);
+    let (calls, times): (Vec<&Finding>, Vec<&Finding>) =
+        compared.findings.iter().partition(|finding| finding.metric.starts_with("oracle_calls"));
+    assert!(calls.iter().all(|finding| finding.judgement == Judgement::Same && finding.ratio.is_none()), "{calls:?}");
+    assert!(times.len() > 2 && times.iter().all(|finding| finding.ratio.is_some()), "{times:?}");
+    let remark = compared.remark.unwrap();
+    assert!(remark.contains(&format!("over {} metrics", times.len())), "{remark}");
+    assert_eq!(compare(&old, &old).remark, None, "equal values need no confidence");
+}
+
+#[test]
+fn an_interval_that_reaches_beyond_the_threshold_is_undecided() {
+    let old = side(6, ClockKind::WALL, 0.1);
+    let new: Vec<_> = (0..6).map(|k| run("set", k, ClockKind::WALL, 0.1 * (0.8 + 0.08 * k as f64))).collect();
+    let findings = compared(&old, &new);
+    assert_eq!(verdict(&findings, "cpu_s at the end"), Judgement::Undecided);
+    assert!(!alarms(&findings));
+    let dir = tempfile::tempdir().unwrap();
+    let [a, b, junit] = ["a", "b", "junit.xml"].map(|name| dir.path().join(name));
+    stored(&a, &old);
+    stored(&b, &new);
+    let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+    command.env_remove("GITHUB_STEP_SUMMARY").arg("compare").args([&a, &b]).arg("--junit").arg(&junit);
+    let text = String::from_utf8(command.assert().code(0).get_output().stdout.clone()).unwrap();
+    assert!(text.contains("metrics: 1 same, 2 undecided"), "{text}");
+    let xml = std::fs::read_to_string(junit).unwrap();
+    assert!(xml.contains(r#"failures="0" errors="0" skipped="2""#) && xml.contains("undecided: set"), "{xml}");
 }

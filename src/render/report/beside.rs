@@ -30,7 +30,8 @@ pub fn html(beside: &Beside<'_>) -> Result<String> {
             "ratios",
             "Ratios",
             "As <code>ssvm-bench compare A B</code> prints them: runs of one data set, solver, repeat and seed are paired, ≥ and \
-             ≤ where runs ended before the gap; a verdict needs an interval that is wholly beyond 5 %.",
+             ≤ where runs ended before the gap; better and worse need an interval that is wholly beyond 5 %, \
+             same one that is wholly within, others are undecided.",
             ratios(beside),
         ),
         section("claims", "Claims of the paper", "", claims(beside)),

@@ -8,23 +8,24 @@ use crate::text::{change, exact};
 const MOST_LINES: usize = 6;
 
 /// For the terminal. Metrics that are as they were are only counted, unless they carry an interval.
-pub fn text(findings: &[Finding]) -> String {
+pub fn text(findings: &[Finding], remark: Option<&str>) -> String {
     let table = table(findings, MOST_LINES);
     let text = if table.rows.is_empty() { String::new() } else { table.text() + "\n" };
-    text + &tally(findings) + "\n"
+    text + &tally(findings) + "\n" + &remark.map_or(String::new(), |remark| format!("{remark}\n"))
 }
 
-pub fn markdown(title: &str, findings: &[Finding]) -> String {
+pub fn markdown(title: &str, findings: &[Finding], remark: Option<&str>) -> String {
     let failed = findings.iter().any(|finding| finding.judgement.fails());
     let table = table(findings, MOST_LINES);
     let text = if table.rows.is_empty() { String::new() } else { table.markdown() + "\n" };
-    format!("### {} {title}\n\n{text}{}\n", if failed { "❌" } else { "✅" }, tally(findings))
+    let remark = remark.map_or(String::new(), |remark| format!("\n{remark}\n"));
+    format!("### {} {title}\n\n{text}{}\n{remark}", if failed { "❌" } else { "✅" }, tally(findings))
 }
 
 /// `3 worse, 1 missing, 420 same`.
 fn tally(findings: &[Finding]) -> String {
-    use Judgement::{Better, Changed, Missing, NotJudged, Same, Worse};
-    let counts = [Missing, Changed, Worse, Better, Same, NotJudged].map(|kind| {
+    use Judgement::{Better, Changed, Missing, NotJudged, Same, Undecided, Worse};
+    let counts = [Missing, Changed, Worse, Better, Same, Undecided, NotJudged].map(|kind| {
         let count = findings.iter().filter(|finding| finding.judgement == kind).count();
         (count > 0).then(|| format!("{count} {}", kind.word().to_lowercase()))
     });
@@ -32,17 +33,26 @@ fn tally(findings: &[Finding]) -> String {
     if counts.is_empty() { "nothing to compare".to_owned() } else { format!("metrics: {}", counts.join(", ")) }
 }
 
-/// What is worth a row, the worst verdicts first, cells in order; with a limit on the rows of one cell and verdict.
+/// What is worth a row, the worst verdicts first, cells in order; with a limit on the rows of one cell and verdict. Cells
+/// whose inputs changed in the same way share a row.
 pub fn table(findings: &[Finding], most: usize) -> Table {
     let heads = ["verdict", "data set / solver", "metric", "old → new", "change"];
     let mut table = Table::new("", heads.map(|name| (name, Kind::Text)));
     let mut worth: Vec<&Finding> =
         findings.iter().filter(|f| f.judgement != Judgement::Same || f.ratio.is_some()).collect();
     worth.sort_by_key(|finding| (std::cmp::Reverse(finding.judgement), finding.cell.clone()));
-    for group in worth.chunk_by(|a, b| (a.judgement, &a.cell) == (b.judgement, &b.cell)) {
+    let alike = |a: &Finding, b: &Finding| {
+        a.judgement == Judgement::Changed && a.old.is_none() && (&a.metric, &a.note) == (&b.metric, &b.note)
+    };
+    for group in worth.chunk_by(|a, b| a.judgement == b.judgement && (a.cell == b.cell || alike(a, b))) {
+        let (verdict, mut cell) = (verdict(group[0].judgement), group[0].cell.to_string());
+        let cells = group.chunk_by(|a, b| a.cell == b.cell).count();
+        if cells > 1 {
+            cell += &format!(" and {} more", cells - 1);
+        }
+        let group = if cells > 1 { &group[..1] } else { group };
         // One line more is no shorter than the line that says so.
         let shown = if group.len() <= most.saturating_add(1) { group.len() } else { most };
-        let (verdict, cell) = (verdict(group[0].judgement), group[0].cell.to_string());
         for finding in &group[..shown] {
             let (values, changed) = (values(finding), changed(finding));
             table.push(vec![verdict.clone(), (&cell).into(), (&finding.metric).into(), values.into(), changed.into()]);

@@ -248,7 +248,7 @@ macro_rules! kernel {
 
 pub(super) use kernel;
 
-/// So many zeros, see [`on_huge_pages`].
+/// `count` zeros, see [`on_huge_pages`].
 pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     on_huge_pages(vec![T::default(); count])
 }

@@ -86,7 +86,7 @@ impl Budget {
         (iterations, time_s.map(total_order), oracle_calls, gap.map(total_order), until)
     }
 
-    /// So many iterations and nothing else.
+    /// `count` iterations and no other limit.
     pub fn iterations(count: u64) -> Self {
         Self { iterations: Some(count), ..Self::default() }
     }

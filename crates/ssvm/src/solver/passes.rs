@@ -24,7 +24,7 @@ pub const M: Param = Param::count("M", "1000", 0, "most approximate passes per i
 
 pub const PASSES: Param = Param {
     key: "passes",
-    about: "approximate passes per iteration: auto (slope rule) or exactly so many",
+    about: "approximate passes per iteration: auto (slope rule) or their exact number",
     default: "auto",
     domain: Domain::CountOr(0, u32::MAX as u64, &["auto"]),
 };

@@ -13,7 +13,7 @@ use ssvm::{
 
 const SOLVERS: [&str; 4] = ["bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
 
-/// Nobody watches, but so many threads help.
+/// A run without an observer, with helper threads.
 struct With(Option<Arc<Helpers>>);
 
 impl With {

@@ -89,7 +89,7 @@ fn check_invariants<P: Problem>(problem: &P) {
                 before = now;
                 let solution = solver.solution();
                 let value = problem.as_dyn().evaluate(&solution.w, &[], false, &|| false);
-                best_primal = best_primal.min(value.expect("an oracle").expect("nobody cancels").primal);
+                best_primal = best_primal.min(value.expect("an oracle").expect("not cancelled").primal);
                 best_dual = best_dual.max(now).max(solution.dual(problem.lambda()));
                 assert!(best_dual <= best_primal + ROUNDING, "{spec:?}: F {best_dual} above P {best_primal}");
                 let (mean, largest) = solver.state().map_or((0.0, 0), State::planes);
@@ -290,7 +290,7 @@ fn same_seed_and_virtual_clock_give_the_same_bits() {
     check("Potts", &graph(1, 12, 4));
 }
 
-/// A budget of so many calls allows exactly so many: with n of them an iteration is complete.
+/// A budget of calls allows exactly that number: with n of them an iteration is complete.
 #[test]
 fn a_budget_of_n_calls_completes_an_iteration() {
     fn check<P: Problem>(problem: &P) {
