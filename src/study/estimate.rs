@@ -92,6 +92,11 @@ pub fn median_of(values: &[f64]) -> Estimate {
     estimate
 }
 
+/// Why a table over this many repeats judges nothing; `None` when it does.
+pub fn too_few(repeats: usize) -> Option<String> {
+    (repeats < FEWEST_PAIRS).then(|| format!("too few repeats for an interval ({repeats}, from {FEWEST_PAIRS} on)"))
+}
+
 /// The name of an interval over this many repeats: that of the median of five reaches from the smallest to the largest, and
 /// between these the median lies in 93.75 % of all cases.
 pub fn interval_name(repeats: usize) -> String {

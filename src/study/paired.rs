@@ -186,7 +186,7 @@ impl Paired {
 
     /// The median and its interval: `1.40× (1.20 to 1.61)`, `≥1.40× (from 1.20)`.
     pub fn text(&self) -> String {
-        self.value_text() + &self.interval(number)
+        self.value_text() + &self.interval(end)
     }
 
     /// The same with numbers as `show` writes them: `1.40 (1.20 to 1.61)`.
@@ -206,6 +206,19 @@ impl Paired {
         let known = self.has_interval() && self.least.or(self.most).is_some();
         if known { interval_text(self.low, self.high, show) } else { String::new() }
     }
+}
+
+/// An end of an interval; next to 1, with as many digits as show on which side it lies.
+fn end(value: f64) -> String {
+    let is_one = |text: &String| text.parse() == Ok(1.0);
+    let mut text = number(value);
+    for digits in (3..=9).take_while(|_| value != 1.0) {
+        if !is_one(&text) {
+            break;
+        }
+        text = format!("{value:.digits$}");
+    }
+    text
 }
 
 /// A median of bounded logarithms, of all pairs and of every draw of them.
@@ -321,18 +334,21 @@ impl View {
     }
 
     /// The series whose runs spent least until the target, in the median, and after it those that it is not clearly faster than;
-    /// empty when no series reaches the target in the median. A run that failed before its first evaluation did not reach it.
+    /// empty when no series reaches the target in the median.
     pub fn fastest(&self, rivals: &[usize], target: Target, measure: Measure) -> Vec<usize> {
-        let mut medians = Vec::new();
-        for at in rivals.iter().copied() {
-            let mut spent: Vec<Option<f64>> = self.curves(at).iter().map(|c| c.reached(target, measure)).collect();
-            spent.resize(self.records_of(at).len(), None);
-            medians.extend(targets::median(spent).map(|median| (at, median)));
-        }
-        let Some((best, _)) = medians.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
+        let medians = rivals.iter().filter_map(|at| Some((*at, self.median_spent(*at, target, measure)?)));
+        let Some((best, _)) = medians.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
         let beaten = |other: usize| self.compare(best, other, target, measure).is_some_and(|lead| lead.is_faster());
         let open = rivals.iter().copied().filter(|other| *other != best && !beaten(*other));
         std::iter::once(best).chain(open).collect()
+    }
+
+    /// What the runs of a series spent until the target, in the median; `None` when they do not reach it. A run that failed
+    /// before its first evaluation did not.
+    pub fn median_spent(&self, at: usize, target: Target, measure: Measure) -> Option<f64> {
+        let mut spent: Vec<Option<f64>> = self.curves(at).iter().map(|c| c.reached(target, measure)).collect();
+        spent.resize(self.records_of(at).len(), None);
+        targets::median(spent)
     }
 
     /// The curves of two series with one seed, none where their times may not be compared.
@@ -440,5 +456,19 @@ mod tests {
         assert!(Paired::of(&all[1]).unwrap().is_faster() && !narrow.is_faster(), "{narrow:?}");
         assert_eq!(censored.text(), format!("≥8.00× (from {})", number(censored.low.unwrap())));
         assert_eq!([1, 24, 171].map(|comparisons| pairs_needed(comparisons, 0.95)), [6, 10, 13]);
+    }
+
+    #[test]
+    fn an_end_next_to_one_shows_the_digit_that_decides() {
+        let paired = |low: f64, high: f64| Paired {
+            least: Some(1.05),
+            most: Some(1.05),
+            low: Some(low),
+            high: Some(high),
+            pairs: 5,
+        };
+        assert_eq!(paired(1.0036, 1.08).text(), "1.05× (1.004 to 1.08)");
+        assert_eq!(paired(0.8, 0.99996).text(), "1.05× (0.800 to 0.99996)");
+        assert_eq!(paired(1.0, 1.08).text(), "1.05× (1.00 to 1.08)");
     }
 }

@@ -360,3 +360,51 @@ fn gaps_that_no_solver_reached_are_one_sentence() {
     assert!(text.contains("No solver reached 1e-3, 1e-4, 1e-5, 1e-6 in the median"), "{text}");
     assert!(!text.contains("not reached"), "{text}");
 }
+
+#[test]
+fn a_mark_over_data_sets_needs_a_decision_on_every_one() {
+    let mut records = Vec::new();
+    for dataset in ["usps", "ocr"] {
+        records.extend(repeats_on(dataset, "mp-bcfw", 0.1));
+        records.extend(repeats_on(dataset, "bcfw", 0.3));
+    }
+    // Times of another machine are not compared.
+    let elsewhere = |record: &&mut RunRecord| record.dataset() == "ocr" && record.solver() == "bcfw";
+    records.iter_mut().filter(elsewhere).for_each(|record| record.environment.host_class = "elsewhere".into());
+    let league = League::of(&results(records).own);
+    let all = sections(&league, &[Part::Matrix]).into_iter().find(|s| s.dataset.is_empty()).unwrap().table;
+    let text = all.text();
+    assert!(text.contains("3.00× 1▲ of 2") && text.contains("0.333× 1▼ of 2"), "{text}");
+    assert!(!all.note.contains("whose intervals") && all.note.contains("of the single data sets"), "{}", all.note);
+}
+
+#[test]
+fn three_repeats_have_no_interval_and_no_verdict() {
+    let mut records: Vec<RunRecord> = repeats("mp-bcfw", 0.1, 1e-8).into_iter().take(3).collect();
+    records.extend(repeats("bcfw", 0.2, 1e-8).into_iter().take(3));
+    records.extend(repeats("fw", 0.3, 1e-8).into_iter().take(3));
+    let league = League::of(&results(records).own);
+    for section in sections(&league, &[Part::Winners, Part::Matrix, Part::Targets]) {
+        let text = section.table.text();
+        assert_eq!(text.matches("too few repeats for an interval (3, from 5 on)").count(), 1, "{text}");
+        assert!(!text.contains("hold together") && !text.contains("undecided"), "{text}");
+    }
+}
+
+#[test]
+fn a_league_of_several_oracle_costs_says_which_one_it_shows() {
+    let at = |cost: &str, mut record: RunRecord| {
+        record.identity.settings.oracle_cost = cost.parse().unwrap();
+        record
+    };
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8));
+    let note = |records: Vec<RunRecord>| {
+        let league = League::of(&results(records).own);
+        sections(&league, &[Part::Winners])[0].table.note.clone()
+    };
+    assert!(!note(records.clone()).contains("oracle cost"));
+    let both = ["4", "16"].map(|cost| records.iter().cloned().map(|record| at(cost, record)).collect::<Vec<_>>());
+    let note = note(both.concat());
+    assert!(note.contains("oracle cost 4, the lowest of those that were run"), "{note}");
+}

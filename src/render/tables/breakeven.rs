@@ -1,12 +1,11 @@
 //! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
 use crate::study::break_even::{Advice, BreakEven, BreakEvenRow, BreakEvenSet, Choice, Crossing};
-use crate::study::estimate::{Estimate, interval_text};
+use crate::study::estimate::{Estimate, interval_text, too_few};
 use crate::study::paired::Paired;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Table, cells};
 use crate::text::{number, percent, seconds};
-use ssvm::stats::FEWEST_PAIRS;
 
 pub fn factor(k: f64) -> String {
     let below = 1.0 / k;
@@ -20,11 +19,13 @@ pub fn factor(k: f64) -> String {
 /// At which oracle costs a solver is faster or slower than BCFW, and where the medians are equal. Only costs that were run are
 /// named, and only those are called faster or slower whose whole interval, bounds included, is on one side of 1.
 pub fn crossings(costs: &[f64], row: &BreakEvenRow) -> String {
+    if too_few(row.pairs).is_some() {
+        return "not judged".to_owned();
+    }
     let state = |ratio: &Option<Paired>| ratio.map_or("not known", |ratio| ratio.pace_of_spent().name());
     let states: Vec<(&str, f64)> = row.ratios.iter().map(state).zip(costs.iter().copied()).collect();
     let stretches: Vec<&[(&str, f64)]> = states.chunk_by(|a, b| a.0 == b.0).collect();
     let words = |stretch: &&[(&str, f64)]| match stretch {
-        [(state, _), ..] if stretches.len() == 1 => format!("{state} at every oracle cost"),
         [(state, first), .., (_, last)] => format!("{state} at {} to {}", factor(*first), factor(*last)),
         [(state, only)] => format!("{state} at {}", factor(*only)),
         [] => String::new(),
@@ -32,9 +33,7 @@ pub fn crossings(costs: &[f64], row: &BreakEvenRow) -> String {
     let mut text = stretches.iter().map(words).collect::<Vec<_>>().join(", ");
     for (at, Crossing { cost: Estimate { value, low, high }, .. }) in row.crossings.iter().enumerate() {
         text += &format!("{}{}", if at == 0 { "; equal at " } else { ", " }, factor(*value));
-        if row.pairs >= FEWEST_PAIRS {
-            text += &interval_text(*low, *high, factor);
-        }
+        text += &interval_text(*low, *high, factor);
     }
     text
 }
@@ -53,6 +52,8 @@ pub fn table(breakeven: &BreakEven) -> Table {
         }
         table.push(cells);
     }
+    let fewest = breakeven.sets.iter().flat_map(|set| &set.rows).map(|row| row.pairs).min();
+    table.note = fewest.and_then(too_few).map_or(String::new(), |few| format!("Not judged: {few}."));
     table
 }
 
@@ -98,14 +99,20 @@ pub fn advice(advice: &Advice) -> String {
         percent(advice.share)
     );
     if advice.clock == "virtual" {
-        out.push_str("seconds are those of the virtual clock, which counts operations: where BCFW's share is known, --share asks better\n");
+        out.push_str(
+            "seconds are those of the virtual clock, which counts operations; use --share if you know BCFW's share\n",
+        );
     }
     if advice.read_at != advice.cost {
-        out.push_str(&format!("the table ends at k = {}: read there\n", factor(advice.read_at)));
+        out.push_str(&format!("the table ends at k = {}; its ratios are used\n", factor(advice.read_at)));
+    }
+    if let Some(few) = advice.targets.iter().find_map(few_pairs) {
+        out.push_str(&format!("not judged: {few}\n"));
     }
     for choice in &advice.targets {
         out.push_str(&format!("\nto a relative gap of {:e}: {}\n", choice.target, fastest(choice)));
-        let bounds: Vec<&str> = choice.solvers.iter().filter(|one| one.is_bound()).map(|one| &*one.display).collect();
+        let ended = choice.solvers.iter().filter(|one| one.ended_before());
+        let bounds: Vec<&str> = ended.map(|one| one.display.as_str()).collect();
         if !bounds.is_empty() {
             let names = bounds.join(", ");
             out.push_str(&format!("last, because runs ended before the gap and only a bound is known: {names}\n"));
@@ -119,13 +126,39 @@ pub fn advice(advice: &Advice) -> String {
     out
 }
 
+/// Why no solver is the fastest, where none has enough pairs.
+fn few_pairs(choice: &Choice) -> Option<String> {
+    choice.solvers.iter().map(|one| one.ratio.pairs).max().and_then(too_few)
+}
+
 fn fastest(choice: &Choice) -> String {
+    if few_pairs(choice).is_some() {
+        return "not judged".to_owned();
+    }
     let unbeaten = choice.solvers.iter().filter(|one| choice.fastest.contains(&one.solver));
     let names = unbeaten.map(|one| one.display.as_str()).collect::<Vec<_>>();
-    match (&names[..], &choice.judged_at[..]) {
-        ([], _) => "not judged, the table compares solvers with BCFW only".to_owned(),
-        (names, [low, high]) => format!("{} (unbeaten at k = {} or {})", names.join(", "), factor(*low), factor(*high)),
-        ([only], _) => (*only).to_owned(),
-        (names, _) => format!("{} (no significant difference)", names.join(", ")),
+    let text = match (&names[..], choice.ended) {
+        ([], 0) => return "not judged, the table compares solvers with BCFW only".to_owned(),
+        ([], _) => "no solver reached it in the median".to_owned(),
+        ([only], 0) => (*only).to_owned(),
+        (names, ended) => undecided(names, ended),
+    };
+    match choice.judged_at[..] {
+        [low, high] => format!("{text} (by the runs at k = {} and {})", factor(low), factor(high)),
+        _ => text,
+    }
+}
+
+/// Solvers that reached a gap and of which none is clearly faster, and how many others ended before it.
+pub fn undecided(reached: &[&str], ended: usize) -> String {
+    let ended = match ended {
+        0 => String::new(),
+        1 => "1 other ended too early to tell".to_owned(),
+        more => format!("{more} others ended too early to tell"),
+    };
+    match reached {
+        [only] => format!("undecided: {only} reached it, {ended}"),
+        _ if ended.is_empty() => format!("undecided between {}", reached.join(", ")),
+        _ => format!("undecided between {}; {ended}", reached.join(", ")),
     }
 }

@@ -1,5 +1,7 @@
 //! The league as titled tables, the same for the terminal, Markdown, LaTeX and the report.
 
+use super::breakeven;
+use crate::study::estimate::too_few;
 use crate::study::league::profile::WORST;
 use crate::study::league::{
     Cell as TargetCell, Decisions, League, Matrix, Measure, Member, Profile, REFERENCE, Score, Speedup, Standing,
@@ -8,6 +10,7 @@ use crate::study::league::{
 use crate::study::paired::Pace;
 use crate::table::{Cell, Column, Kind, Table, cells};
 use crate::text::{number, seconds};
+use ssvm::clock::OracleCost;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -132,12 +135,18 @@ fn winners(standing: &Standing) -> Section {
         let targets = listed(missed.iter().map(|at| &standing.targets[*at]));
         note += &format!(" No solver reached {targets} in the median.");
     }
+    if let Some(cost) = standing.oracle_cost {
+        note += &format!(" All tables are at oracle cost {}, {}.", breakeven::factor(cost.factor()), of_several(cost));
+    }
+    let few = few_pairs(standing);
+    note += &few.as_ref().map_or(String::new(), |few| format!(" Not judged: {few}."));
     let mut table = Table::new("", [("relative gap", Kind::Text)]).noted(note);
     table.widen(Kind::Text, Measure::ALL.map(Measure::name));
     for (at, target) in reached.into_iter().map(|at| (at, standing.targets[at])) {
         let mut row = cells![format!("{target:e}")];
         for (measure, winners) in Measure::ALL.into_iter().zip(&standing.winners) {
             row.push(match &winners[at] {
+                Winner::Undecided(names) if few.is_some() && names.len() > 1 => "not judged".into(),
                 Winner::One(name) => name.into(),
                 Winner::Undecided(names) => undecided(standing, measure, at, names).into(),
                 Winner::NotReached => "not reached".into(),
@@ -158,16 +167,9 @@ fn undecided(standing: &Standing, measure: Measure, at: usize, names: &[String])
         member.and_then(|member| cell(member, measure, at)?.median).is_some()
     };
     let (reached, ended): (Vec<&str>, Vec<&str>) = names.iter().map(String::as_str).partition(is_reached);
-    let ended = match ended.len() {
-        0 => String::new(),
-        1 => "1 other ended too early to tell".to_owned(),
-        more => format!("{more} others ended too early to tell"),
-    };
     match reached[..] {
         [only] if ended.is_empty() => format!("{only} alone"),
-        [only] => format!("undecided: {only} reached it, {ended}"),
-        _ if ended.is_empty() => format!("undecided between {}", reached.join(", ")),
-        _ => format!("undecided between {}; {ended}", reached.join(", ")),
+        _ => breakeven::undecided(&reached, ended.len()),
     }
 }
 
@@ -212,6 +214,7 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
     if measure == Measure::Time {
         notes.push(clock(standing));
     }
+    notes.extend(few_pairs(standing).map(|few| format!("Not judged: {few}.")));
     let no_dual: Vec<&str> = standing.members.iter().filter(|m| !m.has_dual).map(|m| m.display.as_str()).collect();
     if !no_dual.is_empty() {
         notes.push(format!("Without a dual: {}.", no_dual.join(", ")));
@@ -232,6 +235,15 @@ fn ert(standing: &Standing) -> Section {
 
 fn clock(standing: &Standing) -> String {
     format!("On the {} clock.", standing.clock)
+}
+
+fn of_several(cost: OracleCost) -> &'static str {
+    if cost.is_one() { "that of the data set itself" } else { "the lowest of those that were run" }
+}
+
+/// Why nothing is judged on a data set; `None` when two of its solvers have enough pairs, or none has a pair.
+fn few_pairs(standing: &Standing) -> Option<String> {
+    standing.matrices.iter().filter_map(Matrix::most_pairs).max().and_then(too_few)
 }
 
 fn by_measure(standing: &Standing, value: impl Fn(Measure, &Score) -> Option<String>) -> Table {
@@ -306,9 +318,11 @@ fn matrix(matrix: &Matrix, mark: impl Fn(usize, usize, Speedup) -> String) -> Ta
     let comparisons = match matrix.comparisons() {
         0 => return table,
         1 => "1 comparison".to_owned(),
-        more => format!("{more} comparisons, whose intervals hold together"),
+        more => format!("{more} comparisons"),
     };
-    table.note = format!("{comparisons}.");
+    let few = matrix.most_pairs().and_then(too_few).map(|few| format!(", not judged: {few}"));
+    let together = if matrix.comparisons() > 1 { ", whose intervals hold together" } else { "" };
+    table.note = format!("{comparisons}{}.", few.as_deref().unwrap_or(together));
     for (row, name) in matrix.names.iter().enumerate() {
         let mut cells = cells![name];
         cells.extend((0..n).map(|column| match matrix.at(row, column) {
@@ -325,6 +339,8 @@ fn pooled(league: &League, measure: Measure, over_all: &Matrix) -> Table {
     let names = &over_all.names;
     let decisions = |row: usize, column: usize| league.decisions(measure, &names[row], &names[column]);
     let mut table = matrix(over_all, |row, column, speedup| decided(&decisions(row, column), &speedup));
+    table.note = table.note.replace(", whose intervals hold together", "");
+    table.note += " Marks rest on the tables of the single data sets, in each of which the intervals hold together.";
     for (row, column) in (0..names.len()).flat_map(|row| (row + 1..names.len()).map(move |column| (row, column))) {
         let Decisions { faster, slower, .. } = decisions(row, column);
         if !faster.is_empty() && !slower.is_empty() {

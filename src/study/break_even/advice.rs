@@ -1,6 +1,8 @@
 //! "My oracle takes 3 ms: which solver?" A data set of the table and an oracle cost → every solver's time over BCFW's there, and
 //! which is the fastest.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{BreakEvenRow, BreakEvenSet, REFERENCE};
@@ -34,11 +36,14 @@ pub struct Advice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     pub target: f64,
-    /// The solvers whose ratio is known exactly, the fastest first; then those of which only a bound is known.
+    /// The solvers that reached the gap, the fastest first; then those that ended before.
     pub solvers: Vec<Candidate>,
-    /// Those of the former that no other solver clearly beats, in their order: at this oracle cost where it was run, otherwise at
-    /// the next one below or above. Empty when the table compares solvers with BCFW only.
+    /// The solvers that reached the gap and that no other clearly beats, in that order: at this oracle cost where it was run,
+    /// otherwise at the next one below or above.
     pub fastest: Vec<String>,
+    /// How many others ended before the gap, and before anything shows them to be slower.
+    #[serde(default)]
+    pub ended: usize,
     /// The oracle costs of the runs that say so.
     pub judged_at: Vec<f64>,
 }
@@ -52,9 +57,9 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether its ratio is a bound, because runs ended before the gap.
-    pub fn is_bound(&self) -> bool {
-        self.ratio.exact().is_none()
+    /// Whether its runs ended before the gap: nothing bounds its time from above.
+    pub fn ended_before(&self) -> bool {
+        self.ratio.most.is_none()
     }
 }
 
@@ -91,17 +96,20 @@ fn choice(set: &BreakEvenSet, target: f64, cost: f64) -> Choice {
         }
     }
     let value = |one: &Candidate| one.ratio.estimate().map_or(f64::INFINITY, |estimate| estimate.value);
-    solvers.sort_by_key(|one| (one.is_bound(), total_order(value(one))));
+    solvers.sort_by_key(|one| (one.ended_before(), total_order(value(one))));
     let mut places = near.map_or(Vec::new(), |(before, after)| vec![before, after]);
     places.dedup();
     let at = set.targets.iter().position(|known| *known == target);
-    let of_target = at.and_then(|at| set.fastest.get(at));
-    let is_unbeaten = |one: &&Candidate| {
-        let there = of_target.into_iter().flat_map(|costs| places.iter().filter_map(|place| costs.get(*place)));
-        !one.is_bound() && there.into_iter().any(|names| names.contains(&one.solver))
+    let near_cost = |all: &[Vec<Vec<String>>]| {
+        let costs = at.and_then(|at| all.get(at)).into_iter();
+        let names = costs.flat_map(|costs| places.iter().filter_map(|place| costs.get(*place))).flatten().cloned();
+        names.collect::<BTreeSet<String>>()
     };
-    let fastest = solvers.iter().filter(is_unbeaten).map(|one| one.solver.clone()).collect();
-    Choice { target, fastest, judged_at: places.iter().map(|place| set.costs[*place]).collect(), solvers }
+    let (unbeaten, ended) = (near_cost(&set.fastest), near_cost(&set.ended));
+    let reached = |one: &&Candidate| unbeaten.contains(&one.solver) && !ended.contains(&one.solver);
+    let fastest = solvers.iter().filter(reached).map(|one| one.solver.clone()).collect();
+    let judged_at = places.iter().map(|place| set.costs[*place]).collect();
+    Choice { target, fastest, ended: ended.len(), judged_at, solvers }
 }
 
 /// The places of the oracle costs of the table below and above one; the same twice where it is one of them.
@@ -156,6 +164,7 @@ mod tests {
             fastest: vec![
                 [&["b", "bcfw"][..], &["a"], &["a"]].map(|n| n.iter().map(|n| (*n).to_owned()).collect()).to_vec(),
             ],
+            ended: Vec::new(),
             rows: vec![row("a", [2.0, 1.0, 0.5]), row("b", [0.98, 0.96, 0.94])],
         }
     }
@@ -200,5 +209,15 @@ mod tests {
         let names: Vec<&str> = choice.solvers.iter().map(|one| one.solver.as_str()).collect();
         assert_eq!(names, ["b", "bcfw", "a"]);
         assert_eq!(choice.solvers[2].ratio.text(), "≥0.211× (from 0.200)");
+    }
+
+    #[test]
+    fn a_bracket_that_is_closed_on_both_sides_ranks_by_its_middle() {
+        let mut set = set();
+        let bracket = Paired { least: Some(0.199), most: Some(0.207), high: Some(0.248), pairs: 6, low: None };
+        set.rows[0].ratios[2] = Some(bracket);
+        let choice = advise(&set, CostGiven::Factor(16.0)).targets.remove(0);
+        let names: Vec<&str> = choice.solvers.iter().map(|one| one.solver.as_str()).collect();
+        assert_eq!((names, &choice.fastest[..]), (vec!["a", "b", "bcfw"], &["a".to_owned()][..]));
     }
 }

@@ -59,6 +59,9 @@ pub struct BreakEvenSet {
     /// Per gap and oracle cost the fastest solver and those that it does not beat; none when no solver reached the gap.
     #[serde(default)]
     pub fastest: Vec<Vec<Vec<String>>>,
+    /// Those of them that did not reach the gap.
+    #[serde(default)]
+    pub ended: Vec<Vec<Vec<String>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,7 +165,13 @@ impl Group<'_> {
                 rows.push(BreakEvenRow { solver, display, target, pairs, ratios, crossings });
             }
         }
-        let fastest = |target: &f64| costs.iter().map(|cost| self.fastest(*cost, *target)).collect();
+        let (mut fastest, mut ended) = (Vec::new(), Vec::new());
+        for target in &targets {
+            let of_target = costs.iter().map(|cost| self.fastest(*cost, *target));
+            let (of_target, of_ended): (Vec<_>, Vec<_>) = of_target.unzip();
+            fastest.push(of_target);
+            ended.push(of_ended);
+        }
         let first = &self.view.series[self.series[0]];
         let (call_s, share) = self.at_cost_one(&bcfw);
         let least = self.view.curves(cheapest).iter().map(|c| c.relative.last().copied().unwrap_or(f64::INFINITY));
@@ -175,7 +184,8 @@ impl Group<'_> {
             share,
             paper_share: first.paper.map(Paper::oracle_share),
             reached: median(&least.collect::<Vec<_>>()),
-            fastest: targets.iter().map(fastest).collect(),
+            fastest,
+            ended,
             targets,
             rows,
         })
@@ -200,25 +210,37 @@ impl Group<'_> {
         targets.split_off(targets.len().saturating_sub(MOST_TARGETS))
     }
 
-    fn fastest(&self, cost: OracleCost, target: f64) -> Vec<String> {
+    /// The solvers that none beats at an oracle cost, and those of them that did not reach the gap.
+    fn fastest(&self, cost: OracleCost, target: f64) -> (Vec<String>, Vec<String>) {
         let at_cost = |at: &usize| self.view.series[*at].key.oracle_cost == cost;
         let rivals: Vec<usize> = self.series.iter().copied().filter(at_cost).collect();
         let fastest = self.view.fastest(&rivals, Target::Relative(target), Measure::Time);
-        fastest.into_iter().map(|at| self.view.series[at].key.solver.to_string()).collect()
+        let is_reached = |at: &usize| self.view.median_spent(*at, Target::Relative(target), Measure::Time).is_some();
+        let ended = fastest.iter().copied().filter(|at| !is_reached(at)).collect();
+        let names = |series: Vec<usize>| {
+            series.into_iter().map(|at| self.view.series[at].key.solver.to_string()).collect::<Vec<String>>()
+        };
+        (names(fastest), names(ended))
     }
 
     /// Per seed and oracle cost, bounds of the logarithm of the solver's time over BCFW's; nothing is known where one of them
     /// was not run.
     fn pairs(&self, solver: &SolverSpec, costs: &[OracleCost], target: f64) -> Vec<Vec<LogBounds>> {
-        let mut pairs: BTreeMap<u64, Vec<LogBounds>> = BTreeMap::new();
+        // In the order of the runs, as in every other comparison: the same pairs have the same draws.
+        let mut pairs: Vec<(u64, Vec<LogBounds>)> = Vec::new();
         for (place, cost) in costs.iter().enumerate() {
             let both = self.at(&SolverSpec::new(REFERENCE), *cost).zip(self.at(solver, *cost));
             let Some((bcfw, at)) = both else { continue };
             for (seed, bounds) in self.view.log_ratios(bcfw, at, Target::Relative(target), Measure::Time) {
-                pairs.entry(seed).or_insert_with(|| vec![crossing::NOT_RUN; costs.len()])[place] = bounds;
+                let known = pairs.iter().position(|(other, _)| *other == seed);
+                let at = known.unwrap_or_else(|| {
+                    pairs.push((seed, vec![crossing::NOT_RUN; costs.len()]));
+                    pairs.len() - 1
+                });
+                pairs[at].1[place] = bounds;
             }
         }
-        pairs.into_values().collect()
+        pairs.into_iter().map(|(_, pair)| pair).collect()
     }
 
     /// Seconds of an oracle call and the oracle's share of the time at oracle cost 1, medians over the runs of a solver at all

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::View;
 use super::estimate::{Estimate, Sampling};
 use super::paired::{LogBounds, Pace, simultaneous};
+use ssvm::clock::OracleCost;
 use standing::Field;
 
 pub const REFERENCE: &str = "mp-bcfw";
@@ -39,6 +40,9 @@ pub struct Standing {
     pub dataset: String,
     pub title: String,
     pub clock: String,
+    /// The oracle cost of its runs; `None` when the data set was run at no other.
+    #[serde(default)]
+    pub oracle_cost: Option<OracleCost>,
     /// Bounds of its optimum; `None` when one of them is not known.
     pub optimum: Option<(f64, f64)>,
     /// Relative gaps that are compared, falling.
@@ -114,7 +118,7 @@ pub struct Matrix {
     upper: Vec<Option<Speedup>>,
 }
 
-/// What the data sets that two solvers have in common decide about them, by heading.
+/// What each data set decides about two solvers, by heading; one on which they are not compared is undecided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decisions<'a> {
     pub faster: Vec<&'a str>,
@@ -143,6 +147,11 @@ impl Matrix {
     /// The comparisons that its intervals hold for together.
     pub fn comparisons(&self) -> usize {
         self.upper.iter().flatten().filter(|speedup| speedup.least.or(speedup.most).is_some()).count()
+    }
+
+    /// The pairs of the comparison that has most.
+    pub fn most_pairs(&self) -> Option<usize> {
+        self.upper.iter().flatten().map(|speedup| speedup.pairs).max()
     }
 
     /// How many times as fast the solver of the row is as that of the column; `None` where they have no pair or no
@@ -186,8 +195,7 @@ impl League {
             let Some(matrix) = standing.matrices.get(measure as usize) else { continue };
             let place = |name: &str| matrix.names.iter().position(|known| known == name);
             let speedup = place(row).zip(place(column)).and_then(|(row, column)| matrix.at(row, column));
-            let Some(speedup) = speedup.filter(|speedup| speedup.least.or(speedup.most).is_some()) else { continue };
-            match speedup.pace() {
+            match speedup.map_or(Pace::Undecided, |speedup| speedup.pace()) {
                 Pace::Faster => decisions.faster.push(&standing.title),
                 Pace::Slower => decisions.slower.push(&standing.title),
                 Pace::Undecided => decisions.undecided.push(&standing.title),

@@ -6,7 +6,9 @@ use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, median_of};
 use crate::study::paired::{LogBounds, Target, over_targets};
+use crate::study::points::Repeats;
 use crate::study::{Series, View, targets};
+use ssvm::clock::OracleCost;
 use ssvm::stats::sorted;
 
 /// The series of one data set.
@@ -46,6 +48,7 @@ impl<'a> Field<'a> {
             dataset: self.dataset.to_owned(),
             title: self.view.title(self.dataset).to_owned(),
             clock: clock.to_owned(),
+            oracle_cost: self.oracle_cost(),
             optimum: self.optimum,
             targets: self.targets.clone(),
             too_small: self.too_small.clone(),
@@ -54,6 +57,13 @@ impl<'a> Field<'a> {
             matrices: Measure::ALL.map(|measure| pooled(std::slice::from_ref(self), measure)).into(),
             profiles: Measure::ALL.map(|measure| profile::of(std::slice::from_ref(self), measure)).into(),
         }
+    }
+
+    /// That of the runs; `None` when the problem was run at no other.
+    fn oracle_cost(&self) -> Option<OracleCost> {
+        let key = &self.view.series[*self.series.first()?].key;
+        let is_other = |of: &&Repeats| of.key.problem == key.problem && of.key.oracle_cost != key.oracle_cost;
+        self.view.points.repeats.iter().find(is_other).map(|_| key.oracle_cost)
     }
 
     fn member(&self, at: usize) -> Member {
