@@ -68,7 +68,7 @@ impl Summary {
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
         serde_json::from_str(&text)
-            .map_err(|error| Error::file(path, format!("is not a summary.json of this program: {error}")))
+            .map_err(|error| Error::file(path, format!("is not a summary.json of this program: {error}; one of an older version is made again by `ssvm-bench report`")))
     }
 
     pub fn write(&self, path: &Path) -> Result<()> {

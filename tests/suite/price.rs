@@ -578,4 +578,13 @@ fn a_summary_file_gives_the_advice_of_its_folder() {
     };
     assert_eq!(text(&read), text(&summary.breakeven));
     assert!(text(&read).contains("1e-3: BCFW\n"), "{}", text(&read));
+
+    // The format of ratios that had one value and a word for its bound.
+    let json = std::fs::read_to_string(&path).unwrap();
+    let mut old: serde_json::Value = serde_json::from_str(&json).unwrap();
+    old["breakeven"]["sets"][0]["rows"][0]["ratios"][0] =
+        serde_json::json!({ "time": { "value": 1.2, "low": 1.1, "high": 1.3 }, "bound": "none" });
+    std::fs::write(&path, old.to_string()).unwrap();
+    let error = Summary::read(&path).map(drop).unwrap_err().to_string();
+    assert!(error.contains("older version") && error.contains("`ssvm-bench report`"), "{error}");
 }

@@ -12,9 +12,8 @@ pub use crossing::{Crossing, Sense};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use super::estimate::Estimate;
 use super::paired::{LogBounds, Measure, Paired, Target};
 use super::{Study, View};
 use crate::store::keys::EnvironmentKey;
@@ -22,7 +21,7 @@ use crate::text::solver_name;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::problem::Paper;
 use ssvm::settings::SolverSpec;
-use ssvm::stats::{FEWEST_PAIRS, median};
+use ssvm::stats::median;
 
 pub const REFERENCE: &str = Paper::SOLVER;
 /// Relative gaps that may be shown, as text, so that each is the nearest number.
@@ -72,30 +71,8 @@ pub struct BreakEvenRow {
     pub target: f64,
     pub pairs: usize,
     /// Per oracle cost: its time over BCFW's; `None` where nothing is known of it.
-    #[serde(deserialize_with = "stored_ratios")]
     pub ratios: Vec<Option<Paired>>,
     pub crossings: Vec<Crossing>,
-}
-
-/// Ratios as this version writes them, or as a value with the side to which it is a bound, which summaries had before.
-fn stored_ratios<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<Option<Paired>>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Stored {
-        Paired(Paired),
-        Bound { time: Estimate, bound: String },
-    }
-    let paired = |stored| match stored {
-        Stored::Paired(paired) => paired,
-        Stored::Bound { time: Estimate { value, low, high }, bound } => Paired {
-            least: Some(value).filter(|_| bound != "at-most"),
-            most: Some(value).filter(|_| bound != "at-least"),
-            low: low.filter(|_| bound != "at-most"),
-            high: high.filter(|_| bound != "at-least"),
-            pairs: FEWEST_PAIRS,
-        },
-    };
-    Ok(Vec::<Option<Stored>>::deserialize(source)?.into_iter().map(|one| one.map(paired)).collect())
 }
 
 impl BreakEvenSet {
