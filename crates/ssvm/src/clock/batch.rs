@@ -163,7 +163,7 @@ mod tests {
         for bad in 0..8 {
             let mut calls: Vec<Call<u64>> = (0..8).map(Call::new).collect();
             let broken = |item: &mut u64| if *item == bad { panic!("call {bad}") } else { Ok(1) };
-            let made = || make(&mut calls, Some(&helpers), &Stopwatch::new([1; 11]), broken);
+            let made = || make(&mut calls, Some(&helpers), &Stopwatch::new(Default::default()), broken);
             assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(made)).is_err());
         }
     }
@@ -174,7 +174,7 @@ mod tests {
             let helpers = (helpers > 0).then(|| Helpers::new(helpers, |_| {}).unwrap());
             for count in [1, 2, 7, 40] {
                 let mut calls: Vec<Call<u64>> = (0..count).map(Call::new).collect();
-                make(&mut calls, helpers.as_ref(), &Stopwatch::new([1; 11]), |item| {
+                make(&mut calls, helpers.as_ref(), &Stopwatch::new(Default::default()), |item| {
                     *item += 100;
                     Ok(*item)
                 });
