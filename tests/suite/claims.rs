@@ -120,7 +120,8 @@ fn effect_against_usps() {
     records.extend(pair("horseseg", 1.5, 0.1, 0.99));
     let claims = check(&records);
     let ocr = find(&claims, 2, "ocr", "larger effect");
-    assert_eq!((ocr.verdict, ocr.measured.as_str()), (Verdict::Holds, "factor 12.0 (12.0 to 12.0) against 2.00"));
+    let measured = "6.00 (6.00 to 6.00)× as large: factor 12.0 (12.0 to 12.0) against 2.00 (2.00 to 2.00) on USPS";
+    assert_eq!((ocr.verdict, ocr.measured.as_str()), (Verdict::Holds, measured));
     assert_estimate(ocr, [12.0 / 2.0; 3]);
     let horses = find(&claims, 2, "horseseg", "larger");
     assert_eq!(horses.verdict, Verdict::DoesNotHold);

@@ -61,6 +61,12 @@ pub enum Reason {
     Interval,
     /// There are too few repeats for an interval.
     FewRepeats,
+    /// Neither end of the interval is known: too many draws of the repeats have no value.
+    OpenInterval,
+    /// The same of a ratio to a gap that too many runs did not reach.
+    RunsEnded,
+    /// All ratios are bounds.
+    NoCommonGap,
     /// Iterations that the claim needs, and those that the runs have.
     TooShort { needed: u64, present: u64 },
     /// The whole run and its last half say different things.
@@ -78,6 +84,9 @@ impl Reason {
         match self {
             Self::Interval => "the interval covers the threshold".to_owned(),
             Self::FewRepeats => "too few repeats".to_owned(),
+            Self::OpenInterval => "the interval is open".to_owned(),
+            Self::RunsEnded => "runs ended before the gap".to_owned(),
+            Self::NoCommonGap => "no gap that both reached".to_owned(),
             Self::TooShort { needed, present } => format!("too short, {present} of {needed} iterations"),
             Self::DependsOnLength => "depends on the length of the run".to_owned(),
             Self::OpenBound => "only one solver reached the tighter gaps".to_owned(),
@@ -540,10 +549,6 @@ impl Circumstances<'_> {
             }
         }
         busy::take_back(&mut claims, view, bars);
-        for claim in claims.iter_mut().filter(|claim| claim.verdict == Verdict::Undecided && claim.reason.is_none()) {
-            let known = claim.estimate.is_some_and(|estimate| estimate.low.or(estimate.high).is_some());
-            claim.reason = Some(if known { Reason::Interval } else { Reason::FewRepeats });
-        }
         claims
     }
 }
