@@ -34,6 +34,7 @@ impl Regime {
     pub fn text(&self) -> String {
         let own = self.own_share.map_or(String::new(), |share| format!(", {} here", percent(share)));
         let runs = match self.runs {
+            Some((cost, _)) if cost.is_one() => "the runs on this machine are in it".to_owned(),
             Some((cost, share)) => format!("runs at k = {cost}, where it spends {}", percent(share)),
             None => format!("no runs near it; oracle_cost = {} makes them", number(self.solved)),
         };

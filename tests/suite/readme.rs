@@ -123,5 +123,6 @@ fn the_report_shows_which_commit_made_its_runs() {
     let page = show(&records, ["0123456789ab", "ba9876543210"]);
     assert!(page.contains(&format!("{red}0123456789ab (1 run), ba9876543210 (1 run).</span>")));
     records.truncate(1);
-    assert!(show(&records, ["0123456789ab-dirty", ""]).contains(red));
+    let page = show(&records, ["0123456789ab-dirty", ""]);
+    assert!(page.contains(r#"<span class="worse">Made by uncommitted code: 0123456789ab-dirty (1 run).</span>"#));
 }

@@ -265,7 +265,7 @@ fn progress_to_gaps_that_only_one_solver_reaches_never_lowers_the_value() {
             let time = if k <= 40 { k as f64 / 60.0 } else { 0.1 * k as f64 };
             point(k, time, 1.0 + gap, 1.0)
         };
-        let both = |repeat| {
+        let both = move |repeat| {
             let multi = (1..=iterations).map(multi).collect();
             [run("horseseg", "bcfw", repeat, curve(1.0, 0.1)), run("horseseg", "mp-bcfw", repeat, multi)]
         };
@@ -277,4 +277,91 @@ fn progress_to_gaps_that_only_one_solver_reaches_never_lowers_the_value() {
     assert!((before - 6.0).abs() < 0.01, "{before}");
     assert_eq!((after, short.verdict, long.verdict), (before, Verdict::Holds, Verdict::Holds), "{long:?}");
     assert!(long.evidence.contains("only mp-bcfw reached 1e-2") && long.evidence.contains("1e-2: ≥0."), "{long:?}");
+}
+
+#[test]
+fn without_a_gap_that_both_reach_bounds_decide_nothing() {
+    // BCFW ends after 4 s at a gap of 20. MP-BCFW is at 10 after 0.3 s, at 3 after 1 s, at 1 after 3 s.
+    let rows = |iterations: usize| {
+        let both = move |repeat| {
+            let single = (1..=40).map(|k| point(k, 0.1 * k as f64, 31.0 - 0.25 * k as f64, 1.0)).collect();
+            let multi = curve(30.0, 0.1)[..iterations].to_vec();
+            [run("horseseg", "bcfw", repeat, single), run("horseseg", "mp-bcfw", repeat, multi)]
+        };
+        let claims = check((0..5).flat_map(both).collect());
+        [(1, "mp-bcfw with fewer calls than bcfw"), (4, "mp-bcfw against bcfw")]
+            .map(|(number, text)| find(&claims, number, "horseseg", text).clone())
+    };
+    let (short, long) = (rows(5), rows(40));
+    for row in short.iter().chain(&long) {
+        let reason = row.reason.map(Reason::text);
+        assert_eq!((row.verdict, reason.as_deref()), (Verdict::Undecided, Some("no gap that both reached")), "{row:?}");
+        assert!(row.measured.starts_with("≥13.3 (from 13.3)× to gap 1e1"), "{}", row.measured);
+        assert!(row.evidence.contains("; only mp-bcfw reached 1e1"), "{}", row.evidence);
+    }
+    for (short, long) in short.iter().zip(&long) {
+        assert_eq!(short.measured, long.measured, "progress to tighter gaps moves nothing");
+    }
+    assert_eq!(long[0].measured, long[1].measured, "one thing in the same words");
+}
+
+#[test]
+fn few_repeats_are_a_reason_below_five_only() {
+    // Both solvers take the same steps; two of six seeds end at 0.1, before the gap of 3e-2.
+    let records = |repeats: u64| {
+        let both = |repeat: u64| {
+            let points = move || curve(if repeat % 3 == 2 { 4.0 } else { 1.0 }, 0.1);
+            [run("usps", "bcfw", repeat, points()), run("usps", "mp-bcfw", repeat, points())]
+        };
+        (0..repeats).flat_map(both).collect()
+    };
+    let reasons = |repeats: u64| {
+        let claims = check(records(repeats));
+        [(1, "mp-bcfw with fewer calls than bcfw"), (4, "mp-bcfw against bcfw")].map(|(number, text)| {
+            let row = find(&claims, number, "usps", text);
+            assert_eq!(row.verdict, Verdict::Undecided, "{row:?}");
+            row.reason.map(Reason::text)
+        })
+    };
+    assert_eq!(reasons(6), [(); 2].map(|()| Some("runs ended before the gap".to_owned())));
+    assert_eq!(reasons(4), [(); 2].map(|()| Some("too few repeats".to_owned())));
+}
+
+#[test]
+fn working_sets_that_were_first_seen_late_are_not_judged() {
+    let row = |first: u64| {
+        let mut records = pairs("usps", &[2.0; 5]);
+        for record in &mut records {
+            record.measured.points.retain(|p| p.iteration >= first);
+            record.measured.points.iter_mut().for_each(|p| (p.planes_mean, p.approx_passes) = (2.0, p.iteration));
+        }
+        find(&check(records), 5, "usps", "working set").clone()
+    };
+    let whole = row(1);
+    assert_eq!(whole.verdict, Verdict::Holds, "{whole:?}");
+    assert_eq!(whole.measured, "2.00 (2.00 to 2.00) planes, 1.00 (1.00 to 1.00) passes (late)");
+    // The first quarter of the log-iterations 1 to 40 ends at 2.5.
+    assert_eq!(row(2).verdict, Verdict::Holds);
+    let late = row(6);
+    assert_eq!((late.verdict, late.reason), (Verdict::Undecided, Some(Reason::NotSeen)), "{late:?}");
+    assert!(late.evidence.starts_with("median curves over log-iterations 6 to 40: "), "{}", late.evidence);
+}
+
+#[test]
+fn effects_name_the_settings_and_measure_their_ratio() {
+    let mut records = pairs("usps", &[2.0; 5]);
+    records.extend(pairs("ocr", &[12.0; 5]));
+    for repeat in 0..5 {
+        for (dataset, scale) in [("usps", 0.5), ("ocr", 0.25)] {
+            let narrow = SolverSpec::new("mp-bcfw").with("T", Value::Count(2));
+            records.push(run(dataset, narrow, repeat, curve(scale, 0.1)));
+        }
+    }
+    let claims = check(records);
+    let rows: Vec<&Claim> = claims.iter().filter(|c| c.number == 2 && c.dataset == "ocr").collect();
+    let texts: std::collections::BTreeSet<&str> = rows.iter().map(|c| c.claim.as_str()).collect();
+    assert_eq!((rows.len(), texts.len()), (4, 4), "{texts:?}");
+    let row = find(&claims, 2, "ocr", "mp-bcfw (T=2)");
+    let measured = "2.00 (2.00 to 2.00)× as large: factor 4.00 (4.00 to 4.00) against 2.00 (2.00 to 2.00) on USPS";
+    assert_eq!(row.measured, measured);
 }

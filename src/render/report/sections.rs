@@ -94,8 +94,9 @@ fn made_by(origin: &Origin) -> Markup {
         format!("{} ({runs} run{plural})", if commit.is_empty() { "unknown" } else { commit })
     };
     let commits = origin.commits.iter().map(runs).collect::<Vec<_>>().join(", ");
+    let not = if origin.commits.len() == 1 { "Made by uncommitted code: " } else { "Not made by one commit: " };
     html! {
-        @if origin.is_mixed() { span.worse { "Not made by one commit: " (commits) "." } }
+        @if origin.is_mixed() { span.worse { (not) (commits) "." } }
         @else { "Made by commit " (commits) "." }
     }
 }

@@ -37,8 +37,8 @@ pub fn table(claims: &[Claim]) -> Table {
         if in_regime {
             let measured = |cost: f64, measured: &str| format!("{measured}, k = {}", number(cost));
             row.push(claim.regime.as_ref().map(|regime| measured(regime.oracle_cost, &regime.measured)).into());
-            let reason = claim.regime.as_ref().and_then(|regime| regime.reason);
-            row.push(with_reason(claim.in_regime(), reason));
+            let there = claim.regime.as_ref().map(|regime| with_reason(regime.verdict, regime.reason));
+            row.push(there.unwrap_or_else(|| None::<String>.into()));
         }
         row.push(claim.evidence().into());
         table.push(row);
@@ -71,7 +71,8 @@ fn at_a_glance(claims: &[Claim], mark: impl Fn(&Claim, bool) -> Cell) -> Table {
 
 /// The verdicts at a glance: for each checked row the sign on this machine and, where runs exist, in the paper's regime.
 pub fn matrix(claims: &[Claim]) -> Table {
-    at_a_glance(claims, |claim, _| format!("{} {}", claim.marks(), claim.solver).into())
+    let marks = |claim: &Claim| claim.verdicts().map(Verdict::mark).collect::<String>();
+    at_a_glance(claims, |claim, _| format!("{} {}", marks(claim), claim.solver).into())
 }
 
 pub fn verdicts(claims: &[Claim]) -> Table {
@@ -88,27 +89,32 @@ pub fn verdicts(claims: &[Claim]) -> Table {
     Table { title: title.to_owned(), ..table }
 }
 
-/// "12 hold, 1 do not hold, 2 undecided, 4 not measured", and the same in the paper's regime where runs exist in it.
+/// "12 hold, 1 does not hold, 2 undecided, 4 not measured", and the same of the verdicts in the paper's regime.
 pub fn summary(claims: &[Claim]) -> String {
-    let counts = |verdict_of: fn(&Claim) -> Verdict| {
-        let count = |verdict| claims.iter().filter(|claim| verdict_of(claim) == verdict).count();
+    let counts = |verdicts: &[Verdict]| {
+        let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
+        let said = |verdict, one: &str, several: &str| match count(verdict) {
+            1 => format!("1 {one}"),
+            count => format!("{count} {several}"),
+        };
         let made = match count(Verdict::ByConstruction) {
             0 => String::new(),
             made => format!(" ({made} by construction, not counted)"),
         };
         format!(
-            "{} hold, {} do not hold, {} undecided, {} not measured{made}",
-            count(Verdict::Holds),
-            count(Verdict::DoesNotHold),
+            "{}, {}, {} undecided, {} not measured{made}",
+            said(Verdict::Holds, "holds", "hold"),
+            said(Verdict::DoesNotHold, "does not hold", "do not hold"),
             count(Verdict::Undecided),
             count(Verdict::NotMeasured)
         )
     };
-    let own = counts(|claim| claim.verdict);
-    if claims.iter().all(|claim| claim.regime.is_none()) {
+    let own = counts(&claims.iter().map(|claim| claim.verdict).collect::<Vec<_>>());
+    let there: Vec<Verdict> = claims.iter().filter_map(|claim| Some(claim.regime.as_ref()?.verdict)).collect();
+    if there.is_empty() {
         return own;
     }
-    format!("on this machine: {own}\nin the paper's regime: {}", counts(Claim::in_regime))
+    format!("on this machine: {own}\nin the paper's regime: {}", counts(&there))
 }
 
 /// A verdict on this machine or in the paper's regime.
@@ -162,7 +168,8 @@ fn section(lines: &[Line<'_>], width: usize, explain: bool) -> String {
     lines.chunk_by(|a, b| a.claim.id() == b.claim.id()).map(|group| paragraph(group, width, explain)).collect()
 }
 
-/// The verdicts of one claim: what the paper says stands in the head where it is the same everywhere, else in each line.
+/// The verdicts of one claim: what the paper says stands in the head where it is the same everywhere, else behind what was
+/// measured.
 fn paragraph(group: &[Line<'_>], width: usize, explain: bool) -> String {
     let Some(first) = group.first().map(|line| line.claim) else { return String::new() };
     let title = CLAIMS.iter().find(|row| row.has(first)).map_or("", |row| row.title);
@@ -171,27 +178,28 @@ fn paragraph(group: &[Line<'_>], width: usize, explain: bool) -> String {
     if let (true, Some(paper)) = (one, papers.first()) {
         head += &format!(" (paper: {paper})");
     }
-    let about = |line: &Line<'_>| {
-        let alike = |other: &&Line<'_>| {
-            (&other.claim.dataset, &other.claim.solver) == (&line.claim.dataset, &line.claim.solver)
-        };
+    let mut abouts: Vec<[&str; 2]> = Vec::new();
+    for claim in group.iter().map(|line| line.claim) {
+        let alike = |other: &&Line<'_>| (&other.claim.dataset, &other.claim.solver) == (&claim.dataset, &claim.solver);
         // Several settings of the other solver: the claim names them.
         let several = group.iter().filter(alike).count() > 1;
-        let about = if several { &line.claim.claim } else { &line.claim.solver };
-        let paper = if one { String::new() } else { format!(" (paper: {})", line.claim.paper) };
-        [line.claim.title.clone(), format!("{about}{paper}")]
-    };
-    let abouts: Vec<[String; 2]> = group.iter().map(about).collect();
+        abouts.push([&claim.title, if several { &claim.claim } else { &claim.solver }]);
+    }
     let widest = |at: usize| abouts.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);
     let [title, about] = [widest(0), widest(1)];
     let column = title + about + 7;
     let mut out = wrapped(&head, width, 0);
     for (line, [dataset, solver]) in group.iter().zip(&abouts) {
-        out += &format!(" {} {dataset:<title$}  {solver:<about$}  ", line.verdict.mark());
+        let paper = if one { String::new() } else { format!(" (paper: {})", line.claim.paper) };
+        let (mark, measured) = (line.verdict.mark(), format!("{}{paper}", line.measured));
         // What was measured stands beside the rest, and is wrapped there, or below it where the terminal is too narrow.
-        let beside = column + 24 <= width;
-        let measured = wrapped(&line.measured, width, if beside { column } else { 6 });
-        out = if beside { out + measured.trim_start() } else { format!("{}\n{measured}", out.trim_end()) };
+        if column + 24 <= width {
+            out += &format!(" {mark} {dataset:<title$}  {solver:<about$}  ");
+            out += wrapped(&measured, width, column).trim_start();
+        } else {
+            out += &wrapped(&format!("{mark} {dataset} {solver}"), width, 1);
+            out += &wrapped(&measured, width, 6);
+        }
         if explain {
             out += &wrapped(line.evidence, width, 6);
         }
@@ -212,7 +220,8 @@ pub fn thresholds(sensitivities: &[Sensitivity]) -> Table {
         };
         let paper = if row.paper.is_empty() { "a rule of measurement" } else { row.paper };
         let mut cells = cells![row.key, number(row.value), paper, row.why, changed(&half, |found| found.halved)];
-        cells.extend(cells![changed(&double, |found| found.doubled), found.map(|found| found.verdicts)]);
+        let of = found.map_or("not computed".to_owned(), |found| found.verdicts.to_string());
+        cells.extend(cells![changed(&double, |found| found.doubled), of]);
         table.push(cells);
     }
     table
@@ -222,11 +231,13 @@ pub fn thresholds(sensitivities: &[Sensitivity]) -> Table {
 pub fn thresholds_text(sensitivities: &[Sensitivity], width: usize) -> String {
     let mut out = wrapped("Thresholds: value; what half and twice of it would change; sentence; reason", width, 0);
     let table = thresholds(sensitivities);
-    for row in &table.rows {
+    for (row, threshold) in table.rows.iter().zip(&THRESHOLDS) {
         let text: Vec<String> = row.iter().map(ToString::to_string).collect();
         let [key, value, paper, why, half, double, of] = &text[..] else { continue };
-        out += &wrapped(&format!("{key} = {value} ({half}; {double}; of {of})"), width, 0);
-        out += &wrapped(&format!("\u{201c}{paper}\u{201d}: {why}"), width, 6);
+        let of = if sensitivities.is_empty() { format!("changes {of}") } else { format!("of {of}") };
+        out += &wrapped(&format!("{key} = {value} ({half}; {double}; {of})"), width, 0);
+        let paper = if threshold.paper.is_empty() { paper.clone() } else { format!("\u{201c}{paper}\u{201d}") };
+        out += &wrapped(&format!("{paper}: {why}"), width, 6);
     }
     out
 }

@@ -43,7 +43,7 @@ pub(super) fn disturbed<'a>(view: &'a View, bars: &Bars) -> Vec<(&'a str, usize,
 
 /// What part of a core each run got. Runs on other clocks than the wall clock cannot be disturbed in this way, and runs that
 /// call several oracles at a time wait for threads that are not theirs.
-fn shares(view: &View, dataset: &str) -> Vec<f64> {
+pub(super) fn shares(view: &View, dataset: &str) -> Vec<f64> {
     let runs = view.series_of(dataset).flat_map(|series| view.records_of(series));
     let alone =
         runs.filter(|run| run.settings().clock == ClockKind::WALL && !run.settings().solver.params.contains_key("tau"));

@@ -45,7 +45,7 @@ fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> 
         return Claim { evidence: BELOW_FLOOR.to_owned(), ..row };
     }
     let (first, bar) = (paired.x[0], subject.bars[Bar::AlwaysFrom]);
-    let (mut verdict, mut reason) = (from.verdict(&at_most(bar)), None);
+    let (mut verdict, mut reason) = from.decide(&at_most(bar), paired.repeats());
     let mut evidence = described(subject, paired);
     evidence += &format!("; holds when it is lower from iteration {} on, crossings interpolated", number(bar));
     if first > 1.0 && from.low.is_some_and(|low| low <= first) && verdict != Verdict::Holds {
@@ -68,7 +68,8 @@ fn judge_end(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> Cla
     let bar = subject.bars[Bar::LowerAtEnd];
     let evidence = format!("{}; holds above {}", described(subject, paired), number(bar));
     let measured = format!("factor {}", ratio.text(number));
-    Claim { measured, verdict: ratio.verdict(&above(bar)), evidence, estimate: Some(ratio), ..row }
+    let (verdict, reason) = ratio.decide(&above(bar), paired.repeats());
+    Claim { measured, verdict, reason, evidence, estimate: Some(ratio), ..row }
 }
 
 fn described(subject: &Subject<'_>, paired: &EqualIterations) -> String {
@@ -97,7 +98,8 @@ pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
         let gaps = Gaps::new(view, pair, Measure::Calls);
         let tightest = gaps.tightest().and_then(|(gap, paired)| Some((gap, paired, paired.estimate()?)));
         let Some((gap, paired, estimate)) = tightest else {
-            return Claim { evidence: format!("no gap that both reach{}", gaps.alone(view)), ..row };
+            let row = gaps.apart(view, row);
+            return Claim { evidence: row.evidence + &subject.failures(&pair), ..row };
         };
         let bar = subject.bars[Bar::FewerCalls];
         let (verdict, reason) = gaps.decide(&paired, bar);
@@ -137,7 +139,7 @@ fn larger_effect(
     what: &str,
     effect: impl Fn(&EqualIterations, &[usize]) -> f64,
 ) -> Vec<Claim> {
-    let claim = || format!("larger effect than on USPS {when}");
+    let claim = |multi: &str, single: &str| format!("larger effect of {multi} over {single} than on USPS {when}");
     let view = subject.view;
     let twin = |dataset: &str| view.series.iter().any(|s| s.dataset == dataset && s.twin);
     let usps = || view.datasets().into_iter().filter(|d| view.paper(d) == Some(Paper::Usps));
@@ -146,14 +148,15 @@ fn larger_effect(
     let here = subject.pairs(subject.dataset, SINGLE, MULTI);
     if here.is_empty() || there.is_empty() {
         let why = "needs bcfw and mp-bcfw here and on a USPS data set, under the same circumstances";
-        return vec![subject.row(MULTI, claim(), why)];
+        return vec![subject.row(MULTI, claim(MULTI, SINGLE), why)];
     }
     let mut claims = Vec::new();
     for pair in here {
         // The first of the most alike.
         let alike = |other: &[usize; 2]| view.alike(other[1], pair[1]);
         if let Some(other) = there.iter().copied().rev().max_by_key(alike) {
-            let row = subject.row(&view.series[pair[1]].label, claim(), "");
+            let [single, multi] = pair.map(|at| view.series[at].label.as_str());
+            let row = subject.row(multi, claim(multi, single), "");
             claims.push(judge_effect(subject, [pair, other], what, &effect, row));
         }
     }
@@ -183,18 +186,19 @@ fn judge_effect(
         return Claim { evidence: BELOW_FLOOR.to_owned(), ..row };
     }
     let (series, bar) = (&subject.view.series, subject.bars[Bar::Stronger]);
+    let repeats = paired.repeats().min(usps.repeats());
     let evidence = format!(
-        "{what} {most} of the ratio of primal suboptimality {} / {}, {} on {} with {}; {} times as large; {}; holds above {}{}",
+        "{what} {most} of the ratio of primal suboptimality {} / {}, over that on {} with {}; {}; holds above {}{}",
         series[here[0]].label,
         series[here[1]].label,
-        usual.text(number),
         series[there[1]].dataset,
         series[there[1]].label,
-        more.text(number),
-        basis(paired.repeats().min(usps.repeats()), true),
+        basis(repeats, true),
         number(bar),
         subject.failures(&[here, there].concat()),
     );
-    let measured = format!("factor {} against {}", own.text(number), number(usual.value));
-    Claim { measured, verdict: more.verdict(&above(bar)), evidence, estimate: Some(more), ..row }
+    let [ratio, own, usual] = [more, own, usual].map(|estimate| estimate.text(number));
+    let measured = format!("{ratio}× as large: factor {own} against {usual} on USPS");
+    let (verdict, reason) = more.decide(&above(bar), repeats);
+    Claim { measured, verdict, reason, evidence, estimate: Some(more), ..row }
 }

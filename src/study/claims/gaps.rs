@@ -1,10 +1,12 @@
 //! What one solver spent over what another did until each gap of a list: the ratios at gaps that both reached, and bounds at those
 //! that one of them did.
 
-use super::{Reason, Verdict};
+use super::verdict::undecided;
+use super::{Claim, Reason, Verdict};
 use crate::study::View;
 use crate::study::paired::{LogBounds, Measure, Paired, Target};
 use crate::study::targets;
+use crate::text::number;
 
 /// The gaps, from loose to tight, with how many times as much the first series spent as the second.
 pub(super) struct Gaps {
@@ -29,12 +31,10 @@ impl Gaps {
         self.list.iter().rev().find(|(_, paired)| paired.exact().is_some()).copied()
     }
 
-    /// The geometric mean of each pair over the gaps that both reached, and the median over pairs of that. Where they have no gap
-    /// in common it is a bound.
+    /// The geometric mean of each pair over the gaps that both reached, and the median over pairs of that.
     pub fn mean(&self, view: &View) -> Option<Paired> {
-        let both: Vec<f64> =
+        let gaps: Vec<f64> =
             self.list.iter().filter(|(_, paired)| paired.exact().is_some()).map(|(gap, _)| *gap).collect();
-        let gaps = if both.is_empty() { self.list.iter().map(|(gap, _)| *gap).collect() } else { both };
         let mut means: Vec<LogBounds> = Vec::new();
         for gap in &gaps {
             let ratios = view.log_ratios(self.pair[1], self.pair[0], Target::Gap(*gap), self.measure);
@@ -55,7 +55,7 @@ impl Gaps {
         } else if ratio.has_interval() && ratio.high.is_some_and(|high| high <= bar) {
             Verdict::DoesNotHold
         } else {
-            return (Verdict::Undecided, None);
+            return (Verdict::Undecided, Some(undecided([ratio.low, ratio.high], ratio.pairs, Reason::RunsEnded)));
         };
         let Some((tightest, _)) = self.tightest() else { return (verdict, None) };
         let open = self.list.iter().filter(|(gap, _)| *gap < tightest).any(|(_, bound)| match verdict {
@@ -63,6 +63,27 @@ impl Gaps {
             _ => bound.most.is_none(),
         });
         if open { (Verdict::Undecided, Some(Reason::OpenBound)) } else { (verdict, None) }
+    }
+
+    /// A claim about series without a gap that both reached. A mean of bounds would fall with the progress of the one that goes
+    /// on: what is known is the bound at the loosest gap.
+    pub fn apart(&self, view: &View, row: Claim) -> Claim {
+        let known = self.list.first().and_then(|(gap, bound)| Some((gap, bound, bound.estimate()?)));
+        let Some((gap, bound, estimate)) = known else {
+            let none = view.matched(self.pair[0], self.pair[1]).is_empty();
+            let why = if none { "no two runs with one seed" } else { "no gap target was reached in the median" };
+            return Claim { evidence: why.to_owned(), ..row };
+        };
+        // Bounded from both sides, it was reached by both but for some pairs.
+        let reason = if bound.middle().is_some() { Reason::RunsEnded } else { Reason::NoCommonGap };
+        Claim {
+            measured: format!("{}{}× to gap {gap:e}", bound.sign(), estimate.text(number)),
+            estimate: Some(estimate),
+            verdict: Verdict::Undecided,
+            reason: Some(reason),
+            evidence: format!("{} ({}){}", reason.text(), self.text(), self.alone(view)),
+            ..row
+        }
     }
 
     /// `3e-1: 2.00; 1e-1: ≥1.40`.

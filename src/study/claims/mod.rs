@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::align::End;
 use super::curve::Curve;
 use super::profile::{self, ProfileRow};
-use super::{Study, View};
+use super::{Series, Study, View};
 use crate::error::Result;
 use ssvm::problem::Paper;
 use thresholds::{Bar, Bars, Sensitivity, THRESHOLDS};
@@ -61,6 +61,12 @@ pub enum Reason {
     Interval,
     /// There are too few repeats for an interval.
     FewRepeats,
+    /// Neither end of the interval is known: too many draws of the repeats have no value.
+    OpenInterval,
+    /// The same of a ratio to a gap that too many runs did not reach.
+    RunsEnded,
+    /// All ratios are bounds.
+    NoCommonGap,
     /// Iterations that the claim needs, and those that the runs have.
     TooShort { needed: u64, present: u64 },
     /// The whole run and its last half say different things.
@@ -78,6 +84,9 @@ impl Reason {
         match self {
             Self::Interval => "the interval covers the threshold".to_owned(),
             Self::FewRepeats => "too few repeats".to_owned(),
+            Self::OpenInterval => "the interval is open".to_owned(),
+            Self::RunsEnded => "runs ended before the gap".to_owned(),
+            Self::NoCommonGap => "no gap that both reached".to_owned(),
             Self::TooShort { needed, present } => format!("too short, {present} of {needed} iterations"),
             Self::DependsOnLength => "depends on the length of the run".to_owned(),
             Self::OpenBound => "only one solver reached the tighter gaps".to_owned(),
@@ -135,10 +144,6 @@ impl Claim {
         self.number.to_string() + &self.part.map_or(String::new(), String::from)
     }
 
-    pub fn in_regime(&self) -> Verdict {
-        self.regime.as_ref().map_or(Verdict::NotMeasured, |regime| regime.verdict)
-    }
-
     /// The evidence on this machine and, where that is another one, in the paper's regime.
     pub fn evidence(&self) -> String {
         match &self.regime {
@@ -147,10 +152,9 @@ impl Claim {
         }
     }
 
-    /// One sign, or two where there are runs in the paper's regime.
-    pub fn marks(&self) -> String {
-        let regime = self.regime.as_ref().map(|regime| regime.verdict.mark());
-        std::iter::once(self.verdict.mark()).chain(regime).collect()
+    /// On this machine, and where there are runs in the paper's regime there.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> + use<> {
+        std::iter::once(self.verdict).chain(self.regime.as_ref().map(|regime| regime.verdict))
     }
 }
 
@@ -400,7 +404,7 @@ impl Subject<'_> {
     }
 
     fn failures(&self, series: &[usize]) -> String {
-        let sum = |count: fn(&super::Series) -> usize| series.iter().map(|s| count(&self.view.series[*s])).sum();
+        let sum = |count: fn(&Series) -> usize| series.iter().map(|s| count(&self.view.series[*s])).sum();
         match (sum(|series| series.failed), sum(|series| series.censored)) {
             (0usize, _) => String::new(),
             (failed, 0usize) => format!("; {failed} failed"),
@@ -425,12 +429,9 @@ pub fn check(study: &Study) -> Result<Vec<Claim>> {
 /// For each threshold, how many verdicts are others when it is halved or doubled.
 pub fn sensitivity(study: &Study) -> Result<Vec<Sensitivity>> {
     let profiles = Profiles::of(study)?;
-    let verdicts = |rows: &'static [ClaimRow], bars: &Bars| -> Vec<Verdict> {
-        let claims = check_rows(study, &profiles, rows, bars);
-        claims.iter().flat_map(|claim| [claim.verdict, claim.in_regime()]).collect()
-    };
-    let now: Vec<Vec<Verdict>> =
-        CLAIMS.iter().map(|row| verdicts(std::slice::from_ref(row), &Bars::default())).collect();
+    let judged = |row: &'static ClaimRow, bars: &Bars| check_rows(study, &profiles, std::slice::from_ref(row), bars);
+    let now: Vec<(&'static ClaimRow, Vec<Claim>)> =
+        CLAIMS.iter().map(|row| (row, judged(row, &Bars::default()))).collect();
     // Bootstraps take long: rows that a threshold cannot change are not judged again.
     let disturbed = |bars: &Bars| -> Vec<Vec<&str>> {
         let names = |view| busy::disturbed(view, bars).into_iter().map(|(dataset, ..)| dataset).collect();
@@ -438,22 +439,30 @@ pub fn sensitivity(study: &Study) -> Result<Vec<Sensitivity>> {
     };
     let mut all = Vec::new();
     for threshold in &THRESHOLDS {
-        let turns = |row: &&(&ClaimRow, &Vec<Verdict>)| row.0.turns_on(threshold.bar);
-        let rows: Vec<(&'static ClaimRow, &Vec<Verdict>)> = CLAIMS.iter().zip(&now).collect();
-        let rows: Vec<_> = rows.iter().filter(turns).collect();
+        let rows: Vec<_> = now.iter().filter(|(row, _)| row.turns_on(threshold.bar)).collect();
         let [halved, doubled] = threshold.halved_and_doubled().map(|value| {
             let bars = Bars::default().with(threshold.bar, value);
             if threshold.paper.is_empty() && disturbed(&bars) == disturbed(&Bars::default()) {
                 return 0;
             }
-            let changed = |(row, now): &&(&'static ClaimRow, &Vec<Verdict>)| {
-                let then = verdicts(std::slice::from_ref(*row), &bars);
-                now.iter().zip(then).filter(|(now, then)| *now != then).count()
+            let changed = |(row, now): &&(&'static ClaimRow, Vec<Claim>)| {
+                let then = judged(row, &bars);
+                now.iter()
+                    .flat_map(Claim::verdicts)
+                    .zip(then.iter().flat_map(Claim::verdicts))
+                    .filter(|(a, b)| a != b)
+                    .count()
             };
             rows.iter().map(changed).sum()
         });
-        let measured = |now: &Vec<Verdict>| now.iter().filter(|verdict| **verdict != Verdict::NotMeasured).count();
-        let verdicts = rows.iter().map(|(_, now)| measured(now)).sum();
+        let concerned = |claim: &&Claim| {
+            let timed = || !busy::shares(&study.own, &claim.dataset).is_empty();
+            let multi = claim.solver.starts_with(MULTI);
+            threshold.bar.concerns(study.own.paper(&claim.dataset), multi) && (!threshold.paper.is_empty() || timed())
+        };
+        let concerned = rows.iter().flat_map(|(_, now)| now).filter(concerned);
+        let without = [Verdict::NotMeasured, Verdict::ByConstruction];
+        let verdicts = concerned.flat_map(Claim::verdicts).filter(|verdict| !without.contains(verdict)).count();
         all.push(Sensitivity { key: threshold.key.to_owned(), verdicts, halved, doubled });
     }
     Ok(all)
@@ -491,6 +500,12 @@ fn check_rows(study: &Study, profiles: &Profiles<'_>, rows: &'static [ClaimRow],
         // All series of a data set in this view were run at one oracle cost.
         let Some(first) = regime.series_of(&there.dataset).next() else { continue };
         let cost = regime.series[first].key.oracle_cost;
+        // Runs at the oracle's own cost are judged already, but for an effect that is compared with USPS at another one.
+        let usps = |series: &&Series| series.paper == Some(Paper::Usps);
+        let compared = || regime.series.iter().filter(usps).any(|series| !series.key.oracle_cost.is_one());
+        if cost.is_one() && own(&there.dataset) && !(there.number == 2 && compared()) {
+            continue;
+        }
         let rank = |claim: &Claim| (claim.number, claim.part);
         let key = |claim: &Claim| (rank(claim), claim.dataset.clone(), claim.claim.clone());
         let own = claims.iter().position(|own| key(own) == key(&there)).unwrap_or_else(|| {
@@ -540,10 +555,6 @@ impl Circumstances<'_> {
             }
         }
         busy::take_back(&mut claims, view, bars);
-        for claim in claims.iter_mut().filter(|claim| claim.verdict == Verdict::Undecided && claim.reason.is_none()) {
-            let known = claim.estimate.is_some_and(|estimate| estimate.low.or(estimate.high).is_some());
-            claim.reason = Some(if known { Reason::Interval } else { Reason::FewRepeats });
-        }
         claims
     }
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::thresholds::{Bar, Bars};
 use super::verdict::{all, at_least, at_most, basis};
-use super::{Claim, MULTI, Subject, common_end};
+use super::{Claim, MULTI, Reason, Subject, Verdict, common_end};
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, estimates_of};
@@ -62,15 +62,19 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
     let tests = tests(paper, subject.bars);
     let numbers = estimates_of(&[curves.len()], |draw| {
         let development = grid.development(&draw[0]);
-        tests.iter().map(|(_, value, _)| value(&development)).collect()
+        let late = [development.planes.late, development.passes.late];
+        tests.iter().map(|(_, value, _)| value(&development)).chain(late).collect()
     });
-    let verdicts: Vec<_> = tests.iter().zip(&numbers).map(|((.., range), number)| number.verdict(range)).collect();
-    let verdict = all(&verdicts);
+    let decide = |((.., range), number): (&Test, &Estimate)| number.decide(range, curves.len());
+    let decided: Vec<(Verdict, Option<Reason>)> = tests.iter().zip(&numbers).map(decide).collect();
+    let mut verdict = all(&decided.iter().map(|(verdict, _)| *verdict).collect::<Vec<_>>());
     // The number that the verdict turns on: the first that is not where it must be, else the first.
-    let estimate = verdicts.iter().position(|one| *one == verdict).map(|at| numbers[at]);
+    let turns = decided.iter().position(|(one, _)| *one == verdict);
+    let (estimate, mut reason) = (turns.map(|at| numbers[at]), turns.and_then(|at| decided[at].1));
     let Development { planes, passes } = grid.development(&(0..curves.len()).collect::<Vec<_>>());
-    let evidence = format!(
-        "median curves over log-iterations 1 to {}: planes per term {}; passes {}; {}; {}{}",
+    let mut evidence = format!(
+        "median curves over log-iterations {} to {}: planes per term {}; passes {}; {}; {}{}",
+        grid.first,
         grid.last,
         planes.text(),
         passes.text(),
@@ -78,8 +82,14 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
         basis(curves.len(), false),
         subject.failures(&[at]),
     );
-    let measured = format!("{} planes, {} passes (late)", number(planes.late), number(passes.late));
-    Claim { measured, estimate, verdict, evidence, ..row }
+    // A development cannot be seen on curves that begin after the first quarter of it.
+    if grid.first > grid.last.powf(0.25) && verdict != Verdict::NotMeasured {
+        (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
+        evidence += "; undecided because nothing was evaluated in the first quarter of the log-iterations";
+    }
+    let [late_planes, late_passes] = [0, 1].map(|at| numbers[tests.len() + at].text(number));
+    let measured = format!("{late_planes} planes, {late_passes} passes (late)");
+    Claim { measured, estimate, verdict, reason, evidence, ..row }
 }
 
 /// `most passes 12 (11 to 13), must be at least 100`.
@@ -94,6 +104,7 @@ fn requirement((name, _, range): &Test, estimate: &Estimate) -> String {
 
 /// Planes and passes of every repeat at positions evenly spaced over the log-iterations they have in common.
 struct Grid {
+    first: f64,
     last: f64,
     planes: Vec<Vec<f64>>,
     passes: Vec<Vec<f64>>,
@@ -115,7 +126,7 @@ impl Grid {
             let of = |curve: &&Curve| positions.iter().map(|x| value(curve, *x).unwrap_or(f64::NAN)).collect();
             curves.iter().map(of).collect()
         };
-        Some(Self { last, planes: read(|curve| &curve.planes), passes: read(|curve| &curve.passes) })
+        Some(Self { first, last, planes: read(|curve| &curve.planes), passes: read(|curve| &curve.passes) })
     }
 
     fn development(&self, draw: &[usize]) -> Development {

@@ -4,6 +4,8 @@ use std::ops::{Index, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 
+use ssvm::problem::Paper;
+
 /// The thresholds, in the order of [`THRESHOLDS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
@@ -227,6 +229,28 @@ impl Bar {
     pub const fn value(self) -> f64 {
         THRESHOLDS[self as usize].value
     }
+
+    /// Whether a verdict of a claim that turns on it does so on this data set; `multi` for one about a multi-plane solver.
+    pub(super) fn concerns(self, paper: Option<Paper>, multi: bool) -> bool {
+        let large = matches!(paper, Some(Paper::HorseSeg | Paper::Stanford));
+        match self {
+            Self::About | Self::NotSlower => !large,
+            Self::NearlyAll => large && !multi,
+            Self::Quarter => large && multi,
+            Self::Substantially | Self::SeveralHundred | Self::Clearly => large,
+            Self::Lifetimes => multi,
+            Self::Small => paper == Some(Paper::Usps),
+            Self::LeastPasses | Self::MostPasses => paper == Some(Paper::Ocr),
+            Self::Low => paper == Some(Paper::HorseSeg),
+            Self::Stable => paper == Some(Paper::Stanford),
+            Self::AlwaysFrom
+            | Self::FewerCalls
+            | Self::LowerAtEnd
+            | Self::Stronger
+            | Self::WholeCore
+            | Self::Disturbed => true,
+        }
+    }
 }
 
 /// A value for every threshold.
@@ -259,7 +283,7 @@ impl Index<Bar> for Bars {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub key: String,
-    /// Verdicts that depend on it, on this machine and in the paper's regime.
+    /// Verdicts that it can change, on this machine and in the paper's regime.
     pub verdicts: usize,
     pub halved: usize,
     pub doubled: usize,

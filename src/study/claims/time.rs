@@ -62,12 +62,13 @@ fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, ro
         basis(shares.len(), false),
         subject.failures(&[at]),
     );
-    let (mut verdict, mut reason) = (share.verdict(range), None);
+    let (mut verdict, mut reason) = share.decide(range, shares.len());
     let mut measured = share.text(percent);
     if series.keeps_planes() {
         // The share falls while working sets fill: a verdict that the length of the run decides is none.
         let late = median_of(&subject.view.late_oracle_shares(at));
         measured += &format!(", last half {}", late.text(percent));
+        evidence += &format!("; in the last half of the iterations {}", late.text(percent));
         if verdict != late.verdict(range) {
             (verdict, reason) = (Verdict::Undecided, Some(Reason::DependsOnLength));
             evidence += "; undecided because the whole run and the last half of its iterations differ";
@@ -75,7 +76,7 @@ fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, ro
     }
     measured += model;
     if subject.in_regime && series.solver == SINGLE {
-        verdict = Verdict::ByConstruction;
+        (verdict, reason) = (Verdict::ByConstruction, None);
         evidence += "; by construction: the oracle cost was chosen by this share";
     }
     Claim { measured, verdict, reason, evidence, estimate: Some(share), ..row }
@@ -96,15 +97,17 @@ fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) 
     let (single, multi) = (&view.series[pair[0]], &view.series[pair[1]]);
     let repeats = view.matched(pair[0], pair[1]).len();
     let gaps = Gaps::new(view, pair, Measure::Time);
-    let Some((speed, estimate)) = gaps.mean(view).and_then(|speed| Some((speed, speed.estimate()?))) else {
-        let why = if repeats == 0 { "no two runs with one seed" } else { "no gap target was reached in the median" };
-        return Claim { evidence: format!("{why}{}", gaps.alone(view)), ..row };
-    };
     let (model, circular) = circular(single);
+    let Some((speed, estimate)) = gaps.mean(view).and_then(|speed| Some((speed, speed.estimate()?))) else {
+        let row = gaps.apart(view, row);
+        let measured = row.measured + if row.estimate.is_some() { model } else { "" };
+        return Claim { measured, evidence: row.evidence + &subject.failures(&pair) + &circular, ..row };
+    };
     let (verdict, reason) = gaps.decide(&speed, bar);
     let evidence = format!(
-        "time of {} / time of {} to each gap, crossings interpolated ({}), medians over pairs on the {} clock, geometric mean \
-         over the gaps that both reached; where one did not its whole time is a bound (≥, ≤); {}; holds above {bar:.2}×{}\
+        "time of {} / time of {} to each gap, crossings interpolated ({}), medians over pairs on the {} clock; measured is the \
+         median over pairs of each pair's geometric mean over the gaps that both reached, which may lie outside the medians at \
+         single gaps; where one did not reach a gap its whole time is a bound (≥, ≤); {}; holds above {bar:.2}×{}\
          {}{}{circular}{}",
         single.label,
         multi.label,

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::Verdict;
+use super::{Reason, Verdict};
 use crate::study::estimate::{Estimate, interval_name};
 use ssvm::stats::FEWEST_PAIRS;
 
@@ -16,6 +16,22 @@ impl Estimate {
             (Some(low), Some(high)) if high < *range.start() || low > *range.end() => Verdict::DoesNotHold,
             _ => Verdict::Undecided,
         }
+    }
+
+    /// The verdict on a number of this many repeats, and why it is none.
+    pub(super) fn decide(&self, range: &RangeInclusive<f64>, repeats: usize) -> (Verdict, Option<Reason>) {
+        let verdict = self.verdict(range);
+        let why = || undecided([self.low, self.high], repeats, Reason::OpenInterval);
+        (verdict, (verdict == Verdict::Undecided).then(why))
+    }
+}
+
+/// Why an interval decides nothing: `open` when there are enough repeats for one, and neither end of it is known.
+pub(super) fn undecided(ends: [Option<f64>; 2], repeats: usize, open: Reason) -> Reason {
+    match ends {
+        [None, None] if repeats < FEWEST_PAIRS => Reason::FewRepeats,
+        [None, None] => open,
+        _ => Reason::Interval,
     }
 }
 
