@@ -22,27 +22,33 @@ pub fn shard_count() -> impl TypedValueParser<Value = usize> {
     RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64)
 }
 
-/// The plan with the identity of every run. What identities depend on is prepared, started and solved, unless `look` names a
-/// command that only looks: there it is an error.
+/// The plan with the identity of every run. What identities depend on is prepared, started and solved.
 pub fn whole_plan(
     experiment: &Experiment,
     catalog: &dyn Catalog,
     data: &DataDir,
-    look: Option<&str>,
+    stop: &StopSignal,
 ) -> anyhow::Result<Plan> {
-    let Some(look) = look else {
-        let plan = Plan::new(experiment, catalog, data)?;
-        return Ok(oracle_cost::complete(plan, experiment, catalog, data, &StopSignal::default(), note)?);
-    };
+    let plan = Plan::new(experiment, catalog, data)?;
+    Ok(oracle_cost::complete(plan, experiment, catalog, data, stop, note)?)
+}
+
+/// The same for a command that only looks: an error where identities depend on work. `split` is the command that does it.
+pub fn known_plan(
+    experiment: &Experiment,
+    catalog: &dyn Catalog,
+    data: &DataDir,
+    [look, command]: [&str; 2],
+    split: &str,
+) -> anyhow::Result<Plan> {
     let plan = Plan::outline(experiment, catalog, data)?;
     let pending = plan.pending.iter().map(|set| (&set.dataset, set.work.as_str()));
     let unsolved = plan.sets.iter().filter(|set| set.lacks_paper_cost());
     let unsolved = unsolved.map(|set| (&set.spec.name, "solve the paper's oracle cost"));
     if let Some((dataset, work)) = pending.chain(unsolved).next() {
-        let config = experiment.path.display();
         bail!(
-            "the runs of {dataset} are known only after the work that {look} leaves out: {work}; `run --config {config} --out \
-             DIR --split N` does it and writes the shards to DIR/shards.txt"
+            "the runs of {dataset} are known only after the work that {look} leaves out: {work}; `{split}` does it and writes \
+             the shards; then repeat `{command}`"
         );
     }
     Ok(plan)

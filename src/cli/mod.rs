@@ -138,6 +138,19 @@ fn parse(catalog: &dyn Catalog) -> Result<(Cli, ArgMatches), clap::Error> {
 
 fn run(cli: &Cli, matches: &ArgMatches, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     let data = DataDir::resolve(cli.data_dir.as_deref());
+    // These read results as `pages` does, which refuses what must not be published.
+    let shown = matches!(
+        cli.command,
+        Command::Claims(_)
+            | Command::League(_)
+            | Command::BreakEven(_)
+            | Command::Advise(_)
+            | Command::Profile(_)
+            | Command::Figures(_)
+    );
+    if readme::publishing() && !shown {
+        anyhow::bail!("this command cannot be shown on a page: it can read results that must not be published");
+    }
     match &cli.command {
         Command::Check(args) => return check::run(args, catalog),
         Command::Compare(args) => return compare::run(args, catalog),

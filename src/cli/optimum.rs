@@ -75,7 +75,8 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let Bracket { lower, upper } = store.add(new)?;
     store.write(&args.store)?;
     let width = upper - lower;
-    print(&format!("lower {lower:.15}\nupper {upper:.15}\nwidth {width:.3e}\n"))?;
+    let [low, high] = outward(lower, upper);
+    print(&format!("lower {low}\nupper {high}\nwidth {width:.3e}\n"))?;
     if width <= args.gap {
         return Ok(Verdict::Fine);
     }
@@ -94,11 +95,54 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
 
 fn line(progress: &Progress, seconds: f64, most: f64) -> String {
     let Progress { bracket, round, planes, news } = progress;
+    let [low, high] = outward(bracket.lower, bracket.upper);
     format!(
-        "round {round}: {:.12} to {:.12}, gap {:.3e}, {planes:.2} planes a term, {news} new, {} left",
-        bracket.lower,
-        bracket.upper,
+        "round {round}: {low} to {high}, gap {:.3e}, {planes:.2} planes a term, {news} new, {} left",
         bracket.width(),
         duration((most - seconds).max(0.0)),
     )
+}
+
+/// A bracket in decimal digits that holds it: a bound that has no short decimal form is moved outward by one unit in the last
+/// place, which is more than 17 significant digits round off.
+fn outward(lower: f64, upper: f64) -> [String; 2] {
+    [(lower, lower.next_down()), (upper, upper.next_up())].map(|(bound, beyond)| {
+        // 767 significant digits are all that a double has; 15 or fewer are what Debug prints.
+        let exact = format!("{:.766e}", bound.abs());
+        let digits = exact.split('e').next().unwrap_or_default().trim_end_matches('0');
+        if digits.len() <= "1.".len() + 14 {
+            return format!("{bound:?}");
+        }
+        let power = beyond.abs().log10().floor();
+        if (-5.0..16.0).contains(&power) {
+            format!("{beyond:.*}", (16.0 - power) as usize)
+        } else {
+            format!("{beyond:.16e}")
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::outward;
+
+    #[test]
+    fn a_printed_bracket_holds_the_bracket() {
+        assert_eq!(outward(0.5, 0.75), ["0.5", "0.75"]);
+        assert_eq!(outward(0.0, 1e300).map(|text| text.len() < 25), [true; 2]);
+        assert_eq!(outward(0.0, 0.0), ["0.0", "0.0"]);
+        let mut value = 8.81e-16;
+        for _ in 0..400 {
+            value *= 1.37;
+            for bound in [value, -value, 1.0 / value] {
+                let [low, high] = outward(bound, bound);
+                assert!(low.len() < 26 && high.len() < 26, "{low} {high}");
+                // 17 digits of the neighbour are read as that neighbour; a number of at most 15 is printed as it is.
+                let [below, above] = [&low, &high].map(|text| text.parse::<f64>().unwrap());
+                let whole = bound.fract() == 0.0 && bound.abs() < 1e15;
+                let expected = if whole { [bound; 2] } else { [bound.next_down(), bound.next_up()] };
+                assert_eq!([below, above], expected, "{bound:e}");
+            }
+        }
+    }
 }

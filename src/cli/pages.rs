@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::note;
+use super::{note, readme};
 use crate::experiment::catalog::Catalog;
 use crate::render::figure::FigureRow;
 use crate::study::{Study, Summary};
@@ -38,11 +38,18 @@ pub fn summary(path: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::R
         return Ok(Summary::of(&open(path, catalog, only)?, path)?);
     }
     anyhow::ensure!(only.is_empty(), "--only needs the runs: give the result folder instead of {}", path.display());
-    Ok(Summary::read(path)?)
+    let summary = Summary::read(path)?;
+    if readme::publishing() {
+        readme::publishable(path, &summary)?;
+    }
+    Ok(summary)
 }
 
 /// Reads a result folder and warns about what is wrong in it.
 pub fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Study> {
+    if readme::publishing() {
+        anyhow::bail!("{}: is a result folder; pages show committed summaries", folder.display());
+    }
     let results = Study::open(folder, catalog, only)?;
     warn(&results);
     Ok(results)

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::engines::{EngineArgs, shard_count, whole_plan};
+use super::engines::{EngineArgs, known_plan, shard_count};
 use super::format::table_or_json;
 use super::run::{ConfigArgs, found_runs};
 use super::{note, print};
@@ -73,7 +73,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     let known = found_runs(&mut experiment, &out, catalog)?;
     let plan = if args.shards.is_some() && !args.emit.is_some_and(Emit::is_script) {
         // Shards name their runs, and every node must take the same oracle costs.
-        whole_plan(&experiment, catalog, data, Some("a plan"))?
+        known_plan(&experiment, catalog, data, ["a plan", "plan"], &args.config.split_command(&out, args.shards))?
     } else {
         Plan::outline(&experiment, catalog, data)?
     };

@@ -50,63 +50,54 @@ const BEGIN: &str = "<!-- made by: ";
 const END: &str = "<!-- end -->";
 
 pub fn run(args: &ReadmeArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let (mut stale, mut excepted) = (Vec::new(), BTreeSet::new());
+    let (mut stale, mut notes) = (Vec::new(), BTreeSet::new());
     for path in pages(&args.file)? {
         let text = files::read_text(&path)?;
-        let unfit = unfit(&text, &mut excepted).with_context(|| format!("in {}", path.display()))?;
-        if !unfit.is_empty() {
-            stale.extend(unfit.into_iter().map(|problem| format!("{}: {problem}", path.display())));
-            continue;
+        let mut found = Vec::new();
+        if let Action::Check = args.action {
+            let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            found = problems(&text, folder, catalog).with_context(|| format!("in {}", path.display()))?;
         }
-        let fresh = || refresh(&text).with_context(|| format!("in {}", path.display()));
-        match args.action {
-            Action::Check => {
-                let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let mut found = problems(&text, folder, catalog)?;
-                if found.is_empty() && fresh()? != text {
+        if found.is_empty() {
+            match (refresh(&text, &mut notes), &args.action) {
+                (Err(error), _) => found.push(format!("{error:#}")),
+                (Ok(fresh), Action::Refresh) => files::write_bytes(&path, fresh.as_bytes())?,
+                (Ok(fresh), Action::Check) if fresh == text => {}
+                _ => {
                     found.push("a made part differs from what its command makes: 'ssvm-bench readme refresh'".into());
                 }
-                stale.extend(found.into_iter().map(|problem| format!("{}: {problem}", path.display())));
             }
-            Action::Refresh => files::write_bytes(&path, fresh()?.as_bytes())?,
         }
+        stale.extend(found.into_iter().map(|problem| format!("{}: {problem}", path.display())));
     }
-    for exception in excepted {
-        note(&format!("note: {exception}"));
-    }
+    notes.iter().for_each(|line: &String| note(line));
     if stale.is_empty() {
         return Ok(());
     }
     bail!("stale:\n  {}", stale.join("\n  "))
 }
 
-/// Why files that the made parts of a page read must not be published. What is published as an exception is added to the set.
-fn unfit(text: &str, excepted: &mut BTreeSet<String>) -> anyhow::Result<Vec<String>> {
-    let mut problems = Vec::new();
-    for (command, _) in made_parts(text)? {
-        for word in words(command)? {
-            let path = Path::new(&word);
-            if path.join("manifest.json").is_file() {
-                problems.push(format!("'{command}' reads a result folder; pages show committed summaries"));
-            }
-            if !path.is_file() || path.extension().is_none_or(|extension| extension != "json") {
-                continue;
-            }
-            let digest = files::sha256_file(path)?;
-            if let Some((_, reason)) = EXCEPTIONS.iter().find(|(known, _)| *known == digest) {
-                excepted.insert(format!("{word} is still an exception: {reason}"));
-                continue;
-            }
-            let unknown = || vec!["it does not say which commit made it".to_owned()];
-            let objections = Summary::read(path)?.origin.map_or_else(unknown, |origin| origin.objections());
-            let say =
-                |objection| format!("{word} cannot be published: {objection}; make it again with a committed program");
-            problems.extend(objections.into_iter().map(say));
-        }
+/// Set for the commands of made parts.
+const PUBLISHING: &str = "SSVM_BENCH_PUBLISHING";
+
+/// Whether this process makes a part of a page, so that what it reads must be fit to be published.
+pub fn publishing() -> bool {
+    std::env::var_os(PUBLISHING).is_some()
+}
+
+/// Fails when a summary must not be published. One that is an exception is noted.
+pub fn publishable(path: &Path, summary: &Summary) -> anyhow::Result<()> {
+    let digest = files::sha256_file(path)?;
+    let name = path.display();
+    if let Some((_, reason)) = EXCEPTIONS.iter().find(|(known, _)| *known == digest) {
+        note(&format!("note: {name} is still an exception: {reason}"));
+        return Ok(());
     }
-    problems.sort();
-    problems.dedup();
-    Ok(problems)
+    let objections = summary.origin.clone().unwrap_or_default().objections();
+    if !objections.is_empty() {
+        bail!("{name} cannot be published: {}; make it again with a committed program", objections.join("; "));
+    }
+    Ok(())
 }
 
 fn pages(asked: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
@@ -195,17 +186,21 @@ fn problems(text: &str, folder: &Path, catalog: &dyn Catalog) -> anyhow::Result<
     Ok(problems)
 }
 
-fn refresh(text: &str) -> anyhow::Result<String> {
+/// The page with the output of its commands; what these noted is added to the set.
+fn refresh(text: &str, notes: &mut BTreeSet<String>) -> anyhow::Result<String> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut fresh = text.to_owned();
     for (command, content) in made_parts(text)? {
         let words = words(command)?;
         let arguments = words.get(1..).unwrap_or_default();
-        let output =
-            Command::new(&program).args(arguments).output().with_context(|| format!("cannot run {command}"))?;
+        let mut child = Command::new(&program);
+        let output = child.args(arguments).env(PUBLISHING, "1").output();
+        let output = output.with_context(|| format!("cannot run {command}"))?;
+        let said = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            bail!("'{command}' failed:\n{}", String::from_utf8_lossy(&output.stderr));
+            bail!("'{command}' failed:\n{said}");
         }
+        notes.extend(said.lines().map(str::to_owned));
         let printed = String::from_utf8_lossy(&output.stdout);
         // Markdown output goes in as it is, everything else as a block.
         let markdown = |word: &String| ["markdown", "matrix", "--index"].contains(&word.as_str());

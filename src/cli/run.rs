@@ -11,6 +11,7 @@ use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{BUILTIN, Experiment, Plan};
 use crate::run::cluster::id_file;
+use crate::run::cluster::scripts::quoted;
 use crate::run::existing::Existing;
 use crate::run::oracle_cost;
 use crate::run::progress::Verbosity;
@@ -63,6 +64,14 @@ impl ConfigArgs {
         experiment.narrow(&self.select.only)?;
         let out = self.select.out.clone().unwrap_or_else(|| experiment.folder());
         Ok((experiment, out))
+    }
+
+    /// The command that writes the id file of these runs.
+    pub fn split_command(&self, out: &Path, shards: Option<usize>) -> String {
+        let [config, out] = [&self.config, out].map(|path| quoted(&path.to_string_lossy()));
+        let only: String = self.select.only.iter().map(|pattern| format!(" --only {}", quoted(pattern))).collect();
+        let shards = shards.map_or("N".to_owned(), |shards| shards.to_string());
+        format!("ssvm-bench run --config {config} --out {out}{only} --split {shards}")
     }
 }
 
@@ -160,7 +169,7 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
 fn split(mut experiment: Experiment, shards: usize, options: &Options, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let Options { out, data_dir, .. } = options;
     let known = found_runs(&mut experiment, out, catalog)?;
-    let plan = whole_plan(&experiment, catalog, data_dir, None)?;
+    let plan = whole_plan(&experiment, catalog, data_dir, &options.stop)?;
     let existing = Existing::of(known, &plan);
     let split = shard::split(&plan, shards, |_| true, |run| existing.estimator.seconds(run));
     write_ids(out, &split.lines(), false)?;
@@ -175,6 +184,10 @@ fn plan_part(
     catalog: &dyn Catalog,
 ) -> anyhow::Result<(Plan, ShardRuns)> {
     let config = args.config.config.display();
+    let split = args.config.split_command(&options.out, args.shard.map(|index| index.of));
+    if let Some(missing) = args.ids.as_deref().filter(|path| !path.exists()) {
+        bail!("{}: no such id file; `{split}` writes {}", missing.display(), id_file(&options.out).display());
+    }
     let list = args.ids.as_deref().map(IdFile::read).transpose()?;
     let timed = !experiment.clock.repeatable();
     if let Some(list) = &list {
@@ -188,8 +201,9 @@ fn plan_part(
     let plan = Plan::new(experiment, catalog, &options.data_dir)?;
     if timed && !plan.undetermined.is_empty() {
         bail!(
-            "the paper's oracle cost would be solved by each machine for itself; keep it in an id file: run --config {config} \
-             --out DIR --split N, then run with --ids DIR/shards.txt"
+            "the paper's oracle cost would be solved by each machine for itself; keep it in an id file: `{split}`, \
+             then run with --ids {}",
+            id_file(&options.out).display()
         );
     }
     let mut plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, &options.stop, |_| ())?;
@@ -233,7 +247,12 @@ pub fn found_runs(experiment: &mut Experiment, out: &Path, catalog: &dyn Catalog
 fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> PaperCosts {
     let manifest = Store::open(out).and_then(|store| store.manifest());
     let mut costs = manifest.map(|manifest| manifest.paper_costs).unwrap_or_default();
-    // What a session has stored stays. Without it, whole runs of BCFW measure it better than the first iterations of new ones.
+    // What a session has stored stays, then what `run --split` has solved.
+    let split = Some(id_file(out)).filter(|path| path.exists()).and_then(|path| IdFile::read(&path).ok());
+    for (key, cost) in split.into_iter().flat_map(|list| list.costs.0) {
+        costs.0.entry(key).or_insert(cost);
+    }
+    // Without these, whole runs of BCFW measure it better than the first iterations of new ones.
     for clock in ClockKind::ALL.into_iter().filter(|clock| !clock.repeatable()) {
         for regime in regimes(records.iter().filter(|record| record.settings().clock == clock), catalog) {
             let solved = OracleCost::new(regime.solved).and_then(OracleCost::rounded);
@@ -258,7 +277,9 @@ pub fn complete(report: &Report, again: &str, quiet: bool) -> anyhow::Result<()>
         bail!("stopped: {} of {planned} runs are left; continue with: {again}", planned - before - now - failed);
     }
     if let Some((label, message)) = report.failed.first() {
-        bail!("{failed} of {planned} runs failed, such as {label}: {message}; try them again with: {again}");
+        bail!(
+            "{failed} of {planned} runs failed, such as {label}: {message}; with this mended, continue with: {again}"
+        );
     }
     if !quiet {
         let (took, out) = (duration(report.seconds), &report.out);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::engines::{EngineArgs, shard_count, whole_plan, write_ids};
+use super::engines::{EngineArgs, known_plan, shard_count, whole_plan, write_ids};
 use super::format::table_or_json;
 use super::run::{ConfigArgs, found_runs};
 use super::{note, print};
@@ -22,6 +22,7 @@ use crate::run::cluster::{ClusterJob, SLURM_FOLDER, id_file, script_path, script
 use crate::run::existing::Existing;
 use crate::run::shard::list::IdFile;
 use crate::run::shard::{self, part};
+use crate::run::worker::StopSignal;
 use crate::run::{Error, host};
 use crate::store::files;
 use crate::table::Format;
@@ -89,8 +90,8 @@ pub fn run(args: &SlurmArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
 }
 
 fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let (mut experiment, out) = args.config.read(catalog)?;
-    let out = PathBuf::from(script_path(&out)?);
+    let (mut experiment, given) = args.config.read(catalog)?;
+    let out = PathBuf::from(script_path(&given)?);
     let before = Jobs::read(&out)?;
     // The shards of the last submission or of `run --split`, when they are of this plan: tasks in the queue know them by their
     // number. A file of something else is not replaced, see `write_ids`.
@@ -99,10 +100,23 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         Some(_) => Err(error),
         None => Ok(None),
     })?;
-    let list = list.filter(|list| args.shards.is_none_or(|shards| shards == list.shards.len()));
+    let (other, list) = match list {
+        Some(list) if args.shards.is_some_and(|shards| shards != list.shards.len()) => (Some(list), None),
+        list => (None, list),
+    };
+    if let (Some(other), None) = (other, &before) {
+        let count = other.shards.len();
+        bail!("{} holds {count} shards: give --shards {count}, or remove it to split the plan again", ids.display());
+    }
     let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.0.extend(list.iter().flat_map(|list| list.costs.0.clone()));
-    let plan = whole_plan(&experiment, catalog, data, args.dry_run.then_some("a dry run"))?;
+    let plan = if args.dry_run {
+        let split = args.config.split_command(&given, args.shards);
+        known_plan(&experiment, catalog, data, ["a dry run", "slurm submit"], &split)?
+    } else {
+        // A signal ends this command at once, so that none has to be heeded here.
+        whole_plan(&experiment, catalog, data, &StopSignal::default())?
+    };
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
     let existing = Existing::of(known, &plan);
     let seconds = |run: &RunSpec| existing.estimator.seconds(run);

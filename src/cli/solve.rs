@@ -16,6 +16,7 @@ use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
 use crate::table::Format;
+use crate::text::number;
 use ssvm::clock::{ClockKind, Helpers, OracleCost, ReadingCost};
 use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::settings::{Budget, Cadence, Param, RunSettings, Until, time_limit};
@@ -234,7 +235,7 @@ pub fn run(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog, da
         anyhow::bail!(STOPPED);
     }
     printer.print(&match format {
-        Format::Table => summary_text(&outcome, problem.exact(), n),
+        Format::Table => summary_text(&outcome, ReadingCost::of_call(*clock, *oracle_cost), problem.exact(), n),
         _ => summary_json(args, &outcome).to_string(),
     });
     outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
@@ -253,18 +254,18 @@ fn oracle_share(outcome: &Outcome) -> f64 {
     outcome.points.last().map_or(0.0, |point| if point.time_s > 0.0 { point.oracle_time_s / point.time_s } else { 0.0 })
 }
 
-fn summary_text(outcome: &Outcome, exact: bool, n: u64) -> String {
+fn summary_text(outcome: &Outcome, reading: ReadingCost, exact: bool, n: u64) -> String {
     let last = outcome.points.last();
     let of_wall = |seconds: f64| 100.0 * seconds / outcome.wall_s.max(1e-12);
     let mut text = format!(
-        "stopped by {}; solver time {:.4} s (wall {:.4}, cpu {:.4}), oracle share {:.1} %, instrument {:.2} % of wall ({})",
+        "stopped by {}; solver time {:.4} s (wall {:.4}, cpu {:.4}), oracle share {:.1} %, instrument {} % of wall ({})",
         outcome.stop.name(),
         last.map_or(0.0, |point| point.time_s),
         outcome.wall_s,
         outcome.cpu_s,
         100.0 * oracle_share(outcome),
-        of_wall(outcome.instrument_s),
-        ReadingCost::of_latency(),
+        number(of_wall(outcome.instrument_s)),
+        reading,
     );
     text += &last.map_or(String::new(), steps_text);
     if outcome.pipe_s > 0.0 {

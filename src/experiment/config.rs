@@ -97,13 +97,16 @@ impl Experiment {
     /// Reads a config file. Those of [`BUILTIN`] (`quick`, also as `configs/quick.toml`) need no file.
     pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
-        if let Some(text) = files::read_text_if_there(path)? {
-            return Self::parse(path, &text, solvers);
-        }
         let stem = path.to_string_lossy();
         let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
         let stem = stem.strip_suffix(".toml").unwrap_or(stem);
-        let Some((name, text)) = BUILTIN.iter().find(|(name, _)| *name == stem) else {
+        let built_in = BUILTIN.iter().find(|(name, _)| *name == stem);
+        // A folder of that name holds results, such as those of `--config smoke --out smoke`.
+        let folder = built_in.is_some() && path.is_dir();
+        if !folder && let Some(text) = files::read_text_if_there(path)? {
+            return Self::parse(path, &text, solvers);
+        }
+        let Some((name, text)) = built_in else {
             let names = BUILTIN.map(|(name, _)| name).join(", ");
             let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
             return Err(Error::file(path, message));

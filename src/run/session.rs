@@ -22,9 +22,10 @@ use crate::store::RunRecord;
 use crate::store::files::sha256_hex;
 use crate::store::folder::{Contents, Folder, Store, WriteLock, stem};
 use crate::store::manifest::{ConfigText, Inflation, Manifest, Session};
-use crate::text::{bytes, duration};
+use crate::text::{bytes, duration, number};
 use ssvm::clock::ReadingCost;
 use ssvm::drive::AnyProblem;
+use ssvm::settings::RunSettings;
 use ssvm::stats::median;
 
 /// How long a run that was asked to end may take to do so: longer than any call of an oracle should take.
@@ -393,13 +394,15 @@ impl SessionCall<'_> {
         let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
         for record in records.iter().filter(|record| record.measured.totals.wall_s > 0.0) {
             let share = record.measured.totals.instrument_s / record.measured.totals.wall_s;
-            cells.entry((record.dataset(), record.settings().solver.to_string())).or_default().push(share);
+            let RunSettings { solver, clock, oracle_cost, .. } = record.settings();
+            let cell = (record.dataset(), solver.to_string(), *clock, *oracle_cost);
+            cells.entry(cell).or_default().push(share);
         }
         let medians = cells.into_iter().map(|(cell, shares)| (100.0 * median(&shares), cell));
-        if let Some((share, (dataset, solver))) = medians.max_by(|a, b| a.0.total_cmp(&b.0)) {
-            let cost = ReadingCost::of_latency();
+        if let Some((share, (dataset, solver, clock, oracle_cost))) = medians.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            let (share, reading) = (number(share), ReadingCost::of_call(clock, oracle_cost));
             self.say(format!(
-                "timing the oracle took at most {share:.2} % of solver time ({dataset} {solver}; {cost})"
+                "timing the oracle took at most {share} % of solver time ({dataset} {solver}; {reading})"
             ));
         }
         let load = records.iter().map(|record| record.environment.load).fold(0.0, f64::max);

@@ -17,6 +17,8 @@ use crate::store::manifest::{Manifest, is_committed};
 use crate::store::{RunRecord, files};
 use crate::text::number;
 
+/// Runs beside others that took less than this part of their time alone were not measured: no machine gives it.
+const LEAST_INTERFERENCE: f64 = 0.5;
 /// Times that were taken beside other runs may be published when these made them at most this much longer.
 const MOST_INTERFERENCE: f64 = 1.03;
 
@@ -109,16 +111,26 @@ impl Origin {
         self.commits.len() != 1 || !self.commits.keys().all(|commit| is_committed(commit))
     }
 
-    /// Why its numbers must not be published.
+    /// Why its numbers must not be published. At least one reason where the commits are mixed.
     pub fn objections(&self) -> Vec<String> {
         let uncommitted = self.commits.iter().filter(|(commit, _)| !is_committed(commit));
         let mut objections: Vec<String> = uncommitted
             .map(|(commit, runs)| format!("{runs} runs were made by code that is not committed ({commit})"))
             .collect();
+        let commits: Vec<&str> = self.commits.keys().map(String::as_str).collect();
+        match commits[..] {
+            [] => objections.push("it does not say which commit made it".to_owned()),
+            [_] => {}
+            _ => objections.push(format!("its runs were made by {} commits ({})", commits.len(), commits.join(", "))),
+        }
         if self.timed && !self.isolated {
             let advice = format!("run with --isolated, or measure at most {MOST_INTERFERENCE}");
             match self.interference {
-                Some(ratio) if ratio <= MOST_INTERFERENCE => {}
+                Some(ratio) if (LEAST_INTERFERENCE..=MOST_INTERFERENCE).contains(&ratio) => {}
+                Some(ratio) if !(ratio >= LEAST_INTERFERENCE && ratio.is_finite()) => objections.push(format!(
+                    "it says that runs beside others took {} times as long as alone, which no measurement gives; {advice}",
+                    number(ratio)
+                )),
                 Some(ratio) => objections.push(format!(
                     "it shows times of runs beside others, which took up to {} times as long as alone; {advice}",
                     number(ratio)

@@ -431,7 +431,7 @@ fn planning_starts_no_program() {
     let shards = bench(&["plan", "--config", &path("c.toml"), "--shards", "2"]);
     let text = String::from_utf8_lossy(&shards.stderr).into_owned();
     assert!(shards.status.code() == Some(1) && text.contains("that a plan leaves out: start the program"), "{text}");
-    assert!(text.contains("--split N"), "{text}");
+    assert!(text.contains("--split 2"), "{text}");
     assert!(!trace.exists(), "the program was started");
     let missing = bench(&["run", "--config", &path("c.toml"), "--out", &path("out"), "--split", "2"]);
     assert!(!missing.status.success() && trace.exists(), "identities need the program");

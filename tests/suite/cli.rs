@@ -315,3 +315,66 @@ fn every_command_has_a_man_page() {
     let solve = std::fs::read_to_string(folder.path().join("ssvm-bench-solve.1")).unwrap();
     assert!(solve.contains("passes"), "the parameters of the solvers are in the page of solve");
 }
+
+/// A folder of results may have the name of the config that it was made from.
+#[test]
+fn a_built_in_config_is_found_beside_a_folder_of_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("smoke")).unwrap();
+    let plan = |config: &str| {
+        let mut command = assert_cmd::Command::cargo_bin("ssvm-bench").unwrap();
+        command.current_dir(dir.path()).args(["plan", "--config", config, "--out", "smoke"]).assert()
+    };
+    plan("smoke").success();
+    std::fs::create_dir_all(dir.path().join("mine")).unwrap();
+    plan("mine").failure();
+}
+
+/// Readings of a few nanoseconds are a small share and never none.
+#[test]
+fn the_share_of_the_instrument_has_digits_and_names_its_reading() {
+    let slow = ["solve", "--dataset", "horseseg-synth:n=6", "--solver", "bcfw", "--iterations", "2"];
+    let (code, wall, errors) = bench(&slow);
+    assert_eq!(code, 0, "{errors}");
+    assert!(wall.contains("instrument ") && !wall.contains("instrument 0.00 %"), "{wall}");
+    let (code, cpu, errors) = bench(&[&slow[..], &["--clock", "cpu", "--oracle-cost", "2"]].concat());
+    assert_eq!(code, 0, "{errors}");
+    let reading = |text: &str| -> f64 {
+        let before = text.split(" ns a reading").next().unwrap();
+        before.rsplit('(').next().unwrap().parse().unwrap()
+    };
+    // A call of the operating system against two time stamps.
+    assert!(reading(&cpu) > 3.0 * reading(&wall), "{cpu}\n{wall}");
+}
+
+/// The pilot runs that solve the paper's oracle cost end as other runs do.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_split_of_a_plan() {
+    use nix::sys::signal::{Signal, kill};
+    let dir = tempfile::tempdir().unwrap();
+    let config = "name = \"long\"\nclock = \"wall\"\noracle_cost = \"paper\"\n[budget]\ntime_s = 15\n\
+        [[dataset]]\nname = \"usps-synth:n=150\"\n[[solver]]\nname = \"bcfw\"\n";
+    std::fs::write(dir.path().join("long.toml"), config).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    command.args(["run", "--config", "long.toml", "--out", "out", "--split", "2"]).current_dir(dir.path());
+    let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("stopped before the paper's oracle cost was solved"), "{error}");
+    assert!(!dir.path().join("out/shards.txt").exists());
+}
+
+/// A run that readings outweigh is refused each time: the same command is no way out.
+#[test]
+fn a_run_that_its_readings_outweigh_is_not_to_be_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = "name = \"fast\"\nclock = \"cpu\"\noracle_cost = 2\n[budget]\niterations = 2\n\
+        [[dataset]]\nname = \"usps-synth:n=20\"\n[[solver]]\nname = \"bcfw\"\n";
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    std::fs::write(path("fast.toml"), config).unwrap();
+    let (code, _, error) = bench(&["run", "--config", &path("fast.toml"), "--out", &path("out"), "--jobs", "1"]);
+    assert!(code == 1 && error.contains("use the wall clock; with this mended, continue with: "), "{error}");
+}

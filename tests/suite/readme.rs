@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::common::records::{point, results, run};
 use assert_cmd::Command;
+use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::{Inflation, Manifest};
 use ssvm_bench::study::{Origin, Summary};
 
@@ -19,7 +20,11 @@ fn published(origin: Option<Origin>) -> tempfile::TempDir {
 }
 
 fn page(dir: &Path, body: &str) {
-    let text = format!("<!-- made by: ssvm-bench claims s.json --format markdown -->\n{body}\n<!-- end -->\n");
+    page_of(dir, "s.json", body);
+}
+
+fn page_of(dir: &Path, results: &str, body: &str) {
+    let text = format!("<!-- made by: ssvm-bench claims {results} --format markdown -->\n{body}\n<!-- end -->\n");
     std::fs::write(dir.join("page.md"), text).unwrap();
 }
 
@@ -47,6 +52,8 @@ fn uncommitted_code_and_disturbed_times_are_not_published() {
         let checked = readme(dir.path(), "check").success();
         assert!(!stderr(&checked).contains("exception"), "{}", stderr(&checked));
     }
+    let mut two_commits = of("0123456789ab", Some(1.0));
+    two_commits.commits.insert("ba9876543210".to_owned(), 1);
     for (origin, reason) in [
         (
             Some(of("0123456789ab-dirty", Some(1.0))),
@@ -55,6 +62,10 @@ fn uncommitted_code_and_disturbed_times_are_not_published() {
         (Some(of("unknown", Some(1.0))), "not committed (unknown)"),
         (Some(of("0123456789ab", Some(1.1))), "took up to 1.10 times as long as alone; run with --isolated"),
         (Some(of("0123456789ab", None)), "was not measured; run with --isolated"),
+        (Some(of("0123456789ab", Some(-5.0))), "-5.00 times as long as alone, which no measurement gives"),
+        (Some(of("0123456789ab", Some(0.1))), "0.100 times as long as alone, which no measurement gives"),
+        (Some(Origin { commits: BTreeMap::new(), ..of("", Some(1.0)) }), "does not say which commit made it"),
+        (Some(two_commits), "its runs were made by 2 commits (0123456789ab, ba9876543210)"),
         (None, "does not say which commit made it"),
     ] {
         let dir = published(origin);
@@ -64,6 +75,38 @@ fn uncommitted_code_and_disturbed_times_are_not_published() {
         }
         assert!(std::fs::read_to_string(dir.path().join("page.md")).unwrap().contains("stale"), "it was published");
     }
+}
+
+/// What a command reads decides, not how the words of the command end.
+#[cfg(unix)]
+#[test]
+fn no_name_lets_uncommitted_numbers_through() {
+    let dir = published(Some(of("0123456789ab-dirty", Some(1.0))));
+    let names = ["DIRTY.JSON", "dirty.txt", "dirty", "link"];
+    names[..3].iter().for_each(|name| drop(std::fs::copy(dir.path().join("s.json"), dir.path().join(name)).unwrap()));
+    std::os::unix::fs::symlink("s.json", dir.path().join("link")).unwrap();
+    // A result folder needs no manifest.
+    let record = run("usps", "bcfw", 0, vec![point(1, 0.5, 2.0, 1.0), point(2, 1.0, 1.5, 1.1)]);
+    let store = Store::create_private(dir.path().join("folder")).unwrap();
+    store.write(Folder::Runs, &record).unwrap();
+    let mut passed = Vec::new();
+    for (name, reason) in names.map(|name| (name, "not committed")).into_iter().chain([("folder", "a result folder")]) {
+        page_of(dir.path(), name, "stale");
+        for action in ["refresh", "check"] {
+            let assert = readme(dir.path(), action);
+            if assert.get_output().status.success() || !stderr(&assert).contains(reason) {
+                passed.push((action, name, stderr(&assert)));
+            }
+        }
+    }
+    assert!(passed.is_empty(), "{passed:#?}");
+    // A command that reads results in another way has no place on a page.
+    std::fs::write(
+        dir.path().join("page.md"),
+        "<!-- made by: ssvm-bench plan --config smoke --out folder -->\nx\n<!-- end -->\n",
+    )
+    .unwrap();
+    assert!(stderr(&readme(dir.path(), "refresh").failure()).contains("cannot be shown on a page"));
 }
 
 #[test]
@@ -95,7 +138,7 @@ fn the_origin_is_that_of_the_records() {
     inflated.interference = [1.01, 1.2, 0.9].map(|ratio| Inflation { ratio, ..Inflation::default() }).into();
     let origin = Origin::of(&records, &inflated);
     assert_eq!(origin.commits, BTreeMap::from([("aa".to_owned(), 2), ("aa-dirty".to_owned(), 1)]));
-    assert_eq!((origin.is_mixed(), origin.objections().len(), origin.interference), (true, 2, Some(1.2)));
+    assert_eq!((origin.is_mixed(), origin.objections().len(), origin.interference), (true, 3, Some(1.2)));
 
     // The manifest says it of every record.
     let mut manifest = manifest;

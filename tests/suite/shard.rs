@@ -237,13 +237,25 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
     let plan = ["plan", "--config", "config.toml", "--out", "out", "--shards", "2"];
     for emit in [&[][..], &["--emit", "lines"], &["--emit", "json"]] {
         let error = bench.refused(&[&plan[..], emit].concat());
-        assert!(error.contains("that a plan leaves out: solve the paper's oracle cost; `run"), "{error}");
+        let advice =
+            "leaves out: solve the paper's oracle cost; `ssvm-bench run --config config.toml --out out --split 2`";
+        assert!(error.contains(advice) && error.contains("then repeat `plan`"), "{error}");
     }
+    let split = ["--config", "config.toml", "--out", "out"];
+    let submit = [&["slurm", "submit"], &split[..], &["--dry-run", "--shards"]].concat();
+    let error = bench.refused(&[&submit[..], &["2"]].concat());
+    assert!(error.contains("--out out --split 2`") && error.contains("then repeat `slurm submit`"), "{error}");
+    let error = bench.refused(&[&["run"], &split[..], &["--ids", "out/shards.txt", "--shard", "1/2"]].concat());
+    assert!(error.contains("`ssvm-bench run --config config.toml --out out --split 2` writes"), "{error}");
     assert!(bench.fine(&[&plan[..], &["--emit", "hq"]].concat()).contains("--array 1-2"));
     let ids = bench.fine(&["run", "--config", "config.toml", "--out", "out", "--split", "2"]);
     assert_eq!(ids, "out/shards.txt\n");
     let lines = std::fs::read_to_string(bench.path("out/shards.txt")).unwrap();
     assert!(lines.contains("{\"dataset\":\"usps-synth:n=150\",") && lines.contains("\"clock\":\"wall\""), "{lines}");
+    // The costs are known from here on.
+    assert_eq!(bench.fine(&[&plan[..], &["--emit", "lines"]].concat()), lines);
+    let error = bench.refused(&[&submit[..], &["3"]].concat());
+    assert!(error.contains("shards.txt holds 2 shards"), "{error}");
     let ids = "out/shards.txt";
     for which in ["1/2", "2/2"] {
         bench.fine(&["run", "--config", "config.toml", "--out", "out", "--ids", ids, "--shard", which, "--quiet"]);

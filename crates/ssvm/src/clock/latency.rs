@@ -8,6 +8,7 @@ use hdrhistogram::Histogram;
 use quanta::Clock as Stamps;
 
 use super::stopwatch::{Stopwatch, thread_cpu_ns};
+use super::{ClockKind, OracleCost};
 use crate::linalg::dot_rows;
 
 /// Largest latency a histogram tells apart, ns; longer calls are counted there.
@@ -80,6 +81,11 @@ impl ReadingCost {
             }
             values.extend((values.len()..2 * values.len()).map(&mut measure));
         }
+    }
+
+    /// Of the longest reading that a run on this clock makes of each oracle call.
+    pub fn of_call(clock: ClockKind, cost: OracleCost) -> Self {
+        if clock.asks_each_call() && !cost.is_one() { Self::of_cpu_clock() } else { Self::of_latency() }
     }
 
     /// Of a latency: two time stamps and a note around work like that of a fast oracle. The same products with and without
