@@ -78,9 +78,9 @@ impl Identity {
         self.code_version.clone() + &own.collect::<String>()
     }
 
-    /// Text that is the same for the same experiment, whatever the code and the content of the data.
+    /// Text that is the same for the same experiment, whatever the code, its cost model and the content of the data.
     pub fn experiment(&self) -> String {
-        let mut identity = self.without_code();
+        let mut identity = Self { cost_model: None, ..self.without_code() };
         identity.problem.checksum.clear();
         identity.canonical()
     }
@@ -182,7 +182,7 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), count);
-        let mut newer = Identity { code_version: "0.2.0+9".into(), ..identity() };
+        let mut newer = Identity { code_version: "0.2.0+9".into(), cost_model: Some(9), ..identity() };
         newer.problem.checksum = "x".into();
         assert_eq!(base.experiment(), newer.experiment());
         let mut other = newer.clone();

@@ -216,7 +216,9 @@ impl Merge {
             let Some(other) = experiments.insert(record.identity.experiment(), candidate) else { continue };
             let [this, that] = [candidate, other].map(|candidate| {
                 let identity = &candidate.record.identity;
-                format!("{}, data {}", identity.code(), identity.problem.checksum.chars().take(8).collect::<String>())
+                let data: String = identity.problem.checksum.chars().take(8).collect();
+                let model = identity.cost_model.map_or(String::new(), |model| format!(", cost model {model}"));
+                format!("{}{model}, data {data}", identity.code())
             });
             let (run, other) = (record.label(), other.path.display());
             let message = format!(
