@@ -252,7 +252,6 @@ impl Merge {
             if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
         })?;
         files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
-        self.manifest.attribute(self.best.values().map(|candidate| &candidate.record));
         store.write_manifest(&self.manifest)
     }
 }
