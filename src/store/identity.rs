@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::store::files::{sha256_file, sha256_hex};
-use crate::store::keys::ProblemKey;
+use crate::store::keys::{CellKey, ProblemKey};
 use ssvm::settings::RunSettings;
 
 /// Version of the library: crate version and digest of the sources that results depend on, or the older version whose numbers
@@ -76,6 +76,16 @@ impl Identity {
         let own = [("solver", &self.solver_version), ("problem", &self.problem_version)];
         let own = own.into_iter().filter_map(|(what, version)| Some(format!(", {what} {}", version.as_ref()?)));
         self.code_version.clone() + &own.collect::<String>()
+    }
+
+    pub fn cell(&self) -> CellKey {
+        let RunSettings { solver, oracle_cost, .. } = &self.settings;
+        CellKey { dataset: self.problem.dataset.clone(), solver: solver.clone(), oracle_cost: *oracle_cost }
+    }
+
+    /// `usps-synth mp-bcfw (T=5) #3`.
+    pub fn label(&self, repeat: u64) -> String {
+        format!("{} {} #{repeat}", self.problem.dataset, self.cell().setting())
     }
 
     /// Text that is the same for the same experiment, whatever the code, its cost model and the content of the data.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::text::Pattern;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::ordered_by_key;
-use ssvm::settings::{Budget, Cadence, RunSettings, SolverSpec, total_order};
+use ssvm::settings::{Budget, Cadence, SolverSpec, total_order};
 
 /// A problem: the same optimum for every run that has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -199,8 +199,7 @@ impl RunRecord {
     }
 
     pub fn cell(&self) -> CellKey {
-        let RunSettings { solver, oracle_cost, .. } = self.settings();
-        CellKey { dataset: self.dataset().to_owned(), solver: solver.clone(), oracle_cost: *oracle_cost }
+        self.identity.cell()
     }
 
     pub fn series(&self) -> SeriesKey {
