@@ -94,12 +94,11 @@ impl SeriesKey {
 }
 
 /// One setting of a solver on a data set, whatever its seed and budget: what gates compare.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellKey {
     /// As in the config, such as `usps-synth:n=300`.
     pub dataset: String,
     pub solver: SolverSpec,
-    #[serde(default, skip_serializing_if = "OracleCost::is_one")]
     pub oracle_cost: OracleCost,
 }
 
