@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::findings::{OutputArgs, records};
 use super::{Verdict, note};
+use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::gate::baseline::{self, Counts, Provenance};
@@ -47,11 +48,11 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     args.outputs.check()?;
     let store = Store::open(&args.results)?;
     let records = records(&store)?;
+    let manifest = store.manifest()?;
+    let provenance = Provenance::of_results(&manifest, &records).map_err(|error| Error::file(&args.results, error))?;
     let cells = measure::cells(&records)?;
     check_versions(&args.results, &records, catalog)?;
-    let manifest = store.manifest()?;
     let wanted = gap_targets(&manifest, catalog);
-    let provenance = Provenance::of_results(&manifest);
     if let Some(path) = &args.save {
         let mut baseline = Baseline::of(&cells, &wanted, provenance)?;
         baseline.instructions = match instructions(args, None)? {
@@ -76,9 +77,8 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     if !args.update.is_empty() {
         let counts = counted.as_ref().and_then(|counted| counted.as_ref().ok());
         for name in &args.update {
-            baseline.accept(name, &cells, &wanted, counts)?;
+            baseline.accept(name, &cells, &wanted, counts, &provenance)?;
         }
-        baseline.provenance = provenance;
         baseline.save(&args.baseline)?;
         note(&format!("updated {}", args.baseline.display()));
     }
@@ -171,7 +171,9 @@ fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
     } else {
         let Provenance { code, commit, .. } = &baseline.provenance;
         let metrics = if failed == 1 { "metric" } else { "metrics" };
-        note(&format!("The gate failed: {failed} {metrics} against the baseline of commit {commit} (code {code})."));
+        note(&format!(
+            "The gate failed: {failed} {metrics} against the baseline saved by commit {commit} (code {code})."
+        ));
         note("If the change is meant, accept it with:");
     }
     let (results, file) = (args.results.display(), args.baseline.display());

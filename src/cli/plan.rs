@@ -133,7 +133,18 @@ impl Outlook<'_> {
         self.plan.runs.iter().chain(&self.plan.undetermined)
     }
 
-    /// Estimated wall time of what is left.
+    /// How many runs of the plan have to wait for their data.
+    fn waiting(&self) -> u64 {
+        self.plan.pending.iter().map(|set| set.runs).sum()
+    }
+
+    /// All runs of the plan, those that are done and those that are not.
+    fn counts(&self) -> (u64, u64, u64) {
+        let (planned, done) = (self.runs().count() as u64 + self.waiting(), self.existing.done.len() as u64);
+        (planned, done, planned - done)
+    }
+
+    /// Estimated wall time of what is left, without what has to wait for its data.
     fn seconds_left(&self) -> f64 {
         let left = self.runs().filter(|run| !self.existing.has(run));
         left.map(|run| self.seconds(run)).fold(0.0, |sum, seconds| sum + seconds) / self.jobs as f64
@@ -183,8 +194,8 @@ impl Outlook<'_> {
             let (dataset, work, runs) = (&set.dataset, &set.work, set.runs);
             lines.push(json!({"kind": "pending", "dataset": dataset, "work": work, "n": n, "d": d, "runs": runs}));
         }
-        lines.push(json!({"kind": "plan", "name": self.name, "planned": self.runs().count(),
-            "done": self.existing.done.len(), "pending": self.plan.pending.iter().map(|set| set.runs).sum::<u64>(),
+        let (planned, done, pending) = self.counts();
+        lines.push(json!({"kind": "plan", "name": self.name, "planned": planned, "done": done, "pending": pending,
             "jobs": self.jobs, "seconds_left": self.seconds_left(), "memory_bytes": plan_memory(&self.plan, self.jobs)}));
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
@@ -197,7 +208,7 @@ impl Outlook<'_> {
         table.widen(Count, ["runs", "done"]);
         table.widen(Values, ["each", "left"]);
         let runs: Vec<&RunSpec> = self.runs().collect();
-        let cell_of = |run: &RunSpec| (run.set, run.settings().cell(), run.run_id.is_empty());
+        let cell_of = |run: &RunSpec| (run.set, run.identity.cell(), run.run_id.is_empty());
         for cell in runs.chunk_by(|a, b| cell_of(a) == cell_of(b)) {
             let (first, determined) = (cell[0], !cell[0].run_id.is_empty());
             let size = &plan.description(first).size;
@@ -209,7 +220,11 @@ impl Outlook<'_> {
                 size.n,
                 size.d,
                 bytes(size.bytes),
-                if determined { first.settings().cell() } else { format!("{} k=paper", first.settings().solver) },
+                if determined {
+                    first.identity.cell().setting()
+                } else {
+                    format!("{} k=paper", first.settings().solver)
+                },
                 cell.len(),
                 cell.len() - left,
                 match first.projected_from {
@@ -227,11 +242,11 @@ impl Outlook<'_> {
                 text += &format!("{} {mark} {} seed {}\n", run.run_id, run.label(), run.settings().seed);
             }
         }
-        let (planned, done) = (runs.len(), existing.done.len());
+        let ((planned, done, to_do), waiting) = (self.counts(), self.waiting());
+        let without = if waiting == 0 { String::new() } else { format!(" without the {waiting} below") };
         let (left, memory) = (duration(self.seconds_left()), bytes(plan_memory(plan, *jobs)));
         text += &format!(
-            "\n{name}: {planned} runs, {done} done, {} to do with {jobs} workers: about {left}, {memory} of memory\n",
-            planned - done
+            "\n{name}: {planned} runs, {done} done, {to_do} to do with {jobs} workers: about {left}{without}, {memory} of memory\n"
         );
         for set in &plan.pending {
             let size = set.size.map_or("size unknown".to_owned(), |size| {

@@ -5,21 +5,22 @@ use std::collections::BTreeMap;
 
 use super::plan::{Plan, RunSpec, SolverFacts};
 use crate::dataset::Description;
+use crate::store::keys::CellKey;
 use ssvm::settings::{RunSettings, Until};
 
 /// Estimates seconds per run; learns from finished ones.
 #[derive(Clone, Debug, Default)]
 pub struct Estimator {
     /// Measured and modelled seconds (sums) per data set and solver.
-    cells: BTreeMap<(String, String), (f64, f64)>,
+    cells: BTreeMap<CellKey, (f64, f64)>,
 }
 
 impl Estimator {
     /// Wall seconds of a run with evaluation.
     pub fn seconds(&self, run: &RunSpec) -> f64 {
-        let key = key(run);
+        let key = run.identity.cell();
         // A solver that was not seen yet: the model is as far off as for the other solvers of the data set.
-        let others = || self.cells.iter().filter(|((dataset, _), _)| *dataset == key.0).map(|(_, cell)| *cell);
+        let others = || self.cells.iter().filter(|(cell, _)| cell.dataset == key.dataset).map(|(_, cell)| *cell);
         let seen = self.cells.get(&key).copied().or_else(|| others().reduce(|a, b| (a.0 + b.0, a.1 + b.1)));
         let (measured, modelled) = seen.unwrap_or((1.0, 1.0));
         run.model_s * (measured / modelled)
@@ -27,20 +28,16 @@ impl Estimator {
 
     /// Whether a run of this data set and solver has been measured.
     pub fn knows(&self, run: &RunSpec) -> bool {
-        self.cells.contains_key(&key(run))
+        self.cells.contains_key(&run.identity.cell())
     }
 
     /// Takes note of a run that took this long; one that follows from another took no time of its own.
     pub fn learn(&mut self, run: &RunSpec, total_s: f64) {
         if total_s > 0.0 && run.model_s > 0.0 {
-            let cell = self.cells.entry(key(run)).or_default();
+            let cell = self.cells.entry(run.identity.cell()).or_default();
             *cell = (cell.0 + total_s, cell.1 + run.model_s);
         }
     }
-}
-
-fn key(run: &RunSpec) -> (String, String) {
-    (run.identity.problem.dataset.clone(), run.settings().cell())
 }
 
 /// Wall seconds of a run with evaluation, before anything was measured, and bytes beside the data: working sets and blocks.

@@ -41,7 +41,7 @@ impl RunSpec {
 
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.identity.problem.dataset, self.settings().cell(), self.repeat)
+        self.identity.label(self.repeat)
     }
 }
 

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize, Serializer};
 use toml::{Spanned, Value};
 
 use super::measure::{self, Runs, Values};
-use super::{CellKey, Metric};
+use super::{CellKey, Metric, TraceColumn, instructions};
 use crate::error::{Error, Result};
 use crate::gate;
-use crate::store::files;
 use crate::store::manifest::{Code, ConfigText, Manifest};
-use ssvm::clock::COST_MODEL;
+use crate::store::{RunRecord, files};
+use ssvm::clock::{COST_MODEL, OracleCost};
+use ssvm::settings::SolverSpec;
 
 /// Layout of the file.
 const FORMAT: u32 = 2;
@@ -60,10 +61,15 @@ impl Provenance {
         }
     }
 
-    /// Of a result folder: its last session.
-    pub fn of_results(manifest: &Manifest) -> Self {
-        let Some(session) = manifest.sessions.last() else { return Self::default() };
-        Self::new(last_config(manifest).map_or("", |config| &config.name), &session.code)
+    /// Of a result folder: its last session. An error when runs were made under another cost model than this program's.
+    pub fn of_results(manifest: &Manifest, records: &[RunRecord]) -> Result<Self, gate::Error> {
+        let config = last_config(manifest).map_or("", |config| &config.name);
+        let alike = |record: &&RunRecord| record.identity.cost_model == record.settings().clock.cost_model();
+        if let Some(other) = records.iter().find(|record| !alike(record)) {
+            let (run, found, config) = (other.label(), other.identity.cost_model, config.to_owned());
+            return Err(gate::Error::RunCostModel { run, found, here: COST_MODEL, config });
+        }
+        Ok(manifest.sessions.last().map_or_else(Self::default, |session| Self::new(config, &session.code)))
     }
 
     fn text(&self) -> String {
@@ -114,7 +120,7 @@ struct Wire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Counters {
-    inputs: Vec<Line<Inputs>>,
+    inputs: Vec<Spanned<Line<Inputs>>>,
     values: Vec<Spanned<Line<Costs>>>,
 }
 
@@ -122,27 +128,51 @@ struct Counters {
 #[serde(deny_unknown_fields)]
 struct Instructions {
     provenance: Provenance,
-    counts: Vec<Line<Count>>,
+    counts: Vec<Spanned<Line<Count>>>,
 }
 
 /// What the file says of one cell in one line.
+///
+/// A key that no field takes is an error as long as neither `T` nor what it holds has flattened fields.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Line<T> {
-    #[serde(flatten)]
-    cell: CellKey,
+    dataset: String,
+    #[serde(with = "Solver")]
+    solver: SolverSpec,
+    #[serde(default, skip_serializing_if = "OracleCost::is_one")]
+    oracle_cost: OracleCost,
     #[serde(flatten)]
     of: T,
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(remote = "SolverSpec", deny_unknown_fields)]
+struct Solver {
+    name: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    params: BTreeMap<String, ssvm::settings::Value>,
+}
+
+impl<T> Line<T> {
+    fn into_parts(self) -> (CellKey, T) {
+        let Self { dataset, solver, oracle_cost, of } = self;
+        (CellKey { dataset, solver, oracle_cost }, of)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 struct Inputs {
     inputs: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    made_by: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Costs {
-    #[serde(flatten)]
-    metric: Metric,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gap: Option<f64>,
+    column: TraceColumn,
     #[serde(serialize_with = "short")]
     values: Vec<f64>,
 }
@@ -166,7 +196,7 @@ impl Baseline {
     pub fn set(&mut self, cell: &CellKey, runs: &Runs<'_>, wanted: &[f64]) -> Result<()> {
         let values = measure::values(runs, &measure::targets(runs, wanted, 1.0));
         for (metric, per_repeat) in &values.metrics {
-            if let Some(repeat) = per_repeat.iter().position(Option::is_none) {
+            if let Some(repeat) = per_repeat.iter().position(|value| value.is_none_or(|value| !value.is_finite())) {
                 return Err(gate::Error::Unmeasured { cell: cell.clone(), repeat, metric: *metric }.into());
             }
         }
@@ -174,13 +204,15 @@ impl Baseline {
         Ok(())
     }
 
-    /// Takes in the cells that `name` names; one that is not in the results any more leaves.
+    /// Takes in the cells that `name` names; one that is not in the results any more leaves. The provenance stays that of the
+    /// other cells: a cell of other code names it.
     pub fn accept(
         &mut self,
         name: &str,
         cells: &BTreeMap<CellKey, Runs<'_>>,
         wanted: &[f64],
         counts: Option<&Counts>,
+        from: &Provenance,
     ) -> Result<()> {
         let mut known: BTreeSet<CellKey> = self.cells.keys().chain(cells.keys()).cloned().collect();
         if let (Some(old), Some(new)) = (&mut self.instructions, counts) {
@@ -192,10 +224,15 @@ impl Baseline {
             let known: Vec<String> = known.iter().map(CellKey::to_string).collect();
             return Err(gate::Error::UnknownCell { name: name.to_owned(), known: known.join(", ") }.into());
         }
+        let saved_by = (&self.provenance.code, &self.provenance.commit);
+        let made_by =
+            ((&from.code, &from.commit) != saved_by).then(|| format!("{}, commit {}", from.code, from.commit));
         for cell in known.iter().filter(|cell| is_named(cell, name)) {
-            match cells.get(cell) {
-                Some(runs) => self.set(cell, runs, wanted)?,
-                None => drop(self.cells.remove(cell)),
+            self.cells.remove(cell);
+            let Some(runs) = cells.get(cell) else { continue };
+            self.set(cell, runs, wanted)?;
+            if let Some(values) = self.cells.get_mut(cell) {
+                values.made_by.clone_from(&made_by);
             }
         }
         Ok(())
@@ -206,10 +243,13 @@ impl Baseline {
         let mut text = format!("{HEADER}format = {FORMAT}\n\n[provenance]\n{}\n[counters]\n", self.provenance.text());
         text +=
             "# Data and settings of every run, hashed: numbers are only compared with numbers made from the same.\n";
-        text += &array("inputs", &self.cells, |values| vec![Inputs { inputs: values.inputs.clone() }]);
+        text += &array("inputs", &self.cells, |values| {
+            vec![Inputs { inputs: values.inputs.clone(), made_by: values.made_by.clone() }]
+        });
         text += &array("values", &self.cells, |values| {
             let costs = |(metric, values): (&Metric, &Vec<Option<f64>>)| Costs {
-                metric: *metric,
+                gap: metric.gap,
+                column: metric.column,
                 values: values.iter().copied().flatten().collect(),
             };
             values.metrics.iter().map(costs).collect()
@@ -245,25 +285,46 @@ impl Baseline {
             return Err(Error::file(path, gate::Error::Layout { found, read: FORMAT }));
         }
         let wire: Wire = toml::from_str(text).map_err(wrong)?;
-        let cells = wire.counters.inputs.into_iter();
-        let cells = cells.map(|line| (line.cell, Values { inputs: line.of.inputs, metrics: BTreeMap::new() }));
-        let mut baseline = Self { provenance: wire.provenance, cells: cells.collect(), instructions: None };
+        let at = |start: usize, reason: gate::Error| Error::offset(path, text, start, reason);
+        let twice = |start, cell, what: String| at(start, gate::Error::TwoLines { cell, what });
+        let mut baseline = Self { provenance: wire.provenance, ..Self::default() };
+        for line in wire.counters.inputs {
+            let start = line.span().start;
+            let (cell, Inputs { inputs, made_by }) = line.into_inner().into_parts();
+            let values = Values { inputs, made_by, metrics: BTreeMap::new() };
+            if baseline.cells.insert(cell.clone(), values).is_some() {
+                return Err(twice(start, cell, "inputs".to_owned()));
+            }
+        }
         for line in wire.counters.values {
             let start = line.span().start;
-            let Line { cell, of: Costs { metric, values } } = line.into_inner();
+            let (cell, Costs { gap, column, values }) = line.into_inner().into_parts();
+            let metric = Metric { gap, column };
             let Some(known) = baseline.cells.get_mut(&cell) else {
-                return Err(Error::offset(path, text, start, gate::Error::NoInputs(cell)));
+                return Err(at(start, gate::Error::NoInputs(cell)));
             };
             let (found, repeats) = (values.len(), known.inputs.len());
             if found != repeats {
-                return Err(Error::offset(path, text, start, gate::Error::Repeats { values: found, repeats }));
+                return Err(at(start, gate::Error::Repeats { cell, metric, values: found, repeats }));
             }
-            known.metrics.insert(metric, values.into_iter().map(Some).collect());
+            if !values.iter().chain(&gap).all(|number| number.is_finite()) {
+                return Err(at(start, gate::Error::NoNumber { cell, metric }));
+            }
+            if known.metrics.insert(metric, values.into_iter().map(Some).collect()).is_some() {
+                return Err(twice(start, cell, metric.to_string()));
+            }
         }
-        baseline.instructions = wire.instructions.map(|Instructions { provenance, counts }| Counts {
-            provenance,
-            counts: counts.into_iter().map(|line| (line.cell, line.of.count)).collect(),
-        });
+        if let Some(Instructions { provenance, counts: lines }) = wire.instructions {
+            let mut counts = BTreeMap::new();
+            for line in lines {
+                let start = line.span().start;
+                let (cell, Count { count }) = line.into_inner().into_parts();
+                if counts.insert(cell.clone(), count).is_some() {
+                    return Err(twice(start, cell, instructions::METRIC.to_owned()));
+                }
+            }
+            baseline.instructions = Some(Counts { provenance, counts });
+        }
         Ok(baseline)
     }
 
@@ -286,7 +347,8 @@ fn array<V, T: Serialize>(name: &str, cells: &BTreeMap<CellKey, V>, of: impl Fn(
         for of in of(value) {
             text += "  ";
             // Text and numbers always serialise.
-            let _ = Line { cell: cell.clone(), of }.serialize(toml::ser::ValueSerializer::new(&mut text));
+            let CellKey { dataset, solver, oracle_cost } = cell.clone();
+            let _ = Line { dataset, solver, oracle_cost, of }.serialize(toml::ser::ValueSerializer::new(&mut text));
             text += ",\n";
         }
     }

@@ -3,15 +3,16 @@
 use super::{CellKey, Metric};
 use ssvm::stats::FEWEST_PAIRS;
 
+/// What to do about a baseline that cannot be read.
+const AGAIN: &str = "correct the file, or make it again with `ssvm-bench check RESULTS --save FILE`";
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`")]
     NoBaseline,
-    #[error("not a baseline: {0}")]
+    #[error("not a baseline: {0}; {AGAIN}")]
     NotABaseline(String),
-    #[error(
-        "baseline layout {found}, this program reads {read}; make it again with `ssvm-bench check RESULTS --save FILE`"
-    )]
+    #[error("baseline layout {found}, this program reads {read}; {AGAIN}")]
     Layout { found: u32, read: u32 },
     #[error(
         "made under version {found} of the virtual clock's cost model, this program has version {here}, so no number can be \
@@ -19,10 +20,20 @@ pub enum Error {
          `ssvm-bench check RESULTS --instructions --save {file}`"
     )]
     CostModel { found: u32, here: u32, config: String, file: String },
-    #[error("{0} has values but no line of inputs")]
+    #[error(
+        "{run} was made under {} of the virtual clock's cost model, this program has version {here}, so no number can be \
+         compared or saved; make the runs again with `ssvm-bench run --config {config} --out RESULTS --prune`",
+        found.map_or("no version".to_owned(), |found| format!("version {found}"))
+    )]
+    RunCostModel { run: String, found: Option<u32>, here: u32, config: String },
+    #[error("{0} has values but no line of inputs; {AGAIN}")]
     NoInputs(CellKey),
-    #[error("{values} values for {repeats} repeats")]
-    Repeats { values: usize, repeats: usize },
+    #[error("{cell} has two lines of {what}; {AGAIN}")]
+    TwoLines { cell: CellKey, what: String },
+    #[error("{cell} has no number for {metric}; {AGAIN}")]
+    NoNumber { cell: CellKey, metric: Metric },
+    #[error("{cell} has {values} values for {repeats} repeats of {metric}; {AGAIN}")]
+    Repeats { cell: CellKey, metric: Metric, values: usize, repeats: usize },
     #[error("{cell} #{repeat} has no {metric}: a failed run cannot be a baseline; run it again")]
     Unmeasured { cell: CellKey, repeat: usize, metric: Metric },
     #[error("--update {name}: no such data set and solver; known: {known}")]
@@ -33,7 +44,7 @@ pub enum Error {
     )]
     Noisy { run: String, clock: &'static str },
     #[error(
-        "the results hold repeat {repeat} of {cell} twice, with other budgets, data, clocks or seeds; gates compare one of \
+        "the results hold repeat {repeat} of {cell} twice, with other budgets, data, clocks, cost models or seeds; gates compare one of \
          each: give them a config and a folder of their own (`ssvm-bench run --prune` moves the runs of other configs away)"
     )]
     Twice { cell: CellKey, repeat: u64 },

@@ -143,8 +143,9 @@ fn differences(old: &Identity, new: &Identity) -> String {
     fn json(value: &impl serde::Serialize) -> String {
         serde_json::to_string(value).unwrap_or_default()
     }
-    let facts = |Identity { problem, settings, .. }: &Identity| {
+    let facts = |Identity { problem, settings, cost_model, .. }: &Identity| {
         [
+            ("cost model of the virtual clock", cost_model.map_or("none".to_owned(), |model| model.to_string())),
             ("data", problem.checksum.chars().take(12).collect()),
             ("λ", problem.lambda.to_string()),
             ("pairwise weight", problem.pairwise_weight.map_or("default".to_owned(), |weight| weight.to_string())),

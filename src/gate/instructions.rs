@@ -14,7 +14,7 @@ use crate::gate;
 /// Relative change of a count that passes: the clock is polled by real time, about a millisecond apart.
 pub const TOLERANCE: f64 = 0.01;
 
-const METRIC: &str = "instructions of solver work";
+pub(super) const METRIC: &str = "instructions of solver work";
 
 /// Counting is on inside the iterations of a solver only: not for loading, evaluating and printing.
 const SOLVER_WORK: &str = "*as ssvm::solver::Solver>::iterate*";

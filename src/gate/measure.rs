@@ -18,6 +18,8 @@ pub type Runs<'a> = Vec<&'a RunRecord>;
 pub struct Values {
     /// Per repeat, a hash of the data and the settings of the run.
     pub inputs: Vec<String>,
+    /// The code of a cell that a baseline accepted from other code than the rest of it.
+    pub made_by: Option<String>,
     pub metrics: BTreeMap<Metric, Vec<Option<f64>>>,
 }
 
@@ -75,6 +77,7 @@ pub fn values(runs: &[&RunRecord], targets: &[f64]) -> Values {
     let read = |metric: Metric| runs.iter().map(|run| metric.read(run).filter(|_| run.status.is_done())).collect();
     Values {
         inputs: runs.iter().map(|run| run.identity.inputs()).collect(),
+        made_by: None,
         metrics: costs.chain(objectives).map(|metric| (metric, read(metric))).collect(),
     }
 }

@@ -59,9 +59,8 @@ impl TraceColumn {
 
 /// A column at the first evaluation with a gap at or below this one; at the last evaluation without one. In the order of a
 /// run: wide gaps first, the end last.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
     pub column: TraceColumn,
 }

@@ -193,7 +193,6 @@ pub fn run(
     let records = existing.done.into_values().chain(existing.foreign).chain(fresh).collect();
     let contents = Contents::new(records, existing.damaged);
     call.say_timing(&contents.records, probing.map(|probing| probing.rows(jobs)).unwrap_or_default(), &mut manifest);
-    manifest.attribute(&contents.records);
     store.write_manifest(&manifest)?;
     Ok(Finished { report, manifest, contents })
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::store::files::{sha256_file, sha256_hex};
-use crate::store::keys::ProblemKey;
+use crate::store::keys::{CellKey, ProblemKey};
 use ssvm::settings::RunSettings;
 
 /// Version of the library: crate version and digest of the sources that results depend on, or the older version whose numbers
@@ -78,9 +78,19 @@ impl Identity {
         self.code_version.clone() + &own.collect::<String>()
     }
 
-    /// Text that is the same for the same experiment, whatever the code and the content of the data.
+    pub fn cell(&self) -> CellKey {
+        let RunSettings { solver, oracle_cost, .. } = &self.settings;
+        CellKey { dataset: self.problem.dataset.clone(), solver: solver.clone(), oracle_cost: *oracle_cost }
+    }
+
+    /// `usps-synth mp-bcfw (T=5) #3`.
+    pub fn label(&self, repeat: u64) -> String {
+        format!("{} {} #{repeat}", self.problem.dataset, self.cell().setting())
+    }
+
+    /// Text that is the same for the same experiment, whatever the code, its cost model and the content of the data.
     pub fn experiment(&self) -> String {
-        let mut identity = self.without_code();
+        let mut identity = Self { cost_model: None, ..self.without_code() };
         identity.problem.checksum.clear();
         identity.canonical()
     }
@@ -182,7 +192,7 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), count);
-        let mut newer = Identity { code_version: "0.2.0+9".into(), ..identity() };
+        let mut newer = Identity { code_version: "0.2.0+9".into(), cost_model: Some(9), ..identity() };
         newer.problem.checksum = "x".into();
         assert_eq!(base.experiment(), newer.experiment());
         let mut other = newer.clone();

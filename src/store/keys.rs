@@ -1,5 +1,5 @@
 //! What makes two runs comparable, as types: the problem they solve ([`ProblemKey`]), the line of a figure or row of a table
-//! that they belong to ([`SeriesKey`]), and where their times were taken ([`EnvironmentKey`]).
+//! that they belong to ([`SeriesKey`]), and where their times come from ([`EnvironmentKey`]).
 //!
 //! Text is made from keys for people (`study::names`); code compares keys, and only arguments of commands are read as text.
 
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::text::Pattern;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::ordered_by_key;
-use ssvm::settings::{Budget, Cadence, RunSettings, SolverSpec, total_order};
+use ssvm::settings::{Budget, Cadence, SolverSpec, total_order};
 
 /// A problem: the same optimum for every run that has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,8 +56,7 @@ pub struct SeriesKey {
     pub clock: ClockKind,
     pub budget: Budget,
     pub evaluate: Cadence,
-    /// Where the times were taken; `None` on a clock that gives the same times everywhere.
-    pub environment: Option<EnvironmentKey>,
+    pub environment: EnvironmentKey,
 }
 
 impl SeriesKey {
@@ -81,10 +80,13 @@ impl SeriesKey {
         if !self.oracle_cost.is_one() {
             pairs.push(("oracle_cost", self.oracle_cost.to_string()));
         }
-        if let Some(EnvironmentKey { host, jobs, threads, build }) = &self.environment {
-            let jobs = if *jobs == 1 { "isolated".to_owned() } else { jobs.to_string() };
-            let threads = threads.to_string();
-            pairs.extend([("host", host.clone()), ("jobs", jobs), ("threads", threads), ("build", build.clone())]);
+        match &self.environment {
+            EnvironmentKey::Modelled { cost_model } => pairs.push(("cost_model", or_none(*cost_model))),
+            EnvironmentKey::Measured { host, jobs, threads, build } => {
+                let jobs = if *jobs == 1 { "isolated".to_owned() } else { jobs.to_string() };
+                let threads = threads.to_string();
+                pairs.extend([("host", host.clone()), ("jobs", jobs), ("threads", threads), ("build", build.clone())]);
+            }
         }
         pairs.extend(self.solver.params.iter().map(|(name, value)| (name.as_str(), value.to_string())));
         facts(pairs)
@@ -92,12 +94,11 @@ impl SeriesKey {
 }
 
 /// One setting of a solver on a data set, whatever its seed and budget: what gates compare.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellKey {
     /// As in the config, such as `usps-synth:n=300`.
     pub dataset: String,
     pub solver: SolverSpec,
-    #[serde(default, skip_serializing_if = "OracleCost::is_one")]
     pub oracle_cost: OracleCost,
 }
 
@@ -120,14 +121,18 @@ impl fmt::Display for CellKey {
     }
 }
 
-/// What changes measured times and is not the solver.
+/// What changes times and is not the solver.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EnvironmentKey {
-    /// Kind of machine; its name where the kind is not known.
-    pub host: String,
-    pub jobs: u64,
-    pub threads: u64,
-    pub build: String,
+pub enum EnvironmentKey {
+    /// A clock that gives the same times everywhere: the version of its cost model, absent in records from before versions.
+    Modelled { cost_model: Option<u32> },
+    Measured {
+        /// Kind of machine; its name where the kind is not known.
+        host: String,
+        jobs: u64,
+        threads: u64,
+        build: String,
+    },
 }
 
 /// What `--only` selects: data sets, or data sets and solvers, perhaps at one oracle cost.
@@ -193,12 +198,11 @@ impl RunRecord {
     }
 
     pub fn cell(&self) -> CellKey {
-        let RunSettings { solver, oracle_cost, .. } = self.settings();
-        CellKey { dataset: self.dataset().to_owned(), solver: solver.clone(), oracle_cost: *oracle_cost }
+        self.identity.cell()
     }
 
     pub fn series(&self) -> SeriesKey {
-        let settings = self.settings();
+        let (settings, here) = (self.settings(), &self.environment);
         SeriesKey {
             problem: self.problem().clone(),
             solver: settings.solver.clone(),
@@ -206,12 +210,16 @@ impl RunRecord {
             clock: settings.clock,
             budget: settings.budget.clone(),
             evaluate: settings.evaluate.clone(),
-            environment: (!settings.clock.repeatable()).then(|| EnvironmentKey {
-                host: self.environment.host_kind().to_owned(),
-                jobs: self.environment.jobs.max(1),
-                threads: self.environment.threads,
-                build: self.environment.build.clone(),
-            }),
+            environment: if settings.clock.repeatable() {
+                EnvironmentKey::Modelled { cost_model: self.identity.cost_model }
+            } else {
+                EnvironmentKey::Measured {
+                    host: here.host_kind().to_owned(),
+                    jobs: here.jobs.max(1),
+                    threads: here.threads,
+                    build: here.build.clone(),
+                }
+            },
         }
     }
 }

@@ -2,13 +2,13 @@
 //! parallel timing was inflated. Rewritten whole (temporary name, rename) at the start and the end of each `run`.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::keys::ProblemKey;
-use super::record::{RunRecord, SCHEMA_VERSION};
+use super::record::SCHEMA_VERSION;
 use crate::store::files::sha256_hex;
 use ssvm::clock::{ClockKind, OracleCost};
 
@@ -20,9 +20,6 @@ pub struct Manifest {
     pub sessions: Vec<Session>,
     /// Inflation of parallel against isolated timing, one row per data set and solver.
     pub interference: Vec<Inflation>,
-    /// The runs of the folder by the commit of the program that made them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub made_by: BTreeMap<String, BTreeSet<String>>,
     /// The paper's oracle cost as it was solved for this folder: other sessions take the same.
     #[serde(default, skip_serializing_if = "PaperCosts::is_empty")]
     pub paper_costs: PaperCosts,
@@ -173,14 +170,6 @@ pub fn is_committed(commit: &str) -> bool {
 }
 
 impl Manifest {
-    /// Says of all records of the folder which commit made them.
-    pub fn attribute<'r>(&mut self, records: impl IntoIterator<Item = &'r RunRecord>) {
-        self.made_by.clear();
-        for record in records {
-            self.made_by.entry(record.environment.commit.clone()).or_default().insert(record.run_id());
-        }
-    }
-
     /// Takes in what another manifest says, whichever is taken first; an error when the two contradict each other.
     pub fn join(&mut self, other: Self) -> Result<(), Error> {
         for (key, cost) in other.paper_costs.0 {
@@ -217,7 +206,6 @@ impl Default for Manifest {
             configs: Vec::new(),
             sessions: Vec::new(),
             interference: Vec::new(),
-            made_by: BTreeMap::new(),
             paper_costs: PaperCosts::default(),
         }
     }

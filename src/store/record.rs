@@ -112,7 +112,7 @@ impl RunRecord {
 
     /// `usps-synth mp-bcfw #3`.
     pub fn label(&self) -> String {
-        format!("{} {} #{}", self.dataset(), self.settings().cell(), self.repeat)
+        self.identity.label(self.repeat)
     }
 }
 

@@ -7,7 +7,7 @@ use ssvm_bench::experiment::Plan;
 use ssvm_bench::run::progress::Verbosity;
 use ssvm_bench::run::session::{self, Finished, Options};
 use ssvm_bench::run::worker::StopSignal;
-use ssvm_bench::store::folder::Contents;
+use ssvm_bench::store::folder::{Contents, Folder, Store};
 use ssvm_bench::{Catalog, DataDir, Harness, Result};
 
 /// A config that is right.
@@ -41,4 +41,14 @@ pub fn run_with(text: &str, options: &Options, catalog: &dyn Catalog) -> Result<
 /// The same with the standard tables.
 pub fn run(text: &str, out: &Path, jobs: usize) -> Result<Finished> {
     run_with(text, &options(out, jobs), &Harness::standard())
+}
+
+/// Rewrites the runs of a folder as those of another cost model, under the identities that they then have.
+pub fn under_cost_model(out: &Path, model: u32) {
+    let store = Store::open(out).unwrap();
+    for mut record in store.scan(Folder::Runs).unwrap().records {
+        std::fs::remove_file(store.path(Folder::Runs, &record.run_id())).unwrap();
+        record.identity.cost_model = Some(model);
+        store.write(Folder::Runs, &record).unwrap();
+    }
 }

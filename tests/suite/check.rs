@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::common::runs;
+use crate::common::{runs, sessions};
 use assert_cmd::Command;
 use serde_json::Value;
 use ssvm_bench::gate::baseline::Provenance;
@@ -163,21 +163,44 @@ fn baselines_read_back_exactly_and_complain_with_a_line() {
     let calls = line("gap = 0.3, column = \"oracle_calls\"", "40, 44");
     assert!(text.contains(&calls) && text.contains(&line("column = \"time_s\"", "1.5, 1.5")), "{text}");
     let at = text[..text.find(&calls).unwrap()].lines().count() + 1;
+    let unknown = |at: usize, key: &str| format!("b.toml:{at}: not a baseline: unknown field `{key}`");
+    let inputs = text.lines().nth(17).unwrap().to_owned() + "\n";
     for (from, to, complaint) in [
-        ("format = 2", "format = 1", "layout 1, this program reads 2; make it again with".to_owned()),
+        (
+            "format = 2",
+            "format = 1",
+            "layout 1, this program reads 2; correct the file, or make it again with".to_owned(),
+        ),
         ("\"oracle_calls\"", "\"oracle_cals\"", format!("b.toml:{at}: not a baseline: unknown variant `oracle_cals`")),
-        ("[40, 44]", "[40]", format!("b.toml:{at}: 1 values for 2 repeats")),
+        ("[40, 44]", "[40]", format!("b.toml:{at}: set:n=5/bcfw has 1 values for 2 repeats")),
         ("[40, 44]", "[40, \"x\"]", format!("b.toml:{at}: not a baseline")),
         (
             "solver = { name = \"bcfw\" }, inputs",
             "inputs",
             "b.toml:18: not a baseline: missing field `solver`".to_owned(),
         ),
+        ("gap = 0.3, column = \"oracle_calls\"", "gapp = 0.3, column = \"oracle_calls\"", unknown(at, "gapp")),
+        ("name = \"bcfw\" }, inputs", "name = \"bcfw\", T = 5 }, inputs", unknown(18, "T")),
+        ("name = \"bcfw\" }, inputs", "name = \"bcfw\" }, oracle_cots = 2, inputs", unknown(18, "oracle_cots")),
+        ("gap = 0.3", "gap = inf", format!("b.toml:{at}: set:n=5/bcfw has no number for oracle_calls to gap inf")),
+        ("[40, 44]", "[inf, inf]", format!("b.toml:{at}: set:n=5/bcfw has no number for oracle_calls to gap 0.3")),
+        ("[40, 44]", "[nan, 44]", format!("b.toml:{at}: set:n=5/bcfw has no number for oracle_calls to gap 0.3")),
+        (&calls, &calls.repeat(2), format!("b.toml:{}: set:n=5/bcfw has two lines of oracle_calls to gap 0.3", at + 1)),
+        (&inputs, &inputs.repeat(2), "b.toml:19: set:n=5/bcfw has two lines of inputs".to_owned()),
         ("\"bcfw\" }, inputs", "\"bcwf\" }, inputs", "set:n=5/bcfw has values but no line of inputs".to_owned()),
     ] {
-        let error = Baseline::parse(path, &text.replacen(from, to, 1)).unwrap_err().to_string();
-        assert!(error.contains(&complaint), "{error}");
+        let read = Baseline::parse(path, &text.replacen(from, to, 1));
+        let error = read.map(|_| format!("{from} → {to} is read")).unwrap_or_else(|error| error.to_string());
+        assert!(error.contains(&complaint) && error.contains("check RESULTS --save FILE"), "{error}");
     }
+    let counts =
+        "\n[instructions]\ncounts = [\n{ dataset = \"a\", solver = { name = \"fw\" }, count = 5 },\n".to_owned();
+    let own = &text[text.find("config = ").unwrap()..text.find("[counters]").unwrap()];
+    let counted = format!("{text}\n[instructions.provenance]\n{own}{counts}");
+    assert!(Baseline::parse(path, &format!("{counted}]\n")).is_ok());
+    let again = counts.lines().last().unwrap();
+    let error = Baseline::parse(path, &format!("{counted}{again}\n]\n")).map(drop).unwrap_err().to_string();
+    assert!(error.contains("a/fw has two lines of instructions of solver work"), "{error}");
 }
 
 #[test]
@@ -330,6 +353,53 @@ fn a_baseline_of_another_cost_model_is_refused() {
     std::fs::write(&file, "format = 1\n").unwrap();
     check("--save").success();
     check("--baseline").success();
+}
+
+/// The model that a baseline names is that of its numbers.
+#[test]
+fn runs_of_another_cost_model_are_neither_compared_nor_saved() {
+    let (dir, out) = results(TINY);
+    let file = dir.path().join("base.toml");
+    let check = |options: &[&str]| program().arg("check").arg(&out).args(options).current_dir(&dir).assert();
+    check(&["--save", "base.toml"]).success();
+    let saved = std::fs::read_to_string(&file).unwrap();
+    sessions::under_cost_model(&out, 987);
+    for options in [
+        ["--save", "base.toml"].as_slice(),
+        &["--baseline", "base.toml"],
+        &["--baseline", "base.toml", "--update", "usps-synth/bcfw"],
+    ] {
+        let error = String::from_utf8(check(options).code(1).get_output().stderr.clone()).unwrap();
+        for words in ["made under version 987", "cost model", "run --config tiny --out RESULTS --prune"] {
+            assert!(error.contains(words), "{options:?}: {error}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
+    let (_new, made_here) = results(TINY);
+    let compared = stdout(&program().arg("compare").arg(&out).arg(&made_here).assert().code(2));
+    assert!(compared.contains("cost model of the virtual clock 987 → "), "{compared}");
+}
+
+/// A cell that is accepted later says which code made it, and the others keep theirs.
+#[test]
+fn an_update_leaves_the_provenance_of_other_cells() {
+    let (dir, out) = results(TINY);
+    let file = dir.path().join("base.toml");
+    let check = |options: &[&str]| program().arg("check").arg(&out).args(options).current_dir(&dir).assert();
+    check(&["--save", "base.toml"]).success();
+    let saved = std::fs::read_to_string(&file).unwrap();
+    assert!(!saved.contains("made_by"), "{saved}");
+    check(&["--baseline", "base.toml", "--update", "usps-synth/bcfw"]).success();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
+    let line = |name: &str| saved.lines().find(|line| line.starts_with(name)).unwrap();
+    let older = saved.replace(line("code = "), "code = \"0.0.1+0\"").replace(line("commit = "), "commit = \"aa\"");
+    std::fs::write(&file, &older).unwrap();
+    check(&["--baseline", "base.toml", "--update", "usps-synth/bcfw"]).success();
+    let updated = std::fs::read_to_string(&file).unwrap();
+    assert!(updated.contains("code = \"0.0.1+0\"\ncommit = \"aa\"\n"), "{updated}");
+    let made: Vec<&str> = updated.lines().filter(|line| line.contains("made_by = ")).collect();
+    assert!(made.len() == 1 && made[0].contains("\"bcfw\"") && made[0].contains("inputs = ["), "{made:?}");
+    check(&["--baseline", "base.toml"]).success();
 }
 
 /// Counts of another kind of CPU or another valgrind are told, not compared; no valgrind is needed to see that.

@@ -337,7 +337,7 @@ fn planning_solves_no_cost_and_says_that_the_first_run_does() {
     let program = |command: &str| {
         let program = env!("CARGO_BIN_EXE_ssvm-bench");
         let mut run = std::process::Command::new(program);
-        let output = run.arg(command).arg("--config").arg(&config).arg("--out").arg(&out).output().unwrap();
+        let output = run.args(command.split(' ')).arg("--config").arg(&config).arg("--out").arg(&out).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };
@@ -346,7 +346,9 @@ fn planning_solves_no_cost_and_says_that_the_first_run_does() {
         before.contains("not known yet: solved by the first run") && before.contains("mp-bcfw k=paper"),
         "{before}"
     );
-    assert!(before.contains("8 runs, 0 done"), "{before}");
+    assert!(before.contains("8 runs, 0 done, 8 to do"), "{before}");
+    let json = program("plan --format json");
+    assert!(json.contains("\"pending\":8,\"planned\":8,"), "{json}");
     assert!(program("run").contains("the paper's oracle cost on the virtual clock is"));
     let after = program("plan");
     assert!(!after.contains("not known yet") && after.contains("8 runs, 8 done"), "{after}");

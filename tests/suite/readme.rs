@@ -83,7 +83,9 @@ fn uncommitted_code_and_disturbed_times_are_not_published() {
 fn no_name_lets_uncommitted_numbers_through() {
     let dir = published(Some(of("0123456789ab-dirty", Some(1.0))));
     let names = ["DIRTY.JSON", "dirty.txt", "dirty", "link"];
-    names[..3].iter().for_each(|name| drop(std::fs::copy(dir.path().join("s.json"), dir.path().join(name)).unwrap()));
+    for name in &names[..3] {
+        std::fs::copy(dir.path().join("s.json"), dir.path().join(name)).unwrap();
+    }
     std::os::unix::fs::symlink("s.json", dir.path().join("link")).unwrap();
     // A result folder needs no manifest.
     let record = run("usps", "bcfw", 0, vec![point(1, 0.5, 2.0, 1.0), point(2, 1.0, 1.5, 1.1)]);
@@ -139,12 +141,6 @@ fn the_origin_is_that_of_the_records() {
     let origin = Origin::of(&records, &inflated);
     assert_eq!(origin.commits, BTreeMap::from([("aa".to_owned(), 2), ("aa-dirty".to_owned(), 1)]));
     assert_eq!((origin.is_mixed(), origin.objections().len(), origin.interference), (true, 3, Some(1.2)));
-
-    // The manifest says it of every record.
-    let mut manifest = manifest;
-    manifest.attribute(&records);
-    assert_eq!(manifest.made_by["aa"].len() + manifest.made_by["aa-dirty"].len(), 3);
-    assert!(manifest.made_by["aa-dirty"].contains(&records[2].run_id()));
 }
 
 /// Once on the page, red when there is more than one answer.

@@ -413,6 +413,9 @@ fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written(
     let mut code = timed(0, 1.0);
     code.identity.code_version = "other".to_owned();
     refused(&folder(&path("code"), "c", "", &[code]), "other code");
+    let mut model = timed(0, 1.0);
+    model.identity.cost_model = Some(987);
+    refused(&folder(&path("model"), "c", "", &[model]), "cost model 987");
     for (name, price) in [("base", 2.0), ("price", 3.0)] {
         folder(&path(name), "c", "", &[timed(0, 1.0)]);
         let store = Store::open(path(name)).unwrap();

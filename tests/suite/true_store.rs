@@ -53,6 +53,30 @@ fn only_leftovers_of_killed_writers_are_removed() {
     assert_eq!(there, &names[..5]);
 }
 
+#[test]
+fn runs_of_another_cost_model_are_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    run(CONFIG, dir.path(), false).unwrap();
+    sessions::under_cost_model(dir.path(), 987);
+    let again = run(CONFIG, dir.path(), false).unwrap();
+    assert_eq!((again.report.already, again.report.finished, again.contents.records.len()), (0, 3, 3));
+}
+
+/// A folder with repeats of two models, as a merge can leave it, has a series of each.
+#[test]
+fn runs_of_two_cost_models_are_two_series() {
+    let dir = tempfile::tempdir().unwrap();
+    run(CONFIG, dir.path(), false).unwrap();
+    sessions::under_cost_model(dir.path(), 987);
+    let fewer = run(&CONFIG.replace("repeats = 3", "repeats = 1"), dir.path(), false).unwrap();
+    let keys: std::collections::BTreeSet<_> =
+        fewer.contents.records.iter().map(ssvm_bench::store::RunRecord::series).collect();
+    assert_eq!((fewer.contents.records.len(), keys.len()), (3, 2));
+    let facts: Vec<String> = keys.iter().map(|key| key.facts()["cost_model"].clone()).collect();
+    assert_eq!(facts, [ssvm::clock::COST_MODEL.to_string(), "987".to_owned()]);
+    assert!(!keys.first().unwrap().same_times(keys.last().unwrap()));
+}
+
 /// A folder in place of a file: reading it is refused by the system, whoever asks.
 fn make_unreadable(path: &Path) {
     let kept = path.with_extension("kept");

@@ -216,7 +216,9 @@ impl Merge {
             let Some(other) = experiments.insert(record.identity.experiment(), candidate) else { continue };
             let [this, that] = [candidate, other].map(|candidate| {
                 let identity = &candidate.record.identity;
-                format!("{}, data {}", identity.code(), identity.problem.checksum.chars().take(8).collect::<String>())
+                let data: String = identity.problem.checksum.chars().take(8).collect();
+                let model = identity.cost_model.map_or(String::new(), |model| format!(", cost model {model}"));
+                format!("{}{model}, data {data}", identity.code())
             });
             let (run, other) = (record.label(), other.path.display());
             let message = format!(
@@ -250,7 +252,6 @@ impl Merge {
             if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
         })?;
         files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
-        self.manifest.attribute(self.best.values().map(|candidate| &candidate.record));
         store.write_manifest(&self.manifest)
     }
 }

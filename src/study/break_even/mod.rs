@@ -95,10 +95,10 @@ impl BreakEven {
             let known = view.bounds_of(dataset).filter(|(low, high)| low.is_finite() && *high > 0.0);
             let Some(floor) = known.map(|(low, high)| (high - low) / high) else { continue };
             // Times that were taken in different environments are not comparable.
-            let mut groups: BTreeMap<(ClockKind, Option<&EnvironmentKey>), Vec<usize>> = BTreeMap::new();
+            let mut groups: BTreeMap<(ClockKind, &EnvironmentKey), Vec<usize>> = BTreeMap::new();
             for at in view.series_of(dataset) {
                 let key = &view.series[at].key;
-                groups.entry((key.clock, key.environment.as_ref())).or_default().push(at);
+                groups.entry((key.clock, &key.environment)).or_default().push(at);
             }
             sets.extend(groups.into_values().filter_map(|series| Group { view, series, floor }.set()));
         }

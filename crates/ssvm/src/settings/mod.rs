@@ -227,16 +227,6 @@ pub struct RunSettings {
     pub evaluate: Cadence,
 }
 
-impl RunSettings {
-    /// The solver with its parameters, and the oracle cost unless it is 1: `mp-bcfw (T=5) k=16`.
-    pub fn cell(&self) -> String {
-        if self.oracle_cost.is_one() {
-            return self.solver.to_string();
-        }
-        format!("{} k={}", self.solver, self.oracle_cost)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
