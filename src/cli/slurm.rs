@@ -93,21 +93,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let (mut experiment, given) = args.config.read(catalog)?;
     let out = PathBuf::from(script_path(&given)?);
     let before = Jobs::read(&out)?;
-    // The shards of the last submission or of `run --split`, when they are of this plan: tasks in the queue know them by their
-    // number. A file of something else is not replaced, see `write_ids`.
-    let ids = id_file(&out);
-    let list = ids.exists().then(|| IdFile::read(&ids)).transpose().or_else(|error| match before {
-        Some(_) => Err(error),
-        None => Ok(None),
-    })?;
-    let (other, list) = match list {
-        Some(list) if args.shards.is_some_and(|shards| shards != list.shards.len()) => (Some(list), None),
-        list => (None, list),
-    };
-    if let (Some(other), None) = (other, &before) {
-        let count = other.shards.len();
-        bail!("{} holds {count} shards: give --shards {count}, or remove it to split the plan again", ids.display());
-    }
+    let list = written_shards(args, &out, before.as_ref())?;
     let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.0.extend(list.iter().flat_map(|list| list.costs.0.clone()));
     let plan = if args.dry_run {
@@ -248,6 +234,25 @@ fn refused(submission: &Submission, out: &Path) -> String {
         ids.join(", "),
         merge_command(out)
     )
+}
+
+/// The shards of the last submission or of `run --split`: tasks in the queue know them by their number. A file of something else
+/// is not replaced, see `write_ids`.
+fn written_shards(args: &SubmitArgs, out: &Path, before: Option<&Jobs>) -> anyhow::Result<Option<IdFile>> {
+    let ids = id_file(out);
+    let list = match ids.exists().then(|| IdFile::read(&ids)).transpose() {
+        Err(error) if before.is_some() => return Err(error.into()),
+        list => list.unwrap_or_default(),
+    };
+    let Some(other) =
+        list.as_ref().map(|list| list.shards.len()).filter(|count| args.shards.is_some_and(|n| n != *count))
+    else {
+        return Ok(list);
+    };
+    if before.is_none() {
+        bail!("{} holds {other} shards: give --shards {other}, or remove it to split the plan again", ids.display());
+    }
+    Ok(None)
 }
 
 fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize> {
