@@ -64,6 +64,10 @@ pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     };
     let out = args.out.clone().unwrap_or_else(|| args.results.join("report.html"));
     files::write_bytes(&out, html.as_bytes())?;
+    // The numbers of a page that stays with its folder, for the commands that read them instead of all runs.
+    if args.out.is_none() && args.only.is_empty() {
+        side.summary.write(&args.results.join("summary.json"))?;
+    }
     print(&format!("{}\n", out.display()))
 }
 
