@@ -351,7 +351,7 @@ fn the_command_says_when_repeats_cannot_support_its_confidence() {
 /// The gap after t iterations is 4/t² instead: 4, 1, …, so gaps of at least 4 are reached at the first evaluation.
 fn steep(repeats: u64, time_s: f64) -> Vec<RunRecord> {
     let mut runs = side(repeats, ClockKind::WALL, time_s);
-    runs.iter_mut().flat_map(|run| &mut run.measured.points).for_each(|point| point.gap *= 4.0 * point.gap);
+    runs.iter_mut().flat_map(|run| &mut run.measured.points).for_each(|point| point.gap = 4.0 * point.gap.powi(2));
     runs
 }
 
