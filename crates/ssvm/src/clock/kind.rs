@@ -7,7 +7,7 @@ use super::weights::COST_MODEL;
 use crate::error::{Error, Result};
 use crate::nearest;
 
-/// Length of one unit of the virtual clock, in nanoseconds. Weights are whole units: a product of two numbers takes 20 to 50.
+/// Length of one unit of the virtual clock, in nanoseconds. Weights are whole numbers of units.
 pub const UNIT_NS: f64 = 1.0 / 256.0;
 
 /// One of the clocks.
