@@ -1,0 +1,146 @@
+"""The mistakes that a user makes in an oracle: each gives a message that names it, from check_oracle and from solve."""
+
+import pathlib
+import subprocess
+import sys
+import traceback
+import warnings
+
+import mistakes
+import pytest
+
+import ssvm_bench
+
+NAMED = {
+    "FeaturesWithWrongSign": ("no plane is above H_i", "the features have the wrong sign"),
+    "LossWithWrongSign": ("H_i is not negative", "the loss has the wrong sign"),
+    "LossSubtracted": ("some loss at w = 0", "the loss is missing or has the wrong sign"),
+    "NoLossInTheScores": ("no plane is above H_i", "maximises without the loss"),
+    "NoDivisionAtAll": ("the loss is divided by n", "1/n is missing: divide the loss and the features by n = 60"),
+    "NoDivisionOfTheLoss": ("no plane is above H_i", "1/n is missing in the loss"),
+    "NoDivisionOfTheFeatures": ("no plane is above H_i", "1/n is missing in the features"),
+    "WrongIndex": ("no plane is above H_i", "must use the same term i"),
+    "NoIndex": ("terms have planes of their own", "does not use its argument i"),
+    "OneKeyForAll": ("planes with the same key are the same", "the key must name the labelling"),
+    "NoiseOnScores": ("the same answer to the same question", "noise on scores"),
+    "RandomAnswers": ("the same answer to the same question", "not deterministic"),
+    "TruthNotSubtracted": ("H_i is not negative", "subtract the truth's features"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_check_oracle_names_the_mistake(name):
+    report = ssvm_bench.check_oracle(getattr(mistakes, name)())
+    check, words = NAMED[name]
+    assert not report.ok
+    assert words in report.advice[check], report
+    assert words in str(report)
+
+
+def test_the_right_oracle_passes():
+    report = ssvm_bench.check_oracle(mistakes.Right(), terms=60)
+    assert report.ok, report
+    assert report.facts["loss_at_zero"] == pytest.approx(1.0)
+    assert "sum of H_i(0) = 1" in str(report)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["FeaturesWithWrongSign", "LossWithWrongSign", "NoLossInTheScores", "NoDivisionOfTheLoss", "NoDivisionOfTheFeatures"]
+    + ["WrongIndex", "NoiseOnScores", "RandomAnswers", "TruthNotSubtracted"],
+)
+def test_solve_refuses_a_negative_gap(name):
+    with pytest.raises(ssvm_bench.ProgramError, match="the gap is negative in iteration .* check_oracle"):
+        ssvm_bench.solve(getattr(mistakes, name)(), gap=1e-9, iterations=200, clock="virtual", evaluate="every:1")
+
+
+def test_solve_warns_when_every_call_returned_the_truth():
+    with pytest.warns(ssvm_bench.OracleWarning, match="every oracle call returned the truth"):
+        solution = ssvm_bench.solve(mistakes.LossSubtracted())
+    assert solution.certificate.primal == 0 and len(solution.notes) == 1
+
+
+def test_solve_warns_of_two_planes_with_one_key():
+    with pytest.warns(ssvm_bench.OracleWarning, match="two planes with the key"):
+        ssvm_bench.solve(mistakes.OneKeyForAll(), iterations=30, clock="virtual")
+
+
+@pytest.mark.parametrize("call", [ssvm_bench.solve, ssvm_bench.check_oracle])
+def test_an_exception_comes_back_with_its_traceback(call):
+    with pytest.raises(KeyError, match="missing") as raised:
+        call(mistakes.Raises())
+    assert 'else {}["missing"]' in "".join(traceback.format_tb(raised.value.__traceback__))
+
+
+@pytest.mark.parametrize("call", [ssvm_bench.solve, ssvm_bench.check_oracle])
+def test_a_term_beyond_the_last_is_an_index_error(call):
+    with pytest.raises(IndexError, match="out of bounds"):
+        call(mistakes.CountsFromOne())
+
+
+@pytest.mark.parametrize(
+    "name, error, words",
+    [
+        ("WrongShape", ValueError, r"a plane of shape \(127,\), expected \(128,\)"),
+        ("NotAPlane", TypeError, r"the oracle returned int, expected a Plane or \(values, offset\)"),
+        ("NotFinite", ssvm_bench.ProgramError, "oracle program 'NotFinite' answered term .* with NaN at coordinate 0"),
+    ],
+)
+def test_an_answer_that_is_no_plane_is_named(name, error, words):
+    with pytest.raises(error, match=words):
+        ssvm_bench.solve(getattr(mistakes, name)())
+
+
+def test_what_an_oracle_prints_does_not_disturb_the_run(capfd):
+    solution = ssvm_bench.solve(mistakes.Prints(), clock="virtual")
+    assert "term 3" in capfd.readouterr().out
+    silent = ssvm_bench.solve(mistakes.Right(), clock="virtual")
+    assert (solution.weights == silent.weights).all()
+
+
+def served(program, name, *arguments):
+    script = pathlib.Path(mistakes.__file__)
+    command = [program, *arguments[0], f"oracle:{sys.executable} {script} {name}", *arguments[1]]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_messages_of_a_script_name_the_script_and_come_once(program):
+    ended = served(program, "Raises", ["solve", "--dataset"], ["--solver", "bcfw"])
+    assert ended.returncode == 1
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("error: oracle program") and "mistakes.py' gave up when asked for term 5: KeyError" in last
+    assert "(mistakes.py:" in last and "in max_oracle)" in last
+    assert ended.stderr.count("Traceback") == 1 and "standard error" not in last
+
+
+def test_a_script_may_print(program):
+    ended = served(program, "Prints", ["solve", "--dataset"], ["--solver", "bcfw", "--iterations", "2"])
+    assert ended.returncode == 0 and "mistakes.py] term" in ended.stderr and "term" not in ended.stdout.split("\n", 1)[1]
+
+
+def test_a_program_that_prints_into_the_protocol_is_told_why(program, tmp_path):
+    script = tmp_path / "chatty.py"
+    script.write_text("print('loading data', flush=True)\nimport time\ntime.sleep(5)\n")
+    command = [program, "solve", "--dataset", f"oracle:{sys.executable} {script}", "--solver", "bcfw"]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "'loading data'" in ended.stderr and "prints to standard output, which belongs to the protocol" in ended.stderr
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(TypeError, match="a function needs the number of terms n and of weights d"):
+        ssvm_bench.solve(lambda i, w: None)
+    with pytest.raises(TypeError, match="is a class"):
+        ssvm_bench.solve(mistakes.Right)
+    with pytest.raises(ssvm_bench.ProgramError, match="did you mean `mp-bcfw`"):
+        ssvm_bench.solve("usps-synth:n=20", solver="mp-bcwf")
+    nothing = mistakes.Right()
+    nothing.d = 0
+    with pytest.raises(ValueError, match="Right.d is 0"):
+        ssvm_bench.solve(nothing)
+
+
+def test_no_warning_without_a_reason():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ssvm_bench.solve(mistakes.Right(), iterations=5)
