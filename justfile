@@ -33,6 +33,10 @@ deny:
 clock:
     .ci/run clock
 
+# Build the wheel and test the Python package in a fresh environment.
+python:
+    .ci/run python
+
 slurm:
     .ci/run slurm
 

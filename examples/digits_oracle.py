@@ -6,14 +6,12 @@
 With --libsvm FILE it writes the same data as a LIBSVM file, for `--dataset libsvm:FILE`, and ends.
 """
 
-import os
 import sys
 
 import numpy as np
 from sklearn.datasets import load_digits
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
-from ssvm_oracle import Oracle, Plane  # noqa: E402
+from ssvm_bench import Oracle, Plane
 
 
 class Digits(Oracle):

@@ -6,14 +6,12 @@
 GRAPHS.npz is a graph file as `data prepare` writes it; `--dataset graph:GRAPHS.npz` is the same problem with the built-in cut.
 """
 
-import os
 import sys
 
 import maxflow
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
-from ssvm_oracle import Oracle, Plane  # noqa: E402
+from ssvm_bench import Oracle, Plane
 
 
 class Segments(Oracle):

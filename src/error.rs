@@ -7,17 +7,17 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What is wrong at a place: the error of a module, or a text. It is part of the message, so it is not a `source`, which would be
 /// printed a second time.
-type Reason = Box<dyn std::error::Error + Send + Sync>;
+type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// What can go wrong, with the place it went wrong at.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file is wrong as a whole (missing, damaged, of another kind).
     #[error("{}: {reason}", path.display())]
-    File { path: PathBuf, reason: Reason },
+    File { path: PathBuf, reason: Cause },
     /// One line of a text file is wrong; lines count from 1.
     #[error("{}:{line}: {reason}", path.display())]
-    Line { path: PathBuf, line: usize, reason: Reason },
+    Line { path: PathBuf, line: usize, reason: Cause },
     /// The operating system refused something; `action` is a verb, such as "read".
     #[error("cannot {action} {}: {reason}", path.display())]
     Io { action: &'static str, path: PathBuf, reason: std::io::Error },
@@ -44,18 +44,29 @@ pub enum Error {
 
 impl Error {
     /// `reason` is the error of a module, or a text.
-    pub fn file(path: impl AsRef<Path>, reason: impl Into<Reason>) -> Self {
+    pub fn file(path: impl AsRef<Path>, reason: impl Into<Cause>) -> Self {
         Self::File { path: path.as_ref().to_owned(), reason: reason.into() }
     }
 
     /// `line` counts from 1; `reason` is the error of a module, or a text.
-    pub fn line(path: impl AsRef<Path>, line: usize, reason: impl Into<Reason>) -> Self {
+    pub fn line(path: impl AsRef<Path>, line: usize, reason: impl Into<Cause>) -> Self {
         Self::Line { path: path.as_ref().to_owned(), line, reason: reason.into() }
     }
 
     /// An error in the line of a byte offset of `text`.
-    pub fn offset(path: impl AsRef<Path>, text: &str, offset: usize, reason: impl Into<Reason>) -> Self {
+    pub fn offset(path: impl AsRef<Path>, text: &str, offset: usize, reason: impl Into<Cause>) -> Self {
         Self::line(path, 1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count(), reason)
+    }
+
+    /// The same error in another file: of a copy that was read in its place.
+    #[must_use]
+    pub fn at(self, place: &Path) -> Self {
+        match self {
+            Self::File { reason, .. } => Self::file(place, reason),
+            Self::Line { line, reason, .. } => Self::line(place, line, reason),
+            Self::Io { action, reason, .. } => Self::io(action, place)(reason),
+            other => other,
+        }
     }
 
     /// Wraps an [`std::io::Error`] with the action and the file it belongs to.

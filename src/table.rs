@@ -1,7 +1,7 @@
 //! A table as a value: typed columns, rows of typed cells, and one renderer per format.
 
 use maud::{Markup, PreEscaped, html};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::text::{csv_field, number, percent, seconds};
 
@@ -110,17 +110,6 @@ impl Cell {
         }
     }
 
-    fn json(&self) -> Value {
-        match self {
-            Self::Missing => Value::Null,
-            Self::Count(count) => (*count).into(),
-            Self::Number(value) => (*value).into(),
-            Self::Noted(value, _) => value.json(),
-            Self::List(cells) => cells.iter().map(Self::json).collect(),
-            Self::Text(_) | Self::Mark(..) => self.text(Kind::Text).into(),
-        }
-    }
-
     fn html(&self, kind: Kind) -> Markup {
         html! {
             @match self {
@@ -212,14 +201,15 @@ impl Table {
         self.rows.push(row);
     }
 
-    pub fn render(&self, format: Format) -> String {
-        match format {
+    /// In a format; as JSON the value that it is made of.
+    pub fn render(&self, format: Format, value: &impl Serialize) -> serde_json::Result<String> {
+        Ok(match format {
             Format::Table => self.text(),
-            Format::Json => self.json(),
+            Format::Json => serde_json::to_string_pretty(value)? + "\n",
             Format::Csv => self.csv(),
             Format::Markdown => self.markdown(),
             Format::Latex => self.latex(),
-        }
+        })
     }
 
     /// The head and the rows as people read them.
@@ -294,17 +284,8 @@ impl Table {
 
     /// Comma-separated, numbers in full, seconds in seconds and shares as fractions.
     pub fn csv(&self) -> String {
-        let head = self.columns.iter().map(|column| csv_field(&column.name)).collect();
-        let rows = self.rows.iter().map(|row| row.iter().map(Cell::csv).collect());
-        std::iter::once(head).chain(rows).map(|cells: Vec<String>| cells.join(",") + "\n").collect()
-    }
-
-    /// An array with an object per row, values as in [`Table::csv`], what is not known as null.
-    pub fn json(&self) -> String {
-        let names = || self.columns.iter().map(|column| column.name.clone());
-        let rows: Value =
-            self.rows.iter().map(|row| names().zip(row.iter().map(Cell::json)).collect::<Value>()).collect();
-        format!("{rows:#}\n")
+        let head = csv_line(self.columns.iter().map(|column| Cell::from(&column.name)));
+        head + &self.rows.iter().map(|row| csv_line(row.iter().cloned())).collect::<String>()
     }
 
     /// For a page, with a button that saves it as CSV.
@@ -335,6 +316,11 @@ impl Table {
             }
         }
     }
+}
+
+/// A line of CSV: numbers in full, what is not known as an empty field.
+pub fn csv_line(cells: impl IntoIterator<Item = Cell>) -> String {
+    cells.into_iter().map(|cell| cell.csv()).collect::<Vec<_>>().join(",") + "\n"
 }
 
 /// Signs that TeX only has in formulas.
@@ -379,10 +365,6 @@ mod tests {
         assert!(table.latex().contains("a\\_b|c & 15.0 \\% \\\\\n"), "{}", table.latex());
         table.push(cells!["<b>,\"", f64::NAN]);
         assert_eq!(table.csv(), "set,share\na_b|c,0.15\n\"<b>,\"\"\",\n");
-        let rows: Value = serde_json::from_str(&table.json()).unwrap();
-        let [first, second] = [("a_b|c", Some(0.15)), ("<b>,\"", None)];
-        assert_eq!(rows[0], serde_json::json!({ "set": first.0, "share": first.1 }));
-        assert_eq!(rows[1], serde_json::json!({ "set": second.0, "share": second.1 }));
         let page = table.html().into_string();
         assert!(
             page.contains("<th scope=\"row\">&lt;b&gt;,&quot;</th><td class=\"n\" data-head=\"share\">–</td>"),

@@ -17,6 +17,18 @@ pub fn number(value: f64) -> String {
     format!("{value:.*}", digits as usize)
 }
 
+/// [`number`] with as many digits as show on which side of a bar the value lies: a verdict may turn on them.
+pub fn number_beside(value: f64, bar: f64) -> String {
+    if !value.is_finite() {
+        return number(value);
+    }
+    let shows_side =
+        |text: &String| text.parse().is_ok_and(|shown: f64| shown.partial_cmp(&bar) == value.partial_cmp(&bar));
+    let digits = (3..=9).map(|digits| format!("{value:.digits$}"));
+    let mut texts = std::iter::once(number(value)).chain(digits);
+    texts.find(shows_side).unwrap_or_else(|| number(value))
+}
+
 /// A duration given in seconds, in the unit that reads best.
 pub fn seconds(value: f64) -> String {
     let (scale, unit) = match value.abs() {
@@ -168,6 +180,13 @@ mod tests {
         assert_eq!(shown, ["0", "1.00", "12.3", "1234", "0.0123", "1.50e-7", "-2.00", "–"]);
         assert_eq!([0.0, 2.5, 0.0031, 4.2e-6, 8e-8].map(seconds), ["0 s", "2.50 s", "3.10 ms", "4.20 µs", "80.0 ns"]);
         assert_eq!([3.0, 0.1 + 0.2, 1e-9].map(exact), ["3", "0.3", "0.000000001"]);
+    }
+
+    #[test]
+    fn a_number_beside_a_bar_shows_its_side() {
+        let shown = [(1.0047, 1.0), (0.99959, 1.0), (1.0, 1.0), (1.66, 1.0), (1.0496, 1.05), (f64::INFINITY, 1.0)];
+        let shown = shown.map(|(value, bar)| number_beside(value, bar));
+        assert_eq!(shown, ["1.005", "0.9996", "1.00", "1.66", "1.0496", "–"]);
     }
 
     #[test]

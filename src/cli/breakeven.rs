@@ -1,7 +1,7 @@
 //! `breakeven RESULTS`: runs at several oracle costs → the table of ratios and crossings.
 
 use super::pages::FoundIn;
-use super::{format, print};
+use super::print;
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::breakeven;
 use crate::table::Format;
@@ -19,7 +19,9 @@ pub struct BreakEvenArgs {
 }
 
 pub fn run(args: &BreakEvenArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let table = args.found_in.summary(catalog)?.breakeven;
+    let summary = args.found_in.summary(catalog)?;
+    let remark = summary.remark().map_or(String::new(), |remark| format!("\n{remark}\n"));
+    let table = summary.breakeven;
     if table.sets.is_empty() {
         anyhow::bail!(
             "{} has no data set with BCFW at two oracle costs; a config with oracle_cost = [1, 16] and `ssvm-bench run` make \
@@ -28,7 +30,8 @@ pub fn run(args: &BreakEvenArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         );
     }
     print(&match args.format {
-        Format::Table => breakeven::text(&table),
-        format => format::shown(format, &table, &breakeven::table(&table))?,
+        Format::Table => breakeven::text(&table) + &remark,
+        Format::Markdown => breakeven::table(&table).markdown() + &remark,
+        format => breakeven::table(&table).render(format, &table)?,
     })
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::findings::{OutputArgs, records};
-use super::{Verdict, note};
+use super::{Exit, note};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
@@ -15,6 +15,7 @@ use crate::gate::baseline::{self, Counts, Provenance};
 use crate::gate::{Baseline, CellKey, Finding, Judgement, counters, instructions, measure, workload};
 use crate::run::host;
 use crate::store::RunRecord;
+use crate::store::files::{self, SharedFile};
 use crate::store::folder::Store;
 use crate::store::identity::{CODE_VERSION, Identity};
 use crate::store::manifest::Manifest;
@@ -31,7 +32,7 @@ pub struct CheckArgs {
     /// The baseline to compare with
     #[arg(long, value_name = "FILE", default_value = "results/baseline/ci.toml")]
     baseline: PathBuf,
-    /// Save the results as a baseline instead of comparing them
+    /// Save the results as a baseline instead of comparing them; - prints it
     #[arg(long, value_name = "FILE", alias = "save-baseline", conflicts_with_all = ["baseline", "update"])]
     save: Option<PathBuf>,
     /// Accept the results of one data set and solver into the baseline, then compare; repeatable
@@ -44,7 +45,7 @@ pub struct CheckArgs {
     outputs: OutputArgs,
 }
 
-pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
+pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     args.outputs.check()?;
     let store = Store::open(&args.results)?;
     let records = records(&store)?;
@@ -54,11 +55,14 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
     check_versions(&args.results, &records, catalog)?;
     let wanted = gap_targets(&manifest, catalog);
     if let Some(path) = &args.save {
+        files::try_folder(path)?;
         let mut baseline = Baseline::of(&cells, &wanted, provenance)?;
-        baseline.instructions = match instructions(args, None)? {
-            Some(Ok(counts)) => Some(counts),
+        let counted = instructions(args, None)?;
+        let shared = SharedFile::lock(path)?;
+        baseline.instructions = match (counted, shared.text()?) {
+            (Some(Ok(counts)), _) => Some(counts),
             // Counters and instruction counts are saved apart: the one does not forget the other.
-            _ if path.exists() => Baseline::load(path).map_or_else(
+            (_, Some(old)) => Baseline::read(path, Some(old)).map_or_else(
                 |error| {
                     note(&format!("warning: the instruction counts that were in it are not kept: {error}"));
                     None
@@ -67,22 +71,25 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
             ),
             _ => None,
         };
-        baseline.save(path)?;
+        shared.write(&baseline.text())?;
         note(&format!("saved {} cells of {} to {}", cells.len(), args.results.display(), path.display()));
-        return Ok(Verdict::Fine);
+        return Ok(Exit::Fine);
     }
 
     let mut baseline = Baseline::load(&args.baseline)?;
     let counted = instructions(args, Some(&baseline))?;
     if !args.update.is_empty() {
         let counts = counted.as_ref().and_then(|counted| counted.as_ref().ok());
+        let shared = SharedFile::lock(&args.baseline)?;
+        // Read again: another process may have accepted something in the meantime.
+        baseline = Baseline::read(&args.baseline, shared.text()?)?;
         for name in &args.update {
             baseline.accept(name, &cells, &wanted, counts, &provenance)?;
         }
-        baseline.save(&args.baseline)?;
+        shared.write(&baseline.text())?;
         note(&format!("updated {}", args.baseline.display()));
     }
-    let mut findings = counters::judge(&baseline, &cells);
+    let mut findings = counters::judge(&baseline, &cells, &wanted);
     match (counted, &baseline.instructions) {
         (Some(Ok(new)), Some(old)) => findings.extend(instructions::judge(&old.counts, &new.counts)),
         (Some(Err(reason)), old) => findings.extend(instructions::not_judged(old.as_ref(), &reason)),

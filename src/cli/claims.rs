@@ -3,7 +3,7 @@
 use clap::ValueEnum as _;
 
 use super::pages::FoundIn;
-use super::{format, print, print_width};
+use super::{print, print_width};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::claims;
 use crate::study::Summary;
@@ -43,18 +43,19 @@ fn layout(word: &str) -> Result<Layout, String> {
 }
 
 pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let Summary { claims, regimes, sensitivities, .. } = if args.explain || args.thresholds {
+    let summary = if args.explain || args.thresholds {
         args.found_in.explained(catalog)?
     } else {
         args.found_in.summary(catalog)?
     };
+    let remark = summary.remark().filter(|_| !args.thresholds);
+    let Summary { claims, regimes, sensitivities, .. } = summary;
     let width = print_width();
+    let markdown = remark.as_ref().map_or(String::new(), |remark| format!("\n{remark}\n"));
     print(&match args.format {
         Layout::Rows(Format::Table) if args.thresholds => claims::thresholds_text(&sensitivities, width),
-        Layout::Rows(format) if args.thresholds => {
-            format::shown(format, &sensitivities, &claims::thresholds(&sensitivities))?
-        }
-        Layout::Matrix => claims::matrix(&claims).markdown(),
+        Layout::Rows(format) if args.thresholds => claims::thresholds(&sensitivities).render(format, &sensitivities)?,
+        Layout::Matrix => claims::matrix(&claims).markdown() + &markdown,
         Layout::Rows(Format::Table) => {
             let mut text = claims::text(&claims, width, args.explain) + "\n";
             for regime in &regimes {
@@ -63,8 +64,9 @@ pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
             if args.explain {
                 text += &format!("\n{}", claims::thresholds_text(&sensitivities, width));
             }
-            text
+            text + &remark.map_or(String::new(), |remark| format!("\n{}", wrapped(&remark, width, 0)))
         }
-        Layout::Rows(format) => format::shown(format, &claims, &claims::table(&claims))?,
+        Layout::Rows(Format::Markdown) => claims::table(&claims).markdown() + &markdown,
+        Layout::Rows(format) => claims::table(&claims).render(format, &claims)?,
     })
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::findings::{OutputArgs, records};
-use super::{Verdict, note};
+use super::{Exit, note};
 use crate::experiment::catalog::Catalog;
 use crate::gate::folders::{self, Comparison};
 use crate::gate::measure::by_cell;
@@ -61,8 +61,17 @@ pub struct CompareArgs {
     /// The core that both programs run on [default: the last one]
     #[arg(long, value_name = "N", conflicts_with = "folders")]
     core: Option<usize>,
+    /// Exit with code 2 also when these cannot be judged: on a busy machine, or with too few repeats
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', requires = "folders")]
+    require: Vec<Required>,
     #[command(flatten)]
     outputs: OutputArgs,
+}
+
+/// What must have been judged for a comparison to pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Required {
+    Time,
 }
 
 fn cell(text: &str) -> Result<CellKey, String> {
@@ -77,7 +86,7 @@ fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
+pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     for solver in args.cell.iter().map(|cell| &cell.solver.name).chain(&args.versus) {
         SolverInfo::find(catalog.solvers(), solver)?;
     }
@@ -92,8 +101,16 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Verdict>
         return args.outputs.write("Comparison of builds", &interleaved(args, &design)?, None);
     };
     let (old, new) = (records(&Store::open(old)?)?, records(&Store::open(new)?)?);
-    let Comparison { findings, remark } = folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?;
-    args.outputs.write("Comparison of results", &findings, remark.as_deref())
+    let Comparison { findings, remark, unjudged_times } = folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?;
+    let verdict = args.outputs.write("Comparison of results", &findings, remark.as_deref())?;
+    if unjudged_times > 0 {
+        let times = if unjudged_times == 1 { "time" } else { "times" };
+        note(&format!("warning: {unjudged_times} {times} could not be judged, see the reasons in the table"));
+        if args.require.contains(&Required::Time) {
+            return Ok(Exit::GateFailed);
+        }
+    }
+    Ok(verdict)
 }
 
 fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Finding>> {

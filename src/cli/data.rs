@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::format::table_or_json;
-use super::{note, print};
+use super::{note, print, print_path};
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Outcome};
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
@@ -18,6 +18,7 @@ use crate::dataset::memory::Quota;
 use crate::dataset::npy;
 use crate::dataset::prepare::{self, Recipe};
 use crate::experiment::catalog::Catalog;
+use crate::store::files;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Format, Table, cells};
 use crate::text::nearest;
@@ -60,7 +61,7 @@ enum DataCommand {
         /// Image sets: horses, stanford.
         #[arg(required = true)]
         sets: Vec<String>,
-        /// Where to write (one set only); else the cache folder that `run` and `solve` use.
+        /// Where to write, - for standard output (one set only); else the cache folder that `run` and `solve` use.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         /// Store features in half precision: half the bytes, and shorter steps with two labels. The cache folder keeps such a file beside
@@ -81,7 +82,7 @@ struct ShowArgs {
     set: String,
     /// Example, from 0, in the order of the prepared file.
     index: usize,
-    /// The picture to write, PNG.
+    /// The picture to write, PNG; - for standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Weights saved by `solve --save-weights`.
@@ -124,13 +125,17 @@ pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
                 bail!("--out takes one set, not {}", sets.len());
             }
             for set in sets {
-                let (path, new) = prepare::prepared(ImageSet::from_name(set)?, data, &recipe, out.as_deref())?;
+                // A stream cannot be read back: it gets a copy of the file in the cache.
+                let stream = out.as_deref().filter(|path| files::is_stream(path));
+                let file = out.as_deref().filter(|_| stream.is_none());
+                let (path, new) = prepare::prepared(ImageSet::from_name(set)?, data, &recipe, file)?;
+                stream.map_or(Ok(()), |stream| files::copy(&path, stream))?;
                 let meta = prepare::Meta::read(&path)?;
                 let left_out: String =
                     meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
                 let done = if new { "prepared" } else { "already prepared" };
                 note(&format!("{set}: {} images {done}{left_out}", meta.names.len()));
-                print(&format!("{}\n", path.display()))?;
+                print_path(&path)?;
             }
             Ok(())
         }
@@ -292,5 +297,5 @@ fn show(args: &ShowArgs, data: &DataDir) -> anyhow::Result<()> {
         }
         note(&format!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64));
     }
-    print(&format!("{}\n", args.out.display()))
+    print_path(&args.out)
 }

@@ -15,7 +15,7 @@ use crate::run::cluster::{ClusterJob, TimeLimit, id_file, script_path, script_wo
 use crate::run::oracle_cost;
 use crate::run::shard::MOST_SHARDS;
 use crate::run::worker::StopSignal;
-use crate::store::files;
+use crate::store::files::SharedFile;
 
 /// A number of shards.
 pub fn shard_count() -> impl TypedValueParser<Value = usize> {
@@ -57,13 +57,14 @@ pub fn known_plan(
 /// Writes the id file of a result folder. An engine may be using another one that is there: replaced only if wanted.
 pub fn write_ids(out: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
     let path = id_file(out);
-    if !replace && files::read_text_if_there(&path)?.is_some_and(|there| there != text) {
+    let shared = SharedFile::lock(&path)?;
+    if !replace && shared.text()?.is_some_and(|there| there != text) {
         bail!(
             "{} exists and is not of a submission; another engine may be using it: remove it, or choose another --out",
             path.display()
         );
     }
-    Ok(files::write_bytes(&path, text.as_bytes())?)
+    Ok(shared.write(text)?)
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -108,6 +109,7 @@ impl EngineArgs {
             config,
             out,
             data_dir: Some(script_path(&data.path)?),
+            data_flags: data.flags(),
             only: select.only.iter().map(|pattern| script_word(pattern, "--only")).collect::<Result<_, _>>()?,
             folder: script_path(&std::env::current_dir()?)?,
             shards,

@@ -24,9 +24,12 @@ pub struct FiguresArgs {
     /// File formats
     #[arg(long, value_enum, value_delimiter = ',', default_value = "svg,png")]
     format: Vec<FileFormat>,
-    /// Also write the tables behind the figures as Parquet and CSV into RESULTS/tables
-    #[arg(long)]
-    tables: bool,
+    /// Also write the tables behind the figures as Parquet and CSV, into DIR below RESULTS or an absolute DIR
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "tables")]
+    tables: Option<PathBuf>,
+    /// Write the tables alone, and draw nothing
+    #[arg(long, requires = "tables", conflicts_with = "out")]
+    no_figures: bool,
     /// Solvers in the figures of the paper, such as 'mp-*'; repeatable [default: all, or those of the paper where there
     /// are more than eight]
     #[arg(long, value_name = "GLOB")]
@@ -42,13 +45,16 @@ pub fn run(args: &FiguresArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         return print(&figure::index::page(&args.results)?);
     }
     let results = pages::open(&args.results, catalog, &args.only)?;
-    let summary = Summary::of(&results, &args.results)?;
-    let (figures, left_out) = figure::draw(&results, &summary, &args.solvers, true)?;
-    pages::note_left_out(&left_out);
-    let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
-    let mut files = figure::write(&figures, &out, &args.format)?;
-    if args.tables {
-        files.extend(render::write_tables(&results, &summary, &args.results.join("tables"))?);
+    let summary = Summary::of(&results, &args.results);
+    let mut files = Vec::new();
+    if !args.no_figures {
+        let (figures, left_out) = figure::draw(&results, &summary, &args.solvers, true)?;
+        pages::note_left_out(&left_out);
+        let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
+        files = figure::write(&figures, &out, &args.format)?;
+    }
+    if let Some(tables) = &args.tables {
+        files.extend(render::write_tables(&results, &summary, &args.results.join(tables))?);
     }
     for file in files {
         print(&format!("{}\n", file.display()))?;

@@ -1,13 +1,11 @@
 //! What `check` and `compare` share: the records they judge, and where their findings go.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 
-use super::{Verdict, print};
+use super::{Exit, print};
 use crate::gate::{Finding, output};
 use crate::render::tables::findings;
 use crate::store::folder::{Folder, Store};
@@ -16,7 +14,7 @@ use crate::store::{RunRecord, files};
 /// Files for other tools.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
-    /// Write the verdicts as JUnit XML
+    /// Write the verdicts as JUnit XML; - prints it, here and below
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Write the values as JSON for github-action-benchmark (customSmallerIsBetter)
@@ -35,7 +33,7 @@ impl OutputArgs {
     }
 
     /// Writes the files and the step summary, prints the table, gives the verdict.
-    pub fn write(&self, title: &str, findings: &[Finding], remark: Option<&str>) -> anyhow::Result<Verdict> {
+    pub fn write(&self, title: &str, findings: &[Finding], remark: Option<&str>) -> anyhow::Result<Exit> {
         if let Some(path) = &self.junit {
             files::write_bytes(path, output::junit(title, findings, remark).as_bytes())?;
         }
@@ -46,13 +44,11 @@ impl OutputArgs {
             files::write_bytes(path, output::bencher(findings).as_bytes())?;
         }
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
-            let file = File::options().append(true).create(true).open(&path);
-            file.and_then(|mut file| writeln!(file, "{}", findings::markdown(title, findings, remark)))
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            files::append(path.as_ref(), format!("{}\n", findings::markdown(title, findings, remark)).as_bytes())?;
         }
         print(&findings::text(findings, remark))?;
         let failed = findings.iter().any(|finding| finding.judgement.fails());
-        Ok(if failed { Verdict::GateFailed } else { Verdict::Fine })
+        Ok(if failed { Exit::GateFailed } else { Exit::Fine })
     }
 }
 

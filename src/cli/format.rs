@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-use crate::table::{Format, Table};
+use crate::table::Format;
 
 /// For commands that print more than one table.
 pub fn table_or_json() -> impl TypedValueParser<Value = Format> {
@@ -14,9 +14,4 @@ pub fn table_or_json() -> impl TypedValueParser<Value = Format> {
 /// A value as JSON.
 pub fn json(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
-}
-
-/// A table in a format, or as JSON the value that it is made of.
-pub fn shown(format: Format, value: &impl Serialize, table: &Table) -> anyhow::Result<String> {
-    if format == Format::Json { json(value) } else { Ok(table.render(format)) }
 }

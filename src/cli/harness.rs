@@ -1,6 +1,7 @@
 //! The program as a value: the standard tables plus what the caller adds; [`Harness::main`] is the whole command line.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -112,7 +113,7 @@ impl<S: SolverTable, D: DatasetTable> Catalog for Harness<S, D> {
     }
 
     fn problem_version(&self, dataset: &str) -> Result<Option<String>> {
-        version_of(&self.own_datasets, DatasetName::from(dataset).head)
+        version_of(&self.own_datasets, DatasetName::from(dataset).row().0)
     }
 
     fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>> {
@@ -130,6 +131,14 @@ impl<S: SolverTable, D> Bind for Harness<S, D> {
 
 impl<S, D> Harness<S, D> {
     fn unknown(&self, request: &Request<'_>) -> Error {
+        let path = Path::new(request.name);
+        if path.is_file() {
+            let (kind, other) = match path.extension().and_then(|ending| ending.to_str()) {
+                Some("npz") => ("graph", ""),
+                _ => ("libsvm", ", or letters: for the layout of letter.data"),
+            };
+            return dataset::Error::IsAFile { name: request.name.to_owned(), kind, other }.into();
+        }
         let near = nearest(request.head(), self.dataset_infos.iter().map(|info| info.name));
         let known: Vec<String> = self.dataset_infos.iter().map(DatasetInfo::usage).collect();
         dataset::Error::Unknown { name: request.name.to_owned(), near, known: known.join(", ") }.into()

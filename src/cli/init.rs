@@ -17,7 +17,7 @@ use ssvm::solver::SolverInfo;
     ssvm-bench reproduce --config mine.toml"
 )]
 pub struct InitArgs {
-    /// The config to write
+    /// The config to write; - prints it
     file: PathBuf,
     /// Data sets to measure on; repeatable
     #[arg(long, value_name = "D", default_value = "usps-synth:n=1000")]
@@ -31,7 +31,8 @@ pub struct InitArgs {
 }
 
 pub fn run(args: &InitArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    if args.file.exists() && !args.force {
+    let stream = files::is_stream(&args.file);
+    if args.file.exists() && !stream && !args.force {
         bail!("{} is there already; --force replaces it", args.file.display());
     }
     let data = DataDir::resolve(None);
@@ -46,8 +47,11 @@ pub fn run(args: &InitArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     } else {
         args.solver.iter().map(|name| SolverInfo::find(catalog.solvers(), name)).collect::<Result<_, _>>()?
     };
-    let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
+    let name = args.file.file_stem().filter(|_| !stream).unwrap_or("mine".as_ref()).to_string_lossy();
     files::write_bytes(&args.file, text(&name, &args.dataset, &solvers).as_bytes())?;
+    if stream {
+        return Ok(());
+    }
     note(&format!("try it: ssvm-bench plan --config {0}; ssvm-bench reproduce --config {0}", args.file.display()));
     print(&format!("{}\n", args.file.display()))
 }

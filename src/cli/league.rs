@@ -58,7 +58,9 @@ fn format_of_files(word: &str) -> Result<Format, String> {
 }
 
 pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let league = args.found_in.summary(catalog)?.league;
+    let summary = args.found_in.summary(catalog)?;
+    let remark = summary.remark().map_or(String::new(), |remark| format!("\n{remark}\n"));
+    let league = summary.league;
     let known: Vec<String> = league.standings.iter().map(|standing| standing.dataset.clone()).collect();
     let league = league.only(&args.dataset);
     if league.standings.is_empty() {
@@ -80,12 +82,22 @@ pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         return Ok(());
     }
     print(&match args.format[..] {
-        [] | [Format::Table] => text(&sections),
+        [] | [Format::Table] => text(&sections) + &remark,
         [Format::Json] => format::json(&league)?,
         [Format::Csv] => anyhow::bail!("csv and parquet are several files: name their folder with --tables DIR"),
-        [format] => sections.iter().map(|section| section.table.render(format)).collect::<Vec<_>>().join("\n"),
+        [Format::Markdown] => joined(&league, &sections, Format::Markdown)? + &remark,
+        [format] => joined(&league, &sections, format)?,
         _ => anyhow::bail!("only one format can be printed; --tables DIR writes several"),
     })
+}
+
+fn joined<'a>(
+    league: &League,
+    sections: impl IntoIterator<Item = &'a Section>,
+    format: Format,
+) -> anyhow::Result<String> {
+    let texts = sections.into_iter().map(|section| section.table.render(format, league));
+    Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
 }
 
 /// Writes the tables in these formats; returns the names of the files.
@@ -107,11 +119,10 @@ fn write(league: &League, sections: &[Section], dir: &Path, formats: &[Format]) 
         };
         // A file for each part that has a table.
         for part in Part::ALL {
-            let own = sections.iter().filter(|section| section.part == part);
-            let own: Vec<String> = own.map(|section| section.table.render(*format)).collect();
+            let own = joined(league, sections.iter().filter(|section| section.part == part), *format)?;
             if !own.is_empty() {
                 let name = format!("{}.{extension}", part.file());
-                files::write_bytes(&dir.join(&name), own.join("\n").as_bytes())?;
+                files::write_bytes(&dir.join(&name), own.as_bytes())?;
                 written.push(name);
             }
         }

@@ -31,7 +31,7 @@ mod solve;
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -39,6 +39,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
+use crate::store::files;
 use crate::text::{printable, shortened};
 
 /// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
@@ -48,6 +49,15 @@ struct Cli {
     /// Folder with the official data files (else $SSVM_DATA, else data/).
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Refuse data sets that are programs (oracle:…) instead of starting them.
+    #[arg(long, global = true)]
+    no_programs: bool,
+    /// Use the file of an official data set although it is not the official one: as NAME~accepted, data of your own in every claim.
+    #[arg(long, global = true)]
+    accept_data: bool,
+    /// Wait for the program that writes to a named pipe without a limit, instead of 10 s.
+    #[arg(long, global = true)]
+    wait: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -102,7 +112,7 @@ enum Command {
 }
 
 /// What a command reports beside errors.
-pub enum Verdict {
+pub enum Exit {
     /// Exit code 0.
     Fine,
     /// Exit code 2: a gate failed, or what was asked for was not reached.
@@ -136,8 +146,12 @@ fn parse(catalog: &dyn Catalog) -> Result<(Cli, ArgMatches), clap::Error> {
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
-fn run(cli: &Cli, matches: &ArgMatches, catalog: &dyn Catalog) -> anyhow::Result<Verdict> {
-    let data = DataDir::resolve(cli.data_dir.as_deref());
+fn run(cli: &Cli, matches: &ArgMatches, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
+    let (programs, accept) = (!cli.no_programs, cli.accept_data);
+    let data = DataDir { programs, accept, ..DataDir::resolve(cli.data_dir.as_deref()) };
+    if cli.wait {
+        crate::store::files::wait_for_writers();
+    }
     // These read results as `pages` does, which refuses what must not be published.
     let shown = matches!(
         cli.command,
@@ -178,13 +192,13 @@ fn run(cli: &Cli, matches: &ArgMatches, catalog: &dyn Catalog) -> anyhow::Result
         Command::Completions(args) => shell::completions(args, command(catalog)),
         Command::Man(args) => shell::man(args, command(catalog)),
     }?;
-    Ok(Verdict::Fine)
+    Ok(Exit::Fine)
 }
 
-fn exit_code(result: anyhow::Result<Verdict>) -> ExitCode {
+fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
-        Ok(Verdict::Fine) => ExitCode::SUCCESS,
-        Ok(Verdict::GateFailed) => ExitCode::from(2),
+        Ok(Exit::Fine) => ExitCode::SUCCESS,
+        Ok(Exit::GateFailed) => ExitCode::from(2),
         // A reader that went away (`| head`) is no error of this program.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -200,7 +214,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     match printed.context(NO_OUTPUT) {
         // A message that cannot be printed changes no exit code.
         _ if error.use_stderr() => ExitCode::FAILURE,
-        printed => exit_code(printed.map(|()| Verdict::Fine)),
+        printed => exit_code(printed.map(|()| Exit::Fine)),
     }
 }
 
@@ -227,7 +241,11 @@ fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+        let io = cause.downcast_ref::<std::io::Error>().or(match cause.downcast_ref() {
+            Some(crate::Error::Io { reason, .. }) if files::standard_output_is_taken() => Some(reason),
+            _ => None,
+        });
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }
 
@@ -238,11 +256,20 @@ fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable(&lines.join("\n")));
 }
 
-/// Text on stdout: the one place that writes there.
+/// Text on stdout, or on stderr where an output (`-`) has the other to itself: the one place that writes text there.
 fn print(text: &str) -> anyhow::Result<()> {
+    if files::standard_output_is_taken() {
+        let _ = write!(std::io::stderr(), "{}", printable(text));
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
     let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
     written.context(NO_OUTPUT)
+}
+
+/// The name of a file that was written, unless it is standard output.
+fn print_path(path: &Path) -> anyhow::Result<()> {
+    if files::standard_output_is_taken() { Ok(()) } else { print(&format!("{}\n", path.display())) }
 }
 
 /// Columns that printed lines may have: those of the terminal, or of `COLUMNS` where output goes elsewhere.

@@ -7,12 +7,12 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::Args;
 
-use super::{Verdict, interrupt, note, positive, print};
+use super::{Exit, interrupt, note, positive, print};
 use crate::dataset::{DataDir, Loaded, Request};
 use crate::experiment::catalog::Catalog;
 use crate::store::files;
 use crate::store::identity::CODE_VERSION;
-use crate::store::optimum::{LOCAL, Optimum, Store};
+use crate::store::optimum::{LOCAL, Optima, Optimum};
 use crate::text::duration;
 use ssvm::problem::Size;
 use ssvm::solver::{Bracket, Progress};
@@ -37,18 +37,21 @@ pub struct OptimumArgs {
     /// Stop after this many seconds and keep what is certain then.
     #[arg(long, default_value_t = 600.0, value_name = "T", value_parser = positive)]
     time: f64,
-    /// The store.
+    /// The store; - prints the entry.
     #[arg(long, default_value = LOCAL, value_name = "FILE")]
     store: PathBuf,
 }
 
-pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Verdict> {
+pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Exit> {
     // Tried before the work starts: a damaged store or a wrong path must not cost it.
     files::try_folder(&args.store)?;
-    Store::read(&args.store)?;
-    let OptimumArgs { dataset, lambda, pairwise_weight, .. } = args;
-    let request = Request { name: dataset, data, lambda: *lambda, pairwise_weight: *pairwise_weight };
-    let Loaded { description, problem } = catalog.open(&request)?;
+    if !files::is_stream(&args.store) {
+        Optima::read(&args.store)?;
+    }
+    let OptimumArgs { lambda, pairwise_weight, .. } = args;
+    let dataset = catalog.used_name(&args.dataset, data)?;
+    let request = Request { name: &dataset, data, lambda: *lambda, pairwise_weight: *pairwise_weight };
+    let Loaded { description, problem, .. } = catalog.open(&request)?;
     let Size { n, d, .. } = description.size;
     note(&format!("{dataset}: n = {n}, d = {d}, λ = {:.6e}", problem.lambda()));
     let interrupted = interrupt::flag();
@@ -70,15 +73,12 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
         solver: "pair steps and conjugate gradients over working sets".into(),
         code: CODE_VERSION.into(),
     };
-    // Read again: another process may have written in the meantime.
-    let mut store = Store::read(&args.store)?;
-    let Bracket { lower, upper } = store.add(new)?;
-    store.write(&args.store)?;
+    let Bracket { lower, upper } = Optima::update(&args.store, new)?;
     let width = upper - lower;
     let [low, high] = outward(lower, upper);
     print(&format!("lower {low}\nupper {high}\nwidth {width:.3e}\n"))?;
     if width <= args.gap {
-        return Ok(Verdict::Fine);
+        return Ok(Exit::Fine);
     }
     let why = match () {
         () if interrupted.load(Ordering::Relaxed) => "interrupted",
@@ -90,7 +90,7 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
         }
     };
     note(&format!("the bracket is {width:.3e} wide, wider than {:e} ({why})", args.gap));
-    Ok(Verdict::GateFailed)
+    Ok(Exit::GateFailed)
 }
 
 fn line(progress: &Progress, seconds: f64, most: f64) -> String {

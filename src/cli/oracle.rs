@@ -3,11 +3,11 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Verdict, note, print};
+use super::{Exit, note, print};
 use crate::dataset::program::{Handshake, ProgramProblem, Trial, trial};
 use crate::dataset::{DataDir, Request, program};
 use crate::table::Format;
-use crate::text::seconds;
+use crate::text::{number, seconds};
 use ssvm::problem::Problem;
 
 #[derive(Args)]
@@ -19,7 +19,7 @@ pub struct OracleArgs {
 
 #[derive(Subcommand)]
 enum What {
-    /// Ask some terms at several w and check the answers. Exit code 2 when a check fails.
+    /// Ask some terms near 0, near the solution and between, and check the answers. Exit code 2 when a check fails.
     Test(TestArgs),
 }
 
@@ -30,7 +30,7 @@ struct TestArgs {
     /// The program as a data set: oracle:PROGRAM[,limit=S] [ARGUMENTS].
     #[arg(value_name = "ORACLE")]
     oracle: String,
-    /// Terms to ask, six times each and more.
+    /// Terms to ask, 24 times each and more.
     #[arg(long, default_value_t = 50, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     terms: u32,
     /// Seed of the terms and of the points.
@@ -43,8 +43,10 @@ struct TestArgs {
 
 /// Most findings of a check that are printed.
 const SHOWN: usize = 5;
+/// A mean loss above this is remarked on: losses of 0 to 1 are the rule.
+const FAR: f64 = 2.0;
 
-pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
+pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Exit> {
     let What::Test(args) = &args.what;
     let request = Request::new(&args.oracle, data);
     if request.head() != "oracle" {
@@ -57,7 +59,7 @@ pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Verdict> {
         _ => json_text(&problem, &found),
     })?;
     problem.notes().iter().for_each(|text| note(&format!("warning: {text}")));
-    Ok(if found.findings.is_empty() { Verdict::Fine } else { Verdict::GateFailed })
+    Ok(if found.findings.is_empty() { Exit::Fine } else { Exit::GateFailed })
 }
 
 fn text(problem: &ProgramProblem, trial: &Trial) -> String {
@@ -68,6 +70,14 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
     let (median, most) = trial.call_ns;
     let times = [trial.total_ns, median, most, trial.pipe_ns, trial.pipe.fixed_ns, 1024.0 * trial.pipe.byte_ns];
     let [total, median, most, around, round_trip, kilobyte] = times.map(|ns| seconds(ns * 1e-9));
+    let Trial { loss_at_zero, feature_length, .. } = trial;
+    let far = if *loss_at_zero > FAR { "; unless losses are this large, 1/n is missing" } else { "" };
+    text += &format!(
+        "Σ H_i(0) = {}, the mean of the largest losses: at most 1 for losses up to 1{far}\n\
+         n ‖φ⋆‖ = {} in the median, the length of φ(x, y) − φ(x, y_i)\n",
+        number(*loss_at_zero),
+        number(*feature_length)
+    );
     text += &format!(
         "a call with a new w takes {total}: {median} in the program (at most {most}), {around} around it\n\
          the pipe: {round_trip} a round trip and {kilobyte} a kilobyte\n"
@@ -78,8 +88,12 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
             0 => format!("{check}: fine ({count} checks)\n"),
             failed => format!("{check}: {failed} of {count} checks failed\n"),
         };
+        for (_, advice) in trial.advice.iter().filter(|(about, _)| about == check) {
+            text += &format!("  {advice}\n");
+        }
         for finding in findings.iter().take(SHOWN) {
-            text += &format!("  term {}: {}\n", finding.term, finding.text);
+            let term = finding.term.map_or(String::new(), |term| format!("term {term}: "));
+            text += &format!("  {term}{}\n", finding.text);
         }
     }
     text
@@ -87,11 +101,13 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
 
 fn json_text(problem: &ProgramProblem, trial: &Trial) -> String {
     let checks: Vec<_> = trial.checks.iter().map(|(check, count)| json!({ "check": check, "count": count })).collect();
+    let advice: Vec<_> = trial.advice.iter().map(|(check, text)| json!({ "check": check, "text": text })).collect();
     let hello = problem.handshake();
     let value = json!({
         "n": hello.n, "d": hello.d, "lambda": problem.lambda(), "exact": hello.exact, "version": hello.version,
         "call_ns": trial.call_ns.0, "call_max_ns": trial.call_ns.1, "pipe_ns": trial.pipe_ns, "total_ns": trial.total_ns,
         "round_trip_ns": trial.pipe.fixed_ns, "byte_ns": trial.pipe.byte_ns, "checks": checks, "findings": trial.findings,
+        "advice": advice, "loss_at_zero": trial.loss_at_zero, "feature_length": trial.feature_length,
         "notes": problem.notes(),
     });
     format!("{value}\n")

@@ -28,14 +28,14 @@ impl FoundIn {
             return self.summary(catalog);
         }
         let study = open(&self.results, catalog, &self.only)?;
-        Ok(Summary::of(&study, &self.results)?.with_sensitivities(&study)?)
+        Ok(Summary::of(&study, &self.results).with_sensitivities(&study))
     }
 }
 
 /// The numbers of a result folder, or those of a `summary.json`.
 pub fn summary(path: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Summary> {
     if !path.is_file() {
-        return Ok(Summary::of(&open(path, catalog, only)?, path)?);
+        return Ok(Summary::of(&open(path, catalog, only)?, path));
     }
     anyhow::ensure!(only.is_empty(), "--only needs the runs: give the result folder instead of {}", path.display());
     let summary = Summary::read(path)?;

@@ -94,11 +94,27 @@ pub fn publishable(path: &Path, summary: &Summary) -> anyhow::Result<()> {
         note(&format!("note: {name} is still an exception: {reason}"));
         return Ok(());
     }
-    let objections = summary.origin.clone().unwrap_or_default().objections();
+    let mut objections = summary.objections();
+    for commit in summary.origin.iter().flat_map(|origin| origin.commits.keys()) {
+        if is_in_history(commit) == Some(false) {
+            objections.push(format!("commit {commit} is not in the history of this repository"));
+        }
+    }
     if !objections.is_empty() {
         bail!("{name} cannot be published: {}; make it again with a committed program", objections.join("; "));
     }
     Ok(())
+}
+
+/// Whether a commit is an ancestor of the present one; `None` where that cannot be known: without git, outside a repository, or in
+/// a clone without its history.
+fn is_in_history(commit: &str) -> Option<bool> {
+    let git = |words: &[&str]| Command::new("git").args(words).output().ok();
+    let shallow = git(&["rev-parse", "--is-shallow-repository"])?;
+    if !shallow.status.success() || shallow.stdout.starts_with(b"true") {
+        return None;
+    }
+    Some(git(&["merge-base", "--is-ancestor", commit, "HEAD"])?.status.success())
 }
 
 fn pages(asked: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {

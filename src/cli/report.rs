@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{pages, print};
+use super::{pages, print_path};
 use crate::experiment::catalog::Catalog;
 use crate::gate::folders::{self, Comparison};
 use crate::gate::measure::by_cell;
@@ -21,7 +21,7 @@ pub struct ReportArgs {
     results: PathBuf,
     /// Another one to put beside it
     other: Option<PathBuf>,
-    /// The page [default: RESULTS/report.html; needed for two folders]
+    /// The page, - for standard output [default: RESULTS/report.html; needed for two folders]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
@@ -39,7 +39,7 @@ struct ReportSide {
 impl ReportSide {
     fn open(folder: &Path, args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<Self> {
         let results = pages::open(folder, catalog, &args.only)?;
-        let summary = Summary::of(&results, folder)?;
+        let summary = Summary::of(&results, folder);
         let figures = figure::draw(&results, &summary, &[], false)?.0;
         Ok(Self { results, summary, figures })
     }
@@ -68,7 +68,7 @@ pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     if args.out.is_none() && args.only.is_empty() {
         side.summary.write(&args.results.join("summary.json"))?;
     }
-    print(&format!("{}\n", out.display()))
+    print_path(&out)
 }
 
 fn compare(old: &Study, new: &Study) -> crate::Result<Comparison> {

@@ -53,6 +53,9 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     // to session.
     let (mut manifest, mut contents) = (Manifest::default(), Contents::default());
     let mut reports: Vec<(String, Report)> = Vec::new();
+    for experiment in &experiments {
+        run::name_programs(experiment, catalog, args.output.quiet);
+    }
     for mut experiment in experiments {
         let known = run::known_costs(&mut experiment, &out, contents, catalog);
         let mut options = args.select.options(out.clone(), &args.output, data);
@@ -130,7 +133,7 @@ fn write_pages(results: &Study, out: &Path, say: &dyn Fn(&str)) -> anyhow::Resul
         say(step);
         Ok(())
     };
-    let summary = Summary::of(results, out)?.with_sensitivities(results)?;
+    let summary = Summary::of(results, out).with_sensitivities(results);
     let made = render::write_pages(results, &summary, out, &begin)?;
     pages::note_left_out(&made.left_out);
     let width = print_width();

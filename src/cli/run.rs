@@ -142,6 +142,7 @@ pub struct RunArgs {
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
 pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (mut experiment, out) = args.config.read(catalog)?;
+    name_programs(&experiment, catalog, args.output.quiet);
     let mut options = args.config.select.options(out, &args.output, data);
     (options.force, options.prune) = (args.force, args.prune);
     if let Some(shards) = args.split {
@@ -163,6 +164,18 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
     again += &args.ids.as_ref().map_or(String::new(), |ids| format!(" --ids {}", ids.display()));
     again += &args.shard.map_or(String::new(), |index| format!(" --shard {index}"));
     complete(&report, &again, args.output.quiet)
+}
+
+/// Names the programs that a config starts, before it does: a config of others may run anything.
+pub fn name_programs(experiment: &Experiment, catalog: &dyn Catalog, quiet: bool) {
+    let programs = experiment.programs(catalog);
+    if !quiet && !programs.is_empty() {
+        let config = experiment.path.display();
+        note(&format!("{config} starts programs on this machine; --no-programs refuses them:"));
+        for name in programs {
+            note(&format!("  {name}"));
+        }
+    }
 }
 
 /// Does what the identities of runs depend on, and writes the id file.
@@ -275,6 +288,14 @@ pub fn complete(report: &Report, again: &str, quiet: bool) -> anyhow::Result<()>
     let failed = report.failed.len() as u64;
     if report.interrupted {
         bail!("stopped: {} of {planned} runs are left; continue with: {again}", planned - before - now - failed);
+    }
+    if report.gone > 0 {
+        bail!(
+            "{} of {} finished runs are no longer in {}: their files were removed while it ran; make them again with: {again}",
+            report.gone,
+            before + now + report.gone,
+            report.out
+        );
     }
     if let Some((label, message)) = report.failed.first() {
         bail!(

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 
 use super::engines::{EngineArgs, known_plan, shard_count, whole_plan, write_ids};
 use super::format::table_or_json;
-use super::run::{ConfigArgs, found_runs};
+use super::run::{ConfigArgs, found_runs, name_programs};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
@@ -24,7 +24,7 @@ use crate::run::shard::list::IdFile;
 use crate::run::shard::{self, part};
 use crate::run::worker::StopSignal;
 use crate::run::{Error, host};
-use crate::store::files;
+use crate::store::files::{self, SharedFile};
 use crate::table::Format;
 
 /// The shards of a config on a SLURM cluster
@@ -61,7 +61,7 @@ struct SubmitArgs {
     shards: Option<usize>,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Write the scripts but no id file, say what would be done and what it would cost, and submit nothing
+    /// Print what would be done, what it would cost and the scripts; write nothing, ask the cluster nothing, submit nothing
     #[arg(long)]
     dry_run: bool,
     /// Further options of sbatch, for all jobs, such as --account=NAME
@@ -92,6 +92,8 @@ pub fn run(args: &SlurmArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
 fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (mut experiment, given) = args.config.read(catalog)?;
     let out = PathBuf::from(script_path(&given)?);
+    // Until the end: two submissions at once would submit everything twice.
+    let file = if args.dry_run { None } else { Some(Jobs::lock(&out)?) };
     let before = Jobs::read(&out)?;
     let list = written_shards(args, &out, before.as_ref())?;
     let known = found_runs(&mut experiment, &out, catalog)?;
@@ -100,6 +102,7 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         let split = args.config.split_command(&given, args.shards);
         known_plan(&experiment, catalog, data, ["a dry run", "slurm submit"], &split)?
     } else {
+        name_programs(&experiment, catalog, false);
         // A signal ends this command at once, so that none has to be heeded here.
         whole_plan(&experiment, catalog, data, &StopSignal::default())?
     };
@@ -156,41 +159,53 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         memory: plan_memory(&plan, job.workers()),
         timed: !experiment.clock.repeatable(),
     };
-    let new_ids = new_ids.filter(|_| !args.dry_run);
-    let scripts = write_files(&job, &experiment.text, new_ids.as_deref(), submitted_before)?;
-    print(&cost.text(&job))?;
-    print(&format!("scripts   {}\n          {}\n", scripts[0], scripts[1]))?;
-    cost.warnings(&job).iter().for_each(|line| note(line));
-    if args.dry_run {
-        return print("nothing was submitted (--dry-run)\n");
+    let scripts = scripts_of(&job)?;
+    if !args.dry_run {
+        write_files(&job, &experiment.text, new_ids.as_deref(), submitted_before, &scripts)?;
     }
-    send(&job, jobs, &scripts, &arrays, live)
+    print(&cost.text(&job))?;
+    print(&format!("scripts   {}\n          {}\n", scripts[0].0, scripts[1].0))?;
+    cost.warnings(&job).iter().for_each(|line| note(line));
+    let Some(file) = file else {
+        scripts.iter().try_for_each(|(path, text)| print(&format!("\n{path} would be:\n\n{text}")))?;
+        return print("\nnothing was written or submitted (--dry-run)\n");
+    };
+    send(&job, jobs, &file, &scripts, &arrays, live)
 }
 
-/// Writes config, id file and scripts; the paths of the scripts of the array and of the job that gathers.
+/// Path and text of the scripts of the array and of the job that gathers.
+type JobScripts = [(String, String); 2];
+
+fn scripts_of(job: &ClusterJob) -> anyhow::Result<JobScripts> {
+    let script = |name: &str, template: &str| -> anyhow::Result<(String, String)> {
+        let path = Path::new(&job.out).join(SLURM_FOLDER).join(name);
+        Ok((script_path(&path)?, job.script(template)))
+    };
+    Ok([script("array.sbatch", scripts::SLURM_ARRAY)?, script("gather.sbatch", scripts::SLURM_GATHER)?])
+}
+
+/// Writes config, id file and scripts.
 fn write_files(
     job: &ClusterJob,
     config: &str,
     new_ids: Option<&str>,
     submitted_before: bool,
-) -> anyhow::Result<[String; 2]> {
+    scripts: &JobScripts,
+) -> anyhow::Result<()> {
     files::write_bytes(Path::new(&job.config), config.as_bytes())?;
     if let Some(text) = new_ids {
         write_ids(Path::new(&job.out), text, submitted_before)?;
     }
-    let write = |name: &str, template: &str| -> anyhow::Result<String> {
-        let path = Path::new(&job.out).join(SLURM_FOLDER).join(name);
-        files::write_bytes(&path, job.script(template).as_bytes())?;
-        Ok(script_path(&path)?)
-    };
-    Ok([write("array.sbatch", scripts::SLURM_ARRAY)?, write("gather.sbatch", scripts::SLURM_GATHER)?])
+    scripts.iter().try_for_each(|(path, text)| files::write_bytes(Path::new(path), text.as_bytes()))?;
+    Ok(())
 }
 
 /// Submits the arrays, and the job that gathers after these and after those of `live`, which are still in the queue.
 fn send(
     job: &ClusterJob,
     mut jobs: Jobs,
-    [array, gather]: &[String; 2],
+    file: &SharedFile,
+    [(array, _), (gather, _)]: &JobScripts,
     arrays: &[(usize, Vec<usize>)],
     live: BTreeSet<u64>,
 ) -> anyhow::Result<()> {
@@ -211,14 +226,14 @@ fn send(
         after.push(id.to_string());
         jobs.submissions[at].arrays.push(Submitted { job: id, offset: *offset, indices: list });
         // After each call: what is in the queue must never be forgotten.
-        jobs.write(out)?;
+        jobs.write(file)?;
         print(&format!("submitted array {id}: {} tasks\n", indices.len()))?;
     }
     // afterany: however they end.
     let dependency = format!("--dependency=afterany:{}", after.join(":"));
     let id = slurm::submit(&[&dependency, gather]).with_context(|| refused(&jobs.submissions[at], out))?;
     jobs.submissions[at].gather = Some(id);
-    jobs.write(out)?;
+    jobs.write(file)?;
     print(&format!("submitted job {id}: merge, figures, report\n"))?;
     print(&format!("see       ssvm-bench slurm status {}\n", quoted(&job.out)))
 }
@@ -266,9 +281,11 @@ fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usi
 /// The tasks of earlier submissions in the queue. Without an answer nothing is submitted: it may be in the queue already.
 fn queue(args: &SubmitArgs, before: Option<&Jobs>, out: &Path) -> anyhow::Result<Vec<QueueTask>> {
     let Some(jobs) = before else { return Ok(Vec::new()) };
-    let answer =
-        unless_dry(args, slurm::queue(jobs), Vec::new(), "earlier submissions are not looked for in the queue");
-    answer.with_context(|| {
+    if args.dry_run {
+        note("note: a dry run does not ask the queue: what is in it from earlier submissions counts as missing");
+        return Ok(Vec::new());
+    }
+    slurm::queue(jobs).with_context(|| {
         let file = Jobs::path(out);
         let file = file.display();
         format!("cannot tell which shards are still in the queue; when none is, delete {file} and give --shards")
@@ -276,19 +293,11 @@ fn queue(args: &SubmitArgs, before: Option<&Jobs>, out: &Path) -> anyhow::Result
 }
 
 fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {
-    let otherwise = format!("MaxArraySize is taken to be {DEFAULT_ARRAY_SIZE}");
-    unless_dry(args, slurm::max_array_size(), DEFAULT_ARRAY_SIZE, &otherwise)
-}
-
-/// What the cluster answers; a dry run does without, and says so.
-fn unless_dry<T>(args: &SubmitArgs, answer: Result<T, Error>, default: T, otherwise: &str) -> Result<T, Error> {
-    match answer {
-        Err(error) if args.dry_run => {
-            note(&format!("note: {error}; {otherwise}"));
-            Ok(default)
-        }
-        answer => answer,
+    if args.dry_run {
+        note(&format!("note: a dry run does not ask the cluster: MaxArraySize is taken to be {DEFAULT_ARRAY_SIZE}"));
+        return Ok(DEFAULT_ARRAY_SIZE);
     }
+    slurm::max_array_size()
 }
 
 fn nothing_to_submit(out: &Path, queued: usize) -> anyhow::Result<()> {

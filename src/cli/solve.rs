@@ -1,7 +1,7 @@
 //! `solve`: one run, printed as it goes, as a table or as JSON lines.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -68,7 +68,7 @@ pub struct SolveArgs {
     /// Threads for the oracle calls that a solver makes at one w (--tau); the result is the same at any number of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Write the returned weights as NumPy f64; its folder must exist.
+    /// Write the returned weights as NumPy f64, - for standard output; its folder must exist.
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
     /// table or json (one object per evaluation, then a summary).
@@ -208,10 +208,14 @@ pub fn run(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog, da
             "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --tau",
         );
     }
-    let SolveArgs { dataset, solver, seed, clock, oracle_cost, threads, format, .. } = args;
-    let Loaded { description, problem } =
-        catalog.open(&Request { name: dataset, data, lambda: args.lambda, pairwise_weight: args.pairwise_weight })?;
+    let SolveArgs { solver, seed, clock, oracle_cost, threads, format, lambda, pairwise_weight, .. } = args;
+    let dataset = catalog.used_name(&args.dataset, data)?;
+    let request = Request { name: &dataset, data, lambda: *lambda, pairwise_weight: *pairwise_weight };
+    let Loaded { description, problem, features } = catalog.open(&request)?;
     let (n, d, lambda) = (description.size.n, description.size.d, problem.lambda());
+    if let Some(features) = &features {
+        note(&format!("{dataset}: {} features occur; the others have no weights", features.len()));
+    }
     let cost = if oracle_cost.is_one() { String::new() } else { format!(", oracle × {oracle_cost}") };
     note(&format!("{dataset}: n = {n}, d = {d}, λ = {lambda:.6e}, solver {solver}{cost}"));
     let identity = json!({
@@ -236,16 +240,31 @@ pub fn run(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog, da
     }
     printer.print(&match format {
         Format::Table => summary_text(&outcome, ReadingCost::of_call(*clock, *oracle_cost), problem.exact(), n),
-        _ => summary_json(args, &outcome).to_string(),
+        _ => summary_json(args, &dataset, &outcome).to_string(),
     });
     outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
     if let Some(path) = &args.save_weights {
-        files::write_atomically(path, |file| {
-            npy::write_header(file, "<f8", &[outcome.weights.len()])?;
-            file.write_all(outcome.weights.iter().map(|w| w.to_le_bytes()).collect::<Vec<_>>().as_flattened())
-        })?;
+        save_weights(path, &outcome.weights, features.as_deref())?;
     }
     printer.error.map_or(Ok(()), Err)
+}
+
+/// Writes the weights, and beside them the features that they belong to where these are not all features up to the last.
+fn save_weights(path: &Path, weights: &[f64], features: Option<&[u32]>) -> anyhow::Result<()> {
+    files::write_atomically(path, |file| {
+        npy::write_header(file, "<f8", &[weights.len()])?;
+        file.write_all(weights.iter().map(|w| w.to_le_bytes()).collect::<Vec<_>>().as_flattened())
+    })?;
+    if let Some(ids) = features {
+        let beside = path.with_extension("features.npy");
+        files::write_atomically(&beside, |file| {
+            npy::write_header(file, "<u4", &[ids.len()])?;
+            file.write_all(ids.iter().map(|id| id.to_le_bytes()).collect::<Vec<_>>().as_flattened())
+        })?;
+        let (count, beside) = (ids.len(), beside.display());
+        note(&format!("the weights of each label are those of {count} features, whose indices are in {beside}"));
+    }
+    Ok(())
 }
 
 const STOPPED: &str = "stopped by a signal before the end; nothing was saved";
@@ -305,7 +324,7 @@ fn steps_text(last: &TracePoint) -> String {
     text
 }
 
-fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
+fn summary_json(args: &SolveArgs, dataset: &str, outcome: &Outcome) -> serde_json::Value {
     let quantiles = |h: &Histogram<u64>| {
         let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| h.value_at_quantile(q));
         json!({ "count": h.len(), "mean": h.mean(), "p50": p50, "p90": p90, "p99": p99, "p999": p999, "max": h.max() })
@@ -313,7 +332,7 @@ fn summary_json(args: &SolveArgs, outcome: &Outcome) -> serde_json::Value {
     let last = serde_json::to_value(outcome.points.last()).unwrap_or_default();
     let mut summary = json!({
         "kind": "summary",
-        "dataset": args.dataset,
+        "dataset": dataset,
         "solver": args.solver,
         "seed": args.seed,
         "clock": args.clock.name(),

@@ -8,6 +8,15 @@ use crate::text::{bytes, nearest};
 pub enum Error {
     #[error("unknown data set '{name}'{near}; known: {known}")]
     Unknown { name: String, near: String, known: String },
+    #[error("'{name}' is a file, and not the name of a data set: write {kind}:{name}{other}")]
+    IsAFile { name: String, kind: &'static str, other: &'static str },
+    #[error(
+        "is not the official file of {name}: its sha256 is {found}, not {expected}; move it away and get the official one with \
+         `ssvm-bench data fetch {name}`, or use it as a data set of its own, {name}~accepted, with --accept-data"
+    )]
+    OtherContent { name: &'static str, expected: String, found: String },
+    #[error("data set '{name}': {row} has no official file, so there is no other one to accept; write {row}")]
+    NothingToAccept { name: String, row: &'static str },
     #[error("data set '{0}' has no example")]
     NoExample(String),
     #[error("data set '{name}' needs a path: {head}:PATH")]

@@ -59,7 +59,9 @@ pub fn fetch(
     }
     let outcome = download(file.url, &target, file.expected, MAX_DOWNLOAD, progress, pause)?;
     if set.below.is_some() && dir.locate(set).is_none() {
-        unpack(&target, target.parent().unwrap_or(Path::new(".")))?;
+        // Whatever else an archive has does not get into the data folder.
+        let needed = |path: &Path| set.below.is_some_and(|(_, file)| path.ends_with(file));
+        unpack(&target, target.parent().unwrap_or(Path::new(".")), needed)?;
         dir.require(set).map_err(|_| {
             let KnownSet { name, page, .. } = set;
             Error::file(&target, format!("was fetched and unpacked, but the files of {name} are not in it; see {page}"))
@@ -291,9 +293,9 @@ fn content_range<T>(response: &Response<T>) -> Option<(u64, Option<u64>)> {
     Some((start, total.parse().ok()))
 }
 
-/// Unpacks a tar archive (gzip or plain) into a folder. Only plain files and folders whose path stays inside are
-/// accepted, existing files are never overwritten, and nothing is left behind if any entry is refused.
-pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
+/// Unpacks the files of a tar archive (gzip or plain) that are `needed` into a folder. An archive with anything but plain files
+/// and folders whose path stays inside is refused, existing files are never overwritten, and nothing is left behind then.
+pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> Result<()> {
     files::make_folder(folder)?;
     let staging = tempfile::Builder::new().prefix(".unpack-").tempdir_in(folder);
     let staging = staging.map_err(Error::io("create a folder in", folder))?;
@@ -309,11 +311,11 @@ pub fn unpack(source: &Path, folder: &Path) -> Result<()> {
                 _ => return Err(refuse("leaves the folder it is unpacked to")),
             }
         }
-        if entry.kind.is_dir() {
-            return files::make_folder(&path);
-        }
-        if !entry.kind.is_file() {
+        if !entry.kind.is_dir() && !entry.kind.is_file() {
             return Err(refuse("is neither a file nor a folder"));
+        }
+        if entry.kind.is_dir() || !needed(&entry.path) {
+            return Ok(());
         }
         left = left.checked_sub(entry.size).ok_or_else(|| refuse("makes it too large"))?;
         files::make_folder(path.parent().unwrap_or(staging.path()))?;

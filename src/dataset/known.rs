@@ -116,6 +116,10 @@ pub struct DataDir {
     pub chosen_by: &'static str,
     /// Whether preparing on demand shows no progress.
     pub quiet: bool,
+    /// Whether programs that data sets name may be started.
+    pub programs: bool,
+    /// Whether an official data set whose file is another one is used, under another name.
+    pub accept: bool,
 }
 
 impl DataDir {
@@ -127,7 +131,13 @@ impl DataDir {
             (None, Some(path)) => (path.into(), "$SSVM_DATA"),
             (None, None) => ("data".into(), "the default, as neither --data-dir nor $SSVM_DATA is set"),
         };
-        Self { path, chosen_by, quiet: false }
+        Self { path, chosen_by, quiet: false, programs: true, accept: false }
+    }
+
+    /// The options that make another call of this program treat data sets in the same way.
+    pub fn flags(&self) -> Vec<String> {
+        let flags = [("--no-programs", !self.programs), ("--accept-data", self.accept)];
+        flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned()).collect()
     }
 
     /// The file or unpacked folder of a set that training reads, if it exists.
@@ -155,6 +165,16 @@ impl DataDir {
                  Get it with `ssvm-bench data fetch {name}`"
             );
             Error::file(place, message)
+        })
+    }
+
+    /// The file that training reads when its content is known and another: the file, the known checksum and the one found.
+    pub fn other_content(&self, set: &KnownSet) -> Result<Option<(PathBuf, String, String)>> {
+        // Of an archive that is unpacked first, what training reads has no checksum.
+        let Some(path) = self.locate(set).filter(|_| set.below.is_none()) else { return Ok(None) };
+        Ok(match check_file(&path, &path, set.files[0].expected)? {
+            Checked::Different(expected, found) => Some((path, expected, found)),
+            _ => None,
         })
     }
 

@@ -1,4 +1,5 @@
-//! LIBSVM text (`label index:value …`, plain, gz or bz2) → multiclass data, dense when that is no waste.
+//! LIBSVM text (`label index:value …`, plain, gz or bz2) → multiclass data, dense when that is no waste. A file of few lines can
+//! name features of any index: ids that no example has are then left out of w.
 
 use std::path::Path;
 
@@ -14,9 +15,20 @@ const DENSE_FROM: f64 = 0.25;
 const FEW_LABELS: usize = 10;
 /// Largest feature index; more is a damaged file.
 const LARGEST_INDEX: u32 = 1 << 28;
+/// From this many weights on ids that no example has are left out, when at most a quarter is in use. Fewer weights cost little, and
+/// without some of them sums are added in another order: runs would differ from earlier ones in their last bits.
+const MANY_WEIGHTS: usize = 1 << 20;
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LibsvmData {
+    pub data: MulticlassData,
+    /// The ids of the features of `data`, ascending, as the file counts them, where others are left out.
+    pub ids: Option<Vec<u32>>,
+}
 
 /// Reads a file; labels are numbered in ascending order.
-pub fn read(path: &Path) -> Result<MulticlassData> {
+pub fn read(path: &Path) -> Result<LibsvmData> {
     let mut raw_labels = Vec::new();
     let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     text::lines(path, |_, line| {
@@ -25,7 +37,7 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
         if label.contains(':') {
             return Err(format!("starts with '{}', expected a label", text::shorten(label)));
         }
-        raw_labels.push(text::number(label, "label")? + 0.0);
+        raw_labels.push(class(label)?);
         let mut previous = 0;
         for field in fields {
             let (index, value) = entry(field, previous)?;
@@ -39,8 +51,9 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
         Ok(())
     })?;
     let (labels, label_names) = number_labels(&raw_labels).map_err(|message| Error::file(path, message))?;
-    let dim = indices.iter().max().map_or(1, |largest| *largest as usize + 1);
-    let n = labels.len();
+    let mut dim = indices.iter().max().map_or(1, |largest| *largest as usize + 1);
+    let (n, num_labels) = (labels.len(), label_names.len());
+    let mut ids = None;
     let features = if values.len() as f64 >= DENSE_FROM * n as f64 * dim as f64 {
         let mut table = zeros(n * dim);
         for i in 0..n {
@@ -50,9 +63,41 @@ pub fn read(path: &Path) -> Result<MulticlassData> {
         }
         Features::Dense(table)
     } else {
+        if dim.saturating_mul(num_labels) >= MANY_WEIGHTS {
+            ids = renumber(&mut indices, dim);
+            dim = ids.as_ref().map_or(dim, Vec::len);
+        }
         Features::Sparse { offsets, indices, values }
     };
-    Ok(MulticlassData { num_labels: label_names.len(), dim, labels, label_names, features })
+    let data = MulticlassData { num_labels, dim, labels, label_names, features };
+    Ok(LibsvmData { data, ids })
+}
+
+/// Numbers the features that occur from 0, when they are at most a quarter of all, and returns their ids.
+fn renumber(indices: &mut [u32], dim: usize) -> Option<Vec<u32>> {
+    let mut used = indices.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    if 4 * used.len() > dim {
+        return None;
+    }
+    for index in indices {
+        *index = used.partition_point(|other| other < index) as u32;
+    }
+    Some(used.into_iter().map(|index| index + 1).collect())
+}
+
+/// A label: classes are whole numbers.
+fn class(label: &str) -> Result<f64, String> {
+    // −0 is 0.
+    let value = text::number(label, "label")? + 0.0;
+    if value.fract() == 0.0 {
+        return Ok(value);
+    }
+    Err(format!(
+        "label {value} is not a whole number, as classes are: this looks like the target of a regression; put targets into a \
+         few classes first, for example by rounding"
+    ))
 }
 
 /// One `index:value` after the index `previous`.
@@ -62,7 +107,8 @@ fn entry(field: &str, previous: u32) -> Result<(u32, f64), String> {
     };
     let index: u32 = text::whole(index, "feature index")?;
     if index == 0 || index > LARGEST_INDEX {
-        return Err(format!("feature index {index}, expected 1..{LARGEST_INDEX}"));
+        let advice = if index == 0 { "; indices count from 1: write the file with zero_based = false" } else { "" };
+        return Err(format!("feature index {index}, expected 1..{LARGEST_INDEX}{advice}"));
     }
     if index <= previous {
         return Err(format!("feature index {index} after {previous}: indices must increase"));
@@ -88,22 +134,15 @@ fn number_labels(raw: &[f64]) -> Result<(Vec<u32>, Vec<String>), String> {
     if different.len() < 2 {
         return Err("all examples have the same label: nothing to learn".into());
     }
-    if let Some(target) = regression_target(raw, different.len()) {
+    if different.len() >= FEW_LABELS && 2 * different.len() > raw.len() {
         return Err(format!(
-            "{} different labels in {} examples, such as {target}: these look like the targets of a regression, and this \
-             program learns classes; put them into a few classes first, for example by rounding",
+            "{} different labels in {} examples, such as {}: these look like the targets of a regression, and this program \
+             learns classes; put them into a few classes first, for example by rounding",
             different.len(),
-            raw.len()
+            raw.len(),
+            raw[0]
         ));
     }
     let number = |label: &f64| different.partition_point(|other| other < label) as u32;
     Ok((raw.iter().map(number).collect(), different.iter().map(f64::to_string).collect()))
-}
-
-/// An example of a label that is no class, when labels are many and have fewer than two examples each, or fewer than ten
-/// when labels are not whole numbers.
-fn regression_target(labels: &[f64], different: usize) -> Option<f64> {
-    let fraction = labels.iter().copied().find(|label| label.fract() != 0.0);
-    let enough = if fraction.is_some() { 10 } else { 2 };
-    (different >= FEW_LABELS && different * enough > labels.len()).then(|| fraction.unwrap_or(labels[0]))
 }

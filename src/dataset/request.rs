@@ -8,10 +8,13 @@ use super::table::DatasetInfo;
 use crate::Result;
 use ssvm::problem::Family;
 
+/// Ends the head of the name of an official data set that is made of another file than the official one.
+const ACCEPTED: &str = "~accepted";
+
 /// The name of a data set as written, split at its first colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DatasetName<'a> {
-    /// Finds the row.
+    /// The name of the row, perhaps with [`ACCEPTED`].
     pub head: &'a str,
     /// What the row reads; empty without a colon.
     pub argument: &'a str,
@@ -21,6 +24,19 @@ impl<'a> From<&'a str> for DatasetName<'a> {
     fn from(text: &'a str) -> Self {
         let (head, argument) = text.split_once(':').unwrap_or((text, ""));
         Self { head, argument }
+    }
+}
+
+impl<'a> DatasetName<'a> {
+    /// The name of the row, and whether any file is accepted as its data.
+    pub fn row(self) -> (&'a str, bool) {
+        self.head.strip_suffix(ACCEPTED).map_or((self.head, false), |row| (row, true))
+    }
+
+    /// The name of the same data set when its file is not the official one: a name that no table and no claim takes for it.
+    pub fn accepted(self) -> String {
+        let Self { head, argument } = self;
+        format!("{head}{ACCEPTED}{}{argument}", if argument.is_empty() { "" } else { ":" })
     }
 }
 
@@ -64,8 +80,9 @@ impl<'a> Request<'a> {
         Self { name, data, lambda: None, pairwise_weight: None }
     }
 
+    /// The name of the row that is asked for.
     pub fn head(&self) -> &'a str {
-        DatasetName::from(self.name).head
+        DatasetName::from(self.name).row().0
     }
 
     pub(super) fn argument(&self) -> &'a str {
@@ -115,6 +132,9 @@ impl<'a> Request<'a> {
 
     /// Refuses parameters and overrides that the row does not have.
     pub(super) fn check(&self, info: &DatasetInfo) -> Result<()> {
+        if info.known.is_none() && DatasetName::from(self.name).row().1 {
+            return Err(Error::NothingToAccept { name: self.name.to_owned(), row: info.name }.into());
+        }
         let (keys, text) = match info.argument {
             Argument::Parameters(keys) => (keys, self.argument()),
             Argument::Path(keys) => (keys, self.split_path().1),
@@ -123,6 +143,13 @@ impl<'a> Request<'a> {
         };
         ArgumentError::check(text, keys).map_err(|wrong| self.wrong(wrong))?;
         info.family.map_or(Ok(()), |family| self.check_pairwise(family))
+    }
+
+    /// Fails when the file of an official data set has another content than the known one, unless its name says so.
+    pub(super) fn check_content(&self, info: &DatasetInfo) -> Result<()> {
+        let Some(set) = info.known.filter(|_| !DatasetName::from(self.name).row().1) else { return Ok(()) };
+        let Some((path, expected, found)) = self.data.other_content(set)? else { return Ok(()) };
+        Err(crate::Error::file(path, Error::OtherContent { name: set.name, expected, found }))
     }
 
     pub(super) fn check_pairwise(&self, family: &Family) -> Result<()> {

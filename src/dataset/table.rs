@@ -4,13 +4,17 @@
 //! A table of rows is [`Standard`], or a pair of a table and one more row of the caller's. A row describes its data set without
 //! loading it ([`Described`]), and loads it ([`Loaded`]).
 
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
+
+use tempfile::NamedTempFile;
 
 use super::error::Error;
 use super::images::ImageSet;
 use super::known::KnownSet;
-use super::memory::require_memory;
+use super::libsvm::LibsvmData;
+use super::memory::{available_memory, require_memory};
 use super::prepare::Recipe;
 use super::program::ProgramProblem;
 use super::request::{Argument, Request};
@@ -18,6 +22,7 @@ use super::twin::{Twin, TwinKind};
 use super::{horseseg, images, letter_file, libsvm, npz, prepare, program, synth, usps};
 use crate::Result;
 use crate::store::files;
+use crate::text::bytes;
 use ssvm::data::GraphData;
 use ssvm::data::letters::LetterData;
 use ssvm::data::multiclass::{Features, MulticlassData};
@@ -113,6 +118,8 @@ pub enum Described {
 pub struct Loaded<P> {
     pub problem: P,
     pub description: Description,
+    /// The features that weights belong to, as their file counts them, where it has ids that no example uses.
+    pub features: Option<Arc<[u32]>>,
 }
 
 /// Bytes that any run takes per term beside its φ^i: its place in an order, its working set.
@@ -128,7 +135,7 @@ impl<P: Problem> Loaded<P> {
             family: problem.family(),
             checksum,
         };
-        Self { problem, description }
+        Self { problem, description, features: None }
     }
 }
 
@@ -186,14 +193,14 @@ fn bound<P, B: Bind>(request: &Request<'_>, loaded: Loaded<P>, bind: &B) -> Resu
 where
     P: Problem + Send + Sync + 'static,
 {
-    let Loaded { problem, description } = loaded;
+    let Loaded { problem, description, features } = loaded;
     request.check_pairwise(problem.family())?;
     let (name, n, d) = (request.name, problem.terms(), problem.dim());
     if n == 0 {
         return Err(Error::NoExample(name.to_owned()).into());
     }
     require_memory(description.run_bytes, &format!("data set '{name}': with n = {n} and d = {d} a run needs"))?;
-    Ok(Loaded { problem: bind.bind(problem), description })
+    Ok(Loaded { problem: bind.bind(problem), description, features })
 }
 
 impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
@@ -215,16 +222,19 @@ impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
         if self.1.info().name != request.head() {
             return self.0.open(request, bind);
         }
-        let described = self.describe(request)?;
-        let loaded =
-            described.and_then(|described| check_memory(request, &described)).and_then(|()| self.1.load(request));
-        Some(loaded.and_then(|loaded| bound(request, loaded, bind)))
+        let load = |described| {
+            check_memory(request, &described)?;
+            request.check_content(&self.1.info())?;
+            bound(request, self.1.load(request)?, bind)
+        };
+        Some(self.describe(request)?.and_then(load))
     }
 }
 
 /// What is read from files, made by a generator, or started.
 enum Data {
     Multiclass(MulticlassData),
+    Libsvm(LibsvmData),
     Chain(LetterData),
     Graph(GraphData),
     Program(Box<ProgramProblem>),
@@ -275,16 +285,13 @@ impl Row {
 
     fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Result<Loaded<B::Bound>> {
         check_memory(request, &describe(&self.info, request, self.describe)?)?;
+        request.check_content(&self.info)?;
         let (data, checksum) = (self.load)(request)?;
         match data {
-            Data::Multiclass(data) => {
-                let bytes = match &data.features {
-                    Features::Dense(values) => 8 * values.len(),
-                    Features::Sparse { values, .. } => 12 * values.len(),
-                };
-                let lambda = request.lambda_for(data.len())?;
-                let problem = MulticlassProblem::new(Arc::new(data), lambda);
-                bound(request, Loaded::new(problem, bytes as u64, checksum), bind)
+            Data::Multiclass(data) => bound(request, multiclass(request, data, checksum)?, bind),
+            Data::Libsvm(LibsvmData { data, ids }) => {
+                let loaded = multiclass(request, data, checksum)?;
+                bound(request, Loaded { features: ids.map(Arc::from), ..loaded }, bind)
             }
             Data::Chain(data) => {
                 // A letter is 128 bits and a label.
@@ -302,17 +309,44 @@ impl Row {
     }
 }
 
-/// The data of one file, whose checksum is theirs.
-fn of_file<T>(path: &Path, read: fn(&Path) -> Result<T>, data: fn(T) -> Data) -> Result<(Data, String)> {
-    Ok((data(read(path)?), files::sha256_file(path)?))
+fn multiclass(request: &Request<'_>, data: MulticlassData, checksum: String) -> Result<Loaded<MulticlassProblem>> {
+    let bytes = match &data.features {
+        Features::Dense(values) => 8 * values.len(),
+        Features::Sparse { values, .. } => 12 * values.len(),
+    };
+    let lambda = request.lambda_for(data.len())?;
+    Ok(Loaded::new(MulticlassProblem::new(Arc::new(data), lambda), bytes as u64, checksum))
+}
+
+/// The data of one file, whose checksum is theirs. A pipe gives its content once, and it is read twice.
+fn of_file<T>(path: &Path, read: impl Fn(&Path) -> Result<T>, data: fn(T) -> Data) -> Result<(Data, String)> {
+    if !files::is_pipe(path) {
+        return Ok((data(read(path)?), files::sha256_file(path)?));
+    }
+    let copy = copy_of_pipe(path)?;
+    let content = read(copy.path()).map_err(|error| error.at(path))?;
+    Ok((data(content), files::sha256_file(copy.path())?))
+}
+
+/// What a pipe gives, as a temporary file. Data larger than the free memory are refused before they fill the disk.
+fn copy_of_pipe(path: &Path) -> Result<NamedTempFile> {
+    let wrong = || crate::Error::io("copy what comes from", path);
+    let most = available_memory().unwrap_or(u64::MAX - 1);
+    let mut copy = NamedTempFile::new().map_err(wrong())?;
+    let mut stream = files::open_input(path).map_err(crate::Error::io("read", path))?.take(most + 1);
+    if io::copy(&mut stream, &mut copy).map_err(wrong())? > most {
+        let message = format!("gives more than the {} of memory that are free", bytes(most));
+        return Err(crate::Error::file(path, message));
+    }
+    Ok(copy)
 }
 
 /// Words of a letter file, all or those of one fold.
 fn words(path: &Path, request: &Request<'_>) -> Result<(Data, String)> {
     let fold = request.count("fold", 0..=999)?;
-    let content = files::sha256_file(path)?;
+    let (data, content) = of_file(path, |path| letter_file::read(path, fold), Data::Chain)?;
     let checksum = fold.map(|fold| files::sha256_hex(format!("{content} fold {fold}").as_bytes()));
-    Ok((Data::Chain(letter_file::read(path, fold)?), checksum.unwrap_or(content)))
+    Ok((data, checksum.unwrap_or(content)))
 }
 
 /// The graphs of a set of images, prepared first if they are not.
@@ -392,7 +426,7 @@ static ROWS: [Row; 13] = [
         ],
     ),
     Row::own(["libsvm", "LIBSVM file", "a LIBSVM file of one's own: multiclass"], Some(&MULTICLASS), &[], |request| {
-        of_file(&request.path()?, libsvm::read, Data::Multiclass)
+        of_file(&request.path()?, libsvm::read, Data::Libsvm)
     }),
     Row::own(
         ["letters", "letter file", "words of one's own in the letter.data layout: chains"],

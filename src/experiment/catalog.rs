@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::dataset::{DatasetInfo, DatasetName, Described, Loaded, Request};
+use crate::dataset::{DataDir, DatasetInfo, DatasetName, Described, Loaded, Request};
 use crate::error::Result;
 use ssvm::drive::AnyProblem;
 use ssvm::problem::Paper;
@@ -33,6 +33,13 @@ impl dyn Catalog + '_ {
     /// The row of a data set by its name with or without argument.
     pub fn dataset(&self, name: &str) -> Option<&DatasetInfo> {
         self.datasets().get(self.dataset_rank(name))
+    }
+
+    /// The name that a data set is used under: where the file of an official one is another and that is accepted, not its own.
+    pub fn used_name(&self, name: &str, data: &DataDir) -> Result<String> {
+        let official = self.dataset(name).and_then(|info| info.known).filter(|_| data.accept);
+        let other = official.map(|set| data.other_content(set)).transpose()?.flatten();
+        Ok(if other.is_some() { DatasetName::from(name).accepted() } else { name.to_owned() })
     }
 
     /// Place of a solver in tables and legends; unknown ones come last.

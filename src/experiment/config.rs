@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use toml::Spanned;
 
+use super::catalog::Catalog;
 use super::wire::{Costs, DatasetKeys, SolverKeys, Source, WireBudget, as_text};
+use crate::dataset::Argument;
 use crate::error::{Error, Result};
 use crate::store::files;
 use crate::store::keys::CellPattern;
@@ -88,6 +90,11 @@ pub struct DatasetSpec {
 }
 
 impl DatasetSpec {
+    /// Its name, and that of the data set that may take its place.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name.as_str()).chain(self.otherwise.as_deref())
+    }
+
     pub fn wants_paper_cost(&self) -> bool {
         self.oracle_costs.contains(&CostSetting::Paper)
     }
@@ -116,7 +123,7 @@ impl Experiment {
 
     /// Checks the text of a config against the table of solvers; `path` is for messages.
     pub fn parse(path: &Path, text: &str, solvers: &[SolverInfo]) -> Result<Self> {
-        let source = Source { path, text };
+        let source = Source::new(path, text);
         let file = source.parse()?;
         Ok(Self {
             name: file.name.0,
@@ -152,6 +159,15 @@ impl Experiment {
 
     pub fn wants_paper_cost(&self) -> bool {
         self.datasets.iter().any(DatasetSpec::wants_paper_cost)
+    }
+
+    /// The data sets of its own that are programs, as written; running it starts them.
+    pub fn programs(&self, catalog: &dyn Catalog) -> Vec<&str> {
+        let is_program = |name: &str| {
+            let info = catalog.dataset(name).filter(|info| matches!(info.argument, Argument::Program(_)));
+            info.is_some() && self.solvers.iter().any(|solver| self.wants(name, solver, None))
+        };
+        self.datasets.iter().flat_map(DatasetSpec::names).filter(|name| is_program(name)).collect()
     }
 
     /// Whether a data set and solver is to be run at this oracle cost, or at any.

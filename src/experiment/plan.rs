@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::dataset::{DataDir, Described, Description, Request};
+use crate::dataset::{DataDir, DatasetName, Described, Description, Request};
 use crate::error::{Error, Result};
 use crate::experiment::catalog::Catalog;
 use crate::experiment::estimate::model;
@@ -50,7 +50,7 @@ impl RunSpec {
 pub struct PlannedSet {
     /// What the config says; the name is that of the data set that is used.
     pub spec: DatasetSpec,
-    /// The data set that the config prefers, and whose files are missing.
+    /// The data set that the config prefers, and whose files are missing or other ones.
     pub instead_of: Option<String>,
     pub description: Description,
     /// The paper's oracle cost, where the config asks for it and it is known.
@@ -119,6 +119,7 @@ impl Plan {
     }
 
     fn make(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir, may_work: bool) -> Result<Self> {
+        check_count(experiment)?;
         let mut plan = Self::default();
         for spec in &experiment.datasets {
             let added = plan.add_set(experiment, spec, catalog, data, may_work);
@@ -186,8 +187,12 @@ impl Plan {
 
     /// A line for every data set that takes the place of another.
     pub fn replacements(&self) -> Vec<String> {
-        let replaced = self.sets.iter().filter_map(|set| Some((set.instead_of.as_ref()?, &set.spec.name)));
-        replaced.map(|(missing, used)| format!("{missing} is not there: {used} takes its place")).collect()
+        let replaced = self.sets.iter().filter_map(|set| Some((set.instead_of.as_ref()?, set.spec.name.as_str())));
+        let line = |(asked, used): (&String, &str)| match DatasetName::from(used).row() {
+            (_, true) => format!("the file of {asked} is not the official one: its runs are those of {used}"),
+            _ => format!("{asked} is not there: {used} takes its place"),
+        };
+        replaced.map(line).collect()
     }
 
     /// The problem of a data set, loaded at the first call.
@@ -211,12 +216,6 @@ impl Plan {
     }
 
     fn list_runs(&mut self, experiment: &Experiment, catalog: &dyn Catalog) -> Result<()> {
-        let costs: u64 = self.sets.iter().map(|set| set.spec.oracle_costs.len().max(1) as u64).sum();
-        let count = (costs * experiment.solvers.len() as u64).saturating_mul(experiment.repeats);
-        if count >= MOST_RUNS {
-            let message = format!("{count} runs are more than a plan may have ({MOST_RUNS}); use several configs");
-            return Err(Error::file(&experiment.path, message));
-        }
         let known = self.sets.iter().filter_map(|set| Some(((problem_key(set), experiment.clock), set.paper_cost?)));
         self.paper_costs = PaperCosts(known.collect());
         self.runs.clear();
@@ -278,6 +277,21 @@ impl Plan {
 /// Most runs of a plan; all of them are held in memory.
 const MOST_RUNS: u64 = 500_000;
 
+/// Counts the runs before any data set is looked at.
+fn check_count(experiment: &Experiment) -> Result<()> {
+    let count = |spec: &DatasetSpec| {
+        let wanted = |solver: &&SolverSpec| spec.names().any(|name| experiment.wants(name, solver, None));
+        (experiment.solvers.iter().filter(wanted).count() * spec.oracle_costs.len()) as u64
+    };
+    let cells: u64 = experiment.datasets.iter().map(count).sum();
+    let count = cells.saturating_mul(experiment.repeats);
+    if count < MOST_RUNS {
+        return Ok(());
+    }
+    let message = format!("{count} runs are more than a plan may have ({MOST_RUNS}); use several configs");
+    Err(Error::file(&experiment.path, message))
+}
+
 /// What estimates need to know of a solver.
 pub(super) struct SolverFacts {
     /// Time of an iteration over that of its exact pass, roughly.
@@ -328,16 +342,20 @@ fn problem_key(set: &PlannedSet) -> ProblemKey {
     }
 }
 
-/// The data set of an entry, or the one that takes its place when its files are missing, and for which.
+/// The data set of an entry, or the one that takes its place when its files are missing or other ones, and for which.
 fn available(spec: &DatasetSpec, catalog: &dyn Catalog, data: &DataDir) -> Result<(DatasetSpec, Option<String>)> {
-    let Some(other) = &spec.otherwise else { return Ok((spec.clone(), None)) };
-    let other = DatasetSpec { name: other.clone(), ..spec.clone() };
-    if catalog.dataset(&other.name).is_none() {
-        // Its error names the data sets that exist.
-        catalog.describe(&request(&other, data))?;
+    let mut name = &spec.name;
+    if let Some(other) = &spec.otherwise {
+        if catalog.dataset(other).is_none() {
+            // Its error names the data sets that exist.
+            catalog.describe(&request(&DatasetSpec { name: other.clone(), ..spec.clone() }, data))?;
+        }
+        let exists = catalog.dataset(name).is_none_or(|info| info.is_there(&request(spec, data)));
+        name = if exists { name } else { other };
     }
-    let exists = catalog.dataset(&spec.name).is_none_or(|info| info.is_there(&request(spec, data)));
-    Ok(if exists { (spec.clone(), None) } else { (other, Some(spec.name.clone())) })
+    let name = catalog.used_name(name, data)?;
+    let instead_of = Some(spec.name.clone()).filter(|asked| *asked != name);
+    Ok((DatasetSpec { name, ..spec.clone() }, instead_of))
 }
 
 fn request<'a>(spec: &'a DatasetSpec, data: &'a DataDir) -> Request<'a> {

@@ -170,16 +170,25 @@ pub(super) fn as_text(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Most parts of a key or of the head of a table; `[dataset.budget]` has two. The parser goes through all of them at every head.
+const DEEPEST: usize = 16;
+
 /// A file and its text: turns places into lines.
 pub(super) struct Source<'a> {
     pub path: &'a Path,
     pub text: &'a str,
+    /// Where lines end. Every entry asks for its line.
+    ends: Vec<usize>,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    pub fn new(path: &'a Path, text: &'a str) -> Self {
+        Self { path, text, ends: text.match_indices('\n').map(|(at, _)| at).collect() }
+    }
+
     /// The line of a byte offset, from 1.
     pub fn line(&self, offset: usize) -> usize {
-        1 + self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+        1 + self.ends.partition_point(|end| *end < offset)
     }
 
     /// An error at a value.
@@ -188,10 +197,25 @@ impl Source<'_> {
     }
 
     pub fn parse(&self) -> Result<ConfigFile> {
+        self.check_depth()?;
         toml::from_str(self.text).map_err(|error| {
             let offset = error.span().map_or(0, |span| span.start);
             Error::line(self.path, self.line(offset), self.explain(error.message(), offset))
         })
+    }
+
+    /// Refuses keys and heads of tables with more parts than any config has.
+    fn check_depth(&self) -> Result<()> {
+        for (at, line) in self.text.lines().enumerate() {
+            let line = line.trim_start();
+            let key = if line.starts_with('[') { Some(line) } else { line.split_once('=').map(|(key, _)| key) };
+            let parts = 1 + key.unwrap_or_default().bytes().filter(|byte| *byte == b'.').count();
+            if parts > DEEPEST {
+                let message = format!("a key of {parts} parts; no key of a config has more than two");
+                return Err(Error::line(self.path, at + 1, message));
+            }
+        }
+        Ok(())
     }
 
     /// Serde's message made useful: the nearest valid key, or the key whose value has the wrong type.

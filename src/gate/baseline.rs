@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize, Serializer};
 use toml::{Spanned, Value};
 
-use super::measure::{self, Runs, Values};
+use super::measure::{self, CellValues, Runs};
 use super::{CellKey, Metric, TraceColumn, instructions};
 use crate::error::{Error, Result};
 use crate::gate;
@@ -95,14 +95,14 @@ pub struct Counts {
 pub struct Baseline {
     pub provenance: Provenance,
     /// The metrics of every cell; no value is missing.
-    pub cells: BTreeMap<CellKey, Values>,
+    pub cells: BTreeMap<CellKey, CellValues>,
     /// Instruction counts, when they were saved.
     pub instructions: Option<Counts>,
 }
 
 /// What every layout has.
 #[derive(Deserialize)]
-struct Layout {
+struct FormatNumber {
     format: u32,
 }
 
@@ -113,22 +113,22 @@ struct Wire {
     #[serde(rename = "format")]
     _format: u32,
     provenance: Provenance,
-    counters: Counters,
+    counters: CounterLines,
     instructions: Option<Instructions>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Counters {
-    inputs: Vec<Spanned<Line<Inputs>>>,
-    values: Vec<Spanned<Line<Costs>>>,
+struct CounterLines {
+    inputs: Vec<Spanned<CellLine<Inputs>>>,
+    values: Vec<Spanned<CellLine<Readings>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Instructions {
     provenance: Provenance,
-    counts: Vec<Spanned<Line<Count>>>,
+    counts: Vec<Spanned<CellLine<Count>>>,
 }
 
 /// What the file says of one cell in one line.
@@ -136,9 +136,9 @@ struct Instructions {
 /// A key that no field takes is an error as long as neither `T` nor what it holds has flattened fields.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line<T> {
+struct CellLine<T> {
     dataset: String,
-    #[serde(with = "Solver")]
+    #[serde(with = "SolverFields")]
     solver: SolverSpec,
     #[serde(default, skip_serializing_if = "OracleCost::is_one")]
     oracle_cost: OracleCost,
@@ -148,13 +148,13 @@ struct Line<T> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "SolverSpec", deny_unknown_fields)]
-struct Solver {
+struct SolverFields {
     name: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     params: BTreeMap<String, ssvm::settings::Value>,
 }
 
-impl<T> Line<T> {
+impl<T> CellLine<T> {
     fn into_parts(self) -> (CellKey, T) {
         let Self { dataset, solver, oracle_cost, of } = self;
         (CellKey { dataset, solver, oracle_cost }, of)
@@ -169,7 +169,7 @@ struct Inputs {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Costs {
+struct Readings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gap: Option<f64>,
     column: TraceColumn,
@@ -247,7 +247,7 @@ impl Baseline {
             vec![Inputs { inputs: values.inputs.clone(), made_by: values.made_by.clone() }]
         });
         text += &array("values", &self.cells, |values| {
-            let costs = |(metric, values): (&Metric, &Vec<Option<f64>>)| Costs {
+            let costs = |(metric, values): (&Metric, &Vec<Option<f64>>)| Readings {
                 gap: metric.gap,
                 column: metric.column,
                 values: values.iter().copied().flatten().collect(),
@@ -264,7 +264,12 @@ impl Baseline {
 
     /// Reads a file whose numbers can be compared with those of this program.
     pub fn load(path: &Path) -> Result<Self> {
-        let text = files::read_text_if_there(path)?.ok_or_else(|| Error::file(path, gate::Error::NoBaseline))?;
+        Self::read(path, files::read_text_if_there(path)?)
+    }
+
+    /// The same of a text that was read already; `path` is for messages.
+    pub fn read(path: &Path, text: Option<String>) -> Result<Self> {
+        let text = text.ok_or_else(|| Error::file(path, gate::Error::NoBaseline))?;
         let baseline = Self::parse(path, &text)?;
         let found = baseline.provenance.cost_model;
         if found != COST_MODEL {
@@ -280,7 +285,7 @@ impl Baseline {
             let reason = gate::Error::NotABaseline(error.message().trim().replace('\n', ", "));
             Error::offset(path, text, error.span().map_or(0, |span| span.start), reason)
         };
-        let Layout { format: found } = toml::from_str(text).map_err(wrong)?;
+        let FormatNumber { format: found } = toml::from_str(text).map_err(wrong)?;
         if found != FORMAT {
             return Err(Error::file(path, gate::Error::Layout { found, read: FORMAT }));
         }
@@ -291,14 +296,14 @@ impl Baseline {
         for line in wire.counters.inputs {
             let start = line.span().start;
             let (cell, Inputs { inputs, made_by }) = line.into_inner().into_parts();
-            let values = Values { inputs, made_by, metrics: BTreeMap::new() };
+            let values = CellValues { inputs, made_by, metrics: BTreeMap::new() };
             if baseline.cells.insert(cell.clone(), values).is_some() {
                 return Err(twice(start, cell, "inputs".to_owned()));
             }
         }
         for line in wire.counters.values {
             let start = line.span().start;
-            let (cell, Costs { gap, column, values }) = line.into_inner().into_parts();
+            let (cell, Readings { gap, column, values }) = line.into_inner().into_parts();
             let metric = Metric { gap, column };
             let Some(known) = baseline.cells.get_mut(&cell) else {
                 return Err(at(start, gate::Error::NoInputs(cell)));
@@ -327,10 +332,6 @@ impl Baseline {
         }
         Ok(baseline)
     }
-
-    pub fn save(&self, path: &Path) -> Result<()> {
-        files::write_bytes(path, self.text().as_bytes())
-    }
 }
 
 /// Whether an argument names this cell: `DATASET/SOLVER`, the data set perhaps without its parameters.
@@ -348,7 +349,7 @@ fn array<V, T: Serialize>(name: &str, cells: &BTreeMap<CellKey, V>, of: impl Fn(
             text += "  ";
             // Text and numbers always serialise.
             let CellKey { dataset, solver, oracle_cost } = cell.clone();
-            let _ = Line { dataset, solver, oracle_cost, of }.serialize(toml::ser::ValueSerializer::new(&mut text));
+            let _ = CellLine { dataset, solver, oracle_cost, of }.serialize(toml::ser::ValueSerializer::new(&mut text));
             text += ",\n";
         }
     }

@@ -3,18 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use super::measure::{self, Runs, Values};
+use super::measure::{self, CellValues, Runs};
 use super::{Baseline, CellKey, Finding, Judgement, Metric, TraceColumn, both};
 
 /// Relative change of an objective value below which iterates count as the same. Counters have no tolerance.
 pub const OBJECTIVE_TOLERANCE: f64 = 1e-9;
 
-/// Compares every metric of every cell. What is on one side only fails.
-pub fn judge(baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<'_>>) -> Vec<Finding> {
+/// Compares every metric of every cell. What is on one side only fails. `wanted` as in [`measure::targets`].
+pub fn judge(baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<'_>>, wanted: &[f64]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (cell, old, runs) in both(&baseline.cells, cells) {
         match (old, runs) {
-            (Some(old), Some(runs)) => judge_cell(cell, old, runs, &mut findings),
+            (Some(old), Some(runs)) => findings.extend(judge_cell(cell, old, runs, wanted)),
             (old, _) => {
                 let [here, there] = if old.is_some() { ["baseline", "results"] } else { ["results", "baseline"] };
                 let note = format!("in the {here} but not in the {there}");
@@ -25,9 +25,10 @@ pub fn judge(baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<'_>>) -> Vec<Fi
     findings
 }
 
-fn judge_cell(cell: &CellKey, old: &Values, runs: &Runs<'_>, findings: &mut Vec<Finding>) {
-    let new = measure::values(runs, &old.targets());
-    let mut bare = |metric, judgement, note: String| findings.push(Finding::bare(cell, metric, judgement, note));
+fn judge_cell(cell: &CellKey, old: &CellValues, runs: &Runs<'_>, wanted: &[f64]) -> Vec<Finding> {
+    let targets = old.targets();
+    let new = measure::values(runs, &targets);
+    let bare = |metric: &str, judgement, note: String| vec![Finding::bare(cell, metric, judgement, note)];
     if old.inputs.len() != new.inputs.len() {
         let note = format!("{} repeats in the baseline, {} in the results", old.inputs.len(), new.inputs.len());
         return bare("repeats", Judgement::Missing, note);
@@ -41,9 +42,21 @@ fn judge_cell(cell: &CellKey, old: &Values, runs: &Runs<'_>, findings: &mut Vec<
         return bare("all metrics", Judgement::Missing, note);
     }
     let nothing = vec![None; runs.len()];
-    for (metric, old, new) in both(&old.metrics, &new.metrics) {
-        findings.push(judge_metric(cell, *metric, old.unwrap_or(&nothing), new.unwrap_or(&nothing)));
+    let metrics = both(&old.metrics, &new.metrics);
+    let mut findings: Vec<Finding> = metrics
+        .map(|(metric, old, new)| judge_metric(cell, *metric, old.unwrap_or(&nothing), new.unwrap_or(&nothing)))
+        .collect();
+    // The same iterates reach the same gaps: one that the baseline lacks was taken out of it. Other iterates may reach more.
+    let unchanged = findings.iter().all(|finding| finding.judgement == Judgement::Same);
+    for gap in measure::targets(runs, wanted, 1.0).into_iter().filter(|gap| !targets.contains(gap)) {
+        let (judgement, note) = if unchanged {
+            (Judgement::Missing, "not in the baseline, although nothing else has changed")
+        } else {
+            (Judgement::Better, "reached now, not in the baseline")
+        };
+        findings.push(Finding::bare(cell, &format!("gap {gap}"), judgement, note.to_owned()));
     }
+    findings
 }
 
 /// The worst verdict over the repeats decides, and its numbers are shown.

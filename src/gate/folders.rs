@@ -5,6 +5,9 @@
 //! says how much work was done, whatever else ran on the machine. What a run spent until a gap that it did not reach is at least
 //! all of its own, as everywhere, see [`crate::study::paired`]. The confidence holds for all metrics together that need statistics:
 //! with noise, a ratio, and values that are not equal in all pairs.
+//!
+//! Nothing is decided about times of a busy machine, nor with fewer repeats than the confidence needs: folders are made one after
+//! the other, so a change of the machine between them looks like a change of the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +17,7 @@ use super::{CellKey, Error, Finding, Judgement, Metric, TraceColumn, both, judge
 use crate::Result;
 use crate::store::identity::Identity;
 use crate::store::{Environment, RunRecord};
+use crate::study::claims::thresholds::Bar;
 use crate::study::curve;
 use crate::study::estimate::Sampling;
 use crate::study::paired::{Paired, Spent, pairs_needed, simultaneous};
@@ -27,17 +31,31 @@ use ssvm::stats::{FEWEST_PAIRS, median};
 const MARGIN: f64 = 2.0;
 
 /// Two runs of the same repeat.
-type Pair<'a> = (&'a RunRecord, &'a RunRecord);
+type RunPair<'a> = (&'a RunRecord, &'a RunRecord);
 
 /// What was measured of one metric, before it is judged.
-struct Measure<'a> {
+struct CellMetric<'a> {
     cell: &'a CellKey,
     metric: Metric,
     noisy: bool,
     /// What the old and the new run spent, per repeat in which at least one of them reaches the gap.
     spent: Vec<(Spent, Spent)>,
     /// Why times cannot be judged, if so.
-    hindrance: Option<String>,
+    hindrance: Option<Obstacle>,
+}
+
+/// Why a metric has no verdict.
+#[derive(Clone)]
+struct Obstacle {
+    /// Not judged, or undecided where another measurement would decide.
+    judgement: Judgement,
+    reason: String,
+}
+
+impl Obstacle {
+    fn not_judged(reason: String) -> Self {
+        Self { judgement: Judgement::NotJudged, reason }
+    }
 }
 
 /// The verdicts of a comparison.
@@ -46,6 +64,8 @@ pub struct Comparison {
     pub findings: Vec<Finding>,
     /// Why its confidence is less than asked for, and how many repeats would give it.
     pub remark: Option<String>,
+    /// Times that could not be judged: for want of repeats, on a busy machine, or on two kinds of machines.
+    pub unjudged_times: usize,
 }
 
 /// Compares cell by cell. What the second folder lost fails, what it has in addition is named; nothing in common is an
@@ -70,22 +90,26 @@ pub fn compare(
         };
         findings.push(Finding::bare(cell, "all metrics", judgement, note));
     }
-    let needs_statistics = |m: &&Measure<'_>| m.noisy && !m.is_equal() && m.obstacle().is_none();
-    let family: Vec<&Measure<'_>> = measures.iter().filter(needs_statistics).collect();
+    let needs_statistics = |m: &&CellMetric<'_>| m.noisy && !m.is_equal() && m.obstacle().is_none();
+    let family: Vec<&CellMetric<'_>> = measures.iter().filter(needs_statistics).collect();
     // Bonferroni: max-t, as in the league, found 10 % more time in 29 of 40 trials with six repeats, this rule in 38 or more.
     let confidence = 1.0 - (1.0 - design.confidence) / family.len().max(1) as f64;
     let sampling = Sampling { draws: 4000, seed: design.seed, confidence, fewest: 1 };
+    let needed = pairs_needed(family.len(), design.confidence);
+    let mut unjudged_times = 0;
     for measure in &measures {
-        let ratio = simultaneous(&[vec![measure.logs()]], &sampling).remove(0);
-        findings.extend(ratio.map(|ratio| measure.judge(ratio, design)));
+        let Some(ratio) = simultaneous(&[vec![measure.logs()]], &sampling).remove(0) else { continue };
+        let obstacle = measure.obstacle().or_else(|| measure.want_of_repeats(&ratio, design, needed));
+        let is_time = measure.metric.column != TraceColumn::OracleCalls;
+        unjudged_times += usize::from(is_time && measure.noisy && obstacle.is_some() && !measure.is_equal());
+        findings.push(measure.judge(ratio, obstacle, design));
     }
     findings.sort_by(|a, b| a.cell.cmp(&b.cell));
-    Ok(Comparison { findings, remark: remark(&family, design.confidence) })
+    Ok(Comparison { findings, remark: remark(&family, design.confidence, needed), unjudged_times })
 }
 
-fn remark(family: &[&Measure<'_>], confidence: f64) -> Option<String> {
+fn remark(family: &[&CellMetric<'_>], confidence: f64, needed: usize) -> Option<String> {
     let repeats = family.iter().map(|measure| measure.spent.len()).min()?;
-    let needed = pairs_needed(family.len(), confidence);
     (repeats < needed).then(|| {
         let (metrics, plural) = (family.len(), if family.len() == 1 { "" } else { "s" });
         let confidence = percent(confidence).replace(".0 %", " %");
@@ -96,7 +120,7 @@ fn remark(family: &[&Measure<'_>], confidence: f64) -> Option<String> {
 }
 
 /// The runs of a cell that can be compared; what cannot is said.
-fn pairs<'a>(cell: &CellKey, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Finding>) -> Vec<Pair<'a>> {
+fn pairs<'a>(cell: &CellKey, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Finding>) -> Vec<RunPair<'a>> {
     let mut say = |metric: &str, judgement, note: String| findings.push(Finding::bare(cell, metric, judgement, note));
     let by_repeat = |runs: &Runs<'a>| runs.iter().map(|run| (run.repeat, *run)).collect::<BTreeMap<_, _>>();
     let (old, new) = (by_repeat(old), by_repeat(new));
@@ -165,7 +189,7 @@ fn differences(old: &Identity, new: &Identity) -> String {
 }
 
 /// Every metric of a cell: time and calls to the gaps that a side reaches in all its repeats, and the time of the whole.
-fn measure_cell<'a>(cell: &'a CellKey, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
+fn measure_cell<'a>(cell: &'a CellKey, pairs: &[RunPair<'_>]) -> Vec<CellMetric<'a>> {
     let Some((first, _)) = pairs.first() else { return Vec::new() };
     let noisy = !first.settings().clock.repeatable();
     let time = if first.settings().clock == ClockKind::WALL { TraceColumn::CpuS } else { TraceColumn::TimeS };
@@ -188,7 +212,7 @@ fn measure_cell<'a>(cell: &'a CellKey, pairs: &[Pair<'_>]) -> Vec<Measure<'a>> {
         let is_known =
             |one: &(Spent, Spent)| one.0.most.min(one.1.most).is_finite() && one.0.most > 0.0 && one.1.most > 0.0;
         let hindrance = hindrance.clone().filter(|_| metric.column != TraceColumn::OracleCalls);
-        Measure { cell, metric, noisy, spent: spent.filter(is_known).collect(), hindrance }
+        CellMetric { cell, metric, noisy, spent: spent.filter(is_known).collect(), hindrance }
     };
     metrics.into_iter().map(measure).filter(|measure| !measure.spent.is_empty()).collect()
 }
@@ -207,7 +231,29 @@ fn spent(run: &RunRecord, metric: Metric) -> Spent {
 }
 
 /// Why the times of these runs say nothing about the code, if so.
-fn hindrance(pairs: &[Pair<'_>]) -> Option<String> {
+fn hindrance(pairs: &[RunPair<'_>]) -> Option<Obstacle> {
+    unlike_machines(pairs).map(Obstacle::not_judged).or_else(|| {
+        let (old, new): (Vec<&RunRecord>, Vec<&RunRecord>) = pairs.iter().copied().unzip();
+        let reason = [("first", old), ("second", new)].into_iter().find_map(|(side, runs)| busy(side, &runs))?;
+        Some(Obstacle { judgement: Judgement::Undecided, reason })
+    })
+}
+
+/// Whether a side was timed while the machine was busy, by the rule of the claims.
+fn busy(side: &str, runs: &[&RunRecord]) -> Option<String> {
+    let shares: Vec<f64> = runs.iter().filter_map(|run| run.core_share()).collect();
+    let few = shares.iter().filter(|share| **share < Bar::WholeCore.value()).count();
+    (few as f64 > Bar::Disturbed.value() * shares.len() as f64).then(|| {
+        format!(
+            "the machine was busy: {few} of {} runs of the {side} folder got less than {:.0} % of a core; measure again when it \
+             is quiet",
+            shares.len(),
+            100.0 * Bar::WholeCore.value()
+        )
+    })
+}
+
+fn unlike_machines(pairs: &[RunPair<'_>]) -> Option<String> {
     let different = |fact: fn(&Environment) -> String, separator: &str| {
         let runs = pairs.iter().flat_map(|(old, new)| [old, new]);
         let values: BTreeSet<String> = runs.map(|run| fact(&run.environment)).collect();
@@ -225,7 +271,7 @@ fn hindrance(pairs: &[Pair<'_>]) -> Option<String> {
     Some(format!("timed with different numbers of threads ({threads}); run both with the same `threads`"))
 }
 
-impl Measure<'_> {
+impl CellMetric<'_> {
     fn lost(&self) -> usize {
         self.spent.iter().filter(|(_, new)| new.most.is_infinite()).count()
     }
@@ -242,18 +288,30 @@ impl Measure<'_> {
 
     /// Why there is no verdict, if so. Without noise one pair is enough, and what no repeat reaches any more needs no
     /// statistics.
-    fn obstacle(&self) -> Option<String> {
+    fn obstacle(&self) -> Option<Obstacle> {
         let (pairs, lost) = (self.spent.len(), self.lost());
         let (low, high): (Vec<f64>, Vec<f64>) = self.logs().into_iter().unzip();
         if lost == 0 && ![low, high].iter().any(|bounds| median(bounds).is_finite()) {
-            return Some("most repeats reach it at the first evaluation, so no ratio is known".to_owned());
+            let reason = "most repeats reach it at the first evaluation, so no ratio is known";
+            return Some(Obstacle::not_judged(reason.to_owned()));
         }
         let few = self.noisy && pairs < FEWEST_PAIRS && lost < pairs;
-        let few = few.then(|| format!("{pairs} repeats; judged from {FEWEST_PAIRS} on"));
+        let few = few.then(|| Obstacle::not_judged(format!("{pairs} repeats; judged from {FEWEST_PAIRS} on")));
         self.hindrance.clone().or(few)
     }
 
-    fn judge(&self, ratio: Paired, design: &Design) -> Finding {
+    /// A verdict that the number of repeats cannot support: with five of them and 24 metrics, all pairs of one of these lie on one
+    /// side by chance in every other comparison, and that they lie close together means as little.
+    fn want_of_repeats(&self, ratio: &Paired, design: &Design, needed: usize) -> Option<Obstacle> {
+        let pairs = self.spent.len();
+        let decided = judge_ratio(ratio, design.threshold) != Judgement::Undecided;
+        (self.noisy && decided && pairs < needed && self.lost() < pairs).then(|| Obstacle {
+            judgement: Judgement::Undecided,
+            reason: format!("{pairs} repeats cannot support it; {needed} would"),
+        })
+    }
+
+    fn judge(&self, ratio: Paired, obstacle: Option<Obstacle>, design: &Design) -> Finding {
         let (pairs, lost) = (self.spent.len(), self.lost());
         let gained = self.spent.iter().filter(|(old, _)| old.most.is_infinite()).count();
         let mut notes = Vec::new();
@@ -265,9 +323,9 @@ impl Measure<'_> {
         }
         let judgement = if self.is_equal() {
             Judgement::Same
-        } else if let Some(obstacle) = self.obstacle() {
-            notes.push(obstacle);
-            Judgement::NotJudged
+        } else if let Some(Obstacle { judgement, reason }) = obstacle {
+            notes.push(reason);
+            judgement
         } else if lost > 0 && (!self.noisy || lost == pairs) {
             Judgement::Missing
         } else {

@@ -15,7 +15,7 @@ pub type Runs<'a> = Vec<&'a RunRecord>;
 
 /// The metrics of one cell; one value per repeat, `None` where the run did not reach the gap.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values {
+pub struct CellValues {
     /// Per repeat, a hash of the data and the settings of the run.
     pub inputs: Vec<String>,
     /// The code of a cell that a baseline accepted from other code than the rest of it.
@@ -68,21 +68,21 @@ pub fn targets(runs: &[&RunRecord], wanted: &[f64], margin: f64) -> Vec<f64> {
 
 /// The metrics of a cell: costs at these gap targets and at the end, where a solver that reaches no gap has them too, and
 /// objective values at the end.
-pub fn values(runs: &[&RunRecord], targets: &[f64]) -> Values {
+pub fn values(runs: &[&RunRecord], targets: &[f64]) -> CellValues {
     let places = targets.iter().map(|gap| Some(*gap)).chain([None]);
     let costs = places.flat_map(|gap| TraceColumn::COSTS.map(|column| Metric { gap, column }));
     let has_dual = runs.iter().all(|run| run.points().iter().all(TracePoint::has_dual));
     let objectives = TraceColumn::OBJECTIVES.into_iter().filter(|column| has_dual || *column != TraceColumn::Dual);
     let objectives = objectives.map(|column| Metric { gap: None, column });
     let read = |metric: Metric| runs.iter().map(|run| metric.read(run).filter(|_| run.status.is_done())).collect();
-    Values {
+    CellValues {
         inputs: runs.iter().map(|run| run.identity.inputs()).collect(),
         made_by: None,
         metrics: costs.chain(objectives).map(|metric| (metric, read(metric))).collect(),
     }
 }
 
-impl Values {
+impl CellValues {
     /// The gap targets, widest first.
     pub fn targets(&self) -> Vec<f64> {
         let mut gaps: Vec<f64> = self.metrics.keys().filter_map(|metric| metric.gap).collect();

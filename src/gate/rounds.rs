@@ -1,7 +1,7 @@
 //! The soft gate: two builds run in turns on one core, many short rounds in, one finding per workload out.
 //!
 //! A round is A B B A, the next one B A A B: a drift of the machine hits both sides alike. Its ratio is the geometric
-//! mean of new over old; the median over rounds and its bootstrap interval decide.
+//! mean of new over old; the median over rounds and its interval decide.
 
 use super::workload::{WorkDone, Workload};
 use super::{Error, Finding, Judgement, judge_ratio};
@@ -33,12 +33,13 @@ pub struct Design {
 
 impl Default for Design {
     fn default() -> Self {
-        Self { rounds: 15, confidence: 0.95, threshold: 0.05, seed: 1 }
+        // The interval of 17 leaves out four at each end and covers the median in 95.1 % of all cases; that of 15 or 16 leaves out three.
+        Self { rounds: 17, confidence: 0.95, threshold: 0.05, seed: 1 }
     }
 }
 
 /// What was measured of one workload.
-struct Series<'a> {
+struct Turns<'a> {
     workload: &'a Workload,
     old: Vec<f64>,
     new: Vec<f64>,
@@ -69,11 +70,11 @@ pub fn compare(
                 old.oracle_calls, new.oracle_calls, old.approx_steps, new.approx_steps
             );
         }
-        series.push(Series { workload, old: Vec::new(), new: Vec::new(), ratios: Vec::new(), note });
+        series.push(Turns { workload, old: Vec::new(), new: Vec::new(), ratios: Vec::new(), note });
     }
     for round in 0..design.rounds {
         let order = if round % 2 == 0 { [Old, New, New, Old] } else { [New, Old, Old, New] };
-        for Series { workload, old, new, ratios, .. } in &mut series {
+        for Turns { workload, old, new, ratios, .. } in &mut series {
             let mut log_ratio = 0.0;
             for side in order {
                 let seconds = run(workload, side)?.cpu_s;
@@ -91,7 +92,7 @@ pub fn compare(
     Ok(series.into_iter().map(|series| series.judge(design)).collect())
 }
 
-impl Series<'_> {
+impl Turns<'_> {
     fn judge(self, design: &Design) -> Finding {
         let sampling = Sampling { draws: 4000, seed: design.seed, confidence: design.confidence, fewest: FEWEST_PAIRS };
         let ratio = simultaneous(&[vec![self.ratios]], &sampling).remove(0);

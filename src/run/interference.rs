@@ -18,7 +18,7 @@ use ssvm::clock::ClockKind;
 use ssvm::drive::{Execution, Observer};
 use ssvm::settings::{Budget, Cadence};
 use ssvm::solver::Moment;
-use ssvm::stats::{FEWEST_PAIRS, Interval, bootstrap, median};
+use ssvm::stats::{FEWEST_PAIRS, Interval, median, median_interval};
 
 /// A piece of work lasts about this long: repeated when the run is shorter, its first iterations when it is longer.
 const PIECE_S: f64 = 0.05;
@@ -80,7 +80,7 @@ impl Probing {
     /// One row per data set and solver that was probed.
     pub fn rows(&self, jobs: usize) -> Vec<Inflation> {
         let row = |((dataset, solver), ratios): ((String, String), Vec<f64>)| {
-            let Interval { median: ratio, low, high } = bootstrap(&ratios, CONFIDENCE, 1)?;
+            let Interval { median: ratio, low, high } = median_interval(&ratios, CONFIDENCE)?;
             let (jobs, probes) = (jobs as u64, ratios.len() as u64);
             Some(Inflation { dataset, solver, jobs, ratio, low, high, probes, ratios })
         };
@@ -169,7 +169,7 @@ impl Observer for FirstIterations<'_> {
 pub fn summary(rows: &[Inflation], load: f64) -> Vec<String> {
     let Some(worst) = rows.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Vec::new() };
     let all: Vec<f64> = rows.iter().flat_map(|row| row.ratios.iter().copied()).collect();
-    let (low, high) = bootstrap(&all, CONFIDENCE, 1).map_or((f64::NAN, f64::NAN), |all| (all.low, all.high));
+    let (low, high) = median_interval(&all, CONFIDENCE).map_or((f64::NAN, f64::NAN), |all| (all.low, all.high));
     let mut lines = vec![format!(
         "parallel timing is {:.2}× isolated ({low:.2}–{high:.2}; {} probes of {} data sets and solvers; largest {:.2}×: \
          {} {})",

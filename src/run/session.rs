@@ -71,6 +71,8 @@ pub struct Report {
     pub already: u64,
     /// Runs finished now.
     pub finished: u64,
+    /// Finished runs whose file is not in the folder at the end: something else has removed them.
+    pub gone: u64,
     /// Runs that failed now, and those whose file could not be read.
     pub failed: FailedRuns,
     /// Whether it was stopped before the end.
@@ -82,7 +84,7 @@ pub struct Report {
 impl Report {
     /// Whether every planned run is on disk and none failed.
     pub fn complete(&self) -> bool {
-        !self.interrupted && self.failed.is_empty()
+        !self.interrupted && self.failed.is_empty() && self.gone == 0
     }
 }
 
@@ -178,13 +180,20 @@ pub fn run(
     let stopped = options.stop.is_set();
     failed.extend(orphans.into_iter().filter(|_| !stopped));
     failed.extend(todo.unread);
-    let (planned, already, finished) = (call.plan.runs.len() as u64, todo.already, session.finished);
+    // What counts is what is there now. Earlier runs of a shard are in other folders.
+    let earlier = existing.done.keys().filter(|_| options.part.is_none());
+    let made: Vec<String> = fresh.iter().filter(|record| record.status.is_done()).map(RunRecord::run_id).collect();
+    let gone = [store.count_gone(earlier)?, store.count_gone(&made)?];
+    session.finished -= gone[1];
+    let (planned, already, finished) =
+        (call.plan.runs.len() as u64, todo.already.saturating_sub(gone[0]), session.finished);
     let report = Report {
         out: options.out.display().to_string(),
         shard: session.shard.clone(),
         planned,
         already,
         finished,
+        gone: gone.iter().sum(),
         interrupted: stopped && already + finished + (failed.len() as u64) < planned,
         failed,
         seconds: began.elapsed().as_secs_f64(),
@@ -391,7 +400,9 @@ impl SessionCall<'_> {
     fn say_timing(&self, records: &[RunRecord], rows: Vec<Inflation>, manifest: &mut Manifest) {
         // The median over repeats, where it is largest.
         let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
-        for record in records.iter().filter(|record| record.measured.totals.wall_s > 0.0) {
+        // A run that follows from another was timed at that one's oracle cost.
+        let timed = records.iter().filter(|record| record.environment.projected_from.is_none());
+        for record in timed.filter(|record| record.measured.totals.wall_s > 0.0) {
             let share = record.measured.totals.instrument_s / record.measured.totals.wall_s;
             let RunSettings { solver, clock, oracle_cost, .. } = record.settings();
             let cell = (record.dataset(), solver.to_string(), *clock, *oracle_cost);

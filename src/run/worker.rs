@@ -104,12 +104,17 @@ impl Worker {
         matches!(self.current.lock().abort, Some(AbortReason::Memory(_)))
     }
 
-    /// Asks a run to end whose time is over, and abandons one that was asked to, or cancelled, longer than `grace` ago.
-    pub(super) fn end_overdue(&self, timeout: Option<Duration>, cancelled: bool, grace: Duration) -> Option<Abandoned> {
-        let (index, started) = self.run()?;
-        if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
+    /// Asks this run to end if it takes longer than it may.
+    fn check_time(&self, index: usize, timeout: Option<Duration>) {
+        let started = self.run().filter(|(run, _)| *run == index).map(|(_, started)| started);
+        if timeout.is_some_and(|most| started.is_some_and(|started| started.elapsed() > most)) {
             self.abort(index, AbortReason::Timeout);
         }
+    }
+
+    /// Asks a run to end whose time is over, and abandons one that was asked to, or cancelled, longer than `grace` ago.
+    pub(super) fn end_overdue(&self, timeout: Option<Duration>, cancelled: bool, grace: Duration) -> Option<Abandoned> {
+        self.check_time(self.run()?.0, timeout);
         let mut current = self.current.lock();
         if !cancelled && current.abort.is_none() {
             return None;
@@ -169,7 +174,7 @@ impl WorkerContext<'_> {
         let _inside = batch.gate.enter();
         let (started, started_unix_s, steal) = (Instant::now(), host::unix_time(), StealMeter::start(core));
         worker.begin(index);
-        let mut observer = RunObserver { batch, passes: Vec::new() };
+        let mut observer = RunObserver { batch, worker, index, passes: Vec::new() };
         let execution = Execution {
             // With several workers every core is taken.
             parallel_evaluation: batch.jobs == 1,
@@ -177,6 +182,7 @@ impl WorkerContext<'_> {
             cancelled: &|| worker.aborted.load(Ordering::Relaxed) || batch.stop.is_cancelled(),
         };
         let result = panics::catch(|| (batch.execute)(run, &execution, &mut observer));
+        observer.check_time();
         let total_s = started.elapsed().as_secs_f64();
         let passes = observer.passes.iter().map(|moment| (moment.time * 1e-9, moment.dual)).collect();
         let CurrentRun { abort, abandoned, .. } = worker.end();
@@ -241,9 +247,10 @@ fn measured(
         return Err(format!("diverged: the objective is not finite at iteration {}", point.iteration));
     }
     // The points of an aborted run stay: a slow run that leaves no trace would make its solver look faster.
-    let status = match outcome.stop {
-        StopReason::Cancelled => aborted(abort, total_s),
-        stop => Status::Done(stop),
+    let status = match (outcome.stop, &abort) {
+        // Its budget may have ended it a moment before it was asked to end.
+        (StopReason::Cancelled, _) | (_, Some(AbortReason::Timeout)) => aborted(abort, total_s),
+        (stop, _) => Status::Done(stop),
     };
     let measured = Measured::of(outcome, total_s, passes).map_err(|error| error.to_string())?;
     Ok((status, measured))
@@ -260,11 +267,21 @@ fn only_total(total_s: f64) -> Measured {
     Measured { totals: Totals { total_s, ..Totals::default() }, ..Measured::default() }
 }
 
-/// Keeps the passes of the iteration that shows the slope rule best, for its figure, and waits at the gate while another
-/// worker is timed alone: it is only called while the clock is stopped.
+/// Keeps the passes of the iteration that shows the slope rule best, for its figure, ends a run whose time is over, and waits at
+/// the gate while another worker is timed alone: it is only called while the clock is stopped.
 struct RunObserver<'a> {
     batch: &'a RunBatch,
+    worker: &'a Worker,
+    /// Of the run.
+    index: usize,
     passes: Vec<Moment>,
+}
+
+impl RunObserver<'_> {
+    /// The scheduler does the same to runs that are inside an iteration; a short run may end before it looks.
+    fn check_time(&self) {
+        self.worker.check_time(self.index, self.batch.timeout);
+    }
 }
 
 /// How well an iteration shows the slope rule: best with six approximate passes. Its start and the end of its exact pass
@@ -275,6 +292,7 @@ fn instructive(passes: &[Moment]) -> i64 {
 
 impl Observer for RunObserver<'_> {
     fn iteration(&mut self, _iteration: u64, passes: &[Moment]) {
+        self.check_time();
         self.batch.gate.pass();
         if instructive(passes) > instructive(&self.passes) {
             self.passes.clear();
@@ -283,6 +301,7 @@ impl Observer for RunObserver<'_> {
     }
 
     fn point(&mut self, _point: &TracePoint) {
+        self.check_time();
         self.batch.gate.pass();
     }
 }

@@ -12,8 +12,6 @@ pub enum Error {
     // Files.
     #[error("the disk is full; what was finished before is intact: free some space and start again")]
     DiskFull,
-    #[error("is there and is not a plain file; choose another name")]
-    NotAFile,
     #[error("is a folder, expected the name of a file")]
     IsAFolder,
     #[error("there is no folder {}; make it, or name a file in one that exists", .0.display())]
@@ -26,6 +24,14 @@ pub enum Error {
     Cut(io::Error),
     #[error("does not hold a SHA-256 checksum; delete it to record a new one")]
     NoChecksum,
+    #[error("has been in the hands of {holder} for {seconds} s; wait until it has ended, then try again")]
+    Held { seconds: u64, holder: String },
+    #[error("cannot be locked against other writers ({0}); choose a file on a disk of this machine")]
+    NoFileLock(io::Error),
+    #[error(
+        "the lock of this process was removed, so another one may be changing the file; nothing was written: try again"
+    )]
+    LockGone,
 
     // Result folders.
     #[error("holds shards only; `ssvm-bench merge {dir} --out {dir}` joins them", dir = .0.display())]
@@ -36,6 +42,15 @@ pub enum Error {
     Locked,
     #[error("cannot be locked ({0}); choose an --out on a disk of this machine")]
     NoLock(io::Error),
+    #[error(
+        "is not the folder any more that this process writes into: it was deleted, moved or replaced, and with it {0} runs that were \
+         finished since the start; start again"
+    )]
+    FolderGone(u64),
+    #[error(
+        "{0} runs were written and are not there any more: something else removes files of this folder; start again"
+    )]
+    FilesGone(u64),
     #[error("{0}; the manifest is damaged: delete it, the runs stay valid")]
     Manifest(serde_json::Error),
     #[error(

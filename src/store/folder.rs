@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -27,6 +29,15 @@ pub const SHARDS: &str = "shards";
 #[derive(Clone, Debug)]
 pub struct Store {
     dir: PathBuf,
+    /// Of a folder that is open for writing.
+    claim: Option<Arc<Claim>>,
+}
+
+/// Which folder this process writes into, whatever has its name later, and how many runs it has written.
+#[derive(Debug)]
+struct Claim {
+    number: Option<(u64, u64)>,
+    written: AtomicU64,
 }
 
 /// The right to write into a folder; given back when dropped or when the process ends, however it ends. The folder itself is
@@ -91,7 +102,7 @@ impl Damage {
 impl Store {
     /// The folder for writing: made if needed, locked against other writers, leftovers of killed writers removed.
     pub fn create(dir: impl AsRef<Path>) -> Result<(Self, WriteLock)> {
-        let store = Self { dir: dir.as_ref().to_owned() };
+        let mut store = Self { dir: dir.as_ref().to_owned(), claim: None };
         let runs = store.folder(Folder::Runs);
         files::make_folder(&runs)?;
         let folder = File::open(&store.dir).map_err(Error::io("open", &store.dir))?;
@@ -102,21 +113,48 @@ impl Store {
             };
             Error::file(&store.dir, reason)
         })?;
-        files::remove_leftovers(&store.dir)?;
-        files::remove_leftovers(&runs)?;
+        // What is locked must be what has the name: both may have been replaced in the meantime.
+        let locked = folder.metadata().map_err(Error::io("open", &store.dir))?;
+        store.claim(Some((locked.dev(), locked.ino())))?;
+        files::sweep(&store.dir);
+        files::sweep(&runs);
         Ok((store, WriteLock { _folder: folder }))
     }
 
     /// A folder with one writer by construction, because its name is unique: no lock, which a network file system may lack.
     pub fn create_private(dir: impl AsRef<Path>) -> Result<Self> {
-        let store = Self { dir: dir.as_ref().to_owned() };
+        let mut store = Self { dir: dir.as_ref().to_owned(), claim: None };
         files::make_folder(&store.folder(Folder::Runs))?;
+        store.claim(files::number(&store.dir))?;
         Ok(store)
+    }
+
+    fn claim(&mut self, number: Option<(u64, u64)>) -> Result<()> {
+        self.claim = Some(Arc::new(Claim { number, written: AtomicU64::new(0) }));
+        self.is_still_ours()
+    }
+
+    /// An error when the folder was deleted or replaced since it was opened for writing: the one that has its name now may
+    /// have another writer.
+    fn is_still_ours(&self) -> Result<()> {
+        match &self.claim {
+            Some(claim) if claim.number.is_none() || claim.number != files::number(&self.dir) => {
+                Err(Error::file(&self.dir, store::Error::FolderGone(claim.written.load(Ordering::Relaxed))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How many of these runs are not in the folder, though they were written; an error when the folder itself is gone.
+    pub fn count_gone<'a>(&self, run_ids: impl IntoIterator<Item = &'a String>) -> Result<u64> {
+        self.is_still_ours()?;
+        let there: BTreeSet<String> = self.files(Folder::Runs)?.iter().map(|path| stem(path)).collect();
+        Ok(run_ids.into_iter().filter(|run_id| !there.contains(*run_id)).count() as u64)
     }
 
     /// The folder for reading; it must hold results.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
-        let store = Self { dir: dir.as_ref().to_owned() };
+        let store = Self { dir: dir.as_ref().to_owned(), claim: None };
         if store.manifest_path().is_file() || store.folder(Folder::Runs).is_dir() {
             return Ok(store);
         }
@@ -138,7 +176,12 @@ impl Store {
     pub fn write(&self, kind: Folder, record: &RunRecord) -> Result<()> {
         let path = self.path(kind, &record.run_id());
         let bytes = codec::encode(record).map_err(|reason| Error::file(&path, reason))?;
-        files::write_bytes(&path, &bytes)
+        self.is_still_ours()?;
+        files::write_bytes(&path, &bytes)?;
+        if let Some(claim) = &self.claim {
+            claim.written.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// The files of runs, sorted.
@@ -186,6 +229,7 @@ impl Store {
     /// Moves a run from `runs/` to `stale/`.
     pub fn set_aside(&self, run_id: &str) -> Result<()> {
         let folder = self.folder(Folder::Stale);
+        self.is_still_ours()?;
         files::make_folder(&folder)?;
         files::rename(&self.path(Folder::Runs, run_id), &self.path(Folder::Stale, run_id))
     }
@@ -211,6 +255,7 @@ impl Store {
         let path = self.manifest_path();
         let mut text = serde_json::to_string_pretty(manifest).map_err(|e| Error::file(&path, e))?;
         text.push('\n');
+        self.is_still_ours()?;
         files::write_bytes(&path, text.as_bytes())
     }
 

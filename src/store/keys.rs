@@ -65,6 +65,12 @@ impl SeriesKey {
         (self.clock, self.oracle_cost, &self.environment) == (other.clock, other.oracle_cost, &other.environment)
     }
 
+    /// How many facts the two have in common.
+    pub fn alike(&self, other: &Self) -> usize {
+        let other = other.facts();
+        self.facts().iter().filter(|(name, value)| other.get(*name) == Some(value)).count()
+    }
+
     /// What tells series of one problem and solver name apart, by the names that configs use.
     pub fn facts(&self) -> Facts {
         let Budget { iterations, time_s, oracle_calls, gap, until } = &self.budget;

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::error::{Error, Result};
-use crate::store::{self, files};
+use crate::store;
+use crate::store::files::{self, SharedFile};
 use ssvm::solver::Bracket;
 
 /// The store of the working folder: read if it exists, and the default to write to.
@@ -66,11 +67,11 @@ impl Optimum {
 
 /// Certified optima, in the order they came.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Store {
+pub struct Optima {
     pub entries: Vec<Optimum>,
 }
 
-impl Store {
+impl Optima {
     /// What is shipped, and what a store in the working folder adds.
     pub fn known() -> Result<Self> {
         let path = Path::new(LOCAL);
@@ -83,7 +84,7 @@ impl Store {
 
     /// What is part of the program.
     pub fn shipped() -> &'static Self {
-        static STORE: LazyLock<Store> = LazyLock::new(|| Store::parse(Path::new(LOCAL), SHIPPED).unwrap_or_default());
+        static STORE: LazyLock<Optima> = LazyLock::new(|| Optima::parse(Path::new(LOCAL), SHIPPED).unwrap_or_default());
         &STORE
     }
 
@@ -145,8 +146,12 @@ impl Store {
         Ok(text)
     }
 
-    pub fn write(&self, path: &Path) -> Result<()> {
-        let text = self.text().map_err(|error| Error::file(path, error))?;
-        files::write_bytes(path, text.as_bytes())
+    /// Adds what is certain about a problem to the store of a file, whoever else does so at the same time; what is certain now.
+    pub fn update(path: &Path, new: Optimum) -> Result<Bracket> {
+        let shared = SharedFile::lock(path)?;
+        let mut store = shared.text()?.map_or(Ok(Self::default()), |text| Self::parse(path, &text))?;
+        let bracket = store.add(new)?;
+        shared.write(&store.text().map_err(|error| Error::file(path, error))?)?;
+        Ok(bracket)
     }
 }

@@ -9,6 +9,7 @@ use crate::Result;
 use crate::store::identity::Identity;
 use crate::store::keys::CellPattern;
 use crate::text::seconds;
+use ssvm::clock::ClockKind;
 use ssvm::drive::{Outcome, StopReason, TracePoint};
 use ssvm::settings::RunSettings;
 
@@ -78,6 +79,15 @@ impl RunRecord {
 
     pub fn solver(&self) -> &str {
         &self.settings().solver.name
+    }
+
+    /// What part of a core the run got: 1 on a quiet machine. `None` where that cannot be known: on other clocks than the wall
+    /// clock, in a run of less than a millisecond, and where several oracles are called at a time, because the run then waits for
+    /// threads that are not its own.
+    pub fn core_share(&self) -> Option<f64> {
+        let totals = &self.measured.totals;
+        let alone = self.settings().clock == ClockKind::WALL && !self.settings().solver.params.contains_key("tau");
+        (alone && totals.wall_s > 1e-3).then(|| totals.cpu_s / totals.wall_s)
     }
 
     pub fn settings(&self) -> &RunSettings {

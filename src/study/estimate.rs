@@ -1,12 +1,12 @@
 //! A statistic over repeats → its value and its interval.
 //!
-//! Repeats are drawn with replacement, the statistic is computed for every draw, and the interval lies between percentiles of
-//! the results. Fewer than [`FEWEST_PAIRS`] repeats have no interval of 95 %: not even the range from the smallest to the
+//! The interval of a median lies between order statistics. For any other statistic repeats are drawn with replacement, it is
+//! computed for every draw, and the interval lies between percentiles of the results: its confidence is nominal. Fewer than [`FEWEST_PAIRS`] repeats have no interval of 95 %: not even the range from the smallest to the
 //! largest of four covers the median that often.
 
 use serde::{Deserialize, Serialize};
 
-use ssvm::stats::{Draws, FEWEST_PAIRS, median, percentiles};
+use ssvm::stats::{Draws, FEWEST_PAIRS, Interval, median, median_interval, median_rank, percentiles};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
@@ -86,10 +86,11 @@ pub fn estimates<const K: usize>(groups: &[usize], statistic: impl Fn(&[Vec<usiz
     std::array::from_fn(|at| all[at])
 }
 
+/// The median, and an interval between order statistics, which covers it as often as stated.
 pub fn median_of(values: &[f64]) -> Estimate {
-    let [estimate] =
-        estimates(&[values.len()], |draw| [median(&draw[0].iter().map(|at| values[*at]).collect::<Vec<_>>())]);
-    estimate
+    let interval = median_interval(values, Sampling::default().confidence).filter(|_| values.len() >= FEWEST_PAIRS);
+    let end = |end: fn(&Interval) -> f64| interval.as_ref().map(end).filter(|end| end.is_finite());
+    Estimate { value: median(values), low: end(|all| all.low), high: end(|all| all.high) }
 }
 
 /// Why a table over this many repeats judges nothing; `None` when it does.
@@ -97,17 +98,19 @@ pub fn too_few(repeats: usize) -> Option<String> {
     (repeats < FEWEST_PAIRS).then(|| format!("too few repeats for an interval ({repeats}, from {FEWEST_PAIRS} on)"))
 }
 
-/// The name of an interval over this many repeats: that of the median of five reaches from the smallest to the largest, and
+/// The name of the interval of a median over this many repeats: that of five reaches from the smallest to the largest, and
 /// between these the median lies in 93.75 % of all cases.
 pub fn interval_name(repeats: usize) -> String {
     if repeats < FEWEST_PAIRS {
         return "no interval (too few repeats)".to_owned();
     }
-    let (confidence, widest) = (Sampling::default().confidence, 1.0 - 0.5f64.powi(repeats as i32 - 1));
-    if widest < confidence {
-        return format!("{} % interval (smallest to largest of {repeats})", 100.0 * widest);
+    let confidence = Sampling::default().confidence;
+    match median_rank(repeats, confidence) {
+        (_, covered) if covered < confidence => {
+            format!("{} % interval (smallest to largest of {repeats})", 100.0 * covered)
+        }
+        _ => format!("{} % interval", 100.0 * confidence),
     }
-    format!("{} % interval", 100.0 * confidence)
 }
 
 #[cfg(test)]
@@ -120,6 +123,18 @@ mod tests {
         assert_eq!(interval_name(5), "93.75 % interval (smallest to largest of 5)");
         assert_eq!(interval_name(6), "95 % interval");
         assert_eq!(interval_name(10), "95 % interval");
+    }
+
+    #[test]
+    fn the_interval_of_a_median_leaves_out_what_its_confidence_allows() {
+        let ends = |n: usize| {
+            let Estimate { low, high, .. } = median_of(&(1..=n).map(|k| k as f64).collect::<Vec<_>>());
+            low.zip(high)
+        };
+        assert_eq!(
+            [4, 5, 6, 7, 9].map(ends),
+            [None, Some((1.0, 5.0)), Some((1.0, 6.0)), Some((1.0, 7.0)), Some((2.0, 8.0))]
+        );
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Tables for other programs: the tables behind the figures, and any Polars table as Parquet or CSV.
 
-use std::fmt::Write as _;
 use std::iter::repeat_n;
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use super::{Axis, Band, Bands, Quantity, View};
 use crate::error::{Error, Result};
 use crate::store::columns::{self, ByteArray, Values};
 use crate::store::{RunRecord, files};
-use crate::text::csv_field;
+use crate::table::{Cell, csv_line};
 use ssvm::drive::TracePoint;
 
 pub type Named = (&'static str, DataFrame);
@@ -165,20 +164,17 @@ fn parquet(table: &DataFrame) -> std::result::Result<Vec<u8>, Box<dyn std::error
 
 /// A table as CSV with a header; a missing number is an empty field.
 pub fn csv(table: &DataFrame) -> Result<String> {
-    let names: Vec<String> = table.columns().iter().map(|c| csv_field(c.name())).collect();
-    let mut out = names.join(",") + "\n";
+    let mut out = csv_line(table.columns().iter().map(|column| Cell::from(column.name().as_str())));
     for row in 0..table.height() {
-        for (at, column) in table.columns().iter().enumerate() {
-            out.push_str(if at > 0 { "," } else { "" });
-            // Writing to a String cannot fail.
-            let _ = match column.get(row)? {
-                AnyValue::String(text) => write!(out, "{}", csv_field(text)),
-                AnyValue::Float64(number) if !number.is_finite() => Ok(()),
-                AnyValue::Float64(number) => write!(out, "{number}"),
-                other => write!(out, "{other}"),
-            };
+        let mut cells = Vec::new();
+        for column in table.columns() {
+            cells.push(match column.get(row)? {
+                AnyValue::String(text) => text.into(),
+                AnyValue::Float64(number) => number.into(),
+                other => other.to_string().into(),
+            });
         }
-        out.push('\n');
+        out += &csv_line(cells);
     }
     Ok(out)
 }

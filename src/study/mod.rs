@@ -67,6 +67,7 @@ pub struct Study {
     pub regimes: Vec<Regime>,
     /// The runs in the paper's regime, when there are any.
     pub regime: Option<View>,
+    pub regime_profile: Vec<ProfileRow>,
     /// The runs at all oracle costs, when one of them is not 1.
     pub all_costs: Option<View>,
 }
@@ -100,7 +101,7 @@ impl Study {
                 return Err(crate::Error::file(dir, Error::NothingSelected(only.join(", "))));
             }
         }
-        let optima = optimum::Store::known()?;
+        let optima = optimum::Optima::known()?;
         let known = |problem: &ProblemKey| {
             let stored = optima.find(&problem.checksum, problem.lambda, problem.pairwise_weight);
             stored.map(|optimum| (optimum.lower, optimum.upper))
@@ -142,6 +143,7 @@ impl Study {
             damaged: Vec::new(),
             profile: profile::profile(&own)?,
             own,
+            regime_profile: regime.as_ref().map(profile::profile).transpose()?.unwrap_or_default(),
             regime,
             all_costs: several.then(|| View::new(&points, &|_| true, None, catalog)),
             regimes,

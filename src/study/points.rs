@@ -115,14 +115,14 @@ pub fn numbers<'t>(table: &'t DataFrame, column: &str) -> Result<&'t [f64]> {
     Ok(table.column(column)?.f64()?.cont_slice()?)
 }
 
-struct Row<'r> {
+struct Evaluated<'r> {
     series: usize,
     record: &'r RunRecord,
     before: Option<&'r TracePoint>,
     point: &'r TracePoint,
 }
 
-impl Row<'_> {
+impl Evaluated<'_> {
     fn is_sound(&self) -> bool {
         End::from(&self.record.status) != End::Failed
     }
@@ -141,7 +141,7 @@ fn evaluations(
     repeats: &[Repeats],
     known: &dyn Fn(&ProblemKey) -> Option<Bounds>,
 ) -> Result<DataFrame> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<Evaluated<'_>> = Vec::new();
     let mut problems: BTreeMap<ProblemKey, usize> = BTreeMap::new();
     let mut of_series: Vec<(u32, Bounds)> = Vec::new();
     for (series, of) in repeats.iter().enumerate() {
@@ -153,12 +153,12 @@ fn evaluations(
         for record in &records[of.records.clone()] {
             let before = std::iter::once(None).chain(record.points().iter().map(Some));
             let points = before.zip(record.points());
-            rows.extend(points.map(|(before, point)| Row { series, record, before, point }));
+            rows.extend(points.map(|(before, point)| Evaluated { series, record, before, point }));
         }
     }
     let number = |name: &str, value: fn(&TracePoint) -> f64| column(name, rows.iter().map(|row| value(row.point)));
     let count = |name: &str, value: fn(&TracePoint) -> u64| column(name, rows.iter().map(|row| value(row.point)));
-    let passes = |row: &Row<'_>| {
+    let passes = |row: &Evaluated<'_>| {
         let (iteration, passes) = row.before.map_or((0, 0), |before| (before.iteration, before.approx_passes));
         let iterations = row.point.iteration.saturating_sub(iteration).max(1);
         row.point.approx_passes.saturating_sub(passes) as f64 / iterations as f64
@@ -183,7 +183,7 @@ fn evaluations(
         count("approx_passes", |p| p.approx_passes),
         column("passes_per_iteration", rows.iter().map(passes)),
         column("problem", rows.iter().map(|row| of_series[row.series].0)),
-        column("sound", rows.iter().map(Row::is_sound)),
+        column("sound", rows.iter().map(Evaluated::is_sound)),
         column("known_dual", rows.iter().map(|row| of_series[row.series].1.0)),
         column("known_primal", rows.iter().map(|row| of_series[row.series].1.1)),
     ])?;
@@ -201,19 +201,21 @@ fn evaluations(
 /// oracle that is not exact and does not prove its planes may report less than P, and the optimum is above that.
 #[cold]
 fn refuse_crossing(
-    rows: &[Row<'_>],
+    rows: &[Evaluated<'_>],
     of_series: &[(u32, Bounds)],
     at: usize,
     (low, high): Bounds,
 ) -> Result<(), super::Error> {
-    let problem = |row: &Row<'_>| of_series[row.series].0;
+    let problem = |row: &Evaluated<'_>| of_series[row.series].0;
     let same = || rows.iter().filter(|row| problem(row) == problem(&rows[at]) && row.is_sound());
     let upper = same().find(|row| row.point.primal == high);
     if upper.is_some_and(|row| !row.is_proven()) {
         return Ok(());
     }
-    let of = |row: Option<&Row<'_>>| match row {
-        Some(Row { record, .. }) => format!("run {} ({}, repeat {})", record.run_id(), record.cell(), record.repeat),
+    let of = |row: Option<&Evaluated<'_>>| match row {
+        Some(Evaluated { record, .. }) => {
+            format!("run {} ({}, repeat {})", record.run_id(), record.cell(), record.repeat)
+        }
         None => "the store of certified optima".to_owned(),
     };
     Err(super::Error::Crossing {

@@ -56,6 +56,11 @@ pub struct ProfileRow {
     pub oracle_ns: Option<Latency>,
     /// Sampled approximate steps, wall ns, all repeats merged.
     pub approx_ns: Option<Latency>,
+    /// What [`Self::share`] and [`Self::late_share`] are the spread of: a number per run.
+    #[serde(skip)]
+    pub shares: Vec<f64>,
+    #[serde(skip)]
+    pub late_shares: Vec<f64>,
     #[serde(skip, default = "latency_histogram")]
     pub oracle_histogram: Histogram<u64>,
     #[serde(skip, default = "latency_histogram")]
@@ -77,6 +82,9 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
             oracle.add(record.measured.oracle_ns.histogram()?).map_err(Error::Histograms)?;
             approx.add(record.measured.approx_ns.histogram()?).map_err(Error::Histograms)?;
         }
+        let runs = view.records_of(at).iter();
+        let shares: Vec<f64> = runs.clone().filter_map(oracle_share).collect();
+        let late_shares: Vec<f64> = runs.filter(|_| series.keeps_planes()).filter_map(late_oracle_share).collect();
         rows.push(ProfileRow {
             dataset: series.dataset.clone(),
             title: series.title.clone(),
@@ -85,13 +93,15 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
             clock: series.key.clock.name().to_owned(),
             completed: series.completed,
             failed: series.failed,
-            share: Spread::of(view.oracle_shares(at)),
-            late_share: Spread::of(view.late_oracle_shares(at)).filter(|_| series.keeps_planes()),
+            share: Spread::of(shares.iter().copied()),
+            late_share: Spread::of(late_shares.iter().copied()),
             pipe: Spread::of(pipes),
             oracle_calls,
             approx_steps,
             oracle_ns: Latency::of(&oracle),
             approx_ns: Latency::of(&approx),
+            shares,
+            late_shares,
             oracle_histogram: oracle,
             approx_histogram: approx,
         });
@@ -99,26 +109,21 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
     Ok(rows)
 }
 
-impl View {
-    pub fn oracle_shares(&self, series: usize) -> Vec<f64> {
-        let last = self.records_of(series).iter().filter_map(|record| record.points().last());
-        last.map(|last| last.oracle_time_s / last.time_s).filter(|share| share.is_finite()).collect()
-    }
+fn oracle_share(record: &RunRecord) -> Option<f64> {
+    let last = record.points().last()?;
+    Some(last.oracle_time_s / last.time_s).filter(|share| share.is_finite())
+}
 
-    /// The shares of the last half of the iterations of each run: of as many exact calls as the first half has, whatever the
-    /// clock and the oracle cost are.
-    pub fn late_oracle_shares(&self, series: usize) -> Vec<f64> {
-        let of = |record: &RunRecord| {
-            let (points, last) = (record.points(), record.points().last()?);
-            let middle = last.iteration as f64 / 2.0;
-            let after = points.iter().position(|point| point.iteration as f64 >= middle)?;
-            let place = |point: &TracePoint| (point.iteration as f64, point.time_s, point.oracle_time_s);
-            let (x0, time0, oracle0) = after.checked_sub(1).map_or((0.0, 0.0, 0.0), |before| place(&points[before]));
-            let (x1, time1, oracle1) = place(&points[after]);
-            let way = if x1 > x0 { (middle - x0) / (x1 - x0) } else { 1.0 };
-            let (time, oracle) = (time0 + way * (time1 - time0), oracle0 + way * (oracle1 - oracle0));
-            Some((last.oracle_time_s - oracle) / (last.time_s - time)).filter(|share| share.is_finite())
-        };
-        self.records_of(series).iter().filter_map(of).collect()
-    }
+/// That of the last half of the iterations: of as many exact calls as the first half has, whatever the clock and the oracle
+/// cost are.
+fn late_oracle_share(record: &RunRecord) -> Option<f64> {
+    let (points, last) = (record.points(), record.points().last()?);
+    let middle = last.iteration as f64 / 2.0;
+    let after = points.iter().position(|point| point.iteration as f64 >= middle)?;
+    let place = |point: &TracePoint| (point.iteration as f64, point.time_s, point.oracle_time_s);
+    let (x0, time0, oracle0) = after.checked_sub(1).map_or((0.0, 0.0, 0.0), |before| place(&points[before]));
+    let (x1, time1, oracle1) = place(&points[after]);
+    let way = if x1 > x0 { (middle - x0) / (x1 - x0) } else { 1.0 };
+    let (time, oracle) = (time0 + way * (time1 - time0), oracle0 + way * (oracle1 - oracle0));
+    Some((last.oracle_time_s - oracle) / (last.time_s - time)).filter(|share| share.is_finite())
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::break_even::BreakEven;
-use super::claims::thresholds::Sensitivity;
+use super::claims::Sensitivity;
 use super::claims::{self, Claim};
 use super::league::League;
 use super::profile::ProfileRow;
@@ -16,11 +16,15 @@ use crate::error::{Error, Result};
 use crate::store::manifest::{Manifest, is_committed};
 use crate::store::{RunRecord, files};
 use crate::text::number;
+use ssvm::clock::ClockKind;
 
 /// Runs beside others that took less than this part of their time alone were not measured: no machine gives it.
 const LEAST_INTERFERENCE: f64 = 0.5;
 /// Times that were taken beside other runs may be published when these made them at most this much longer.
 const MOST_INTERFERENCE: f64 = 1.03;
+
+/// Version of the rules by which verdicts and intervals are made; raised when the same runs would be judged differently.
+const RULES: u32 = 1;
 
 /// The numbers of a result folder: `summary.json`, small enough to be committed.
 #[derive(Serialize, Deserialize)]
@@ -28,6 +32,9 @@ pub struct Summary {
     pub name: String,
     pub code: String,
     pub host: String,
+    /// [`RULES`] of the program that judged them; 0 in a file of an older one.
+    #[serde(default)]
+    pub rules: u32,
     /// `None` in a file of an older program.
     #[serde(default)]
     pub origin: Option<Origin>,
@@ -46,25 +53,53 @@ pub struct Summary {
 
 impl Summary {
     /// Of results; the last config names them, or their folder where no config is known.
-    pub fn of(results: &Study, folder: &Path) -> Result<Self> {
+    pub fn of(results: &Study, folder: &Path) -> Self {
         let session = results.manifest.sessions.last();
         let folder = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-        Ok(Self {
+        Self {
             name: results.manifest.configs.last().map_or(folder.into_owned(), |config| config.name.clone()),
             code: session.map_or_else(String::new, |s| s.code.version.clone()),
             host: session.map_or_else(String::new, |s| format!("{}, {} cores", s.host.cpu, s.host.cores)),
+            rules: RULES,
             origin: Some(Origin::of(&results.own.points.records, &results.manifest)),
-            claims: claims::check(results)?,
+            claims: claims::check(results),
             sensitivities: Vec::new(),
             profile: results.profile.clone(),
             league: League::of(&results.own),
             regimes: results.regimes.clone(),
             breakeven: BreakEven::of(results),
+        }
+    }
+
+    #[must_use]
+    pub fn with_sensitivities(self, results: &Study) -> Self {
+        Self { sensitivities: claims::sensitivity(results), ..self }
+    }
+
+    /// What a reader must know about verdicts and intervals of another version of this program.
+    pub fn remark(&self) -> Option<String> {
+        let code = &self.code;
+        (self.rules != RULES).then(|| {
+            format!(
+                "Verdicts and intervals are those of an earlier version (code {code}), whose rules and thresholds were others; \
+                 they have not been made again."
+            )
         })
     }
 
-    pub fn with_sensitivities(self, results: &Study) -> Result<Self> {
-        Ok(Self { sensitivities: claims::sensitivity(results)?, ..self })
+    /// Why its numbers must not be published, as far as the file itself shows it.
+    pub fn objections(&self) -> Vec<String> {
+        let origin = self.origin.clone().unwrap_or_default();
+        let mut objections = origin.objections();
+        if self.code.ends_with("-dirty") {
+            objections.push(format!("it was made by code that is not committed ({})", self.code));
+        }
+        let timed =
+            |row: &&ProfileRow| ClockKind::ALL.iter().any(|clock| clock.name() == row.clock && !clock.repeatable());
+        if let Some(row) = self.profile.iter().find(timed).filter(|_| !origin.timed) {
+            objections.push(format!("it says that nothing was timed, and shows times of the {} clock", row.clock));
+        }
+        objections
     }
 
     pub fn read(path: &Path) -> Result<Self> {

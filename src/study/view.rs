@@ -173,8 +173,7 @@ impl View {
     }
 
     pub fn alike(&self, a: usize, b: usize) -> usize {
-        let [a, b] = [a, b].map(|at| self.series[at].key.facts());
-        a.iter().filter(|(key, value)| b.get(*key) == Some(value)).count()
+        self.series[a].key.alike(&self.series[b].key)
     }
 
     /// Those among some series whose times may be compared with those of this one and that have most else in common with it.

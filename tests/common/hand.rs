@@ -23,12 +23,12 @@ pub fn results(records: &[RunRecord]) -> Study {
 
 /// Every figure of these results, and the rows of those that they have nothing for.
 pub fn figures(results: &Study, solvers: &[String]) -> ssvm_bench::Result<(Vec<Figure>, Vec<&'static FigureRow>)> {
-    figure::draw(results, &Summary::of(results, Path::new("results"))?, solvers, true)
+    figure::draw(results, &Summary::of(results, Path::new("results")), solvers, true)
 }
 
 /// The page about these results.
 pub fn page(name: &str, results: &Study) -> ssvm_bench::Result<String> {
-    let summary = &Summary::of(results, Path::new("results"))?;
+    let summary = &Summary::of(results, Path::new("results"));
     let (figures, _) = figure::draw(results, summary, &[], false)?;
     report::html(&Page { name, results, summary, figures: &figures })
 }

@@ -91,3 +91,9 @@ pub fn program(names: &[&str]) -> Result<String, Skipped> {
     let found = names.iter().find(answers).map(|name| (*name).to_owned());
     found.ok_or_else(|| Skipped(format!("needs one of these programs: {}", names.join(", "))))
 }
+
+/// Makes a named pipe.
+pub fn named_pipe(path: &std::path::Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo {}", path.display());
+}

@@ -36,7 +36,7 @@ pub fn targets() -> Vec<Target> {
             name: "optima",
             seeds: || vec![root("results/optima.toml")],
             make: optima,
-            read: |_, bytes| optimum::Store::parse(Path::new("o"), &utf8(bytes)).is_ok(),
+            read: |_, bytes| optimum::Optima::parse(Path::new("o"), &utf8(bytes)).is_ok(),
             ..Target::PLAIN
         },
         Target {
@@ -51,7 +51,7 @@ pub fn targets() -> Vec<Target> {
         },
         Target {
             name: "libsvm",
-            seeds: || vec![b"3 1:0.5 4:-2e-1 # a comment\n-1.5 2:1\n\n3 3:7\n10 1:1 2:1 3:1 4:1\n".to_vec()],
+            seeds: || vec![b"3 1:0.5 4:-2e-1 # a comment\n-1 2:1\n\n3 3:7\n10 1:1 2:1 3:1 4:1\n".to_vec()],
             make: libsvm_lines,
             read: |dir, bytes| libsvm::read(&written(dir, bytes)).is_ok(),
             ..Target::PLAIN
@@ -77,7 +77,7 @@ pub fn targets() -> Vec<Target> {
             read: |dir, bytes| {
                 fs::create_dir_all(dir.join("usps")).unwrap();
                 fs::write(dir.join("usps/zip.train"), bytes).unwrap();
-                open("usps", dir)
+                open("usps~accepted", dir)
             },
             ..Target::PLAIN
         },

@@ -169,7 +169,7 @@ fn judged(fault: Fault) -> Vec<Finding> {
     // Through its text, as in life.
     let baseline = Baseline::parse("baseline.toml".as_ref(), &baseline.text()).unwrap();
     let broken = results(fault);
-    counters::judge(&baseline, &measure::cells(&broken).unwrap())
+    counters::judge(&baseline, &measure::cells(&broken).unwrap(), &[])
 }
 
 /// The messages of a fault's failures.

@@ -24,7 +24,7 @@ fn baseline(records: &[RunRecord]) -> Baseline {
 }
 
 fn judge(baseline: &Baseline, records: &[RunRecord]) -> Vec<Finding> {
-    counters::judge(baseline, &measure::cells(records).unwrap())
+    counters::judge(baseline, &measure::cells(records).unwrap(), &[])
 }
 
 /// The verdicts that are not "same", as (metric, verdict).
@@ -70,6 +70,24 @@ fn counters_are_compared_exactly() {
     // One repeat better, the other worse: worse.
     better[1].measured.points[3].approx_steps += 1;
     assert_eq!(noted(&judge(&baseline, &better))[0].1, Judgement::Worse);
+}
+
+/// All lines of a gap deleted by hand, or lost in a merge: the gate would no longer look there.
+#[test]
+fn a_gap_that_is_gone_from_the_baseline_fails() {
+    let records = sample();
+    let mut cut = baseline(&records);
+    cut.cells.values_mut().for_each(|values| values.metrics.retain(|metric, _| metric.gap != Some(0.3)));
+    let missing = ["bcfw", "mp-bcfw"].map(|solver| (format!("set:n=5/{solver} gap 0.3"), Judgement::Missing));
+    assert_eq!(noted(&judge(&cut, &records)), missing);
+    // A solver that gets further than before is better.
+    let whole = baseline(&records);
+    let mut further = sample();
+    for record in further.iter_mut().take(2) {
+        let last = record.measured.points.last_mut().unwrap();
+        (last.primal, last.gap) = (last.dual + 0.02, 0.02);
+    }
+    assert!(noted(&judge(&whole, &further)).contains(&("set:n=5/bcfw gap 0.03".into(), Judgement::Better)));
 }
 
 /// Work after the tightest gap, and all work of a solver without a dual, costs as much as any other.

@@ -78,17 +78,17 @@ fn folder_verdicts(old: &[RunRecord], new: &[RunRecord]) -> Vec<(String, Judgeme
 
 #[test]
 fn folders_are_compared_by_repeat() {
-    let old = side(6, 0.5, ClockKind::WALL);
+    let old = side(7, 0.5, ClockKind::WALL);
     let verdict = |new: &[RunRecord], metric: &str| {
         let verdicts = folder_verdicts(&old, new);
         verdicts.iter().find(|(name, _)| name == metric).unwrap_or_else(|| panic!("{verdicts:?}")).1
     };
     assert_eq!(verdict(&old, "cpu_s to gap 0.3"), Judgement::Same);
-    let slower = side(6, 0.6, ClockKind::WALL);
+    let slower = side(7, 0.6, ClockKind::WALL);
     assert_eq!(verdict(&slower, "cpu_s to gap 0.3"), Judgement::Worse);
     assert_eq!(verdict(&slower, "cpu_s at the end"), Judgement::Worse);
     assert_eq!(verdict(&slower, "oracle_calls to gap 0.3"), Judgement::Same);
-    assert_eq!(verdict(&side(6, 0.4, ClockKind::WALL), "cpu_s to gap 0.3"), Judgement::Better);
+    assert_eq!(verdict(&side(7, 0.4, ClockKind::WALL), "cpu_s to gap 0.3"), Judgement::Better);
     // Few repeats of a noisy clock are shown, not judged; the virtual clock has no noise.
     assert_eq!(verdict(&slower[..4], "cpu_s to gap 0.3"), Judgement::NotJudged);
     let pair = (side(1, 0.5, ClockKind::VIRTUAL), side(1, 0.6, ClockKind::VIRTUAL));
@@ -99,6 +99,55 @@ fn folders_are_compared_by_repeat() {
     assert!(folder_verdicts(&old, &pair.1).contains(&("inputs".into(), Judgement::Changed)), "two clocks");
     let (old, other) = (measure::by_cell(&old).unwrap(), vec![runs::made_up("other", "bcfw", 0, 1, 1.0)]);
     assert!(folders::compare(&old, &measure::by_cell(&other).unwrap(), &Design::default()).is_err());
+}
+
+/// Runs that got this part of a core.
+fn beside_others(mut runs: Vec<RunRecord>, share: f64) -> Vec<RunRecord> {
+    for (at, run) in runs.iter_mut().enumerate() {
+        let totals = &mut run.measured.totals;
+        (totals.wall_s, totals.cpu_s) = (1.0, if at % 2 == 0 { share } else { 1.0 });
+    }
+    runs
+}
+
+#[test]
+fn times_of_a_busy_machine_are_undecided() {
+    let old = beside_others(side(7, 0.5, ClockKind::WALL), 1.0);
+    let slower = side(7, 0.6, ClockKind::WALL);
+    let worse = ("cpu_s at the end".to_owned(), Judgement::Worse);
+    assert!(folder_verdicts(&old, &beside_others(slower.clone(), 0.95)).contains(&worse));
+    let busy = folder_verdicts(&old, &beside_others(slower.clone(), 0.8));
+    assert!(busy.contains(&("cpu_s at the end".into(), Judgement::Undecided)), "{busy:?}");
+    assert!(
+        busy.contains(&("oracle_calls to gap 0.3".into(), Judgement::Same)),
+        "calls depend on no machine: {busy:?}"
+    );
+    assert!(
+        folder_verdicts(&beside_others(slower, 0.8), &old).iter().all(|(_, verdict)| *verdict != Judgement::Better)
+    );
+}
+
+#[test]
+fn a_change_that_the_repeats_cannot_support_is_undecided() {
+    let change = |repeats| folder_verdicts(&side(repeats, 0.5, ClockKind::WALL), &side(repeats, 0.6, ClockKind::WALL));
+    let end = |judgement| ("cpu_s at the end".to_owned(), judgement);
+    for few in [5, 6] {
+        assert!(change(few).contains(&end(Judgement::Undecided)), "{:?}", change(few));
+    }
+    assert!(change(7).contains(&end(Judgement::Worse)));
+}
+
+#[test]
+fn a_required_time_that_cannot_be_judged_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let (old, new) = (dir.path().join("old"), dir.path().join("new"));
+    stored(&old, &beside_others(side(7, 0.5, ClockKind::WALL), 1.0));
+    stored(&new, &beside_others(side(7, 0.6, ClockKind::WALL), 0.5));
+    let output = program().arg("compare").args([&old, &new]).assert().code(0).get_output().clone();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("could not be judged"), "{said}");
+    program().arg("compare").args([&old, &new]).args(["--require", "time"]).assert().code(2);
+    program().arg("compare").args([&old, &old]).args(["--require", "time"]).assert().code(0);
 }
 
 fn program() -> Command {
@@ -118,8 +167,8 @@ fn stored(dir: &Path, records: &[RunRecord]) {
 fn the_command_compares_folders() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
-    stored(&old, &side(5, 0.5, ClockKind::CPU));
-    stored(&new, &side(5, 0.6, ClockKind::CPU));
+    stored(&old, &side(7, 0.5, ClockKind::CPU));
+    stored(&new, &side(7, 0.6, ClockKind::CPU));
     program().arg("compare").args([&old, &old]).assert().code(0);
     let output = program().arg("compare").args([&old, &new]).assert().code(2).get_output().clone();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ssvm_bench::experiment::{BUILTIN, Experiment};
-use ssvm_bench::{Cadence, Catalog, ClockKind, Harness, SolverInfo, SolverSpec, Value};
+use ssvm_bench::experiment::{BUILTIN, Experiment, Plan};
+use ssvm_bench::{Cadence, Catalog, ClockKind, DataDir, Harness, SolverInfo, SolverSpec, Value};
 
 const GOOD: &str = r#"name = "test"
 seed = 5
@@ -261,4 +261,37 @@ fn a_data_set_that_is_not_there_leaves_its_place_to_another() {
     let paper: Vec<String> =
         Experiment::load("league", harness.solvers()).unwrap().datasets.into_iter().map(|d| d.name).collect();
     assert_eq!(paper, ["usps", "ocr", "horses", "stanford"]);
+}
+
+/// What a config asks for is counted before a data set is looked at: these do not exist.
+#[test]
+fn too_many_runs_are_refused_by_counting() {
+    let harness = Harness::standard();
+    let sets: String = (0..50_000).map(|k| format!("[[dataset]]\nname = \"nothing:{k}\"\n")).collect();
+    let text = format!("name = \"many\"\n[budget]\niterations = 1\n[[solver]]\nname = \"*\"\n{sets}");
+    let mut experiment = Experiment::parse(Path::new("many.toml"), &text, harness.solvers()).unwrap();
+    assert_eq!(experiment.datasets[49_999].line, 5 + 2 * 50_000, "every entry knows its line");
+    let outline = |experiment: &Experiment| {
+        Plan::outline(experiment, &harness, &DataDir::resolve(None)).err().map(|error| error.to_string())
+    };
+    let count = 50_000 * harness.solvers().len();
+    assert_eq!(
+        outline(&experiment).unwrap(),
+        format!("many.toml: {count} runs are more than a plan may have (500000); use several configs")
+    );
+    // What `--only` leaves out does not count.
+    experiment.narrow(&["nothing:7/bcfw".to_owned()]).unwrap();
+    assert!(outline(&experiment).unwrap().contains("unknown data set 'nothing:7'"));
+}
+
+/// The parser goes through every part of every head: a text of 4 MB would take it seconds.
+#[test]
+fn keys_of_many_parts_are_refused_before_they_are_parsed() {
+    let heads: String = (1..=2000).map(|k| format!("[{}]\n", vec!["a"; k].join("."))).collect();
+    let dotted = format!("{} = 1\n", vec!["a"; 2000].join("."));
+    for (text, expected) in [(heads, "deep.toml:18: a key of 17 parts"), (dotted, "deep.toml:2: a key of 2000 parts")] {
+        let text = format!("name = \"deep\"\n{text}");
+        let error = Experiment::parse(Path::new("deep.toml"), &text, Harness::standard().solvers()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
 }

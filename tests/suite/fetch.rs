@@ -292,12 +292,28 @@ fn a_good_archive_is_unpacked_and_never_over_other_files() {
     let dir = tempfile::tempdir().unwrap();
     let (path, folder) = (dir.path().join("set.tar.gz"), dir.path().join("out"));
     fs::write(&path, archive("hello")).unwrap();
-    unpack(&path, &folder).unwrap();
+    unpack(&path, &folder, |_| true).unwrap();
     assert_eq!(fs::read_to_string(folder.join("set/text.txt")).unwrap(), "hello");
     fs::write(folder.join("set/text.txt"), "mine").unwrap();
-    assert!(unpack(&path, &folder).unwrap_err().to_string().contains("is there already"));
+    assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("is there already"));
     assert_eq!(fs::read_to_string(folder.join("set/text.txt")).unwrap(), "mine");
     assert_eq!(names(&folder), ["set"]);
+}
+
+/// What a data set does not need stays in the archive, whatever it would do in a folder.
+#[test]
+fn only_needed_files_are_unpacked() {
+    use tar::EntryType as T;
+    let dir = tempfile::tempdir().unwrap();
+    let mut tar = tar::Builder::new(Vec::new());
+    for name in [".bashrc", "data/horse-features.bin", "data/.profile", "bin/sh"] {
+        entry(&mut tar, name, T::Regular, "", b"content");
+    }
+    entry(&mut tar, "empty/", T::Directory, "", b"");
+    let (path, folder) = (dir.path().join("set.tar"), dir.path().join("out"));
+    fs::write(&path, tar.into_inner().unwrap()).unwrap();
+    unpack(&path, &folder, |path| path.ends_with("horse-features.bin")).unwrap();
+    assert_eq!((names(&folder), names(&folder.join("data"))), (vec!["data".into()], vec!["horse-features.bin".into()]));
 }
 
 #[test]
@@ -333,7 +349,7 @@ fn hostile_archives_are_refused_and_leave_nothing() {
         }
         let (path, folder) = (dir.path().join("hostile.tar"), dir.path().join("target"));
         fs::write(&path, tar.into_inner().unwrap()).unwrap();
-        let message = unpack(&path, &folder).expect_err(what).to_string();
+        let message = unpack(&path, &folder, |_| true).expect_err(what).to_string();
         assert!(message.contains(expected), "{what}: {message}");
         assert!(names(&folder).is_empty(), "{what} left something");
         assert!(names(&outside).is_empty(), "{what} got out");
@@ -346,7 +362,7 @@ fn an_archive_cut_short_is_refused() {
     let (path, folder) = (dir.path().join("cut.tar.gz"), dir.path().join("out"));
     let whole = archive("cut");
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    assert!(unpack(&path, &folder).unwrap_err().to_string().contains("not a whole tar archive"));
+    assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("not a whole tar archive"));
     assert!(names(&folder).is_empty());
 }
 
@@ -489,7 +505,7 @@ fn names_without_end_and_sizes_said_twice_are_refused() {
             entry(&mut tar, "file", T::Regular, "", b"content");
         }
         fs::write(&path, gzip(&tar.into_inner().unwrap())).unwrap();
-        let message = unpack(&path, &folder).unwrap_err().to_string();
+        let message = unpack(&path, &folder, |_| true).unwrap_err().to_string();
         assert!(message.contains(expected), "{kind:?}: {message}");
         assert!(names(&folder).is_empty());
     }
@@ -501,7 +517,7 @@ fn names_without_end_and_sizes_said_twice_are_refused() {
         entry(&mut tar, "short", T::Regular, "", b"content");
         fs::write(&path, tar.into_inner().unwrap()).unwrap();
         let folder = dir.path().join(format!("{kind:?}"));
-        unpack(&path, &folder).unwrap();
+        unpack(&path, &folder, |_| true).unwrap();
         assert_eq!(fs::read_to_string(folder.join(&long)).unwrap(), "content");
     }
 }

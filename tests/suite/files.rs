@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::common;
-use ssvm::data::multiclass::{Features, Row};
+use assert_cmd::Command;
+use ssvm::data::multiclass::{FeatureRow, Features};
 use ssvm_bench::dataset::{Description, libsvm};
 use ssvm_bench::{
     Budget, Cadence, Catalog, ClockKind, DataDir, Execution, Harness, Quiet, Request, RunSettings, SolverSpec,
@@ -47,20 +48,21 @@ fn letter_line(id: usize, letter: &str, next: i64, word: usize, position: usize,
 #[test]
 fn libsvm_in_three_packings() {
     let folder = tempfile::tempdir().unwrap();
-    let text = b"3 1:0.5 4:-2e-1 # a comment\n-1.5 2:1\n\n3 3:7\n10 1:1 2:1 3:1 4:1\n";
+    let text = b"3 1:0.5 4:-2e-1 # a comment\n-1 2:1\n\n3 3:7\n10 1:1 2:1 3:1 4:1\n";
     for (name, bytes) in [("a.txt", text.to_vec()), ("a.gz", gzip(text)), ("a.bz2", bzip(text))] {
         let path = write(folder.path(), name, &bytes);
-        let data = libsvm::read(&path).unwrap();
+        let data = libsvm::read(&path).unwrap().data;
         assert_eq!((data.len(), data.dim, data.num_labels), (4, 4, 3));
         assert_eq!(data.labels, [1, 0, 1, 2]);
-        assert_eq!(data.label_names, ["-1.5", "3", "10"]);
-        assert!(matches!(data.row(0), Row::Dense([0.5, 0.0, 0.0, -0.2])));
+        assert_eq!(data.label_names, ["-1", "3", "10"]);
+        assert!(matches!(data.row(0), FeatureRow::Dense([0.5, 0.0, 0.0, -0.2])));
         let size = open(&format!("libsvm:{}", path.display()), &DataDir::resolve(None)).unwrap().size;
         assert_eq!((size.n, size.d), (4, 12));
     }
     let wide = "1 1:1\n2 100000:2\n";
-    let data = libsvm::read(&write(folder.path(), "wide", wide.as_bytes())).unwrap();
-    assert!(matches!(data.features, Features::Sparse { .. }));
+    let read = libsvm::read(&write(folder.path(), "wide", wide.as_bytes())).unwrap();
+    assert!(matches!(read.data.features, Features::Sparse { .. }));
+    assert_eq!((read.data.dim, read.ids), (100_000, None), "few weights are as they were");
 }
 
 #[test]
@@ -80,7 +82,8 @@ fn bad_files_name_the_place() {
         ("libsvm", b"1 1:1\n2 1:inf\n".to_vec(), ":2: value of feature 1"),
         ("libsvm", b"1 1:1\n2 1;4\n".to_vec(), ":2: '1;4' is not index:value"),
         ("libsvm", b"1 2:1 1:1\n".to_vec(), ":1: feature index 1 after 2"),
-        ("libsvm", b"1 0:1\n".to_vec(), ":1: feature index 0"),
+        ("libsvm", b"1 0:1\n".to_vec(), ":1: feature index 0, expected 1..268435456; indices count from 1"),
+        ("libsvm", b"1 1:1\n1.5 1:2\n".to_vec(), ":2: label 1.5 is not a whole number"),
         ("libsvm", b"x 1:1\n".to_vec(), ":1: label 'x' is not a number"),
         ("libsvm", b"1:1 2:1\n".to_vec(), ":1: starts with '1:1'"),
         ("libsvm", b"1 1:1\n\xff\xfe\n".to_vec(), ":2: is not text"),
@@ -133,7 +136,7 @@ fn official_usps_layout_is_checked() {
         (String::new(), "empty"),
     ] {
         write(&folder.path().join("usps"), "zip.train.gz", &gzip(text.as_bytes()));
-        let opened = open("usps", &DataDir::resolve(Some(folder.path())));
+        let opened = open("usps~accepted", &DataDir::resolve(Some(folder.path())));
         let message = opened.expect_err("a bad file");
         assert!(message.contains(expected), "'{message}' does not contain '{expected}'");
     }
@@ -147,6 +150,116 @@ fn unknown_names_are_explained() {
     assert!(message("usps-synth:m=3").contains("known: n, size, seed"));
     assert!(message("usps-synth:n=0").contains("must be a whole number 1 to"));
     assert!(message("libsvm:").contains("needs a path"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| write(folder.path(), name, b"1 1:1\n2 1:2\n").display().to_string();
+    let (digits, cuts) = (file("digits.txt"), file("cuts.npz"));
+    assert!(message(&digits).contains(&format!("write libsvm:{digits}")), "{}", message(&digits));
+    assert!(message(&cuts).contains(&format!("write graph:{cuts}")), "{}", message(&cuts));
+}
+
+/// A line can name any feature: what it costs is what it holds.
+#[test]
+fn features_that_no_example_has_take_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "huge", b"1 99999999:1\n2 3:4\n");
+    let read = libsvm::read(&path).unwrap();
+    assert_eq!((read.data.dim, read.ids.as_deref()), (2, Some(&[3, 99_999_999][..])));
+    assert!(matches!(read.data.row(0), FeatureRow::Sparse([1], [1.0])));
+    let description = open(&format!("libsvm:{}", path.display()), &DataDir::resolve(None)).unwrap();
+    assert_eq!(description.size.d, 4);
+    assert!(description.run_bytes < 10_000, "{}", description.run_bytes);
+    // The same problem with small ids, down to the last bit.
+    let small = write(folder.path(), "small", b"1 2:1\n2 1:4\n");
+    let weights = |path: &Path| {
+        let output = Command::cargo_bin("ssvm-bench")
+            .unwrap()
+            .current_dir(folder.path())
+            .args([
+                "solve",
+                "--solver",
+                "bcfw",
+                "--iterations",
+                "5",
+                "--clock",
+                "virtual",
+                "--save-weights",
+                "w.npy",
+                "--dataset",
+            ])
+            .arg(format!("libsvm:{}", path.display()))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read(folder.path().join("w.npy")).unwrap()
+    };
+    assert_eq!(weights(&small), weights(&path));
+    let ids = std::fs::read(folder.path().join("w.features.npy")).unwrap();
+    assert_eq!(ids[ids.len() - 8..], [3u32.to_le_bytes(), 99_999_999u32.to_le_bytes()].concat());
+}
+
+/// A made-up file in the place of the official one is refused, or used under a name that no claim knows.
+#[test]
+fn another_file_is_not_usps() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("usps")).unwrap();
+    let row = |label: usize| format!("{label} {}\n", vec![format!("0.{label}"); 256].join(" "));
+    let rows: String = (0..12).map(|i| row(i % 10)).collect();
+    write(&folder.path().join("usps"), "zip.train.gz", &gzip(rows.as_bytes()));
+    let config = "name = \"u\"\nclock = \"virtual\"\n[budget]\niterations = 2\n[[dataset]]\nname = \"usps\"\n\
+                  [[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n";
+    write(folder.path(), "c.toml", config.as_bytes());
+    let bench = |arguments: &[&str]| {
+        let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        let output = command.current_dir(folder.path()).args(["--data-dir", "."]).args(arguments).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let solve = ["solve", "--dataset", "usps", "--solver", "bcfw", "--iterations", "2", "--format", "json"];
+    let run = ["run", "--config", "c.toml", "--out", "r"];
+    for command in [&solve[..], &run, &["plan", "--config", "c.toml"], &["optimum", "usps"]] {
+        let (code, _, error) = bench(command);
+        assert_eq!(code, Some(1), "{command:?}: {error}");
+        assert!(error.contains("is not the official file of usps") && error.contains("--accept-data"), "{error}");
+    }
+    let (code, printed, error) = bench(&[&solve[..], &["--accept-data"]].concat());
+    assert!(code == Some(0) && printed.contains("\"dataset\":\"usps~accepted\""), "{printed}{error}");
+    let (code, _, error) = bench(&[&run[..], &["--accept-data"]].concat());
+    assert_eq!(code, Some(0), "{error}");
+    assert!(error.contains("the file of usps is not the official one: its runs are those of usps~accepted"), "{error}");
+    let (_, again, error) = bench(&[&run[..], &["--accept-data"]].concat());
+    assert!(again.contains("\"already\":2"), "{again}{error}");
+    let (code, claims, error) = bench(&["claims", "r", "--format", "json"]);
+    assert_eq!(code, Some(0), "{error}");
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&claims).unwrap();
+    let of = |name: &str| rows.iter().filter(|row| row["dataset"] == name).cloned().collect::<Vec<_>>();
+    assert!(of("usps").is_empty() && of("USPS").iter().all(|row| row["verdict"] == "not-measured"), "{claims}");
+    assert!(of("usps~accepted").iter().all(|row| row["title"] == "usps~accepted"), "{claims}");
+    // There is nothing to accept where nothing is official.
+    let (_, _, error) = bench(&["solve", "--dataset", "usps-synth~accepted", "--solver", "bcfw"]);
+    assert!(error.contains("usps-synth has no official file"), "{error}");
+}
+
+/// A pipe gives its content once: the data and their identity come from one reading.
+#[test]
+fn data_from_a_pipe_have_the_identity_of_their_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, text) = (folder.path().join("pipe"), b"1 1:1\n2 2:1\n");
+    let file = write(folder.path(), "file", text);
+    common::trials::named_pipe(&pipe);
+    let through = |bytes: &'static [u8]| {
+        let writer = {
+            let pipe = pipe.clone();
+            std::thread::spawn(move || std::fs::write(pipe, bytes).unwrap())
+        };
+        let opened = open(&format!("libsvm:{}", pipe.display()), &DataDir::resolve(None));
+        writer.join().unwrap();
+        opened
+    };
+    let plain = open(&format!("libsvm:{}", file.display()), &DataDir::resolve(None)).unwrap();
+    assert_eq!(through(text).unwrap(), plain);
+    assert_ne!(through(b"1 1:1\n2 2:3\n").unwrap().checksum, plain.checksum);
+    let error = through(b"1 1:x\n").unwrap_err();
+    assert!(error.contains("pipe:1: value of feature 1"), "{error}");
 }
 
 /// The optimum of a small multiclass SVM by accelerated projected gradient on the whole dual: no code in common with
@@ -227,8 +340,10 @@ fn libsvm_optimum_agrees_with_an_independent_solver() {
         for i in 0..data.len() {
             let mut dense = vec![0.0; data.dim];
             match data.row(i) {
-                Row::Dense(x) => dense.copy_from_slice(x),
-                Row::Sparse(indices, values) => indices.iter().zip(values).for_each(|(f, v)| dense[*f as usize] = *v),
+                FeatureRow::Dense(x) => dense.copy_from_slice(x),
+                FeatureRow::Sparse(indices, values) => {
+                    indices.iter().zip(values).for_each(|(f, v)| dense[*f as usize] = *v);
+                }
             }
             text += &data.labels[i].to_string();
             for (f, v) in dense.iter().enumerate().filter(|(_, v)| **v != 0.0) {

@@ -267,7 +267,7 @@ fn one_reproduce_makes_the_bands_of_a_series_in_both_views_once() {
     let (own, there) = (keys(&study.own), keys(regime));
     assert_eq!((own.len(), there.len(), own.intersection(&there).count()), (4, 4, 2), "both views have USPS as it is");
     let dir = tempfile::tempdir().unwrap();
-    let summary = Summary::of(&study, dir.path()).unwrap();
+    let summary = Summary::of(&study, dir.path());
     render::write_pages(&study, &summary, dir.path(), &|_| Ok(())).unwrap();
     let made = || study.own.points.bands_made.load(std::sync::atomic::Ordering::Relaxed);
     // The report and the tables read all axes of the first view, the figures of the regime iterations and time.
@@ -379,7 +379,7 @@ fn a_setting_has_one_name_and_its_own_claims_in_both_views() {
     let labels = |view: &View| view.series.iter().map(|series| series.label.clone()).collect::<Vec<_>>();
     assert_eq!(labels(&study.own), ["bcfw", "mp-bcfw", "mp-bcfw (T=3)"]);
     assert_eq!(labels(study.regime.as_ref().unwrap()), ["bcfw", "mp-bcfw (T=3)"]);
-    let claims = ssvm_bench::study::claims::check(&study).unwrap();
+    let claims = ssvm_bench::study::claims::check(&study);
     // Claim 2 compares data sets: without USPS it has one row for all settings.
     let about = |c: &&Claim, solver: &str| c.dataset == "ocr" && c.number != 2 && c.solver == solver;
     let of = |solver: &str| claims.iter().filter(|claim| about(claim, solver)).collect::<Vec<_>>();
@@ -402,7 +402,7 @@ fn one_data_set_at_two_lambdas_is_two_problems_everywhere() {
     assert_eq!(study.own.datasets(), ["ocr (lambda=0.01)", "ocr (lambda=0.1)"]);
     assert_eq!(study.regime.as_ref().unwrap().datasets(), ["ocr (lambda=0.1)"]);
     assert_eq!(study.regimes.len(), 2);
-    let claims = ssvm_bench::study::claims::check(&study).unwrap();
+    let claims = ssvm_bench::study::claims::check(&study);
     let regime = claims.iter().filter(|claim| claim.dataset == "ocr (lambda=0.1)");
     assert!(regime.clone().count() > 0 && regime.into_iter().all(|claim| claim.regime.is_some()));
     let (figures, _) = hand::figures(&study, &[]).unwrap();

@@ -432,7 +432,7 @@ fn a_record_that_cannot_be_written_stops_the_batch() {
     std::fs::create_dir(&taken).unwrap();
     let result = fake.run(1, None, &StopSignal::default(), |_, _, _| Ok(outcome(StopReason::Iterations, 0.5)));
     let message = result.unwrap_err().to_string();
-    assert!(message.starts_with(&format!("cannot write {}", taken.display())), "{message}");
+    assert!(message.starts_with(&format!("{}: is a folder", taken.display())), "{message}");
     std::fs::remove_dir(&taken).unwrap();
     let contents = fake.store.scan(Folder::Runs).unwrap();
     assert_eq!((contents.records.len(), contents.damaged.len()), (1, 0));

@@ -256,7 +256,8 @@ fn the_program_lists_prepares_and_draws() {
     let solve = || {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
         command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", dir.path().join("on demand"));
-        let output = command.args(["solve", "--dataset", "horses", "--solver", "bcfw", "--iterations", "1"]).output();
+        let output =
+            command.args(["solve", "--dataset", "horses~accepted", "--solver", "bcfw", "--iterations", "1"]).output();
         String::from_utf8(output.unwrap().stderr).unwrap()
     };
     let (first, second) = (solve(), solve());
@@ -309,7 +310,7 @@ fn the_program_lists_prepares_and_draws() {
 fn planning_prepares_no_images_and_says_what_a_run_will() {
     let dir = tempfile::tempdir().unwrap();
     tiny_horses(&dir.path().join("data/weizmann_horses"));
-    let config = "name = \"p\"\nrepeats = 2\nclock = \"virtual\"\n[budget]\niterations = 1\n[[dataset]]\nname = \"horses\"\n\
+    let config = "name = \"p\"\nrepeats = 2\nclock = \"virtual\"\n[budget]\niterations = 1\n[[dataset]]\nname = \"horses~accepted\"\n\
                   [[dataset]]\nname = \"usps-synth:n=5\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"fw\"\n";
     fs::write(dir.path().join("p.toml"), config).unwrap();
     let cache = dir.path().join("cache");

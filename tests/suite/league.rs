@@ -274,7 +274,7 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     let cells = measure::cells(results.own.records()).unwrap();
     let baseline = Baseline::of(&cells, &[], Provenance::default()).unwrap();
     let baseline = Baseline::parse(Path::new("baseline.toml"), &baseline.text()).unwrap();
-    let findings = counters::judge(&baseline, &cells);
+    let findings = counters::judge(&baseline, &cells, &[]);
     assert!(findings.iter().all(|finding| !finding.judgement.fails()), "{findings:?}");
     let asked = |metric: &str| {
         findings.iter().any(|finding| finding.cell.solver.name == "no-dual" && finding.metric.contains(metric))
@@ -352,7 +352,7 @@ fn gaps_that_no_solver_reached_are_one_sentence() {
     for (measure, winners) in standing.winners.iter_mut().enumerate() {
         winners.resize(standing.targets.len(), Winner::NotReached);
         for member in &mut standing.members {
-            let empty = ssvm_bench::study::league::Cell { reached: 0, median: None, ert: None, speedup: None };
+            let empty = ssvm_bench::study::league::TargetCell { reached: 0, median: None, ert: None, speedup: None };
             member.scores[measure].cells.resize(standing.targets.len(), empty);
         }
     }
@@ -399,12 +399,41 @@ fn a_league_of_several_oracle_costs_says_which_one_it_shows() {
     };
     let mut records = repeats("mp-bcfw", 0.1, 1e-8);
     records.extend(repeats("bcfw", 0.2, 1e-8));
-    let note = |records: Vec<RunRecord>| {
-        let league = League::of(&results(records).own);
-        sections(&league, &[Part::Winners])[0].table.note.clone()
+    let notes = |records: Vec<RunRecord>| {
+        let tables = sections(&League::of(&results(records).own), &[]);
+        tables.into_iter().map(|section| section.table.note).collect::<Vec<String>>()
     };
-    assert!(!note(records.clone()).contains("oracle cost"));
+    assert!(notes(records.clone()).iter().all(|note| !note.contains("oracle cost")));
     let both = ["4", "16"].map(|cost| records.iter().cloned().map(|record| at(cost, record)).collect::<Vec<_>>());
-    let note = note(both.concat());
-    assert!(note.contains("oracle cost 4, the lowest of those that were run"), "{note}");
+    let notes = notes(both.concat());
+    assert!(notes.len() > 5, "every table says so, not the first only");
+    assert!(notes.iter().all(|note| note.contains("oracle cost 4, the lowest of those that were run")), "{notes:?}");
+}
+
+/// BCFW is twice as fast to the gaps that both reach, 1e-1 and 1e-2; only MP-BCFW goes on, for long, to 1e-6.
+#[test]
+fn gaps_that_one_solver_reached_move_no_speed_up_of_the_matrix() {
+    let mut records = repeats("mp-bcfw", 0.2, 1e-8);
+    records.extend(repeats("bcfw", 0.1, 1e-2));
+    let standing = standing(records);
+    let place = |label: &str| standing.members.iter().position(|member| member.label == label).unwrap();
+    let time = &standing.matrices[Measure::Time as usize];
+    let speedup = time.at(place("bcfw"), place("mp-bcfw")).unwrap();
+    assert!(speedup.exact().is_some_and(|value| (value - 2.0).abs() < 0.01), "{speedup:?}");
+    assert!(!speedup.is_faster(), "it may never reach the gaps that the other one reached: {speedup:?}");
+    assert!(speedup.low.is_none() && speedup.high.is_some(), "{speedup:?}");
+}
+
+/// The other one was stopped before the loosest gap: the bound there is what is known.
+#[test]
+fn solvers_without_a_gap_in_common_are_compared_at_the_loosest() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(
+        (0..5).map(|repeat| run("usps", "bcfw", repeat, vec![point(1, 1.0, 3.0, 1.0), point(2, 9.0, 2.5, 1.0)])),
+    );
+    let standing = standing(records);
+    let place = |label: &str| standing.members.iter().position(|member| member.label == label).unwrap();
+    let speedup = standing.matrices[Measure::Time as usize].at(place("mp-bcfw"), place("bcfw")).unwrap();
+    assert!(speedup.least.is_some_and(|least| least > 9.0) && speedup.most.is_none(), "{speedup:?}");
+    assert!(speedup.is_faster(), "{speedup:?}");
 }

@@ -146,6 +146,22 @@ fn the_code_follows_the_table_of_modules() {
     assert!(findings.is_empty(), "CONTRIBUTING.md, \"Modules\", and src/ differ:\n{}\n", findings.join("\n"));
 }
 
+/// Outputs have one writer, so that links, streams, kills and full disks are thought of in one place.
+#[test]
+fn only_one_module_creates_files() {
+    let creates =
+        ["fs::write(", "File::create", "File::options", "OpenOptions", "fs::rename(", "fs::copy(", "hard_link("];
+    for (path, text) in sources() {
+        if path.starts_with("store/files/") || path == "dataset/fetch.rs" {
+            continue;
+        }
+        let code = source::code(&text);
+        for call in creates {
+            assert!(!code.contains(call), "src/{path} has {call}: outputs are written by store::files");
+        }
+    }
+}
+
 const TABLE: &str = "# C\n\n## Modules\n\n| module | what it does | may use |\n|---|---|---|\n\
     | `error`, `text` | leaves | nothing |\n| `low` | data | `error` |\n| `high` | uses it | `low` |\n\
     | `top` | all | everything |\n\n## Next\n\n| `no` | row | of it |\n";

@@ -69,7 +69,7 @@ fn edited(first: Cyclic, second: Cyclic) -> (u64, bool) {
     let finished = run_with(CONFIG, &options(dir.path(), 1), &Harness::standard().solver(second)).unwrap();
     let after = records();
     assert_eq!(after.len(), 4);
-    let findings = counters::judge(&baseline, &measure::cells(&after).unwrap());
+    let findings = counters::judge(&baseline, &measure::cells(&after).unwrap(), &[]);
     (finished.report.finished, findings.iter().any(|finding| finding.judgement.fails()))
 }
 

@@ -5,15 +5,24 @@ use std::path::Path;
 
 use crate::common::records::{point, results, run};
 use assert_cmd::Command;
+use ssvm_bench::ClockKind;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::{Inflation, Manifest};
 use ssvm_bench::study::{Origin, Summary};
 
 /// A folder with a page that shows a summary of this origin.
 fn published(origin: Option<Origin>) -> tempfile::TempDir {
+    let clock = if origin.as_ref().is_some_and(|origin| !origin.timed) { ClockKind::VIRTUAL } else { ClockKind::WALL };
+    published_as(origin, clock, "0.1.0")
+}
+
+/// The same of runs on a clock, made by this code.
+fn published_as(origin: Option<Origin>, clock: ClockKind, code: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let study = results(vec![run("usps", "bcfw", 0, vec![point(1, 0.5, 2.0, 1.0), point(2, 1.0, 1.5, 1.1)])]);
-    let summary = Summary { origin, ..Summary::of(&study, dir.path()).unwrap() };
+    let mut record = run("usps", "bcfw", 0, vec![point(1, 0.5, 2.0, 1.0), point(2, 1.0, 1.5, 1.1)]);
+    record.identity.settings.clock = clock;
+    let study = results(vec![record]);
+    let summary = Summary { origin, code: code.to_owned(), ..Summary::of(&study, dir.path()) };
     summary.write(&dir.path().join("s.json")).unwrap();
     page(dir.path(), "stale");
     dir
@@ -74,6 +83,42 @@ fn uncommitted_code_and_disturbed_times_are_not_published() {
             assert!(told.contains("s.json cannot be published: ") && told.contains(reason), "{told}");
         }
         assert!(std::fs::read_to_string(dir.path().join("page.md")).unwrap().contains("stale"), "it was published");
+    }
+}
+
+/// A file that says one thing and shows another, or names a commit that this repository does not have.
+#[test]
+fn what_a_summary_says_of_itself_is_checked() {
+    let clean = || Origin { isolated: true, ..of("0123456789ab", None) };
+    let untimed = Origin { timed: false, ..clean() };
+    for (dir, reason) in [
+        (published_as(Some(untimed), ClockKind::WALL, "0.1.0"), "shows times of the wall clock"),
+        (published_as(Some(clean()), ClockKind::WALL, "0.1.0+1 0123456789ab-dirty"), "0123456789ab-dirty"),
+    ] {
+        let told = stderr(&readme(dir.path(), "refresh").failure());
+        assert!(told.contains("s.json cannot be published: ") && told.contains(reason), "{told}");
+    }
+    let dir = published(Some(clean()));
+    let git = |words: &str| {
+        let words = words.split_whitespace();
+        std::process::Command::new("git").current_dir(dir.path()).args(words).output().unwrap().status.success()
+    };
+    assert!(git("init -q") && git("-c user.name=a -c user.email=a@b commit -q --allow-empty -m x"));
+    let told = stderr(&readme(dir.path(), "refresh").failure());
+    assert!(told.contains("commit 0123456789ab is not in the history of this repository"), "{told}");
+}
+
+#[test]
+fn verdicts_of_earlier_rules_say_so() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/summary");
+    let shown = |words: &[&str]| {
+        let output = Command::cargo_bin("ssvm-bench").unwrap().current_dir(&folder).args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for words in
+        [&["claims", "paper.json"][..], &["claims", "paper.json", "--format", "matrix"], &["league", "league.json"]]
+    {
+        assert!(shown(words).replace('\n', " ").contains("those of an earlier version (code 0.1.0+"), "{words:?}");
     }
 }
 

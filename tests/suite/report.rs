@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::common::hand::{self, point, run};
+use ssvm_bench::Value;
 use ssvm_bench::gate::rounds::Design;
 use ssvm_bench::gate::{folders, measure};
 use ssvm_bench::render::report::{self, Beside, Page};
@@ -29,7 +30,7 @@ fn row(page: &str, gap: &str) -> String {
 }
 
 fn both(old: &Study, new: &Study) -> String {
-    let summaries = [old, new].map(|results| Summary::of(results, Path::new("results")).unwrap());
+    let summaries = [old, new].map(|results| Summary::of(results, Path::new("results")));
     let [a, b] = &summaries;
     let sides =
         [("A", old, a), ("B", new, b)].map(|(name, results, summary)| Page { name, results, summary, figures: &[] });
@@ -63,4 +64,27 @@ fn two_folders_have_one_table_of_ratios() {
     assert!(page.contains("-75.0 % (-75.0 % to -75.0 %)"), "the comparison of folders");
     assert!(row(&page, "3e-1").contains("2.89 s") && !page.contains("B over A"), "{}", row(&page, "3e-1"));
     assert!(page.contains("5 repeats cannot support a confidence of 95 % over"), "and what its repeats support");
+}
+
+/// Both folders call it `mp-bcfw`: a label names only what differs inside a folder.
+#[test]
+fn settings_of_one_solver_in_two_folders_do_not_stand_beside_each_other() {
+    let with = |lifetime: u64| {
+        let mut records = [repeats("bcfw", 20.0, 0), repeats("mp-bcfw", 5.0, 0)].concat();
+        for record in records.iter_mut().filter(|record| record.solver() == "mp-bcfw") {
+            let settings = &mut record.identity.settings;
+            settings.solver = settings.solver.clone().with("T", Value::Count(lifetime));
+        }
+        hand::results(&records)
+    };
+    let shown = |page: &str, id: &str| {
+        let section =
+            page.split(&format!("id=\"{id}\"")).nth(1).unwrap().split("</section>").next().unwrap().to_owned();
+        ["BCFW", "MP-BCFW"].map(|name| section.contains(&format!(">{name}<")))
+    };
+    let (same, other) = (both(&with(5), &with(5)), both(&with(5), &with(7)));
+    for id in ["targets", "oracle"] {
+        assert_eq!(shown(&same, id), [true, true], "{id}");
+        assert_eq!(shown(&other, id), [true, false], "{id}");
+    }
 }

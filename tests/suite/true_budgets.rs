@@ -53,3 +53,15 @@ fn an_iteration_that_ends_in_its_approximate_passes_is_a_part() {
     assert_eq!(axis(&outcome), [(1, false, 100), (1, true, 200)]);
     assert!(outcome.points[1].approx_passes > 20 && outcome.points[1].approx_passes < 40);
 }
+
+/// A run may take `timeout_s`, and the scheduler looks at short runs too rarely to see it.
+#[test]
+fn every_run_that_takes_longer_than_its_timeout_has_timed_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = "name = \"t\"\ntimeout_s = 1e-9\nrepeats = 4\nclock = \"virtual\"\n[budget]\niterations = 5\n\
+                  [[dataset]]\nname = \"usps-synth:n=60\"\n[[dataset]]\nname = \"ocr-synth:n=20\"\n\
+                  [[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"\n";
+    let report = crate::common::sessions::run(config, dir.path(), 2).unwrap().report;
+    assert_eq!((report.planned, report.finished, report.failed.len()), (16, 0, 16), "{report:?}");
+    assert!(report.failed.iter().all(|(_, why)| why.starts_with("timed out after")), "{report:?}");
+}

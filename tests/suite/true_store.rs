@@ -42,11 +42,12 @@ fn the_lock_is_the_folder_and_touches_no_file() {
 #[test]
 fn only_leftovers_of_killed_writers_are_removed() {
     let dir = tempfile::tempdir().unwrap();
-    drop(Store::create(dir.path()).unwrap());
+    fs::create_dir(dir.path().join("runs")).unwrap();
     let names =
         ["notes.txt", ".hidden", "runs/.x.parquet.tmp", "runs/part-1", "runs/.part-abc", "runs/.part-0123456789aZ"];
     for name in names {
-        fs::write(dir.path().join(name), "x").unwrap();
+        // From before this process began.
+        fs::File::create(dir.path().join(name)).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     }
     drop(Store::create(dir.path()).unwrap());
     let there: Vec<&str> = names.iter().copied().filter(|name| dir.path().join(name).exists()).collect();

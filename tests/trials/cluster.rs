@@ -7,12 +7,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::common::trials::{self, Skipped};
 use ssvm_bench::run::cluster::jobs::{Jobs, Submission, Submitted};
 use ssvm_bench::run::cluster::slurm::{self, Phase, QueueTask};
 use ssvm_bench::run::cluster::status::{self, FoundRuns, ShardState};
 use ssvm_bench::run::cluster::{ClusterJob, scripts};
+use ssvm_bench::store::files::SharedFile;
 
 const CONFIG: &str = r#"name = "cluster"
 repeats = 2
@@ -459,12 +461,77 @@ fn refusals_are_shown_and_lose_nothing() {
     assert!(other.calls()[1].starts_with("--parsable --array=1-2%2 --dependency=afterany:101 "), "{:?}", other.calls());
 }
 
+/// A queue that knows every job that was submitted, after the time that a call takes.
+fn with_a_queue(cluster: &Cluster) {
+    cluster.program(
+        "sbatch",
+        r#"#!/bin/bash
+printf '%s\n' "$*" >>"$FAKE/calls"
+job=$((100 + $(wc -l <"$FAKE/calls")))
+while [ -e "$FAKE/hold" ]; do sleep 0.02; done
+sleep 0.2
+list=$(sed -n 's/.*--array=\([^ ]*\).*/\1/p' <<<"$*")
+array=${list:+", \"array_job_id\": $job, \"array_task_string\": \"$list\""}
+printf '{"job_id": %s, "job_state": "PENDING"%s}\n' "$job" "$array" >>"$FAKE/entries"
+echo "$job"
+"#,
+    );
+    cluster.program("squeue", "#!/bin/bash\necho \"{\\\"jobs\\\": [$(paste -sd, \"$FAKE/entries\" 2>/dev/null)]}\"\n");
+}
+
+fn submitting_at_once_submits_once() {
+    let cluster = Cluster::new(1001);
+    with_a_queue(&cluster);
+    let submit = || {
+        let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
+        command.args(["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "3"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let children = [submit(), submit(), submit()];
+    let outputs = children.map(|child| child.wait_with_output().unwrap());
+    let texts = outputs.map(|output| {
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    });
+    // An array and the job that gathers.
+    let calls = cluster.calls();
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    let refused = texts.iter().filter(|text| text.contains("nothing to submit: 3 shards are in the queue")).count();
+    assert_eq!(refused, 2, "{texts:?}");
+    assert_eq!(Jobs::read(&cluster.path("out")).unwrap().unwrap().submissions.len(), 1);
+}
+
+fn a_killed_submission_leaves_no_lock() {
+    let cluster = Cluster::new(1001);
+    with_a_queue(&cluster);
+    cluster.write("fake/hold", "");
+    let submit = ["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "3"];
+    let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut child = command.args(submit).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while cluster.calls().is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it submitted");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // It waits for sbatch, and who asks meanwhile learns who has the list.
+    let path = Jobs::path(&cluster.path("out"));
+    let message = SharedFile::lock_within(&path, Duration::ZERO).unwrap_err().to_string();
+    let (pid, command) = (format!("process {} on ", child.id()), "slurm submit --config config.toml");
+    assert!(message.contains(&pid) && message.contains(command), "{message}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    SharedFile::lock_within(&path, Duration::ZERO).unwrap();
+    fs::remove_file(cluster.path("fake/hold")).unwrap();
+    assert_eq!(cluster.submit(&submit[4..]).0, 0);
+}
+
 fn a_dry_run_submits_nothing() {
     let cluster = Cluster::new(1001);
     let (code, printed, _) = cluster.submit(&["--out", "out", "--shards", "4", "--dry-run"]);
-    assert!(code == 0 && printed.ends_with("nothing was submitted (--dry-run)\n"), "{printed}");
-    assert!(cluster.calls().is_empty() && cluster.path("out/slurm/array.sbatch").is_file());
-    assert!(!cluster.path("out/slurm/jobs.json").exists());
+    assert!(code == 0 && printed.ends_with("nothing was written or submitted (--dry-run)\n"), "{printed}");
+    assert!(printed.contains("out/slurm/array.sbatch would be:\n\n#!/bin/bash\n"), "{printed}");
+    assert!(printed.contains("out/slurm/gather.sbatch would be:\n\n#!/bin/bash\n"), "{printed}");
+    assert!(cluster.calls().is_empty() && !cluster.path("out").exists());
+    fs::create_dir(cluster.path("out")).unwrap();
     // An id file that another engine may be using is not replaced, neither now nor later.
     cluster.write("out/shards.txt", "of another engine");
     assert_eq!(cluster.submit(&["--out", "out", "--shards", "5", "--dry-run"]).0, 0);
@@ -607,6 +674,8 @@ crate::trials![
     an_array_from_end_to_end,
     only_what_is_missing_is_submitted_again,
     refusals_are_shown_and_lose_nothing,
+    submitting_at_once_submits_once,
+    a_killed_submission_leaves_no_lock,
     a_dry_run_submits_nothing,
     a_list_of_run_split_is_submitted,
     what_cannot_be_done_says_what_to_do,

@@ -176,13 +176,14 @@ fn small_files_take_little_memory() {
         fs::write(dir.path().join(name), bytes).unwrap();
         dir.path().join(name).display().to_string()
     };
-    // d = 2^28 × K weights. Machines with more memory than that read it.
+    // d = 2^28 × K weights, if features that no example has were among them.
     let labels: String = (0..200).map(|label| format!("{label} {}:1\n{label} 1:1\n", 1 << 28)).collect();
     let wide = file("wide", labels.as_bytes());
     let many: String = (0..120_000).map(|at| format!("{} 1:1\n", at % 60_000)).collect();
     let many = file("many", many.as_bytes());
+    let size = harness.open(&Request::new(&format!("libsvm:{wide}"), &data)).unwrap().description.size;
+    assert_eq!((size.n, size.d), (400, 400));
     for name in [
-        format!("libsvm:{wide}"),
         format!("libsvm:{many}"),
         "usps-synth:n=10000000,size=100000".to_owned(),
         "stanford-synth:n=10000000,size=1000".to_owned(),
@@ -405,7 +406,6 @@ fn endless_inputs_are_refused() -> Result<(), Skipped> {
         &["plan", "--config", "/dev/zero"][..],
         &["check", "v", "--baseline", "/dev/zero"],
         &["check", "v", "--save", "/dev/full"],
-        &["optimum", "usps-synth:n=9", "--store", "/dev/zero"],
         &["solve", "--dataset", "libsvm:/dev/zero", "--solver", "fw"],
     ] {
         refused(dir.path(), arguments);
@@ -453,10 +453,12 @@ fn what_cannot_be_compared_is_not_called_right() {
 
 fn weights_that_cannot_be_written_are_refused_before_the_work() {
     let dir = folder();
-    let arguments = ["solve", "--dataset", "usps-synth:n=30", "--solver", "bcfw", "--save-weights", "/dev/full"];
-    let output = call(dir.path(), &arguments);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(output.stdout.is_empty() && errors(&output).contains("not a plain file"), "{}", errors(&output));
+    for (path, words) in [("v/w.npy", "there is no folder"), (".", "is a folder")] {
+        let arguments = ["solve", "--dataset", "usps-synth:n=30", "--solver", "bcfw", "--save-weights", path];
+        let output = call(dir.path(), &arguments);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.is_empty() && errors(&output).contains(words), "{}", errors(&output));
+    }
 }
 
 fn budgets_of_nothing_are_refused() {

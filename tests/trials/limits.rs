@@ -109,8 +109,10 @@ const TINY: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\nit
 /// What does not fit into the limit of the process is refused with the numbers, whatever the machine has.
 fn limits_of_the_process_are_counted() -> Result<(), Skipped> {
     let dir = folder(&TINY.replace("usps-synth:n=8,size=4", "libsvm:wide"));
-    // d = 10^7: 80 MB for every w.
-    fs::write(dir.path().join("wide"), "1 5000000:1\n2 1:1\n").unwrap();
+    // 50,000 features that all occur, and 200 labels: d = 10^7, 80 MB for every w.
+    let entries = |i: usize| (1..=250).map(|f| format!(" {}:1", 250 * i + f)).collect::<String>();
+    let wide: String = (0..600).map(|i| format!("{}{}\n", i % 200, entries(i % 200))).collect();
+    fs::write(dir.path().join("wide"), wide).unwrap();
     for arguments in [
         &["plan", "--config", "c.toml"][..],
         &["run", "--config", "c.toml", "--out", "v"],
@@ -120,7 +122,7 @@ fn limits_of_the_process_are_counted() -> Result<(), Skipped> {
         let output = limited(dir.path(), 400, arguments)?;
         let message = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
-        assert!(message.contains("a run needs about 458 MiB of memory, and "), "{arguments:?}: {message}");
+        assert!(message.contains("a run needs about 459 MiB of memory, and "), "{arguments:?}: {message}");
     }
     Ok(())
 }
@@ -188,7 +190,9 @@ fn a_call_that_takes_all_memory_ends_the_program_in_order() -> Result<(), Skippe
 fn a_plan_tells_the_memory_of_its_runs() {
     let dir = folder(&TINY.replace("usps-synth:n=8,size=4", "libsvm:wide"));
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
-    fs::write(dir.path().join("wide"), "1 3000000:1\n2 1:1\n").unwrap();
+    // A third of the features occur: enough for all of them to have weights.
+    let features: String = (0..1_000_000).map(|at| format!(" {}:1", 3 * at + 3)).collect();
+    fs::write(dir.path().join("wide"), format!("1{features}\n2 1:1\n")).unwrap();
     let json = |arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(dir.path()).output().unwrap();
         assert!(output.status.success(), "{}", errors(&output));
@@ -272,6 +276,36 @@ fn messages_have_a_length_that_can_be_read() {
     }
 }
 
+/// A named pipe that nothing writes to is an error, unless the user wants to wait.
+fn a_pipe_without_a_writer_ends_the_program() -> Result<(), Skipped> {
+    trials::program(&["mkfifo"])?;
+    let dir = folder(TINY);
+    for name in ["config", "data", "waited"] {
+        trials::named_pipe(&dir.path().join(name));
+    }
+    let start = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        command.args(arguments).current_dir(dir.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let mut waiting = start(&["plan", "--config", "waited", "--wait"]);
+    let others = [
+        start(&["plan", "--config", "config"]),
+        start(&["solve", "--dataset", "libsvm:data", "--solver", "bcfw", "--iterations", "1"]),
+    ];
+    for other in others {
+        let output = other.wait_with_output().unwrap();
+        let message = errors(&output);
+        assert!(output.status.code() == Some(1) && message.contains("it is a named pipe"), "{message}");
+        assert!(message.contains("--wait"), "{message}");
+    }
+    assert!(waiting.try_wait().unwrap().is_none(), "--wait has no limit");
+    fs::write(dir.path().join("waited"), TINY).unwrap();
+    let output = waiting.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    Ok(())
+}
+
 /// The program with the greedy sets, when this binary was called as one.
 pub fn program() -> Option<ExitCode> {
     std::env::var_os("SSVM_TEST_PROGRAM").map(|_| Harness::standard().problem(GreedySet).main())
@@ -285,4 +319,5 @@ crate::trials![
     a_plan_tells_the_memory_of_its_runs,
     a_signal_is_an_error_and_files_stay,
     messages_have_a_length_that_can_be_read,
+    a_pipe_without_a_writer_ends_the_program,
 ];

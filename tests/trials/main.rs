@@ -9,6 +9,7 @@ mod hardening;
 mod kill;
 mod limits;
 mod official;
+mod outputs;
 mod report;
 mod scripts;
 mod store;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         hardening::trials(),
         report::trials(),
         cluster::trials(),
+        outputs::trials(),
         true_optima::trials(),
         store::trials(),
         scripts::trials(),

@@ -5,10 +5,11 @@ use std::path::Path;
 use crate::common;
 use crate::common::trials::{Skipped, official};
 use assert_cmd::Command;
-use ssvm::solver::weights::{End, Weights};
+use ssvm::solver::weights::{Vertex, Weights};
 use ssvm::solver::{Bracket, Weighted, step};
 use ssvm_bench::experiment::Experiment;
-use ssvm_bench::store::optimum::{Optimum, Store};
+use ssvm_bench::store::files;
+use ssvm_bench::store::optimum::{Optima, Optimum};
 use ssvm_bench::{
     Catalog, ClockKind, DataDir, Fault, Harness, MaxOracle, Metered, Problem, Request, Simple, Solve, SparsePlane,
     dataset::Described,
@@ -209,9 +210,9 @@ fn every_step_of_the_kernel_gains_what_its_formula_says() {
         let best = (0..values.len()).max_by(order).unwrap();
         let worst = (0..values.len()).filter(|at| weights.alpha()[*at] > 0.0).min_by(order).unwrap();
         let (t, o) = match count % 3 {
-            0 => (End::Plane(best), End::Mix),
-            1 => (End::Plane(best), End::Plane(worst)),
-            _ => (End::Mix, End::Plane(worst)),
+            0 => (Vertex::Plane(best), Vertex::Mix),
+            1 => (Vertex::Plane(best), Vertex::Plane(worst)),
+            _ => (Vertex::Mix, Vertex::Plane(worst)),
         };
         let (gain, norm2) = weights.direction(t, o, &values);
         let gamma = step::gamma_within(gain, norm2, lambda, weights.cap(t, o));
@@ -265,13 +266,13 @@ fn optimum(checksum: &str, lower: f64, upper: f64) -> Optimum {
 fn a_store_comes_back_from_its_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("deep/optima.toml");
-    assert_eq!(Store::read(&path).unwrap(), Store::default());
-    let mut store = Store::default();
+    assert_eq!(Optima::read(&path).unwrap(), Optima::default());
+    let mut store = Optima::default();
     store.add(optimum("a", 1.0 / 3.0, 0.333_333_333_333_4)).unwrap();
     store.add(Optimum { pairwise_weight: Some(0.1), ..optimum("a", 0.1, 0.2) }).unwrap();
     store.add(Optimum { lambda: 0.1, ..optimum("a", 0.3, 0.4) }).unwrap();
-    store.write(&path).unwrap();
-    let back = Store::read(&path).unwrap();
+    files::write_bytes(&path, store.text().unwrap().as_bytes()).unwrap();
+    let back = Optima::read(&path).unwrap();
     assert_eq!(back, store);
     assert_eq!(back.find("a", 1.0 / 7291.0, None).map(|b| b.lower), Some(1.0 / 3.0));
     assert_eq!(back.find("a", 1.0 / 7291.0, Some(0.1)).map(|b| b.upper), Some(0.2));
@@ -280,7 +281,7 @@ fn a_store_comes_back_from_its_file() {
 }
 
 fn a_bracket_is_never_worsened() {
-    let mut store = Store::default();
+    let mut store = Optima::default();
     store.add(optimum("a", 1.0, 2.0)).unwrap();
     assert_eq!(store.add(optimum("a", 0.5, 1.8)).unwrap(), Bracket { lower: 1.0, upper: 1.8 });
     assert_eq!(store.add(optimum("a", 1.1, 9.0)).unwrap(), Bracket { lower: 1.1, upper: 1.8 });
@@ -291,7 +292,7 @@ fn a_bracket_is_never_worsened() {
 }
 
 fn a_damaged_store_is_an_error_with_its_line() {
-    let mut store = Store::default();
+    let mut store = Optima::default();
     store.add(optimum("a", 1.0, 2.0)).unwrap();
     let text = store.text().unwrap();
     let line_of = |text: &str, part: &str| 1 + text.lines().position(|line| line.contains(part)).unwrap();
@@ -304,7 +305,7 @@ fn a_damaged_store_is_an_error_with_its_line() {
         ("code = \"0\"\n", "", "[[optimum]]"),
     ] {
         let broken = text.replace(from, to);
-        let error = Store::parse(Path::new("some/optima.toml"), &broken).unwrap_err().to_string();
+        let error = Optima::parse(Path::new("some/optima.toml"), &broken).unwrap_err().to_string();
         let place = format!("some/optima.toml:{}:", line_of(&broken, at));
         assert!(error.starts_with(&place), "{to:?}: {error}");
         assert!(error.contains("ssvm-bench optimum"), "{error}");
@@ -324,13 +325,13 @@ fn the_command_fills_the_store_and_never_worsens_it() {
     assert!(output.status.success(), "{told}");
     assert!(told.contains("gap") && told.contains("left"), "{told}");
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("lower "));
-    let first = Store::read(&path).unwrap();
+    let first = Optima::read(&path).unwrap();
     let [entry] = &first.entries[..] else { panic!("{first:?}") };
     assert!(entry.bracket().width() <= 1e-9 && entry.dataset == "usps-synth:n=30" && entry.lambda == 1.0 / 30.0);
     assert!(command(&path, &["--gap", "0.5"]).status.success());
-    assert_eq!(Store::read(&path).unwrap(), first, "a wider bracket changes nothing");
+    assert_eq!(Optima::read(&path).unwrap(), first, "a wider bracket changes nothing");
     assert!(command(&path, &["--gap", "0.5", "--lambda", "0.5"]).status.success());
-    assert_eq!(Store::read(&path).unwrap().entries.len(), 2, "another λ is another problem");
+    assert_eq!(Optima::read(&path).unwrap().entries.len(), 2, "another λ is another problem");
 }
 
 fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
@@ -340,7 +341,7 @@ fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("wide, wider than 1e-9 (time is up; --time gives more)"), "{told}");
-    assert_eq!(Store::read(&path).unwrap().entries.len(), 1, "what is certain is kept");
+    assert_eq!(Optima::read(&path).unwrap().entries.len(), 1, "what is certain is kept");
     // Numbers whose rounding is more than what is asked for.
     let file = dir.path().join("large.libsvm");
     let rows: String = (0..20).map(|k| format!("{} 1:{}e9 2:{}e8\n", k % 2 + 1, k + 3, (k * 7) % 11 + 1)).collect();
@@ -371,8 +372,8 @@ fn the_command_leaves_a_damaged_store_alone() {
 
 fn the_shipped_store_is_sound_and_has_the_built_in_sets() {
     let path = Path::new("results/optima.toml");
-    let shipped = Store::parse(path, &std::fs::read_to_string(path).unwrap()).unwrap();
-    assert_eq!(&shipped, Store::shipped());
+    let shipped = Optima::parse(path, &std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(&shipped, Optima::shipped());
     let (harness, data) = (Harness::standard(), DataDir::resolve(None));
     for config in ["quick", "ci", "smoke"] {
         for set in Experiment::load(config, harness.solvers()).unwrap().datasets {
@@ -392,7 +393,7 @@ fn the_bracket_of_usps_overlaps_the_known_one() -> Result<(), Skipped> {
     const KNOWN: Bracket = Bracket { lower: 0.016_587_734_792, upper: 0.016_587_739_933 };
     let data = official("usps")?;
     let opened = Harness::standard().open(&Request::new("usps", &data)).unwrap();
-    let shipped = Store::shipped().find(&opened.description.checksum, opened.problem.lambda(), None).unwrap();
+    let shipped = Optima::shipped().find(&opened.description.checksum, opened.problem.lambda(), None).unwrap();
     let found = opened.problem.problem().bracket(1e-4, &|| false, &mut |_| {}).unwrap();
     for bracket in [shipped, found] {
         assert!(bracket.lower <= KNOWN.upper && KNOWN.lower <= bracket.upper, "{bracket:?}");

@@ -49,6 +49,19 @@ pub enum Error {
         /// F.
         dual: f64,
     },
+    /// The primal is below the dual, which no exact oracle and no correct solver can do.
+    #[error(
+        "the gap is negative in iteration {iteration}: primal {primal}, dual {dual}; the oracle is wrong (not a \
+         maximiser, not deterministic, scores and planes that disagree, a truth whose plane is not 0), or the solver is"
+    )]
+    NegativeGap {
+        /// Completed iterations.
+        iteration: u64,
+        /// P, or what was computed as such.
+        primal: f64,
+        /// F.
+        dual: f64,
+    },
     /// The CPU clock cannot be read around every oracle call, as an oracle cost other than 1 needs it.
     #[error(
         "an oracle cost other than 1 needs two readings of the CPU clock around every oracle call, which take {readings} ns; a \

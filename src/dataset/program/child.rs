@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 use parking_lot::Mutex;
 
 use super::protocol::Doing;
-use super::{Error, Result};
+use super::{Error, Launch, Result};
 use crate::dataset::text::shorten;
 use crate::text::printable;
 
@@ -38,6 +38,8 @@ const FAREWELL: Duration = Duration::from_millis(200);
 const LOOK: Duration = Duration::from_millis(500);
 /// Time to read the rest of the standard error of a program that died.
 const REST_OF_ERRORS: Duration = Duration::from_millis(10);
+/// A program that takes longer to start is reported as starting.
+const SLOW_START: Duration = Duration::from_secs(2);
 
 /// Process groups of the programs that run.
 static ALIVE: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -62,6 +64,8 @@ pub(super) struct Child {
     /// What it is asked for, and by when it has to answer.
     doing: Doing,
     deadline: Instant,
+    /// When to report that it is still starting; `None` once that is done.
+    slow: Option<Instant>,
 }
 
 /// Standard error as far as it was read.
@@ -100,12 +104,12 @@ fn listen(name: &str, mut errors: ChildStderr, heard: &Mutex<Heard>) {
 
 impl Child {
     /// Starts it; it has this long until it is ready.
-    pub fn start(program: &str, arguments: &[String], limit: Duration) -> Result<Self> {
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub fn start(launch: &Launch) -> Result<Self> {
+        let mut command = Command::new(&launch.program);
+        command.args(&launch.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own: whatever it starts can be ended with it, and Ctrl-C does not reach it before us.
         command.process_group(0);
-        let name = program.to_owned();
+        let name = launch.name().to_owned();
         let mut process = command.spawn().map_err(|reason| Error::Start { program: name.clone(), reason })?;
         ALIVE.lock().insert(process.id() as i32);
         let (input, output, errors) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
@@ -122,25 +126,31 @@ impl Child {
             let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES));
             fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map(drop)
         });
-        let (inbox, read, doing, deadline) = (Vec::new(), 0, Doing::Handshake, Instant::now() + limit);
+        let (inbox, read, doing, deadline) = (Vec::new(), 0, Doing::Handshake, Instant::now() + launch.start);
         // Made before the check, so that the process ends with it.
-        let child = Self { name, process, input: Some(input), output, heard, listener, inbox, read, doing, deadline };
-        pipes.map_err(|reason| Error::Pipes { program: program.to_owned(), reason })?;
+        let (input, slow) = (Some(input), Some(Instant::now() + SLOW_START));
+        let child = Self { name, process, input, output, heard, listener, inbox, read, doing, deadline, slow };
+        pipes.map_err(|reason| Error::Pipes { program: launch.name().to_owned(), reason })?;
         Ok(child)
     }
 
     /// An error with the end of its standard error.
     pub fn fault(&mut self, what: impl Into<String>) -> Error {
-        let deadline = Instant::now() + REST_OF_ERRORS;
-        while !self.listener.is_finished() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        self.hear_the_rest();
         let words = printable(&String::from_utf8_lossy(&self.heard.lock().words)).into_owned();
         let last: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = last[last.len().saturating_sub(4)..].join(" | ");
         let stderr =
             if last.is_empty() { "nothing on standard error".into() } else { format!("standard error: {last}") };
         Error::Fault { program: self.name.clone(), what: what.into(), stderr }
+    }
+
+    /// Gives the listener time to pass on what was written to standard error.
+    fn hear_the_rest(&self) {
+        let deadline = Instant::now() + REST_OF_ERRORS;
+        while !self.listener.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn fault_when(&mut self, what: &str) -> Error {
@@ -178,7 +188,7 @@ impl Child {
         Ok(())
     }
 
-    /// The next line without its end; fails when it has more than `longest` bytes.
+    /// The next line without its end; fails when it is an error of the program, or has more than `longest` bytes.
     pub fn line(&mut self, longest: usize) -> Result<String> {
         let mut searched = 0;
         loop {
@@ -186,7 +196,11 @@ impl Child {
                 let length = searched + at + 1;
                 let line = String::from_utf8_lossy(&self.unread()[..length]).trim_end().to_owned();
                 self.read += length;
-                return Ok(line);
+                let Some(reason) = line.strip_prefix("error ") else { return Ok(line) };
+                // It explains itself; its standard error is passed on and not repeated.
+                self.hear_the_rest();
+                let (program, doing) = (self.name.clone(), self.doing.to_string());
+                return Err(Error::GaveUp { program, reason: reason.trim().to_owned(), doing });
             }
             searched = self.unread().len();
             if searched > longest {
@@ -249,6 +263,11 @@ impl Child {
             // A process that it started may keep its pipes open.
             if self.ended_within(Duration::ZERO).is_some() {
                 return Err(self.died());
+            }
+            let starting = matches!(self.doing, Doing::Handshake);
+            if self.slow.take_if(|slow| starting && Instant::now() >= *slow).is_some() {
+                let left = self.deadline.saturating_duration_since(Instant::now()).as_secs();
+                let _ = writeln!(std::io::stderr(), "[{}] is starting; {left} s are left (,start= sets it)", self.name);
             }
             if Instant::now() >= self.deadline {
                 let what = format!("did nothing within its limit when {} (,limit= and ,start= set it)", self.doing);

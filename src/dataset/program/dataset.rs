@@ -43,7 +43,11 @@ impl Asked {
     fn of(request: &Request<'_>) -> Result<Self> {
         request.lambda_for(1)?;
         let asked = Self::read(request.argument());
-        Ok(asked.map_err(|wrong| Error::CommandLine { name: request.name.to_owned(), wrong })?)
+        let asked = asked.map_err(|wrong| Error::CommandLine { name: request.name.to_owned(), wrong })?;
+        if !request.data.programs {
+            return Err(super::Error::Refused(asked.launch.program).into());
+        }
+        Ok(asked)
     }
 
     fn read(argument: &str) -> Result<Self, ArgumentError> {

@@ -43,7 +43,11 @@ impl Handshake {
     pub(super) fn check_greeting(line: &str) -> Result<(), String> {
         let Some(version) = line.strip_prefix("ssvm-oracle ") else {
             let line = shorten(line);
-            return Err(format!("begins with '{line}' instead of '{}': it is no oracle program", greeting()));
+            return Err(format!(
+                "begins with '{line}' instead of '{}': it is no oracle program, or it prints to standard output, which \
+                 belongs to the protocol",
+                greeting()
+            ));
         };
         match version.trim().parse::<u32>() {
             Ok(VERSION) => Ok(()),
@@ -62,9 +66,6 @@ impl Handshake {
                 }
                 _ => Ok(true),
             };
-        }
-        if let Some(text) = line.strip_prefix("error ") {
-            return Err(format!("gave up: {text}"));
         }
         let (key, value) = line.split_once(' ').unwrap_or((line, ""));
         let value = value.trim();

@@ -30,10 +30,15 @@ pub(super) use dataset::{KEYS, describe};
 pub enum Error {
     #[error("oracle program '{program}': {reason}; write oracle:PATH/TO/PROGRAM ARGUMENTS")]
     NotFound { program: String, reason: &'static str },
+    #[error("oracle program '{0}' is not started: --no-programs refuses it")]
+    Refused(String),
     #[error("oracle program '{program}' cannot be started: {reason}")]
     Start { program: String, reason: std::io::Error },
     #[error("oracle program '{program}': its pipes cannot be set up: {reason}")]
     Pipes { program: String, reason: nix::errno::Errno },
+    /// It sent an error, which is the reason.
+    #[error("oracle program '{program}' gave up when {doing}: {reason}")]
+    GaveUp { program: String, reason: String, doing: String },
     /// It broke the protocol or ended; `stderr` is the end of its standard error.
     #[error("oracle program '{program}' {what}; {stderr}")]
     Fault { program: String, what: String, stderr: String },

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::protocol::Answer;
-use ssvm::linalg::{add_scaled, dot};
+use ssvm::linalg::{add_scaled, count_nonzero, dot, product_size};
 
 #[derive(Clone, Debug, Default)]
 pub struct Plane(Arc<Data>);
@@ -32,6 +32,9 @@ impl Plane {
     pub(super) fn of(answer: &Answer, d: usize, truth: Option<&Self>) -> Self {
         let coordinate = |at: usize| answer.coordinates.get(at).map_or(at, |coordinate| *coordinate as usize);
         let whole = || {
+            if answer.dense {
+                return answer.values.clone();
+            }
             let mut whole = vec![0.0; d];
             answer.values.iter().enumerate().for_each(|(at, value)| whole[coordinate(at)] = *value);
             whole
@@ -44,7 +47,7 @@ impl Plane {
             difference
         });
         let values = difference.as_ref().unwrap_or(&answer.values);
-        let count = values.iter().filter(|value| **value != 0.0).count();
+        let count = count_nonzero(values);
         let (coordinates, values) = if 2 * count > d {
             (None, difference.unwrap_or_else(whole))
         } else {
@@ -63,6 +66,11 @@ impl Plane {
 
     pub fn key(&self) -> Option<&str> {
         self.0.key.as_deref()
+    }
+
+    /// Whether it is 0 everywhere, as the truth's.
+    pub fn is_zero(&self) -> bool {
+        self.0.offset == 0.0 && self.0.values.iter().all(|value| *value == 0.0)
     }
 
     pub fn same_numbers(&self, other: &Self) -> bool {
@@ -88,7 +96,10 @@ impl Plane {
     pub fn value_and_size(&self, w: &[f64]) -> (f64, f64) {
         let value = self.dot(w) + self.offset();
         let mut size = self.offset().abs();
-        self.each(|at, v| size += (v * w[at]).abs());
+        match &self.0.coordinates {
+            None => size += product_size(&self.0.values, w),
+            Some(_) => self.each(|at, v| size += (v * w[at]).abs()),
+        }
         (value, size)
     }
 

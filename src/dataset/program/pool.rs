@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use super::child::Child;
 use super::handshake::{Handshake, greeting};
 use super::protocol::{Answer, Doing, LONGEST_LINE, Question, write_echo, write_w};
 use crate::dataset::text::shorten;
+use ssvm::linalg::same_bits;
 use ssvm::problem::Away;
 use ssvm::stats::median;
 
@@ -40,6 +42,12 @@ impl Launch {
             start: Duration::from_mins(10),
             programs: std::thread::available_parallelism().map_or(1, usize::from),
         }
+    }
+
+    /// What messages call it: the script, where the program is its interpreter.
+    pub fn name(&self) -> &str {
+        let first = self.arguments.iter().find(|argument| !argument.starts_with('-'));
+        first.filter(|script| Path::new(script).is_file()).unwrap_or(&self.program)
     }
 }
 
@@ -197,7 +205,7 @@ struct Program {
 
 impl Program {
     fn start(launch: &Launch) -> Result<Self> {
-        let mut child = Child::start(&launch.program, &launch.arguments, launch.start)?;
+        let mut child = Child::start(launch)?;
         child.send(format!("{}\n", greeting()).as_bytes())?;
         let mut handshake = Handshake::empty();
         let mut ready = Handshake::check_greeting(&child.line(LONGEST_LINE)?).map(|()| false);
@@ -241,10 +249,7 @@ impl Program {
 
     /// Whether the program has this w. Bits are compared: −0 is another number than 0.
     fn has(&self, question: Question, w: &[f64]) -> bool {
-        // Blocks without an early exit are vectorised.
-        let same = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0, |all, (a, b)| all | (a.to_bits() ^ b.to_bits())) == 0;
-        question == Question::Truth
-            || (self.w.len() == w.len() && self.w.chunks(256).zip(w.chunks(256)).all(|(a, b)| same(a, b)))
+        question == Question::Truth || same_bits(&self.w, w)
     }
 
     /// Sends a question, with w if it changed; the number of bytes.

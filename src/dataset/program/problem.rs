@@ -1,7 +1,7 @@
 //! Programs as the oracle of a [`Problem`]: φ^i are dense vectors, planes are what the program gives. On the way its
 //! answers are checked as far as that costs little: off the clock, or in one call of many.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -32,6 +32,8 @@ pub struct ProgramProblem {
     truths: Vec<Plane>,
     calls: AtomicU64,
     groups: AtomicU64,
+    /// Whether a call returned another plane than the truth's.
+    moved: AtomicBool,
     /// What was noticed, by its kind: each once.
     notes: Mutex<Vec<(&'static str, String)>>,
 }
@@ -56,8 +58,8 @@ impl ProgramProblem {
         let pool = Pool::open(launch)?;
         let Handshake { n, lambda: default, truth_is_zero, .. } = pool.handshake;
         let lambda = lambda.or(default).unwrap_or(1.0 / n as f64);
-        let (calls, groups) = (AtomicU64::new(0), AtomicU64::new(0));
-        let mut problem = Self { pool, lambda, truths: Vec::new(), calls, groups, notes: Mutex::default() };
+        let (calls, groups, moved) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+        let mut problem = Self { pool, lambda, truths: Vec::new(), calls, groups, moved, notes: Mutex::default() };
         if !truth_is_zero {
             problem.truths = problem.ask_truths()?;
         }
@@ -221,7 +223,11 @@ impl Problem for ProgramProblem {
         plane: &mut Plane,
     ) -> Result<u64, Fault> {
         *plane = self.ask(Question::Call, i, w, work)?;
-        if self.exact() && self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(COMPARE_EVERY) {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        if !self.moved.load(Ordering::Relaxed) {
+            self.moved.store(!plane.is_zero(), Ordering::Relaxed);
+        }
+        if self.exact() && calls.is_multiple_of(COMPARE_EVERY) {
             let began = std::time::Instant::now();
             self.compare(i, w, known, plane);
             work.away.pipe_ns += began.elapsed().as_nanos() as u64;
@@ -268,6 +274,12 @@ impl Problem for ProgramProblem {
     }
 
     fn notes(&self) -> Vec<String> {
+        let asked = self.calls.load(Ordering::Relaxed) >= self.terms() as u64;
+        if asked && !self.moved.load(Ordering::Relaxed) {
+            let text = "every oracle call returned the truth, so that w stays 0: the loss is missing or has the wrong \
+                        sign, or no labelling but the truth is tried";
+            self.note("truth", || text.into());
+        }
         self.notes.lock().iter().map(|(_, text)| text.clone()).collect()
     }
 
@@ -284,10 +296,9 @@ impl Problem for ProgramProblem {
         work: &mut ProgramWork,
     ) -> Direction {
         let block = &blocks.vectors[i];
-        if block.is_empty() {
-            work.delta.fill(0.0);
-        } else {
-            work.delta.iter_mut().zip(block).for_each(|(delta, value)| *delta = -value);
+        work.delta.fill(0.0);
+        if !block.is_empty() {
+            add_scaled(&mut work.delta, -1.0, block);
         }
         plane.add_to(1.0, &mut work.delta);
         let offset = plane.offset() - blocks.offsets[i];

@@ -1,6 +1,7 @@
 //! The frames after the handshake: a line of ASCII, then little-endian numbers. docs/oracle-programs.md lists them.
 
 use crate::dataset::text::shorten;
+use ssvm::linalg::{all_finite, read_le, write_le};
 
 pub const VERSION: u32 = 1;
 
@@ -31,16 +32,15 @@ pub struct Answer {
 impl Answer {
     /// Takes in the line of an answer of a program with d weights; returns the number of bytes that follow it.
     pub(super) fn read_line(&mut self, line: &str, d: usize) -> Result<usize, String> {
-        if let Some(text) = line.strip_prefix("error ") {
-            return Err(format!("gave up: {}", text.trim()));
-        }
         let wrong = |what: &str| format!("answered '{}': {what}", shorten(line));
         let number = |word: Option<&str>, what: &str| {
             word.and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| wrong(&format!("{what} is no whole number")))
         };
         let mut words = line.split_ascii_whitespace();
         if words.next() != Some("plane") {
-            return Err(wrong("expected 'plane I dense|sparse COUNT'"));
+            return Err(wrong(
+                "expected 'plane I dense|sparse COUNT'; standard output belongs to the protocol, print to standard error",
+            ));
         }
         self.term = number(words.next(), "the term")? as usize;
         self.dense = match words.next() {
@@ -82,16 +82,15 @@ impl Answer {
     /// Takes in the bytes that [`Answer::read_line`] asked for.
     pub(super) fn read_numbers(&mut self, payload: &[u8], d: usize) -> Result<(), String> {
         let (first, rest) = payload.split_at(8 * (1 + usize::from(self.bound.is_some())));
-        let mut first = doubles(first);
-        self.offset = first.next().unwrap_or(f64::NAN);
-        self.bound = first.next();
+        let mut numbers = [f64::NAN; 2];
+        read_le(first, &mut numbers);
+        self.offset = numbers[0];
+        self.bound = self.bound.map(|_| numbers[1]);
         let (coordinates, values) = rest.split_at(4 * self.coordinates.len());
         for (at, bytes) in self.coordinates.iter_mut().zip(coordinates.as_chunks().0) {
             *at = u32::from_le_bytes(*bytes);
         }
-        for (value, read) in self.values.iter_mut().zip(doubles(values)) {
-            *value = read;
-        }
+        read_le(values, &mut self.values);
         let wrong = |what: String| Err(format!("answered term {} with {what}", self.term));
         if !self.offset.is_finite() {
             return wrong(format!("the offset {}", self.offset));
@@ -99,9 +98,9 @@ impl Answer {
         if let Some(bound) = self.bound.filter(|bound| !bound.is_finite()) {
             return wrong(format!("the bound {bound}"));
         }
-        // Without an early exit the check of all values is vectorised.
-        let finite = self.values.iter().fold(true, |all, value| all & value.is_finite());
-        if !finite && let Some(at) = self.values.iter().position(|value| !value.is_finite()) {
+        if !all_finite(&self.values)
+            && let Some(at) = self.values.iter().position(|value| !value.is_finite())
+        {
             let coordinate = self.coordinates.get(at).map_or(at, |coordinate| *coordinate as usize);
             return wrong(format!("{} at coordinate {coordinate}", self.values[at]));
         }
@@ -133,25 +132,13 @@ impl Answer {
         for at in &self.coordinates {
             out.extend_from_slice(&at.to_le_bytes());
         }
-        write_doubles(&self.values, out);
-    }
-}
-
-pub(super) fn doubles(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
-    bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
-}
-
-fn write_doubles(values: &[f64], out: &mut Vec<u8>) {
-    let begin = out.len();
-    out.resize(begin + 8 * values.len(), 0);
-    for (bytes, value) in out[begin..].as_chunks_mut().0.iter_mut().zip(values) {
-        *bytes = value.to_le_bytes();
+        write_le(&self.values, out);
     }
 }
 
 pub(super) fn write_w(w: &[f64], out: &mut Vec<u8>) {
     out.extend_from_slice(b"w\n");
-    write_doubles(w, out);
+    write_le(w, out);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,15 +247,14 @@ mod tests {
             ("plane 0 sparse 1", &[3], &[0.0, 1.0], "coordinate 3, d is 3"),
             ("plane 0 sparse 2", &[1, 1], &[0.0, 1.0, 1.0], "coordinate 1 after 1"),
             ("plane 0 dense 3 colour=red", &[], &[0.0, 1.0, 2.0, 3.0], "'colour=red' is unknown"),
-            ("error out of memory", &[], &[], "gave up: out of memory"),
         ] {
             let mut bytes = format!("{line}\n").into_bytes();
             // Offset and bound, coordinates, values.
             let values = numbers.len() - coordinates.len().min(numbers.len());
             let (first, rest) = numbers.split_at(if coordinates.is_empty() { numbers.len() } else { values });
-            write_doubles(first, &mut bytes);
+            write_le(first, &mut bytes);
             bytes.extend(coordinates.iter().flat_map(|at: &u32| at.to_le_bytes()));
-            write_doubles(rest, &mut bytes);
+            write_le(rest, &mut bytes);
             let error = read(&bytes, 3).unwrap_err();
             assert!(error.contains(expected), "{line:?}: {error}");
         }

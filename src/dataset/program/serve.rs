@@ -4,7 +4,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::time::Instant;
 
 use super::handshake::Handshake;
-use super::protocol::{Answer, doubles};
+use super::protocol::Answer;
+use ssvm::linalg::read_le;
 use ssvm::problem::{MaxOracle, SparsePlane};
 
 /// Answers on standard input and output until the input ends; `version` names data and code, and is part of the
@@ -53,7 +54,7 @@ pub fn serve_on<O: MaxOracle>(
             Some("w") => {
                 bytes.resize(8 * d, 0);
                 input.read_exact(&mut bytes)?;
-                w.iter_mut().zip(doubles(&bytes)).for_each(|(w, value)| *w = value);
+                read_le(&bytes, &mut w);
             }
             Some("echo") => {
                 let length = words.next().and_then(|length| length.parse::<usize>().ok());

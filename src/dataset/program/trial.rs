@@ -1,7 +1,9 @@
 //! Checks of a program before a long run: findings with their terms and numbers, and the time of a call.
 //!
-//! Asked are some terms at 0, at points where w may come to be, and between them. H_i is a maximum of planes: it is not
-//! negative, convex, and at no point below a plane that it returned at another.
+//! Some terms are asked at 0, during a few passes of BCFW over them, where these end, further out, and between such points.
+//! H_i is a maximum of planes: it is not negative, convex, and at no point below a plane that was returned at another. Near
+//! the solution the best labellings are nearly equal, so that small mistakes show. Where a check fails, `advice` names the
+//! mistake that explains the answers.
 
 use std::time::Instant;
 
@@ -12,16 +14,46 @@ use super::plane::Plane;
 use super::pool::Pipe;
 use super::problem::{ANNOUNCED, ProgramProblem, ROUNDING};
 use crate::error::Result;
-use ssvm::linalg::{add_scaled, norm2};
+use ssvm::linalg::{add_scaled, dot, norm2};
 use ssvm::problem::{Fault, Problem};
 use ssvm::stats::median;
 
-const POINTS: usize = 3;
+/// Passes of BCFW over the terms that are asked.
+const PASSES: usize = 10;
+
+const SAME: &str = "the same answer to the same question";
+const NOT_NEGATIVE: &str = "H_i is not negative";
+const BOUNDS: &str = "bounds are not below H_i";
+const MAXIMAL: &str = "no plane is above H_i";
+const CONVEX: &str = "H_i is convex";
+const KEYS: &str = "planes with the same key are the same";
+const TOGETHER: &str = "the same answers when asked together";
+const SCALE: &str = "the loss is divided by n";
+const LOSS: &str = "some loss at w = 0";
+const INDEX: &str = "terms have planes of their own";
+
+/// The points, in this order; those in the middle of two others last.
+const POINTS: [&str; 9] = [
+    "w = 0",
+    "a point far out",
+    "a point on the way",
+    "a point close to 0",
+    "the solution",
+    "a point near the solution",
+    "the middle of two points",
+    "half the solution",
+    "the middle of a point and the solution",
+];
+const FAR: usize = 1;
+const SOLUTION: usize = 4;
+/// The ends of each middle.
+const SEGMENTS: [[usize; 2]; 3] = [[1, 2], [0, SOLUTION], [2, SOLUTION]];
 
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
     pub check: &'static str,
-    pub term: usize,
+    /// `None` when it is about all terms.
+    pub term: Option<usize>,
     pub text: String,
 }
 
@@ -29,6 +61,12 @@ pub struct Finding {
 pub struct Trial {
     pub checks: Vec<(&'static str, u64)>,
     pub findings: Vec<Finding>,
+    /// The mistake that explains a failed check.
+    pub advice: Vec<(&'static str, String)>,
+    /// Σ H_i(0), estimated: the mean over terms of the largest loss.
+    pub loss_at_zero: f64,
+    /// n ‖φ⋆‖, median of the planes that are not 0: the length of φ(x, y) − φ(x, y_i).
+    pub feature_length: f64,
     /// Inside the program, per call, ns: median and most.
     pub call_ns: (f64, f64),
     /// Around it, per call with a new w, ns: median.
@@ -45,19 +83,39 @@ struct Seen {
     bound: Option<f64>,
 }
 
-/// Checks the oracle on this number of terms. Fails when the program breaks the protocol.
+/// A mistake that answers may have in common: with features and offsets times these factors every answer is a maximum.
+struct Mistake {
+    features: f64,
+    offsets: f64,
+    text: &'static str,
+    /// Terms whose answers it explains.
+    terms: usize,
+}
+
+/// Checks the oracle on this number of terms, the first and the last among them. Fails when the program breaks the protocol.
 pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial> {
     let mut random = Pcg64::seed_from_u64(seed);
     let n = problem.terms();
     let mut chosen: Vec<usize> = if terms >= n {
         (0..n).collect()
     } else {
-        (0..terms.max(1)).map(|_| (random.next_u64() % n as u64) as usize).collect()
+        let others = (2..terms).map(|_| (random.next_u64() % n as u64) as usize);
+        [0, n - 1].into_iter().chain(others).take(terms.max(1)).collect()
     };
     chosen.sort_unstable();
     chosen.dedup();
-    let (work, times) = (problem.work(), Vec::new());
-    let bench = Bench { problem, work, terms: chosen, random, times, trial: Trial::default() };
+    let (scale, work, times) = (n as f64, problem.work(), Vec::new());
+    let mistake = |features, offsets, text| Mistake { features, offsets, text, terms: 0 };
+    let mut mistakes = vec![
+        mistake(-1.0, 1.0, "the features have the wrong sign: with −φ⋆ every answer is a maximum"),
+        mistake(1.0, -1.0, "the loss has the wrong sign: with −φ∘ every answer is a maximum"),
+        mistake(1.0, 0.0, "the oracle maximises without the loss: find the y that maximises the score plus Δ(y_i, y)"),
+    ];
+    if n > 1 {
+        mistakes.push(mistake(scale, 1.0, "1/n is missing in the loss: divide φ∘ by n, as the features are"));
+        mistakes.push(mistake(1.0, scale, "1/n is missing in the features: divide φ⋆ by n, as the loss is"));
+    }
+    let bench = Bench { problem, work, terms: chosen, mistakes, random, times, trial: Trial::default() };
     Ok(bench.run().map_err(ssvm::Error::from)?)
 }
 
@@ -65,6 +123,7 @@ struct Bench<'p> {
     problem: &'p ProgramProblem,
     work: <ProgramProblem as Problem>::Work,
     terms: Vec<usize>,
+    mistakes: Vec<Mistake>,
     random: Pcg64,
     /// Of each call, ns: inside the program, around it, and all of it.
     times: Vec<[f64; 3]>,
@@ -72,7 +131,7 @@ struct Bench<'p> {
 }
 
 impl Bench<'_> {
-    fn check(&mut self, check: &'static str, term: usize, fine: bool, text: impl FnOnce() -> String) {
+    fn check(&mut self, check: &'static str, term: Option<usize>, fine: bool, text: impl FnOnce() -> String) {
         match self.trial.checks.iter_mut().find(|(name, _)| *name == check) {
             Some((_, count)) => *count += 1,
             None => self.trial.checks.push((check, 1)),
@@ -98,44 +157,30 @@ impl Bench<'_> {
         self.terms.clone().into_iter().map(|i| self.ask(i, w)).collect()
     }
 
-    /// Points on the way from 0 against the planes of the first answers, with noise.
-    fn points(&mut self, first: &[Seen]) -> Vec<Vec<f64>> {
-        let d = self.problem.dim();
-        let mut way = vec![0.0; d];
-        let scale = -(self.problem.terms() as f64) / first.len() as f64 / self.problem.lambda();
-        for seen in first {
-            seen.plane.add_to(scale, &mut way);
-        }
-        let length = norm2(&way).sqrt();
-        let noise = 0.3 * if length > 0.0 { length } else { 1.0 } / (d as f64).sqrt();
-        let mut signed = || (self.random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
-        let mut points = Vec::new();
-        for k in 1..=POINTS {
-            let mut point: Vec<f64> = (0..d).map(|_| noise * signed()).collect();
-            add_scaled(&mut point, 0.7f64.powi(3 * k as i32 - 2), &way);
-            points.push(point);
-        }
-        points
-    }
-
     fn run(mut self) -> Result<Trial, Fault> {
-        let d = self.problem.dim();
-        let origin = vec![0.0; d];
-        let first = self.ask_all(&origin)?;
-        let points = self.points(&first);
-        let halfway: Vec<f64> = points[0].iter().zip(&points[1]).map(|(a, b)| 0.5 * (a + b)).collect();
+        let first = self.ask_all(&vec![0.0; self.problem.dim()])?;
+        self.at_zero(&first);
         self.times.clear();
-        for (i, at_origin) in self.terms.clone().into_iter().zip(first) {
-            let mut seen = vec![at_origin];
+        let (solution, known) = self.passes()?;
+        let points = self.points(&first, solution);
+        for ((i, at_zero), known) in self.terms.clone().into_iter().zip(first).zip(known) {
+            let mut seen = vec![at_zero];
             // Another w each time: the cost of the pipe is that of a step.
-            for w in &points {
+            for w in &points[1..] {
                 seen.push(self.ask(i, w)?);
             }
-            let middle = self.ask(i, &halfway)?;
-            let again = self.ask(i, &points[0])?;
-            self.judge(i, [&origin, &points[0], &points[1], &points[2]], &seen, &middle, &again);
+            // Scores with noise differ in some calls only.
+            for k in [FAR, SOLUTION, FAR, SOLUTION] {
+                let again = self.ask(i, &points[k])?;
+                let (before, after) = (&seen[k], &again);
+                let fine = (before.value - after.value).abs() <= ROUNDING * (before.size + after.size);
+                let text = || format!("{:e}, then {:e} at the same w ({})", before.value, after.value, POINTS[k]);
+                self.check(SAME, Some(i), fine, text);
+            }
+            self.judge(i, &points, &seen, &known);
         }
-        self.together(&points[0])?;
+        self.together(&points[FAR])?;
+        self.explain();
         let Self { times, mut trial, .. } = self;
         let [spent, piped, total] = [0, 1, 2].map(|at| times.iter().map(|times| times[at]).collect::<Vec<_>>());
         trial.call_ns = (median(&spent), spent.iter().copied().fold(0.0, f64::max));
@@ -144,38 +189,135 @@ impl Bench<'_> {
         Ok(trial)
     }
 
-    fn judge(&mut self, i: usize, at: [&Vec<f64>; POINTS + 1], seen: &[Seen], middle: &Seen, again: &Seen) {
-        let (before, after) = (&seen[1], again);
-        let fine = (before.value - after.value).abs() <= ROUNDING * (before.size + after.size);
-        self.check("the same answer to the same question", i, fine, || {
-            format!("{:e}, then {:e} at the same w", before.value, after.value)
+    /// At w = 0 only the loss is left.
+    fn at_zero(&mut self, first: &[Seen]) {
+        let (n, asked) = (self.problem.terms(), first.len());
+        let sum = first.iter().map(|seen| seen.value).sum::<f64>() * n as f64 / asked as f64;
+        self.trial.loss_at_zero = sum;
+        let mut scratch = vec![0.0; self.problem.dim()];
+        let lengths = first.iter().map(|seen| seen.plane.product(&seen.plane, &mut scratch).sqrt());
+        let lengths: Vec<f64> = lengths.filter(|length| *length > 0.0).map(|length| length * n as f64).collect();
+        self.trial.feature_length = if lengths.is_empty() { 0.0 } else { median(&lengths) };
+        self.check(LOSS, None, first.iter().any(|seen| seen.value != 0.0), || {
+            format!("all {asked} terms returned the truth, a plane of value 0")
         });
+        // Losses are mostly whole numbers, or at most 1 and often exactly 1; divided by n they are neither.
+        let whole = |seen: &&Seen| seen.value >= 0.5 && (seen.value - seen.value.round()).abs() <= ROUNDING;
+        let count = first.iter().filter(whole).count();
+        self.check(SCALE, None, n == 1 || 2 * count <= asked, || {
+            format!("H_i(0) is a whole number for {count} of {asked} terms, and Σ H_i(0) = {sum:.6}")
+        });
+        let same =
+            asked > 2 && !lengths.is_empty() && first.iter().all(|seen| seen.plane.same_numbers(&first[0].plane));
+        self.check(INDEX, None, !same, || format!("all {asked} terms returned the same plane at w = 0"));
+    }
+
+    /// Where a few passes of BCFW over the chosen terms end, as if there were no others, and the planes of each term.
+    fn passes(&mut self) -> Result<(Vec<f64>, Vec<Vec<Plane>>), Fault> {
+        let (d, chosen) = (self.problem.dim(), self.terms.clone());
+        let lambda = self.problem.lambda() * chosen.len() as f64 / self.problem.terms() as f64;
+        let mut blocks = vec![(vec![0.0; d], 0.0); chosen.len()];
+        let mut planes: Vec<Vec<Plane>> = vec![Vec::new(); chosen.len()];
+        let (mut w, mut delta) = (vec![0.0; d], vec![0.0; d]);
+        for _ in 0..PASSES {
+            for (at, (block, block_offset)) in blocks.iter_mut().enumerate() {
+                let Seen { plane, .. } = self.ask(chosen[at], &w)?;
+                delta.iter_mut().zip(&*block).for_each(|(delta, value)| *delta = -value);
+                plane.add_to(1.0, &mut delta);
+                let offset = plane.offset() - *block_offset;
+                let gamma = lambda * (dot(&delta, &w) + offset) / norm2(&delta);
+                // 0/0 when the block is the plane.
+                let gamma = if gamma.is_nan() { 0.0 } else { gamma.clamp(0.0, 1.0) };
+                add_scaled(block, gamma, &delta);
+                *block_offset += gamma * offset;
+                add_scaled(&mut w, -gamma / lambda, &delta);
+                if !planes[at].iter().any(|known| known.same_numbers(&plane)) {
+                    planes[at].push(plane);
+                }
+            }
+        }
+        Ok((w, planes))
+    }
+
+    /// 0, points on the way from 0 against the planes of the first answers, the solution, and what lies between.
+    fn points(&mut self, first: &[Seen], solution: Vec<f64>) -> Vec<Vec<f64>> {
+        let d = self.problem.dim();
+        let mut way = vec![0.0; d];
+        let scale = -(self.problem.terms() as f64) / first.len() as f64 / self.problem.lambda();
+        for seen in first {
+            seen.plane.add_to(scale, &mut way);
+        }
+        let mut noisy = |part: f64, towards: &[f64], noise: f64| {
+            let length = norm2(towards).sqrt();
+            let noise = noise * if length > 0.0 { length } else { 1.0 } / (d as f64).sqrt();
+            let mut signed = || (self.random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+            let mut point: Vec<f64> = (0..d).map(|_| noise * signed()).collect();
+            add_scaled(&mut point, part, towards);
+            point
+        };
+        let mut points = vec![vec![0.0; d]];
+        points.extend([1, 4, 7].map(|power| noisy(0.7f64.powi(power), &way, 0.3)));
+        let around = noisy(1.0, &solution, 0.05);
+        points.extend([solution, around]);
+        for [a, b] in SEGMENTS {
+            points.push(points[a].iter().zip(&points[b]).map(|(a, b)| 0.5 * (a + b)).collect());
+        }
+        points
+    }
+
+    /// The answers of a term at all points, and the planes that it returned during the passes.
+    fn judge(&mut self, i: usize, points: &[Vec<f64>], seen: &[Seen], known: &[Plane]) {
         for (k, one) in seen.iter().enumerate() {
-            self.check("H_i is not negative", i, one.value >= -ROUNDING * one.size, || {
-                format!("H = {:e} at point {k}, the truth has 0", one.value)
+            self.check(NOT_NEGATIVE, Some(i), one.value >= -ROUNDING * one.size, || {
+                format!("H = {:e} at {}, the truth has 0", one.value, POINTS[k])
             });
             if let Some(bound) = one.bound {
-                self.check("bounds are not below H_i", i, bound >= one.value - ROUNDING * one.size, || {
-                    format!("bound {bound:e}, plane {:e} at point {k}", one.value)
+                self.check(BOUNDS, Some(i), bound >= one.value - ROUNDING * one.size, || {
+                    format!("bound {bound:e}, plane {:e} at {}", one.value, POINTS[k])
                 });
             }
+        }
+        let planes: Vec<&Plane> = seen.iter().map(|seen| &seen.plane).chain(known).collect();
+        for (at, plane) in planes.iter().enumerate() {
+            let named = planes[..at].iter().find(|other| plane.key().is_some() && plane.key() == other.key());
+            let Some(other) = named else { continue };
+            let differ = |w: &Vec<f64>| {
+                let ((a, size), (b, _)) = (plane.value_and_size(w), other.value_and_size(w));
+                (a - b).abs() > ROUNDING * size
+            };
+            let fine = !points.iter().any(differ);
+            self.check(KEYS, Some(i), fine, || {
+                format!("two planes with the key '{}'", plane.key().unwrap_or_default())
+            });
         }
         if !self.problem.exact() {
             return;
         }
-        for (k, one) in seen.iter().enumerate() {
-            for (l, other) in seen.iter().enumerate().filter(|(l, _)| *l != k) {
-                let (value, size) = other.plane.value_and_size(at[k]);
-                self.check("no plane is above H_i", i, value - one.value <= ROUNDING * (size + one.size), || {
-                    format!("H = {:e} at point {k}, the plane of point {l} has {value:e} there", one.value)
+        for (segment, middle) in SEGMENTS.iter().zip(&seen[POINTS.len() - SEGMENTS.len()..]) {
+            let [a, b] = segment.map(|end| &seen[end]);
+            let fine = middle.value - 0.5 * (a.value + b.value) <= ROUNDING * (a.size + b.size + middle.size);
+            let [from, to] = segment.map(|end| POINTS[end]);
+            self.check(CONVEX, Some(i), fine, || {
+                format!("{:e} at {from} and {:e} at {to}, but {:e} halfway", a.value, b.value, middle.value)
+            });
+        }
+        let mut explained = vec![true; self.mistakes.len()];
+        for (k, (one, w)) in seen.iter().zip(points).enumerate() {
+            for other in &planes {
+                let (value, size) = other.value_and_size(w);
+                self.check(MAXIMAL, Some(i), value - one.value <= ROUNDING * (size + one.size), || {
+                    format!("H = {:e} at {}, another of its planes has {value:e} there", one.value, POINTS[k])
                 });
+                for (mistake, explained) in self.mistakes.iter().zip(&mut explained) {
+                    let Mistake { features, offsets, .. } = mistake;
+                    let scaled =
+                        |plane: &Plane, value: f64| features * (value - plane.offset()) + offsets * plane.offset();
+                    let rounding = ROUNDING * features.abs().max(1.0) * offsets.abs().max(1.0) * (size + one.size);
+                    *explained &= scaled(other, value) - scaled(&one.plane, one.value) <= rounding;
+                }
             }
         }
-        let mean = 0.5 * (seen[1].value + seen[2].value);
-        let size = seen[1].size + seen[2].size + middle.size;
-        self.check("H_i is convex", i, middle.value - mean <= ROUNDING * size, || {
-            format!("{:e} and {:e}, but {:e} halfway", seen[1].value, seen[2].value, middle.value)
-        });
+        self.mistakes.iter_mut().zip(explained).for_each(|(mistake, holds)| mistake.terms += usize::from(holds));
     }
 
     /// The same answers when all terms are asked at once.
@@ -189,11 +331,50 @@ impl Bench<'_> {
                 self.problem.oracle(i, w, &mut self.work, &mut plane)?;
                 let value = plane.value_and_size(w).0;
                 let fine = (value - alone.value).abs() <= 2.0 * ROUNDING * alone.size;
-                self.check("the same answers when asked together", i, fine, || {
+                self.check(TOGETHER, Some(i), fine, || {
                     format!("{:e} alone, {value:e} among {} terms", alone.value, group.len())
                 });
             }
         }
         Ok(())
+    }
+
+    /// Names the mistake behind each failed check.
+    fn explain(&mut self) {
+        let failed = |check: &str| self.trial.findings.iter().any(|finding| finding.check == check);
+        let random = "the oracle is not deterministic: it uses random numbers (noise on scores, random ties) or what it \
+                      remembers of earlier calls";
+        let mistake =
+            self.mistakes.iter().find(|mistake| mistake.terms == self.terms.len()).map(|mistake| mistake.text);
+        let maximal = mistake.unwrap_or(if failed(SAME) {
+            random
+        } else {
+            "the oracle does not maximise what it returns: scores and plane must use the same term i, the same features and \
+             signs, and 1/n in both parts of the plane"
+        });
+        let negative = mistake.unwrap_or(if failed(MAXIMAL) || failed(SAME) {
+            maximal
+        } else if self.trial.loss_at_zero < 0.0 {
+            "φ∘ is negative at w = 0: the loss has the wrong sign, or the truth is not among the labellings"
+        } else {
+            "the truth's plane is not 0: subtract the truth's features, φ(x_i, y) − φ(x_i, y_i), and let the truth be \
+             among the labellings"
+        });
+        let advice = [
+            (SAME, random),
+            (MAXIMAL, maximal),
+            (CONVEX, maximal),
+            (NOT_NEGATIVE, negative),
+            (KEYS, "the key must name the labelling: solvers keep only one plane of each key"),
+            (LOSS, "the loss is missing or has the wrong sign: w = 0 would be the solution"),
+            (SCALE, "1/n is missing: divide the loss and the features by n = "),
+            (INDEX, "the oracle does not use its argument i"),
+            (TOGETHER, if failed(SAME) { random } else { "an answer depends on the terms that are asked with it" }),
+            (BOUNDS, "a bound must be at least H_i(w), in the units of the planes"),
+        ];
+        let n = self.problem.terms();
+        let named = advice.into_iter().filter(|(check, _)| failed(check));
+        let named = named.map(|(check, text)| (check, if check == SCALE { format!("{text}{n}") } else { text.into() }));
+        self.trial.advice = named.collect();
     }
 }

@@ -5,14 +5,15 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::sections::{reached, summary};
-use super::{Page, Section, caption, index, shell};
+use super::{Page, PageSection, caption, index, shell};
 use crate::error::Result;
 use crate::gate::Judgement;
 use crate::gate::folders::Comparison;
 use crate::render::figure::FIGURES;
 use crate::render::tables;
+use crate::store::keys::SeriesKey;
 use crate::study::claims::Claim;
-use crate::study::targets;
+use crate::study::{View, targets};
 use crate::table::Kind::{Percent, Seconds, Text};
 use crate::table::{Cell, Table, cells};
 
@@ -24,7 +25,7 @@ pub struct Beside<'a> {
 
 pub fn html(beside: &Beside<'_>) -> Result<String> {
     let [a, b] = &beside.sides;
-    let section = |id, title, hint, body| Section { id, title, hint, body };
+    let section = |id, title, hint, body| PageSection { id, title, hint, body };
     let sections = [
         section(
             "ratios",
@@ -90,6 +91,15 @@ fn pairs<'a>(beside: &'a Beside<'_>) -> Vec<(&'a str, &'a str, String)> {
     pairs
 }
 
+/// The series of the other folder with the same setting of the solver, on the data set that stands beside its own. Labels do
+/// not say that: they name only what differs inside a folder.
+fn partner(a: &View, at: usize, b: &View, dataset: &str) -> Option<usize> {
+    let key = &a.series[at].key;
+    let is_same = |other: &SeriesKey| (&other.solver, other.oracle_cost) == (&key.solver, key.oracle_cost);
+    let same = b.series_of(dataset).filter(|s| is_same(&b.series[*s].key));
+    same.max_by_key(|s| key.alike(&b.series[*s].key))
+}
+
 /// The tables, or a sentence when they have no row.
 fn nonempty(tables: &[Table]) -> Markup {
     html! {
@@ -128,7 +138,7 @@ fn claims(beside: &Beside<'_>) -> Markup {
 }
 
 fn ratios(beside: &Beside<'_>) -> Markup {
-    let Comparison { findings, remark } = match &beside.compared {
+    let Comparison { findings, remark, .. } = match &beside.compared {
         Ok(compared) => compared,
         Err(why) => return html! { p { "No ratio is shown: " (why.trim_end_matches('.')) "." } },
     };
@@ -155,7 +165,8 @@ fn targets(beside: &Beside<'_>) -> Markup {
             let Some(other) = others.iter().find(|other| other.target == row.target) else { continue };
             for cell in row.cells.iter().filter(|cell| shown[cell.series]) {
                 let series = &a.series[cell.series];
-                let partner = other.cells.iter().find(|c| b.series[c.series].label == series.label);
+                let partner = partner(a, cell.series, b, right);
+                let partner = other.cells.iter().find(|c| Some(c.series) == partner);
                 let Some(partner) = partner.filter(|partner| cell.time_s.or(partner.time_s).is_some()) else {
                     continue;
                 };
@@ -175,10 +186,12 @@ fn oracle(beside: &Beside<'_>) -> Markup {
     let mut table =
         Table::new(title, [("data set", Text), ("solver", Text), ("share A", Percent), ("share B", Percent)]);
     table.widen(Seconds, ["median call A", "median call B"]);
-    let [a, b] = beside.sides.map(|page| &page.results.profile);
+    let [a, b] = beside.sides.map(|page| page.results);
     for (left, right, heading) in pairs(beside) {
-        for row in a.iter().filter(|row| row.dataset == left) {
-            let Some(other) = b.iter().find(|o| o.dataset == right && o.label == row.label) else { continue };
+        for at in a.own.series_of(left) {
+            let Some(partner) = partner(&a.own, at, &b.own, right) else { continue };
+            // A profile has a row for every series.
+            let (row, other) = (&a.profile[at], &b.profile[partner]);
             let mut cells = cells![&heading, &row.display];
             cells.extend([row, other].map(|row| row.share.map(|share| share.median).into()));
             cells.extend([row, other].map(|row| row.oracle_ns.map(|latency| latency.p50 as f64 * 1e-9).into()));

@@ -31,7 +31,7 @@ pub struct Page<'a> {
 }
 
 /// A section of a page with a link to it at the top.
-struct Section {
+struct PageSection {
     id: &'static str,
     title: &'static str,
     /// How to read it; may be empty.
@@ -48,7 +48,7 @@ pub fn html(page: &Page) -> Result<String> {
 }
 
 /// A whole page: header, links to the sections, the sections. With data for plots also the script that draws them.
-fn shell(title: &str, header: &Markup, sections: &[Section], data: Option<&str>) -> String {
+fn shell(title: &str, header: &Markup, sections: &[PageSection], data: Option<&str>) -> String {
     let script = if data.is_some() { format!("{TABLES}{PLOTS}") } else { TABLES.to_owned() };
     let page = html! {
         (DOCTYPE)

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{Page, Section, caption, index};
+use super::{Page, PageSection, caption, index};
 use crate::render::tables;
 use crate::render::tables::league::{Part, sections};
 use crate::store::RunRecord;
@@ -16,9 +16,9 @@ use crate::table::{Cell, Table, cells};
 use crate::text::{bytes, number, percent};
 use ssvm::stats::Spread;
 
-pub(super) fn all(page: &Page) -> Vec<Section> {
+pub(super) fn all(page: &Page) -> Vec<PageSection> {
     let Page { results, summary, .. } = page;
-    let section = |id, title, hint, body| Section { id, title, hint, body };
+    let section = |id, title, hint, body| PageSection { id, title, hint, body };
     vec![
         section("claims", "Claims of the paper", "", claims(&summary.claims)),
         section("convergence", "Convergence", "", PreEscaped(include_str!("controls.html").to_owned())),

@@ -48,7 +48,7 @@ pub fn table(breakeven: &BreakEven) -> Table {
         let mut cells = cells![&set.title, &row.display, format!("{:e}", row.target), crossings(&set.costs, row)];
         for cost in &costs {
             let at = set.costs.iter().position(|known| known == cost);
-            cells.push(at.and_then(|at| row.ratios[at]).map(|ratio| ratio.shown(number)).into());
+            cells.push(at.and_then(|at| row.ratios[at]).map(|ratio| ratio.plain()).into());
         }
         table.push(cells);
     }
@@ -119,7 +119,7 @@ pub fn advice(advice: &Advice) -> String {
         }
         let mut table = Table::new("", [("solver", Text), ("time over BCFW's", Values)]);
         for one in &choice.solvers {
-            table.push(cells![&one.display, one.ratio.shown(number)]);
+            table.push(cells![&one.display, one.ratio.plain()]);
         }
         out.push_str(&table.text());
     }

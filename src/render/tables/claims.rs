@@ -1,7 +1,7 @@
 //! The claims of the paper: every row with its evidence, and the verdicts at a glance.
 
-use crate::study::claims::thresholds::{Sensitivity, THRESHOLDS};
-use crate::study::claims::{CLAIMS, Claim, Reason, Verdict};
+use crate::study::claims::thresholds::THRESHOLDS;
+use crate::study::claims::{CLAIMS, Claim, Reason, Sensitivity, Verdict};
 use crate::table::{Cell, Kind, Table, cells};
 use crate::text::{number, wrapped};
 
@@ -118,14 +118,14 @@ pub fn summary(claims: &[Claim]) -> String {
 }
 
 /// A verdict on this machine or in the paper's regime.
-struct Line<'a> {
+struct VerdictLine<'a> {
     claim: &'a Claim,
     verdict: Verdict,
     measured: String,
     evidence: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> VerdictLine<'a> {
     fn new(claim: &'a Claim, verdict: Verdict, reason: Option<Reason>, measured: &str, evidence: &'a str) -> Self {
         let measured = match reason {
             // Its interval is there to be seen.
@@ -139,13 +139,13 @@ impl<'a> Line<'a> {
 /// For a terminal of this width: the verdicts on this machine, then those in the paper's regime, below the claim that they are
 /// about; to `explain`, with the evidence below each.
 pub fn text(claims: &[Claim], width: usize, explain: bool) -> String {
-    let own: Vec<Line<'_>> =
-        claims.iter().map(|c| Line::new(c, c.verdict, c.reason, &c.measured, &c.evidence)).collect();
+    let own: Vec<VerdictLine<'_>> =
+        claims.iter().map(|c| VerdictLine::new(c, c.verdict, c.reason, &c.measured, &c.evidence)).collect();
     let mut there = Vec::new();
     for claim in claims {
         if let Some(regime) = &claim.regime {
             let measured = format!("{}, k = {}", regime.measured, number(regime.oracle_cost));
-            there.push(Line::new(claim, regime.verdict, regime.reason, &measured, &regime.evidence));
+            there.push(VerdictLine::new(claim, regime.verdict, regime.reason, &measured, &regime.evidence));
         }
     }
     let mut out = String::new();
@@ -164,13 +164,13 @@ pub fn text(claims: &[Claim], width: usize, explain: bool) -> String {
     out + &wrapped(&marks.join(", "), width, 0)
 }
 
-fn section(lines: &[Line<'_>], width: usize, explain: bool) -> String {
+fn section(lines: &[VerdictLine<'_>], width: usize, explain: bool) -> String {
     lines.chunk_by(|a, b| a.claim.id() == b.claim.id()).map(|group| paragraph(group, width, explain)).collect()
 }
 
 /// The verdicts of one claim: what the paper says stands in the head where it is the same everywhere, else behind what was
 /// measured.
-fn paragraph(group: &[Line<'_>], width: usize, explain: bool) -> String {
+fn paragraph(group: &[VerdictLine<'_>], width: usize, explain: bool) -> String {
     let Some(first) = group.first().map(|line| line.claim) else { return String::new() };
     let title = CLAIMS.iter().find(|row| row.has(first)).map_or("", |row| row.title);
     let papers: Vec<&str> = group.iter().map(|line| line.claim.paper.as_str()).filter(|paper| *paper != "–").collect();
@@ -180,7 +180,8 @@ fn paragraph(group: &[Line<'_>], width: usize, explain: bool) -> String {
     }
     let mut abouts: Vec<[&str; 2]> = Vec::new();
     for claim in group.iter().map(|line| line.claim) {
-        let alike = |other: &&Line<'_>| (&other.claim.dataset, &other.claim.solver) == (&claim.dataset, &claim.solver);
+        let alike =
+            |other: &&VerdictLine<'_>| (&other.claim.dataset, &other.claim.solver) == (&claim.dataset, &claim.solver);
         // Several settings of the other solver: the claim names them.
         let several = group.iter().filter(alike).count() > 1;
         abouts.push([&claim.title, if several { &claim.claim } else { &claim.solver }]);

@@ -4,8 +4,7 @@ use super::breakeven;
 use crate::study::estimate::too_few;
 use crate::study::league::profile::WORST;
 use crate::study::league::{
-    Cell as TargetCell, Decisions, League, Matrix, Measure, Member, Profile, REFERENCE, Score, Speedup, Standing,
-    Winner,
+    Decisions, League, Matrix, Measure, Member, Profile, REFERENCE, Score, Speedup, Standing, TargetCell, Winner,
 };
 use crate::study::paired::Pace;
 use crate::table::{Cell, Column, Kind, Table, cells};
@@ -40,8 +39,8 @@ impl Part {
         let text = include_str!("league.txt").lines().nth(self as usize).unwrap_or_default();
         text.replace("{reference}", REFERENCE).replace("{worst}", &WORST.to_string()).replace(
             "{intervals}",
-            "Intervals are by bootstrap over seeds, nominally 95 %; of five seeds they reach from the smallest to the \
-             largest, which covers a median in 93.75 % of all cases.",
+            "Intervals of medians lie between order statistics of the seeds and cover them in at least 95 % of all cases; of \
+             five seeds they reach from the smallest to the largest, which does so in 93.75 %.",
         )
     }
 }
@@ -60,12 +59,18 @@ impl Section {
         table.title = format!("{}: {subject}", if dataset.is_empty() { "all data sets" } else { dataset });
         Self { part, dataset: dataset.to_owned(), table }
     }
+
+    fn add_note(&mut self, note: &str) {
+        let space = if self.table.note.is_empty() { "" } else { " " };
+        self.table.note += &format!("{space}{note}");
+    }
 }
 
 /// The tables, those of one data set together; only these parts, all of them when none is named.
 pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
     let mut sections = Vec::new();
     for standing in &league.standings {
+        let first = sections.len();
         sections.push(winners(standing));
         sections.extend(Measure::ALL.map(|measure| targets(standing, measure)));
         sections.extend([ert(standing), distribution(standing), area(standing)]);
@@ -74,11 +79,25 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
             let mark = |_, _, speedup: Speedup| marked(&speedup.value_text(), speedup.pace());
             sections.push(speedups(&standing.title, measure, matrix(one, mark)));
         }
+        if let Some(cost) = standing.oracle_cost {
+            let note = format!("At oracle cost {}, {}.", breakeven::factor(cost.factor()), of_several(cost));
+            sections[first..].iter_mut().for_each(|section| section.add_note(&note));
+        }
     }
     if league.standings.len() > 1 {
+        let first = sections.len();
         sections.extend(profiles("", &league.profiles));
         for (measure, one) in Measure::ALL.into_iter().zip(&league.matrices) {
             sections.push(speedups("", measure, pooled(league, measure, one)));
+        }
+        let costs = league.standings.iter().filter_map(|standing| {
+            let cost = breakeven::factor(standing.oracle_cost?.factor());
+            Some(format!("{cost} on {}", standing.title))
+        });
+        let costs: Vec<String> = costs.collect();
+        if !costs.is_empty() {
+            let note = format!("Oracle costs: {}.", costs.join(", "));
+            sections[first..].iter_mut().for_each(|section| section.add_note(&note));
         }
     }
     sections.retain(|section| (parts.is_empty() || parts.contains(&section.part)) && !section.table.rows.is_empty());
@@ -134,9 +153,6 @@ fn winners(standing: &Standing) -> Section {
     if !missed.is_empty() {
         let targets = listed(missed.iter().map(|at| &standing.targets[*at]));
         note += &format!(" No solver reached {targets} in the median.");
-    }
-    if let Some(cost) = standing.oracle_cost {
-        note += &format!(" All tables are at oracle cost {}, {}.", breakeven::factor(cost.factor()), of_several(cost));
     }
     let few = few_pairs(standing);
     note += &few.as_ref().map_or(String::new(), |few| format!(" Not judged: {few}."));
@@ -354,10 +370,19 @@ fn pooled(league: &League, measure: Measure, over_all: &Matrix) -> Table {
 fn decided(decisions: &Decisions<'_>, speedup: &Speedup) -> String {
     let value = speedup.value_text();
     let counts = (decisions.faster.len(), decisions.slower.len(), decisions.undecided.len());
+    // A bound that is open towards the mark says nothing about it.
+    let beside = |bound: Option<f64>| match speedup.exact().or(bound) {
+        Some(_) => format!("{value} "),
+        None => String::new(),
+    };
     match counts {
         (faster @ 1.., slower @ 1.., _) => format!("mixed: {faster}▲ {slower}▼"),
-        (faster @ 1.., 0, open @ 1..) => format!("{value} {faster}▲ of {}", faster + open),
-        (0, slower @ 1.., open @ 1..) => format!("{value} {slower}▼ of {}", slower + open),
+        (faster @ 1.., 0, open @ 1..) => {
+            format!("{}{faster}▲ of {}", beside(speedup.least.filter(|least| *least > 1.0)), faster + open)
+        }
+        (0, slower @ 1.., open @ 1..) => {
+            format!("{}{slower}▼ of {}", beside(speedup.most.filter(|most| *most < 1.0)), slower + open)
+        }
         _ => marked(&value, decisions.pace()),
     }
 }

@@ -13,7 +13,7 @@ use polars::prelude::{Column, DataFrame};
 
 use crate::error::Result;
 use crate::study::export::Named;
-use crate::study::league::{League, Matrix, Measure, Member, Profile, Score, Speedup, Standing};
+use crate::study::league::{League, Measure, Member, Profile, Score, Speedup, Standing, distinct};
 use crate::table::{Cell, Kind, Table, cells};
 use Kind::{Count, Number, Text};
 
@@ -145,16 +145,18 @@ fn speedups(league: &League) -> Table {
     let columns = [("dataset", Text), ("measure", Text), ("solver", Text), ("over", Text), ("pairs", Count)];
     let mut table = Table::new("", columns);
     table.widen(Number, ["least", "most", "low", "high"]);
-    // Matrices have the names of figures, the other tables those of configs.
-    let members = || league.standings.iter().flat_map(|standing| &standing.members);
-    let label = |name: &str| members().find(|m| m.display == name).map_or(name.to_owned(), |m| m.label.clone());
-    for (dataset, measure, matrix) in everywhere(league, |standing| &standing.matrices, &league.matrices) {
-        let Matrix { names, .. } = matrix;
-        for (row, column) in (0..names.len()).flat_map(|row| (0..names.len()).map(move |column| (row, column))) {
-            let Some(speedup) = matrix.at(row, column) else { continue };
-            let mut cells = cells![dataset, measure.key(), label(&names[row]), label(&names[column]), speedup.pairs];
-            cells.extend(bounds(&speedup));
-            table.push(cells);
+    let sets = league.standings.iter().map(|set| (set.dataset.as_str(), std::slice::from_ref(set), &set.matrices));
+    for (dataset, standings, matrices) in sets.chain([("all", &league.standings[..], &league.matrices)]) {
+        // A matrix has the solvers of its data sets in the order in which they come.
+        let labels = distinct(standings.iter().flat_map(|set| &set.members).map(|m| (&*m.label, &*m.display)));
+        for (measure, matrix) in Measure::ALL.into_iter().zip(matrices) {
+            for (row, column) in (0..labels.len()).flat_map(|row| (0..labels.len()).map(move |column| (row, column))) {
+                let Some(speedup) = matrix.at(row, column) else { continue };
+                let [solver, over] = [labels[row].0, labels[column].0];
+                let mut cells = cells![dataset, measure.key(), solver, over, speedup.pairs];
+                cells.extend(bounds(&speedup));
+                table.push(cells);
+            }
         }
     }
     table

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SLURM_FOLDER;
 use crate::error::{Error, Result};
-use crate::store::files;
+use crate::store::files::{self, SharedFile};
 
 /// What was submitted for one split of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,10 +58,15 @@ impl Jobs {
         })
     }
 
-    pub fn write(&self, out: &Path) -> Result<()> {
-        let path = Self::path(out);
-        let text = serde_json::to_string_pretty(self).map_err(|e| Error::file(&path, e.to_string()))?;
-        files::write_bytes(&path, (text + "\n").as_bytes())
+    /// The right to submit from a folder, which one process has at a time: what it finds in the queue and what it adds is then
+    /// one step for all others.
+    pub fn lock(out: &Path) -> Result<SharedFile> {
+        SharedFile::lock(&Self::path(out))
+    }
+
+    pub fn write(&self, file: &SharedFile) -> Result<()> {
+        let text = serde_json::to_string_pretty(self).map_err(|e| Error::invalid(e.to_string()))?;
+        file.write(&(text + "\n"))
     }
 
     /// All arrays, the last one last.

@@ -34,6 +34,8 @@ pub struct ClusterJob {
     pub out: String,
     /// Where it is not the default.
     pub data_dir: Option<String>,
+    /// Further options of this program that are about data sets.
+    pub data_flags: Vec<String>,
     /// Patterns that narrow the plan.
     pub only: Vec<String>,
     /// Working directory: data sets may be named relative to it.

@@ -56,7 +56,8 @@ impl ClusterJob {
     /// A call of this program, as words of a shell.
     fn call(&self, words: &[&str]) -> String {
         let data_dir = self.data_dir.iter().flat_map(|dir| ["--data-dir", dir]);
-        let words = std::iter::once(self.program.as_str()).chain(data_dir).chain(words.iter().copied());
+        let options = data_dir.chain(self.data_flags.iter().map(String::as_str));
+        let words = std::iter::once(self.program.as_str()).chain(options).chain(words.iter().copied());
         shlex::try_join(words).unwrap_or_default()
     }
 

@@ -16,7 +16,7 @@ use crate::store::codec::Head;
 use crate::store::files::{self, sha256_hex};
 use crate::store::folder::{Folder, Store, read_file, read_head, stem};
 use crate::store::manifest::Manifest;
-use crate::store::{RunRecord, Status};
+use crate::store::{self, RunRecord, Status};
 use ssvm::drive::TracePoint;
 
 /// What a merge did.
@@ -146,7 +146,7 @@ impl Merge {
     fn usable<T>(&mut self, store: &Store, path: &Path, read: Result<T>) -> Result<Option<T>> {
         let error = match read {
             Ok(content) => return Ok(Some(content)),
-            Err(error @ Error::Store(crate::store::Error::OtherLayout { .. })) => return Err(error),
+            Err(error @ Error::Store(store::Error::OtherLayout { .. })) => return Err(error),
             Err(error) => error,
         };
         self.merged.damaged.push(error.to_string());
@@ -252,7 +252,11 @@ impl Merge {
             if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
         })?;
         files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
-        store.write_manifest(&self.manifest)
+        store.write_manifest(&self.manifest)?;
+        match store.count_gone(self.best.keys())? {
+            0 => Ok(()),
+            gone => Err(Error::file(out, store::Error::FilesGone(gone))),
+        }
     }
 }
 

@@ -1,54 +1,33 @@
-//! Files written whole or not at all, texts read up to a size, and their SHA-256. No other module creates outputs.
+//! Files written whole or not at all ([`output`]), shared files changed by one process at a time ([`shared`]), texts read up to a
+//! size, and their SHA-256. No other module creates outputs.
 
 pub mod faults;
+mod output;
+mod shared;
+
+use output::temporary;
+pub use output::{
+    Draft, append, is_stream, standard_output_is_taken, sweep, try_file, try_folder, write_atomically, write_bytes,
+};
+pub use shared::SharedFile;
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
-use tempfile::NamedTempFile;
 
 use crate::{Error, Result, store};
-
-/// How temporary names begin, before random letters and digits. A leading dot hides them from readers that take every file of a
-/// folder.
-const TEMPORARY: &str = ".part-";
-const RANDOM: usize = 12;
-
-fn temporary() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY).rand_bytes(RANDOM);
-    builder
-}
 
 /// The folder that a file is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// A file that is being written under a temporary name.
-pub struct Draft {
-    file: NamedTempFile,
-}
-
-impl Write for Draft {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let allowed = faults::write(bytes.len())?;
-        self.file.write(&bytes[..allowed])
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Seek for Draft {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
 }
 
 /// An error of a write, in words that help.
@@ -76,33 +55,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Writes a file under a temporary name in the same folder, syncs it and renames it; folders are made as needed.
-pub fn write_atomically(path: &Path, write: impl FnOnce(&mut Draft) -> io::Result<()>) -> Result<()> {
-    let folder = folder_of(path);
-    make_folder(folder)?;
-    // A rename would put the file in the place of a device or a pipe.
-    if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_symlink() && !there.is_dir()) {
-        return Err(Error::file(path, store::Error::NotAFile));
-    }
-    let mut builder = temporary();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = faults::call().and_then(|()| builder.tempfile_in(folder));
-    let mut draft = Draft { file: file.map_err(Error::io("create a file in", folder))? };
-    let failed = write_error(path);
-    write(&mut draft).map_err(&failed)?;
-    faults::call().and_then(|()| draft.file.as_file().sync_all()).map_err(&failed)?;
-    faults::call().map_err(&failed)?;
-    draft.file.persist(path).map_err(|e| failed(e.error))?;
-    // The new name must survive a power cut as well.
-    sync_folder(folder).map_err(failed)
-}
-
-/// [`write_atomically`] of bytes that are there already.
-pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_atomically(path, |draft| draft.write_all(bytes))
-}
-
 /// Gives a finished file a second name, or copies it where that is not possible; what was there is replaced. The file must
 /// never be changed in place. The caller syncs the folder when all are there: [`sync`].
 pub fn place(from: &Path, to: &Path) -> Result<()> {
@@ -121,16 +73,16 @@ pub fn place(from: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// What a file is, whatever its names: device and number. `None` where the system has no such number.
-#[cfg(unix)]
+/// What a file or folder is, whatever its names: device and inode. `None` when it is not there.
 pub fn number(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
     fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
 }
 
-#[cfg(not(unix))]
-pub fn number(_: &Path) -> Option<(u64, u64)> {
-    None
+/// Whether this is the name of an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let number = |there: fs::Metadata| (there.dev(), there.ino());
+    let named = path.symlink_metadata().map(number).ok();
+    named.is_some() && named == file.metadata().map(number).ok()
 }
 
 /// An error when something is there that is no plain file: to read a pipe would wait for ever, a device has no end.
@@ -164,42 +116,6 @@ pub fn remove(path: &Path) -> Result<()> {
     faults::call().and_then(|()| fs::remove_file(path)).map_err(Error::io("remove", path))
 }
 
-/// Whether a file can be written at this path later: its folder is made and tried now, nothing at the path is touched.
-pub fn try_folder(path: &Path) -> Result<()> {
-    make_folder(folder_of(path))?;
-    try_file(path)
-}
-
-/// The same in a folder that must be there: one that a user misspelt is not made.
-pub fn try_file(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        return Err(Error::file(path, store::Error::IsAFolder));
-    }
-    if path.exists() && !path.is_file() {
-        return Err(Error::file(path, store::Error::NotAFile));
-    }
-    let folder = folder_of(path);
-    if !folder.is_dir() {
-        return Err(Error::file(path, store::Error::NoFolder(folder.to_owned())));
-    }
-    temporary().tempfile_in(folder).map(drop).map_err(Error::io("write", path))
-}
-
-/// Removes what killed writers left in a folder: only plain files with names that [`write_atomically`] makes.
-pub fn remove_leftovers(folder: &Path) -> Result<()> {
-    let ours = |name: &str| {
-        let random = name.strip_prefix(TEMPORARY).unwrap_or_default();
-        random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    };
-    for path in list(folder)? {
-        let named = path.file_name().and_then(|name| name.to_str()).is_some_and(ours);
-        if named && path.symlink_metadata().is_ok_and(|there| there.is_file()) {
-            remove(&path)?;
-        }
-    }
-    Ok(())
-}
-
 /// What is in a folder, sorted.
 pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = faults::call().and_then(|()| fs::read_dir(folder));
@@ -212,10 +128,51 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Most bytes of a text that people or this program wrote: configs, baselines, stores, manifests.
 const LONGEST_TEXT: u64 = 64 << 20;
 
+/// How long a named pipe may be without a program that writes to it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Set once, by `--wait`: named pipes are waited for without a limit.
+static WAITS: AtomicBool = AtomicBool::new(false);
+
+/// Waits for the writers of named pipes however long they take, from here on.
+pub fn wait_for_writers() {
+    WAITS.store(true, Ordering::Relaxed);
+}
+
+/// Opens an input of the user. A named pipe that nothing writes to is an error after [`PATIENCE`].
+pub fn open_input(path: &Path) -> io::Result<File> {
+    if !is_pipe(path) || WAITS.load(Ordering::Relaxed) {
+        return File::open(path);
+    }
+    let (opened, result) = mpsc::channel();
+    let owned = path.to_owned();
+    // The system waits for a writer inside `open`. A thread that still waits there ends with the process.
+    std::thread::spawn(move || opened.send(File::open(owned)));
+    result.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        let waited = PATIENCE.as_secs();
+        let message = format!(
+            "it is a named pipe, and no program wrote to it for {waited} s; start the writer first, or wait with --wait"
+        );
+        Err(io::Error::new(io::ErrorKind::TimedOut, message))
+    })
+}
+
+/// Whether it is a pipe, named or not: its content can be read once.
+#[cfg(unix)]
+pub fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    path.metadata().is_ok_and(|there| there.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+pub fn is_pipe(_: &Path) -> bool {
+    false
+}
+
 /// The bytes of a file; an error when it has more than `most`.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = faults::call().and_then(|()| File::open(path));
+    let file = faults::call().and_then(|()| open_input(path));
     let content = file.and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
     content.map_err(Error::io("read", path))?;
     if bytes.len() as u64 > most {

@@ -2,12 +2,9 @@
 
 use super::thresholds::{Bar, Bars};
 use super::{Claim, Reason, Verdict};
+use crate::store::RunRecord;
 use crate::study::View;
-use ssvm::clock::ClockKind;
 use ssvm::problem::Paper;
-
-/// A run shorter than this tells nothing about the machine, seconds.
-const SHORTEST: f64 = 1e-3;
 
 /// Takes back the verdicts that rest on a disturbed data set. Passes are chosen by the clock, so this concerns every claim;
 /// claim 2 compares with USPS.
@@ -41,12 +38,7 @@ pub(super) fn disturbed<'a>(view: &'a View, bars: &Bars) -> Vec<(&'a str, usize,
     sets
 }
 
-/// What part of a core each run got. Runs on other clocks than the wall clock cannot be disturbed in this way, and runs that
-/// call several oracles at a time wait for threads that are not theirs.
+/// What part of a core each run got, where that is known.
 pub(super) fn shares(view: &View, dataset: &str) -> Vec<f64> {
-    let runs = view.series_of(dataset).flat_map(|series| view.records_of(series));
-    let alone =
-        runs.filter(|run| run.settings().clock == ClockKind::WALL && !run.settings().solver.params.contains_key("tau"));
-    let totals = alone.map(|run| &run.measured.totals).filter(|totals| totals.wall_s > SHORTEST);
-    totals.map(|totals| totals.cpu_s / totals.wall_s).collect()
+    view.series_of(dataset).flat_map(|series| view.records_of(series)).filter_map(RunRecord::core_share).collect()
 }

@@ -1,13 +1,13 @@
 //! Claims 1 and 2: primal suboptimality at equal iterations, and oracle calls to equal gaps.
 
 use super::equal_iterations::{EqualIterations, lower_from, over_log};
-use super::gaps::Gaps;
+use super::gaps::GapRatios;
 use super::thresholds::Bar;
-use super::verdict::{above, at_most, basis};
+use super::verdict::{above, at_most, of_curves, of_median};
 use super::{Claim, MULTI, Reason, SINGLE, Subject, Verdict};
 use crate::study::estimate::{Estimate, estimates};
 use crate::study::paired::Measure;
-use crate::text::number;
+use crate::text::{number, number_beside};
 use ssvm::problem::Paper;
 
 const NOTHING_IN_COMMON: &str = "no common iteration of two runs with one seed";
@@ -53,9 +53,16 @@ fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> 
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += "; undecided because nothing was evaluated before";
     }
-    let measured = match paired.x.last() {
-        Some(last) if from.value > *last => format!("not lower at iteration {last}"),
-        _ => format!("from iteration {}", from.text(number)),
+    let (last, needed) = (paired.x[paired.x.len() - 1], subject.bars[Bar::AlwaysLength].max(bar));
+    if last < needed && reason != Some(Reason::FewRepeats) {
+        let short = Reason::TooShort { needed: needed as u64, present: last as u64 };
+        (verdict, reason) = (Verdict::Undecided, Some(short));
+        evidence += &format!("; undecided: {}", short.text());
+    }
+    let measured = if from.value > last {
+        format!("not lower at iteration {last}")
+    } else {
+        format!("from iteration {}", from.text(|from| number_beside(from, bar)))
     };
     Claim { measured, verdict, reason, evidence, estimate: Some(from), ..row }
 }
@@ -67,7 +74,7 @@ fn judge_end(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> Cla
     }
     let bar = subject.bars[Bar::LowerAtEnd];
     let evidence = format!("{}; holds above {}", described(subject, paired), number(bar));
-    let measured = format!("factor {}", ratio.text(number));
+    let measured = format!("factor {}", ratio.text(|ratio| number_beside(ratio, bar)));
     let (verdict, reason) = ratio.decide(&above(bar), paired.repeats());
     Claim { measured, verdict, reason, evidence, estimate: Some(ratio), ..row }
 }
@@ -81,7 +88,7 @@ fn described(subject: &Subject<'_>, paired: &EqualIterations) -> String {
         paired.x[end],
         number(other),
         number(one),
-        basis(paired.repeats(), true),
+        of_curves(paired.repeats(), true),
     );
     let floor = subject.view.floor(subject.dataset);
     if floor > 0.0 {
@@ -95,7 +102,7 @@ pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
     let claim = |multi: &str, single: &str| format!("{multi} with fewer calls than {single} to a gap");
     subject.each_pair(claim, |pair, row| {
         let view = subject.view;
-        let gaps = Gaps::new(view, pair, Measure::Calls);
+        let gaps = GapRatios::new(view, pair, Measure::Calls);
         let tightest = gaps.tightest().and_then(|(gap, paired)| Some((gap, paired, paired.estimate()?)));
         let Some((gap, paired, estimate)) = tightest else {
             let row = gaps.apart(view, row);
@@ -109,13 +116,13 @@ pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
             view.series[pair[0]].label,
             view.series[pair[1]].label,
             gaps.text(),
-            basis(paired.pairs, true),
+            of_median(paired.pairs, true),
             number(bar),
             gaps.alone(view),
             subject.failures(&pair),
             reason.map_or(String::new(), |reason| format!("; undecided: {}", reason.text())),
         );
-        let measured = format!("{}× to gap {gap:e}", estimate.text(number));
+        let measured = format!("{}× to gap {gap:e}", paired.shown(|ratio| number_beside(ratio, bar)));
         Claim { measured, verdict, reason, evidence, estimate: Some(estimate), ..row }
     })
 }
@@ -193,11 +200,12 @@ fn judge_effect(
         series[here[1]].label,
         series[there[1]].dataset,
         series[there[1]].label,
-        basis(repeats, true),
+        of_curves(repeats, true),
         number(bar),
         subject.failures(&[here, there].concat()),
     );
-    let [ratio, own, usual] = [more, own, usual].map(|estimate| estimate.text(number));
+    let ratio = more.text(|ratio| number_beside(ratio, bar));
+    let [own, usual] = [own, usual].map(|estimate| estimate.text(number));
     let measured = format!("{ratio}× as large: factor {own} against {usual} on USPS");
     let (verdict, reason) = more.decide(&above(bar), repeats);
     Claim { measured, verdict, reason, evidence, estimate: Some(more), ..row }

@@ -82,11 +82,14 @@ impl EqualIterations {
     }
 }
 
-/// Where a curve is above 0 from there to its end, crossings interpolated over log x: one after the last x when it is not at
-/// its end; NaN without a value.
+/// Where a curve is above 0 from there to its end, crossings interpolated over log x; NaN without a value. One after the last x
+/// when it is not above 0 at the last value, also where that value comes before the last x: no threshold that the axis reaches
+/// may take "never" for "at once".
 pub(super) fn lower_from(x: &[f64], values: &[Option<f64>]) -> f64 {
     let known: Vec<(f64, f64)> = x.iter().zip(values).filter_map(|(x, value)| Some((*x, (*value)?))).collect();
-    let (Some((first, _)), Some((last, end))) = (known.first(), known.last()) else { return f64::NAN };
+    let (Some((first, _)), Some((_, end)), Some(last)) = (known.first(), known.last(), x.last()) else {
+        return f64::NAN;
+    };
     if *end <= 0.0 {
         return last + 1.0;
     }
@@ -124,7 +127,7 @@ mod tests {
         assert!(near(lower_from(&x, &[Some(-1.0), Some(1.0), Some(1.0)]), 10f64.sqrt()));
         assert!(near(lower_from(&x, &[Some(1.0), Some(-1.0), Some(3.0)]), 10f64.powf(1.25)), "only the last stretch");
         assert!(near(lower_from(&x, &[Some(1.0), Some(2.0), None]), 1.0), "what is not compared is left out");
-        assert!(near(lower_from(&x, &[Some(1.0), Some(0.0), None]), 11.0), "not at the end");
+        assert!(near(lower_from(&x, &[Some(1.0), Some(0.0), None]), 101.0), "never is later than the axis");
         assert!(lower_from(&x, &[None, None, None]).is_nan());
         assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)]), 0.5));
         assert!(near(over_log(&x, &[Some(3.0), Some(-1.0), None]), 1.0), "what is not compared has no width");

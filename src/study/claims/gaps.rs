@@ -9,13 +9,13 @@ use crate::study::targets;
 use crate::text::number;
 
 /// The gaps, from loose to tight, with how many times as much the first series spent as the second.
-pub(super) struct Gaps {
+pub(super) struct GapRatios {
     list: Vec<(f64, Paired)>,
     measure: Measure,
     pair: [usize; 2],
 }
 
-impl Gaps {
+impl GapRatios {
     pub fn new(view: &View, pair: [usize; 2], measure: Measure) -> Self {
         let [a, b] = pair;
         let mut list = Vec::new();
@@ -48,7 +48,8 @@ impl Gaps {
     }
 
     /// Whether a ratio over gaps that both reached is above the bar. A tighter gap that only one of them reached bounds the
-    /// ratio there: nothing is decided when that bound is open towards the bar, because the ratio may be on its other side.
+    /// ratio there: nothing is decided when that bound is open towards the bar, because the ratio may be on its other side, or
+    /// when it is on the other side.
     pub fn decide(&self, ratio: &Paired, bar: f64) -> (Verdict, Option<Reason>) {
         let verdict = if ratio.is_above(bar) {
             Verdict::Holds
@@ -59,8 +60,8 @@ impl Gaps {
         };
         let Some((tightest, _)) = self.tightest() else { return (verdict, None) };
         let open = self.list.iter().filter(|(gap, _)| *gap < tightest).any(|(_, bound)| match verdict {
-            Verdict::Holds => bound.least.is_none(),
-            _ => bound.most.is_none(),
+            Verdict::Holds => bound.least.is_none() || bound.most.is_some_and(|most| most <= bar),
+            _ => bound.most.is_none() || bound.least.is_some_and(|least| least > bar),
         });
         if open { (Verdict::Undecided, Some(Reason::OpenBound)) } else { (verdict, None) }
     }
@@ -77,7 +78,7 @@ impl Gaps {
         // Bounded from both sides, it was reached by both but for some pairs.
         let reason = if bound.middle().is_some() { Reason::RunsEnded } else { Reason::NoCommonGap };
         Claim {
-            measured: format!("{}{}× to gap {gap:e}", bound.sign(), estimate.text(number)),
+            measured: format!("{}× to gap {gap:e}", bound.shown(number)),
             estimate: Some(estimate),
             verdict: Verdict::Undecided,
             reason: Some(reason),

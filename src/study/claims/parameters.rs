@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::thresholds::{Bar, Bars};
-use super::verdict::{all, at_least, at_most, basis};
+use super::verdict::{all, at_least, at_most, of_curves};
 use super::{Claim, MULTI, Reason, Subject, Verdict, common_end};
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
@@ -56,7 +56,7 @@ pub(super) fn parameters(subject: &Subject<'_>) -> Vec<Claim> {
 
 fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
     let curves: Vec<&Curve> = subject.view.curves(at).iter().filter(|curve| curve.range().is_some()).collect();
-    let Some(grid) = Grid::new(&curves) else {
+    let Some(grid) = Positions::new(&curves) else {
         return Claim { evidence: "no common iteration of the runs".to_owned(), ..row };
     };
     let tests = tests(paper, subject.bars);
@@ -79,7 +79,7 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
         planes.text(),
         passes.text(),
         tests.iter().zip(&numbers).map(|(test, number)| requirement(test, number)).collect::<Vec<_>>().join("; "),
-        basis(curves.len(), false),
+        of_curves(curves.len(), false),
         subject.failures(&[at]),
     );
     // A development cannot be seen on curves that begin after the first quarter of it.
@@ -103,14 +103,14 @@ fn requirement((name, _, range): &Test, estimate: &Estimate) -> String {
 }
 
 /// Planes and passes of every repeat at positions evenly spaced over the log-iterations they have in common.
-struct Grid {
+struct Positions {
     first: f64,
     last: f64,
     planes: Vec<Vec<f64>>,
     passes: Vec<Vec<f64>>,
 }
 
-impl Grid {
+impl Positions {
     fn new(curves: &[&Curve]) -> Option<Self> {
         let first = curves.iter().filter_map(|curve| curve.range()).map(|(first, _)| first).reduce(f64::max)?;
         // Passes end where a run ends, for whatever reason.

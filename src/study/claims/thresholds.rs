@@ -2,14 +2,13 @@
 
 use std::ops::{Index, RangeInclusive};
 
-use serde::{Deserialize, Serialize};
-
 use ssvm::problem::Paper;
 
 /// The thresholds, in the order of [`THRESHOLDS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
     AlwaysFrom,
+    AlwaysLength,
     FewerCalls,
     LowerAtEnd,
     Stronger,
@@ -32,7 +31,7 @@ pub enum Bar {
 
 /// What half of a threshold is, and twice of it.
 #[derive(Clone, Copy, Debug)]
-enum Scale {
+enum Halving {
     /// Of the number.
     Value,
     /// Of a tolerance that is a factor: of its logarithm.
@@ -46,7 +45,7 @@ pub struct Threshold {
     pub bar: Bar,
     pub key: &'static str,
     pub value: f64,
-    scale: Scale,
+    scale: Halving,
     /// Empty for a rule of measurement.
     pub paper: &'static str,
     pub why: &'static str,
@@ -55,9 +54,9 @@ pub struct Threshold {
 impl Threshold {
     pub fn halved_and_doubled(&self) -> [f64; 2] {
         [0.5, 2.0].map(|by| match self.scale {
-            Scale::Value => by * self.value,
-            Scale::Factor => self.value.powf(by),
-            Scale::Share => share(by * odds(self.value)),
+            Halving::Value => by * self.value,
+            Halving::Factor => self.value.powf(by),
+            Halving::Share => share(by * odds(self.value)),
         })
     }
 }
@@ -66,21 +65,30 @@ const ALWAYS: &str = "within the same number of iterations (and thereby calls to
     primal suboptimality than BCFW";
 const PASSES: &str = "The number of approximate passes per iteration ranges between 10 to 15";
 
-pub const THRESHOLDS: [Threshold; 19] = [
+pub const THRESHOLDS: [Threshold; 20] = [
     Threshold {
         bar: Bar::AlwaysFrom,
         key: "always-from",
         value: 2.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: ALWAYS,
         why: "lower from this iteration on until the end; the second, because the first is where both solvers have only just \
               left their common start",
     },
     Threshold {
+        bar: Bar::AlwaysLength,
+        key: "always-length",
+        value: 10.0,
+        scale: Halving::Value,
+        paper: ALWAYS,
+        why: "a judgement: iterations that both must have before anything is said about always; one decade of the axis of the \
+              figure",
+    },
+    Threshold {
         bar: Bar::FewerCalls,
         key: "fewer-calls",
         value: 1.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: "MP-BCFW always requires fewer iterations to reach a certain solution quality than the BCFW algorithm",
         why: "fewer is a ratio of calls above 1",
     },
@@ -88,7 +96,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::LowerAtEnd,
         key: "lower-at-end",
         value: 1.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: ALWAYS,
         why: "lower is a ratio of suboptimalities above 1",
     },
@@ -96,7 +104,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Stronger,
         key: "stronger",
         value: 1.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: "This effect is stronger for OCR, HorseSeg and Stanford than for USPS",
         why: "stronger is a ratio of effects above 1",
     },
@@ -104,7 +112,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::About,
         key: "about",
         value: 1.6,
-        scale: Scale::Factor,
+        scale: Halving::Factor,
         paper: "the BCFW algorithm spends approximately 15% of its total runtime on oracle calls … approximately 70%",
         why: "a factor of the odds, so that it means the same at 15 % (10 to 22 %) and at 70 % (59 to 79 %); the same factor \
               decides which runs are in the paper's regime, and is not varied there",
@@ -113,7 +121,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::NearlyAll,
         key: "nearly-all",
         value: 0.975,
-        scale: Scale::Share,
+        scale: Halving::Share,
         paper: "BCFW spends almost 99% of the total training time on oracle calls",
         why: "a factor of 2.5 in the odds of 99 %; 95 % would be a factor of 5",
     },
@@ -121,7 +129,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Quarter,
         key: "quarter",
         value: 0.25,
-        scale: Scale::Share,
+        scale: Halving::Share,
         paper: "Using MP-BCFW, the fraction drops to less than 25%",
         why: "the number of the paper",
     },
@@ -129,7 +137,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::NotSlower,
         key: "not-slower",
         value: 1.1,
-        scale: Scale::Factor,
+        scale: Halving::Factor,
         paper: "even for USPS, MP-BCFW is not slower than BCFW",
         why: "a judgement: a tenth is not visible on the axis of the figure, and the paper gives no number",
     },
@@ -137,7 +145,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Substantially,
         key: "substantially",
         value: 1.5,
-        scale: Scale::Factor,
+        scale: Halving::Factor,
         paper: "MP-BCFW and MP-BCFW-avg converge substantially faster than BCFW and BCFW-avg",
         why: "a judgement: half as fast again, well outside the tolerance of not-slower; the paper gives no number",
     },
@@ -145,7 +153,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Lifetimes,
         key: "lifetimes",
         value: 3.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: "over the course of the optimization",
         why: "iterations in units of T: a plane leaves after T iterations without use, so that no working set can be stable \
               before the second lifetime has ended",
@@ -154,7 +162,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Small,
         key: "small",
         value: 5.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: "for USPS the number of planes and iterations remain small through the runtime of the algorithm, making MP-BCFW \
                 behave almost as BCFW",
         why: "a judgement: half of USPS's ten labels for planes, half of OCR's least number for passes",
@@ -163,7 +171,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::LeastPasses,
         key: "least-passes",
         value: 10.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: PASSES,
         why: "the number of the paper",
     },
@@ -171,7 +179,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::MostPasses,
         key: "most-passes",
         value: 15.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: PASSES,
         why: "the number of the paper",
     },
@@ -179,7 +187,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Low,
         key: "low",
         value: 10.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: "the number of relevant planes stabilizes at a low value",
         why: "a judgement: twice what is small, and no more than planes can be added in one lifetime (T = 10)",
     },
@@ -187,7 +195,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::SeveralHundred,
         key: "several-hundred",
         value: 200.0,
-        scale: Scale::Value,
+        scale: Halving::Value,
         paper: "the number of approximate passes grows quickly to several hundred",
         why: "several hundred begin at two; on Stanford, where passes grow slowly, they must stay below",
     },
@@ -195,7 +203,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Stable,
         key: "stable",
         value: 1.1,
-        scale: Scale::Factor,
+        scale: Halving::Factor,
         paper: "the working set grows steadily to reach a stable state",
         why: "a judgement: a change of a tenth between the last two quarters of the log-iterations",
     },
@@ -203,7 +211,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Clearly,
         key: "clearly",
         value: 1.1,
-        scale: Scale::Factor,
+        scale: Halving::Factor,
         paper: "this number is reduced for later iterations … grows slowly during the course of the optimization",
         why: "a judgement: what changes by less than is still stable has neither grown nor fallen",
     },
@@ -211,7 +219,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::WholeCore,
         key: "whole-core",
         value: 0.9,
-        scale: Scale::Share,
+        scale: Halving::Share,
         paper: "",
         why: "a run on the wall clock that got less of a core was disturbed",
     },
@@ -219,7 +227,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         bar: Bar::Disturbed,
         key: "disturbed",
         value: 0.25,
-        scale: Scale::Share,
+        scale: Halving::Share,
         paper: "",
         why: "with more disturbed runs than this nothing is decided: a median survives a quarter of bad values",
     },
@@ -244,6 +252,7 @@ impl Bar {
             Self::Low => paper == Some(Paper::HorseSeg),
             Self::Stable => paper == Some(Paper::Stanford),
             Self::AlwaysFrom
+            | Self::AlwaysLength
             | Self::FewerCalls
             | Self::LowerAtEnd
             | Self::Stronger
@@ -277,16 +286,6 @@ impl Index<Bar> for Bars {
     fn index(&self, bar: Bar) -> &f64 {
         &self.0[bar as usize]
     }
-}
-
-/// How many verdicts are others when a threshold is halved, or doubled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sensitivity {
-    pub key: String,
-    /// Verdicts that it can change, on this machine and in the paper's regime.
-    pub verdicts: usize,
-    pub halved: usize,
-    pub doubled: usize,
 }
 
 pub fn odds(share: f64) -> f64 {

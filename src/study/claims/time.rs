@@ -3,14 +3,14 @@
 
 use std::ops::RangeInclusive;
 
-use super::gaps::Gaps;
+use super::gaps::GapRatios;
 use super::thresholds::{Bar, around};
-use super::verdict::{at_least, at_most, basis};
+use super::verdict::{at_least, at_most, of_median};
 use super::{Claim, MULTI, Reason, SINGLE, Subject, Verdict};
 use crate::study::Series;
 use crate::study::estimate::median_of;
 use crate::study::paired::Measure;
-use crate::text::{number, percent, seconds};
+use crate::text::{number_beside, percent, seconds};
 use ssvm::problem::Paper;
 
 /// What a repeatable clock means for a number of seconds: a remark for the measured value and one for the evidence.
@@ -42,8 +42,8 @@ fn shares(subject: &Subject<'_>, solver: &str, range: &RangeInclusive<f64>) -> V
 
 fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, row: Claim) -> Claim {
     let (series, profile) = (&subject.view.series[at], &subject.profile[at]);
-    let shares = subject.view.oracle_shares(at);
-    let share = median_of(&shares);
+    let shares = &profile.shares;
+    let share = median_of(shares);
     let Some(spread) = profile.share.filter(|_| share.value.is_finite()) else {
         return Claim { evidence: format!("no {} run with solver time", series.label), ..row };
     };
@@ -59,14 +59,14 @@ fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, ro
         percent(spread.min),
         percent(spread.max),
         series.key.clock.name(),
-        basis(shares.len(), false),
+        of_median(shares.len(), false),
         subject.failures(&[at]),
     );
     let (mut verdict, mut reason) = share.decide(range, shares.len());
     let mut measured = share.text(percent);
     if series.keeps_planes() {
         // The share falls while working sets fill: a verdict that the length of the run decides is none.
-        let late = median_of(&subject.view.late_oracle_shares(at));
+        let late = median_of(&profile.late_shares);
         measured += &format!(", last half {}", late.text(percent));
         evidence += &format!("; in the last half of the iterations {}", late.text(percent));
         if verdict != late.verdict(range) {
@@ -96,7 +96,7 @@ fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) 
     let view = subject.view;
     let (single, multi) = (&view.series[pair[0]], &view.series[pair[1]]);
     let repeats = view.matched(pair[0], pair[1]).len();
-    let gaps = Gaps::new(view, pair, Measure::Time);
+    let gaps = GapRatios::new(view, pair, Measure::Time);
     let (model, circular) = circular(single);
     let Some((speed, estimate)) = gaps.mean(view).and_then(|speed| Some((speed, speed.estimate()?))) else {
         let row = gaps.apart(view, row);
@@ -113,12 +113,12 @@ fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) 
         multi.label,
         gaps.text(),
         single.key.clock.name(),
-        basis(repeats, true),
+        of_median(repeats, true),
         gaps.alone(view),
         subject.failures(&pair),
         if single.certified { "; gaps are certified" } else { "" },
         reason.map_or(String::new(), |reason| format!("; undecided: {}", reason.text())),
     );
-    let measured = format!("{}{}× as fast{model}", speed.sign(), estimate.text(number));
+    let measured = format!("{}× as fast{model}", speed.shown(|speed| number_beside(speed, bar)));
     Claim { measured, verdict, reason, evidence, estimate: Some(estimate), ..row }
 }

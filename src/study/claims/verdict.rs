@@ -55,11 +55,20 @@ pub(super) fn all(verdicts: &[Verdict]) -> Verdict {
     worst.unwrap_or(NotMeasured)
 }
 
-/// What evidence says about the interval: `paired` repeats of two solvers, or repeats of one.
-pub(super) fn basis(repeats: usize, paired: bool) -> String {
+/// What evidence says about the interval of a median: over `paired` repeats of two solvers, or repeats of one.
+pub(super) fn of_median(repeats: usize, paired: bool) -> String {
+    basis(repeats, paired, &interval_name(repeats))
+}
+
+/// The same of a statistic of median curves.
+pub(super) fn of_curves(repeats: usize, paired: bool) -> String {
+    basis(repeats, paired, "nominal 95 % interval by bootstrap")
+}
+
+fn basis(repeats: usize, paired: bool, interval: &str) -> String {
     let what = format!("{}repeat{}", if paired { "paired " } else { "" }, if repeats == 1 { "" } else { "s" });
     if repeats >= FEWEST_PAIRS {
-        return format!("{} by bootstrap over {repeats} {what}", interval_name(repeats));
+        return format!("{interval} over {repeats} {what}");
     }
     let gives = if repeats == 1 { "gives" } else { "give" };
     format!("{repeats} {what} {gives} no 95 % interval ({FEWEST_PAIRS} do): undecided")

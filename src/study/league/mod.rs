@@ -72,7 +72,7 @@ pub struct Member {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TargetCell>,
     /// Area over the convergence curve: mean over log-cost of how far down the run is, 0 at a relative gap of 1, 1 at
     /// the smallest gap that is compared. The same stretch of the axis for all solvers of the data set.
     pub area: Option<Estimate>,
@@ -89,7 +89,7 @@ pub struct Score {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
+pub struct TargetCell {
     pub reached: usize,
     /// Median of what the runs spent, infinite for one that did not reach it; `None` when that is infinite.
     pub median: Option<f64>,
@@ -118,6 +118,15 @@ pub struct Matrix {
     upper: Vec<Option<Speedup>>,
 }
 
+/// What the gaps of some data sets say about two solvers.
+#[derive(Default)]
+struct Compared {
+    /// Per data set and pair of runs the median over gaps of the logarithm of their ratio.
+    groups: Vec<Vec<LogBounds>>,
+    /// Whether only one of them reaches a tighter gap: nothing bounds the ratio there from below, or from above.
+    open: [bool; 2],
+}
+
 /// What each data set decides about two solvers, by heading; one on which they are not compared is undecided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decisions<'a> {
@@ -138,10 +147,18 @@ impl Decisions<'_> {
 }
 
 impl Matrix {
-    /// `pairs` has, row by row right of the diagonal, the groups of pairs of two solvers. The intervals hold for all of them
-    /// together: a matrix is read for the marks that stand out.
-    fn new(names: Vec<String>, pairs: &[Vec<Vec<LogBounds>>]) -> Self {
-        Self { names, upper: simultaneous(pairs, &Sampling::default()) }
+    /// Of what is compared row by row right of the diagonal. The intervals hold for all of them together: a matrix is read for the
+    /// marks that stand out.
+    fn new(names: Vec<String>, compared: &[Compared]) -> Self {
+        let groups: Vec<_> = compared.iter().map(|one| one.groups.clone()).collect();
+        let mut upper = simultaneous(&groups, &Sampling::default());
+        for (speedup, Compared { open: [below, above], .. }) in upper.iter_mut().zip(compared) {
+            if let Some(speedup) = speedup {
+                speedup.low = speedup.low.filter(|_| !below);
+                speedup.high = speedup.high.filter(|_| !above);
+            }
+        }
+        Self { names, upper }
     }
 
     /// The comparisons that its intervals hold for together.
@@ -168,7 +185,7 @@ impl Matrix {
 }
 
 /// Labels and what figures print for them, each once, in the order in which they come.
-fn distinct<'a>(names: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(&'a str, &'a str)> {
+pub fn distinct<'a>(names: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(&'a str, &'a str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     for (label, display) in names {
         if !found.iter().any(|(known, _)| *known == label) {

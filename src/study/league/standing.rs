@@ -1,11 +1,14 @@
 //! One data set: its solvers against the reference and against each other.
 
 use super::profile::{CostRow, Costs};
-use super::{BETWEEN, Cell, Matrix, Measure, Member, REFERENCE, Score, Standing, TARGETS, Winner, distinct, profile};
+use super::{
+    BETWEEN, Compared, Matrix, Measure, Member, REFERENCE, Score, Standing, TARGETS, TargetCell, Winner, distinct,
+    profile,
+};
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, median_of};
-use crate::study::paired::{LogBounds, Target, over_targets};
+use crate::study::paired::{LogBounds, Target, median_bounds};
 use crate::study::points::Repeats;
 use crate::study::{Series, View, targets};
 use ssvm::clock::OracleCost;
@@ -93,7 +96,7 @@ impl<'a> Field<'a> {
                 total += spent.or(curve.column(measure).last().copied()).unwrap_or(0.0);
             }
             let compare = |other| self.view.compare(at, other, Target::Relative(*target), measure);
-            cells.push(Cell {
+            cells.push(TargetCell {
                 reached,
                 median: targets::median(self.spent(at, measure, *target)),
                 ert: (reached > 0).then(|| total / reached as f64),
@@ -189,18 +192,33 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Per pair of runs the median over targets of the logarithm of their ratio. A target at which every pair is unbounded is
-    /// left out.
-    fn over_targets(&self, at: usize, other: usize, measure: Measure) -> Vec<LogBounds> {
-        let mut of_pairs: Vec<Vec<LogBounds>> = Vec::new();
+    /// Two solvers over the targets that both reach in the median over their pairs, or at the loosest that one of them reaches
+    /// when they have none in common. A target that only one of them reaches never moves the value.
+    fn over_targets(&self, at: usize, other: usize, measure: Measure) -> Compared {
+        let mut common: Vec<Vec<LogBounds>> = Vec::new();
+        // With the median over pairs; only those tighter than all in common are left.
+        let mut bounded: Vec<(Vec<LogBounds>, LogBounds)> = Vec::new();
         for target in &self.targets {
             let ratios = self.view.log_ratios(at, other, Target::Relative(*target), measure);
-            if ratios.iter().any(|(_, bounds)| bounds.0.is_finite() || bounds.1.is_finite()) {
-                of_pairs.resize(ratios.len(), Vec::new());
-                of_pairs.iter_mut().zip(ratios).for_each(|(pair, (_, bounds))| pair.push(bounds));
+            let ratios: Vec<LogBounds> = ratios.into_iter().map(|(_, bounds)| bounds).collect();
+            let median = median_bounds(&ratios);
+            if median.0.is_finite() && median.0 == median.1 {
+                common.push(ratios);
+                bounded.clear();
+            } else if median.0.is_finite() || median.1.is_finite() {
+                bounded.push((ratios, median));
             }
         }
-        of_pairs.iter().map(|bounds| over_targets(bounds)).collect()
+        if common.is_empty() && !bounded.is_empty() {
+            common.push(bounded.remove(0).0);
+        }
+        let pairs = common.first().map_or(0, Vec::len);
+        let over = |pair: usize| median_bounds(&common.iter().map(|ratios| ratios[pair]).collect::<Vec<_>>());
+        let open = [
+            bounded.iter().any(|(_, (least, _))| !least.is_finite()),
+            bounded.iter().any(|(_, (_, most))| !most.is_finite()),
+        ];
+        Compared { groups: vec![(0..pairs).map(over).collect()], open }
     }
 }
 
@@ -227,14 +245,15 @@ pub(super) fn pooled(fields: &[Field<'_>], measure: Measure) -> Matrix {
     let mut pairs = Vec::new();
     for row in 0..labels.len() {
         for column in row + 1..labels.len() {
-            let mut groups = Vec::new();
+            let mut compared = Compared::default();
             for field in fields {
                 let find = |at: usize| field.series.iter().find(|s| field.view.series[**s].label == labels[at].0);
                 let Some((row, column)) = find(row).zip(find(column)) else { continue };
-                groups.push(field.over_targets(*row, *column, measure));
+                let Compared { groups, open } = field.over_targets(*row, *column, measure);
+                compared.groups.extend(groups.into_iter().filter(|pairs| !pairs.is_empty()));
+                compared.open = [compared.open[0] || open[0], compared.open[1] || open[1]];
             }
-            groups.retain(|pairs| !pairs.is_empty());
-            pairs.push(groups);
+            pairs.push(compared);
         }
     }
     Matrix::new(names, &pairs)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// The first names behind the crate root that a file uses outside its tests: of `crate::a::B`, `crate::{a, b::C}` and as
 /// many `super::` as lead to the root.
 pub fn uses(path: &str, text: &str) -> BTreeSet<String> {
-    let code = without_tests(&without_words(text));
+    let code = code(text);
     let mut names = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
         if !code[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_') {
@@ -21,6 +21,11 @@ pub fn uses(path: &str, text: &str) -> BTreeSet<String> {
         }
     }
     names
+}
+
+/// A file without its texts, comments and tests.
+pub fn code(text: &str) -> String {
+    without_tests(&without_words(text))
 }
 
 /// What follows a path: one name, or those of a group.

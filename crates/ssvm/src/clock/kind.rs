@@ -22,11 +22,11 @@ pub const UNIT_NS: f64 = 1.0 / 256.0;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
-pub struct ClockKind(Kind);
+pub struct ClockKind(ClockName);
 
 // In the order of their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Kind {
+enum ClockName {
     Cpu,
     Virtual,
     #[default]
@@ -35,33 +35,33 @@ enum Kind {
 
 impl ClockKind {
     /// Monotonic wall time, from the CPU's time-stamp counter.
-    pub const WALL: Self = Self(Kind::Wall);
+    pub const WALL: Self = Self(ClockName::Wall);
     /// CPU time of the solver's thread and of those that help it.
-    pub const CPU: Self = Self(Kind::Cpu);
+    pub const CPU: Self = Self(ClockName::Cpu);
     /// A deterministic cost model in place of time: the same seed gives the same bits on any machine.
     ///
     /// Every kind of work ([`super::Charge`]) has a whole number as its weight in each family of problems, fitted to wall
     /// times of a quiet machine (`weights.rs`). The calls of a batch cost what the longest of its lanes does, whatever threads
     /// there are.
-    pub const VIRTUAL: Self = Self(Kind::Virtual);
+    pub const VIRTUAL: Self = Self(ClockName::Virtual);
     /// All clocks.
     pub const ALL: [Self; 3] = [Self::WALL, Self::CPU, Self::VIRTUAL];
 
     /// The name on the command line, in configs and in result files.
     pub fn name(self) -> &'static str {
         match self.0 {
-            Kind::Cpu => "cpu",
-            Kind::Virtual => "virtual",
-            Kind::Wall => "wall",
+            ClockName::Cpu => "cpu",
+            ClockName::Virtual => "virtual",
+            ClockName::Wall => "wall",
         }
     }
 
     /// What it measures, for help texts.
     pub fn about(self) -> &'static str {
         match self.0 {
-            Kind::Cpu => "CPU time of the solver's threads",
-            Kind::Virtual => "a cost model that counts operations: the same bits on every machine",
-            Kind::Wall => "monotonic wall time",
+            ClockName::Cpu => "CPU time of the solver's threads",
+            ClockName::Virtual => "a cost model that counts operations: the same bits on every machine",
+            ClockName::Wall => "monotonic wall time",
         }
     }
 
@@ -83,9 +83,9 @@ impl ClockKind {
     /// Solver time so far, ns.
     pub(super) fn now_ns(self, watch: &Stopwatch) -> f64 {
         match self.0 {
-            Kind::Cpu => watch.cpu_ns(),
-            Kind::Virtual => watch.tally.units as f64 * UNIT_NS,
-            Kind::Wall => watch.wall_ns(),
+            ClockName::Cpu => watch.cpu_ns(),
+            ClockName::Virtual => watch.tally.units as f64 * UNIT_NS,
+            ClockName::Wall => watch.wall_ns(),
         }
     }
 
@@ -94,12 +94,12 @@ impl ClockKind {
         match self.0 {
             // What helpers took, and the wall time inside the calls times the CPU's part of all wall time: a CPU clock
             // read would cost as much as a fast oracle.
-            Kind::Cpu => {
+            ClockName::Cpu => {
                 let share = (watch.own_cpu_ns() / watch.wall_ns().max(1e-3)).min(1.0);
                 watch.oracle_wall_ns() * share + watch.helped_ns as f64
             }
-            Kind::Virtual => watch.tally.oracle_units as f64 * UNIT_NS,
-            Kind::Wall => watch.oracle_wall_ns(),
+            ClockName::Virtual => watch.tally.oracle_units as f64 * UNIT_NS,
+            ClockName::Wall => watch.oracle_wall_ns(),
         }
     }
 
@@ -107,7 +107,7 @@ impl ClockKind {
     pub(super) fn charged_ns(self, watch: &Stopwatch) -> f64 {
         match self.0 {
             // The CPU's part of wall time goes up and down, and wall time holds what others did: each call is asked.
-            Kind::Cpu => (watch.oracle_cpu_ns + watch.helped_ns) as f64,
+            ClockName::Cpu => (watch.oracle_cpu_ns + watch.helped_ns) as f64,
             _ => self.oracle_ns(watch),
         }
     }
@@ -122,9 +122,11 @@ impl ClockKind {
     pub(super) fn deadline(self, left_ns: f64, watch: &Stopwatch) -> (u64, u64) {
         // A float too large for the cast saturates: never.
         match self.0 {
-            Kind::Cpu => (u64::MAX, u64::MAX),
-            Kind::Virtual => (u64::MAX, watch.tally.units.saturating_add((left_ns.max(0.0) / UNIT_NS).ceil() as u64)),
-            Kind::Wall => (watch.stamp().saturating_add(watch.to_stamps(left_ns)), u64::MAX),
+            ClockName::Cpu => (u64::MAX, u64::MAX),
+            ClockName::Virtual => {
+                (u64::MAX, watch.tally.units.saturating_add((left_ns.max(0.0) / UNIT_NS).ceil() as u64))
+            }
+            ClockName::Wall => (watch.stamp().saturating_add(watch.to_stamps(left_ns)), u64::MAX),
         }
     }
 }

@@ -33,7 +33,7 @@ pub enum Features {
 
 /// One vector.
 #[derive(Clone, Copy, Debug)]
-pub enum Row<'a> {
+pub enum FeatureRow<'a> {
     /// All p values.
     Dense(&'a [f64]),
     /// Indices and values.
@@ -53,12 +53,12 @@ impl MulticlassData {
 
     /// Vector i.
     #[inline]
-    pub fn row(&self, i: usize) -> Row<'_> {
+    pub fn row(&self, i: usize) -> FeatureRow<'_> {
         match &self.features {
-            Features::Dense(values) => Row::Dense(&values[i * self.dim..(i + 1) * self.dim]),
+            Features::Dense(values) => FeatureRow::Dense(&values[i * self.dim..(i + 1) * self.dim]),
             Features::Sparse { offsets, indices, values } => {
                 let range = offsets[i]..offsets[i + 1];
-                Row::Sparse(&indices[range.clone()], &values[range])
+                FeatureRow::Sparse(&indices[range.clone()], &values[range])
             }
         }
     }

@@ -57,15 +57,15 @@ where
     P: Problem + Send + Sync + 'static,
     S: SolverTable,
 {
-    Arc::new(Bound { problem, solvers })
+    Arc::new(BoundProblem { problem, solvers })
 }
 
-struct Bound<P, S> {
+struct BoundProblem<P, S> {
     problem: P,
     solvers: Arc<S>,
 }
 
-impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for Bound<P, S> {
+impl<P: Problem + Send + Sync, S: SolverTable> AnyProblem for BoundProblem<P, S> {
     fn problem(&self) -> &dyn DynProblem {
         self.problem.as_dyn()
     }

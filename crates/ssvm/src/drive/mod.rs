@@ -20,6 +20,9 @@ use crate::problem::{DynProblem, Evaluation, Problem};
 use crate::settings::{Budget, Cadence, RunSettings, Until};
 use crate::solver::{Iteration, Moment, Solution, Solver, State};
 
+/// A gap may be negative by this part of its bounds: sums round, and large features cancel.
+const ROUNDING: f64 = 1e-6;
+
 /// What a run reports while it goes on. Called between iterations only, while the clock stands still.
 ///
 /// ```
@@ -177,6 +180,11 @@ fn drive_dyn(
         if !point.is_sound() || (has_dual(solver) && !point.has_dual()) {
             return Err(Error::Diverged { iteration: iterations, primal: value.primal, dual: point.dual });
         }
+        // With an exact oracle both bounds are proven: when they cross beyond rounding, one of them is wrong.
+        let rounding = ROUNDING * (point.primal.abs() + point.dual.abs()) + f64::EPSILON;
+        if problem.exact() && point.gap < -rounding {
+            return Err(Error::NegativeGap { iteration: iterations, primal: point.primal, dual: point.dual });
+        }
         observer.point(&point);
         // 4. The gap: only an evaluation knows it.
         let reached = budget.gap.is_some_and(|gap| point.gap <= gap);
@@ -271,5 +279,41 @@ fn used_up(budget: &Budget, iterations: u64, time_s: f64) -> Option<StopReason> 
         Some(time) if time_s < time => None,
         Some(_) if iterations > least => Some(StopReason::Time),
         _ => Some(StopReason::Iterations),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Fault, MaxOracle, Simple, SparsePlane};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// H(w) = max(0, 2 − w), but every second answer is the truth's plane.
+    #[derive(Default)]
+    struct Forgetful(AtomicBool);
+
+    impl MaxOracle for Forgetful {
+        fn terms(&self) -> usize {
+            1
+        }
+
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn max_plane(&self, _: usize, _: &[f64], plane: &mut SparsePlane) -> std::result::Result<u64, Fault> {
+            let truth = self.0.fetch_xor(true, Ordering::Relaxed);
+            *plane = SparsePlane::default();
+            if !truth {
+                (plane.offset, plane.entries) = (2.0, vec![(0, -1.0)]);
+            }
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn a_primal_below_the_dual_is_an_error() {
+        let ended = Solve::new(&Simple::new(Forgetful::default())).solver("bcfw").iterations(1).run();
+        assert!(matches!(ended, Err(Error::NegativeGap { iteration: 1, .. })), "{ended:?}");
     }
 }

@@ -127,31 +127,36 @@ fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, cons
     let row: [&[T]; R] = std::array::from_fn(|r| &rows[r * p..(r + 1) * p]);
     let vector: [&[f64]; B] = std::array::from_fn(|b| &w[b * p..(b + 1) * p]);
     let mut acc = [[L::zero(); R]; B];
-    let mut c = 0;
-    while c + 4 <= p {
-        let line = 64 / size_of::<U>();
-        if c.is_multiple_of(line) {
-            for a in 0..A {
-                prefetch_line(ahead, a * p + c);
-            }
-        }
-        let x: [L; R] = std::array::from_fn(|r| T::lanes(&row[r][c..c + 4]));
+    let mut add = |x: [L; R], w: [L; B]| {
         for b in 0..B {
-            let w4 = L::load(&vector[b][c..c + 4]);
             for r in 0..R {
-                acc[b][r] = acc[b][r].add(x[r].mul(w4));
+                acc[b][r] = acc[b][r].add(x[r].mul(w[b]));
             }
         }
+    };
+    let ask = |c: usize| (0..A).for_each(|a| prefetch_line(ahead, a * p + c));
+    // A line of memory a turn: where lines begin and slices end is then not asked at every four columns.
+    let line = 64 / size_of::<U>();
+    let mut c = 0;
+    while c + line <= p {
+        ask(c);
+        let row: [&[T]; R] = std::array::from_fn(|r| &row[r][c..c + line]);
+        let vector: [&[f64]; B] = std::array::from_fn(|b| &vector[b][c..c + line]);
+        for g in (0..line).step_by(4) {
+            let x = std::array::from_fn(|r| T::lanes(&row[r][g..g + 4]));
+            add(x, std::array::from_fn(|b| L::load(&vector[b][g..g + 4])));
+        }
+        c += line;
+    }
+    ask(c);
+    while c + 4 <= p {
+        let x = std::array::from_fn(|r| T::lanes(&row[r][c..c + 4]));
+        add(x, std::array::from_fn(|b| L::load(&vector[b][c..c + 4])));
         c += 4;
     }
     if c < p {
-        let x: [L; R] = std::array::from_fn(|r| T::lanes(&padded(&row[r][c..])));
-        for b in 0..B {
-            let w4 = L::load(&padded(&vector[b][c..]));
-            for r in 0..R {
-                acc[b][r] = acc[b][r].add(x[r].mul(w4));
-            }
-        }
+        let x = std::array::from_fn(|r| T::lanes(&padded(&row[r][c..])));
+        add(x, std::array::from_fn(|b| L::load(&padded(&vector[b][c..]))));
     }
     for r in 0..R {
         for b in 0..B {

@@ -1,9 +1,11 @@
 //! Dense kernels over slices. Every reduction has one fixed lane order, so the bits do not depend on the machine.
 
+mod bytes;
 mod chain;
 mod dense;
 mod simd;
 
+pub use bytes::{all_finite, count_nonzero, product_size, read_le, same_bits, write_le};
 pub(crate) use chain::{accumulate_rows, chain_advance, chain_direction, chain_maxima, scatter_rows};
 pub use dense::{add_scaled, dot, dot_rows, norm2};
 pub(crate) use dense::{add_scaled_f16, add_scaled_f32, dot_f16_rows, dot_f32_rows, mix_advance, mix_products};

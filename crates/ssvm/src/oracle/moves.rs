@@ -4,7 +4,7 @@
 //! a look at every node, not at every arc.
 
 use super::expansion::Potts;
-use super::maxflow::{BinaryCut, Scale, Topology};
+use super::maxflow::{BinaryCut, FixedPoint, Topology};
 
 /// Reusable memory of [`expand`].
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ impl Moves {
 /// Expansion moves, the labels in turn, until none of the K brings a strict decrease. Returns the operations.
 pub(super) fn expand(cut: &mut BinaryCut, moves: &mut Moves, energy: Potts<'_>, labels: &mut [u16]) -> u64 {
     let Potts { topology, unary, num_labels, pairwise } = energy;
-    let scale = Scale::new(topology, pairwise);
+    let scale = FixedPoint::new(topology, pairwise);
     moves.begin(energy, labels);
     let mut sum = moves.energy(energy, labels);
     let mut operations = (topology.arcs().len() + unary.len()) as u64;

@@ -6,7 +6,7 @@
 //! unless S ⊆ A: every optimum has a on all of S. Larger minimisers would only be safe one label at a time.
 
 use super::expansion::Potts;
-use super::maxflow::{BinaryCut, Scale, Topology};
+use super::maxflow::{BinaryCut, FixedPoint, Topology};
 
 /// The label of a node that is not fixed.
 const NO_LABEL: u16 = u16::MAX;
@@ -118,7 +118,7 @@ impl PartialOptimum {
         if !self.open.iter().any(|&l| self.lead[l as usize].label == a) {
             return;
         }
-        let scale = Scale::new(topology, pairwise);
+        let scale = FixedPoint::new(topology, pairwise);
         let (unary, lead, weight) = (&self.unary, &self.lead, &self.weight);
         let node = |l: u32| {
             let lead = lead[l as usize];

@@ -11,15 +11,15 @@ use super::{expansion::Potts, maxflow::Topology};
 
 /// Labels that are handled together.
 const LANES: usize = 8;
-type Lanes = [f64; LANES];
+type LaneValues = [f64; LANES];
 
 /// Messages. Rows of K values are filled up to whole lanes, with labels that cost ∞.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trws {
-    unary: Vec<Lanes>,
+    unary: Vec<LaneValues>,
     /// Per arc the message from its head to its tail, values from 0 to w.
-    messages: Vec<Lanes>,
-    row: Vec<Lanes>,
+    messages: Vec<LaneValues>,
+    row: Vec<LaneValues>,
 }
 
 impl Trws {
@@ -73,7 +73,7 @@ impl Trws {
                 let mut least = [f64::INFINITY; LANES];
                 for (at, lanes) in row.iter().enumerate() {
                     let message = messages[from + at];
-                    let left: Lanes = std::array::from_fn(|lane| lanes[lane] - message[lane]);
+                    let left: LaneValues = std::array::from_fn(|lane| lanes[lane] - message[lane]);
                     messages[to + at] = left;
                     least = std::array::from_fn(|lane| lesser(least[lane], left[lane]));
                 }
@@ -103,7 +103,7 @@ impl Trws {
 
 /// U_l and the messages on the arcs `range` of l, summed into the row.
 #[inline(always)]
-fn gather(unary: &[Lanes], messages: &[Lanes], l: u32, range: Range<usize>, row: &mut [Lanes]) {
+fn gather(unary: &[LaneValues], messages: &[LaneValues], l: u32, range: Range<usize>, row: &mut [LaneValues]) {
     let width = row.len();
     for (at, lanes) in row.iter_mut().enumerate() {
         let mut sum = unary[l as usize * width + at];
@@ -122,15 +122,15 @@ fn lesser(a: f64, b: f64) -> f64 {
 }
 
 #[inline(always)]
-fn lowest_lane(lanes: Lanes) -> f64 {
+fn lowest_lane(lanes: LaneValues) -> f64 {
     let half: [f64; 4] = std::array::from_fn(|lane| lesser(lanes[lane], lanes[lane + 4]));
     let [a, b] = std::array::from_fn(|lane| lesser(half[lane], half[lane + 2]));
     lesser(a, b)
 }
 
 #[inline(always)]
-fn minimum(row: &[Lanes]) -> f64 {
-    let least = |least: Lanes, lanes: &Lanes| std::array::from_fn(|lane| lesser(least[lane], lanes[lane]));
+fn minimum(row: &[LaneValues]) -> f64 {
+    let least = |least: LaneValues, lanes: &LaneValues| std::array::from_fn(|lane| lesser(least[lane], lanes[lane]));
     lowest_lane(row.iter().fold([f64::INFINITY; LANES], least))
 }
 

@@ -134,6 +134,10 @@ pub trait Problem: Sync {
     }
     /// n.
     fn terms(&self) -> usize;
+    /// 1/n.
+    fn inverse_n(&self) -> f64 {
+        1.0 / self.terms() as f64
+    }
     /// Length of w.
     fn dim(&self) -> usize;
     /// λ.
@@ -325,6 +329,17 @@ pub trait Problem: Sync {
         self
     }
 }
+
+/// [`Problem::as_dyn`] of the problems of this crate.
+macro_rules! compiled_here {
+    () => {
+        #[inline(never)]
+        fn as_dyn(&self) -> &dyn crate::problem::DynProblem {
+            self
+        }
+    };
+}
+use compiled_here;
 
 /// Vectors as long as w that a run has at most: w, the sums and the mean of an average, what is evaluated and returned, and
 /// what is exported.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, Sizes, vectors};
-use crate::data::multiclass::{Features, MulticlassData, Row};
+use crate::data::multiclass::{FeatureRow, Features, MulticlassData};
 use crate::linalg::{add_scaled, dot, dot_rows, prefetch, prefetch_near, zeros};
 
 /// Shares below this are rounding dust: dropping them keeps the support small and denormals away.
@@ -73,8 +73,8 @@ impl MulticlassProblem {
     pub fn new(data: Arc<MulticlassData>, lambda: f64) -> Self {
         let norms: Vec<f64> = (0..data.len())
             .map(|i| match data.row(i) {
-                Row::Dense(x) => dot(x, x),
-                Row::Sparse(_, values) => dot(values, values),
+                FeatureRow::Dense(x) => dot(x, x),
+                FeatureRow::Sparse(_, values) => dot(values, values),
             })
             .collect();
         let large = LARGE * data.len() as f64 * lambda;
@@ -83,10 +83,6 @@ impl MulticlassProblem {
 
     fn labels(&self) -> usize {
         self.data.num_labels
-    }
-
-    fn inverse_n(&self) -> f64 {
-        1.0 / self.terms() as f64
     }
 
     /// Products of φ̂ − φ^i from the loaded scores.
@@ -141,8 +137,8 @@ impl MulticlassProblem {
     #[inline(always)]
     fn score(&self, i: usize, y: usize, w: &[f64]) -> f64 {
         match self.data.row(i) {
-            Row::Dense(x) => dot(&w[y * x.len()..(y + 1) * x.len()], x),
-            Row::Sparse(indices, values) => {
+            FeatureRow::Dense(x) => dot(&w[y * x.len()..(y + 1) * x.len()], x),
+            FeatureRow::Sparse(indices, values) => {
                 let k = self.labels();
                 indices.iter().zip(values).map(|(f, v)| v * w[*f as usize * k + y]).sum()
             }
@@ -153,8 +149,8 @@ impl MulticlassProblem {
     fn add_row(&self, i: usize, y: usize, c: f64, target: &mut [f64]) {
         let p = self.data.dim;
         match self.data.row(i) {
-            Row::Dense(x) => add_scaled(&mut target[y * p..(y + 1) * p], c, x),
-            Row::Sparse(indices, values) => {
+            FeatureRow::Dense(x) => add_scaled(&mut target[y * p..(y + 1) * p], c, x),
+            FeatureRow::Sparse(indices, values) => {
                 let k = self.labels();
                 for (f, v) in indices.iter().zip(values) {
                     target[*f as usize * k + y] += c * v;
@@ -174,10 +170,7 @@ impl Problem for MulticlassProblem {
         &MULTICLASS
     }
 
-    #[inline(never)]
-    fn as_dyn(&self) -> &dyn super::DynProblem {
-        self
-    }
+    super::compiled_here!();
 
     fn terms(&self) -> usize {
         self.data.len()
@@ -208,7 +201,7 @@ impl Problem for MulticlassProblem {
 
     fn refusal(&self) -> Option<String> {
         let largest = |i: usize| {
-            let (Row::Dense(x) | Row::Sparse(_, x)) = self.data.row(i);
+            let (FeatureRow::Dense(x) | FeatureRow::Sparse(_, x)) = self.data.row(i);
             x.iter().fold(0.0f64, |most, v| if v.abs() <= most { most } else { v.abs() })
         };
         let i = (0..self.terms()).find(|i| !self.norms[*i].is_finite() || largest(*i) > LARGEST_FEATURE)?;
@@ -226,11 +219,11 @@ impl Problem for MulticlassProblem {
 
     fn oracle(&self, i: usize, w: &[f64], work: &mut Work, plane: &mut u32) -> Result<u64, Fault> {
         let length = match self.data.row(i) {
-            Row::Dense(x) => {
+            FeatureRow::Dense(x) => {
                 dot_rows(w, x, &mut work.scores);
                 x.len()
             }
-            Row::Sparse(indices, values) => {
+            FeatureRow::Sparse(indices, values) => {
                 let k = self.labels();
                 work.scores.fill(0.0);
                 for (f, v) in indices.iter().zip(values) {
@@ -317,8 +310,8 @@ impl Problem for MulticlassProblem {
 
     fn product_ops(&self, i: usize) -> u64 {
         match self.data.row(i) {
-            Row::Dense(x) => x.len() as u64,
-            Row::Sparse(indices, _) => indices.len() as u64,
+            FeatureRow::Dense(x) => x.len() as u64,
+            FeatureRow::Sparse(indices, _) => indices.len() as u64,
         }
     }
 
@@ -383,7 +376,7 @@ impl Problem for MulticlassProblem {
     fn approach(&self, i: usize, _blocks: &Vec<f64>) {
         prefetch(&self.data.labels[i..=i]);
         prefetch(&self.norms[i..=i]);
-        if let Row::Dense(x) = self.data.row(i) {
+        if let FeatureRow::Dense(x) = self.data.row(i) {
             prefetch_near(x);
         }
     }
@@ -391,8 +384,8 @@ impl Problem for MulticlassProblem {
     #[inline]
     fn prefetch(&self, i: usize, blocks: &Vec<f64>, _work: &mut Work) {
         match self.data.row(i) {
-            Row::Dense(x) => prefetch(x),
-            Row::Sparse(indices, values) => {
+            FeatureRow::Dense(x) => prefetch(x),
+            FeatureRow::Sparse(indices, values) => {
                 prefetch(indices);
                 prefetch(values);
             }

@@ -109,10 +109,7 @@ impl Problem for Simple<'_> {
     /// φ̂ − φ^i.
     type Work = Vec<f64>;
 
-    #[inline(never)]
-    fn as_dyn(&self) -> &dyn super::DynProblem {
-        self
-    }
+    super::compiled_here!();
 
     fn terms(&self) -> usize {
         self.0.terms()

@@ -11,7 +11,7 @@ use super::face::Face;
 use super::order::{Order, Orders};
 use super::state::State as _;
 use super::weighted::Weighted;
-use super::weights::{Stop, Weights};
+use super::weights::{PairLimit, Weights};
 use crate::linalg::{add_scaled, norm2};
 use crate::problem::{Certificate, Fault, Problem, Sizes};
 
@@ -106,7 +106,7 @@ pub(crate) fn bracket<P: Problem>(
     stop: &dyn Fn() -> bool,
     watch: &mut dyn FnMut(&Progress),
 ) -> Result<Bracket, Fault> {
-    let mut state = State::new(problem);
+    let mut state = Bracketing::new(problem);
     let mut best = Bracket::OPEN;
     let mut mark = (0, f64::INFINITY);
     loop {
@@ -173,7 +173,7 @@ impl Lost {
     }
 }
 
-struct State<'p, P: Problem> {
+struct Bracketing<'p, P: Problem> {
     problem: &'p P,
     now: Weighted<'p, P>,
     /// Sizes of the largest planes that a term has shown: its oracle has these to choose from.
@@ -186,7 +186,7 @@ struct State<'p, P: Problem> {
     search: Search,
 }
 
-impl<'p, P: Problem> State<'p, P> {
+impl<'p, P: Problem> Bracketing<'p, P> {
     fn new(problem: &'p P) -> Self {
         let n = problem.terms();
         Self {
@@ -211,7 +211,7 @@ impl<'p, P: Problem> State<'p, P> {
 
     fn visit(&mut self, i: usize) -> f64 {
         let steps = 4 * self.now.sets[i].len() as u64;
-        self.now.visit(i, Stop { steps, share: 0.1 }, self.round, None).gap
+        self.now.visit(i, PairLimit { steps, share: 0.1 }, self.round, None).gap
     }
 
     /// φ summed afresh from convex weights: each φ^i by itself, then groups of them, so that no sum is long. Returns what

@@ -5,7 +5,7 @@
 use super::gaps::{Gaps, KEEP, REFRESH};
 use super::gram::{MEMORY, most_products};
 use super::order::{ORDER, Order, Orders};
-use super::sampled::{Blocks, Cache, Sampled};
+use super::sampled::{BlockSteps, Cache, Sampled};
 use super::state::PlaneCache;
 use super::weights::WITH_WEIGHT;
 use super::{Metered, Solver, SolverInfo, SolverRow, Weighted};
@@ -93,9 +93,9 @@ impl SolverRow for GapPairCache {
             keep: params.word(KEEP.key) == "yes",
         });
         let blocks = if self.pair {
-            Blocks::Pairs(Weighted::new(problem, most_products(params)))
+            BlockSteps::Pairs(Weighted::new(problem, most_products(params)))
         } else {
-            Blocks::Mixes(PlaneCache::new(problem))
+            BlockSteps::Mixes(PlaneCache::new(problem))
         };
         Box::new(Sampled {
             by_gap: self.gap,

@@ -7,7 +7,7 @@
 use super::gaps::{Gaps, REFRESH};
 use super::order::{ORDER, Order};
 use super::passes::{Body, M, PASSES, Pass, Passes, Schedule, T, by_slope, kept_planes, passes_rule};
-use super::weights::Stop;
+use super::weights::PairLimit;
 use super::{Interrupt, Meter, Metered, Solver, SolverInfo, SolverRow, Weighted};
 use crate::clock::Charge;
 use crate::problem::Problem;
@@ -89,11 +89,12 @@ impl SolverRow for GramRow {
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
         let n = problem.terms();
-        let sampling = self.by_gap.then(|| Sampling { gaps: Gaps::new(n, seed), refresh: params.count(REFRESH.key) });
+        let sampling =
+            self.by_gap.then(|| GapSampling { gaps: Gaps::new(n, seed), refresh: params.count(REFRESH.key) });
         let body = GramSets {
             t: params.count(T.key),
             n: params.count(N.key) as usize,
-            stop: Stop { steps: params.count(STEPS.key), share: LEFT },
+            stop: PairLimit { steps: params.count(STEPS.key), share: LEFT },
             sweep: self.by_gap || Order::of(params) == Order::UNIFORM,
             sampling,
             rest: vec![(0, 0); n],
@@ -105,7 +106,7 @@ impl SolverRow for GramRow {
 }
 
 /// Terms by their gaps.
-struct Sampling {
+struct GapSampling {
     gaps: Gaps,
     refresh: u64,
 }
@@ -114,8 +115,8 @@ struct Sampling {
 pub struct GramSets {
     t: u64,
     n: usize,
-    stop: Stop,
-    sampling: Option<Sampling>,
+    stop: PairLimit,
+    sampling: Option<GapSampling>,
     /// Whether an exact pass may leave terms out. Planes are then dropped in all terms when it ends, and where an approximate
     /// visit may have taken their weight: there may be no exact visit for long.
     sweep: bool,

@@ -4,7 +4,7 @@
 use super::gram::{MEMORY, most_products};
 use super::order::{ORDER, Order, Orders};
 use super::passes::RESUM_EVERY;
-use super::weights::{End, Stop, WITH_WEIGHT};
+use super::weights::{PairLimit, Vertex, WITH_WEIGHT};
 use super::{Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow, State, Weighted};
 use crate::clock::{Charge, Operations};
 use crate::problem::Problem;
@@ -56,7 +56,7 @@ impl<P: Problem> Lazy<'_, P> {
             let spread = active().fold(f64::MIN, f64::max) - active().fold(f64::MAX, f64::min);
             meter.charge(Charge::Score, set.known() as u64 * self.now.problem.product_ops(i));
             if spread > 0.0 && spread >= (0.5 * self.promise[i]).max(least) {
-                let one = Stop { steps: 1, share: 0.0 };
+                let one = PairLimit { steps: 1, share: 0.0 };
                 let stepped = meter.approximate_step(|| self.now.step(i, one, self.iteration, None).operations);
                 self.now.evict(i, 0);
                 return stepped;
@@ -68,7 +68,7 @@ impl<P: Problem> Lazy<'_, P> {
         let mut done = Operations { gram: inserted + scored, ..Operations::default() };
         let gap = self.now.gap_towards(i, place);
         if !known || gap >= 0.5 * self.promise[i] {
-            done += self.now.step_between(i, End::Plane(place), End::Mix);
+            done += self.now.step_between(i, Vertex::Plane(place), Vertex::Mix);
         }
         if !known || gap < 0.5 * self.promise[i] {
             self.promise[i] = gap.max(0.0);

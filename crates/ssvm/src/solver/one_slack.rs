@@ -6,7 +6,7 @@
 
 use super::order::{Order, Orders};
 use super::state::{State, sizes};
-use super::weights::{Stop, Weights};
+use super::weights::{PairLimit, Weights};
 use super::working_set::{WorkingSet, best_values};
 use super::{ANNOUNCED, Interrupt, Iteration, Meter, Metered, Solution, Solver, SolverInfo, SolverRow};
 use crate::clock::{Charge, Operations};
@@ -194,7 +194,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         let values = self.sums.planes.iter().zip(&self.sums.offsets[1..]);
         self.values.extend(values.map(|(sum, offset)| dot(sum, &self.w) + offset));
         let (absolute, share) = SMALL;
-        let stop = Stop { steps: self.steps.min(100 * self.sums.len() as u64), share: share.min(absolute / gap) };
+        let stop = PairLimit { steps: self.steps.min(100 * self.sums.len() as u64), share: share.min(absolute / gap) };
         let before = (State::dual(self), self.sums.alpha.clone());
         let (_, steps) = self.sums.pair_steps(&mut self.values, lambda, stop, self.round);
         self.steps -= steps;

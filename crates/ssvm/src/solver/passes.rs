@@ -107,7 +107,7 @@ pub trait Body<S> {
 
 /// Which average follows the steps of a pass.
 #[derive(Clone, Copy)]
-enum Kind {
+enum PassKind {
     Exact = 0,
     Approximate = 1,
 }
@@ -146,17 +146,17 @@ impl<S: State, B: Body<S>> Passes<S, B> {
         Moment { time: meter.now_ns(), dual: self.dual() }
     }
 
-    fn pass(&mut self, kind: Kind, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
+    fn pass(&mut self, kind: PassKind, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
         let average = self.averages.as_mut().map(|averages| &mut averages[kind as usize]);
         let pass = Pass { order: self.orders.list(), iteration: self.iteration, average };
         match kind {
-            Kind::Exact => self.body.exact_pass(&mut self.state, pass, meter),
-            Kind::Approximate => self.body.approximate_pass(&mut self.state, pass, meter),
+            PassKind::Exact => self.body.exact_pass(&mut self.state, pass, meter),
+            PassKind::Approximate => self.body.approximate_pass(&mut self.state, pass, meter),
         }
     }
 
     /// Lets the average that did not count the steps since the last call take them in.
-    fn share_steps(&mut self, counted: Kind, meter: &mut Meter<'_>) {
+    fn share_steps(&mut self, counted: PassKind, meter: &mut Meter<'_>) {
         if let Some(averages) = &mut self.averages {
             let (w, offset) = self.state.phi();
             averages[1 - counted as usize].shift(w, &self.before.0, offset - self.before.1);
@@ -170,7 +170,7 @@ impl<S: State, B: Body<S>> Passes<S, B> {
     fn approximate_passes(&mut self, meter: &mut Meter<'_>) -> Iteration {
         for _ in 0..self.schedule.most() {
             meter.begin_approx_pass();
-            let complete = self.pass(Kind::Approximate, meter).is_ok();
+            let complete = self.pass(PassKind::Approximate, meter).is_ok();
             meter.end_approx_pass(complete);
             let now = self.moment(meter);
             self.moments.push(now);
@@ -192,12 +192,12 @@ impl<S: State, B: Body<S>> Solver for Passes<S, B> {
         self.orders.draw();
         self.moments.clear();
         self.moments.push(self.moment(meter));
-        let exact = self.pass(Kind::Exact, meter);
-        self.share_steps(Kind::Exact, meter);
+        let exact = self.pass(PassKind::Exact, meter);
+        self.share_steps(PassKind::Exact, meter);
         self.moments.push(self.moment(meter));
         exact?;
         let ended = self.approximate_passes(meter);
-        self.share_steps(Kind::Approximate, meter);
+        self.share_steps(PassKind::Approximate, meter);
         if self.iteration.is_multiple_of(RESUM_EVERY) {
             let operations = self.state.resum();
             meter.charge(Charge::ExactProduct, operations);

@@ -5,13 +5,13 @@ use super::gaps::Gaps;
 use super::order::Orders;
 use super::passes::RESUM_EVERY;
 use super::state::PlaneCache;
-use super::weights::Stop;
+use super::weights::PairLimit;
 use super::{Interrupt, Iteration, Meter, Solution, Solver, State, Weighted};
 use crate::clock::Charge;
 use crate::problem::Problem;
 
 /// One pair step per visit.
-const ONE: Stop = Stop { steps: 1, share: 0.0 };
+const ONE: PairLimit = PairLimit { steps: 1, share: 0.0 };
 
 /// When a cached plane is good enough.
 pub struct Cache {
@@ -36,7 +36,7 @@ pub struct Sampled<'p, P: Problem> {
     /// Orders of the passes that do not draw.
     pub orders: Orders,
     pub iteration: u64,
-    pub blocks: Blocks<'p, P>,
+    pub blocks: BlockSteps<'p, P>,
 }
 
 impl<P: Problem> Sampled<'_, P> {
@@ -95,8 +95,8 @@ impl<P: Problem> Solver for Sampled<'_, P> {
         }
         if self.iteration.is_multiple_of(RESUM_EVERY) {
             let operations = match &mut self.blocks {
-                Blocks::Mixes(kept) => kept.resum(),
-                Blocks::Pairs(now) => now.resum(),
+                BlockSteps::Mixes(kept) => kept.resum(),
+                BlockSteps::Pairs(now) => now.resum(),
             };
             meter.charge(Charge::ExactProduct, operations);
         }
@@ -117,14 +117,14 @@ impl<P: Problem> Solver for Sampled<'_, P> {
 }
 
 /// How a step is taken.
-pub enum Blocks<'p, P: Problem> {
+pub enum BlockSteps<'p, P: Problem> {
     /// Frank–Wolfe steps on φ^i as one vector.
     Mixes(PlaneCache<'p, P>),
     /// Pair steps on φ^i as weights over planes.
     Pairs(Weighted<'p, P>),
 }
 
-impl<P: Problem> Blocks<'_, P> {
+impl<P: Problem> BlockSteps<'_, P> {
     fn state(&self) -> &dyn State {
         match self {
             Self::Mixes(kept) => kept,

@@ -4,7 +4,7 @@
 use super::average::{Average, Solution};
 use super::state::{State, sizes};
 use super::step::gamma_within;
-use super::weights::{End, Stop, Weights};
+use super::weights::{PairLimit, Vertex, Weights};
 use super::working_set::best_values;
 use super::{Interrupt, Meter, Metered};
 use crate::clock::Operations;
@@ -123,7 +123,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
     pub fn exact_visit(
         &mut self,
         i: usize,
-        stop: Stop,
+        stop: PairLimit,
         now: u64,
         meter: &mut Meter<'_>,
         average: Option<&mut Average>,
@@ -164,7 +164,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
     }
 
     /// One step between these ends on the weights of term i, whose values are known, and the move of w.
-    pub fn step_between(&mut self, i: usize, t: End, o: End) -> Operations {
+    pub fn step_between(&mut self, i: usize, t: Vertex, o: Vertex) -> Operations {
         self.before.clone_from(&self.sets[i].alpha);
         let mut done = Operations { gram: self.lend_products(i), ..Operations::default() };
         let (set, lambda) = (&mut self.sets[i], self.problem.lambda());
@@ -209,7 +209,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
 
     /// One visit without an oracle call: scores the planes of term i, then steps.
     #[inline]
-    pub fn visit(&mut self, i: usize, stop: Stop, now: u64, average: Option<&mut Average>) -> Visit {
+    pub fn visit(&mut self, i: usize, stop: PairLimit, now: u64, average: Option<&mut Average>) -> Visit {
         if self.sets[i].is_empty() {
             return Visit::default();
         }
@@ -221,7 +221,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
 
     /// Pair steps on the weights of term i, whose values are known, then one move of w.
     #[inline]
-    pub fn step(&mut self, i: usize, stop: Stop, now: u64, average: Option<&mut Average>) -> Visit {
+    pub fn step(&mut self, i: usize, stop: PairLimit, now: u64, average: Option<&mut Average>) -> Visit {
         self.before.clone_from(&self.sets[i].alpha);
         let mut operations = Operations { gram: self.lend_products(i), ..Operations::default() };
         let set = &mut self.sets[i];

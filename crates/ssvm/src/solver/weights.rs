@@ -19,7 +19,7 @@ pub const WITH_WEIGHT: u64 = 100;
 
 /// Where a step takes weight from, and where it puts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum Vertex {
     /// A plane, by its place. Place 0 is the ground-truth plane.
     Plane(usize),
     /// φ^i itself.
@@ -40,7 +40,7 @@ pub struct Weights<P> {
 
 /// When the pair steps of a visit end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stop {
+pub struct PairLimit {
     /// After this many steps,
     pub steps: u64,
     /// or when at most this part of the gap over the planes is left.
@@ -141,40 +141,40 @@ impl<P> Weights<P> {
     }
 
     /// (v_t − v_o, ‖p_t⋆ − p_o⋆‖²) for values v by place.
-    pub fn direction(&self, t: End, o: End, values: &[f64]) -> (f64, f64) {
+    pub fn direction(&self, t: Vertex, o: Vertex, values: &[f64]) -> (f64, f64) {
         let value = |end| match end {
-            End::Plane(at) => values[at],
-            End::Mix => self.alpha.iter().zip(values).map(|(alpha, value)| alpha * value).sum(),
+            Vertex::Plane(at) => values[at],
+            Vertex::Mix => self.alpha.iter().zip(values).map(|(alpha, value)| alpha * value).sum(),
         };
         let with = |a: usize| (0..self.len()).map(|b| self.alpha[b] * self.product(a, b)).sum::<f64>();
         let product = |one, other| match (one, other) {
-            (End::Plane(a), End::Plane(b)) => self.product(a, b),
-            (End::Plane(a), End::Mix) | (End::Mix, End::Plane(a)) => with(a),
-            (End::Mix, End::Mix) => (0..self.len()).map(|a| self.alpha[a] * with(a)).sum(),
+            (Vertex::Plane(a), Vertex::Plane(b)) => self.product(a, b),
+            (Vertex::Plane(a), Vertex::Mix) | (Vertex::Mix, Vertex::Plane(a)) => with(a),
+            (Vertex::Mix, Vertex::Mix) => (0..self.len()).map(|a| self.alpha[a] * with(a)).sum(),
         };
         (value(t) - value(o), (product(t, t) + product(o, o) - 2.0 * product(t, o)).max(0.0))
     }
 
     /// The most weight a step between these ends can move.
-    pub fn cap(&self, t: End, o: End) -> f64 {
+    pub fn cap(&self, t: Vertex, o: Vertex) -> f64 {
         match (t, o) {
-            (End::Mix, End::Plane(at)) if self.alpha[at] < 1.0 => self.alpha[at] / (1.0 - self.alpha[at]),
-            (_, End::Plane(at)) => self.alpha[at],
-            (_, End::Mix) => 1.0,
+            (Vertex::Mix, Vertex::Plane(at)) if self.alpha[at] < 1.0 => self.alpha[at] / (1.0 - self.alpha[at]),
+            (_, Vertex::Plane(at)) => self.alpha[at],
+            (_, Vertex::Mix) => 1.0,
         }
     }
 
     /// Moves γ of weight, and the values with it.
-    pub fn step(&mut self, t: End, o: End, gamma: f64, values: &mut [f64], lambda: f64) {
+    pub fn step(&mut self, t: Vertex, o: Vertex, gamma: f64, values: &mut [f64], lambda: f64) {
         let all = match (t, o) {
-            (End::Plane(_), End::Plane(o)) if self.alpha[o] - gamma < DUST * self.alpha[o] => Some(self.alpha[o]),
+            (Vertex::Plane(_), Vertex::Plane(o)) if self.alpha[o] - gamma < DUST * self.alpha[o] => Some(self.alpha[o]),
             _ => None,
         };
         let gamma = all.unwrap_or(gamma);
-        let before = matches!((t, o), (End::Mix, _) | (_, End::Mix)).then(|| self.alpha.clone());
+        let before = matches!((t, o), (Vertex::Mix, _) | (_, Vertex::Mix)).then(|| self.alpha.clone());
         let mut add = |end, sign: f64| match end {
-            End::Plane(at) => self.alpha[at] += sign * gamma,
-            End::Mix => {
+            Vertex::Plane(at) => self.alpha[at] += sign * gamma,
+            Vertex::Mix => {
                 for (alpha, before) in self.alpha.iter_mut().zip(before.iter().flatten()) {
                     *alpha += sign * gamma * before;
                 }
@@ -182,22 +182,22 @@ impl<P> Weights<P> {
         };
         add(t, 1.0);
         add(o, -1.0);
-        if let End::Plane(o) = o
+        if let Vertex::Plane(o) = o
             && (all.is_some() || self.alpha[o] < 0.0)
         {
             self.alpha[o] = 0.0;
         }
         for (c, value) in values.iter_mut().enumerate() {
             let with = |end| match end {
-                End::Plane(at) => self.product(c, at),
-                End::Mix => before.iter().flatten().enumerate().map(|(b, alpha)| alpha * self.product(c, b)).sum(),
+                Vertex::Plane(at) => self.product(c, at),
+                Vertex::Mix => before.iter().flatten().enumerate().map(|(b, alpha)| alpha * self.product(c, b)).sum(),
             };
             *value -= gamma / lambda * (with(t) - with(o));
         }
     }
 
     /// Pair steps until `stop`; returns the gap over the planes as it was and the number of steps.
-    pub fn pair_steps(&mut self, values: &mut [f64], lambda: f64, stop: Stop, now: u64) -> (f64, u64) {
+    pub fn pair_steps(&mut self, values: &mut [f64], lambda: f64, stop: PairLimit, now: u64) -> (f64, u64) {
         let mut entry = 0.0;
         // After a step both ends are equally high, but for rounding: the first of such planes is chosen, on every machine
         // and in whatever coordinates.
@@ -225,12 +225,12 @@ impl<P> Weights<P> {
             if o == usize::MAX || values[t] - values[o] <= tie || (count > 0 && gap <= stop.share * entry) {
                 return (entry, count);
             }
-            let (gain, norm2) = self.direction(End::Plane(t), End::Plane(o), values);
-            let gamma = super::step::gamma_within(gain, norm2, lambda, self.cap(End::Plane(t), End::Plane(o)));
+            let (gain, norm2) = self.direction(Vertex::Plane(t), Vertex::Plane(o), values);
+            let gamma = super::step::gamma_within(gain, norm2, lambda, self.cap(Vertex::Plane(t), Vertex::Plane(o)));
             if gamma <= 0.0 {
                 return (entry, count);
             }
-            self.step(End::Plane(t), End::Plane(o), gamma, values, lambda);
+            self.step(Vertex::Plane(t), Vertex::Plane(o), gamma, values, lambda);
         }
         (entry, stop.steps)
     }

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 
 /// A kept plane.
 #[derive(Clone, Debug)]
-pub struct Entry<P> {
+pub struct KeptPlane<P> {
     /// The plane.
     pub plane: P,
     /// Iteration in which the exact or the approximate oracle last returned it.
@@ -29,7 +29,7 @@ pub struct Entry<P> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct WorkingSet<P> {
-    entries: SmallVec<[Entry<P>; 2]>,
+    entries: SmallVec<[KeptPlane<P>; 2]>,
 }
 
 impl<P> Default for WorkingSet<P> {
@@ -79,7 +79,7 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
         }
         let mut slot = spare.pop().unwrap_or_default();
         slot.clone_from(plane);
-        self.entries.push(Entry { plane: slot, last_active: iteration });
+        self.entries.push(KeptPlane { plane: slot, last_active: iteration });
         if self.entries.len() > most
             && let Some(longest) = (0..self.entries.len()).min_by_key(|at| self.entries[*at].last_active)
         {

@@ -45,14 +45,14 @@ impl Term {
 
 /// Fixed point for energies of one weight on one graph.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
+pub(crate) struct FixedPoint {
     /// A power of two, so that sums and ties survive.
     factor: f64,
     /// w/2 in fixed point.
     half: i64,
 }
 
-impl Scale {
+impl FixedPoint {
     /// As fine as 60 bits allow for the weight of a whole neighbourhood.
     pub(crate) fn new(topology: &Topology, pairwise: f64) -> Self {
         let bits = i64::from(u32::BITS - topology.max_degree().leading_zeros());
@@ -74,7 +74,7 @@ impl Scale {
 /// twice, since the cut that was found is compared with another.
 pub(crate) fn fixed_point_error(topology: &Topology, pairwise: f64) -> f64 {
     let parts = (topology.num_nodes() + topology.arcs().len()) as f64;
-    4.0 * parts / Scale::new(topology, pairwise).factor
+    4.0 * parts / FixedPoint::new(topology, pairwise).factor
 }
 
 /// Min-cut solver and its reusable memory.
@@ -112,7 +112,7 @@ impl BinaryCut {
         assert!(unary.len() == topology.num_nodes() && labels.len() == unary.len(), "one unary and one label per node");
         // A weight above Σ|u| says no more than one just above it, but would leave fewer bits for the unaries.
         let enough = 2.0 * unary.iter().map(|u| u.abs()).sum::<f64>();
-        let scale = Scale::new(topology, pairwise.min(enough));
+        let scale = FixedPoint::new(topology, pairwise.min(enough));
         let term = |l| scale.term(unary[l as usize], 0, 2 * topology.degree(l) as i32);
         self.minimise(topology, scale, 0..unary.len() as u32, term, |_, _| 2, meanwhile);
         let mut value = 0.0;
@@ -140,7 +140,7 @@ impl BinaryCut {
     pub(crate) fn minimise(
         &mut self,
         topology: &Topology,
-        scale: Scale,
+        scale: FixedPoint,
         members: impl Iterator<Item = u32>,
         term: impl Fn(u32) -> Term,
         weight: impl Fn(u32, u32) -> i32,

@@ -8,6 +8,6 @@ mod boykov_kolmogorov;
 mod topology;
 
 pub use binary::{BinaryCut, CutReport};
-pub(crate) use binary::{Scale, fixed_point_error};
+pub(crate) use binary::{FixedPoint, fixed_point_error};
 pub use boykov_kolmogorov::MaxFlow;
 pub use topology::{Arc, Topology};

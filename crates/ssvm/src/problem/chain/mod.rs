@@ -93,10 +93,6 @@ impl ChainProblem {
         Self { data, lambda, on }
     }
 
-    fn inverse_n(&self) -> f64 {
-        1.0 / self.terms() as f64
-    }
-
     fn truth(&self, i: usize) -> &[u8] {
         &self.data.labels[self.data.range(i)]
     }
@@ -140,10 +136,7 @@ impl Problem for ChainProblem {
         &CHAIN
     }
 
-    #[inline(never)]
-    fn as_dyn(&self) -> &dyn super::DynProblem {
-        self
-    }
+    super::compiled_here!();
 
     fn terms(&self) -> usize {
         self.data.len()

@@ -162,12 +162,8 @@ impl GraphProblem {
         self.data.features_per_node
     }
 
-    fn inverse_n(&self) -> f64 {
-        1.0 / self.terms() as f64
-    }
-
     /// Operations of a call, in those of a product.
-    fn operations(&self, spent: &Spent) -> u64 {
+    fn operations(&self, spent: &CallWork) -> u64 {
         let each = if self.blocks == 1 { CUT_OPS } else { EXPANSION_OPS };
         spent.products + spent.sums + each * spent.search
     }
@@ -180,7 +176,7 @@ impl GraphProblem {
         known: impl Iterator<Item = &'a GraphPlane>,
         work: &mut Work,
         plane: &mut GraphPlane,
-    ) -> Spent {
+    ) -> CallWork {
         let topology = &self.topologies[i];
         let nodes = topology.num_nodes();
         let scores = &mut work.scores[..nodes * self.blocks];
@@ -204,7 +200,7 @@ impl GraphProblem {
             }
             (operations, sums)
         };
-        Spent { products, search, sums }
+        CallWork { products, search, sums }
     }
 
     /// Indices of the blocks in a mask.
@@ -226,7 +222,7 @@ impl GraphProblem {
 }
 
 /// What an oracle call did.
-struct Spent {
+struct CallWork {
     /// Products with features.
     products: u64,
     /// Elementary operations of cuts and expansions.
@@ -248,10 +244,7 @@ impl Problem for GraphProblem {
         if self.blocks == 1 { &BINARY_GRAPH } else { &POTTS_GRAPH }
     }
 
-    #[inline(never)]
-    fn as_dyn(&self) -> &dyn super::DynProblem {
-        self
-    }
+    super::compiled_here!();
 
     fn terms(&self) -> usize {
         self.data.len()

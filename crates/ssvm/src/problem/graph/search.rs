@@ -4,6 +4,7 @@ use super::{GraphPlane, GraphProblem, Work};
 use crate::linalg::norm2;
 use crate::oracle::expansion::{Potts, Start, effective_weight};
 use crate::oracle::maxflow::fixed_point_error;
+use crate::problem::Problem;
 
 impl GraphProblem {
     /// Label costs for the minimisers, times the number of nodes: losses and pairwise terms are then whole numbers at

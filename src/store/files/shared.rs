@@ -1,0 +1,124 @@
+//! A file that several processes change: one at a time reads it, merges and writes it.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::fcntl::OFlag;
+
+use super::output::{Destination, LOCK, RANDOM, destination};
+use super::{faults, folder_of, is_at, make_folder, read, read_text_if_there, sha256_hex, write_bytes};
+use crate::text::shortened;
+use crate::{Error, Result, store};
+
+/// How long another process may hold a file: longer than any change takes that waits for nothing.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The right to change a file that others change too: optima, baselines, lists of jobs. Given back when dropped or when the
+/// process ends, however it ends. Readers need none of this: a file is always whole.
+#[derive(Debug)]
+pub struct SharedFile {
+    /// Without links.
+    path: PathBuf,
+    /// `None` for a stream, which nobody reads back.
+    lock: Option<Lock>,
+}
+
+/// A lock beside the file, because the file itself is replaced with every change.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    /// The system gives the lock back when this is closed.
+    file: File,
+}
+
+impl SharedFile {
+    /// Waits for the process that has the file; an error that names it when that takes too long.
+    pub fn lock(path: &Path) -> Result<Self> {
+        Self::lock_within(path, PATIENCE)
+    }
+
+    /// The same with a limit of its own.
+    pub fn lock_within(path: &Path, patience: Duration) -> Result<Self> {
+        make_folder(folder_of(path))?;
+        let Destination::Plain(target) = destination(path)? else {
+            return Ok(Self { path: path.to_owned(), lock: None });
+        };
+        let name = sha256_hex(target.file_name().unwrap_or_default().as_encoded_bytes());
+        let beside = folder_of(&target).join(format!("{LOCK}{}", &name[..RANDOM]));
+        let asked = Instant::now();
+        loop {
+            let file = open(&beside).map_err(Error::io("create", &beside))?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &beside) => {
+                    sign(&file);
+                    return Ok(Self { path: target, lock: Some(Lock { path: beside, file }) });
+                }
+                // The one before has removed it.
+                Ok(()) => {}
+                Err(TryLockError::Error(reason)) => return Err(Error::file(path, store::Error::NoFileLock(reason))),
+                Err(TryLockError::WouldBlock) if asked.elapsed() >= patience => {
+                    let (seconds, holder) = (patience.as_secs(), holder(&beside));
+                    return Err(Error::file(path, store::Error::Held { seconds, holder }));
+                }
+                Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    /// What is in the file now; `None` when it is not there.
+    pub fn text(&self) -> Result<Option<String>> {
+        if self.lock.is_none() { Ok(None) } else { read_text_if_there(&self.path) }
+    }
+
+    /// Replaces the file. Fails when its lock was removed, since another process may have the file then.
+    pub fn write(&self, text: &str) -> Result<()> {
+        if self.lock.as_ref().is_some_and(|lock| !is_at(&lock.file, &lock.path)) {
+            return Err(Error::file(&self.path, store::Error::LockGone));
+        }
+        write_bytes(&self.path, text.as_bytes())
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // While it is held: who waits for it sees then that it has to make another.
+        if is_at(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    faults::call()?;
+    let open = |write: bool| {
+        let mut options = File::options();
+        options.read(true).write(write).create(write);
+        // Never another file, and no waiting for what is there in its place.
+        options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(path)
+    };
+    // One that a killed process of another user left can be locked, though not signed.
+    open(true).or_else(|reason| match reason.kind() {
+        ErrorKind::PermissionDenied => open(false).map_err(|_| reason),
+        _ => Err(reason),
+    })
+}
+
+/// Puts down who has a lock, for those who wait too long.
+fn sign(mut file: &File) {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let (pid, host, command) = (std::process::id(), host.trim(), words.join(" "));
+    let text = format!("process {pid} on {host}: {}", shortened(&command, 300));
+    let _ = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+}
+
+/// Who has a lock, as far as it is known.
+fn holder(lock: &Path) -> String {
+    let bytes = read(lock, 1 << 16).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.is_empty() { "another process".to_owned() } else { text }
+}

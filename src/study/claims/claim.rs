@@ -1,0 +1,132 @@
+//! A claim with its verdict, as tables show it and summaries keep it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::study::estimate::Estimate;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    Holds,
+    DoesNotHold,
+    /// For a [`Reason`].
+    Undecided,
+    NotMeasured,
+    /// The runs were made so that it holds: it says nothing, and is not counted.
+    ByConstruction,
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        ["holds", "does not hold", "undecided", "not measured", "by construction"][self as usize]
+    }
+
+    pub fn mark(self) -> char {
+        ['✓', '✗', '?', '–', '='][self as usize]
+    }
+}
+
+/// Why nothing is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The interval of the measured value covers the threshold.
+    Interval,
+    /// There are too few repeats for an interval.
+    FewRepeats,
+    /// Neither end of the interval is known: too many draws of the repeats have no value.
+    OpenInterval,
+    /// The same of a ratio to a gap that too many runs did not reach.
+    RunsEnded,
+    /// All ratios are bounds.
+    NoCommonGap,
+    /// Iterations that the claim needs, and those that the runs have.
+    TooShort { needed: u64, present: u64 },
+    /// The whole run and its last half say different things.
+    DependsOnLength,
+    /// A gap that only one solver reached may say otherwise.
+    OpenBound,
+    /// The curves begin too late.
+    NotSeen,
+    /// The machine did something else meanwhile.
+    Busy,
+}
+
+impl Reason {
+    pub fn text(self) -> String {
+        match self {
+            Self::Interval => "the interval covers the threshold".to_owned(),
+            Self::FewRepeats => "too few repeats".to_owned(),
+            Self::OpenInterval => "the interval is open".to_owned(),
+            Self::RunsEnded => "runs ended before the gap".to_owned(),
+            Self::NoCommonGap => "no gap that both reached".to_owned(),
+            Self::TooShort { needed, present } => format!("too short, {present} of {needed} iterations"),
+            Self::DependsOnLength => "depends on the length of the run".to_owned(),
+            Self::OpenBound => "only one solver reached the tighter gaps".to_owned(),
+            Self::NotSeen => "the first iterations were not evaluated".to_owned(),
+            Self::Busy => "the machine was busy".to_owned(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    pub number: u8,
+    /// Which of several statements of that number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<char>,
+    /// The paper's name for the data set when the folder has none of it.
+    pub dataset: String,
+    pub title: String,
+    /// The solver it is about, with its settings where a folder has several.
+    pub solver: String,
+    pub claim: String,
+    /// The paper's value.
+    pub paper: String,
+    /// The measured value in words, with its interval.
+    pub measured: String,
+    /// The number that the verdict turns on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+    pub verdict: Verdict,
+    /// Of an undecided one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// How the value was taken, over how many runs, and what limits it.
+    pub evidence: String,
+    /// The same at the oracle cost of the paper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regime: Option<InRegime>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InRegime {
+    pub oracle_cost: f64,
+    pub measured: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+    pub verdict: Verdict,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    pub evidence: String,
+}
+
+impl Claim {
+    /// `1a`; summaries of former versions have no parts.
+    pub fn id(&self) -> String {
+        self.number.to_string() + &self.part.map_or(String::new(), String::from)
+    }
+
+    /// The evidence on this machine and, where that is another one, in the paper's regime.
+    pub fn evidence(&self) -> String {
+        match &self.regime {
+            Some(regime) => format!("{} | in the paper's regime: {}", self.evidence, regime.evidence),
+            None => self.evidence.clone(),
+        }
+    }
+
+    /// On this machine, and where there are runs in the paper's regime there.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> + use<> {
+        std::iter::once(self.verdict).chain(self.regime.as_ref().map(|regime| regime.verdict))
+    }
+}
