@@ -52,7 +52,8 @@ impl MulticlassData {
     }
 
     /// Vector i.
-    #[inline]
+    // Left to the compiler, a change elsewhere made this a call: 2 % of the instructions of an exact step.
+    #[inline(always)]
     pub fn row(&self, i: usize) -> FeatureRow<'_> {
         match &self.features {
             Features::Dense(values) => FeatureRow::Dense(&values[i * self.dim..(i + 1) * self.dim]),
