@@ -144,8 +144,10 @@ impl Example<'_> {
             ref shape => return Err(self.wrong(name, format!("has shape {shape:?}, expected E × 2"))),
         };
         let id = |v: f64| (v >= 0.0 && v < nodes as f64 && v.fract() == 0.0).then_some(v as u32);
-        let mut edges = Vec::with_capacity(count);
-        for pair in self.numbers(name, &listed)?.as_chunks::<2>().0 {
+        let ends = self.numbers(name, &listed)?;
+        // Not `count`, which the file may claim to be anything.
+        let mut edges = Vec::with_capacity(ends.len() / 2);
+        for pair in ends.as_chunks::<2>().0 {
             let (Some(k), Some(l)) = (id(pair[0]), id(pair[1])) else {
                 return Err(self.wrong(name, format!("has the edge {pair:?} among {nodes} superpixels")));
             };

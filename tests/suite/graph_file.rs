@@ -245,3 +245,19 @@ fn what_is_no_hdseg_file_is_an_error() {
         assert!(message.contains("horse-features.bin"), "{message}");
     }
 }
+
+/// A list of edges of 4 × 2 that claims 2^47 rows, and so do its largest sizes.
+#[test]
+fn a_size_that_an_hdseg_file_claims_is_not_reserved() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("horse-features.bin");
+    let mut bytes = std::fs::read(fixture("hdseg.h5")).unwrap();
+    let four_by_two: Vec<u8> = [4u64, 2, 4, 2].iter().flat_map(|size| size.to_le_bytes()).collect();
+    let at = bytes.windows(four_by_two.len()).position(|window| window == four_by_two).unwrap();
+    for size in [at, at + 16] {
+        bytes[size..size + 8].copy_from_slice(&(1u64 << 47).to_le_bytes());
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let message = horseseg::read(&path).unwrap_err().to_string();
+    assert!(message.contains("dataset edge_structure_0 "), "{message}");
+}
