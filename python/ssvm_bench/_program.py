@@ -19,7 +19,9 @@ from .oracle import Oracle, serve_on
 ORACLE_TEST = ("oracle", "test")
 """The command that checks an oracle."""
 
-_RELAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_relay.py")
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_RELAY = os.path.join(_FOLDER, "_relay.py")
+_START = os.path.join(_FOLDER, "_start.py")
 
 
 class ProgramError(RuntimeError):
@@ -52,7 +54,9 @@ def program() -> str:
 
 def run(arguments: Sequence[str], codes: Sequence[int] = (0,)) -> Output:
     """Runs the program to its end."""
-    return _checked(_attended(list(arguments), None, None), codes)
+    # Without an oracle no pipe ends with this process.
+    start = [sys.executable, "-I", "-S", _START, str(os.getpid())]
+    return _checked(_attended([*start, program(), *arguments], None, None), codes)
 
 
 def run_with(oracle: Oracle, before: Sequence[str], after: Sequence[str], options: str, codes: Sequence[int]) -> Output:
@@ -61,19 +65,19 @@ def run_with(oracle: Oracle, before: Sequence[str], after: Sequence[str], option
     with ours:
         words = [f"{sys.executable},programs=1{options}", "-I", "-S", _RELAY, str(theirs.fileno())]
         name = "oracle:" + " ".join(shlex.quote(word) for word in words)
-        output = _attended([*before, name, *after], oracle, (ours, theirs))
-    # Messages are about the caller's oracle, not about who passed it on.
-    clear = output._replace(err=output.err.replace(_RELAY, type(oracle).__name__))
-    return _checked(clear, codes)
+        output = _attended([program(), *before, name, *after], oracle, (ours, theirs))
+    # Messages are about the caller's oracle, not about who passed it on, which has no standard error of its own.
+    err = output.err.replace(_RELAY, type(oracle).__name__).replace("; nothing on standard error", "")
+    return _checked(output._replace(err=err), codes)
 
 
-def _attended(arguments: list[str], oracle: Optional[Oracle], sockets: Optional[tuple[socket.socket, socket.socket]]) -> Output:
+def _attended(command: list[str], oracle: Optional[Oracle], sockets: Optional[tuple[socket.socket, socket.socket]]) -> Output:
     """Starts the program, answers its questions, and ends it with whatever ends this."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         passed = () if sockets is None else (sockets[1].fileno(),)
         # In a session of its own: Ctrl-C is for this process, which then ends the program.
         process = subprocess.Popen(
-            [program(), *arguments],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
@@ -98,10 +102,8 @@ def _serve(oracle: Oracle, ours: socket.socket, theirs: socket.socket) -> None:
         return
     with os.fdopen(handles[0], "rb", 1 << 16) as source:
         try:
+            # Returns when the program has ended; its message says why.
             serve_on(oracle, source, handles[1])
-        except BrokenPipeError:
-            # The program has ended; its message says why.
-            pass
         finally:
             os.close(handles[1])
 
@@ -125,5 +127,10 @@ def _checked(output: Output, codes: Sequence[int]) -> Output:
         return output
     lines = [line for line in output.err.splitlines() if line.strip()]
     said = [at for at, line in enumerate(lines) if line.startswith("error: ")]
-    message = "\n".join(lines[said[-1] :])[len("error: ") :] if said else "\n".join(lines[-5:])
+    message = "\n".join(_without_usage(lines[said[-1] :]))[len("error: ") :] if said else "\n".join(lines[-5:])
     raise ProgramError(message or f"ssvm-bench ended with exit code {output.code} and without a message")
+
+
+def _without_usage(lines: list[str]) -> list[str]:
+    """A message without the hints for a command line."""
+    return [line for line in lines if not line.startswith(("Usage: ", "For more information, try"))]

@@ -85,7 +85,8 @@ def _column(name: str, values: Sequence[str], text: bool) -> npt.NDArray[Any]:
         return np.array(values, dtype=object)
     try:
         if name in _COUNTS:
-            return np.array([int(value) for value in values], dtype=np.uint64)
+            # Signed, so that a difference of counts may be negative. A seed may have 64 bits.
+            return np.array([int(value) for value in values], dtype=np.uint64 if name == "seed" else np.int64)
         return np.array([float(value) if value else np.nan for value in values])
     except ValueError:
         return np.array(values, dtype=object)

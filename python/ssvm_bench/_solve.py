@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import tempfile
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _program
-from .oracle import Answer, Oracle, Vector
+from .oracle import Answer, Oracle, Vector, one_by_one
 
 Problem = Union[Oracle, str, Callable[[int, Vector], Answer]]
 
@@ -67,25 +68,45 @@ class _Function(Oracle):
         self.n, self.d, self.function = n, d, function
         if vectorized:
             self.max_oracles = function
-            self.function = lambda i, w: _first(function(np.array([i]), w))
+            self.function = lambda i, w: one_by_one(function(np.array([i]), w), 1)[0]
 
     def max_oracle(self, i: int, w: Vector) -> Answer:
         answer: Answer = self.function(i, w)
         return answer
 
 
-def _first(answers: Any) -> Answer:
-    return (answers[0][0], answers[1][0]) if isinstance(answers, tuple) else answers[0]
-
-
 def _oracle(problem: Problem, n: Optional[int], d: Optional[int], vectorized: bool) -> Oracle:
     if isinstance(problem, type) and issubclass(problem, Oracle):
         raise TypeError(f"{problem.__name__} is a class: pass an object of it, {problem.__name__}(…)")
     if isinstance(problem, Oracle):
+        _refuse_sizes(type(problem).__name__, n, d, vectorized)
         return problem
     if callable(problem):
-        return _Function(problem, n, d, vectorized)
+        # Messages name the class of an oracle.
+        name = getattr(problem, "__name__", type(problem).__name__)
+        oracle: Oracle = type(name, (_Function,), {})(problem, n, d, vectorized)
+        return oracle
     raise TypeError(f"{type(problem).__name__} is no Oracle, function max_oracle(i, w) or name of a data set")
+
+
+def _refuse_sizes(name: str, n: Optional[int], d: Optional[int], vectorized: bool) -> None:
+    if n is not None or d is not None or vectorized:
+        raise TypeError(f"n, d and vectorized describe a function; {name} has sizes of its own")
+
+
+def _word(value: Any) -> str:
+    """A value as the command line reads it. NumPy's numbers print themselves as np.float64(0.1)."""
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _options(limit: float) -> str:
+    if not 1e-3 <= limit <= 1e6:
+        raise ValueError(f"limit={limit!r}, expected seconds from 0.001 to 1000000")
+    return f",limit={_word(limit)}"
+
+
+_OURS = frozenset({"dataset", "format", "save-weights", "help", "version"})
+"""Options of the program that solve() sets, or that end it."""
 
 
 def solve(
@@ -121,19 +142,23 @@ def solve(
     """
     with tempfile.TemporaryDirectory(prefix="ssvm-bench-") as folder:
         weights = os.path.join(folder, "weights.npy")
-        after = ["--solver", solver, "--seed", str(seed), "--clock", clock, "--oracle-cost", str(oracle_cost)]
-        after += ["--evaluate", evaluate, "--format", "json", "--save-weights", weights]
-        limits = {"gap": gap, "iterations": iterations, "time": time, "oracle-calls": oracle_calls, "lambda": lambda_}
-        for key, value in {**limits, **parameters}.items():
-            if value is not None:
-                after += [f"--{key}", repr(value) if isinstance(value, float) else str(value)]
+        given = {"solver": solver, "seed": seed, "clock": clock, "oracle_cost": oracle_cost, "evaluate": evaluate}
+        given.update({"gap": gap, "iterations": iterations, "time": time, "oracle_calls": oracle_calls, "lambda": lambda_})
+        after = ["--format=json", f"--save-weights={weights}"]
+        for name, value in {**given, **parameters}.items():
+            option = name.replace("_", "-")
+            if option in _OURS:
+                raise TypeError(f"solve() has no argument {name!r}")
+            # With "=" a value may begin with a minus.
+            after += [] if value is None else [f"--{option}={_word(value)}"]
         before = ["solve", "--dataset"]
         if isinstance(problem, str):
-            output = _program.run([*before, problem, *after])
+            _refuse_sizes(repr(problem), n, d, vectorized)
+            output = _program.run(["solve", f"--dataset={problem}", *after])
         else:
             oracle = _oracle(problem, n, d, vectorized)
             try:
-                output = _program.run_with(oracle, before, after, f",limit={limit!r}", (0,))
+                output = _program.run_with(oracle, before, after, _options(limit), (0,))
             except _program.ProgramError as error:
                 hint = "; check_oracle names the mistake" if "gap is negative" in str(error) else ""
                 raise _program.ProgramError(f"{error}{hint}") from None
@@ -170,6 +195,8 @@ class OracleReport:
     def __str__(self) -> str:
         facts = self.facts
         lines = [f"n = {facts['n']}, d = {facts['d']}, sum of H_i(0) = {facts['loss_at_zero']:.6g} (the mean largest loss)"]
+        if facts["loss_at_zero"] > 1.0 + 1e-9:
+            lines.append("  at most 1 is expected for losses up to 1; unless losses are this large, 1/n is missing")
         for check in facts["checks"]:
             found = [finding for finding in self.findings if finding["check"] == check["check"]]
             verdict = f"{len(found)} of {check['count']} checks failed" if found else f"fine ({check['count']} checks)"
@@ -187,14 +214,19 @@ def check_oracle(
     n: Optional[int] = None,
     d: Optional[int] = None,
     vectorized: bool = False,
+    lambda_: Optional[float] = None,
     terms: int = 50,
     seed: int = 1,
     limit: float = 60.0,
 ) -> OracleReport:
     """Asks some terms near 0, near the solution and between, and checks the answers. print() the report."""
     oracle = _oracle(problem, n, d, vectorized)
-    after = ["--terms", str(terms), "--seed", str(seed), "--format", "json"]
-    output = _program.run_with(oracle, _program.ORACLE_TEST, after, f",limit={limit!r}", (0, 2))
+    if lambda_ is not None:
+        # The test has no option for it; it is where the solution lies near which the oracle is asked.
+        oracle = copy.copy(oracle)
+        oracle.lambda_ = lambda_
+    after = [f"--terms={terms}", f"--seed={seed}", "--format=json"]
+    output = _program.run_with(oracle, _program.ORACLE_TEST, after, _options(limit), (0, 2))
     facts = json.loads(output.out)
     advice = {entry["check"]: entry["text"] for entry in facts["advice"]}
     return OracleReport(output.code == 0, facts["findings"], advice, facts)

@@ -77,6 +77,10 @@ class _Trained(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def _solve(self, kind: str, lines: Iterable[str]) -> Solution:
+        for name in ("alpha", "tol", "max_iter"):
+            value = getattr(self, name)
+            if not (name == "alpha" and value is None or isinstance(value, (int, float, np.number)) and value > 0):
+                raise ValueError(f"{name}={value!r}, expected a number above 0")
         with tempfile.TemporaryDirectory(prefix="ssvm-bench-") as folder:
             path = os.path.join(folder, "data")
             with open(path, "w", encoding="ascii") as file:
@@ -151,7 +155,7 @@ class MulticlassClassifier(ClassifierMixin, _Trained):  # type: ignore[misc]
             self.n_features_in_ = X.shape[1]
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"all examples have one class ({self.classes_[0]!r}); training needs two or more classes")
+            raise ValueError(f"all examples have one class ({self.classes_.tolist()[0]!r}); training needs two or more classes")
         p, count = X.shape[1], len(self.classes_)
         solution = self._solve("libsvm", _libsvm(X, labels, self.fit_intercept))
         # The file knows no features behind the last that is not 0.
@@ -196,6 +200,17 @@ def _libsvm(X: npt.NDArray[np.float64], labels: npt.NDArray[Any], bias: bool) ->
         yield f"{label}{''.join(entries)}{last}\n"
 
 
+def _labels(y: Sequence[npt.ArrayLike], sequences: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+    """Label sequences, as long as the sequences."""
+    labels = [np.asarray(one) for one in y]
+    if len(labels) != len(sequences):
+        raise ValueError(f"{len(sequences)} sequences and {len(labels)} label sequences")
+    for number, (one, truth) in enumerate(zip(sequences, labels)):
+        if truth.shape != (len(one),):
+            raise ValueError(f"y[{number}] has the shape {truth.shape}, expected ({len(one)},): a label per position")
+    return labels
+
+
 _LETTERS, _PIXELS = 26, 128
 
 
@@ -211,12 +226,7 @@ class ChainClassifier(_Trained):
     def fit(self, X: Sequence[npt.ArrayLike], y: Sequence[npt.ArrayLike]) -> "ChainClassifier":
         """Trains on sequences X and their labels y."""
         sequences = self._sequences(X)
-        labels = [np.asarray(one) for one in y]
-        if len(labels) != len(sequences):
-            raise ValueError(f"{len(sequences)} sequences and {len(labels)} label sequences")
-        for number, (one, truth) in enumerate(zip(sequences, labels)):
-            if truth.shape != (len(one),):
-                raise ValueError(f"y[{number}] has the shape {truth.shape}, expected ({len(one)},): a label per position")
+        labels = _labels(y, sequences)
         self.classes_, numbers = np.unique(np.concatenate(labels), return_inverse=True)
         if len(self.classes_) > _LETTERS:
             raise ValueError(f"{len(self.classes_)} different labels; the chain problem has at most {_LETTERS}")
@@ -235,8 +245,9 @@ class ChainClassifier(_Trained):
 
     def score(self, X: Sequence[npt.ArrayLike], y: Sequence[npt.ArrayLike]) -> float:
         """Share of all positions whose label is predicted."""
-        right = [np.asarray(truth) == found for truth, found in zip(y, self.predict(X))]
-        return float(np.mean(np.concatenate(right)))
+        found = self.predict(X)
+        labels = _labels(y, found)
+        return float(np.mean(np.concatenate(labels) == np.concatenate(found)))
 
     def _best(self, one: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         scores = one @ self.coef_.T

@@ -40,12 +40,34 @@ class Plane:
         key: Optional[object] = None,
         operations: Optional[int] = None,
     ) -> None:
-        self.values = np.ascontiguousarray(values, dtype="<f8")
-        self.offset = float(offset)
-        self.coordinates = None if coordinates is None else np.ascontiguousarray(coordinates, dtype="<u4")
+        numbers = np.asarray(values)
+        # A cast would drop imaginary parts, read text as numbers, and take a sparse matrix for one object.
+        if numbers.dtype.kind not in "fiub":
+            raise TypeError(f"the values of a plane are {_described(values, numbers)}, expected an array of real numbers")
+        self.values = np.ascontiguousarray(numbers, dtype="<f8")
+        try:
+            self.offset = float(offset)
+        except (TypeError, ValueError):
+            raise TypeError(f"the offset of a plane is {_described(offset, np.asarray(offset))}, expected a number") from None
+        self.coordinates = None if coordinates is None else _coordinates(coordinates)
         self.bound = None if bound is None else float(bound)
         self.key = key
         self.operations = operations
+
+
+def _described(given: object, array: npt.NDArray[Any]) -> str:
+    """What the caller gave, for a message."""
+    return f"an array of {array.dtype} of shape {array.shape}" if array.ndim else type(given).__name__
+
+
+def _coordinates(coordinates: npt.ArrayLike) -> npt.NDArray[np.uint32]:
+    given = np.asarray(coordinates)
+    if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
+        raise TypeError(f"coordinates are {_described(coordinates, given)}, expected a list or an array of whole numbers")
+    # The program checks that they ascend, so the ends are enough.
+    if given.size and not (given[0] >= 0 and given[-1] < 2**32):
+        raise ValueError(f"coordinates from {given[0]} to {given[-1]}, expected 0 to d - 1 and ascending")
+    return np.ascontiguousarray(given, dtype="<u4")
 
 
 Vector = npt.NDArray[np.float64]
@@ -95,29 +117,31 @@ class Oracle:
         os.dup2(2, 1)
         try:
             serve_on(self, source, sink, traceback.print_exc)
-        except BrokenPipeError:
-            pass
         except Exception:
             sys.exit(1)
 
 
 def serve_on(oracle: Oracle, source: BinaryIO, sink: int, report: Callable[[], None] = lambda: None) -> None:
-    """Answers on a stream and a descriptor until the input ends. An exception of the oracle is sent as an error, then raised.
+    """Answers on a stream and a descriptor until either ends. An exception of the oracle is sent as an error, then raised.
 
     report is called before it is sent: the program does not wait for what comes after.
     """
     try:
         _write(sink, _handshake(oracle))
         _answer_all(oracle, source, sink)
-    except BrokenPipeError:
-        raise
+    except _Ended:
+        pass
     except BaseException as error:
         report()
         try:
             _write(sink, f"error {_one_line(error)}\n".encode())
-        except OSError:
+        except (OSError, _Ended):
             pass
         raise
+
+
+class _Ended(Exception):
+    """The program no longer reads. A BrokenPipeError would not do: the oracle may raise one of its own."""
 
 
 def _one_line(error: BaseException) -> str:
@@ -132,7 +156,7 @@ def _one_line(error: BaseException) -> str:
 def _handshake(oracle: Oracle) -> bytes:
     for name in ("n", "d"):
         value = getattr(oracle, name)
-        if int(value) != value or value < 1:
+        if not isinstance(value, (int, float, np.integer)) or value != value // 1 or value < 1:
             raise ValueError(f"{type(oracle).__name__}.{name} is {value!r}, expected a whole number above 0")
     lines = [f"ssvm-oracle {VERSION}", f"n {int(oracle.n)}", f"d {int(oracle.d)}"]
     if oracle.lambda_ is not None:
@@ -164,7 +188,7 @@ def _answer_all(oracle: Oracle, source: BinaryIO, sink: int) -> None:
             if len(rest) > 1 and oracle.max_oracles is not None and word in together:
                 terms = np.array([int(term) for term in rest])
                 began = clock()
-                planes = _planes(oracle.max_oracles(terms, w), len(terms))
+                planes = one_by_one(oracle.max_oracles(terms, w), len(terms))
                 took = (clock() - began) // len(terms)
                 for name, plane in zip(rest, planes):
                     _write(sink, *_frame(int(name), plane, d, took))
@@ -178,7 +202,11 @@ def _answer_all(oracle: Oracle, source: BinaryIO, sink: int) -> None:
                 _write(sink, *_frame(term, answer, d, took))
         elif word == b"w":
             # Bytes of its own each time: an oracle may keep a w.
-            w = np.frombuffer(source.read(8 * d), dtype="<f8")
+            numbers = source.read(8 * d)
+            if len(numbers) < 8 * d:
+                # The program ended while it wrote.
+                return
+            w = np.frombuffer(numbers, dtype="<f8")
         elif word == b"echo":
             _write(sink, line, source.read(int(rest[0])))
         elif word == b"ssvm-oracle":
@@ -188,9 +216,11 @@ def _answer_all(oracle: Oracle, source: BinaryIO, sink: int) -> None:
             raise ValueError(f"unknown request {line!r}")
 
 
-def _planes(answers: Answers, count: int) -> Sequence[Answer]:
+def one_by_one(answers: Answers, count: int) -> Sequence[Answer]:
     """One answer per term: a list as it is, two arrays row by row."""
     planes: Any = answers
+    if not hasattr(planes, "__len__"):
+        raise TypeError(f"max_oracles returned {type(planes).__name__}, expected (values, offsets) or a list of planes")
     if isinstance(planes, tuple) and len(planes) == 2 and getattr(planes[0], "ndim", 0) == 2:
         planes = list(zip(planes[0], np.asarray(planes[1])))
     if len(planes) != count:
@@ -201,6 +231,13 @@ def _planes(answers: Answers, count: int) -> Sequence[Answer]:
 
 def _write(sink: int, *parts: Any) -> None:
     """Writes all bytes at once, without a copy of the numbers."""
+    try:
+        _write_all(sink, parts)
+    except BrokenPipeError:
+        raise _Ended from None
+
+
+def _write_all(sink: int, parts: tuple[Any, ...]) -> None:
     written = os.writev(sink, parts)
     if written < sum(memoryview(part).nbytes for part in parts):
         # A signal came between.
@@ -220,7 +257,10 @@ def _frame(term: int, answer: Answer, d: int, took: int) -> tuple[Any, ...]:
             raise TypeError(
                 f"term {term}: the oracle returned {type(answer).__name__}, expected a Plane or (values, offset)"
             ) from None
-        plane = Plane(values, offset)
+        try:
+            plane = Plane(values, offset)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"term {term}: {error}") from None
     values, coordinates = plane.values, plane.coordinates
     count = values.size
     if coordinates is None:

@@ -124,6 +124,53 @@ class TruthNotSubtracted(Right):
         return Plane(values.ravel() / self.n, float(label != self.y[i]) / self.n, key=label)
 
 
+class Centred(Right):
+    """Features of either sign: some label has a score above 0 at nearly every w, so that little is negative."""
+
+    def __init__(self):
+        super().__init__(labels=10)
+        self.x = self.x - self.x.mean(axis=0)
+
+
+class CentredTruthNotSubtracted(Centred, TruthNotSubtracted):
+    pass
+
+
+class CentredTinyLoss(Centred):
+    """Losses of 0.3: nothing is a whole number without 1/n."""
+
+    def scores(self, i, w):
+        return super().scores(i, w) - 0.7 * (np.arange(self.labels) != self.y[i])
+
+    def plane(self, i, label):
+        right = super().plane(i, label)
+        return Plane(right.values, 0.3 * right.offset, key=label)
+
+
+class SmallFeaturesNoDivisionOfTheLoss(NoDivisionOfTheLoss):
+    """The truth is never the maximiser, so that the loss of all answers is the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.x = self.x * 0.05
+
+
+class VoidParts(Oracle):
+    """A right oracle whose loss does not count one of two parts: labellings without loss are not only the truth."""
+
+    n, d = 40, 12
+    x = np.random.default_rng(3).normal(size=(40, 2, 6))
+    y = np.random.default_rng(4).choice([-1.0, 1.0], size=(40, 2))
+
+    def max_oracle(self, i, w):
+        scores = self.x[i] @ w.reshape(2, 6).T
+        scores = np.array([scores[0, 0], scores[1, 1]])
+        counts = np.array([1.0, 0.0])
+        other = -self.y[i] * scores * 2 + counts > 0
+        wrong = np.where(other, -2.0 * self.y[i], 0.0)
+        return Plane((wrong[:, None] * self.x[i]).ravel() / self.n, (counts * other).sum() / self.n)
+
+
 class Prints(Right):
     def max_oracle(self, i, w):
         print("term", i)

@@ -169,3 +169,24 @@ def test_estimators_work_without_scikit_learn():
     out = subprocess.run([sys.executable, "-c", WITHOUT], check=True, capture_output=True, text=True).stdout.splitlines()
     assert out[0] == "0.0001 1.0" and len(out) == 4, out
     assert ssvm_bench.__version__
+
+
+def test_settings_may_be_numbers_of_numpy_and_wrong_ones_are_named():
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 3
+    plain = ssvm_bench.MulticlassClassifier(alpha=0.1, tol=0.01).fit(X, y)
+    numbers = ssvm_bench.MulticlassClassifier(alpha=np.float64(0.1), tol=np.float64(0.01), max_iter=np.int64(1000)).fit(X, y)
+    assert (plain.coef_ == numbers.coef_).all()
+    for name in ("alpha", "tol", "max_iter"):
+        with pytest.raises(ValueError, match=f"{name}=0, expected a number above 0"):
+            ssvm_bench.MulticlassClassifier(**{name: 0}).fit(X, y)
+    with pytest.raises(ValueError, match="one class .'a'."):
+        ssvm_bench.MulticlassClassifier().fit(X, np.full(30, "a"))
+
+
+def test_a_chain_is_not_scored_against_labels_of_another_length():
+    X, y = [[[1, 0], [0, 1]], [[0, 1]]], [["x", "y"], ["y"]]
+    chains = ssvm_bench.ChainClassifier(alpha=0.1).fit(X, y)
+    with pytest.raises(ValueError, match="2 sequences and 1 label sequences"):
+        chains.score(X, y[:1])
+    with pytest.raises(ValueError, match="a label per position"):
+        chains.score(X, [["x"], ["y"]])

@@ -7,6 +7,7 @@ import traceback
 import warnings
 
 import mistakes
+import numpy as np
 import pytest
 
 import ssvm_bench
@@ -25,6 +26,8 @@ NAMED = {
     "NoiseOnScores": ("the same answer to the same question", "noise on scores"),
     "RandomAnswers": ("the same answer to the same question", "not deterministic"),
     "TruthNotSubtracted": ("H_i is not negative", "subtract the truth's features"),
+    "CentredTruthNotSubtracted": ("the truth's plane is 0", "subtract the truth's features"),
+    "SmallFeaturesNoDivisionOfTheLoss": ("the loss is divided by n", "1/n is missing in the loss"),
 }
 
 
@@ -42,6 +45,23 @@ def test_the_right_oracle_passes():
     assert report.ok, report
     assert report.facts["loss_at_zero"] == pytest.approx(1.0)
     assert "sum of H_i(0) = 1" in str(report)
+
+
+@pytest.mark.parametrize("name", ["Centred", "CentredTinyLoss", "VoidParts"])
+def test_right_oracles_of_other_kinds_pass(name):
+    report = ssvm_bench.check_oracle(getattr(mistakes, name)())
+    assert report.ok, report
+    assert "1/n" not in str(report)
+
+
+def test_a_sum_of_losses_above_one_is_remarked():
+    """Nothing is a whole number here, so that no check can fail."""
+    oracle = mistakes.CentredTinyLoss()
+    right = oracle.plane
+    oracle.plane = lambda i, label: ssvm_bench.Plane(right(i, label).values * 60, right(i, label).offset * 60, key=label)
+    report = ssvm_bench.check_oracle(oracle)
+    assert report.facts["loss_at_zero"] == pytest.approx(18.0)
+    assert "unless losses are this large, 1/n is missing" in str(report)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +111,42 @@ def test_an_answer_that_is_no_plane_is_named(name, error, words):
         ssvm_bench.solve(getattr(mistakes, name)())
 
 
+@pytest.mark.parametrize(
+    "answer, error, words",
+    [
+        (lambda w: (w + 1j, 0.0), TypeError, r"term \d+: the values of a plane are an array of complex128"),
+        (lambda w: (iter(w), 0.0), TypeError, "the values of a plane are .*iterator, expected an array of real numbers"),
+        (lambda w: (0.0, w), TypeError, "the offset of a plane is an array of float64 of shape"),
+        (lambda w: ssvm_bench.Plane([1.0], 0.0, coordinates=[1.7]), TypeError, "coordinates are an array of float64"),
+        (lambda w: ssvm_bench.Plane([1.0], 0.0, coordinates=np.array([-1])), ValueError, "coordinates from -1 to -1"),
+        (lambda w: ssvm_bench.Plane([1.0, 2.0], 0.0, coordinates=[[0, 1]]), TypeError, r"int64 of shape \(1, 2\)"),
+    ],
+)
+def test_numbers_that_a_cast_would_bend_are_refused(answer, error, words):
+    with pytest.raises(error, match=words):
+        ssvm_bench.solve(lambda i, w: answer(w), n=6, d=3, iterations=2)
+
+
+def test_a_broken_pipe_of_the_oracle_is_its_own_exception():
+    def fails(i, w):
+        raise BrokenPipeError("a pipe of the oracle")
+
+    with pytest.raises(BrokenPipeError, match="a pipe of the oracle"):
+        ssvm_bench.solve(fails, n=3, d=2)
+
+
+def test_messages_name_the_function_and_leave_out_the_command_line():
+    with pytest.raises(ssvm_bench.ProgramError, match="oracle program 'not_finite' answered .* coordinate 0$"):
+
+        def not_finite(i, w):
+            return w + np.nan, 0.0
+
+        ssvm_bench.solve(not_finite, n=3, d=2)
+    with pytest.raises(ssvm_bench.ProgramError, match=r"unexpected argument '--foo' found") as raised:
+        ssvm_bench.solve("usps-synth:n=20", foo=3)
+    assert "Usage" not in str(raised.value) and "--help" not in str(raised.value)
+
+
 def test_what_an_oracle_prints_does_not_disturb_the_run(capfd):
     solution = ssvm_bench.solve(mistakes.Prints(), clock="virtual")
     assert "term 3" in capfd.readouterr().out
@@ -134,6 +190,14 @@ def test_wrong_arguments_are_named():
         ssvm_bench.solve(mistakes.Right)
     with pytest.raises(ssvm_bench.ProgramError, match="did you mean `mp-bcfw`"):
         ssvm_bench.solve("usps-synth:n=20", solver="mp-bcwf")
+    with pytest.raises(TypeError, match="has sizes of its own"):
+        ssvm_bench.solve("usps-synth:n=20", n=5)
+    with pytest.raises(TypeError, match="no argument 'help'"):
+        ssvm_bench.solve("usps-synth:n=20", help=True)
+    with pytest.raises(ValueError, match="limit=0, expected seconds"):
+        ssvm_bench.solve(mistakes.Right(), limit=0)
+    with pytest.raises(TypeError, match="max_oracles returned NoneType"):
+        ssvm_bench.solve(lambda terms, w: None, n=5, d=2, vectorized=True)
     nothing = mistakes.Right()
     nothing.d = 0
     with pytest.raises(ValueError, match="Right.d is 0"):

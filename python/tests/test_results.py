@@ -107,3 +107,8 @@ def test_plot_draws_every_band(loaded, kind):
     assert [len(axes.lines) for axes in figure.axes] == [2, 2, 2]
     with pytest.raises(ValueError, match="no axis 'iterations'; there are: iteration"):
         ssvm_bench.plot(loaded(kind), axis="iterations")
+
+
+def test_a_difference_of_counts_may_be_negative(loaded):
+    calls = loaded("numpy").points["oracle_calls"]
+    assert calls.min() - calls.max() < 0

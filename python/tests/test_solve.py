@@ -101,6 +101,19 @@ def test_lambda_of_the_caller_wins():
     assert np.linalg.norm(own.weights) < np.linalg.norm(given.weights)
 
 
+def test_numbers_of_numpy_are_numbers():
+    numbers = {"gap": np.float64(1e-2), "lambda_": np.float64(0.05), "limit": np.float32(30), "oracle_cost": np.float64(2)}
+    plain = {"gap": 1e-2, "lambda_": 0.05, "limit": 30, "oracle_cost": 2.0}
+    rest = {"clock": "virtual", "seed": np.int64(3), "iterations": np.int32(9)}
+    one, other = (ssvm_bench.solve(mistakes.Right(), **given, **rest) for given in (numbers, plain))
+    assert one.weights.tobytes() == other.weights.tobytes()
+
+
+def test_check_oracle_takes_lambda():
+    report = ssvm_bench.check_oracle(mistakes.Right().max_oracle, n=60, d=128, lambda_=np.float64(0.5))
+    assert report.ok and report.facts["lambda"] == 0.5
+
+
 def test_a_slow_oracle_is_named():
     class Slow(mistakes.Right):
         def max_oracle(self, i, w):
@@ -159,6 +172,29 @@ def test_whatever_ends_python_ends_the_program(end):
     while alive() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not alive()
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_python_ends_a_run_on_a_data_set_of_the_program(end):
+    seed = str(800_000_000 + os.getpid())
+    code = f"import ssvm_bench; ssvm_bench.solve('usps-synth:n=200', gap=None, time=600, seed={seed})"
+    heard = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)  # noqa: E731
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL, preexec_fn=heard) as caller:
+        try:
+            deadline = time.monotonic() + 60
+            programs = []
+            while not programs and time.monotonic() < deadline:
+                time.sleep(0.05)
+                # Its command is the program's from when it has become it.
+                programs = [pid for pid in processes("ssvm-bench", "--seed", seed) if pid not in processes("_start.py")]
+            assert len(programs) == 1
+            caller.send_signal(end)
+            caller.wait(20)
+            while os.path.exists(f"/proc/{programs[0]}") and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert not os.path.exists(f"/proc/{programs[0]}")
+        finally:
+            caller.kill()
 
 
 def test_the_overhead_of_a_call_is_measured():

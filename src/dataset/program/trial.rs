@@ -31,6 +31,7 @@ const TOGETHER: &str = "the same answers when asked together";
 const SCALE: &str = "the loss is divided by n";
 const LOSS: &str = "some loss at w = 0";
 const INDEX: &str = "terms have planes of their own";
+const TRUTH: &str = "the truth's plane is 0";
 
 /// The points, in this order; those in the middle of two others last.
 const POINTS: [&str; 9] = [
@@ -92,6 +93,28 @@ struct Mistake {
     terms: usize,
 }
 
+impl Mistake {
+    /// The value of a plane without the mistake.
+    fn value(&self, plane: &Plane, value: f64) -> f64 {
+        self.features * (value - plane.offset()) + self.offsets * plane.offset()
+    }
+
+    fn rounding(&self, size: f64) -> f64 {
+        ROUNDING * self.features.abs().max(1.0) * self.offsets.abs().max(1.0) * size
+    }
+}
+
+/// The planes without loss, which should be those of the truth.
+#[derive(Default)]
+struct Lossless {
+    /// Whether some plane is 0.
+    zero: bool,
+    /// Terms with one such plane that is not 0.
+    one: usize,
+    /// Terms with several: labellings without loss are not only the truth, such as with pixels that do not count.
+    several: usize,
+}
+
 /// Checks the oracle on this number of terms, the first and the last among them. Fails when the program breaks the protocol.
 pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial> {
     let mut random = Pcg64::seed_from_u64(seed);
@@ -109,13 +132,16 @@ pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial>
     let mut mistakes = vec![
         mistake(-1.0, 1.0, "the features have the wrong sign: with −φ⋆ every answer is a maximum"),
         mistake(1.0, -1.0, "the loss has the wrong sign: with −φ∘ every answer is a maximum"),
-        mistake(1.0, 0.0, "the oracle maximises without the loss: find the y that maximises the score plus Δ(y_i, y)"),
     ];
     if n > 1 {
         mistakes.push(mistake(scale, 1.0, "1/n is missing in the loss: divide φ∘ by n, as the features are"));
         mistakes.push(mistake(1.0, scale, "1/n is missing in the features: divide φ⋆ by n, as the loss is"));
     }
-    let bench = Bench { problem, work, terms: chosen, mistakes, random, times, trial: Trial::default() };
+    // Last: next to a loss that is n times too large, features that are too small explain nothing.
+    let text = "the oracle maximises without the loss: find the y that maximises the score plus Δ(y_i, y)";
+    mistakes.push(mistake(1.0, 0.0, text));
+    let (lossless, trial) = (Lossless::default(), Trial::default());
+    let bench = Bench { problem, work, terms: chosen, mistakes, lossless, random, times, trial };
     Ok(bench.run().map_err(ssvm::Error::from)?)
 }
 
@@ -124,6 +150,7 @@ struct Bench<'p> {
     work: <ProgramProblem as Problem>::Work,
     terms: Vec<usize>,
     mistakes: Vec<Mistake>,
+    lossless: Lossless,
     random: Pcg64,
     /// Of each call, ns: inside the program, around it, and all of it.
     times: Vec<[f64; 3]>,
@@ -180,6 +207,7 @@ impl Bench<'_> {
             self.judge(i, &points, &seen, &known);
         }
         self.together(&points[FAR])?;
+        self.truth();
         self.explain();
         let Self { times, mut trial, .. } = self;
         let [spent, piped, total] = [0, 1, 2].map(|at| times.iter().map(|times| times[at]).collect::<Vec<_>>());
@@ -290,6 +318,7 @@ impl Bench<'_> {
                 format!("two planes with the key '{}'", plane.key().unwrap_or_default())
             });
         }
+        self.note_lossless(&planes);
         if !self.problem.exact() {
             return;
         }
@@ -303,21 +332,52 @@ impl Bench<'_> {
         }
         let mut explained = vec![true; self.mistakes.len()];
         for (k, (one, w)) in seen.iter().zip(points).enumerate() {
+            // Where the mistake is mended, H_i is not negative either.
+            for (mistake, explained) in self.mistakes.iter().zip(&mut explained) {
+                *explained &= mistake.value(&one.plane, one.value) >= -mistake.rounding(one.size);
+            }
             for other in &planes {
                 let (value, size) = other.value_and_size(w);
                 self.check(MAXIMAL, Some(i), value - one.value <= ROUNDING * (size + one.size), || {
                     format!("H = {:e} at {}, another of its planes has {value:e} there", one.value, POINTS[k])
                 });
                 for (mistake, explained) in self.mistakes.iter().zip(&mut explained) {
-                    let Mistake { features, offsets, .. } = mistake;
-                    let scaled =
-                        |plane: &Plane, value: f64| features * (value - plane.offset()) + offsets * plane.offset();
-                    let rounding = ROUNDING * features.abs().max(1.0) * offsets.abs().max(1.0) * (size + one.size);
-                    *explained &= scaled(other, value) - scaled(&one.plane, one.value) <= rounding;
+                    let more = mistake.value(other, value) - mistake.value(&one.plane, one.value);
+                    *explained &= more <= mistake.rounding(size + one.size);
                 }
             }
         }
         self.mistakes.iter_mut().zip(explained).for_each(|(mistake, holds)| mistake.terms += usize::from(holds));
+    }
+
+    /// Counts the planes of a term without loss, which should be that of the truth.
+    fn note_lossless(&mut self, planes: &[&Plane]) {
+        let mut scratch = vec![0.0; self.problem.dim()];
+        let largest = planes.iter().map(|plane| plane.offset().abs()).fold(0.0, f64::max);
+        let mut length = |plane: &Plane| plane.product(plane, &mut scratch).sqrt();
+        let longest = planes.iter().map(|plane| length(plane)).fold(0.0, f64::max);
+        let (zero, other): (Vec<&Plane>, Vec<&Plane>) = planes
+            .iter()
+            .filter(|plane| plane.offset().abs() <= ROUNDING * largest)
+            .partition(|plane| length(plane) <= ROUNDING * longest);
+        self.lossless.zero |= !zero.is_empty();
+        match other.split_first() {
+            None => {}
+            Some((first, rest)) if rest.iter().all(|plane| plane.same_numbers(first)) => self.lossless.one += 1,
+            Some(_) => self.lossless.several += 1,
+        }
+    }
+
+    /// A labelling without loss is the truth, so that its features less the truth's are 0. Other checks explain more where
+    /// they fail, and a loss that does not count every part of a labelling leaves several planes without loss.
+    fn truth(&mut self) {
+        let explained =
+            self.trial.findings.iter().any(|found| [MAXIMAL, CONVEX, SAME, LOSS, INDEX].contains(&found.check));
+        let Lossless { zero, one, several } = self.lossless;
+        let fine = explained || zero || several > 0 || one == 0;
+        self.check(TRUTH, None, fine, || {
+            format!("{one} terms returned a plane with φ∘ = 0 whose φ⋆ is not 0, and none returned the plane 0")
+        });
     }
 
     /// The same answers when all terms are asked at once.
@@ -344,21 +404,28 @@ impl Bench<'_> {
         let failed = |check: &str| self.trial.findings.iter().any(|finding| finding.check == check);
         let random = "the oracle is not deterministic: it uses random numbers (noise on scores, random ties) or what it \
                       remembers of earlier calls";
-        let mistake =
-            self.mistakes.iter().find(|mistake| mistake.terms == self.terms.len()).map(|mistake| mistake.text);
-        let maximal = mistake.unwrap_or(if failed(SAME) {
+        let truth = "the truth's plane is not 0: subtract the truth's features, φ(x_i, y) − φ(x_i, y_i), and let the truth be \
+                     among the labellings";
+        let mistake = self.mistakes.iter().find(|mistake| mistake.terms == self.terms.len());
+        // Where every answer is a maximum, only a sign is left to explain what is negative.
+        let sign = |mistake: &&Mistake| failed(MAXIMAL) || mistake.features < 0.0 || mistake.offsets < 0.0;
+        let negative = mistake.filter(sign).map(|mistake| mistake.text);
+        let loss_alone = mistake.filter(|mistake| mistake.features > 1.0).map(|mistake| mistake.text.to_owned());
+        let maximal = mistake.map(|mistake| mistake.text).unwrap_or(if failed(SAME) {
             random
         } else {
             "the oracle does not maximise what it returns: scores and plane must use the same term i, the same features and \
              signs, and 1/n in both parts of the plane"
         });
-        let negative = mistake.unwrap_or(if failed(MAXIMAL) || failed(SAME) {
+        let negative = negative.unwrap_or(if failed(MAXIMAL) || failed(SAME) {
             maximal
         } else if self.trial.loss_at_zero < 0.0 {
             "φ∘ is negative at w = 0: the loss has the wrong sign, or the truth is not among the labellings"
         } else {
-            "the truth's plane is not 0: subtract the truth's features, φ(x_i, y) − φ(x_i, y_i), and let the truth be \
-             among the labellings"
+            truth
+        });
+        let scale = loss_alone.unwrap_or_else(|| {
+            format!("1/n is missing: divide the loss and the features by n = {}", self.problem.terms())
         });
         let advice = [
             (SAME, random),
@@ -367,14 +434,14 @@ impl Bench<'_> {
             (NOT_NEGATIVE, negative),
             (KEYS, "the key must name the labelling: solvers keep only one plane of each key"),
             (LOSS, "the loss is missing or has the wrong sign: w = 0 would be the solution"),
-            (SCALE, "1/n is missing: divide the loss and the features by n = "),
+            (SCALE, &scale),
+            (TRUTH, truth),
             (INDEX, "the oracle does not use its argument i"),
             (TOGETHER, if failed(SAME) { random } else { "an answer depends on the terms that are asked with it" }),
             (BOUNDS, "a bound must be at least H_i(w), in the units of the planes"),
         ];
-        let n = self.problem.terms();
         let named = advice.into_iter().filter(|(check, _)| failed(check));
-        let named = named.map(|(check, text)| (check, if check == SCALE { format!("{text}{n}") } else { text.into() }));
-        self.trial.advice = named.collect();
+        let named = named.map(|(check, text)| (check, text.to_owned())).collect();
+        self.trial.advice = named;
     }
 }
