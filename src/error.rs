@@ -1,18 +1,18 @@
-//! The one error type of the harness: the error of each module, and the places (file, line) that errors belong to.
+//! The error type of the harness: the errors of its modules, and the places (file, line) that they belong to.
 
 use std::path::{Path, PathBuf};
 
 /// Result of every fallible call of the harness.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What is wrong at a place: the error of a module, or a text. It is part of the message, so it is not a `source`, which would be
-/// printed a second time.
+/// The fault at a place: the error of a module, or a text. It is part of the message and therefore not a `source`,
+/// which would be printed a second time.
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// What can go wrong, with the place it went wrong at.
+/// Everything that can go wrong, with its place.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file is wrong as a whole (missing, damaged, of another kind).
+    /// A file is wrong as a whole: missing, damaged, or of another kind.
     #[error("{}: {reason}", path.display())]
     File { path: PathBuf, reason: Cause },
     /// One line of a text file is wrong; lines count from 1.
@@ -25,7 +25,7 @@ pub enum Error {
     #[error("{0}")]
     Invalid(String),
 
-    // The modules, in alphabetical order. Their texts stand in `src/<module>/error.rs`.
+    // The modules, in alphabetical order. Their texts are in `src/<module>/error.rs`.
     #[error(transparent)]
     Dataset(#[from] crate::dataset::Error),
     #[error(transparent)]
@@ -58,7 +58,7 @@ impl Error {
         Self::line(path, 1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count(), reason)
     }
 
-    /// The same error in another file: of a copy that was read in its place.
+    /// The same error, moved to another file, for a copy that was read in its place.
     #[must_use]
     pub fn at(self, place: &Path) -> Self {
         match self {

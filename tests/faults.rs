@@ -126,7 +126,7 @@ fn a_disk_that_fills_at_any_byte_loses_nothing() {
         let faults = Faults::full_after(room);
         let message = run(&out).map(drop).expect_err("the disk is full").to_string();
         drop(faults);
-        assert!(message.contains("the disk is full; what was finished before is intact"), "{room}: {message}");
+        assert!(message.contains("the disk is full; finished files are intact"), "{room}: {message}");
         completes(&out, &format!("a disk of {room} bytes"));
         tried += 1;
     }

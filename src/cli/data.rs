@@ -10,7 +10,7 @@ use serde_json::json;
 use super::format::table_or_json;
 use super::{note, print, print_path};
 use crate::dataset::DatasetInfo;
-use crate::dataset::fetch::{self, Outcome};
+use crate::dataset::fetch::{self, Fetched};
 use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
 use crate::dataset::images::ImageSet;
 use crate::dataset::known::{Checked, DataDir, KnownSet};
@@ -245,18 +245,18 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
             let outcome = fetch::fetch(data, set, file, &mut progress, &std::thread::sleep)?;
             bar.finish_and_clear();
             let text = match outcome {
-                Outcome::AlreadyThere(Checked::Known) => "already there and right".into(),
-                Outcome::AlreadyThere(Checked::Recorded) => "already there, the same as at the first download".into(),
-                Outcome::AlreadyThere(_) => {
+                Fetched::AlreadyThere(Checked::Known) => "already there and right".into(),
+                Fetched::AlreadyThere(Checked::Recorded) => "already there, the same as at the first download".into(),
+                Fetched::AlreadyThere(_) => {
                     "already there; no checksum of it is known or recorded: nothing to compare it with".into()
                 }
-                Outcome::Elsewhere(place) => format!("not needed: the set is at {}", place.display()),
-                Outcome::Downloaded(Checked::Unrecorded(sha256)) => format!(
+                Fetched::Elsewhere(place) => format!("not needed: the set is at {}", place.display()),
+                Fetched::Downloaded(Checked::Unrecorded(sha256)) => format!(
                     "downloaded and TRUSTED ON FIRST USE: no checksum of this file is known; sha256 {sha256} was \
                      recorded, later downloads are compared with it"
                 ),
-                Outcome::Downloaded(Checked::Recorded) => "downloaded, the same as at the first download".into(),
-                Outcome::Downloaded(_) => "downloaded, content is the known one".into(),
+                Fetched::Downloaded(Checked::Recorded) => "downloaded, the same as at the first download".into(),
+                Fetched::Downloaded(_) => "downloaded, content is the known one".into(),
             };
             print(&format!("{}\t{}\t{text}\n", set.name, data.path.join(file.path).display()))?;
         }

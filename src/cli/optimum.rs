@@ -15,7 +15,7 @@ use crate::store::identity::CODE_VERSION;
 use crate::store::optimum::{LOCAL, Optima, Optimum};
 use crate::text::duration;
 use ssvm::problem::Size;
-use ssvm::solver::{Bracket, Progress};
+use ssvm::solver::{Bracket, BracketProgress};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench optimum usps --gap 1e-9\n  \
@@ -58,7 +58,7 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let started = Instant::now();
     let seconds = || started.elapsed().as_secs_f64();
     let stop = || interrupted.load(Ordering::Relaxed) || seconds() >= args.time;
-    let mut watch = |progress: &Progress| note(&line(progress, seconds(), args.time));
+    let mut watch = |progress: &BracketProgress| note(&line(progress, seconds(), args.time));
     let found = problem.problem().bracket(args.gap, &stop, &mut watch)?;
     if !found.width().is_finite() {
         bail!("{dataset}: nothing is certain about its optimum; its numbers are too large to be summed: scale them");
@@ -93,8 +93,8 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     Ok(Exit::GateFailed)
 }
 
-fn line(progress: &Progress, seconds: f64, most: f64) -> String {
-    let Progress { bracket, round, planes, news } = progress;
+fn line(progress: &BracketProgress, seconds: f64, most: f64) -> String {
+    let BracketProgress { bracket, round, planes, news } = progress;
     let [low, high] = outward(bracket.lower, bracket.upper);
     format!(
         "round {round}: {low} to {high}, gap {:.3e}, {planes:.2} planes a term, {news} new, {} left",

@@ -1,6 +1,6 @@
-//! The files of a tar archive (gzip or plain) or of a folder, one after the other.
+//! Reads the files of a tar archive (gzip or plain) or of a folder, one by one.
 //!
-//! Names in an archive are read up to a length, so that no archive can fill the memory with one. A damaged archive and an
+//! Names in an archive are read up to a maximum length, so that no name can fill the memory. A damaged archive and an
 //! error of the caller, such as a full disk, are different errors.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use tar::{Archive, EntryType, PaxExtensions};
 use crate::store::files;
 use crate::{Error, Result};
 
-/// Longest name of an entry: what systems accept for a path.
+/// Longest name of an entry: the longest path that systems accept.
 const LONGEST_NAME: u64 = 4096;
 /// Longest list of extended attributes before an entry.
 const LONGEST_ATTRIBUTES: u64 = 1 << 16;
@@ -23,7 +23,7 @@ const LONGEST_ATTRIBUTES: u64 = 1 << 16;
 const MOST_ENTRIES: usize = 1 << 20;
 
 pub struct Entry<'a> {
-    /// Its path: in an archive as written, which may lead anywhere; in a folder relative to it.
+    /// Its path: in an archive as written, which may lead anywhere; in a folder, relative to the folder.
     pub path: PathBuf,
     pub kind: EntryType,
     pub size: u64,
@@ -32,7 +32,7 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Gives the whole content to `each`, in blocks. Fails when the archive ends too early.
+    /// Passes the whole content to `each`, in blocks. Fails when the archive ends too early.
     pub fn content(&mut self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut block = vec![0; 1 << 16];
         let mut read = 0;
@@ -69,14 +69,14 @@ pub fn each_file(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<(
     Ok(())
 }
 
-/// Calls `each` for every entry of an archive that is not about the name of another; returns their number.
+/// Calls `each` for every entry of an archive that is not part of the name of another; returns their number.
 pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<usize> {
     let wrong = |e: io::Error| damaged(source, e);
     let refused = |why: &str| Error::file(source, format!("is refused: {why}"));
-    let long = || refused("one of its entries has a name that no file can have");
+    let long = || refused("the name of one of its entries is too long for a file");
     let mut archive = Archive::new(files::open_content(source)?);
     let (mut name, mut count) = (None, 0);
-    // Raw: the library itself would read names of any length.
+    // Raw, because the library itself would read names of any length.
     for entry in archive.entries().map_err(wrong)?.raw(true) {
         let mut entry = entry.map_err(wrong)?;
         let kind = entry.header().entry_type();
@@ -101,8 +101,8 @@ pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<
                     let attribute = attribute.map_err(wrong)?;
                     match attribute.key_bytes() {
                         b"path" => name = Some(attribute.value_bytes().to_vec()),
-                        // Two programs that disagree about a size see two different archives.
-                        b"size" => return Err(refused("an entry says its size twice")),
+                        // Two programs that disagree about a size would see two different archives.
+                        b"size" => return Err(refused("an entry states its size twice")),
                         _ => {}
                     }
                 }
@@ -125,7 +125,7 @@ pub fn each_entry(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<
     Ok(count)
 }
 
-/// The names in a path from the last to the first.
+/// The names in a path, last to first.
 pub(super) fn names(path: &Path) -> impl Iterator<Item = &str> {
     path.components().rev().filter_map(|part| match part {
         Component::Normal(name) => name.to_str(),
@@ -133,7 +133,7 @@ pub(super) fn names(path: &Path) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Files below a folder, at most four levels deep, sorted. A folder is visited once, whatever links lead to it.
+/// Files below a folder, at most four levels deep, sorted. Each folder is visited once, however many links lead to it.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();

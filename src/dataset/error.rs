@@ -1,23 +1,23 @@
-//! What can be wrong with the name, the settings and the size of a data set, and with an oracle program. What is wrong inside
-//! a file is a [`crate::Error`] with the file and the line.
+//! Errors about the name, the settings and the size of a data set, and about an oracle program. An error inside a file
+//! is a [`crate::Error`] with the file and the line.
 
 use super::program;
 use crate::text::{bytes, nearest};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("unknown data set '{name}'{near}; known: {known}")]
+    #[error("unknown data set '{name}'; known: {known}{near}")]
     Unknown { name: String, near: String, known: String },
-    #[error("'{name}' is a file, and not the name of a data set: write {kind}:{name}{other}")]
+    #[error("'{name}' is a file, not the name of a data set; write {kind}:{name}{other}")]
     IsAFile { name: String, kind: &'static str, other: &'static str },
     #[error(
         "is not the official file of {name}: its sha256 is {found}, not {expected}; move it away and get the official one with \
          `ssvm-bench data fetch {name}`, or use it as a data set of its own, {name}~accepted, with --accept-data"
     )]
     OtherContent { name: &'static str, expected: String, found: String },
-    #[error("data set '{name}': {row} has no official file, so there is no other one to accept; write {row}")]
+    #[error("data set '{name}': {row} has no official file, so no other file can stand in for it; write {row}")]
     NothingToAccept { name: String, row: &'static str },
-    #[error("data set '{0}' has no example")]
+    #[error("data set '{0}' has no examples")]
     NoExample(String),
     #[error("data set '{name}' needs a path: {head}:PATH")]
     NoPath { name: String, head: String },
@@ -27,32 +27,32 @@ pub enum Error {
     CommandLine { name: String, wrong: ArgumentError },
     #[error("{what} must be {expected}, not {value}")]
     Setting { what: &'static str, expected: &'static str, value: String },
-    #[error("'{name}' is a {family} problem: it has no pairwise_weight")]
+    #[error("'{name}' is a {family} problem, which has no pairwise_weight; leave it out")]
     NoPairwiseWeight { name: String, family: &'static str },
-    #[error("{what} about {} of memory, and {} is free; use a smaller data set, or a machine with more", bytes(*needed), bytes(*free))]
+    #[error("{what} about {} of memory, but {} is free; use a smaller data set or a machine with more memory", bytes(*needed), bytes(*free))]
     Memory { what: String, needed: u64, free: u64 },
-    #[error("no cache folder: set $XDG_CACHE_HOME to an absolute path")]
+    #[error("no cache folder is known: set $XDG_CACHE_HOME to an absolute path")]
     NoCacheFolder,
-    #[error("{0:?} is not an image set; `data prepare` and `data show` know horses and stanford")]
+    #[error("'{0}' is not an image set; the image sets are horses and stanford")]
     NotImages(String),
-    #[error("{set} has the examples 0 to {last}, not {index}")]
+    #[error("{set} has no example {index}; its examples are 0 to {last}")]
     NoSuchExample { set: &'static str, last: usize, index: usize },
     #[error(transparent)]
     Program(#[from] program::Error),
 }
 
-/// What is wrong with the text behind the colon of a data set's name.
+/// Errors in the text behind the colon of a data set's name.
 #[derive(Debug, thiserror::Error)]
 pub enum ArgumentError {
-    #[error("parameter '{part}' is unknown{near}; {known}")]
+    #[error("unknown parameter '{part}'; {known}{near}")]
     Unknown { part: String, near: String, known: String },
     #[error("parameter '{0}' is given twice")]
     Twice(String),
     #[error("parameter '{key}={value}' must be {expected}")]
     Value { key: String, value: String, expected: String },
-    #[error("there is no program")]
+    #[error("no program is named")]
     NoProgram,
-    #[error("a quote is not closed, or it ends with a backslash")]
+    #[error("a quote is not closed, or a backslash ends the text")]
     OpenQuote,
 }
 

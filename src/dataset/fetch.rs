@@ -1,7 +1,7 @@
-//! Fetches official files: resumable downloads, checksums before use, archives unpacked safely.
+//! Fetches official files: resumable downloads, checksums before use, and archives that are unpacked safely.
 //!
-//! A download grows in `NAME.part` and becomes `NAME` only after its content was compared with what is known of it. Where
-//! nothing is known the first download is trusted and its checksum recorded in `NAME.sha256` for the later ones.
+//! A download grows in `NAME.part` and becomes `NAME` only after its content was compared with the known content. Where
+//! none is known, the first download is trusted, and its checksum is recorded in `NAME.sha256` for later ones.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,15 +17,15 @@ use crate::store::files::{self, with_suffix};
 use crate::{Error, Result};
 
 /// Called with the bytes so far and, if known, the total.
-pub type Progress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
+pub type DownloadProgress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
 
 /// Waits before another attempt; `std::thread::sleep` outside of tests.
 pub type Pause<'a> = &'a dyn Fn(Duration);
 
-/// Pause after an attempt that brought something; each one in a row that brought nothing doubles it.
+/// Pause after an attempt that made progress; each further attempt in a row without progress doubles it.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Attempts in a row that may bring nothing before a transfer is given up.
+/// Attempts in a row without progress before a transfer is given up.
 const ATTEMPTS: u32 = 3;
 
 /// Most bytes of a download, whatever the server announces.
@@ -35,7 +35,7 @@ pub const MAX_DOWNLOAD: u64 = 1 << 35;
 const MAX_UNPACKED: u64 = 1 << 36;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Fetched {
     /// It existed and is not known to be another file; how it was verified.
     AlreadyThere(Checked),
     /// The set exists in another form, such as an unpacked folder.
@@ -49,22 +49,25 @@ pub fn fetch(
     dir: &DataDir,
     set: &KnownSet,
     file: &KnownFile,
-    progress: Progress<'_>,
+    progress: DownloadProgress<'_>,
     pause: Pause<'_>,
-) -> Result<Outcome> {
+) -> Result<Fetched> {
     let target = dir.path.join(file.path);
     let first = set.files.first().is_some_and(|first| first.path == file.path);
     if let Some(place) = dir.locate(set).filter(|place| first && !target.is_file() && *place != target) {
-        return Ok(Outcome::Elsewhere(place));
+        return Ok(Fetched::Elsewhere(place));
     }
     let outcome = download(file.url, &target, file.expected, MAX_DOWNLOAD, progress, pause)?;
     if set.below.is_some() && dir.locate(set).is_none() {
-        // Whatever else an archive has does not get into the data folder.
+        // Other files of the archive do not get into the data folder.
         let needed = |path: &Path| set.below.is_some_and(|(_, file)| path.ends_with(file));
         unpack(&target, target.parent().unwrap_or(Path::new(".")), needed)?;
         dir.require(set).map_err(|_| {
             let KnownSet { name, page, .. } = set;
-            Error::file(&target, format!("was fetched and unpacked, but the files of {name} are not in it; see {page}"))
+            Error::file(
+                &target,
+                format!("was fetched and unpacked, but does not contain the files of {name}; see {page}"),
+            )
         })?;
     }
     Ok(outcome)
@@ -77,16 +80,16 @@ pub fn download(
     target: &Path,
     expected: Expected<'_>,
     most: u64,
-    progress: Progress<'_>,
+    progress: DownloadProgress<'_>,
     pause: Pause<'_>,
-) -> Result<Outcome> {
+) -> Result<Fetched> {
     if target.is_file() {
         return match known::check_file(target, target, expected)? {
             Checked::Different(expected, found) => Err(Error::file(
                 target,
                 format!("has the checksum {found}, but should have {expected}; move it away and fetch again"),
             )),
-            checked => Ok(Outcome::AlreadyThere(checked)),
+            checked => Ok(Fetched::AlreadyThere(checked)),
         };
     }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -102,14 +105,14 @@ pub fn download(
     File::open(&part.data).and_then(|file| file.sync_all()).map_err(files::write_error(&part.data))?;
     files::rename(&part.data, target)?;
     part.discard();
-    Ok(Outcome::Downloaded(checked))
+    Ok(Fetched::Downloaded(checked))
 }
 
 struct PartialFile<'a> {
     url: &'a str,
     target: &'a Path,
     data: PathBuf,
-    /// The server's name for this version of the file.
+    /// The server's identifier of this version of the file.
     validator: PathBuf,
     expected: Expected<'a>,
     most: u64,
@@ -117,9 +120,9 @@ struct PartialFile<'a> {
 
 /// Why an attempt ended early.
 enum Stop {
-    /// The connection: another attempt may do better.
+    /// The connection broke: another attempt may succeed.
     Broken(String),
-    /// The server's answer, or this machine, such as a full disk: another attempt would get the same.
+    /// The server's answer or this machine, such as a full disk: another attempt would end the same way.
     Final(Error),
 }
 
@@ -134,14 +137,14 @@ impl PartialFile<'_> {
         let _ = fs::remove_file(&self.validator);
     }
 
-    /// Brings the part to its full length, continuing where it stopped.
-    fn transfer(&self, progress: Progress<'_>, pause: Pause<'_>) -> Result<()> {
+    /// Completes the part, continuing where it stopped.
+    fn transfer(&self, progress: DownloadProgress<'_>, pause: Pause<'_>) -> Result<()> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(Duration::from_secs(30)))
             .timeout_recv_response(Some(Duration::from_mins(1)))
             .timeout_per_read(Some(Duration::from_mins(1)))
-            // No redirect leads from a safe address to one that is not.
+            // No redirect may lead from a safe address to an unsafe one.
             .https_only(self.url.starts_with("https:"))
             .build()
             .into();
@@ -172,9 +175,9 @@ impl PartialFile<'_> {
         Error::file(self.target, message)
     }
 
-    /// One request. Without a known checksum a transfer continues only if the server can promise, by `If-Range`, that the
-    /// file is still the same.
-    fn attempt(&self, agent: &ureq::Agent, progress: Progress<'_>) -> Result<(), Stop> {
+    /// Makes one request. Without a known checksum, a transfer continues only if the server can guarantee, through
+    /// `If-Range`, that the file is still the same.
+    fn attempt(&self, agent: &ureq::Agent, progress: DownloadProgress<'_>) -> Result<(), Stop> {
         let validator = files::read_text(&self.validator).ok().filter(|v| !v.is_empty());
         let have = if self.expected != Expected::Nothing || validator.is_some() { self.len() } else { 0 };
         let mut request = agent.get(self.url).header(header::ACCEPT_ENCODING.as_str(), "identity");
@@ -192,11 +195,11 @@ impl PartialFile<'_> {
         let (start, total) = match (response.status(), content_range(&response)) {
             (StatusCode::OK, _) => (0, length),
             (StatusCode::PARTIAL_CONTENT, Some((start, total))) if start == have => (start, total),
-            // Everything is here already; the checksum decides.
+            // All bytes have arrived; the checksum decides.
             (StatusCode::RANGE_NOT_SATISFIABLE, Some((_, total))) if have > 0 && total == Some(have) => return Ok(()),
             (StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE, _) => {
                 self.discard();
-                return Err(Stop::Broken("the server does not continue the file: it has changed there".into()));
+                return Err(Stop::Broken("the server does not continue the file, which has changed there".into()));
             }
             (status, _) => {
                 let reason = format!("the server answered {status}");
@@ -213,18 +216,20 @@ impl PartialFile<'_> {
         response: Response<Body>,
         start: u64,
         total: Option<u64>,
-        progress: Progress<'_>,
+        progress: DownloadProgress<'_>,
     ) -> Result<(), Stop> {
         let local = |e| Stop::Final(files::write_error(&self.data)(e));
         let too_large = || {
             self.discard();
-            Stop::Final(self.unreachable(&format!("the server sends more than {} bytes: not the file", self.most)))
+            Stop::Final(
+                self.unreachable(&format!("the server sends more than {} bytes, so this is not the file", self.most)),
+            )
         };
         if total.is_some_and(|total| total > self.most) {
             return Err(too_large());
         }
         if start == 0 {
-            // Weak validators do not promise the same bytes.
+            // Weak validators do not guarantee the same bytes.
             let tag = text(&response, header::ETAG).filter(|tag| !tag.starts_with("W/"));
             let validator = tag.or_else(|| text(&response, header::LAST_MODIFIED)).unwrap_or_default();
             fs::write(&self.validator, validator).map_err(local)?;
@@ -241,7 +246,7 @@ impl PartialFile<'_> {
                 Ok(0) => break,
                 Ok(n) => n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => return Err(Stop::Broken(format!("the transfer broke off after {at} bytes ({e})"))),
+                Err(e) => return Err(Stop::Broken(format!("the transfer stopped after {at} bytes ({e})"))),
             };
             at += n as u64;
             if at > self.most {
@@ -251,19 +256,16 @@ impl PartialFile<'_> {
             progress(at, total);
         }
         match total.filter(|total| at != *total) {
-            Some(total) => Err(Stop::Broken(format!("the transfer broke off after {at} of {total} bytes"))),
+            Some(total) => Err(Stop::Broken(format!("the transfer stopped after {at} of {total} bytes"))),
             None => Ok(()),
         }
     }
 
-    /// Compares a finished download with what is known of it. A new archive must at least be readable to its end.
+    /// Compares a finished download with the known content. A new archive must at least be readable to its end.
     fn verify(&self) -> Result<Checked> {
         let url = self.url;
         let damaged = |e: &dyn std::fmt::Display| {
-            Error::file(
-                self.target,
-                format!("what came from {url} is damaged or not an archive ({e}); it was not kept"),
-            )
+            Error::file(self.target, format!("the file from {url} is damaged or not an archive ({e}); it was not kept"))
         };
         let checked = known::check_file(&self.data, self.target, self.expected).map_err(|e| damaged(&e))?;
         if let Checked::Different(expected, found) = checked {
@@ -274,7 +276,7 @@ impl PartialFile<'_> {
         if matches!(checked, Checked::Unrecorded(_)) {
             let entries = archive::each_entry(&self.data, |entry| entry.content(|_| Ok(())));
             if entries.map_err(|e| damaged(&e))? == 0 {
-                return Err(damaged(&"no file in it"));
+                return Err(damaged(&"it contains no file"));
             }
         }
         Ok(checked)
@@ -293,8 +295,9 @@ fn content_range<T>(response: &Response<T>) -> Option<(u64, Option<u64>)> {
     Some((start, total.parse().ok()))
 }
 
-/// Unpacks the files of a tar archive (gzip or plain) that are `needed` into a folder. An archive with anything but plain files
-/// and folders whose path stays inside is refused, existing files are never overwritten, and nothing is left behind then.
+/// Unpacks the files of a tar archive (gzip or plain) that are `needed` into a folder. An archive with anything but
+/// plain files and folders whose path stays inside is refused, and then nothing is left behind. Existing files are
+/// never overwritten.
 pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> Result<()> {
     files::make_folder(folder)?;
     let staging = tempfile::Builder::new().prefix(".unpack-").tempdir_in(folder);
@@ -321,7 +324,7 @@ pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> R
         files::make_folder(path.parent().unwrap_or(staging.path()))?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let mut file = file.map_err(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => refuse("is there twice"),
+            io::ErrorKind::AlreadyExists => refuse("occurs twice"),
             _ => files::write_error(&path)(e),
         })?;
         // A full disk is no fault of the archive.
@@ -330,7 +333,7 @@ pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> R
     let places = |top: &PathBuf| folder.join(top.file_name().unwrap_or_default());
     let tops = files::list(staging.path())?;
     if let Some(top) = tops.iter().map(places).find(|place| place.symlink_metadata().is_ok()) {
-        let message = "is there already; move it away to unpack the archive again";
+        let message = "exists already; move it away to unpack the archive again";
         return Err(Error::file(top, message));
     }
     tops.iter().try_for_each(|top| files::rename(top, &places(top)))

@@ -1,4 +1,4 @@
-//! HDSeg features file (HDF5, as distributed by Kolesnikov et al.) → [`RawGraph`].
+//! Reads the HDSeg features file (HDF5, as distributed by Kolesnikov et al.) into a [`RawGraph`].
 //!
 //! Datasets at the root, N a six-digit index from any start: `superpixel_count_N`, `edge_count_N` (scalars, optional),
 //! `edge_structure_N` (E × 2, ids from 0), `features_N` (nodes × p, p = 1969 in the distribution; the paper used 649),
@@ -50,7 +50,7 @@ fn decode(path: &Path, mut quota: Quota) -> Result<RawGraph> {
     let mut indices: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix("features_")).collect();
     indices.sort_unstable();
     if indices.is_empty() {
-        return Err(Error::file(path, "has no dataset features_NNNNNN: this is not a features file of HDSeg"));
+        return Err(Error::file(path, "has no dataset features_NNNNNN, so it is not a features file of HDSeg"));
     }
     let mut graph = RawGraph { num_labels: 2, node_offsets: vec![0], edge_offsets: vec![0], ..RawGraph::default() };
     for index in indices {
@@ -85,7 +85,7 @@ impl Example<'_> {
                 })+
             };
         }
-        // Twice: as they are in the file, and as f64.
+        // Twice, because they are held as they are in the file and as f64.
         let bytes = dataset.shape().iter().fold(16u64, |bytes, n| bytes.saturating_mul(*n));
         self.quota.take(bytes).map_err(|message| self.wrong(name, message))?;
         first_that_fits!(f32, f64, i32, i64, u32, u64, i16, u16, i8, u8);
@@ -118,7 +118,7 @@ impl Example<'_> {
                 0.0 => 0,
                 1.0 => 1,
                 l if l < 0.0 => -1,
-                l => return Err(self.wrong(name, format!("holds {l}; expected 0, 1 or a negative number"))),
+                l => return Err(self.wrong(name, format!("contains {l}; expected 0, 1 or a negative number"))),
             });
         }
         let edges = self.edges(nodes, graph)?;
@@ -126,7 +126,7 @@ impl Example<'_> {
             let Ok(stated) = self.open(name) else { continue };
             let stated = self.numbers(name, &stated)?;
             if stated.first() != Some(&(found as f64)) {
-                return Err(self.wrong(name, format!("says {stated:?}, but there are {found}")));
+                return Err(self.wrong(name, format!("states {stated:?}, but the file has {found}")));
             }
         }
         graph.node_offsets.push(graph.labels.len());

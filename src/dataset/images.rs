@@ -37,9 +37,10 @@ pub(super) const STANFORD: KnownSet = KnownSet {
     page: "http://dags.stanford.edu/projects/scenedataset.html",
     files: &[KnownFile {
         path: "stanford_background/iccv09Data.tar.gz",
-        // No other address is known; the list of files below shows whether a download is right.
+        // No other address is known; the list of files below verifies a download.
         url: "http://dags.stanford.edu/data/iccv09Data.tar.gz",
-        // More is in it (horizons.txt, *.surfaces.txt, *.layers.txt); training needs the pictures and the regions.
+        // The archive also has horizons.txt, *.surfaces.txt and *.layers.txt; training needs only the pictures and the
+        // regions.
         expected: Expected::Files(FileList {
             top: "iccv09Data",
             parts: &[("images", ".jpg"), ("labels", ".regions.txt")],
@@ -65,7 +66,7 @@ pub enum ImageSet {
 /// A picture and its truth as files in memory, not decoded yet.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// Without folder and ending, such as `horse001`.
+    /// Its name without folder and ending, such as `horse001`.
     pub name: String,
     picture: Vec<u8>,
     truth: Vec<u8>,
@@ -74,7 +75,7 @@ pub struct Pair {
 /// Largest file of a set; the largest real one has less than one MiB.
 const MAX_FILE: u64 = 1 << 24;
 
-/// Largest sum of its files, which are all held at once; the largest real one has 20 MiB.
+/// Largest total size of its files, which are all held at once; the real maximum is 20 MiB.
 const MAX_SET: u64 = 1 << 28;
 
 impl ImageSet {
@@ -105,7 +106,7 @@ impl ImageSet {
         }
     }
 
-    /// Whether a path inside the archive or folder is a picture (0) or a truth (1), and its name.
+    /// Classifies a path inside the archive or folder as a picture (0) or a truth (1), with its name.
     fn classify(self, path: &Path) -> Option<(usize, String)> {
         let mut parts = archive::names(path);
         let (file, folder) = (parts.next()?, parts.next()?);
@@ -114,7 +115,7 @@ impl ImageSet {
         (!name.is_empty() && !name.starts_with('.')).then(|| (kind, name.to_owned()))
     }
 
-    /// Why a picture is not used, if it is not.
+    /// The reason why a picture is not used, if any.
     pub fn excluded(self, name: &str) -> Option<&'static str> {
         (self == Self::Horses && name == "horse318").then_some("the picture is black")
     }
@@ -129,11 +130,11 @@ impl ImageSet {
             let Some((kind, name)) = self.classify(&entry.path) else { return Ok(()) };
             let (path, size) = (entry.path.display(), entry.size);
             if size > MAX_FILE {
-                return Err(Error::file(source, format!("{path} has {size} bytes: not part of the set")));
+                return Err(Error::file(source, format!("{path} has {size} bytes, too many for a file of the set")));
             }
             held += size;
             if held > MAX_SET {
-                let message = format!("has more than {} MiB of pictures: not the set", MAX_SET >> 20);
+                let message = format!("has more than {} MiB of pictures, too many for the set", MAX_SET >> 20);
                 return Err(Error::file(source, message));
             }
             let mut bytes = Vec::new();
@@ -149,7 +150,7 @@ impl ImageSet {
             let missing = usize::from(pair[0].is_some());
             let [Some(picture), Some(truth)] = pair else {
                 let (folder, ending) = self.known().pairs()[missing];
-                let message = format!("has no {folder}/{name}{ending}; the set is not complete");
+                let message = format!("has no {folder}/{name}{ending}, so the set is not complete; fetch it again");
                 return Err(Error::file(source, message));
             };
             pairs.push(Pair { name, picture, truth });
@@ -157,7 +158,10 @@ impl ImageSet {
         if pairs.is_empty() {
             let files: Vec<String> =
                 self.known().pairs().iter().map(|(folder, end)| format!("{folder}/*{end}")).collect();
-            return Err(Error::file(source, format!("holds no {}: not the {} set", files.join(" with "), self.name())));
+            return Err(Error::file(
+                source,
+                format!("has no {}, so it is not the {} set", files.join(" with "), self.name()),
+            ));
         }
         Ok(pairs)
     }
@@ -173,7 +177,7 @@ impl ImageSet {
         Ok(count)
     }
 
-    /// Picture and pixel labels at the size they are used at; the message does not name the file.
+    /// Picture and pixel labels at the size used; the error does not name the file.
     pub fn decode(self, pair: &Pair) -> Result<(Picture, LabelMap), String> {
         let picture = Picture::decode(&pair.picture).map_err(|e| format!("picture {} {e}", pair.name))?;
         let truth = match self {
@@ -192,9 +196,9 @@ impl ImageSet {
         }
         // Columns are resized before rows.
         if !Picture::can_have(truth.width, picture.height) {
-            return Err(sizes("truth") + ": not of one picture");
+            return Err(sizes("truth") + ": they belong to different pictures");
         }
-        // Labels cannot be blended as colours can, so the picture takes the size of its truth.
+        // Labels cannot be blended as colours can, so the picture is resized to its truth.
         Ok((picture.resize(truth.width, truth.height), truth))
     }
 

@@ -1,7 +1,7 @@
-//! Public data sets: files, official addresses, known content, terms; and where they are on this machine.
+//! Public data sets: files, official addresses, known content, terms, and their location on this machine.
 //!
-//! The content of an archive is judged by the files that training needs, because archives of the same files can be packed
-//! in many ways. Its checksum is that of a list: a line `SHA-256  PATH` per file, sorted by path, as
+//! An archive is judged by the files that training needs, because the same files can be packed in many ways. Its
+//! checksum is that of a list: a line `SHA-256  PATH` per file, sorted by path, as
 //! `find DIR -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints it.
 
 use std::collections::BTreeMap;
@@ -23,10 +23,10 @@ pub struct FileList {
     pub sha256: &'static str,
 }
 
-/// What is known of the content of a file.
+/// The known content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected<'e> {
-    /// Nothing: the first download is trusted and recorded, later ones are compared with it.
+    /// None is known: the first download is trusted and recorded, and later ones are compared with it.
     Nothing,
     /// SHA-256 of the content after gunzip.
     Content(&'e str),
@@ -66,7 +66,7 @@ impl FileList {
         Ok((files::sha256_hex(list.concat().as_bytes()), found.len()))
     }
 
-    /// The path of a file in the list, if it counts: the top folder may be missing, as in a folder, or lie deeper.
+    /// The path of a file in the list, if it counts. The top folder may be missing, as in a folder, or lie deeper.
     fn name(&self, path: &Path) -> Option<String> {
         let mut parts = archive::names(path);
         let (file, folder, above) = (parts.next()?, parts.next()?, parts.next());
@@ -78,7 +78,7 @@ impl FileList {
 
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
-    /// Where it belongs, relative to the data folder.
+    /// Its path, relative to the data folder.
     pub path: &'static str,
     pub url: &'static str,
     pub expected: Expected<'static>,
@@ -89,36 +89,36 @@ pub struct KnownSet {
     pub name: &'static str,
     /// Examples used for training; 0 when unknown.
     pub examples: usize,
-    /// Of the download, roughly.
+    /// Size of the download, roughly.
     pub size: &'static str,
     pub terms: &'static str,
     pub page: &'static str,
-    /// Files, the one that training needs first.
+    /// Files, beginning with the one that training needs.
     pub files: &'static [KnownFile],
-    /// Other places the data may be at, relative to the data folder; folders count when they hold pictures and truth.
+    /// Other paths that the data may have, relative to the data folder; a folder counts when it has pictures and truth.
     pub alternatives: &'static [&'static str],
-    /// A folder, and the file below it that training reads, when the archive has to be unpacked there first.
+    /// A folder, and the file below it that training reads, for an archive that must be unpacked there first.
     pub below: Option<(&'static str, &'static str)>,
 }
 
 impl KnownSet {
-    /// Folder and ending of pictures, then of their truth; none of a set without images.
+    /// Folder and ending of pictures, then of their truth; empty for a set without images.
     pub(super) fn pairs(&self) -> &'static [(&'static str, &'static str)] {
         if let Expected::Files(list) = self.files[0].expected { &list.parts[..2] } else { &[] }
     }
 }
 
-/// The folder data sets are looked for in.
+/// The folder that is searched for data sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDir {
     pub path: PathBuf,
-    /// What decided on it, for messages.
+    /// What determined it, for messages.
     pub chosen_by: &'static str,
     /// Whether preparing on demand shows no progress.
     pub quiet: bool,
     /// Whether programs that data sets name may be started.
     pub programs: bool,
-    /// Whether an official data set whose file is another one is used, under another name.
+    /// Whether an official data set whose file is another one may be used, under another name.
     pub accept: bool,
 }
 
@@ -134,7 +134,7 @@ impl DataDir {
         Self { path, chosen_by, quiet: false, programs: true, accept: false }
     }
 
-    /// The options that make another call of this program treat data sets in the same way.
+    /// The options with which another call of this program treats data sets in the same way.
     pub fn flags(&self) -> Vec<String> {
         let flags = [("--no-programs", !self.programs), ("--accept-data", self.accept)];
         flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned()).collect()
@@ -161,16 +161,17 @@ impl DataDir {
             };
             let (name, chosen_by, url) = (set.name, self.chosen_by, set.files[0].url);
             let message = format!(
-                "data set {name} is not there (the data folder is {chosen_by}). Official address: {url}. \
+                "data set {name} is missing (the data folder is {chosen_by}). Official address: {url}. \
                  Get it with `ssvm-bench data fetch {name}`"
             );
             Error::file(place, message)
         })
     }
 
-    /// The file that training reads when its content is known and another: the file, the known checksum and the one found.
+    /// If the file that training reads has known content but different content is found: the file, the known checksum
+    /// and the one found.
     pub fn other_content(&self, set: &KnownSet) -> Result<Option<(PathBuf, String, String)>> {
-        // Of an archive that is unpacked first, what training reads has no checksum.
+        // For an archive that is unpacked first, no checksum is known of the file that training reads.
         let Some(path) = self.locate(set).filter(|_| set.below.is_none()) else { return Ok(None) };
         Ok(match check_file(&path, &path, set.files[0].expected)? {
             Checked::Different(expected, found) => Some((path, expected, found)),
@@ -202,18 +203,18 @@ impl DataDir {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
     Known,
-    /// The file is the one recorded at its first download.
+    /// The file equals the one recorded at its first download.
     Recorded,
-    /// Nothing to compare with; the checksum.
+    /// Nothing is known to compare with; the checksum.
     Unrecorded(String),
     /// It is another file: expected, found.
     Different(String, String),
-    /// A file that training does not need is not there.
+    /// A file that training does not need is missing.
     Missing,
 }
 
-/// Compares a file (or, for a list of files, the folder they were unpacked to) with its known content, else with the record
-/// beside `target`, which is its name when it is right.
+/// Compares a file (or, for a list of files, the folder they were unpacked to) with its known content, or else with the
+/// record beside `target`, the name that a verified file gets.
 pub fn check_file(path: &Path, target: &Path, expected: Expected<'_>) -> Result<Checked> {
     let (expected, found, same) = match expected.compare(path)? {
         Some((expected, found)) => (Some(expected), found, Checked::Known),

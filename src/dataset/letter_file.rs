@@ -1,4 +1,4 @@
-//! The `letter.data` layout of OCR: one letter a line, tab-separated → words.
+//! Reads words from the `letter.data` layout of OCR: one letter per line, tab-separated.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ pub(super) fn read(path: &Path, fold: Option<u64>) -> Result<LetterData> {
         }
         match &word {
             Some(open) if open != word_id => {
-                return Err(format!("word_id {} inside word {open}", text::shorten(word_id)));
+                return Err(format!("word_id {} inside word {open}, which has not ended", text::shorten(word_id)));
             }
             _ => word = Some(word_id.to_owned()),
         }
@@ -88,10 +88,10 @@ pub(super) fn read(path: &Path, fold: Option<u64>) -> Result<LetterData> {
         return Err(Error::line(path, last, "the file ends inside a word (next_id is not -1)"));
     }
     if data.is_empty() && last > 0 {
-        return Err(Error::file(path, format!("has no word of fold {}", fold.unwrap_or_default())));
+        return Err(Error::file(path, format!("has no words of fold {}", fold.unwrap_or_default())));
     }
     if data.is_empty() {
-        return Err(Error::file(path, "the file is empty, expected letters"));
+        return Err(Error::file(path, "the file is empty; expected letters"));
     }
     Ok(data)
 }

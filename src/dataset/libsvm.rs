@@ -1,5 +1,5 @@
-//! LIBSVM text (`label index:value …`, plain, gz or bz2) → multiclass data, dense when that is no waste. A file of few lines can
-//! name features of any index: ids that no example has are then left out of w.
+//! Reads LIBSVM text (`label index:value …`, plain, gz or bz2) as multiclass data, stored dense where that wastes no
+//! memory. A short file can have features of any index: ids that no example has are then left out of w.
 
 use std::path::Path;
 
@@ -11,19 +11,20 @@ use ssvm::problem::LARGEST_FEATURE;
 
 /// Rows fuller than this are stored dense.
 const DENSE_FROM: f64 = 0.25;
-/// Files with fewer labels than this are never taken for a regression.
+/// Files with fewer labels than this are never suspected to be a regression.
 const FEW_LABELS: usize = 10;
-/// Largest feature index; more is a damaged file.
+/// Largest feature index; a larger one indicates a damaged file.
 const LARGEST_INDEX: u32 = 1 << 28;
-/// From this many weights on ids that no example has are left out, when at most a quarter is in use. Fewer weights cost little, and
-/// without some of them sums are added in another order: runs would differ from earlier ones in their last bits.
+/// From this many weights on, ids that no example has are left out when at most a quarter is in use. Fewer weights cost
+/// little, and leaving some out adds sums in another order, so that runs would differ from earlier ones in their last
+/// bits.
 const MANY_WEIGHTS: usize = 1 << 20;
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LibsvmData {
     pub data: MulticlassData,
-    /// The ids of the features of `data`, ascending, as the file counts them, where others are left out.
+    /// The ids of the features of `data` as in the file, ascending, if others were left out.
     pub ids: Option<Vec<u32>>,
 }
 
@@ -73,7 +74,7 @@ pub fn read(path: &Path) -> Result<LibsvmData> {
     Ok(LibsvmData { data, ids })
 }
 
-/// Numbers the features that occur from 0, when they are at most a quarter of all, and returns their ids.
+/// Renumbers the features that occur from 0 if they are at most a quarter of all, and returns their ids.
 fn renumber(indices: &mut [u32], dim: usize) -> Option<Vec<u32>> {
     let mut used = indices.to_vec();
     used.sort_unstable();
@@ -87,7 +88,7 @@ fn renumber(indices: &mut [u32], dim: usize) -> Option<Vec<u32>> {
     Some(used.into_iter().map(|index| index + 1).collect())
 }
 
-/// A label: classes are whole numbers.
+/// Parses a label: classes are whole numbers.
 fn class(label: &str) -> Result<f64, String> {
     // −0 is 0.
     let value = text::number(label, "label")? + 0.0;
@@ -95,12 +96,12 @@ fn class(label: &str) -> Result<f64, String> {
         return Ok(value);
     }
     Err(format!(
-        "label {value} is not a whole number, as classes are: this looks like the target of a regression; put targets into a \
-         few classes first, for example by rounding"
+        "label {value} is not a whole number; this looks like a regression target, and labels must be classes: put targets \
+         into a few classes first, for example by rounding"
     ))
 }
 
-/// One `index:value` after the index `previous`.
+/// Parses one `index:value` after the index `previous`.
 fn entry(field: &str, previous: u32) -> Result<(u32, f64), String> {
     let Some((index, value)) = field.split_once(':') else {
         return Err(format!("'{}' is not index:value", text::shorten(field)));
@@ -116,7 +117,7 @@ fn entry(field: &str, previous: u32) -> Result<(u32, f64), String> {
     let value = text::number(value, &format!("value of feature {index}"))?;
     if value.abs() > LARGEST_FEATURE {
         return Err(format!(
-            "value {value:e} of feature {index} is too large to compute with (at most {LARGEST_FEATURE:e}); scale the \
+            "value {value:e} of feature {index} is above the limit of {LARGEST_FEATURE:e}; scale the \
              features, for example to [−1, 1]"
         ));
     }
@@ -126,18 +127,18 @@ fn entry(field: &str, previous: u32) -> Result<(u32, f64), String> {
 /// The number of each label in ascending order, and the names of the labels.
 fn number_labels(raw: &[f64]) -> Result<(Vec<u32>, Vec<String>), String> {
     if raw.is_empty() {
-        return Err("no example in the file, expected lines like '3 1:0.5 7:1'".into());
+        return Err("no examples in the file; expected lines like '3 1:0.5 7:1'".into());
     }
     let mut different = raw.to_vec();
     different.sort_unstable_by(f64::total_cmp);
     different.dedup();
     if different.len() < 2 {
-        return Err("all examples have the same label: nothing to learn".into());
+        return Err("all examples have the same label; training needs at least two".into());
     }
     if different.len() >= FEW_LABELS && 2 * different.len() > raw.len() {
         return Err(format!(
-            "{} different labels in {} examples, such as {}: these look like the targets of a regression, and this program \
-             learns classes; put them into a few classes first, for example by rounding",
+            "{} different labels in {} examples, such as {}; these look like regression targets, and labels must be classes: \
+             put them into a few classes first, for example by rounding",
             different.len(),
             raw.len(),
             raw[0]

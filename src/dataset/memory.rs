@@ -1,5 +1,5 @@
-//! Memory that is free, and refusals before it runs out. Free is the least of what the machine, the control groups and the
-//! limits of this process (`ulimit -v`, `-d`) leave.
+//! Free memory, and refusals before it runs out. The free memory is the least that the machine, the control groups and
+//! the limits of this process (`ulimit -v`, `-d`) leave.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub fn available_memory() -> Option<u64> {
     left(Path::new("/"))
 }
 
-/// Memory that this process holds now, bytes; 0 when unknown.
+/// Memory that this process uses now, bytes; 0 when unknown.
 pub fn resident_memory() -> u64 {
     kib_in("/proc/self/status", "VmRSS:")
 }
@@ -27,7 +27,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The first number behind a key at the beginning of a line; a word such as `unlimited` is none.
+/// The first number behind a key at the beginning of a line; `None` for a word such as `unlimited`.
 fn number(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse().ok())
 }
@@ -47,7 +47,7 @@ fn left(root: &Path) -> Option<u64> {
     [machine, groups(root), space, data].into_iter().flatten().min()
 }
 
-/// Where a version of control groups keeps its limit, what is used of it, and how much of that is the cache of files.
+/// Where a version of control groups keeps its limit, its usage, and the part of the usage that is file cache.
 struct Names {
     folder: &'static str,
     limit: &'static str,
@@ -68,7 +68,7 @@ const TWO: Names = Names {
     cache: ["inactive_file ", "active_file "],
 };
 
-/// The least that the control groups of this process leave.
+/// The least memory that the control groups of this process leave.
 fn groups(root: &Path) -> Option<u64> {
     let list = read(&root.join("proc/self/cgroup"));
     let group = |line: &str| {
@@ -79,7 +79,7 @@ fn groups(root: &Path) -> Option<u64> {
             _ => return None,
         };
         let top = root.join(names.folder);
-        // In a container the path may be one outside of it: then only the top exists.
+        // In a container the path may lead outside of it; then only the top exists.
         let here = top.join(path.trim_start_matches('/'));
         here.ancestors()
             .take_while(|folder| folder.starts_with(&top))
@@ -89,7 +89,7 @@ fn groups(root: &Path) -> Option<u64> {
     list.lines().filter_map(group).min()
 }
 
-/// What one group leaves. The cache of files counts as free.
+/// The memory that one group leaves. File cache counts as free.
 fn in_group(folder: &Path, names: &Names) -> Option<u64> {
     let limit = number(&read(&folder.join(names.limit)), "")?;
     let used = number(&read(&folder.join(names.used)), "").unwrap_or(0);
@@ -98,7 +98,7 @@ fn in_group(folder: &Path, names: &Names) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
-/// Below this multiple of the reserve memory is checked often.
+/// Below this multiple of the reserve, memory is checked often.
 const NEAR: f64 = 4.0;
 
 /// Notices that the memory of this process runs out before the system does.
@@ -110,7 +110,7 @@ pub struct FreeMemory {
 
 impl Default for FreeMemory {
     fn default() -> Self {
-        // Enough for what a run takes between two checks, and little on a small machine.
+        // Enough for the allocations of a run between two checks, and little on a small machine.
         let reserve = (available_memory().unwrap_or(0) / 8).min(512 << 20);
         Self { reserve, first: resident_memory() }
     }
@@ -121,15 +121,15 @@ impl FreeMemory {
         self.reserve
     }
 
-    /// Free memory over what must stay free: below 1 something should end. Infinite when unknown, and while it is not
-    /// this process that took the rest.
+    /// Free memory over the reserve: below 1, something should end. Infinite when unknown, and while other processes
+    /// use the rest.
     pub fn left(&self) -> f64 {
         let left = available_memory().map_or(f64::INFINITY, |left| left as f64 / self.reserve.max(1) as f64);
         let ours = || resident_memory().saturating_sub(self.first) >= self.reserve / 2;
         if left < NEAR && !ours() { f64::INFINITY } else { left }
     }
 
-    /// Time until the next check, after one that returned this.
+    /// Time until the next check, after a check that returned `left`.
     pub fn pause(left: f64) -> Duration {
         Duration::from_millis(if left < NEAR { 10 } else { 100 })
     }
@@ -143,14 +143,14 @@ pub fn require_memory(needed: u64, what: &str) -> Result<()> {
     }
 }
 
-/// Content of a file may be this many times larger than the file: packed numbers are not as even as bombs are.
+/// Content of a file may be this many times larger than the file. Files of numbers compress less than archive bombs.
 const LARGEST_RATIO: u64 = 100;
-/// Content below this is never refused for being packed too well.
+/// Content smaller than this is never refused for its ratio.
 const SMALL: u64 = 64 << 20;
-/// Less than this is not worth asking the system.
+/// For less than this the system is not queried.
 const LOOK: u64 = 1 << 20;
 
-/// Memory that the content of one file may still take. The sizes in a file are not trusted.
+/// Memory that the content of one file may still take. The sizes stated in a file are not trusted.
 #[derive(Clone, Copy, Debug)]
 pub struct Quota {
     left: u64,
@@ -173,7 +173,7 @@ impl Quota {
         let most = there.map_or(self.left, |there| there.min(self.left));
         if needed > most {
             return Err(format!(
-                "is too large: {} more of memory for a file of {}, and at most {} may be used for it",
+                "is too large: it needs {} more memory for a file of {}, and at most {} may be used for it",
                 bytes(needed),
                 bytes(self.packed),
                 bytes(most)
@@ -193,7 +193,7 @@ mod tests {
         require_memory(1, "this needs").unwrap();
         if available_memory().is_some() {
             let message = require_memory(u64::MAX, "usps-synth needs").unwrap_err().to_string();
-            assert!(message.starts_with("usps-synth needs about 17179869184.0 GiB of memory, and "), "{message}");
+            assert!(message.starts_with("usps-synth needs about 17179869184.0 GiB of memory, but "), "{message}");
         }
     }
 
@@ -214,7 +214,7 @@ mod tests {
         const STATUS: (&str, &str) = ("proc/self/status", "VmSize:\t 1000 kB\nVmData:\t 600 kB\n");
         assert_eq!(system(&[]), None);
         assert_eq!(system(&[MACHINE]), Some(5000 << 10));
-        // `ulimit -v`, `ulimit -d`: what is used already is gone.
+        // `ulimit -v`, `ulimit -d`: what is in use counts against the limit.
         let limits = |space: &str, data: &str| {
             let text = format!(
                 "Limit   Soft Limit  Hard Limit  Units\nMax data size   {data}   unlimited   bytes\n\
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(limits("4096000", "unlimited"), Some(3000 << 10));
         assert_eq!(limits("4096000", "1024000"), Some(400 << 10));
         assert_eq!(limits("1000", "unlimited"), Some(0));
-        // Groups: the one around it may be the narrower one, and cached files count as free.
+        // Control groups: the outer group may be the tighter one, and file cache counts as free.
         let two = |own: &str, around: &str| {
             system(&[
                 MACHINE,

@@ -1,5 +1,5 @@
-//! From a name or a file to a problem: [`request`] reads names, [`table`] has a row per data set and what becomes of it, [`known`]
-//! finds official files, [`fetch`] downloads them, [`prepare`] turns images into graph files, [`program`] runs oracles that are
+//! From a name or a file to a problem. [`request`] parses names, [`table`] has a row per data set, [`known`] locates
+//! official files, [`fetch`] downloads them, [`prepare`] turns images into graph files, and [`program`] runs oracle
 //! programs.
 
 pub mod archive;

@@ -1,4 +1,5 @@
-//! Progress of a preparation on stderr: a line when it begins, and after a second a bar on a terminal, plain lines elsewhere.
+//! Progress of a preparation on stderr: one line at the start, and after a second a bar on a terminal or plain lines
+//! elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -9,10 +10,10 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Work shorter than this shows no progress.
 const SILENT: Duration = Duration::from_secs(1);
 
-/// Plain lines come at most this often.
+/// Shortest time between plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// The progress of one preparation; may be called from any thread.
+/// Progress of one preparation; may be called from any thread.
 pub struct Notice {
     set: String,
     began: Instant,
@@ -34,7 +35,7 @@ impl Notice {
         Self { set: set.to_owned(), began: Instant::now(), terminal, bar, due: Mutex::new(SILENT) }
     }
 
-    /// The state now; the first call has `done` = 0.
+    /// Shows the state; the first call has `done` = 0.
     pub fn show(&self, done: usize, total: usize) {
         if done == 0 {
             self.bar.set_length(total as u64);
@@ -59,7 +60,7 @@ impl Drop for Notice {
     }
 }
 
-/// A closed stderr is no reason to fail.
+/// Prints a line. A closed stderr is no reason to fail.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

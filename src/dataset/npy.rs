@@ -1,5 +1,5 @@
-//! NumPy arrays: `.npy` bytes ↔ typed values in C order. What is written has the same bytes everywhere. Readers fail with
-//! what is wrong with the array, also when its values do not fit into their quota.
+//! NumPy arrays: `.npy` bytes ↔ typed values in C order. Written arrays have the same bytes on every machine. Readers
+//! fail with a description of the fault, also when the values do not fit into their quota.
 
 use std::io::{self, Read, Write};
 
@@ -7,12 +7,12 @@ use super::memory::Quota;
 use ssvm::data::NodeFeatures;
 use ssvm::linalg::{Half, on_huge_pages};
 
-/// Values per block of a read: memory is touched only as far as a file has values.
+/// Values per block of a read, so that memory is touched only as far as a file has values.
 const BLOCK: usize = 1 << 16;
-/// Longest text of a header: NumPy itself refuses more than 10 000 characters.
+/// Longest header; NumPy itself refuses more than 10 000 characters.
 const LONGEST: usize = 1 << 16;
 
-/// Element types an array can be read as. Conversions that could lose a value are refused, f64 → f32 excepted.
+/// Element types that an array can be read as. Conversions that could lose a value are refused, except f64 → f32.
 pub trait Element: Copy {
     /// The types that a file may have, for error messages.
     const EXPECTED: &'static str;
@@ -45,7 +45,7 @@ element!(
     i64, "an integer type",
     'i' i8 => i64::from, 'i' i16 => i64::from, 'i' i32 => i64::from, 'i' i64 => i64::from,
     'b' u8 => i64::from, 'u' u8 => i64::from, 'u' u16 => i64::from, 'u' u32 => i64::from,
-    // Above i64::MAX the value turns negative, which every user of an offset or id refuses.
+    // A value above i64::MAX turns negative, which every user of an offset or id refuses.
     'u' u64 => |value| value as i64,
 );
 
@@ -83,7 +83,7 @@ pub fn read_text(reader: &mut dyn Read, quota: &mut Quota) -> Result<String, Str
         'U' => {
             let code = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
             let text: Option<String> = raw.as_chunks().0.iter().map(|bytes| char::from_u32(code(*bytes))).collect();
-            text.ok_or("holds a character that is not Unicode")?
+            text.ok_or("contains a character that is not Unicode")?
         }
         'S' | 'a' | 'u' if size > 0 => String::from_utf8(raw).map_err(|_| "is not UTF-8 text")?,
         _ => return Err(format!("has type {descr}, but must be text, as np.array(json.dumps(...))")),
@@ -185,8 +185,8 @@ fn not(why: &str) -> String {
     format!("is not a NumPy array ({why})")
 }
 
-/// A Python dictionary as JSON: other quotes and brackets, no comma before a bracket; Python 2 wrote `3L`. The parser of JSON
-/// limits its depth, so that no header can exhaust the stack.
+/// Rewrites a Python dictionary as JSON: other quotes and brackets, no comma before a bracket, and no `L` as in the
+/// `3L` of Python 2. The JSON parser limits its depth, so that no header can exhaust the stack.
 fn json(text: &str) -> String {
     let mut json = String::with_capacity(text.len());
     for c in text.chars() {
@@ -218,7 +218,7 @@ fn element(descr: &str) -> Option<(char, usize, bool)> {
         _ => (false, false),
     };
     let big_endian = order == '>' || order == '=' && cfg!(target_endian = "big");
-    // Numbers of more than a byte must say in which order.
+    // Numbers of more than one byte must state their byte order.
     let clear = "<>=".contains(order) || order == '|' && !(number && size > 1);
     (known && clear).then_some((kind, if kind == 'U' { 4 * size } else { size }, big_endian))
 }
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// A parser that goes down into brackets has overflown the stack on this.
+    /// A recursive parser overflowed the stack on this.
     #[test]
     fn a_deep_header_is_an_error() {
         let deep = format!("{{'descr': {}", "(".repeat(60_000));

@@ -1,6 +1,6 @@
 //! Graph files: `.npz` ↔ [`RawGraph`] (as stored, unknown labels included) → [`GraphData`] (known nodes only).
-//! docs/format.md, "Graph files", lists the arrays. Other integer and float widths, big-endian and Fortran-order arrays are
-//! read as well.
+//! docs/format.md lists the arrays under "Graph files". Arrays with other integer and float widths, in big-endian or in
+//! Fortran order are read as well.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -55,8 +55,8 @@ pub fn write_graph(path: &Path, graph: &RawGraph) -> Result<()> {
     })
 }
 
-/// Keeps the first error of a draft and ignores what is written after it: a zip writer that meets an error prints a line of its
-/// own when it is dropped.
+/// Keeps the first error of a draft and ignores later writes: a zip writer that meets an error prints a line of its own
+/// when it is dropped.
 struct Silent<'d> {
     draft: &'d mut files::Draft,
     at: u64,
@@ -90,7 +90,7 @@ impl Seek for Silent<'_> {
     }
 }
 
-/// Reads the `meta` text of a graph file alone, without its arrays.
+/// Reads only the `meta` text of a graph file.
 pub fn read_meta(path: &Path) -> Result<Option<String>> {
     Archive::open(path)?.optional("meta", npy::read_text)
 }
@@ -107,7 +107,7 @@ impl RawGraph {
         let mut edges = Vec::with_capacity(ids.len() / 2);
         for pair in ids.as_chunks::<2>().0 {
             let [k, l] = pair.map(u32::try_from);
-            let wrong = |_| file.wrong("edges", format!("holds the node id {}", pair[usize::from(k.is_ok())]));
+            let wrong = |_| file.wrong("edges", format!("contains the node id {}", pair[usize::from(k.is_ok())]));
             edges.push([k.map_err(wrong)?, l.map_err(wrong)?]);
         }
         let ([count], raw_labels) = file.array("labels", npy::read::<i64>)?;
@@ -123,7 +123,10 @@ impl RawGraph {
         for label in raw_labels {
             let known = i32::try_from(label).ok().filter(|_| label >= -1 && label < num_labels as i64);
             labels.push(known.ok_or_else(|| {
-                file.wrong("labels", format!("holds {label}, but must be −1 or 0..{num_labels} (excluded)"))
+                file.wrong(
+                    "labels",
+                    format!("contains {label}, but labels must be −1 (unknown) or a whole number below {num_labels}"),
+                )
             })?);
         }
         let graph = Self {
@@ -150,7 +153,7 @@ impl RawGraph {
         self.len() == 0
     }
 
-    /// Drops unknown nodes with their edges, and examples left with no node; `path` is for error messages.
+    /// Drops unknown nodes with their edges, and examples without a known node; `path` is for error messages.
     pub fn into_known(mut self, path: &Path) -> Result<(GraphData, Dropped)> {
         self.check_edges().map_err(|message| Error::file(path, message))?;
         self.check_features().map_err(|message| Error::file(path, message))?;
@@ -195,7 +198,7 @@ impl RawGraph {
             pairwise_weight: self.pairwise_weight.unwrap_or(1.0),
         };
         if data.is_empty() {
-            return Err(Error::file(path, "has no example with a known label"));
+            return Err(Error::file(path, "has no examples with a known label"));
         }
         data.validate().map_err(|message| Error::file(path, message))?;
         Ok((data, dropped))
@@ -219,7 +222,7 @@ impl RawGraph {
         Ok(())
     }
 
-    /// What must hold before nodes can be renumbered.
+    /// Checks everything that renumbering nodes relies on.
     fn check_edges(&self) -> Result<(), String> {
         if self.node_offsets.len() != self.edge_offsets.len() {
             let (n, e) = (self.node_offsets.len(), self.edge_offsets.len());
@@ -229,13 +232,15 @@ impl RawGraph {
             let count = self.node_offsets[i + 1] - self.node_offsets[i];
             let edges = &self.edges[self.edge_offsets[i]..self.edge_offsets[i + 1]];
             if let Some([k, l]) = edges.iter().find(|e| e[0] == e[1] || e[0].max(e[1]) as usize >= count) {
-                return Err(format!("array edges: example {i} with {count} nodes has the edge {k} – {l}"));
+                return Err(format!(
+                    "array edges: example {i} with {count} nodes has the edge {k} – {l}: ends must be two different nodes below {count}"
+                ));
             }
         }
         Ok(())
     }
 
-    /// Writes the file. Arrays are stored, because the bytes of a compressor may change with its version.
+    /// Writes the file. Arrays are stored uncompressed, because the bytes of a compressor may change with its version.
     fn archive(&self, to: impl Write + Seek) -> io::Result<()> {
         let mut zip = ZipWriter::new(to);
         let nodes = self.labels.len();
@@ -287,7 +292,7 @@ fn put<T, const N: usize>(
     Ok(())
 }
 
-/// An open graph file, and the memory that its contents may take.
+/// An open graph file, and the memory that its contents may still take.
 struct Archive<'p> {
     path: &'p Path,
     zip: ZipArchive<BufReader<File>>,
@@ -311,7 +316,7 @@ impl<'p> Archive<'p> {
         Error::file(self.path, format!("array {name} {message}"))
     }
 
-    /// An array, if the file has it.
+    /// Reads an array, if the file has it.
     fn optional<T>(&mut self, name: &str, read: Reader<T>) -> Result<Option<T>> {
         let read = match self.zip.by_name(&format!("{name}.npy")) {
             Ok(mut entry) => read(&mut entry, &mut self.quota).map(Some),
@@ -321,11 +326,11 @@ impl<'p> Archive<'p> {
         read.map_err(|message| self.wrong(name, message))
     }
 
-    /// An array that the file must have, with this number of axes.
+    /// Reads an array that the file must have, with this number of axes.
     fn array<V, const AXES: usize>(&mut self, name: &str, read: Reader<(Vec<usize>, V)>) -> Result<([usize; AXES], V)> {
         let (shape, values) = self.optional(name, read)?.ok_or_else(|| {
             let arrays = "features, labels, node_offsets, edges, edge_offsets and num_labels";
-            self.wrong(name, format!("is missing; a graph file holds {arrays}"))
+            self.wrong(name, format!("is missing; a graph file has the arrays {arrays}"))
         })?;
         let wrong = |shape| self.wrong(name, format!("has shape {shape:?}, but must have {AXES} axes"));
         Ok((shape.try_into().map_err(wrong)?, values))
@@ -353,7 +358,9 @@ impl<'p> Archive<'p> {
         if shape != [nodes, num_labels] {
             return Err(self.wrong(name, format!("has shape {shape:?}, but must be [{nodes}, {num_labels}]")));
         }
-        let count = |count: i64| u32::try_from(count).map_err(|_| self.wrong(name, format!("holds {count}")));
+        let count = |count: i64| {
+            u32::try_from(count).map_err(|_| self.wrong(name, format!("contains {count}, which is not a count")))
+        };
         counts.into_iter().map(count).collect::<Result<_>>().map(Some)
     }
 }

@@ -1,5 +1,5 @@
-//! Cuts the images of a set into superpixel graphs and writes them as one graph file, in the cache folder or where asked.
-//! A file that is already prepared is used as it is.
+//! Cuts the images of a set into superpixel graphs and writes them as one graph file, in the cache folder or to a given
+//! path. A file that is already prepared is used as it is.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,10 +18,10 @@ use crate::{Error, Result};
 use ssvm::data::NodeFeatures;
 use ssvm::problem::Size;
 
-/// Raised whenever the same images and parameters would give other bytes than before.
+/// Must be raised whenever the same images and parameters would give other bytes than before.
 const VERSION: u32 = 1;
 
-/// Images worked on before their graphs are joined; bounds the memory beside the result.
+/// Images processed before their graphs are joined; bounds the memory beside the result.
 const BATCH: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Recipe {
 }
 
 /// Called with the number of images done and their total, from any thread.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+pub type PrepareProgress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// The `meta` of a prepared file: enough to find each picture and to cut it into the same superpixels again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct Meta {
     pub set: String,
     /// Version of superpixels and features.
     pub version: u32,
-    /// What identifies the images, see [`ImageSet::checksum`].
+    /// Identity of the images, see [`ImageSet::checksum`].
     pub source_sha256: String,
     pub slic: SlicParams,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -55,7 +55,7 @@ impl Meta {
         let text = npz::read_meta(path)?
             .ok_or_else(|| Error::file(path, "has no meta: it was not written by `data prepare`"))?;
         serde_json::from_str(&text).map_err(|e| {
-            Error::file(path, format!("has a meta of another kind ({e}): it was not written by `data prepare`"))
+            Error::file(path, format!("has another kind of meta ({e}): it was not written by `data prepare`"))
         })
     }
 }
@@ -83,7 +83,7 @@ pub fn check_params(params: &SlicParams) -> Result<()> {
     Err(super::Error::Setting { what, expected, value }.into())
 }
 
-/// Where the prepared file of a set is or will be, from the checksum of its source and the recipe.
+/// Path of the prepared file of a set, whether it exists or not, from the checksum of its source and the recipe.
 pub fn cache_path(set: ImageSet, source_sha256: &str, recipe: &Recipe) -> Result<PathBuf> {
     let mut key = serde_json::json!([VERSION, set.name(), source_sha256, recipe.slic]).to_string();
     if recipe.half {
@@ -93,7 +93,7 @@ pub fn cache_path(set: ImageSet, source_sha256: &str, recipe: &Recipe) -> Result
     Ok(cache_dir()?.join(format!("{}-{}.npz", set.name(), &hash[..16])))
 }
 
-/// What is known of a set before it is prepared; nothing more than its file says when it is.
+/// Facts of a set before it is prepared; once it is, only those in its file count.
 pub(super) fn describe(request: &Request<'_>) -> Result<Described> {
     let (set, recipe) = (ImageSet::from_name(request.head())?, Recipe::default());
     let source = request.data.require(set.known())?;
@@ -123,7 +123,7 @@ pub fn prepare(
     data_dir: &DataDir,
     recipe: &Recipe,
     out: Option<&Path>,
-    progress: Progress<'_>,
+    progress: PrepareProgress<'_>,
 ) -> Result<(PathBuf, bool)> {
     check_params(&recipe.slic)?;
     let source = data_dir.require(set.known())?;
@@ -162,7 +162,7 @@ fn build(
     source: &Path,
     source_sha256: String,
     recipe: &Recipe,
-    progress: Progress<'_>,
+    progress: PrepareProgress<'_>,
 ) -> Result<RawGraph> {
     let (used, left_out): (Vec<Pair>, Vec<Pair>) =
         set.pairs(source)?.into_iter().partition(|pair| set.excluded(&pair.name).is_none());

@@ -1,4 +1,4 @@
-//! The name of a data set with its argument, and what a user asks of it.
+//! The name of a data set with its argument, and the settings that a user gives with it.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::table::DatasetInfo;
 use crate::Result;
 use ssvm::problem::Family;
 
-/// Ends the head of the name of an official data set that is made of another file than the official one.
+/// Ends the head of the name of an official data set that uses another file than the official one.
 const ACCEPTED: &str = "~accepted";
 
 /// The name of a data set as written, split at its first colon.
@@ -33,25 +33,26 @@ impl<'a> DatasetName<'a> {
         self.head.strip_suffix(ACCEPTED).map_or((self.head, false), |row| (row, true))
     }
 
-    /// The name of the same data set when its file is not the official one: a name that no table and no claim takes for it.
+    /// The name of the same data set when its file is not the official one: tables and claims do not take it for the
+    /// official set.
     pub fn accepted(self) -> String {
         let Self { head, argument } = self;
         format!("{head}{ACCEPTED}{}{argument}", if argument.is_empty() { "" } else { ":" })
     }
 }
 
-/// What follows the name of a set after a colon.
+/// The argument of a set, behind the colon of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// `key=value,…` with these keys; may be left out.
+    /// `key=value,…` with these keys; optional.
     Parameters(&'static [&'static str]),
-    /// A file, then perhaps `,key=value` with these keys.
+    /// A file, with optional `,key=value` for these keys.
     Path(&'static [&'static str]),
-    /// A program, then perhaps `,key=value` with these keys, then its own arguments.
+    /// A program, with optional `,key=value` for these keys, then its own arguments.
     Program(&'static [&'static str]),
 }
 
-/// `TEXT,key=value,…`: the longest tail in which every part is an option, and what is before it.
+/// Splits `TEXT,key=value,…` into the longest tail in which every part is an option, and the text before it.
 pub(super) fn split_options(text: &str, is_option: impl Fn(&str, &str) -> bool) -> (&str, &str) {
     let mut end = text.len();
     for (comma, _) in text.rmatch_indices(',') {
@@ -63,10 +64,10 @@ pub(super) fn split_options(text: &str, is_option: impl Fn(&str, &str) -> bool) 
     (&text[..end], text[end..].trim_start_matches(','))
 }
 
-/// A data set as a user asks for it.
+/// A data set as a user requests it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// As written, see [`DatasetName`].
+    /// The name as written, see [`DatasetName`].
     pub name: &'a str,
     pub data: &'a DataDir,
     /// 1/n when absent.
@@ -80,7 +81,7 @@ impl<'a> Request<'a> {
         Self { name, data, lambda: None, pairwise_weight: None }
     }
 
-    /// The name of the row that is asked for.
+    /// The name of the requested row.
     pub fn head(&self) -> &'a str {
         DatasetName::from(self.name).row().0
     }
@@ -121,7 +122,7 @@ impl<'a> Request<'a> {
         let given = text.split(',').filter_map(|part| part.split_once('='));
         let Some((_, given)) = given.into_iter().find(|(name, _)| *name == key) else { return Ok(None) };
         given.parse().ok().filter(|count| range.contains(count)).map(Some).ok_or_else(|| {
-            let expected = format!("a whole number {} to {}", range.start(), range.end());
+            let expected = format!("a whole number from {} to {}", range.start(), range.end());
             self.wrong(ArgumentError::value(key, given, expected)).into()
         })
     }
@@ -130,7 +131,7 @@ impl<'a> Request<'a> {
         Error::Argument { name: self.name.to_owned(), wrong }
     }
 
-    /// Refuses parameters and overrides that the row does not have.
+    /// Refuses parameters and settings that the row does not have.
     pub(super) fn check(&self, info: &DatasetInfo) -> Result<()> {
         if info.known.is_none() && DatasetName::from(self.name).row().1 {
             return Err(Error::NothingToAccept { name: self.name.to_owned(), row: info.name }.into());
@@ -138,14 +139,14 @@ impl<'a> Request<'a> {
         let (keys, text) = match info.argument {
             Argument::Parameters(keys) => (keys, self.argument()),
             Argument::Path(keys) => (keys, self.split_path().1),
-            // The row splits its own command line: arguments of a program may have any form.
+            // The row splits its own command line, because arguments of a program may have any form.
             Argument::Program(keys) => (keys, ""),
         };
         ArgumentError::check(text, keys).map_err(|wrong| self.wrong(wrong))?;
         info.family.map_or(Ok(()), |family| self.check_pairwise(family))
     }
 
-    /// Fails when the file of an official data set has another content than the known one, unless its name says so.
+    /// Fails when the file of an official data set does not have the known content, unless its name says so.
     pub(super) fn check_content(&self, info: &DatasetInfo) -> Result<()> {
         let Some(set) = info.known.filter(|_| !DatasetName::from(self.name).row().1) else { return Ok(()) };
         let Some((path, expected, found)) = self.data.other_content(set)? else { return Ok(()) };

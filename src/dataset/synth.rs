@@ -1,9 +1,9 @@
-//! Synthetic twins: parameters → data with the family and the dimensions of the original, seeded. Every operation is one
-//! that IEEE 754 fixes to the last bit (sums, products, quotients, square roots), so the bits are the same everywhere.
-//! docs/twins.md says what each is made of.
+//! Synthetic twins: seeded data with the family and the dimensions of the original. All operations are ones that IEEE
+//! 754 fixes to the last bit (sums, products, quotients, square roots), so the bits are the same everywhere.
+//! docs/twins.md describes how each twin is made.
 //!
-//! The numbers below are measured on the real sets or fitted to them in what is no claim: sizes, balance, norms, training
-//! error and value of the optimum. `tests/suite/twins.rs` holds the twins to it.
+//! The numbers below are measured on the real sets, or fitted to properties that no claim is about: sizes, balance,
+//! norms, training error and value of the optimum. `tests/suite/twins.rs` checks the twins against these.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -38,7 +38,7 @@ impl Noise {
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }
 
-    /// Nearly normal with mean 0 and variance 1: the sum of four uniform numbers out of one draw.
+    /// Nearly normal with mean 0 and variance 1: the sum of four uniform numbers from one draw.
     fn normal(&mut self) -> f64 {
         let bits = self.0.next_u64();
         let sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
@@ -91,7 +91,7 @@ fn distance2(stroke: &Stroke, at: [f64; 2]) -> f64 {
     let to_line = |ends: &[[f64; 2]]| {
         let line = [ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]];
         let point = [at[0] - ends[0][0], at[1] - ends[0][1]];
-        // The small number is for corners that fall together.
+        // The small number is for corners that coincide.
         let length2 = line[0] * line[0] + line[1] * line[1] + 1e-12;
         let along = ((line[0] * point[0] + line[1] * point[1]) / length2).clamp(0.0, 1.0);
         let off = [point[0] - along * line[0], point[1] - along * line[1]];
@@ -106,7 +106,7 @@ const DIGITS: [u32; USPS_LABELS] = [1194, 1005, 731, 658, 652, 556, 664, 645, 54
 pub fn usps(twin: &Twin) -> MulticlassData {
     const SPREAD: f64 = 0.12;
     const WOBBLE: f64 = 0.058;
-    // Squared distances from the stroke, in sixteenths of the height, where ink ends and paper begins.
+    // Squared distances from the stroke, in sixteenths of the height, where ink ends and where paper begins.
     const INK: f64 = 0.2;
     const PAPER: f64 = 4.55;
     let mut shared = Noise::new(twin.seed, 0);
@@ -135,7 +135,7 @@ const ALPHABET: [usize; LETTERS] = [
     79, 234, 210,
 ];
 
-/// Words of 3, 4, … letters in the OCR set: 55 words, each written by about 125 people; counted by what was written.
+/// Words of 3, 4, … letters in the OCR set: 55 different words, each written by about 125 people.
 const WORDS_OF_LENGTH: [usize; 12] = [10, 0, 5, 6, 6, 6, 8, 5, 2, 2, 3, 2];
 /// Mean length of these words, rounded.
 const MEAN_LENGTH: usize = 8;
@@ -144,7 +144,7 @@ fn vocabulary(noise: &mut Noise, size: usize) -> Vec<Vec<u8>> {
     let scaled = |length: usize| ((length * size + MEAN_LENGTH / 2) / MEAN_LENGTH).max(1);
     let counts = WORDS_OF_LENGTH.iter().enumerate();
     let lengths: Vec<usize> = counts.flat_map(|(l, &words)| std::iter::repeat_n(scaled(l + 3), words)).collect();
-    // A shuffled bag holds every letter in its share.
+    // A shuffled bag holds every letter in proportion to its share.
     let total: usize = lengths.iter().sum();
     let all: usize = ALPHABET.iter().sum();
     let (mut bag, mut reached) = (Vec::with_capacity(total), 0);
@@ -196,8 +196,8 @@ pub fn ocr(twin: &Twin) -> LetterData {
     data
 }
 
-/// What the two graph twins do not share.
-struct Kind {
+/// The differences between the two graph twins.
+struct GraphTwin {
     labels: usize,
     regions: usize,
     /// Size of the mean of a feature.
@@ -208,18 +208,18 @@ struct Kind {
     shift: f32,
 }
 
-const HORSES: Kind = Kind { labels: 2, regions: 1, mean: 0.217, variance: 3.7, shift: 0.35 };
-const SCENES: Kind = Kind { labels: STANFORD_LABELS, regions: 8, mean: 0.205, variance: 3.2, shift: 0.285 };
+const HORSES: GraphTwin = GraphTwin { labels: 2, regions: 1, mean: 0.217, variance: 3.7, shift: 0.35 };
+const SCENES: GraphTwin = GraphTwin { labels: STANFORD_LABELS, regions: 8, mean: 0.205, variance: 3.2, shift: 0.285 };
 /// Shares of the labels in the nodes of the Stanford set, per mille.
 const SCENERY: [u32; STANFORD_LABELS] = [143, 132, 229, 68, 40, 233, 13, 142];
 
-struct Picture {
+struct PictureGraph {
     labels: Vec<u16>,
     edges: Vec<[u32; 2]>,
     columns: usize,
 }
 
-fn picture(noise: &mut Noise, size: usize, kind: &Kind) -> Picture {
+fn picture(noise: &mut Noise, size: usize, kind: &GraphTwin) -> PictureGraph {
     // A little wider than high: 10–12 by 12–15 for size 12.
     let spread = size / 12;
     let rows = size - 2 * spread + noise.below(2 * spread + 1);
@@ -234,7 +234,7 @@ fn picture(noise: &mut Noise, size: usize, kind: &Kind) -> Picture {
             if r + 1 < rows {
                 edges.push([node, node + columns as u32]);
                 if c + 1 < columns {
-                    // One diagonal a cell keeps the graph planar.
+                    // One diagonal per cell keeps the graph planar.
                     let down = node + columns as u32;
                     edges.push(if noise.unit() < 0.5 { [node, down + 1] } else { [node + 1, down] });
                 }
@@ -242,12 +242,12 @@ fn picture(noise: &mut Noise, size: usize, kind: &Kind) -> Picture {
         }
     }
     let labels = regions(noise, rows * columns, &edges, kind);
-    Picture { labels, edges, columns }
+    PictureGraph { labels, edges, columns }
 }
 
-/// Regions that grow from random nodes into their neighbours.
-fn regions(noise: &mut Noise, nodes: usize, edges: &[[u32; 2]], kind: &Kind) -> Vec<u16> {
-    // Nodes that would fill a bay are taken this often only: borders stay as ragged as in the real pictures.
+/// Grows regions from random nodes into their neighbours.
+fn regions(noise: &mut Noise, nodes: usize, edges: &[[u32; 2]], kind: &GraphTwin) -> Vec<u16> {
+    // Probability of taking a node that would fill a bay; it keeps borders as ragged as in the real pictures.
     const FILL: f64 = 0.21;
     let mut neighbours = vec![Vec::with_capacity(8); nodes];
     for &[k, l] in edges {
@@ -280,7 +280,7 @@ fn regions(noise: &mut Noise, nodes: usize, edges: &[[u32; 2]], kind: &Kind) -> 
     labels.into_iter().map(|label| label.unwrap_or(0)).collect()
 }
 
-/// What all pictures of a graph twin share, per feature.
+/// The properties that all pictures of a graph twin share, per feature.
 struct Look {
     mean: Vec<f32>,
     /// Standard deviations.
@@ -297,9 +297,9 @@ const STEP: usize = 4;
 const PARTS: [f64; 3] = [0.26, 0.69, 0.05];
 
 impl Look {
-    fn new(noise: &mut Noise, kind: &Kind) -> Self {
+    fn new(noise: &mut Noise, kind: &GraphTwin) -> Self {
         let mean = (0..NODE_FEATURES).map(|_| (kind.mean * noise.normal()) as f32).collect();
-        // Falls like the spectrum of the real features, but faster at the end.
+        // Falls like the spectrum of the real features, but faster towards the end.
         let variance = |j: f64| kind.variance / ((j + 2.0) * (1.0 + j * j / 400.0));
         let scale = (0..NODE_FEATURES).map(|j| variance(j as f64).sqrt() as f32).collect();
         let mut either = || if noise.unit() < 0.5 { kind.shift } else { -kind.shift };
@@ -307,7 +307,7 @@ impl Look {
         Self { mean, scale, shifts }
     }
 
-    fn paint(&self, noise: &mut Noise, picture: &Picture, features: &mut [f32]) {
+    fn paint(&self, noise: &mut Noise, picture: &PictureGraph, features: &mut [f32]) {
         let p = NODE_FEATURES;
         let [whole, field, own] = PARTS.map(|part| part.sqrt() as f32);
         let rows = picture.labels.len() / picture.columns;
@@ -347,10 +347,10 @@ pub fn scenes(twin: &Twin) -> GraphData {
     graphs(twin, &SCENES)
 }
 
-fn graphs(twin: &Twin, kind: &Kind) -> GraphData {
+fn graphs(twin: &Twin, kind: &GraphTwin) -> GraphData {
     let p = NODE_FEATURES;
     let look = Look::new(&mut Noise::new(twin.seed, 0), kind);
-    let mut pictures: Vec<(Noise, Picture)> = (0..twin.n)
+    let mut pictures: Vec<(Noise, PictureGraph)> = (0..twin.n)
         .map(|i| {
             let mut noise = Noise::new(twin.seed, 1 + i as u64);
             let picture = picture(&mut noise, twin.size, kind);

@@ -1,7 +1,7 @@
-//! From a name such as `usps`, `libsvm:PATH` or `horseseg-synth:n=300` to a problem: [`Standard`] lists all data sets, from the
-//! files that they need to the reader or generator of their data.
+//! The table of data sets: from a name such as `usps`, `libsvm:PATH` or `horseseg-synth:n=300` to a problem.
+//! [`Standard`] lists all data sets, each with the files that it needs and its reader or generator.
 //!
-//! A table of rows is [`Standard`], or a pair of a table and one more row of the caller's. A row describes its data set without
+//! A table is [`Standard`], or a pair of a table and one more row of the caller's. A row describes its data set without
 //! loading it ([`Described`]), and loads it ([`Loaded`]).
 
 use std::io::{self, Read};
@@ -35,7 +35,7 @@ use ssvm::problem::{
 pub struct DatasetInfo {
     /// The name on the command line, in configs and in result files, before any colon.
     pub name: &'static str,
-    /// The heading of its figures when it is named without a colon.
+    /// The heading of its figures when its name has no colon.
     pub title: &'static str,
     pub about: &'static str,
     pub argument: Argument,
@@ -43,14 +43,14 @@ pub struct DatasetInfo {
     pub family: Option<&'static Family>,
     /// Whether the claims of the paper about its family are checked on it.
     pub in_paper: bool,
-    /// The real set it stands for, when it is a synthetic one.
+    /// The real set that a synthetic one stands for.
     pub twin_of: Option<&'static str>,
-    /// Files, official addresses and checksums, when it is a public one.
+    /// Files, official addresses and checksums of a public set.
     pub known: Option<&'static KnownSet>,
 }
 
 impl DatasetInfo {
-    /// A set without argument and without facts; rows override what they have.
+    /// A set without argument and without facts; rows state only what differs.
     pub const PLAIN: Self = Self {
         name: "",
         title: "",
@@ -72,7 +72,7 @@ impl DatasetInfo {
         }
     }
 
-    /// How it is written: `libsvm:PATH`, `usps-synth[:n=…]`.
+    /// The form of its name: `libsvm:PATH`, `usps-synth[:n=…]`.
     pub fn usage(&self) -> String {
         let (Argument::Parameters(keys) | Argument::Path(keys) | Argument::Program(keys)) = self.argument;
         let keys = keys.iter().map(|key| format!("{key}=…")).collect::<Vec<_>>().join(",");
@@ -87,28 +87,28 @@ impl DatasetInfo {
     }
 }
 
-/// What a plan and the scheduler need to know of a data set.
+/// The facts of a data set that plans and the scheduler need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     pub size: Size,
-    /// Bytes that any run takes beside the data: w in a few places, all φ^i, what is kept per term.
+    /// Memory of any run beside the data, in bytes: a few vectors as long as w, all φ^i, and what is kept per term.
     pub run_bytes: u64,
     pub family: &'static Family,
     /// Identity of the content: SHA-256 of the files, or of the generator's parameters.
     pub checksum: String,
 }
 
-/// What is known of a data set without preparing anything and without starting a program.
+/// The facts of a data set that are known without preparing anything and without starting a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Described {
     Known(Description),
-    /// Everything once its file is read.
+    /// All facts, once its file is read.
     Unread,
-    /// Less than a plan needs, until a run has done some work first.
+    /// Fewer facts than a plan needs, until a run has done some work first.
     Pending {
-        /// The work, for people: `prepare 327 images into PATH`.
+        /// A description of the work: `prepare 327 images into PATH`.
         work: String,
-        /// An estimate, if there is one.
+        /// An estimate, if known.
         size: Option<Size>,
     },
 }
@@ -118,15 +118,15 @@ pub enum Described {
 pub struct Loaded<P> {
     pub problem: P,
     pub description: Description,
-    /// The features that weights belong to, as their file counts them, where it has ids that no example uses.
+    /// The ids, as in their file, of the features that weights belong to, where the file has ids that no example uses.
     pub features: Option<Arc<[u32]>>,
 }
 
-/// Bytes that any run takes per term beside its φ^i: its place in an order, its working set.
+/// Bytes per term of any run beside its φ^i: its place in an order, its working set.
 pub(super) const PER_TERM: u64 = 64;
 
 impl<P: Problem> Loaded<P> {
-    /// A problem whose data take `bytes` of memory; `checksum` identifies their content.
+    /// A problem whose data takes `bytes` of memory; `checksum` identifies its content.
     pub fn new(problem: P, bytes: u64, checksum: String) -> Self {
         let n = problem.terms() as u64;
         let description = Description {
@@ -143,21 +143,20 @@ impl<P: Problem> Loaded<P> {
 pub trait DatasetRow: Send + Sync + 'static {
     type Problem: Problem + Send + Sync + 'static;
     fn info(&self) -> DatasetInfo;
-    /// Version of the problem, part of the identity of its stored runs: change it with every change of the oracle. `None` is
-    /// the version of the program that holds it, so that every new build is a new version.
+    /// Version of the problem, part of the identity of its stored runs: change it with every change of the oracle.
+    /// `None` stands for the version of the program that contains it, so that every new build is a new version.
     fn version(&self) -> Option<String> {
         None
     }
-    /// Reads or makes the data, preparing them first where that is needed. The request has only parameters that the row
-    /// has.
+    /// Reads or makes the data, and prepares it first if needed. The request has only parameters that the row has.
     fn load(&self, request: &Request<'_>) -> Result<Loaded<Self::Problem>>;
-    /// What is known without loading. Writes nothing and starts no program.
+    /// Describes the data set without loading it. Writes nothing and starts no program.
     fn describe(&self, _request: &Request<'_>) -> Result<Described> {
         Ok(Described::Unread)
     }
 }
 
-/// What becomes of the problem of a row, whatever its type: the harness binds it to its solvers.
+/// Converts the problem of a row, whatever its type: the harness binds it to its solvers.
 pub trait Bind {
     type Bound;
     fn bind<P: Problem + Send + Sync + 'static>(&self, problem: P) -> Self::Bound;
@@ -165,13 +164,13 @@ pub trait Bind {
 
 pub trait DatasetTable: Send + Sync + 'static {
     fn infos(&self) -> Vec<DatasetInfo>;
-    /// [`DatasetRow::describe`] of the row that is asked for; `None` when the table has no such row.
+    /// [`DatasetRow::describe`] of the requested row; `None` when the table has no such row.
     fn describe(&self, request: &Request<'_>) -> Option<Result<Described>>;
-    /// [`DatasetRow::load`] of the row that is asked for, bound; `None` when the table has no such row.
+    /// [`DatasetRow::load`] of the requested row, bound; `None` when the table has no such row.
     fn open<B: Bind>(&self, request: &Request<'_>, bind: &B) -> Option<Result<Loaded<B::Bound>>>;
 }
 
-/// What is known before loading, of a request that the row accepts.
+/// Describes a data set before it is loaded, for a request that the row accepts.
 fn describe(
     info: &DatasetInfo,
     request: &Request<'_>,
@@ -181,14 +180,14 @@ fn describe(
     row(request)
 }
 
-/// Fails where the memory that data and their first run need is known before they are made, and is not free.
+/// Fails if the data and their first run need more memory than is free, where that is known before they are made.
 fn check_memory(request: &Request<'_>, described: &Described) -> Result<()> {
     let Described::Known(Description { size, run_bytes, .. }) = described else { return Ok(()) };
-    let what = format!("data set '{}': with its first run it needs", request.name);
+    let what = format!("data set '{}' with its first run needs", request.name);
     require_memory(size.bytes.saturating_add(*run_bytes), &what)
 }
 
-/// Checks the memory of a run in any case, before φ^i are made.
+/// Checks the memory of a run in all cases, before φ^i are made.
 fn bound<P, B: Bind>(request: &Request<'_>, loaded: Loaded<P>, bind: &B) -> Result<Loaded<B::Bound>>
 where
     P: Problem + Send + Sync + 'static,
@@ -199,7 +198,7 @@ where
     if n == 0 {
         return Err(Error::NoExample(name.to_owned()).into());
     }
-    require_memory(description.run_bytes, &format!("data set '{name}': with n = {n} and d = {d} a run needs"))?;
+    require_memory(description.run_bytes, &format!("a run on data set '{name}' with n = {n} and d = {d} needs"))?;
     Ok(Loaded { problem: bind.bind(problem), description, features })
 }
 
@@ -231,8 +230,8 @@ impl<T: DatasetTable, R: DatasetRow> DatasetTable for (T, R) {
     }
 }
 
-/// What is read from files, made by a generator, or started.
-enum Data {
+/// Data read from files, made by a generator, or served by a program.
+enum AnyData {
     Multiclass(MulticlassData),
     Libsvm(LibsvmData),
     Chain(LetterData),
@@ -240,8 +239,8 @@ enum Data {
     Program(Box<ProgramProblem>),
 }
 
-/// Data, and the checksum of their content.
-type Loader = fn(&Request<'_>) -> Result<(Data, String)>;
+/// Returns data and the checksum of its content.
+type Loader = fn(&Request<'_>) -> Result<(AnyData, String)>;
 
 struct Row {
     info: DatasetInfo,
@@ -254,7 +253,7 @@ impl Row {
         Self { info, describe: |_| Ok(Described::Unread), load }
     }
 
-    /// A public set of the paper.
+    /// A row for a public set of the paper.
     const fn public(
         known: &'static KnownSet,
         [title, about]: [&'static str; 2],
@@ -265,7 +264,7 @@ impl Row {
         Self::new(DatasetInfo { name, title, about, family, in_paper: true, known, ..DatasetInfo::PLAIN }, load)
     }
 
-    /// A file of the user's own.
+    /// A row for a file of the user's own.
     const fn own(
         [name, title, about]: [&'static str; 3],
         family: Option<&'static Family>,
@@ -288,23 +287,23 @@ impl Row {
         request.check_content(&self.info)?;
         let (data, checksum) = (self.load)(request)?;
         match data {
-            Data::Multiclass(data) => bound(request, multiclass(request, data, checksum)?, bind),
-            Data::Libsvm(LibsvmData { data, ids }) => {
+            AnyData::Multiclass(data) => bound(request, multiclass(request, data, checksum)?, bind),
+            AnyData::Libsvm(LibsvmData { data, ids }) => {
                 let loaded = multiclass(request, data, checksum)?;
                 bound(request, Loaded { features: ids.map(Arc::from), ..loaded }, bind)
             }
-            Data::Chain(data) => {
-                // A letter is 128 bits and a label.
+            AnyData::Chain(data) => {
+                // A letter takes 128 bits and a label.
                 let (lambda, bytes) = (request.lambda_for(data.len())?, 17 * data.labels.len() as u64);
                 bound(request, Loaded::new(ChainProblem::new(Arc::new(data), lambda), bytes, checksum), bind)
             }
-            Data::Graph(data) => {
+            AnyData::Graph(data) => {
                 let (lambda, bytes) = (request.lambda_for(data.len())?, data.features.bytes() + 8 * data.edges.len());
                 let pairwise = request.pairwise_weight.unwrap_or(data.pairwise_weight);
                 let problem = GraphProblem::new(Arc::new(data), lambda, pairwise)?;
                 bound(request, Loaded::new(problem, bytes as u64, checksum), bind)
             }
-            Data::Program(problem) => bound(request, Loaded::new(*problem, 0, checksum), bind),
+            AnyData::Program(problem) => bound(request, Loaded::new(*problem, 0, checksum), bind),
         }
     }
 }
@@ -318,8 +317,8 @@ fn multiclass(request: &Request<'_>, data: MulticlassData, checksum: String) -> 
     Ok(Loaded::new(MulticlassProblem::new(Arc::new(data), lambda), bytes as u64, checksum))
 }
 
-/// The data of one file, whose checksum is theirs. A pipe gives its content once, and it is read twice.
-fn of_file<T>(path: &Path, read: impl Fn(&Path) -> Result<T>, data: fn(T) -> Data) -> Result<(Data, String)> {
+/// The data of one file, with the checksum of the file. The file is read twice, and a pipe gives its content only once.
+fn of_file<T>(path: &Path, read: impl Fn(&Path) -> Result<T>, data: fn(T) -> AnyData) -> Result<(AnyData, String)> {
     if !files::is_pipe(path) {
         return Ok((data(read(path)?), files::sha256_file(path)?));
     }
@@ -328,31 +327,32 @@ fn of_file<T>(path: &Path, read: impl Fn(&Path) -> Result<T>, data: fn(T) -> Dat
     Ok((data(content), files::sha256_file(copy.path())?))
 }
 
-/// What a pipe gives, as a temporary file. Data larger than the free memory are refused before they fill the disk.
+/// Copies the content of a pipe to a temporary file. Data larger than the free memory is refused before it fills the
+/// disk.
 fn copy_of_pipe(path: &Path) -> Result<NamedTempFile> {
     let wrong = || crate::Error::io("copy what comes from", path);
     let most = available_memory().unwrap_or(u64::MAX - 1);
     let mut copy = NamedTempFile::new().map_err(wrong())?;
     let mut stream = files::open_input(path).map_err(crate::Error::io("read", path))?.take(most + 1);
     if io::copy(&mut stream, &mut copy).map_err(wrong())? > most {
-        let message = format!("gives more than the {} of memory that are free", bytes(most));
+        let message = format!("sends more than the {} of memory that is free", bytes(most));
         return Err(crate::Error::file(path, message));
     }
     Ok(copy)
 }
 
-/// Words of a letter file, all or those of one fold.
-fn words(path: &Path, request: &Request<'_>) -> Result<(Data, String)> {
+/// Reads the words of a letter file, all or those of one fold.
+fn words(path: &Path, request: &Request<'_>) -> Result<(AnyData, String)> {
     let fold = request.count("fold", 0..=999)?;
-    let (data, content) = of_file(path, |path| letter_file::read(path, fold), Data::Chain)?;
+    let (data, content) = of_file(path, |path| letter_file::read(path, fold), AnyData::Chain)?;
     let checksum = fold.map(|fold| files::sha256_hex(format!("{content} fold {fold}").as_bytes()));
     Ok((data, checksum.unwrap_or(content)))
 }
 
-/// The graphs of a set of images, prepared first if they are not.
-fn images_of(request: &Request<'_>) -> Result<(Data, String)> {
+/// The graphs of an image set, which are prepared first if needed.
+fn images_of(request: &Request<'_>) -> Result<(AnyData, String)> {
     let set = ImageSet::from_name(request.head())?;
-    of_file(&prepare::prepared(set, request.data, &Recipe::default(), None)?.0, npz::read_graph, Data::Graph)
+    of_file(&prepare::prepared(set, request.data, &Recipe::default(), None)?.0, npz::read_graph, AnyData::Graph)
 }
 
 fn twin_asked(request: &Request<'_>) -> Result<Twin> {
@@ -365,13 +365,13 @@ fn twin_asked(request: &Request<'_>) -> Result<Twin> {
     Twin::of(kind, request)
 }
 
-fn generate(request: &Request<'_>) -> Result<(Data, String)> {
+fn generate(request: &Request<'_>) -> Result<(AnyData, String)> {
     let twin = twin_asked(request)?;
     let data = match twin.kind {
-        TwinKind::Usps => Data::Multiclass(synth::usps(&twin)),
-        TwinKind::Ocr => Data::Chain(synth::ocr(&twin)),
-        TwinKind::Horseseg => Data::Graph(synth::horses(&twin)),
-        TwinKind::Stanford => Data::Graph(synth::scenes(&twin)),
+        TwinKind::Usps => AnyData::Multiclass(synth::usps(&twin)),
+        TwinKind::Ocr => AnyData::Chain(synth::ocr(&twin)),
+        TwinKind::Horseseg => AnyData::Graph(synth::horses(&twin)),
+        TwinKind::Stanford => AnyData::Graph(synth::scenes(&twin)),
     };
     Ok((data, twin.checksum()))
 }
@@ -391,10 +391,10 @@ const HORSES: Row = Row::public(
 const STANFORD: Row =
     Row::public(&images::STANFORD, ["Stanford", "Stanford Background: images, 8 classes"], &POTTS_GRAPH, images_of);
 
-// The order of tables and figures: real before synthetic, as in the paper.
+// The order of tables and figures: real before synthetic, in the paper's order.
 static ROWS: [Row; 13] = [
     Row::public(&usps::FILES, ["USPS", "USPS digits: 10 classes, 256 pixels, multiclass"], &MULTICLASS, |request| {
-        of_file(&request.data.require(&usps::FILES)?, usps::read, Data::Multiclass)
+        of_file(&request.data.require(&usps::FILES)?, usps::read, AnyData::Multiclass)
     }),
     Row::twin(TwinKind::Usps, ["usps-synth", "USPS twin", "usps", "synthetic twin of USPS: size = pixels"]),
     Row { info: DatasetInfo { argument: Argument::Parameters(&["fold"]), ..OCR.info }, ..OCR },
@@ -404,7 +404,7 @@ static ROWS: [Row; 13] = [
         &horseseg::HORSESEG,
         ["HorseSeg", "HorseSeg (HDSeg): superpixel features, binary segmentation"],
         &BINARY_GRAPH,
-        |request| of_file(&request.data.require(&horseseg::HORSESEG)?, horseseg::read_graph, Data::Graph),
+        |request| of_file(&request.data.require(&horseseg::HORSESEG)?, horseseg::read_graph, AnyData::Graph),
     ),
     Row::twin(
         TwinKind::Horseseg,
@@ -426,7 +426,7 @@ static ROWS: [Row; 13] = [
         ],
     ),
     Row::own(["libsvm", "LIBSVM file", "a LIBSVM file of one's own: multiclass"], Some(&MULTICLASS), &[], |request| {
-        of_file(&request.path()?, libsvm::read, Data::Libsvm)
+        of_file(&request.path()?, libsvm::read, AnyData::Libsvm)
     }),
     Row::own(
         ["letters", "letter file", "words of one's own in the letter.data layout: chains"],
@@ -442,7 +442,7 @@ static ROWS: [Row; 13] = [
         ],
         None,
         &[],
-        |request| of_file(&request.path()?, npz::read_graph, Data::Graph),
+        |request| of_file(&request.path()?, npz::read_graph, AnyData::Graph),
     ),
     Row {
         info: DatasetInfo {
@@ -454,7 +454,7 @@ static ROWS: [Row; 13] = [
             ..DatasetInfo::PLAIN
         },
         describe: program::describe,
-        load: |request| program::open(request).map(|(problem, checksum)| (Data::Program(problem.into()), checksum)),
+        load: |request| program::open(request).map(|(problem, checksum)| (AnyData::Program(problem.into()), checksum)),
     },
 ];
 

@@ -1,4 +1,5 @@
-//! Text files, plain, gzip or bzip2 by their first bytes → lines with numbers, with errors that name file and line.
+//! Lines of text files (plain, gzip or bzip2, told by their first bytes), and numbers in them; errors name file and
+//! line.
 
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -9,15 +10,15 @@ use crate::store::files;
 /// Longest line that is read; longer ones are refused instead of filling the memory.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// A packed file may unpack to this many times its size; texts of numbers do not reach half of it.
+/// Largest ratio of the content of a packed file to its size; texts of numbers do not reach half of it.
 const LARGEST_RATIO: u64 = 32;
-/// Content below this is never refused for being packed too well.
+/// Content smaller than this is never refused for its ratio.
 const SMALL: u64 = 16 << 20;
 
-/// Calls `each(line number from 1, line without its end)` for every line; a message it returns gets the place.
+/// Calls `each(line number from 1, line without its end)` for every line; an error that it returns gets file and line.
 pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String>) -> Result<()> {
     if path.is_dir() {
-        return Err(Error::file(path, "is a folder, expected a file"));
+        return Err(Error::file(path, "is a folder; expected a file"));
     }
     let mut reader = files::open_content(path)?;
     // A pipe has no size of its own and is not packed.
@@ -40,13 +41,15 @@ pub fn lines(path: &Path, mut each: impl FnMut(usize, &str) -> Result<(), String
         total += length as u64;
         if total > most {
             let most = most >> 20;
-            return Err(wrong(format!("unpacks to more than {most} MiB, far more than its size: not a data file")));
+            return Err(wrong(format!(
+                "unpacks to more than {most} MiB, far more than its size suggests, so it is not a data file"
+            )));
         }
         if length as u64 > LONGEST_LINE {
-            return Err(wrong(format!("line longer than {} MiB: not a data file", LONGEST_LINE >> 20)));
+            return Err(wrong(format!("has a line longer than {} MiB, so it is not a data file", LONGEST_LINE >> 20)));
         }
         let line = std::str::from_utf8(&buffer);
-        let line = line.map_err(|_| wrong("is not text (invalid UTF-8): not a data file".into()))?;
+        let line = line.map_err(|_| wrong("is not text (invalid UTF-8), so it is not a data file".into()))?;
         each(number, line.trim_end_matches(['\n', '\r'])).map_err(wrong)?;
     }
 }

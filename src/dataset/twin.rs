@@ -28,7 +28,7 @@ pub enum TwinKind {
 pub const NODE_FEATURES: usize = 649;
 pub const STANFORD_LABELS: usize = 8;
 pub const USPS_LABELS: usize = 10;
-/// Changes whenever a generator makes other numbers.
+/// Must change whenever a generator makes other numbers.
 const GENERATOR_VERSION: u32 = 2;
 
 impl TwinKind {
@@ -71,7 +71,7 @@ impl Twin {
         files::sha256_hex(format!("synth {GENERATOR_VERSION} {self:?}").as_bytes())
     }
 
-    /// Description without making the data; memory of graphs is an estimate (their grids vary in size).
+    /// Describes the twin without making its data; memory of graphs is an estimate, because their grids vary in size.
     pub fn describe(&self) -> Description {
         let n = self.n as u64;
         // At most 10^7 examples of 10^6 nodes: no product of these overflows.
@@ -83,7 +83,7 @@ impl Twin {
             TwinKind::Horseseg => (NODE_FEATURES * 2, nodes * node_bytes),
             TwinKind::Stanford => (NODE_FEATURES * STANFORD_LABELS, nodes * node_bytes),
         };
-        // Weights in six places, and of every example its φ^i: shares, marginals of letters, or a vector of weights.
+        // Six vectors of weights, and φ^i of every example: shares, marginals of letters, or a vector of weights.
         let numbers = match self.kind {
             TwinKind::Usps => 6 * d + self.n * USPS_LABELS,
             TwinKind::Ocr => 6 * d + self.n * (4 + 28 * self.size),

@@ -1,4 +1,4 @@
-//! `zip.train` of USPS: label and 256 grey values a line → multiclass data, values as in the file.
+//! Reads `zip.train` of USPS: a label and 256 grey values per line, kept as they are in the file.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ pub(super) fn read(path: &Path) -> Result<MulticlassData> {
         Ok(())
     })?;
     if labels.is_empty() {
-        return Err(Error::file(path, "the file is empty, expected the digits of zip.train"));
+        return Err(Error::file(path, "the file is empty; expected the digits of zip.train"));
     }
     let mut table = zeros(values.len());
     table.copy_from_slice(&values);

@@ -1,4 +1,5 @@
-//! The tables of solvers and data sets of a program, for modules that build neither: names → rows and opened data sets.
+//! The tables of solvers and data sets of a program, for modules that look up rows and open data sets but build
+//! neither.
 
 use std::sync::Arc;
 
@@ -9,23 +10,23 @@ use ssvm::problem::Paper;
 use ssvm::solver::SolverInfo;
 
 pub trait Catalog: Sync {
-    /// In the order of tables and legends.
+    /// The solvers, in the order of tables and legends.
     fn solvers(&self) -> &[SolverInfo];
-    /// In the order of tables and figures.
+    /// The data sets, in the order of tables and figures.
     fn datasets(&self) -> &[DatasetInfo];
-    /// What is known of a data set without loading it. Fails when the request is wrong or files are missing.
+    /// Describes a data set without loading it. Fails when the request is wrong or files are missing.
     fn describe(&self, request: &Request<'_>) -> Result<Described>;
-    /// Version of a solver that the program adds to the library's, as part of the identity of its runs; `None` for a solver
-    /// of the library. An error when it is that of the executable and the executable cannot be read.
+    /// Version of a solver that the program adds to the library's, as part of the identity of its runs; `None` for a
+    /// solver of the library. Fails if the version is that of the executable and the executable cannot be read.
     fn solver_version(&self, name: &str) -> Result<Option<String>>;
-    /// The same of a data set, by its name with or without argument.
+    /// The same for a data set, by its name with or without argument.
     fn problem_version(&self, dataset: &str) -> Result<Option<String>>;
-    /// Loads a data set, after the work that it needs first, and binds its problem to the solvers.
+    /// Loads a data set, after the work that it needs, and binds its problem to the solvers.
     fn open(&self, request: &Request<'_>) -> Result<Loaded<Arc<dyn AnyProblem>>>;
 }
 
 impl dyn Catalog + '_ {
-    /// `None` for a solver that this program does not have (results of another program).
+    /// The row of a solver; `None` for one that this program does not have, as in results of another program.
     pub fn solver(&self, name: &str) -> Option<&SolverInfo> {
         self.solvers().iter().find(|info| info.name == name)
     }
@@ -35,7 +36,8 @@ impl dyn Catalog + '_ {
         self.datasets().get(self.dataset_rank(name))
     }
 
-    /// The name that a data set is used under: where the file of an official one is another and that is accepted, not its own.
+    /// The name under which a data set is used: another than its own if its file is not the official one and that is
+    /// accepted.
     pub fn used_name(&self, name: &str, data: &DataDir) -> Result<String> {
         let official = self.dataset(name).and_then(|info| info.known).filter(|_| data.accept);
         let other = official.map(|set| data.other_content(set)).transpose()?.flatten();

@@ -1,4 +1,4 @@
-//! Wire types → the checked [`Experiment`]: every combination possible, defaults filled in.
+//! Turns wire types into a checked [`Experiment`]: combinations are checked and defaults filled in.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub const BUILTIN: [(&str, &str); 8] = [
     ("league-short", include_str!("../../configs/league-short.toml")),
 ];
 
-/// The name that stands for every solver of the table that no other entry names.
+/// The name that stands for every solver of the table that the config does not name elsewhere.
 const ALL: &str = "*";
 
 /// A checked config: data sets × solvers × repeats.
@@ -45,44 +45,44 @@ pub struct Experiment {
     pub repeats: u64,
     pub clock: ClockKind,
     pub evaluate: Cadence,
-    /// Workers; as many as the cores have threads for when absent.
+    /// Workers; by default one per hardware thread of the cores.
     pub jobs: Option<usize>,
     /// Threads of each worker, for the calls that a solver makes at one w (`tau`). No result depends on it.
     pub threads: usize,
     /// Most wall time of one run with evaluation.
     pub timeout: Option<Duration>,
-    /// Isolated repetitions per data set and solver that estimate interference.
+    /// Isolated repetitions per data set and solver, which measure interference.
     pub probes: u32,
-    /// Gaps, falling, at which regression gates compare counters and times; no run depends on them.
+    /// Gaps, descending, at which regression gates compare counters and times; no run depends on them.
     pub gap_targets: Vec<f64>,
     pub datasets: Vec<DatasetSpec>,
     pub solvers: Vec<SolverSpec>,
-    /// Only cells that match one of these are run; all of them when there is none.
+    /// Patterns of cells to run; all cells when empty.
     pub only: Vec<CellPattern>,
     /// The paper's oracle costs that were solved before: the same in every session of a folder.
     pub paper_costs: PaperCosts,
 }
 
-/// An oracle cost as a config gives it.
+/// An oracle cost as written in a config.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CostSetting {
-    /// A factor of the oracle's time.
+    /// A factor on the oracle's time.
     Factor(OracleCost),
-    /// The factor at which BCFW spends as much of its time in the oracle as it does in the paper.
+    /// The factor at which BCFW spends the same part of its time in the oracle as in the paper.
     Paper,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatasetSpec {
-    /// With its argument, such as `usps-synth:n=500`.
+    /// Its name with its argument, such as `usps-synth:n=500`.
     pub name: String,
-    /// The data set that takes its place where its files are not there.
+    /// The data set that takes its place if its files are missing.
     pub otherwise: Option<String>,
     /// 1/n when absent.
     pub lambda: Option<f64>,
     /// The data set's own when absent.
     pub pairwise_weight: Option<f64>,
-    /// Every solver is run, or projected, at each.
+    /// Every solver is run, or projected, at each of these.
     pub oracle_costs: Vec<CostSetting>,
     pub budget: Budget,
     /// Line in the config, for messages.
@@ -101,14 +101,14 @@ impl DatasetSpec {
 }
 
 impl Experiment {
-    /// Reads a config file. Those of [`BUILTIN`] (`quick`, also as `configs/quick.toml`) need no file.
+    /// Reads a config file. The configs of [`BUILTIN`] (`quick`, also as `configs/quick.toml`) need no file.
     pub fn load(path: impl AsRef<Path>, solvers: &[SolverInfo]) -> Result<Self> {
         let path = path.as_ref();
         let stem = path.to_string_lossy();
         let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
         let stem = stem.strip_suffix(".toml").unwrap_or(stem);
         let built_in = BUILTIN.iter().find(|(name, _)| *name == stem);
-        // A folder of that name holds results, such as those of `--config smoke --out smoke`.
+        // A folder of that name contains results, such as those of `--config smoke --out smoke`.
         let folder = built_in.is_some() && path.is_dir();
         if !folder && let Some(text) = files::read_text_if_there(path)? {
             return Self::parse(path, &text, solvers);
@@ -136,7 +136,7 @@ impl Experiment {
             jobs: file.jobs.map(|count| count.0),
             threads: file.threads.map_or(1, |count| count.0),
             timeout: file.timeout_s.map(|limit| Duration::from_secs_f64(limit.0)),
-            // A repeatable clock cannot be disturbed.
+            // Times on a repeatable clock cannot be disturbed.
             probes: file.probes.unwrap_or(if file.clock.repeatable() { 0 } else { 3 }),
             gap_targets: file.gap_targets.map_or(Vec::new(), |gaps| gaps.0),
             datasets: source.datasets(file.dataset, file.oracle_cost.as_ref(), &file.budget)?,
@@ -161,7 +161,7 @@ impl Experiment {
         self.datasets.iter().any(DatasetSpec::wants_paper_cost)
     }
 
-    /// The data sets of its own that are programs, as written; running it starts them.
+    /// The data sets that are oracle programs, as written; running the config starts them.
     pub fn programs(&self, catalog: &dyn Catalog) -> Vec<&str> {
         let is_program = |name: &str| {
             let info = catalog.dataset(name).filter(|info| matches!(info.argument, Argument::Program(_)));
@@ -170,7 +170,7 @@ impl Experiment {
         self.datasets.iter().flat_map(DatasetSpec::names).filter(|name| is_program(name)).collect()
     }
 
-    /// Whether a data set and solver is to be run at this oracle cost, or at any.
+    /// Whether a data set and solver are run at this oracle cost, or at any.
     pub fn wants(&self, dataset: &str, solver: &SolverSpec, cost: Option<OracleCost>) -> bool {
         self.only.is_empty() || self.only.iter().any(|pattern| pattern.matches(dataset, solver, cost))
     }
@@ -184,17 +184,17 @@ impl Source<'_> {
         common_budget: &WireBudget,
     ) -> Result<Vec<DatasetSpec>> {
         if entries.is_empty() {
-            return Err(Error::file(self.path, "no data set; add `[[dataset]]` with `name = \"usps-synth\"`"));
+            return Err(Error::file(self.path, "has no data set; add `[[dataset]]` with `name = \"usps-synth\"`"));
         }
         let mut datasets: Vec<DatasetSpec> = Vec::new();
-        // Both names of an entry, and the line it is on.
+        // Both names of an entry, with its line.
         let mut taken: BTreeMap<String, usize> = BTreeMap::new();
         for entry in entries {
             let line = self.line(entry.name.span().start);
             for name in std::iter::once(entry.name.get_ref()).chain(&entry.otherwise) {
                 if let Some(other) = taken.insert(name.clone(), line).filter(|other| *other != line) {
                     let message = format!(
-                        "data set '{name}' is already on line {other}; results are distinguished by name: use two configs"
+                        "data set '{name}' is on line {other} already; results are distinguished by name, so use two configs"
                     );
                     return Err(self.error(&entry.name, message));
                 }
@@ -239,13 +239,13 @@ impl Source<'_> {
 
     fn solvers(&self, entries: &[Spanned<SolverKeys>], known: &[SolverInfo]) -> Result<Vec<SolverSpec>> {
         if entries.is_empty() {
-            return Err(Error::file(self.path, "no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
+            return Err(Error::file(self.path, "has no solver; add `[[solver]]` with `name = \"mp-bcfw\"`"));
         }
         let name_of =
             |entry: &'_ Spanned<SolverKeys>| entry.get_ref().get("name")?.get_ref().as_str().map(str::to_owned);
         let named: Vec<String> = entries.iter().filter_map(name_of).collect();
         if let Some(twice) = entries.iter().filter(|entry| name_of(entry).as_deref() == Some(ALL)).nth(1) {
-            return Err(self.error(twice, "'*' stands for all solvers already: once is enough"));
+            return Err(self.error(twice, "'*' already stands for all solvers; write it once"));
         }
         let mut solvers: Vec<SolverSpec> = Vec::new();
         for entry in entries {

@@ -1,5 +1,5 @@
-//! How long a run will take and how much memory it needs: a rough model first, what was measured afterwards. Decides the
-//! order of the queue and the "time left" on the screen; no result depends on it.
+//! Estimates of the time and memory of a run: from a rough model at first, then from measurements. They order the queue
+//! and feed the remaining time on the screen; no result depends on them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::dataset::Description;
 use crate::store::keys::CellKey;
 use ssvm::settings::{RunSettings, Until};
 
-/// Estimates seconds per run; learns from finished ones.
+/// Estimates seconds per run, and learns from finished runs.
 #[derive(Clone, Debug, Default)]
 pub struct Estimator {
     /// Measured and modelled seconds (sums) per data set and solver.
@@ -19,7 +19,8 @@ impl Estimator {
     /// Wall seconds of a run with evaluation.
     pub fn seconds(&self, run: &RunSpec) -> f64 {
         let key = run.identity.cell();
-        // A solver that was not seen yet: the model is as far off as for the other solvers of the data set.
+        // For a solver without measurements, the model is assumed to be as far off as for the other solvers of the data
+        // set.
         let others = || self.cells.iter().filter(|(cell, _)| cell.dataset == key.dataset).map(|(_, cell)| *cell);
         let seen = self.cells.get(&key).copied().or_else(|| others().reduce(|a, b| (a.0 + b.0, a.1 + b.1)));
         let (measured, modelled) = seen.unwrap_or((1.0, 1.0));
@@ -31,7 +32,7 @@ impl Estimator {
         self.cells.contains_key(&run.identity.cell())
     }
 
-    /// Takes note of a run that took this long; one that follows from another took no time of its own.
+    /// Learns from a run that took this long; a projected run took no time of its own.
     pub fn learn(&mut self, run: &RunSpec, total_s: f64) {
         if total_s > 0.0 && run.model_s > 0.0 {
             let cell = self.cells.entry(run.identity.cell()).or_default();
@@ -40,15 +41,15 @@ impl Estimator {
     }
 }
 
-/// Wall seconds of a run with evaluation, before anything was measured, and bytes beside the data: working sets and blocks.
+/// Wall seconds of a run with evaluation by the model alone, and bytes beside the data (working sets and blocks).
 pub(super) fn model(settings: &RunSettings, facts: &Description, solver: &SolverFacts) -> (f64, u64) {
     let budget = &settings.budget;
     let terms = facts.size.n.max(1) as f64;
     let pass = terms * (facts.family.oracle_seconds)(&facts.size).max(1e-9);
     let by_iterations = budget.iterations.map(|count| count as f64);
     let by_calls = budget.oracle_calls.map(|calls| calls as f64 / terms);
-    // What an iteration takes, and what the clock counts for it. A slope rule makes passes as long as they pay, which they do
-    // in proportion to what the clock says of the oracle.
+    // The time of an iteration, and what the clock counts for it. A slope rule makes passes while they pay off, in
+    // proportion to the oracle's time on the clock.
     let cost = if settings.clock.repeatable() { 1.0 } else { settings.oracle_cost.factor() };
     let rest = pass * (solver.pass_factor - 1.0) * if solver.reads_clock { cost } else { 1.0 };
     let (iteration, counted) = (pass + rest, cost * pass + rest);
@@ -60,13 +61,13 @@ pub(super) fn model(settings: &RunSettings, facts: &Description, solver: &Solver
     let iterations = longest.into_iter().flatten().fold(1e6, f64::min).ceil();
     let evaluations = settings.evaluate.count(iterations as u64).max(1);
     let seconds = iterations * iteration + evaluations as f64 * pass + 1e-3;
-    // A call adds one plane at most, and an iteration has as many calls as terms.
+    // A call adds at most one plane, and an iteration has as many calls as terms.
     let planes = facts.size.n.saturating_mul(solver.kept_planes.min(iterations as u64));
     let bytes = planes.saturating_mul((facts.family.plane_bytes)(&facts.size)).saturating_add(facts.run_bytes);
     (seconds, bytes)
 }
 
-/// Peak bytes of a plan: all data sets, and per worker the largest run.
+/// Peak memory of a plan in bytes: all data sets, and the largest run of each worker.
 pub fn plan_memory(plan: &Plan, jobs: usize) -> u64 {
     let data: u64 = plan.sets.iter().map(|set| set.description.size.bytes).sum();
     let largest = plan.runs.iter().map(|run| run.bytes).max().unwrap_or(0);

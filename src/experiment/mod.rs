@@ -1,4 +1,4 @@
-//! TOML → checked [`Experiment`] → ordered runs with a typed identity.
+//! From TOML to a checked [`Experiment`], and from that to ordered runs with a typed identity.
 
 pub mod catalog;
 mod config;

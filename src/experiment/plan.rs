@@ -1,5 +1,6 @@
-//! [`Experiment`] and tables → [`Plan`]: checked data sets and ordered [`RunSpec`]s, each with a stable identity and an
-//! estimate. Nothing is solved here. A data set that had to be read for the plan is kept, so that it is loaded once.
+//! Turns an [`Experiment`] and the tables into a [`Plan`]: checked data sets, and ordered [`RunSpec`]s, each with a
+//! stable identity and an estimate. Nothing is solved here. A data set that the plan had to read is kept, so that it is
+//! loaded once.
 
 use std::sync::{Arc, OnceLock};
 
@@ -24,11 +25,11 @@ pub struct RunSpec {
     pub identity: Identity,
     /// Index of the data set in the plan.
     pub set: usize,
-    /// From 0.
+    /// Number of the repeat, from 0.
     pub repeat: u64,
-    /// The run whose times at this oracle cost follow from its own; `None` for one that must be made.
+    /// The run from which its times at this oracle cost are projected; `None` for a run that must be made.
     pub projected_from: Option<String>,
-    /// Wall seconds by the model, before anything was measured; 0 for one that follows from another.
+    /// Wall seconds by the model alone; 0 for a projected run.
     pub model_s: f64,
     /// Memory beside the data, roughly.
     pub bytes: u64,
@@ -48,9 +49,9 @@ impl RunSpec {
 /// A data set of a plan.
 #[derive(Clone)]
 pub struct PlannedSet {
-    /// What the config says; the name is that of the data set that is used.
+    /// The entry of the config; its name is that of the data set that is used.
     pub spec: DatasetSpec,
-    /// The data set that the config prefers, and whose files are missing or other ones.
+    /// The data set that the config prefers, if its files are missing or not the official ones.
     pub instead_of: Option<String>,
     pub description: Description,
     /// The paper's oracle cost, where the config asks for it and it is known.
@@ -82,38 +83,39 @@ impl PlannedSet {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingSet {
     pub dataset: String,
-    /// What a run does first.
+    /// The work that a run does first.
     pub work: String,
-    /// An estimate, when there is one.
+    /// An estimate, if known.
     pub size: Option<Size>,
     /// Number of its runs.
     pub runs: u64,
 }
 
-/// Everything that would happen.
+/// The data sets and runs of an experiment.
 #[derive(Clone, Default)]
 pub struct Plan {
-    /// In the order of the config.
+    /// Data sets, in the order of the config.
     pub sets: Vec<PlannedSet>,
     /// Data sets of an outline whose runs are not known yet.
     pub pending: Vec<PendingSet>,
-    /// data set × solver × oracle cost × repeat, in that order.
+    /// Runs in the order data set × solver × oracle cost × repeat.
     pub runs: Vec<RunSpec>,
-    /// Runs at the paper's oracle cost where that is not known yet: as they would be at cost 1, for estimates. Their
-    /// identities come with the cost.
+    /// Runs at the paper's oracle cost where it is not known yet, listed as at cost 1 for estimates. They get
+    /// identities once the cost is known.
     pub undetermined: Vec<RunSpec>,
     /// The paper's oracle costs that are known.
     pub paper_costs: PaperCosts,
 }
 
 impl Plan {
-    /// Validates every data set and lists the runs; errors name the config's line. Where the identity of runs depends on
-    /// it, images are prepared and oracle programs started.
+    /// Validates every data set and lists the runs; errors name the line of the config. Prepares images and starts
+    /// oracle programs where the identity of runs depends on them.
     pub fn new(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
         Self::make(experiment, catalog, data, true)
     }
 
-    /// [`Plan::new`] that only reads: data sets that need work first are listed in [`Plan::pending`], without their runs.
+    /// [`Plan::new`] that only reads. Data sets that need work first are listed in [`Plan::pending`], without their
+    /// runs.
     pub fn outline(experiment: &Experiment, catalog: &dyn Catalog, data: &DataDir) -> Result<Self> {
         Self::make(experiment, catalog, data, false)
     }
@@ -129,14 +131,14 @@ impl Plan {
             let cells: Vec<String> = experiment.only.iter().map(ToString::to_string).collect();
             let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
             let (cells, known) = (cells.join(", "), known.join(", "));
-            let message = format!("--only {cells} fits no DATASET/SOLVER of this config; its solvers are {known}");
+            let message = format!("--only {cells} matches no DATASET/SOLVER of this config; its solvers are {known}");
             return Err(Error::file(&experiment.path, message));
         }
         plan.list_runs(experiment, catalog)?;
         Ok(plan)
     }
 
-    /// Adds the data set of an entry, unless `--only` leaves nothing of it.
+    /// Adds the data set of an entry, unless `--only` excludes all of it.
     fn add_set(
         &mut self,
         experiment: &Experiment,
@@ -151,7 +153,7 @@ impl Plan {
             return Ok(());
         }
         if spec.wants_paper_cost() && catalog.paper(&spec.name).is_none() {
-            let message = format!("the paper has no oracle cost for {}: give oracle_cost as a number", spec.name);
+            let message = format!("the paper has no oracle cost for {}; give oracle_cost as a number", spec.name);
             return Err(Error::invalid(message));
         }
         let (description, problem) = match catalog.describe(&request(&spec, data))? {
@@ -173,7 +175,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The same plan with the paper's oracle cost of one data set known.
+    /// The same plan, with the paper's oracle cost of one data set known.
     pub fn set_paper_cost(
         &mut self,
         set: usize,
@@ -189,8 +191,8 @@ impl Plan {
     pub fn replacements(&self) -> Vec<String> {
         let replaced = self.sets.iter().filter_map(|set| Some((set.instead_of.as_ref()?, set.spec.name.as_str())));
         let line = |(asked, used): (&String, &str)| match DatasetName::from(used).row() {
-            (_, true) => format!("the file of {asked} is not the official one: its runs are those of {used}"),
-            _ => format!("{asked} is not there: {used} takes its place"),
+            (_, true) => format!("the file of {asked} is not the official one; its runs are stored as {used}"),
+            _ => format!("{asked} is missing; {used} takes its place"),
         };
         replaced.map(line).collect()
     }
@@ -242,7 +244,7 @@ impl Plan {
                     solver_version: solver_version.clone(),
                     problem_version: problem_version.clone(),
                 };
-                // All repeats at one oracle cost; they follow from those at another, where it is given.
+                // All repeats at one oracle cost, projected from those at another, if given.
                 let repeats = |cost: OracleCost, from: Option<OracleCost>| {
                     let run = |repeat| {
                         let identity_at = identity(repeat, cost);
@@ -277,7 +279,7 @@ impl Plan {
 /// Most runs of a plan; all of them are held in memory.
 const MOST_RUNS: u64 = 500_000;
 
-/// Counts the runs before any data set is looked at.
+/// Counts the runs before any data set is described.
 fn check_count(experiment: &Experiment) -> Result<()> {
     let count = |spec: &DatasetSpec| {
         let wanted = |solver: &&SolverSpec| spec.names().any(|name| experiment.wants(name, solver, None));
@@ -292,18 +294,18 @@ fn check_count(experiment: &Experiment) -> Result<()> {
     Err(Error::file(&experiment.path, message))
 }
 
-/// What estimates need to know of a solver.
+/// The facts of a solver that estimates need.
 pub(super) struct SolverFacts {
-    /// Time of an iteration over that of its exact pass, roughly.
+    /// Rough ratio of the time of an iteration to that of its exact pass.
     pub pass_factor: f64,
-    /// Planes kept per term, at most, roughly.
+    /// Rough limit of the planes kept per term.
     pub kept_planes: u64,
     /// Whether its steps depend on the clock.
     pub reads_clock: bool,
 }
 
 impl SolverFacts {
-    /// An error when the parameters of the solver do not fit the data set.
+    /// Fails when the parameters of the solver do not fit the data set.
     fn of(experiment: &Experiment, set: &PlannedSet, solver: &SolverSpec, catalog: &dyn Catalog) -> Result<Self> {
         let Some(info) = catalog.solver(&solver.name) else {
             return Ok(Self { pass_factor: 1.5, kept_planes: 0, reads_clock: true });
@@ -321,15 +323,15 @@ impl SolverFacts {
     }
 }
 
-/// The oracle cost at which a solver that never reads the clock is run; its times at all others follow from that run.
-/// `None` when it must be run at each: a limit of time ends the same steps elsewhere.
+/// The oracle cost at which a solver that never reads the clock is run; its times at all other costs are projected from
+/// that run. `None` if it must be run at each cost, because a time limit ends the steps elsewhere.
 fn projection_base(costs: &[OracleCost], budget: &Budget) -> Option<OracleCost> {
     let first = if costs.contains(&OracleCost::ONE) { Some(OracleCost::ONE) } else { costs.first().copied() };
     first.filter(|_| budget.time_s.is_none())
 }
 
 fn problem_key(set: &PlannedSet) -> ProblemKey {
-    // A program may have a λ of its own; such a set is always loaded.
+    // A program may have a λ of its own, so such a set is always loaded.
     let default_lambda = || match set.problem.get() {
         Some(problem) => problem.lambda(),
         None => 1.0 / set.description.size.n as f64,
@@ -342,12 +344,13 @@ fn problem_key(set: &PlannedSet) -> ProblemKey {
     }
 }
 
-/// The data set of an entry, or the one that takes its place when its files are missing or other ones, and for which.
+/// The data set of an entry, or the one that takes its place when its files are missing or not the official ones, with
+/// the reason.
 fn available(spec: &DatasetSpec, catalog: &dyn Catalog, data: &DataDir) -> Result<(DatasetSpec, Option<String>)> {
     let mut name = &spec.name;
     if let Some(other) = &spec.otherwise {
         if catalog.dataset(other).is_none() {
-            // Its error names the data sets that exist.
+            // The error names the data sets that exist.
             catalog.describe(&request(&DatasetSpec { name: other.clone(), ..spec.clone() }, data))?;
         }
         let exists = catalog.dataset(name).is_none_or(|info| info.is_there(&request(spec, data)));
@@ -362,7 +365,7 @@ fn request<'a>(spec: &'a DatasetSpec, data: &'a DataDir) -> Request<'a> {
     Request { name: &spec.name, data, lambda: spec.lambda, pairwise_weight: spec.pairwise_weight }
 }
 
-/// An error of a data set, at the line of the config that asks for it.
+/// Moves an error of a data set to the line of the config that names it.
 fn at_line(experiment: &Experiment, spec: &DatasetSpec, error: &Error) -> Error {
     Error::line(&experiment.path, spec.line, error.to_string())
 }

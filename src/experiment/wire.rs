@@ -1,4 +1,4 @@
-//! TOML text → wire types whose values are checked one by one, or an error with file, line and the nearest valid key.
+//! Parses TOML into wire types whose values are checked one by one; errors name file, line and the nearest valid key.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ const PAPER: &str = "paper";
 /// Stands for the key in the message of a value that is out of its range.
 const KEY: &str = "§";
 
-/// A config file as written; nothing checked that depends on two values.
+/// A config file as written; combinations of values are not checked.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConfigFile {
@@ -42,7 +42,7 @@ pub(super) struct ConfigFile {
     pub solver: Vec<Spanned<SolverKeys>>,
 }
 
-/// `[budget]`, and `[dataset.budget]`, whose keys replace those of the former.
+/// `[budget]`, and `[dataset.budget]`, whose keys replace those of `[budget]`.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireBudget {
@@ -68,7 +68,7 @@ pub(super) struct DatasetKeys {
 /// One `[[solver]]`: its name, and parameters that the solver's row knows.
 pub(super) type SolverKeys = BTreeMap<String, Spanned<toml::Value>>;
 
-/// Types of values that check themselves: what is read, and how it is checked.
+/// Types whose values are checked when they are read: the type read, and the check.
 macro_rules! checked {
     ($($(#[$doc:meta])* $name:ident($value:ty) = |$raw:ident: $from:ty| $check:expr;)*) => {
         $($(#[$doc])*
@@ -86,21 +86,21 @@ macro_rules! checked {
 }
 
 checked! {
-    /// Also names one folder in `results`.
+    /// Also the name of a folder in `results`.
     Name(String) = |text: String| folder_name(text);
     Count(u64) = |number: u64| count(number, u64::MAX);
-    /// The runs of a plan are held in memory.
+    /// The runs of a plan are all held in memory.
     Repeats(u64) = |number: u64| count(number, 10_000);
     /// Workers, or threads of each.
     Threads(usize) = |number: u64| count(number, 1024).map(|count| count as usize);
     Positive(f64) = |number: f64| real(number, "above 0", number > 0.0);
     NotNegative(f64) = |number: f64| real(number, "not negative", number >= 0.0);
-    /// A time limit as written: nanoseconds would be another number, and another identity.
+    /// A time limit as written: converted to nanoseconds, it would be another number and another identity.
     Seconds(f64) = |number: f64| real(number, "above 0", number > 0.0)
         .and_then(|_| time_limit(number).map(|_| number).map_err(|error| format!("{KEY}: {error}")));
     Falling(Vec<f64>) = |list: Vec<f64>| {
         let fine = list.iter().all(|gap| gap.is_finite() && *gap > 0.0) && list.is_sorted_by(|a, b| a > b);
-        if fine { Ok(list) } else { Err(format!("{KEY} must be above 0 and falling, such as [0.1, 0.01]")) }
+        if fine { Ok(list) } else { Err(format!("{KEY} must be above 0 and descending, such as [0.1, 0.01]")) }
     };
     /// One oracle cost or a list of them.
     Costs(Vec<CostSetting>) = |value: toml::Value| costs(&value);
@@ -115,15 +115,15 @@ fn folder_name(text: String) -> Result<String, String> {
     }
     if text.chars().count() > 100 || text.starts_with('.') || text.contains(strange) {
         return Err(
-            "the name also names the folder of the results: at most 100 characters, none of them / or \\ or a control \
-            character, no dot at the beginning"
+            "the name is also that of the results folder: at most 100 characters, no /, \\ or control character, and no \
+            dot at the beginning"
                 .to_owned(),
         );
     }
     Ok(text)
 }
 
-/// A number from 1.
+/// A number from 1 to `most`.
 fn count(number: u64, most: u64) -> Result<u64, String> {
     match number {
         0 => Err(format!("{KEY} must be at least 1")),
@@ -150,7 +150,7 @@ fn costs(given: &toml::Value) -> Result<Vec<CostSetting>, String> {
             Ok(cost) => CostSetting::Factor(cost),
             Err(_) => {
                 return Err(format!(
-                    "{KEY} must lie between 1e-6 and 1e6, such as 16 or \"1/16\", or \"{PAPER}\", not {value}"
+                    "{KEY} must be between 1e-6 and 1e6, such as 16 or \"1/16\", or \"{PAPER}\", not {value}"
                 ));
             }
         };
@@ -160,7 +160,7 @@ fn costs(given: &toml::Value) -> Result<Vec<CostSetting>, String> {
         costs.push(cost);
     }
     if costs.is_empty() {
-        return Err(format!("{KEY} has no value; leave it out for the machine as it is"));
+        return Err(format!("{KEY} has no value; leave it out to count time as measured"));
     }
     Ok(costs)
 }
@@ -170,14 +170,14 @@ pub(super) fn as_text(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Most parts of a key or of the head of a table; `[dataset.budget]` has two. The parser goes through all of them at every head.
+/// Most parts of a key or table header; `[dataset.budget]` has two. The TOML parser walks all of them for every header.
 const DEEPEST: usize = 16;
 
 /// A file and its text: turns places into lines.
 pub(super) struct Source<'a> {
     pub path: &'a Path,
     pub text: &'a str,
-    /// Where lines end. Every entry asks for its line.
+    /// Where lines end, because every entry looks up its line.
     ends: Vec<usize>,
 }
 
@@ -204,36 +204,34 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Refuses keys and heads of tables with more parts than any config has.
+    /// Refuses keys and table headers with more parts than any config has.
     fn check_depth(&self) -> Result<()> {
         for (at, line) in self.text.lines().enumerate() {
             let line = line.trim_start();
             let key = if line.starts_with('[') { Some(line) } else { line.split_once('=').map(|(key, _)| key) };
             let parts = 1 + key.unwrap_or_default().bytes().filter(|byte| *byte == b'.').count();
             if parts > DEEPEST {
-                let message = format!("a key of {parts} parts; no key of a config has more than two");
+                let message = format!("a key has {parts} parts; no key of a config has more than two");
                 return Err(Error::line(self.path, at + 1, message));
             }
         }
         Ok(())
     }
 
-    /// Serde's message made useful: the nearest valid key, or the key whose value has the wrong type.
+    /// Rewrites serde's message: it names the nearest valid key, or the key whose value has the wrong type.
     fn explain(&self, message: &str, offset: usize) -> String {
         let mut quoted = message.split('`').skip(1).step_by(2);
         if message.starts_with("unknown field") {
             let key = quoted.next().unwrap_or_default();
             let valid: Vec<&str> = quoted.collect();
-            return format!(
-                "unknown key `{key}`{}; valid here: {}",
-                nearest(key, valid.iter().copied()),
-                valid.join(", ")
-            );
+            let near = nearest(key, valid.iter().copied());
+            let list = if near.is_empty() { "; valid here:" } else { " Valid here:" };
+            return format!("unknown key `{key}`{near}{list} {}", valid.join(", "));
         }
         if message.starts_with("missing field") {
             return format!("the key `{}` is missing", quoted.next().unwrap_or_default());
         }
-        // The key before the value, on its line.
+        // The key is before the value, on the same line.
         let before = self.text[..offset.min(self.text.len())].rsplit('\n').next().unwrap_or_default();
         let before = before.rsplit_once('=').map_or("", |(before, _)| before.trim_end());
         let key = before.rsplit([' ', '\t', '{', ',', '.']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What can go wrong while runs are executed, split into shards, submitted and merged.
+//! Errors of runs, of their split into shards, and of their submission and merge.
 
 use std::io;
 use std::process::ExitStatus;
@@ -7,9 +7,9 @@ use super::shard::MOST_SHARDS;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("no iteration of BCFW was evaluated")]
+    #[error("no iteration of BCFW was evaluated, so the paper's oracle cost is not known")]
     NoIteration,
-    #[error("stopped before the paper's oracle cost was solved; the same command solves it")]
+    #[error("stopped before the paper's oracle cost was solved; run the same command again to solve it")]
     StoppedEarly,
     #[error("the data set of this run was not loaded")]
     NotLoaded,
@@ -19,9 +19,11 @@ pub enum Error {
     NoWorker { number: usize, reason: io::Error },
     #[error("cannot start threads: {0}")]
     NoThreads(rayon::ThreadPoolBuildError),
-    #[error("{run} {reason}; a call cannot be ended, so everything is: leave it out with --only")]
+    #[error(
+        "{run} {reason}; the call that it is in cannot be interrupted, so the program ends: leave this run out with --only"
+    )]
     OutOfMemory { run: String, reason: String },
-    #[error("must be I/N with I from 1 to N, such as 3/16, and N at most {MOST_SHARDS}")]
+    #[error("must be I/N, such as 3/16, with I from 1 to N and N at most {MOST_SHARDS}")]
     ShardIndex,
     #[error("{missing} of {runs} runs are missing, in shards {shards}{failed}; run these shards again")]
     Incomplete { missing: usize, runs: usize, shards: String, failed: String },
@@ -29,21 +31,21 @@ pub enum Error {
         "'{0}' is not a time limit: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES"
     )]
     TimeLimit(String),
-    #[error("{what} {word:?} has a line break or another control character: no script can hold it")]
+    #[error("{what} {word:?} has a line break or another control character, which scripts cannot contain")]
     ControlCharacter { what: &'static str, word: String },
     #[error(
-        "{program} is not installed here: call this on a login node of the cluster; `plan --emit hq` and `--emit parallel` \
-         make scripts for other engines"
+        "{program} is not installed here; run this command on a login node of the cluster (`plan --emit hq` and `--emit parallel` \
+         make scripts for other engines)"
     )]
     NotInstalled { program: &'static str },
     #[error("cannot start {program}: {reason}")]
     NotStarted { program: &'static str, reason: io::Error },
     #[error("{program} failed ({status}): {reason}")]
     ProgramFailed { program: &'static str, status: ExitStatus, reason: String },
-    #[error("sbatch printed no job id but '{0}'; `squeue --me` shows whether it was submitted")]
+    #[error("sbatch printed '{0}' instead of a job id; `squeue --me` shows whether it was submitted")]
     NoJobId(String),
-    #[error("MaxArraySize = {0}: this cluster has no job arrays; `plan --emit hq` and `--emit parallel` need none")]
+    #[error("this cluster has no job arrays (MaxArraySize = {0}); `plan --emit hq` and `--emit parallel` need none")]
     NoArrays(usize),
-    #[error("squeue --json printed something else than JSON with jobs ({0})")]
+    #[error("squeue --json did not print JSON with jobs ({0})")]
     NoQueue(String),
 }

@@ -1,8 +1,8 @@
-//! One [`RunRecord`] ↔ the bytes of one Parquet file: trace rows as columns, histograms and facts as file metadata,
-//! and a SHA-256 over the whole file, so that no flipped or lost byte goes unseen.
+//! One [`RunRecord`] ↔ the bytes of one Parquet file: evaluations as columns, histograms and facts as file metadata,
+//! and a SHA-256 of the whole file, so that any changed or lost byte is detected.
 //!
-//! The digest sits inside the file it covers: it is written as zeros, the file is hashed, the zeros are replaced.
-//! Reading undoes this. The file stays plain Parquet for every other reader.
+//! The digest is inside the file that it covers. It is first written as zeros, then the file is hashed and the zeros
+//! are replaced; reading reverses this. The file stays plain Parquet for every other reader.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,22 +11,23 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use parquet::file::reader::SerializedFileReader;
 
-use super::columns::{self, ByteArray, Column, Values, wrong};
+use super::columns::{self, ByteArray, FileColumn, Values, wrong};
 use super::record::{Latencies, RunRecord, SCHEMA_VERSION, Status};
 use crate::error::{Error, Result};
 use crate::store;
 use crate::store::files::sha256_hex;
 use ssvm::drive::TracePoint;
 
-/// Where the values of a column come from, and where they go when a file is read.
+/// The source of the values of a column, and their target when a file is read.
 enum Content {
-    /// The same in every row. It is in the metadata too, from which it is read: a file from before the column was added lacks nothing.
+    /// The same text in every row. It is read from the metadata, which has it too, so that a file from before the
+    /// column was added lacks nothing.
     Text(fn(&RunRecord) -> String),
     Whole(fn(&RunRecord) -> i64),
     Real(fn(&RunRecord) -> f64),
-    /// Of each evaluation.
+    /// A count of each evaluation.
     Count(fn(&TracePoint) -> u64, fn(&mut TracePoint, u64)),
-    /// The last number is what a missing value means.
+    /// A number of each evaluation; the last field is the meaning of a missing value.
     Value(fn(&TracePoint) -> f64, fn(&mut TracePoint, f64), f64),
 }
 use Content::{Count, Real, Text, Value, Whole};
@@ -48,7 +49,7 @@ macro_rules! value {
     };
 }
 
-/// The columns in file order, as every reader of a result folder may rely on them.
+/// The columns in file order, which readers of result folders may rely on.
 const COLUMNS: &[(&str, Content)] = &[
     ("run_id", Text(|r| r.run_id())),
     ("dataset", Text(|r| r.dataset().to_owned())),
@@ -103,7 +104,7 @@ const ORACLE_KEY: &str = "ssvm.oracle_ns";
 const APPROX_KEY: &str = "ssvm.approx_ns";
 const NO_DIGEST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The bytes of the file of one run. Fails only on values that no run has, such as a seed above 2^63.
+/// The bytes of the file of one run. Fails only for values that no run has, such as a seed above 2^63.
 pub fn encode(record: &RunRecord) -> Result<Vec<u8>, store::Error> {
     let failed = |reason: &dyn std::fmt::Display| store::Error::Encoding(reason.to_string());
     if let Some(large) = [record.settings().seed, record.repeat].into_iter().find(|v| i64::try_from(*v).is_err()) {
@@ -124,8 +125,8 @@ pub fn encode(record: &RunRecord) -> Result<Vec<u8>, store::Error> {
     Ok(bytes)
 }
 
-/// A run without evaluations has one row whose result columns are null.
-fn column(name: &'static str, content: &Content, record: &RunRecord) -> Column<'static> {
+/// The values of a column. A run without evaluations has one row whose result columns are null.
+fn column(name: &'static str, content: &Content, record: &RunRecord) -> FileColumn<'static> {
     let points = record.points();
     let rows = points.len().max(1);
     let values = match content {
@@ -133,16 +134,16 @@ fn column(name: &'static str, content: &Content, record: &RunRecord) -> Column<'
         Whole(get) => Values::Whole(vec![Some(get(record)); rows]),
         Real(get) => Values::Real(vec![Some(get(record)); rows]),
         Count(get, _) => Values::Whole((0..rows).map(|row| Some(get(points.get(row)?) as i64)).collect()),
-        // A value that is not finite is no measurement; it is null, so that no reader averages it.
+        // A value that is not finite is not a measurement. It is stored as null, so that no reader averages it.
         Value(get, ..) => {
             Values::Real((0..rows).map(|row| points.get(row).map(get).filter(|value| value.is_finite())).collect())
         }
     };
     // Text columns are never null; the others are declared nullable in every file, so that schemas agree.
-    Column { name, nullable: !matches!(content, Text(_)), values }
+    FileColumn { name, nullable: !matches!(content, Text(_)), values }
 }
 
-/// What a file says of its run beside its rows.
+/// The metadata of a file about its run.
 pub struct Head {
     /// The run without evaluations and histograms.
     pub record: RunRecord,
@@ -150,7 +151,7 @@ pub struct Head {
     pub digest: String,
 }
 
-/// The record in the bytes of one file; `path` is for messages.
+/// Reads the record in the bytes of one file; `path` is for messages.
 pub fn decode(path: &Path, mut bytes: Vec<u8>) -> Result<RunRecord> {
     let Head { mut record, .. } = decode_head(path, &mut bytes)?;
     let histogram = |key: &str| STANDARD.decode(text(path, &bytes, key)?).map(Latencies).map_err(|e| damaged(path, e));
@@ -161,8 +162,8 @@ pub fn decode(path: &Path, mut bytes: Vec<u8>) -> Result<RunRecord> {
     Ok(record)
 }
 
-/// The same without evaluations and histograms: no Parquet is parsed, the texts are looked up, which many files need. Nothing
-/// is read from bytes that do not match their digest, which is zeros afterwards.
+/// Reads the record without evaluations and histograms. This is for many files: it looks up the texts and parses no
+/// Parquet. Nothing is read from bytes that do not match their digest, which is zeroed.
 pub fn decode_head(path: &Path, bytes: &mut [u8]) -> Result<Head> {
     let place = digest_place(bytes).ok_or_else(|| damaged(path, "not a complete trace file of this program"))?;
     let written = bytes[place.clone()].to_vec();
@@ -180,12 +181,13 @@ pub fn decode_head(path: &Path, bytes: &mut [u8]) -> Result<Head> {
     Ok(Head { record, digest })
 }
 
-/// What is wrong with a file whose bytes are not those that were written.
+/// The error of a file whose bytes are not those that were written.
 pub fn damaged(path: &Path, reason: impl ToString) -> Error {
     Error::file(path, store::Error::Damaged(reason.to_string()))
 }
 
-/// A status as it is today: version 0.1.0 stored a timeout as a failure with the message `timed out after 2.50 s`.
+/// Converts a status to today's form: version 0.1.0 stored a timeout as a failure with the message `timed out after
+/// 2.50 s`.
 fn typed(status: Status) -> Status {
     let Status::Failed(message) = &status else { return status };
     let after = message.strip_prefix("timed out after ").and_then(|after| after.split_once(' '));
@@ -209,7 +211,8 @@ fn digest_place(bytes: &[u8]) -> Option<Range<usize>> {
     value_place(bytes, DIGEST_KEY).filter(|place| place.len() == NO_DIGEST.len())
 }
 
-/// Where the value of a key lies in the Thrift footer: behind the key as field 2 (0x18), with its length in groups of seven bits.
+/// Position of the value of a key in the Thrift footer: behind the key as field 2 (0x18), with its length in groups of
+/// seven bits.
 fn value_place(bytes: &[u8], key: &str) -> Option<Range<usize>> {
     let mark = [key.as_bytes(), &[0x18]].concat();
     let mut start = bytes.windows(mark.len()).rposition(|window| window == mark)? + mark.len();
@@ -231,7 +234,7 @@ fn value_place(bytes: &[u8], key: &str) -> Option<Range<usize>> {
 fn points(bytes: Vec<u8>) -> parquet::errors::Result<Vec<TracePoint>> {
     let file = SerializedFileReader::new(bytes.into())?;
     let Values::Whole(iterations) = columns::read(&file, "iteration")? else { return Err(wrong("iteration")) };
-    // Without an iteration the row says only that the run has no evaluation.
+    // A row without an iteration only states that the run has no evaluations.
     if iterations == [None] {
         return Ok(Vec::new());
     }

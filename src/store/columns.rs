@@ -16,9 +16,9 @@ use parquet::schema::types::Type;
 pub use parquet::data_type::ByteArray;
 
 /// One column; all columns of a file have the same number of values.
-pub struct Column<'a> {
+pub struct FileColumn<'a> {
     pub name: &'a str,
-    /// Whether a value may be missing, as files declare it; a column that has none missing may say so too.
+    /// Whether a value may be missing, as files declare it; a column without missing values may be nullable too.
     pub nullable: bool,
     pub values: Values,
 }
@@ -31,8 +31,8 @@ pub enum Values {
 }
 
 /// The bytes of a file with these columns and metadata.
-pub fn encode(columns: Vec<Column<'_>>, metadata: Vec<(&str, String)>) -> Result<Vec<u8>> {
-    let field = |column: &Column<'_>| -> Result<Arc<Type>> {
+pub fn encode(columns: Vec<FileColumn<'_>>, metadata: Vec<(&str, String)>) -> Result<Vec<u8>> {
+    let field = |column: &FileColumn<'_>| -> Result<Arc<Type>> {
         let (physical, logical) = match column.values {
             Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Values::Whole(_) => (Physical::INT64, None),
@@ -44,7 +44,7 @@ pub fn encode(columns: Vec<Column<'_>>, metadata: Vec<(&str, String)>) -> Result
         Ok(Arc::new(field.with_repetition(repetition).with_logical_type(logical).build()?))
     };
     let fields = columns.iter().map(field).collect::<Result<_>>()?;
-    // The name that the root had in the files of older versions.
+    // The name of the root in the files of older versions.
     let schema = Arc::new(Type::group_type_builder("arrow_schema").with_fields(fields).build()?);
     let metadata = metadata.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect();
     let properties = WriterProperties::builder()
@@ -54,7 +54,7 @@ pub fn encode(columns: Vec<Column<'_>>, metadata: Vec<(&str, String)>) -> Result
         .build();
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
-    for Column { nullable, values, .. } in columns {
+    for FileColumn { nullable, values, .. } in columns {
         match values {
             Values::Text(values) => write::<ByteArrayType>(&mut group, nullable, values)?,
             Values::Whole(values) => write::<Int64Type>(&mut group, nullable, values)?,
@@ -69,7 +69,7 @@ pub fn encode(columns: Vec<Column<'_>>, metadata: Vec<(&str, String)>) -> Result
     writer.into_inner()
 }
 
-/// Parquet has the values that are there, and a level for each row that says whether its value is.
+/// Parquet stores only the values that exist, and for each row a level that tells whether its value exists.
 fn write<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     nullable: bool,
@@ -82,7 +82,7 @@ fn write<T: DataType>(
     column.close()
 }
 
-/// A column of numbers, by its name; an error when it is missing or of another type.
+/// Reads a column of numbers by its name; fails when it is missing or of another type.
 pub fn read(file: &SerializedFileReader<Bytes>, name: &str) -> Result<Values> {
     let columns = file.metadata().file_metadata().schema_descr().columns();
     let index = columns.iter().position(|column| column.name() == name).ok_or_else(|| wrong(name))?;
@@ -97,9 +97,9 @@ pub fn read(file: &SerializedFileReader<Bytes>, name: &str) -> Result<Values> {
     Ok(if whole.is_empty() { Values::Real(real) } else { Values::Whole(whole) })
 }
 
-/// A column that is not as it was written.
+/// The error of a column that is not as it was written.
 pub fn wrong(name: &str) -> ParquetError {
-    ParquetError::General(format!("the column '{name}' is missing or wrong"))
+    ParquetError::General(format!("the column '{name}' is missing or has the wrong type"))
 }
 
 fn values<T: DataType>(mut column: ColumnReaderImpl<T>) -> Result<Vec<Option<T::T>>> {

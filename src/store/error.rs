@@ -1,4 +1,4 @@
-//! What can be wrong with files and result folders. Most of it is the reason of a [`crate::Error::File`] or `Line`, which has the
+//! Errors of files and result folders. Most of them are the reason of a [`crate::Error::File`] or `Line`, which has the
 //! place.
 
 use std::io;
@@ -10,31 +10,31 @@ use ssvm::clock::{ClockKind, OracleCost};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     // Files.
-    #[error("the disk is full; what was finished before is intact: free some space and start again")]
+    #[error("the disk is full; finished files are intact: free some space and start again")]
     DiskFull,
-    #[error("is a folder, expected the name of a file")]
+    #[error("is a folder; expected the name of a file")]
     IsAFolder,
-    #[error("there is no folder {}; make it, or name a file in one that exists", .0.display())]
+    #[error("the folder {} does not exist; create it or choose another path", .0.display())]
     NoFolder(PathBuf),
-    #[error("has more than {0} MiB: not a file of this kind")]
+    #[error("has more than {0} MiB, so it is not a file of this kind")]
     TooLarge(u64),
     #[error("is not text (invalid UTF-8)")]
     NotText,
     #[error("cannot be read to its end ({0}); fetch it again")]
     Cut(io::Error),
-    #[error("does not hold a SHA-256 checksum; delete it to record a new one")]
+    #[error("contains no SHA-256 checksum; delete it to record a new one")]
     NoChecksum,
-    #[error("has been in the hands of {holder} for {seconds} s; wait until it has ended, then try again")]
+    #[error("has been locked by {holder} for {seconds} s; wait until that process ends, then try again")]
     Held { seconds: u64, holder: String },
     #[error("cannot be locked against other writers ({0}); choose a file on a disk of this machine")]
     NoFileLock(io::Error),
     #[error(
-        "the lock of this process was removed, so another one may be changing the file; nothing was written: try again"
+        "the lock of this process was removed, so another process may be changing the file; nothing was written: try again"
     )]
     LockGone,
 
     // Result folders.
-    #[error("holds shards only; `ssvm-bench merge {dir} --out {dir}` joins them", dir = .0.display())]
+    #[error("contains only shards; `ssvm-bench merge {dir} --out {dir}` joins them", dir = .0.display())]
     OnlyShards(PathBuf),
     #[error("{why}; `ssvm-bench run --config C --out {}` makes them", dir.display())]
     NoResults { why: &'static str, dir: PathBuf },
@@ -43,15 +43,15 @@ pub enum Error {
     #[error("cannot be locked ({0}); choose an --out on a disk of this machine")]
     NoLock(io::Error),
     #[error(
-        "is not the folder any more that this process writes into: it was deleted, moved or replaced, and with it {0} runs that were \
-         finished since the start; start again"
+        "was deleted, moved or replaced while this process wrote into it, and {0} runs that it had finished are gone; start \
+         again"
     )]
     FolderGone(u64),
     #[error(
-        "{0} runs were written and are not there any more: something else removes files of this folder; start again"
+        "{0} runs that this process wrote are gone, because something else removes files of this folder; start again"
     )]
     FilesGone(u64),
-    #[error("{0}; the manifest is damaged: delete it, the runs stay valid")]
+    #[error("the manifest is damaged ({0}); delete it, the runs stay valid")]
     Manifest(serde_json::Error),
     #[error(
         "the paper's oracle cost of {dataset} (λ = {lambda}) on the {} clock is {here} here and {there} in another folder; run all shards from one id file \
@@ -67,12 +67,12 @@ pub enum Error {
     Encoding(String),
     #[error("damaged: {0}; start `ssvm-bench run` again to redo this run")]
     Damaged(String),
-    #[error("damaged: it holds run {0}; give it back that name or delete it")]
+    #[error("damaged: it contains run {0}; rename it to that or delete it")]
     Misnamed(String),
-    /// Stops the reading of a whole folder: it is not damaged but foreign.
+    /// Ends the reading of a whole folder, which is not damaged but foreign.
     #[error(
-        "{}: written with result layout {version}, this program reads layout {SCHEMA_VERSION}; read it with the program \
-         version that wrote it, or run again into another --out",
+        "{}: written with result layout {version}, but this program reads layout {SCHEMA_VERSION}; read it with the \
+         version of the program that wrote it, or run again into another --out",
         path.display()
     )]
     OtherLayout { path: PathBuf, version: String },
@@ -84,13 +84,13 @@ pub enum Error {
     // Certified optima.
     #[error("lambda must be positive and finite, not {0}")]
     Lambda(f64),
-    #[error("no optimum of '{dataset}' lies between {lower} and {upper}")]
+    #[error("the bracket of '{dataset}' is empty: its lower bound {lower} is above its upper bound {upper}")]
     EmptyBracket { dataset: String, lower: f64, upper: f64 },
     #[error(
         "two brackets of '{dataset}' exclude each other: {} to {} and {} to {}; one of them is wrong",
         known.lower, known.upper, new.lower, new.upper
     )]
     Brackets { dataset: String, known: ssvm::solver::Bracket, new: ssvm::solver::Bracket },
-    #[error("{0}; mend the line, or delete its [[optimum]] and run `ssvm-bench optimum` again")]
+    #[error("{0}; correct the line, or delete its [[optimum]] and run `ssvm-bench optimum` again")]
     Optimum(String),
 }

@@ -1,9 +1,9 @@
-//! A result folder: `manifest.json`, one Parquet file per run under `runs/`.
+//! A result folder: `manifest.json`, and one Parquet file per run under `runs/`.
 //!
 //! A file appears under its name only when it is complete and on the disk (temporary name, sync, rename, sync of the
-//! folder), so a killed process leaves finished runs and, at worst, a temporary file that the next one removes.
-//! One process writes (it holds [`WriteLock`]); any number may read at the same time. Shards have result folders of their
-//! own under `shards/`, each with one writer.
+//! folder). A killed process therefore leaves finished runs and at most a temporary file, which the next process
+//! removes. One process writes (it holds [`WriteLock`]), and any number may read at the same time. Shards have result
+//! folders of their own under `shards/`, each with one writer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
@@ -20,7 +20,7 @@ use super::record::{RunRecord, SCHEMA_VERSION};
 use crate::error::{Error, Result};
 use crate::store::{self, files, panics};
 
-/// Most bytes of the file of one run; a million evaluations have less.
+/// Most bytes of the file of one run; a million evaluations take less.
 const LARGEST_RECORD: u64 = 1 << 30;
 
 /// The folder of the result folders of shards.
@@ -29,25 +29,25 @@ pub const SHARDS: &str = "shards";
 #[derive(Clone, Debug)]
 pub struct Store {
     dir: PathBuf,
-    /// Of a folder that is open for writing.
-    claim: Option<Arc<Claim>>,
+    /// Set for a folder that is open for writing.
+    target: Option<Arc<WriteTarget>>,
 }
 
-/// Which folder this process writes into, whatever has its name later, and how many runs it has written.
+/// The folder that this process writes into, whatever has its name later, and the number of runs written.
 #[derive(Debug)]
-struct Claim {
+struct WriteTarget {
     number: Option<(u64, u64)>,
     written: AtomicU64,
 }
 
-/// The right to write into a folder; given back when dropped or when the process ends, however it ends. The folder itself is
-/// locked: whatever is deleted in it, a second writer is refused.
+/// The right to write into a folder; released when dropped or when the process ends, in whatever way. The folder itself
+/// is locked, so that a second writer is refused whatever is deleted inside.
 #[derive(Debug)]
 pub struct WriteLock {
     _folder: File,
 }
 
-/// Which folder a record belongs to.
+/// The folder that a record belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folder {
     /// The runs of the plan.
@@ -57,7 +57,7 @@ pub enum Folder {
 }
 
 impl Folder {
-    /// The name of the folder, and the extension of its files: only runs of the plan end in `.parquet`, so that even a
+    /// The name of the folder, and the extension of its files. Only runs of the plan end in `.parquet`, so that even a
     /// recursive glob reads nothing twice.
     fn names(self) -> (&'static str, &'static str) {
         match self {
@@ -67,16 +67,16 @@ impl Folder {
     }
 }
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Debug, Default)]
 pub struct Contents {
     /// Sound records, by data set, solver, repeat.
     pub records: Vec<RunRecord>,
-    /// Files that are not what was written or cannot be read, each with what is wrong and what to do.
+    /// Files that are not as they were written or cannot be read, each with the fault and advice.
     pub damaged: Vec<Damage>,
 }
 
-/// One file that could not be used: what is wrong and what to do.
+/// A file that could not be used, with the fault and advice.
 #[derive(Debug)]
 pub struct Damage {
     pub path: PathBuf,
@@ -84,7 +84,7 @@ pub struct Damage {
 }
 
 impl Contents {
-    /// Puts records into the order of data set, solver and repeat.
+    /// Sorts records by data set, solver and repeat.
     pub fn new(mut records: Vec<RunRecord>, damaged: Vec<Damage>) -> Self {
         records.sort_by_cached_key(|r| (r.dataset().to_owned(), r.solver().to_owned(), r.repeat, r.run_id()));
         Self { records, damaged }
@@ -92,17 +92,18 @@ impl Contents {
 }
 
 impl Damage {
-    /// Whether the system refused to read the file (permissions, a failing disk): its content may well be sound, so
-    /// it must not be moved or replaced.
+    /// Whether the system refused to read the file (permissions, a failing disk). Its content may be sound, so it must
+    /// not be moved or replaced.
     pub fn is_unread(&self) -> bool {
         matches!(self.error, Error::Io { .. })
     }
 }
 
 impl Store {
-    /// The folder for writing: made if needed, locked against other writers, leftovers of killed writers removed.
+    /// Opens the folder for writing: creates it if needed, locks it against other writers, removes leftovers of killed
+    /// writers.
     pub fn create(dir: impl AsRef<Path>) -> Result<(Self, WriteLock)> {
-        let mut store = Self { dir: dir.as_ref().to_owned(), claim: None };
+        let mut store = Self { dir: dir.as_ref().to_owned(), target: None };
         let runs = store.folder(Folder::Runs);
         files::make_folder(&runs)?;
         let folder = File::open(&store.dir).map_err(Error::io("open", &store.dir))?;
@@ -113,7 +114,7 @@ impl Store {
             };
             Error::file(&store.dir, reason)
         })?;
-        // What is locked must be what has the name: both may have been replaced in the meantime.
+        // The locked folder must be the one that has the name, because it may have been replaced in the meantime.
         let locked = folder.metadata().map_err(Error::io("open", &store.dir))?;
         store.claim(Some((locked.dev(), locked.ino())))?;
         files::sweep(&store.dir);
@@ -121,40 +122,42 @@ impl Store {
         Ok((store, WriteLock { _folder: folder }))
     }
 
-    /// A folder with one writer by construction, because its name is unique: no lock, which a network file system may lack.
+    /// Opens a folder that has one writer by construction, because its name is unique. It needs no lock, which a
+    /// network file system may lack.
     pub fn create_private(dir: impl AsRef<Path>) -> Result<Self> {
-        let mut store = Self { dir: dir.as_ref().to_owned(), claim: None };
+        let mut store = Self { dir: dir.as_ref().to_owned(), target: None };
         files::make_folder(&store.folder(Folder::Runs))?;
         store.claim(files::number(&store.dir))?;
         Ok(store)
     }
 
     fn claim(&mut self, number: Option<(u64, u64)>) -> Result<()> {
-        self.claim = Some(Arc::new(Claim { number, written: AtomicU64::new(0) }));
+        self.target = Some(Arc::new(WriteTarget { number, written: AtomicU64::new(0) }));
         self.is_still_ours()
     }
 
-    /// An error when the folder was deleted or replaced since it was opened for writing: the one that has its name now may
-    /// have another writer.
+    /// Fails when the folder was deleted or replaced since it was opened for writing, because the folder that has its
+    /// name now may have another writer.
     fn is_still_ours(&self) -> Result<()> {
-        match &self.claim {
-            Some(claim) if claim.number.is_none() || claim.number != files::number(&self.dir) => {
-                Err(Error::file(&self.dir, store::Error::FolderGone(claim.written.load(Ordering::Relaxed))))
+        match &self.target {
+            Some(target) if target.number.is_none() || target.number != files::number(&self.dir) => {
+                Err(Error::file(&self.dir, store::Error::FolderGone(target.written.load(Ordering::Relaxed))))
             }
             _ => Ok(()),
         }
     }
 
-    /// How many of these runs are not in the folder, though they were written; an error when the folder itself is gone.
+    /// How many of these runs, which were written, are not in the folder any more; fails when the folder itself is
+    /// gone.
     pub fn count_gone<'a>(&self, run_ids: impl IntoIterator<Item = &'a String>) -> Result<u64> {
         self.is_still_ours()?;
         let there: BTreeSet<String> = self.files(Folder::Runs)?.iter().map(|path| stem(path)).collect();
         Ok(run_ids.into_iter().filter(|run_id| !there.contains(*run_id)).count() as u64)
     }
 
-    /// The folder for reading; it must hold results.
+    /// Opens the folder for reading; it must contain results.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
-        let store = Self { dir: dir.as_ref().to_owned(), claim: None };
+        let store = Self { dir: dir.as_ref().to_owned(), target: None };
         if store.manifest_path().is_file() || store.folder(Folder::Runs).is_dir() {
             return Ok(store);
         }
@@ -162,7 +165,7 @@ impl Store {
         let reason = if dir.join(SHARDS).is_dir() {
             store::Error::OnlyShards(dir)
         } else {
-            let why = if dir.is_dir() { "holds no results" } else { "is not a folder" };
+            let why = if dir.is_dir() { "contains no results" } else { "is not a folder" };
             store::Error::NoResults { why, dir }
         };
         Err(Error::file(&store.dir, reason))
@@ -172,14 +175,14 @@ impl Store {
         &self.dir
     }
 
-    /// Writes one record for good: when this returns, the run survives a kill and a power cut.
+    /// Writes one record. When this returns, the run survives a kill and a power cut.
     pub fn write(&self, kind: Folder, record: &RunRecord) -> Result<()> {
         let path = self.path(kind, &record.run_id());
         let bytes = codec::encode(record).map_err(|reason| Error::file(&path, reason))?;
         self.is_still_ours()?;
         files::write_bytes(&path, &bytes)?;
-        if let Some(claim) = &self.claim {
-            claim.written.fetch_add(1, Ordering::Relaxed);
+        if let Some(target) = &self.target {
+            target.written.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -193,13 +196,13 @@ impl Store {
         Ok(paths)
     }
 
-    /// Reads every record, by data set, solver and repeat; damaged files are listed, not skipped in silence. A file of
-    /// another version is an error.
+    /// Reads every record, sorted by data set, solver and repeat. Damaged files are listed, not skipped silently. A
+    /// file of another version is an error.
     pub fn scan(&self, kind: Folder) -> Result<Contents> {
         self.scan_some(kind, |_| true)
     }
 
-    /// The same of the runs whose identity is wanted.
+    /// The same for the runs whose identity is wanted.
     pub fn scan_some(&self, kind: Folder, wanted: impl Fn(&str) -> bool) -> Result<Contents> {
         let mut paths = self.files(kind)?;
         paths.retain(|path| wanted(&stem(path)));
@@ -215,8 +218,7 @@ impl Store {
         Ok(Contents::new(contents.records, contents.damaged))
     }
 
-    /// Brings contents that were read before up to date: reads the files that they do not have, and forgets records whose
-    /// file is gone.
+    /// Updates contents that were read before: reads the files that they lack, and drops records whose file is gone.
     pub fn refresh(&self, kind: Folder, before: Contents) -> Result<Contents> {
         let files: BTreeSet<String> = self.files(kind)?.iter().map(|path| stem(path)).collect();
         let mut known: BTreeMap<String, RunRecord> =
@@ -272,14 +274,14 @@ impl Store {
     }
 }
 
-/// The identity that a file is named by.
+/// The run id in the name of a file.
 pub fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 static RECORDS_READ: AtomicU64 = AtomicU64::new(0);
 
-/// Records that this process has decoded so far: in one command none is decoded twice.
+/// Number of records decoded by this process; one command decodes none twice.
 pub fn records_read() -> u64 {
     RECORDS_READ.load(Ordering::Relaxed)
 }
@@ -291,22 +293,22 @@ pub fn read_file(path: &Path) -> Result<RunRecord> {
     named(path, &record).map(|()| record)
 }
 
-/// Reads what a file says of its run without the evaluations, at a fraction of the cost.
+/// Reads the metadata of a file about its run without the evaluations, at a fraction of the cost.
 pub fn read_head(path: &Path) -> Result<Head> {
     let head = decoded(path, |mut bytes| codec::decode_head(path, &mut bytes))?;
     named(path, &head.record).map(|()| head)
 }
 
 fn decoded<T>(path: &Path, decode: impl Fn(Vec<u8>) -> Result<T>) -> Result<T> {
-    // What is no file of ours is not to be moved.
+    // A file that is not ours must not be moved.
     files::plain(path)?;
     let bytes = files::read(path, LARGEST_RECORD)?;
-    // Whatever a decoder makes of crafted bytes, it is the fault of one file.
+    // Whatever a decoder makes of crafted bytes, only this file may fail.
     let decoded = panics::catch(|| decode(bytes));
     decoded.unwrap_or_else(|panic| Err(codec::damaged(path, format!("its decoder panicked: {panic}"))))
 }
 
-/// An error when a file holds another run than its name says.
+/// Fails when a file contains another run than its name states.
 fn named(path: &Path, record: &RunRecord) -> Result<()> {
     let run_id = record.run_id();
     if stem(path) == run_id { Ok(()) } else { Err(Error::file(path, store::Error::Misnamed(run_id))) }

@@ -10,8 +10,8 @@ use crate::store::files::{sha256_file, sha256_hex};
 use crate::store::keys::{CellKey, ProblemKey};
 use ssvm::settings::RunSettings;
 
-/// Version of the library: crate version and digest of the sources that results depend on, or the older version whose numbers
-/// they make (`SAME_NUMBERS` in build.rs).
+/// Version of the library: crate version and digest of the sources that results depend on, or the older version that
+/// gives the same numbers (`SAME_NUMBERS` in build.rs).
 pub const CODE_VERSION: &str = env!("SSVM_CODE");
 
 /// Everything the result of a run depends on. Repeat and base seed act through `settings.seed` alone.
@@ -24,22 +24,22 @@ pub struct Identity {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_model: Option<u32>,
     pub code_version: String,
-    /// Version of the solver where it is not the library's: [`program_version`] unless its row has one.
+    /// Version of a solver that is not the library's: [`program_version`], unless its row states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solver_version: Option<String>,
-    /// The same of the problem.
+    /// The same for the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem_version: Option<String>,
 }
 
-/// Version of whatever the running program adds to the library: the digest of its executable, so that every new build counts
-/// as a change. An error when the executable cannot be read.
+/// Version of everything that the running program adds to the library: the digest of its executable, so that every new
+/// build counts as a change. Fails when the executable cannot be read.
 pub fn program_version() -> Result<String> {
     static DIGEST: OnceLock<String> = OnceLock::new();
     if let Some(known) = DIGEST.get() {
         return Ok(known.clone());
     }
-    // The file that runs, even when a new build has taken its name meanwhile.
+    // The file that is running, even if a new build has taken its name meanwhile.
     let mut path = PathBuf::from("/proc/self/exe");
     if !path.exists() {
         path = std::env::current_exe().map_err(Error::io("find", "the program's own file"))?;
@@ -61,7 +61,7 @@ impl Identity {
         value.to_string()
     }
 
-    /// Hash of everything but the code: numbers may be compared when it is the same.
+    /// Hash of everything but the code: numbers may be compared when it is equal.
     pub fn inputs(&self) -> String {
         sha256_hex(self.without_code().canonical().as_bytes())[..12].to_owned()
     }
@@ -70,8 +70,7 @@ impl Identity {
         Self { code_version: String::new(), solver_version: None, problem_version: None, ..self.clone() }
     }
 
-    /// The code that the result depends on: version of the library, and of the solver and the problem where these are the
-    /// caller's.
+    /// The code that the result depends on: version of the library, and of a solver or a problem that is the caller's.
     pub fn code(&self) -> String {
         let own = [("solver", &self.solver_version), ("problem", &self.problem_version)];
         let own = own.into_iter().filter_map(|(what, version)| Some(format!(", {what} {}", version.as_ref()?)));
@@ -88,7 +87,7 @@ impl Identity {
         format!("{} {} #{repeat}", self.problem.dataset, self.cell().setting())
     }
 
-    /// Text that is the same for the same experiment, whatever the code, its cost model and the content of the data.
+    /// A text that is equal for the same experiment, whatever the code, its cost model and the content of the data.
     pub fn experiment(&self) -> String {
         let mut identity = Self { cost_model: None, ..self.without_code() };
         identity.problem.checksum.clear();
@@ -96,8 +95,8 @@ impl Identity {
     }
 }
 
-/// Seed of the order of the terms; depends on base seed and repeat alone, so that all solvers see the same orders.
-/// Fits 53 bits, so that JSON and data frames keep it exactly.
+/// Seed of the order of the terms. It depends only on base seed and repeat, so that all solvers see the same orders,
+/// and fits 53 bits, so that JSON and data frames keep it exactly.
 pub fn order_seed(base: u64, repeat: u64) -> u64 {
     splitmix(splitmix(base).wrapping_add(repeat)) >> 11
 }
@@ -155,7 +154,7 @@ mod tests {
         assert_eq!(back, identity);
     }
 
-    /// λ = 1/n is seldom a short decimal: it must come back to the last bit, or the identity would not.
+    /// λ = 1/n is rarely a short decimal: it must be read back to the last bit, or the identity would change.
     #[test]
     fn every_lambda_survives_the_text() {
         for n in 1..5000 {

@@ -1,7 +1,8 @@
-//! What makes two runs comparable, as types: the problem they solve ([`ProblemKey`]), the line of a figure or row of a table
-//! that they belong to ([`SeriesKey`]), and where their times come from ([`EnvironmentKey`]).
+//! The types that decide whether runs are comparable: the problem they solve ([`ProblemKey`]), the line of a figure or
+//! row of a table that they belong to ([`SeriesKey`]), and the origin of their times ([`EnvironmentKey`]).
 //!
-//! Text is made from keys for people (`study::names`); code compares keys, and only arguments of commands are read as text.
+//! Text is made from keys for people (`study::names`). Code compares keys; only arguments of commands are parsed from
+//! text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,16 +16,16 @@ use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::ordered_by_key;
 use ssvm::settings::{Budget, Cadence, SolverSpec, total_order};
 
-/// A problem: the same optimum for every run that has it.
+/// A problem: runs with the same key have the same optimum.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProblemKey {
     /// Name of the data set as in the config, such as `usps-synth:n=500`.
     pub dataset: String,
     #[serde(rename = "data_checksum")]
     pub checksum: String,
-    /// λ, the default resolved.
+    /// λ, with the default resolved.
     pub lambda: f64,
-    /// Weight of the pairwise term; absent when it is the data set's own, which the checksum covers.
+    /// The pairwise weight; absent when it is the data set's own, which the checksum covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairwise_weight: Option<f64>,
 }
@@ -36,7 +37,7 @@ impl ProblemKey {
         (&self.dataset, &self.checksum, total_order(self.lambda), self.pairwise_weight.map(total_order))
     }
 
-    /// What tells problems of one data set name apart, by the names that configs use.
+    /// The facts that distinguish problems of one data set name, named as in configs.
     pub fn facts(&self) -> Facts {
         facts([
             ("lambda", self.lambda.to_string()),
@@ -46,12 +47,12 @@ impl ProblemKey {
     }
 }
 
-/// Runs that differ in nothing but their seed: one line of a figure.
+/// Runs that differ only in their seed: one line of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesKey {
     pub problem: ProblemKey,
     pub solver: SolverSpec,
-    /// How many seconds a second inside the exact oracle counts.
+    /// Factor on the time inside the exact oracle.
     pub oracle_cost: OracleCost,
     pub clock: ClockKind,
     pub budget: Budget,
@@ -60,18 +61,18 @@ pub struct SeriesKey {
 }
 
 impl SeriesKey {
-    /// Whether times of the two may be compared: one clock, one oracle cost, and one environment.
+    /// Whether times of the two may be compared: same clock, same oracle cost, same environment.
     pub fn same_times(&self, other: &Self) -> bool {
         (self.clock, self.oracle_cost, &self.environment) == (other.clock, other.oracle_cost, &other.environment)
     }
 
-    /// How many facts the two have in common.
+    /// Number of facts that the two have in common.
     pub fn alike(&self, other: &Self) -> usize {
         let other = other.facts();
         self.facts().iter().filter(|(name, value)| other.get(*name) == Some(value)).count()
     }
 
-    /// What tells series of one problem and solver name apart, by the names that configs use.
+    /// The facts that distinguish series of one problem and solver name, named as in configs.
     pub fn facts(&self) -> Facts {
         let Budget { iterations, time_s, oracle_calls, gap, until } = &self.budget;
         let mut pairs = vec![
@@ -102,19 +103,19 @@ impl SeriesKey {
 /// One setting of a solver on a data set, whatever its seed and budget: what gates compare.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellKey {
-    /// As in the config, such as `usps-synth:n=300`.
+    /// Name of the data set as in the config, such as `usps-synth:n=300`.
     pub dataset: String,
     pub solver: SolverSpec,
     pub oracle_cost: OracleCost,
 }
 
 impl CellKey {
-    /// The solver with its defaults, at the oracle's own cost.
+    /// The solver with its defaults, at oracle cost 1.
     pub fn new(dataset: impl Into<String>, solver: impl Into<String>) -> Self {
         Self { dataset: dataset.into(), solver: SolverSpec::new(solver), oracle_cost: OracleCost::ONE }
     }
 
-    /// The solver with its parameters, and the oracle cost unless it is 1: `mp-bcfw (T=5) k=16`.
+    /// The solver with its parameters, and with the oracle cost unless that is 1: `mp-bcfw (T=5) k=16`.
     pub fn setting(&self) -> String {
         let cost = if self.oracle_cost.is_one() { String::new() } else { format!(" k={}", self.oracle_cost) };
         format!("{}{cost}", self.solver)
@@ -127,13 +128,14 @@ impl fmt::Display for CellKey {
     }
 }
 
-/// What changes times and is not the solver.
+/// Everything besides the solver that changes times.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EnvironmentKey {
-    /// A clock that gives the same times everywhere: the version of its cost model, absent in records from before versions.
+    /// A clock that gives the same times on every machine: the version of its cost model, absent in records from before
+    /// versions.
     Modelled { cost_model: Option<u32> },
     Measured {
-        /// Kind of machine; its name where the kind is not known.
+        /// Kind of machine; its name if the kind is not known.
         host: String,
         jobs: u64,
         threads: u64,
@@ -141,10 +143,10 @@ pub enum EnvironmentKey {
     },
 }
 
-/// What `--only` selects: data sets, or data sets and solvers, perhaps at one oracle cost.
+/// A selection of `--only`: data sets, or data sets and solvers, optionally at one oracle cost.
 ///
-/// `usps*` is every data set whose name begins so, `*/mp-bcfw (T=5)` that setting of the solver everywhere, and
-/// `*/mp-bcfw k=16` the solver at that oracle cost; without ` k=…` all of them match.
+/// `usps*` selects every data set whose name begins with `usps`, `*/mp-bcfw (T=5)` that setting of the solver on every
+/// data set, and `*/mp-bcfw k=16` the solver at that oracle cost; without ` k=…` all oracle costs match.
 #[derive(Clone, Debug)]
 pub struct CellPattern {
     text: String,
@@ -153,12 +155,12 @@ pub struct CellPattern {
 }
 
 impl CellPattern {
-    /// An error when one of the patterns is malformed.
+    /// Parses patterns; fails when one is malformed.
     pub fn parse_all(texts: &[String]) -> Result<Vec<Self>> {
         texts.iter().map(|text| text.parse()).collect()
     }
 
-    /// Whether the pattern selects a data set and solver, at this oracle cost or at some.
+    /// Whether the pattern selects a data set and solver, at this oracle cost or at any.
     pub fn matches(&self, dataset: &str, solver: &SolverSpec, cost: Option<OracleCost>) -> bool {
         let at_cost = |pattern: &Pattern| cost.is_none_or(|cost| pattern.matches(&cost.to_string()));
         self.cell.matches(&format!("{dataset}/{solver}")) && self.cost.as_ref().is_none_or(at_cost)

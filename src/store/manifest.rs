@@ -1,5 +1,5 @@
-//! `manifest.json` of a result folder: which configs were run, by which code, on which host, when, and how much
-//! parallel timing was inflated. Rewritten whole (temporary name, rename) at the start and the end of each `run`.
+//! `manifest.json` of a result folder: which configs were run, with which code, on which host, when, and how much
+//! parallel timing was inflated. Rewritten as a whole (temporary name, rename) at the start and the end of each `run`.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,12 +20,12 @@ pub struct Manifest {
     pub sessions: Vec<Session>,
     /// Inflation of parallel against isolated timing, one row per data set and solver.
     pub interference: Vec<Inflation>,
-    /// The paper's oracle cost as it was solved for this folder: other sessions take the same.
+    /// The paper's oracle costs as solved for this folder; other sessions use the same ones.
     #[serde(default, skip_serializing_if = "PaperCosts::is_empty")]
     pub paper_costs: PaperCosts,
 }
 
-/// The paper's oracle costs that were solved, by problem and clock; in files a list.
+/// The solved oracle costs of the paper, by problem and clock; a list in the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<PaperCost>", into = "Vec<PaperCost>")]
 pub struct PaperCosts(pub BTreeMap<(ProblemKey, ClockKind), OracleCost>);
@@ -72,44 +72,44 @@ pub struct Session {
     /// Absent when the process was killed.
     pub ended_unix_s: Option<u64>,
     pub jobs: u64,
-    /// Whether timed work ran one at a time.
+    /// Whether timed work ran on its own.
     pub isolated: bool,
     pub code: Code,
     pub host: Host,
     pub finished: u64,
     /// Runs that ended as failed records.
     pub failed: u64,
-    /// Largest memory the process had, bytes; 0 when unknown.
+    /// Peak memory of the process, bytes; 0 when unknown.
     #[serde(default)]
     pub peak_memory: u64,
-    /// The folder of the shard that it was; empty for a call that did the whole plan.
+    /// The folder of its shard; empty for a call that ran the whole plan.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shard: String,
-    /// Hash of the identities of all runs of its plan; empty when a program without shards made it.
+    /// Hash of the identities of all runs of its plan; empty if a program without shards wrote it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub plan: String,
 }
 
 impl Session {
-    /// What identifies a session, in the order of time.
+    /// The identity of a session, in the order of time.
     fn key(&self) -> (u64, &str, &str, &str, u64) {
         (self.started_unix_s, &self.shard, &self.host.name, &self.config, self.jobs)
     }
 }
 
-/// What the program was built from.
+/// The source of the program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Code {
-    /// What run identities depend on: crate version and hash of the sources that affect results.
+    /// The version that run identities depend on: crate version and hash of the sources that affect results.
     pub version: String,
-    /// Commit, `-dirty` appended when the tree had changes; `unknown` outside a repository.
+    /// Commit, with `-dirty` when the tree had changes; `unknown` outside a repository.
     pub commit: String,
     pub rustc: String,
     /// Flags, target and profile.
     pub flags: String,
 }
 
-/// What is known of the machine; empty or zero where it is not.
+/// Facts of the machine; empty or zero where unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     pub name: String,
@@ -121,7 +121,7 @@ pub struct Host {
     pub os: String,
     /// Frequency governor of the first core.
     pub governor: String,
-    /// Features of the CPU that programs choose their code by.
+    /// CPU features by which programs choose their code.
     #[serde(default)]
     pub features: String,
     /// Caches of the first core, such as `L1d 32K, L2 1024K, L3 36608K`.
@@ -130,23 +130,23 @@ pub struct Host {
 }
 
 impl Host {
-    /// What kind of machine it is, as far as times go: CPU model, number of cores, and a short hash of everything else that
-    /// is known to change them.
+    /// The kind of machine, as far as times depend on it: CPU model, number of cores, and a short hash of everything
+    /// else that is known to change times.
     pub fn class(&self) -> String {
         let cpu = if self.cpu.is_empty() { "unknown CPU" } else { &self.cpu };
         format!("{cpu}, {} cores, kind {}", self.cores, &sha256_hex(self.facts().as_bytes())[..6])
     }
 
-    /// What is known to change times beside the model and the number of cores.
+    /// Facts that change times, besides the CPU model and the number of cores.
     pub fn facts(&self) -> String {
         let unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
         let Self { features, caches, governor, .. } = self;
-        // The last words are part of stored classes: without them this machine would be another kind.
+        // The trailing `memory unknown` is part of stored classes: without it, this machine would be another kind.
         format!("{}; {}; governor {}; memory unknown", unknown(features), unknown(caches), unknown(governor))
     }
 }
 
-/// Time of the same short work with the other workers busy over its time with the others paused.
+/// Time of the same short work with the other workers busy, over its time with the others paused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inflation {
     pub dataset: String,
@@ -159,18 +159,18 @@ pub struct Inflation {
     pub low: f64,
     pub high: f64,
     pub probes: u64,
-    /// The ratios, in the order they were taken.
+    /// The ratios, in the order of measurement.
     #[serde(default)]
     pub ratios: Vec<f64>,
 }
 
-/// Whether a commit names the sources of a program: not those of a changed tree, nor of no repository.
+/// Whether a commit identifies the sources of a program, which that of a changed tree or outside a repository does not.
 pub fn is_committed(commit: &str) -> bool {
     !commit.is_empty() && commit != "unknown" && !commit.ends_with("-dirty")
 }
 
 impl Manifest {
-    /// Takes in what another manifest says, whichever is taken first; an error when the two contradict each other.
+    /// Merges another manifest, in either order; fails when the two contradict each other.
     pub fn join(&mut self, other: Self) -> Result<(), Error> {
         for (key, cost) in other.paper_costs.0 {
             let known = *self.paper_costs.0.entry(key.clone()).or_insert(cost);
@@ -179,7 +179,7 @@ impl Manifest {
                 return Err(Error::OracleCost { dataset, lambda, clock, here: cost, there: known });
             }
         }
-        // Of two accounts of one session the later stays: one was read while it was running.
+        // Of two versions of one session the later one is kept: the other was read while the session was running.
         self.sessions.extend(other.sessions);
         let progress = |session: &Session| Reverse((session.ended_unix_s, session.finished));
         self.sessions.sort_by(|a, b| (a.key(), progress(a)).cmp(&(b.key(), progress(b))));
@@ -190,7 +190,7 @@ impl Manifest {
             (own.map(|session| session.started_unix_s).max(), config.sha256.clone(), config.name.clone())
         });
         self.configs.dedup();
-        // Of two measurements of one cell the one with more probes stays.
+        // Of two measurements of one cell the one with more probes is kept.
         self.interference.extend(other.interference);
         let cell = |one: &Inflation| (one.dataset.clone(), one.solver.clone());
         self.interference.sort_by_cached_key(|one| (cell(one), Reverse((one.probes, one.ratio.to_bits()))));

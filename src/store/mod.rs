@@ -1,4 +1,5 @@
-//! Records ↔ disk: what a run is ([`identity`]), what it left ([`record`]), and files that appear whole or not at all.
+//! Records on disk: the identity of a run ([`identity`]), its record ([`record`]), and files that appear whole or not
+//! at all.
 
 pub mod codec;
 pub mod columns;

@@ -1,7 +1,8 @@
-//! The store of certified optima: (data checksum, λ, pairwise weight) → a bracket of the optimum, and TOML ↔ store.
+//! The store of certified optima: from data checksum, λ and pairwise weight to a bracket of the optimum, stored as
+//! TOML.
 //!
-//! What is shipped is part of the program; a `results/optima.toml` in the working folder adds to it. Brackets of one
-//! problem are intersected: the lower bound never falls, the upper bound never rises.
+//! The program includes a store; a `results/optima.toml` in the working folder adds to it. Brackets of one problem are
+//! intersected: the lower bound never falls, the upper bound never rises.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -25,22 +26,22 @@ const HEADER: &str = "\
 # A bracket is only ever narrowed.
 ";
 
-/// The optimum of one problem, as far as it is known: one `[[optimum]]` of the file.
+/// The bounds of the optimum of one problem: one `[[optimum]]` of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Optimum {
-    /// For people; the checksum decides.
+    /// For people only; the checksum identifies the data.
     pub dataset: String,
     pub checksum: String,
     pub lambda: f64,
-    /// Where it is not the data set's own.
+    /// The pairwise weight, if it is not the data set's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairwise_weight: Option<f64>,
     pub lower: f64,
     pub upper: f64,
-    /// What found it.
+    /// The solver that found it.
     pub solver: String,
-    /// Version of the code that did.
+    /// Version of the code that found it.
     pub code: String,
 }
 
@@ -65,14 +66,14 @@ impl Optimum {
     }
 }
 
-/// Certified optima, in the order they came.
+/// Certified optima, in the order in which they were added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Optima {
     pub entries: Vec<Optimum>,
 }
 
 impl Optima {
-    /// What is shipped, and what a store in the working folder adds.
+    /// The included store, with the additions of a store in the working folder.
     pub fn known() -> Result<Self> {
         let path = Path::new(LOCAL);
         let mut store = Self::shipped().clone();
@@ -82,7 +83,7 @@ impl Optima {
         Ok(store)
     }
 
-    /// What is part of the program.
+    /// The store that is included in the program.
     pub fn shipped() -> &'static Self {
         static STORE: LazyLock<Optima> = LazyLock::new(|| Optima::parse(Path::new(LOCAL), SHIPPED).unwrap_or_default());
         &STORE
@@ -114,12 +115,12 @@ impl Optima {
         Ok(store)
     }
 
-    /// The bracket of a problem; the weight of its pairwise term if it is not the data set's own.
+    /// The bracket of a problem; `pairwise_weight` is given if it is not the data set's own.
     pub fn find(&self, checksum: &str, lambda: f64, pairwise_weight: Option<f64>) -> Option<Bracket> {
         self.entries.iter().find(|entry| entry.is_of(checksum, lambda, pairwise_weight)).map(Optimum::bracket)
     }
 
-    /// Adds what is certain about a problem; returns what is certain now. An error if both cannot be true.
+    /// Adds a bracket of a problem; returns the intersection with the known one. Fails if the two exclude each other.
     pub fn add(&mut self, new: Optimum) -> Result<Bracket, store::Error> {
         let found = new.bracket();
         let known = self.entries.iter_mut().find(|known| known.is_of(&new.checksum, new.lambda, new.pairwise_weight));
@@ -146,7 +147,8 @@ impl Optima {
         Ok(text)
     }
 
-    /// Adds what is certain about a problem to the store of a file, whoever else does so at the same time; what is certain now.
+    /// Adds a bracket of a problem to the store in a file, safely beside other processes that do so; returns the new
+    /// bracket.
     pub fn update(path: &Path, new: Optimum) -> Result<Bracket> {
         let shared = SharedFile::lock(path)?;
         let mut store = shared.text()?.map_or(Ok(Self::default()), |text| Self::parse(path, &text))?;

@@ -1,12 +1,12 @@
-//! What must not end the process: a panic of code that is not trusted becomes a message, and memory that is not there is
-//! refused before anybody asks for it.
+//! Protection against the end of the process: a panic in code that is not trusted becomes an error, and memory that is
+//! not available is refused before it is requested.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-/// Threads of this program are called this, and something more; their panics are noted, not printed.
+/// Prefix of the names of this program's threads; their panics are recorded, not printed.
 pub const THREADS: &str = "ssvm-";
 
 thread_local! {
@@ -14,8 +14,8 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Does the work; a panic in it, here or on a thread of the program that helps with it, is an error with its message and
-/// place, and nothing is printed.
+/// Does the work. A panic in it, here or on a thread of the program that helps with it, becomes an error with its
+/// message and place, and nothing is printed.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     note_panics();
     DEPTH.set(DEPTH.get() + 1);
@@ -25,7 +25,7 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|payload| if noted.is_empty() { message(payload.as_ref()) } else { noted })
 }
 
-/// For a panic that came from another thread.
+/// The message of a panic that came from another thread.
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("no message").to_owned()

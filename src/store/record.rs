@@ -1,4 +1,4 @@
-//! One run as it is stored: its identity, its environment, how it ended, what it measured.
+//! The stored form of a run: its identity, its environment, how it ended, and its measurements.
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
@@ -13,7 +13,7 @@ use ssvm::clock::ClockKind;
 use ssvm::drive::{Outcome, StopReason, TracePoint};
 use ssvm::settings::RunSettings;
 
-/// Version of the trace file layout; files of another version are refused by name.
+/// Version of the layout of run files; files of another version are refused.
 pub const SCHEMA_VERSION: u32 = 4;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,11 +21,12 @@ pub const SCHEMA_VERSION: u32 = 4;
 pub enum Status {
     /// It reached a limit of its budget.
     Done(StopReason),
-    /// `timeout_s` ended it; the time counts from its start, with evaluations. What it measured until then is valid.
+    /// `timeout_s` ended it. The time counts from its start and includes evaluations. Everything measured before is
+    /// valid.
     TimedOut { after_s: f64 },
-    /// It was aborted before the machine ran out of memory; how much it held and how much was left.
+    /// It was aborted before the machine ran out of memory; the memory that it used and that was left.
     OutOfMemory { usage: String },
-    /// It failed: a panic, a divergence, bad data, an oracle call that never returned.
+    /// It failed: a panic, a divergence, bad data, or an oracle call that never returned.
     Failed(String),
 }
 
@@ -34,7 +35,7 @@ impl Status {
         matches!(self, Self::Done(_))
     }
 
-    /// Why the run ended: the name of the limit, or what went wrong.
+    /// Why the run ended: the name of the limit, or the failure.
     pub fn reason(&self) -> String {
         match self {
             Self::Done(stop) => stop.name().to_owned(),
@@ -53,16 +54,16 @@ impl Status {
     }
 }
 
-/// One run: what it was, where it ran, how it ended, what it measured.
+/// One run: its identity, its environment, how it ended, and its measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     pub identity: Identity,
-    /// From 0.
+    /// Number of the repeat, from 0.
     pub repeat: u64,
     #[serde(rename = "circumstances")]
     pub environment: Environment,
     pub status: Status,
-    /// What it measured; empty when it failed early.
+    /// Its measurements; empty when it failed early.
     #[serde(flatten)]
     pub measured: Measured,
 }
@@ -81,9 +82,9 @@ impl RunRecord {
         &self.settings().solver.name
     }
 
-    /// What part of a core the run got: 1 on a quiet machine. `None` where that cannot be known: on other clocks than the wall
-    /// clock, in a run of less than a millisecond, and where several oracles are called at a time, because the run then waits for
-    /// threads that are not its own.
+    /// The part of a core that the run got: 1 on a quiet machine. `None` where that cannot be known: on clocks other
+    /// than the wall clock, in a run of less than a millisecond, and where several oracles are called at a time,
+    /// because the run then waits for threads that are not its own.
     pub fn core_share(&self) -> Option<f64> {
         let totals = &self.measured.totals;
         let alone = self.settings().clock == ClockKind::WALL && !self.settings().solver.params.contains_key("tau");
@@ -98,13 +99,14 @@ impl RunRecord {
         &self.measured.points
     }
 
-    /// Whether a pattern of `--only` matches it.
+    /// Whether a pattern of `--only` matches the run.
     pub fn matches(&self, pattern: &CellPattern) -> bool {
         pattern.matches(self.dataset(), &self.settings().solver, Some(self.settings().oracle_cost))
     }
 
-    /// What a run of this identity, which is this one's but for the oracle cost, would have left: the steps of a solver that
-    /// never reads the clock are the same, only their times differ. A run that a limit of time ends is not projected.
+    /// The record that a run of this identity would have, which differs from this one only in the oracle cost: the
+    /// steps of a solver that never reads the clock are the same, only their times differ. A run that a time limit ends
+    /// is not projected.
     pub fn projected(&self, identity: Identity) -> Self {
         let (from, to) = (self.settings().oracle_cost, identity.settings.oracle_cost);
         let at_cost = |point: &TracePoint| {
@@ -114,7 +116,7 @@ impl RunRecord {
         let mut record = self.clone();
         record.environment.projected_from = Some(self.run_id());
         record.measured.points = self.points().iter().map(at_cost).collect();
-        // Times of single passes are those of the cost they were made at.
+        // Times of single passes hold only at the oracle cost of this run.
         record.measured.totals.passes.clear();
         record.identity = identity;
         record
@@ -140,20 +142,20 @@ pub struct Environment {
     /// The core the run was pinned to; −1 when not pinned.
     pub core: i64,
     pub host: String,
-    /// What kind of machine: [`manifest::Host::class`]. Times of different kinds are not put together.
+    /// Kind of machine: [`manifest::Host::class`]. Times of different kinds are never combined.
     #[serde(default)]
     pub host_class: String,
-    /// What the class is a hash of: [`manifest::Host::facts`].
+    /// The facts that the class is a hash of: [`manifest::Host::facts`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub host_facts: String,
-    /// The shard that it was made in, by its folder; empty where there was none. Its session has the rest.
+    /// The folder of the shard that made it; empty if none did. The session of the shard has the rest.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shard: String,
     /// Target, optimisation, flags.
     #[serde(default)]
     pub build: String,
     pub commit: String,
-    /// The run it was computed from: the same steps at another oracle cost.
+    /// The run that it was projected from: the same steps at another oracle cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub projected_from: Option<String>,
     pub started_unix_s: u64,
@@ -164,13 +166,13 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The kind of machine; its name where the kind is not known.
+    /// The kind of machine; its name if the kind is not known.
     pub fn host_kind(&self) -> &str {
         if self.host_class.is_empty() { &self.host } else { &self.host_class }
     }
 }
 
-/// What was measured in one run. Only the totals are text: a file has columns for evaluations and bytes for histograms.
+/// The measurements of one run. Only the totals are text: a file has columns for evaluations and bytes for histograms.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     #[serde(skip)]
@@ -184,31 +186,31 @@ pub struct Measured {
     pub totals: Totals,
 }
 
-/// What is measured once per run.
+/// Measurements made once per run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Of solver work.
+    /// Wall time of solver work.
     pub wall_s: f64,
-    /// Of solver work.
+    /// CPU time of solver work.
     pub cpu_s: f64,
-    /// Inside exact oracle calls.
+    /// Wall time inside exact oracle calls.
     pub oracle_wall_s: f64,
-    /// On the way to an oracle that is a program and back: no part of the oracle's time.
+    /// Wall time on the way to an oracle program and back; not counted as oracle time.
     #[serde(default)]
     pub pipe_s: f64,
-    /// Estimated cost of the instrument itself.
+    /// Estimated cost of the readings themselves.
     pub instrument_s: f64,
-    /// What was noticed about the oracle.
+    /// Remarks about the oracle.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Of the whole run with evaluation.
+    /// Time of the whole run, with evaluations.
     pub total_s: f64,
-    /// (seconds, F) at the start of one iteration and after each of its passes, as its observer chose it.
+    /// (seconds, F) at the start of one iteration and after each of its passes; the observer chooses the iteration.
     pub passes: Vec<(f64, f64)>,
 }
 
 impl Measured {
-    /// What a run left behind, and how long it took with evaluation.
+    /// The measurements in an outcome, with the time of the whole run.
     pub fn of(outcome: Outcome, total_s: f64, passes: Vec<(f64, f64)>) -> Result<Self> {
         Ok(Self {
             points: outcome.points,
@@ -228,7 +230,7 @@ impl Measured {
     }
 }
 
-/// A histogram as the bytes of its V2 form: a thousand open ones would take a gigabyte.
+/// A histogram as the bytes of its V2 form: a thousand open histograms would take a gigabyte.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latencies(pub(crate) Vec<u8>);
 
@@ -240,7 +242,7 @@ impl Latencies {
         Ok(Self(bytes))
     }
 
-    /// The histogram; an empty one when nothing was packed.
+    /// The histogram; empty when there are no bytes.
     pub fn histogram(&self) -> Result<Histogram<u64>> {
         let wrong = |e: &dyn std::fmt::Debug| Error::Histogram { action: "read", reason: format!("{e:?}") };
         if self.0.is_empty() {

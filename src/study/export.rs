@@ -157,7 +157,7 @@ fn parquet(table: &DataFrame) -> std::result::Result<Vec<u8>, Box<dyn std::error
             DataType::Float64 => Values::Real(column.f64()?.iter().collect()),
             _ => Values::Unsigned(column.cast(&DataType::UInt64)?.u64()?.iter().collect()),
         };
-        columns.push(columns::Column { name: column.name(), nullable: column.null_count() > 0, values });
+        columns.push(columns::FileColumn { name: column.name(), nullable: column.null_count() > 0, values });
     }
     Ok(columns::encode(columns, Vec::new())?)
 }

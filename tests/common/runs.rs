@@ -8,7 +8,7 @@ use ssvm_bench::{
     Budget, Cadence, ClockKind, Problem, Quiet, RunLimits, RunSettings, SolverSpec, StopReason, TracePoint,
 };
 
-/// An evaluation after so many iterations of 10 oracle calls, 3 approximate passes and 30 approximate steps each. What a
+/// An evaluation after this many iterations of 10 oracle calls, 3 approximate passes and 30 approximate steps each. What a
 /// test wants different it sets: `TracePoint { planes_max: 9, ..point(1, 0.5, 2.0, 1.0) }`.
 pub fn point(iteration: u64, time_s: f64, primal: f64, dual: f64) -> TracePoint {
     TracePoint {

@@ -15,7 +15,7 @@ pub fn experiment(text: &str) -> Experiment {
     Experiment::parse(Path::new("test.toml"), text, Harness::standard().solvers()).unwrap()
 }
 
-/// So many workers, nothing forced, nothing said.
+/// This many workers, nothing forced, no messages.
 pub fn options(out: &Path, jobs: usize) -> Options {
     Options {
         out: out.to_owned(),

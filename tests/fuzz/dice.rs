@@ -51,7 +51,7 @@ impl Dice {
         if self.once_in(3) { ODD[self.below(ODD.len())] } else { self.below(12) as u64 }
     }
 
-    /// A number as somebody might write it.
+    /// A number as a user might write it.
     pub fn number(&mut self) -> String {
         const ODD: [&str; 14] = [
             "nan", "inf", "-inf", "1e400", "-1e400", "1e-400", "-0", "1e60", "1e61", "0x10", "1_000", "+5", "1e5", "٣",

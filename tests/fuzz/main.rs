@@ -89,7 +89,7 @@ fn status(key: &str) -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// Starts the peak anew, where the system can do that.
+/// Resets the peak, where the system can do that.
 fn forget_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }

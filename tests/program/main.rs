@@ -159,7 +159,7 @@ fn w_is_sent_when_it_changes_and_announced_answers_arrive() {
     for i in (20..50).rev() {
         check(i, &one, &mut work);
     }
-    // Nobody asks for the rest; somebody asks for something else.
+    // The rest of the announced terms is not asked for; another one is.
     check(7, &zero, &mut work);
     problem.announce(&terms[..3], &one, &mut work).unwrap();
     check(49, &zero, &mut work);
@@ -238,7 +238,7 @@ fn every_fault_is_a_failed_record_and_nothing_else() {
     let repeats = count.div_ceil(FAULTS.len());
     let folder = tempfile::tempdir().unwrap();
     let mut config = format!("repeats = {repeats}\n{CONFIG}");
-    // A copy of this binary has a name that nobody else has.
+    // A copy of this binary has a unique name.
     let copy = folder.path().join("oracle-of-this-test");
     std::fs::copy(own(), &copy).unwrap();
     let name = |options: &str, what: &str| format!("oracle:{},programs=2{options} serve {what}", copy.display());
@@ -309,7 +309,7 @@ fn solve_ends_with_a_plain_message() {
         assert!(last.contains(&format!("last words of {fault}")) && !message.contains("panicked"), "{message}");
     }
     for (name, expected) in [
-        ("oracle:", "there is no program"),
+        ("oracle:", "no program is named"),
         ("oracle:/no/such/file", "there is no such file"),
         ("oracle:no-such-program-anywhere x", "no folder of $PATH has it"),
         ("oracle:sh,limt=3", "did you mean `limit`?"),

@@ -209,7 +209,7 @@ impl<W: Write> Saboteur<'_, W> {
                 self.frame("", &[b'.'; 4096])?;
             },
             "child" => {
-                // Somebody else keeps all pipes open.
+                // Another process keeps all pipes open.
                 std::process::Command::new("sleep").arg("98765").spawn()?;
                 std::process::exit(5)
             }

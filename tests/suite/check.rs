@@ -420,7 +420,7 @@ fn an_update_leaves_the_provenance_of_other_cells() {
     check(&["--baseline", "base.toml"]).success();
 }
 
-/// Counts of another kind of CPU or another valgrind are told, not compared; no valgrind is needed to see that.
+/// Counts of another kind of CPU or another valgrind are reported, not compared; no valgrind is needed to see that.
 #[cfg(unix)]
 #[test]
 fn instruction_counts_of_another_cpu_or_valgrind_are_refused() {

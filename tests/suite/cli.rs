@@ -83,7 +83,10 @@ fn bad_arguments_end_with_one_and_say_why() {
         ),
         (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--lanes", "2"], "must be below tau = 1"),
         (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--threads", "0"], "--threads"),
-        (vec!["plan", "--config", "smoke", "--only", "usps/*"], "--only usps/* fits no DATASET/SOLVER of this config"),
+        (
+            vec!["plan", "--config", "smoke", "--only", "usps/*"],
+            "--only usps/* matches no DATASET/SOLVER of this config",
+        ),
         (
             vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--until", "all", "--iterations", "3"],
             "--until all needs --iterations and --time",
@@ -178,7 +181,7 @@ fn weights_make_no_folder_and_replace_a_file_whole() {
     };
     let (code, out, errors) = save(&path("misspelt/w.npy"));
     assert_eq!((code, out.as_str()), (1, ""), "refused before the run: {errors}");
-    assert!(errors.contains("misspelt; make it, or name a file in one that exists"), "{errors}");
+    assert!(errors.contains("misspelt does not exist; create it or choose another path"), "{errors}");
     assert!(!folder.path().join("misspelt").exists());
     std::fs::write(path("w.npy"), "old").unwrap();
     assert_eq!(save(&path("w.npy")).0, 0);
@@ -340,7 +343,7 @@ fn the_share_of_the_instrument_has_digits_and_names_its_reading() {
     let (code, cpu, errors) = bench(&[&slow[..], &["--clock", "cpu", "--oracle-cost", "2"]].concat());
     assert_eq!(code, 0, "{errors}");
     let reading = |text: &str| -> f64 {
-        let before = text.split(" ns a reading").next().unwrap();
+        let before = text.split(" ns per reading").next().unwrap();
         before.rsplit('(').next().unwrap().parse().unwrap()
     };
     // A call of the operating system against two time stamps.

@@ -86,20 +86,20 @@ fn what_is_wrong_is_named_with_its_line() {
         (
             "seed = 5",
             "sead = 5",
-            "configs/test.toml:2: unknown key `sead`: did you mean `seed`?; valid here: name, seed",
+            "configs/test.toml:2: unknown key `sead`; did you mean `seed`? Valid here: name, seed",
         ),
-        ("gap = 1e-3", "gaps = 1e-3", "configs/test.toml:9: unknown key `gaps`: did you mean `gap`?"),
+        ("gap = 1e-3", "gaps = 1e-3", "configs/test.toml:9: unknown key `gaps`; did you mean `gap`?"),
         ("T = 3", "xyz = 3", "configs/test.toml:28: unknown parameter `xyz`; mp-bcfw has only T, N, M, order, passes"),
-        ("T = 3", "pases = 3", "configs/test.toml:28: unknown parameter `pases`: did you mean `passes`?"),
+        ("T = 3", "pases = 3", "configs/test.toml:28: unknown parameter `pases`; did you mean `passes`?"),
         ("T = 3", "T = -3", "configs/test.toml:28: T must be a whole number from 0, not '-3'"),
         ("order = \"sequential\"", "order = \"some\"", "test.toml:24: order must be permutation, sequential, uniform"),
-        ("lambda = 0.5", "lamda = 0.5", "configs/test.toml:16: unknown key `lamda`: did you mean `lambda`?"),
+        ("lambda = 0.5", "lamda = 0.5", "configs/test.toml:16: unknown key `lamda`; did you mean `lambda`?"),
         (
             "oracle_calls = 100",
             "oracle_call = 100",
-            "test.toml:20: unknown key `oracle_call`: did you mean `oracle_calls`?",
+            "test.toml:20: unknown key `oracle_call`; did you mean `oracle_calls`?",
         ),
-        ("[[solver]]", "[[solvers]]", "test.toml:22: unknown key `solvers`: did you mean `solver`?"),
+        ("[[solver]]", "[[solvers]]", "test.toml:22: unknown key `solvers`; did you mean `solver`?"),
         ("repeats = 3", "repeats = \"three\"", "configs/test.toml:3: wrong value of `repeats`: invalid type: string"),
         ("repeats = 3", "repeats = -3", "configs/test.toml:3: wrong value of `repeats`: invalid value: integer `-3`"),
         ("repeats = 3", "repeats = 0", "configs/test.toml:3: repeats must be at least 1"),
@@ -107,7 +107,7 @@ fn what_is_wrong_is_named_with_its_line() {
         (
             "clock = \"virtual\"",
             "clock = \"virtul\"",
-            "test.toml:4: unknown clock 'virtul'; known: wall, cpu, virtual: did you mean `virtual`?",
+            "test.toml:4: unknown clock 'virtul'; known: wall, cpu, virtual; did you mean `virtual`?",
         ),
         ("evaluate = \"every:2\"", "evaluate = \"every:0\"", "configs/test.toml:5: evaluate must be 'every:K'"),
         ("lambda = 0.5", "lambda = -0.5", "configs/test.toml:16: lambda must be finite and above 0, not -0.5"),
@@ -118,7 +118,7 @@ fn what_is_wrong_is_named_with_its_line() {
             "name = \"bcfv\"",
             "test.toml:23: unknown solver 'bcfv'; known: fw, bcfw, bcfw-avg, mp-bcfw, mp-bcfw-avg",
         ),
-        ("name = \"bcfw\"", "name = \"bcfv\"", ": did you mean `bcfw`?"),
+        ("name = \"bcfw\"", "name = \"bcfv\"", "; did you mean `bcfw`?"),
         (
             "name = \"mp-bcfw\"\nT = 3\npasses = 2",
             "name = \"bcfw\"\norder = \"sequential\"",
@@ -140,10 +140,10 @@ fn what_is_wrong_is_named_with_its_line() {
         ("passes = 2", "passes = 2.5", "configs/test.toml:29: passes must be auto or a whole number"),
         ("passes = 2", "passes = 2\nM = 5", "configs/test.toml:30: M limits"),
         ("passes = 2", "N = 0", "configs/test.toml:29: N = 0 leaves"),
-        ("horseseg-synth:n=5", "usps-synth:n=50", "test.toml:15: data set 'usps-synth:n=50' is already on line 12"),
+        ("horseseg-synth:n=5", "usps-synth:n=50", "test.toml:15: data set 'usps-synth:n=50' is on line 12 already"),
         ("iterations = 10\n", "", "configs/test.toml:11: a budget with only a gap may never end"),
         ("iterations = 10\ngap = 1e-3\n", "", "configs/test.toml:10: this data set has no budget"),
-        ("seed = 5", "gap_targets = [0.1, 0.2]", "configs/test.toml:2: gap_targets must be above 0 and falling"),
+        ("seed = 5", "gap_targets = [0.1, 0.2]", "configs/test.toml:2: gap_targets must be above 0 and descending"),
         ("seed = 5", "gap_targets = 0.1", "configs/test.toml:2: wrong value of `gap_targets`"),
         ("seed = 5", "threads = 0", "configs/test.toml:2: threads must be at least 1"),
         ("seed = 5", "jobs = 5000", "configs/test.toml:2: jobs must be at most 1024"),
@@ -233,7 +233,7 @@ fn a_star_stands_for_every_solver_that_no_other_entry_names() {
     let error = parse(&text("[[solver]]\nname = \"*\"\nT = 3\n")).unwrap_err();
     assert!(error.contains("test.toml:8") && error.contains("name one to set a parameter"), "{error}");
     let error = parse(&text("[[solver]]\nname = \"*\"\n[[solver]]\nname = \"*\"\n")).unwrap_err();
-    assert!(error.contains("once is enough"), "{error}");
+    assert!(error.contains("write it once"), "{error}");
 }
 
 #[test]
@@ -250,14 +250,14 @@ fn a_data_set_that_is_not_there_leaves_its_place_to_another() {
     };
     let replaced = plan("[[dataset]]\nname = \"usps\"\nelse = \"usps-synth:n=30\"\n").unwrap();
     assert_eq!(replaced.runs[0].identity.problem.dataset, "usps-synth:n=30");
-    assert_eq!(replaced.replacements(), ["usps is not there: usps-synth:n=30 takes its place"]);
+    assert_eq!(replaced.replacements(), ["usps is missing; usps-synth:n=30 takes its place"]);
     let kept = plan("[[dataset]]\nname = \"usps-synth:n=20\"\nelse = \"usps-synth:n=30\"\n").unwrap();
     assert_eq!((kept.runs[0].identity.problem.dataset.as_str(), kept.replacements().len()), ("usps-synth:n=20", 0));
     let error = plan("[[dataset]]\nname = \"usps-synth\"\nelse = \"uspz\"\n").map(drop).unwrap_err();
     assert!(error.contains("test.toml:5") && error.contains("unknown data set 'uspz'"), "{error}");
     let twice = "[[dataset]]\nname = \"usps-synth\"\n[[dataset]]\nname = \"usps\"\nelse = \"usps-synth\"\n";
     let error = plan(twice).map(drop).unwrap_err();
-    assert!(error.contains("'usps-synth' is already on line 5"), "{error}");
+    assert!(error.contains("'usps-synth' is on line 5 already"), "{error}");
     let paper: Vec<String> =
         Experiment::load("league", harness.solvers()).unwrap().datasets.into_iter().map(|d| d.name).collect();
     assert_eq!(paper, ["usps", "ocr", "horses", "stanford"]);
@@ -289,7 +289,8 @@ fn too_many_runs_are_refused_by_counting() {
 fn keys_of_many_parts_are_refused_before_they_are_parsed() {
     let heads: String = (1..=2000).map(|k| format!("[{}]\n", vec!["a"; k].join("."))).collect();
     let dotted = format!("{} = 1\n", vec!["a"; 2000].join("."));
-    for (text, expected) in [(heads, "deep.toml:18: a key of 17 parts"), (dotted, "deep.toml:2: a key of 2000 parts")] {
+    for (text, expected) in [(heads, "deep.toml:18: a key has 17 parts"), (dotted, "deep.toml:2: a key has 2000 parts")]
+    {
         let text = format!("name = \"deep\"\n{text}");
         let error = Experiment::parse(Path::new("deep.toml"), &text, Harness::standard().solvers()).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");

@@ -1,4 +1,4 @@
-//! The examples are whole programs: a solver and a problem of somebody else go through plan, run, figures, report,
+//! The examples are complete programs: a solver and a problem of another crate go through plan, run, figures, report,
 //! claims and check like the built-in ones.
 
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn reproduces(name: &str, newcomer: &str, label: &str) {
 }
 
 #[test]
-fn a_solver_of_somebody_else_is_one_among_the_rows() {
+fn a_solver_of_another_crate_is_one_among_the_rows() {
     reproduces("solver", "bcfw-zigzag", "BCFW-zigzag");
     let help = run("solver", &["solve", "--help"]);
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
@@ -64,7 +64,7 @@ fn a_solver_of_somebody_else_is_one_among_the_rows() {
 }
 
 #[test]
-fn a_problem_of_somebody_else_is_one_among_the_rows() {
+fn a_problem_of_another_crate_is_one_among_the_rows() {
     reproduces("problem", "half-planes:n=150,labels=4", "half-planes");
     let solved = run("problem", &["solve", "--dataset", "half-planes", "--solver", "mp-bcfw", "--gap", "1e-3"]);
     assert!(String::from_utf8_lossy(&solved.stdout).contains("stopped by"));

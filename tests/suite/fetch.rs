@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ssvm_bench::DataDir;
 use ssvm_bench::Error;
-use ssvm_bench::dataset::fetch::{Outcome, download, fetch, unpack};
+use ssvm_bench::dataset::fetch::{Fetched, download, fetch, unpack};
 use ssvm_bench::dataset::horseseg::HORSESEG;
 use ssvm_bench::dataset::images::ImageSet;
 use ssvm_bench::dataset::known::{Checked, Expected, KnownFile};
@@ -107,7 +107,7 @@ fn archive(text: &str) -> Vec<u8> {
 /// Far more than any file of these tests has.
 const MOST: u64 = 1 << 20;
 
-fn get(url: &str, target: &Path, sha256: Option<&str>) -> Result<Outcome, Error> {
+fn get(url: &str, target: &Path, sha256: Option<&str>) -> Result<Fetched, Error> {
     download(url, target, sha256.map_or(Expected::Nothing, Expected::Content), MOST, &mut |_, _| {}, &|_| {})
 }
 
@@ -133,7 +133,7 @@ fn a_transfer_that_breaks_off_goes_on_where_it_stopped() {
     let outcome = get(&server.url, &target, None).unwrap();
     assert_eq!(fs::read(&target).unwrap(), body);
     let sha256 = files::sha256_file(&target).unwrap();
-    assert_eq!(outcome, Outcome::Downloaded(Checked::Unrecorded(sha256.clone())));
+    assert_eq!(outcome, Fetched::Downloaded(Checked::Unrecorded(sha256.clone())));
     assert_eq!(names(target.parent().unwrap()), ["set.tar.gz", "set.tar.gz.sha256"]);
     assert_eq!(fs::read_to_string(files::record_path(&target)).unwrap(), format!("{sha256}  set.tar.gz\n"));
     let requests = server.requests.lock().unwrap().clone();
@@ -143,8 +143,8 @@ fn a_transfer_that_breaks_off_goes_on_where_it_stopped() {
         "{}",
         requests[1]
     );
-    // The next call asks nobody.
-    assert_eq!(get(&server.url, &target, None).unwrap(), Outcome::AlreadyThere(Checked::Recorded));
+    // The next call makes no request.
+    assert_eq!(get(&server.url, &target, None).unwrap(), Fetched::AlreadyThere(Checked::Recorded));
     assert_eq!(server.requests.lock().unwrap().len(), 4);
 }
 
@@ -208,7 +208,7 @@ fn the_known_content_is_demanded_whatever_its_compression() {
     let target = dir.path().join("good.gz");
     let body = gzip(&content);
     let server = serve(move |_, _| ok(&body, "\"a\"", body.len()));
-    assert_eq!(get(&server.url, &target, Some(&sha256)).unwrap(), Outcome::Downloaded(Checked::Known));
+    assert_eq!(get(&server.url, &target, Some(&sha256)).unwrap(), Fetched::Downloaded(Checked::Known));
 
     let target = dir.path().join("bad.gz");
     let body = gzip(b"something else");
@@ -233,9 +233,9 @@ fn later_downloads_are_compared_with_the_first() {
         0 | 1 => ok(&body, "\"a\"", body.len()),
         _ => ok(&second, "\"b\"", second.len()),
     });
-    assert!(matches!(get(&server.url, &target, None).unwrap(), Outcome::Downloaded(Checked::Unrecorded(_))));
+    assert!(matches!(get(&server.url, &target, None).unwrap(), Fetched::Downloaded(Checked::Unrecorded(_))));
     fs::remove_file(&target).unwrap();
-    assert_eq!(get(&server.url, &target, None).unwrap(), Outcome::Downloaded(Checked::Recorded));
+    assert_eq!(get(&server.url, &target, None).unwrap(), Fetched::Downloaded(Checked::Recorded));
     fs::remove_file(&target).unwrap();
     let message = get(&server.url, &target, None).unwrap_err().to_string();
     assert!(message.contains("should have") && !target.exists(), "{message}");
@@ -250,7 +250,7 @@ fn a_set_that_is_there_in_another_form_is_not_fetched() {
     let set = ImageSet::Stanford.known();
     let outcome =
         fetch(&DataDir::resolve(Some(dir.path())), set, &set.files[0], &mut |_, _| panic!("no transfer"), &|_| {});
-    assert_eq!(outcome.unwrap(), Outcome::Elsewhere(dir.path().join("stanford_background/iccv09Data")));
+    assert_eq!(outcome.unwrap(), Fetched::Elsewhere(dir.path().join("stanford_background/iccv09Data")));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn archives_that_need_it_are_unpacked_after_the_download() {
     let data = DataDir::resolve(Some(dir.path()));
     assert!(data.require(set).unwrap_err().to_string().contains("data fetch horseseg"));
     let file = KnownFile { url, ..set.files[0] };
-    assert!(matches!(fetch(&data, set, &file, &mut |_, _| {}, &|_| {}), Ok(Outcome::Downloaded(_))));
+    assert!(matches!(fetch(&data, set, &file, &mut |_, _| {}, &|_| {}), Ok(Fetched::Downloaded(_))));
     assert_eq!(data.require(set).unwrap(), dir.path().join("horseseg/data/horse-features.bin"));
 }
 
@@ -280,7 +280,7 @@ fn answers_that_are_no_archive_are_errors_with_advice() {
     let server = serve(|_, _| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec());
     let message = get(&server.url, &target, None).unwrap_err().to_string();
     assert!(message.contains("404") && server.requests.lock().unwrap().len() == 1, "{message}");
-    // A port that nobody listens on stands for a machine without a network.
+    // A port without a listener stands for a machine without a network.
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let message = get(&format!("http://{closed}/x"), &target, None).unwrap_err().to_string();
     assert!(message.contains("Without a network connection") && message.contains("set.tar.gz"), "{message}");
@@ -295,7 +295,7 @@ fn a_good_archive_is_unpacked_and_never_over_other_files() {
     unpack(&path, &folder, |_| true).unwrap();
     assert_eq!(fs::read_to_string(folder.join("set/text.txt")).unwrap(), "hello");
     fs::write(folder.join("set/text.txt"), "mine").unwrap();
-    assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("is there already"));
+    assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("exists already"));
     assert_eq!(fs::read_to_string(folder.join("set/text.txt")).unwrap(), "mine");
     assert_eq!(names(&folder), ["set"]);
 }
@@ -339,7 +339,7 @@ fn hostile_archives_are_refused_and_leave_nothing() {
         ("hard link", vec![("evil", T::Link, "/etc/passwd")], "neither a file nor a folder"),
         ("device", vec![("evil", T::Char, "")], "neither a file nor a folder"),
         ("pipe", vec![("evil", T::Fifo, "")], "neither a file nor a folder"),
-        ("twice", vec![("evil", T::Regular, ""), ("evil", T::Regular, "")], "is there twice"),
+        ("twice", vec![("evil", T::Regular, ""), ("evil", T::Regular, "")], "occurs twice"),
     ];
     for (what, entries, expected) in cases {
         let mut tar = tar::Builder::new(Vec::new());
@@ -408,7 +408,7 @@ fn a_slow_drip_arrives() {
     let (sha256, _) = files::sha256(&content[..]).unwrap();
     let url =
         drip("HTTP/1.1 200 OK\r\nContent-Length: 1200\r\nConnection: close\r\n\r\n", b"drop by drop".to_vec(), 100);
-    assert_eq!(get(&url, &target, Some(&sha256)).unwrap(), Outcome::Downloaded(Checked::Known));
+    assert_eq!(get(&url, &target, Some(&sha256)).unwrap(), Fetched::Downloaded(Checked::Known));
 }
 
 #[test]
@@ -492,10 +492,10 @@ fn names_without_end_and_sizes_said_twice_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (path, folder) = (dir.path().join("set.tar.gz"), dir.path().join("out"));
     for (kind, body, expected) in [
-        (T::GNULongName, vec![b'x'; 64 << 20], "a name that no file can have"),
-        (T::GNULongLink, vec![b'x'; 1 << 20], "a name that no file can have"),
-        (T::XHeader, vec![b'x'; 64 << 20], "a name that no file can have"),
-        (T::XHeader, b"12 size=999\n".to_vec(), "says its size twice"),
+        (T::GNULongName, vec![b'x'; 64 << 20], "is too long for a file"),
+        (T::GNULongLink, vec![b'x'; 1 << 20], "is too long for a file"),
+        (T::XHeader, vec![b'x'; 64 << 20], "is too long for a file"),
+        (T::XHeader, b"12 size=999\n".to_vec(), "states its size twice"),
         (T::XHeader, b"nonsense".to_vec(), "not a whole tar archive"),
         (T::GNULongName, b"last".to_vec(), "ends after the name"),
     ] {

@@ -148,7 +148,7 @@ fn unknown_names_are_explained() {
     let message = |name: &str| open(name, &dir).expect_err("unknown");
     assert!(message("usp-synth").contains("did you mean `usps-synth`?"));
     assert!(message("usps-synth:m=3").contains("known: n, size, seed"));
-    assert!(message("usps-synth:n=0").contains("must be a whole number 1 to"));
+    assert!(message("usps-synth:n=0").contains("must be a whole number from 1 to"));
     assert!(message("libsvm:").contains("needs a path"));
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| write(folder.path(), name, b"1 1:1\n2 1:2\n").display().to_string();
@@ -225,7 +225,10 @@ fn another_file_is_not_usps() {
     assert!(code == Some(0) && printed.contains("\"dataset\":\"usps~accepted\""), "{printed}{error}");
     let (code, _, error) = bench(&[&run[..], &["--accept-data"]].concat());
     assert_eq!(code, Some(0), "{error}");
-    assert!(error.contains("the file of usps is not the official one: its runs are those of usps~accepted"), "{error}");
+    assert!(
+        error.contains("the file of usps is not the official one; its runs are stored as usps~accepted"),
+        "{error}"
+    );
     let (_, again, error) = bench(&[&run[..], &["--accept-data"]].concat());
     assert!(again.contains("\"already\":2"), "{again}{error}");
     let (code, claims, error) = bench(&["claims", "r", "--format", "json"]);

@@ -166,7 +166,7 @@ fn two_lambdas_are_two_problems_with_bounds_of_their_own() {
 }
 
 #[test]
-fn time_to_gap_counts_repeats_that_never_got_there_as_endless() {
+fn time_to_gap_counts_repeats_that_did_not_reach_it_as_infinite() {
     let at = |gaps: [f64; 3]| (1..=3).zip(gaps).map(|(k, g)| point(k, k as f64, 1.0 + g, 1.0)).collect();
     let records = [
         run("usps", "bcfw", 0, at([0.8, 0.2, 0.05])),
@@ -189,7 +189,7 @@ fn time_to_gap_counts_repeats_that_never_got_there_as_endless() {
             }
         }
     };
-    // Targets start below the smallest first gap. The third repeat is endless, so the later of the other two is the median.
+    // Targets start below the smallest first gap. The third repeat does not reach them, so the later of the other two is the median.
     let (second, multi) = (cross((2.0, 0.5), (3.0, 0.05), 0.3), cross((1.0, 0.5), (2.0, 0.09), 0.3));
     assert!(second > 2.0 && cross((1.0, 0.8), (2.0, 0.2), 0.3) < 2.0, "the first repeat is earlier");
     check(0, 0.3, [(2, Some(second)), (1, Some(multi))]);

@@ -311,7 +311,7 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
     }
 }
 
-/// Runs on until somebody says stop.
+/// Runs until it is cancelled.
 fn endless(execution: &Execution<'_>) -> Outcome {
     while !(execution.cancelled)() {
         std::thread::yield_now();

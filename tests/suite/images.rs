@@ -289,7 +289,7 @@ fn the_program_lists_prepares_and_draws() {
 
     fs::write(dir.path().join("short.npy"), &npy[..npy.len() - 8]).unwrap();
     for (arguments, expected) in [
-        (&["show", "horses", "4", "--out", "x.png"][..], "examples 0 to 3, not 4"),
+        (&["show", "horses", "4", "--out", "x.png"][..], "no example 4; its examples are 0 to 3"),
         (&["show", "stanford", "0", "--out", "x.png"], "data fetch stanford"),
         (&["show", "usps", "0", "--out", "x.png"], "not an image set"),
         (&["show", "horses", "0", "--out", "x.png", "--weights", "short.npy"], "ends after"),

@@ -83,10 +83,10 @@ fn known_curves_have_known_speed_ups() {
     near(at("mp-bcfw", Measure::Time, 1e-3).ert, 1.5 * 1.04);
 
     assert_eq!(winner(&standing, Measure::Time, 1e-2), &Winner::One("FW".into()));
-    // FW might have got there in less than the reference needed: it was stopped before.
+    // FW might have reached it in less than the reference needed: it was stopped before.
     assert_eq!(winner(&standing, Measure::Time, 1e-4), &Winner::Undecided(vec!["MP-BCFW".into(), "FW".into()]));
     assert!(matches!(winner(&standing, Measure::Calls, 1e-2), Winner::Undecided(names) if names.len() == 3));
-    // Everybody was below 1 at the first evaluation: nobody knows who was first.
+    // All were below 1 at the first evaluation, so the first of them is not known.
     assert!(matches!(winner(&standing, Measure::Time, 1.0), Winner::Undecided(names) if names.len() == 3));
 
     let [fw, bcfw, multi] =
@@ -181,7 +181,7 @@ fn four_pairs_and_other_seeds_decide_nothing() {
 }
 
 #[test]
-fn a_failed_run_is_one_that_did_not_get_there() {
+fn a_failed_run_did_not_reach_its_gap() {
     let mut records = repeats("mp-bcfw", 0.1, 1e-8);
     records.extend(repeats("bcfw", 0.2, 1e-8));
     let broken = records.iter_mut().filter(|r| r.solver() == "bcfw").take(3);
@@ -238,7 +238,7 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     let folder = tempfile::tempdir().unwrap();
     let finished = sessions::run_with(CONFIG, &sessions::options(folder.path(), 1), &harness).unwrap();
     assert!(finished.report.failed.is_empty(), "{:?}", finished.report.failed);
-    // From the disk, as everybody reads it.
+    // From the disk, as every reader does.
     let results = Study::open(folder.path(), &harness, &[]).unwrap();
     let silent = |record: &&RunRecord| record.solver() == "no-dual";
     for point in results.own.records().filter(silent).flat_map(|record| record.points()) {
@@ -255,7 +255,7 @@ fn a_solver_without_a_dual_goes_all_the_way() {
     assert!(band(ssvm_bench::study::Quantity::Gap).median.iter().all(|value| value.is_nan()));
     assert!(band(ssvm_bench::study::Quantity::DualSub).median.iter().all(|value| value.is_nan()));
 
-    // Its steps are those of BCFW in another order: it is measured against the certified optimum like everybody.
+    // Its steps are those of BCFW in another order: it is measured against the certified optimum like every solver.
     let league = League::of(frames);
     let silent = member(&league.standings[0], "no-dual");
     assert!(!silent.has_dual && silent.scores[0].cells[0].reached > 0, "{silent:?}");

@@ -1,5 +1,4 @@
-//! The map is true: the table of modules in CONTRIBUTING.md in, the uses between the modules of `src/` in, and not one
-//! difference out.
+//! The table of modules in CONTRIBUTING.md and the uses between the modules of `src/` do not differ.
 
 mod source;
 

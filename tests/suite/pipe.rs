@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use crate::common::hand;
 use ssvm_bench::store::folder::{Folder, Store};
 
-/// The end of a pipe that nobody reads.
+/// The end of a pipe without a reader.
 fn closed() -> PipeWriter {
     let (reader, mut writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -15,7 +15,7 @@ fn closed() -> PipeWriter {
     writer
 }
 
-/// The program with nobody at the other end of its standard output, so that every write to it fails.
+/// The program without a reader of its standard output, so that every write to it fails.
 fn unread(arguments: &[&str], dir: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
     command.args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(closed()).stderr(Stdio::piped());
@@ -49,11 +49,11 @@ fn a_reader_that_went_away_is_no_error() {
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
         assert!(!errors.contains("panicked") && !errors.contains("error:"), "{arguments:?}: {errors}");
     }
-    // The page was written before anybody was told of it.
+    // The page was written before it was announced.
     assert!(dir.path().join("results/report.html").is_file());
 }
 
-/// Nobody on standard error either: what cannot be said is not said, and an error is still an error.
+/// Standard error has no reader either: messages are dropped, and an error is still an error.
 #[test]
 fn closed_messages_change_no_exit_code() {
     let dir = tempfile::tempdir().unwrap();

@@ -427,7 +427,7 @@ fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written(
     refused(&path("price"), "the paper's oracle cost of usps-synth (λ = 0.1) on the wall clock");
     refused(&path("nowhere"), "is not a folder");
     std::fs::create_dir(path("empty")).unwrap();
-    refused(&path("empty"), "holds no results");
+    refused(&path("empty"), "contains no results");
 }
 
 #[test]

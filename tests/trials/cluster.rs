@@ -330,7 +330,7 @@ fn every_shard_has_one_state() {
     assert!(summary.starts_with("8 shards: 1 done, 1 running, 3 pending, 2 failed, 1 open; 4 of 16 runs"), "{summary}");
     let table = status::table(&shards, false);
     assert!(table.contains("\n2,6-7  pending   1/6"), "{table}");
-    // Nobody there to ask: what failed is known, what runs is not.
+    // The queue cannot be asked: what failed is known, what runs is not.
     let shards = status::shards(&lists, &found, &jobs, None, |_, _| None, 1000);
     let states: Vec<ShardState> = shards.iter().map(|shard| shard.state).collect();
     assert_eq!(states, [Done, Open, Failed, Open, Open, Open, Open, Open]);
@@ -428,7 +428,7 @@ fn only_what_is_missing_is_submitted_again() {
     fs::remove_file(cluster.path("fake/queue.json")).unwrap();
     let (code, printed, _) = cluster.submit(&["--out", "out", "--shards", "3"]);
     assert!(code == 0 && printed.contains("2 runs done; 3 shards to submit with 4 runs"), "{printed}");
-    // Another plan is split anew, and says so.
+    // Another plan is split again, and says so.
     cluster.write("config.toml", &CONFIG.replace("repeats = 2", "repeats = 3"));
     let (code, _, error) = cluster.submit(&["--out", "out"]);
     assert!(code == 1 && error.contains("the plan is not that of the last submission"), "{error}");
@@ -655,7 +655,7 @@ fn gnu_parallel_runs_the_shards() -> Result<(), Skipped> {
     let (code, printed, error) = run(&cluster, &script, &["--will-cite"]);
     assert_eq!((code, cluster.runs(out)), (0, RUNS), "{printed}{error}");
     assert!(cluster.path(out).join("parallel.log").is_file());
-    // One shard that cannot be done keeps nobody else from it.
+    // One shard that cannot be done does not block the others.
     let (other, script) = ("other", emitted(&cluster, "other", "parallel", &[]));
     let text = fs::read_to_string(&script).unwrap().replace("\"$shard/3\"", "\"${shard/2/9}/3\"");
     fs::write(&script, text).unwrap();

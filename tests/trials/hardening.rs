@@ -1,5 +1,5 @@
 //! Hostile files, odd folders, closed streams and signals: an error that names the place, exit code 0, 1 or 2, and nothing
-//! that belongs to somebody else is touched.
+//! foreign is touched.
 
 use std::fs;
 use std::io::Write;
@@ -31,7 +31,7 @@ fn folder() -> tempfile::TempDir {
 
 fn command(dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    // The real data, where it is there, is nobody's to write to.
+    // The real data, where it exists, must not be written to.
     command.env_remove("SSVM_DATA");
     command.args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -189,11 +189,11 @@ fn small_files_take_little_memory() {
         "stanford-synth:n=10000000,size=1000".to_owned(),
     ] {
         let message = open(&name);
-        assert!(message.contains("of memory, and ") && message.contains("is free"), "{name}: {message}");
+        assert!(message.contains("of memory, but ") && message.contains("is free"), "{name}: {message}");
     }
     fs::write(dir.path().join("big.toml"), CONFIG.replace("n=8,size=4", "n=10000000,size=100000")).unwrap();
     let message = refused(dir.path(), &["run", "--config", "big.toml", "--out", "v"]);
-    assert!(message.contains("big.toml:7: ") && message.contains("of memory, and "), "{message}");
+    assert!(message.contains("big.toml:7: ") && message.contains("of memory, but "), "{message}");
 
     // Packed numbers that are all the same: 2 GB in 2 MB.
     type Entry<'a> = (&'a str, &'a str, &'a [usize], &'a [u8], usize);
@@ -226,7 +226,7 @@ fn small_files_take_little_memory() {
         ("num_labels", "<i8", &[], &65534i64.to_le_bytes(), 1),
     ]);
     let message = open(&format!("graph:{}", file("wide.npz", &wide)));
-    assert!(message.contains("of memory, and "), "{message}");
+    assert!(message.contains("of memory, but "), "{message}");
 
     // Text that unpacks to far more than it is.
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -274,7 +274,7 @@ fn pictures_that_ask_for_gigabytes_are_refused() {
     assert!(ImageSet::Horses.decode(&pair[0]).unwrap_err().contains("5000 × 1000 pixels"));
     let huge = vec![0; 17 << 20];
     let message = pairs(&[("rgb/a.jpg", &huge)]).unwrap_err().to_string();
-    assert!(message.contains("not part of the set"), "{message}");
+    assert!(message.contains("too many for a file of the set"), "{message}");
     let file = vec![0; 15 << 20];
     let names: Vec<String> = (0..20).map(|at| format!("rgb/{at}.jpg")).collect();
     let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &file[..])).collect();
@@ -453,7 +453,7 @@ fn what_cannot_be_compared_is_not_called_right() {
 
 fn weights_that_cannot_be_written_are_refused_before_the_work() {
     let dir = folder();
-    for (path, words) in [("v/w.npy", "there is no folder"), (".", "is a folder")] {
+    for (path, words) in [("v/w.npy", "does not exist; create it"), (".", "is a folder")] {
         let arguments = ["solve", "--dataset", "usps-synth:n=30", "--solver", "bcfw", "--save-weights", path];
         let output = call(dir.path(), &arguments);
         assert_eq!(output.status.code(), Some(1));

@@ -314,7 +314,7 @@ fn a_full_disk_stops_with_a_clear_error() -> Result<(), Skipped> {
         return Err(Skipped(format!("needs user namespaces with tmpfs: {}", message.trim())));
     }
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("the disk is full; what was finished before is intact"), "{message}");
+    assert!(message.contains("the disk is full; finished files are intact"), "{message}");
     let contents = Store::open(&copy).unwrap().scan(Folder::Runs).unwrap();
     assert!(contents.damaged.is_empty(), "{:?}", contents.damaged);
     assert!((1..RUNS).contains(&contents.records.len()), "{} runs fitted", contents.records.len());

@@ -73,7 +73,7 @@ impl DatasetRow for GreedySet {
     }
 }
 
-/// This binary as a program, in a folder, with so much address space.
+/// This binary as a program, in a folder, with this much address space.
 fn limited(dir: &Path, mib: u64, arguments: &[&str]) -> Result<Output, Skipped> {
     let own = std::env::current_exe().unwrap();
     let mut shell = Command::new("sh");
@@ -122,7 +122,7 @@ fn limits_of_the_process_are_counted() -> Result<(), Skipped> {
         let output = limited(dir.path(), 400, arguments)?;
         let message = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
-        assert!(message.contains("a run needs about 459 MiB of memory, and "), "{arguments:?}: {message}");
+        assert!(message.contains("needs about 459 MiB of memory, but "), "{arguments:?}: {message}");
     }
     Ok(())
 }
@@ -238,7 +238,7 @@ fn a_signal_is_an_error_and_files_stay() -> Result<(), Skipped> {
     let (code, message) = signalled(solve("usps-synth:n=50"), at_work);
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains("error: stopped by a signal before the end; nothing was saved"), "{message}");
-    // The data comes from a pipe that nobody ends, so that it loads for ever.
+    // The data comes from a pipe that is never closed, so that it loads for ever.
     let pipe = dir.path().join("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status();
     if !made.map_err(|error| Skipped(format!("needs mkfifo: {error}")))?.success() {

@@ -9,11 +9,11 @@ mod hardening;
 mod kill;
 mod limits;
 mod official;
+mod optima;
 mod outputs;
 mod report;
 mod scripts;
 mod store;
-mod true_optima;
 
 use std::process::ExitCode;
 
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         report::trials(),
         cluster::trials(),
         outputs::trials(),
-        true_optima::trials(),
+        optima::trials(),
         store::trials(),
         scripts::trials(),
     ];

@@ -125,7 +125,7 @@ fn links_that_lead_nowhere_are_errors() {
     symlink("tiny.toml/page", bench.path("through")).unwrap();
     for (link, words) in [
         ("round", "symbolic link"),
-        ("dangling", "there is no folder"),
+        ("dangling", "does not exist; create it"),
         ("folder", "is a folder"),
         ("through", "Not a directory"),
     ] {
@@ -366,7 +366,10 @@ fn a_folder_that_vanishes_while_it_is_written_to_is_an_error() {
     fs::rename(bench.path("out"), bench.path("moved")).unwrap();
     let (code, printed, error) = ended(child, lines);
     assert_eq!(code, Some(1), "{printed}{error}");
-    assert!(error.contains("out: is not the folder any more") && error.contains("runs that were finished"), "{error}");
+    assert!(
+        error.contains("out: was deleted, moved or replaced") && error.contains("runs that it had finished"),
+        "{error}"
+    );
     let before = fs::read_dir(bench.path("moved/runs")).unwrap().count();
     assert!((2..60).contains(&before), "{before}");
     // At most the one that was being written at that moment.
@@ -407,7 +410,7 @@ fn a_second_writer_in_a_new_folder_of_the_same_name_is_not_overwritten() {
     ];
     for refused in refusals {
         let message = refused.unwrap_err().to_string();
-        assert!(message.contains("deleted, moved or replaced, and with it 1 runs"), "{message}");
+        assert!(message.contains("and 1 runs that it had finished are gone"), "{message}");
     }
     assert_eq!(second.scan(Folder::Runs).unwrap().records, [record(1)]);
     assert_eq!(second.count_gone(&[1, 2].map(|repeat| record(repeat).run_id())).unwrap(), 1);

@@ -13,7 +13,7 @@ use ssvm_bench::store::{Measured, RunRecord, Status};
 
 const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
 
-/// The k-th run of a folder, with so many evaluations; one without any has failed.
+/// The k-th run of a folder, with this many evaluations; one without any has failed.
 fn record(k: u64, points: usize) -> RunRecord {
     let mut record = runs::made_up("usps-synth:n=5", SOLVERS[k as usize % 5], k / 5, 5, 1.0);
     record.measured.points.truncate(points);
@@ -50,7 +50,7 @@ fn damage_is_named_and_the_rest_is_read() {
     for (path, complaint) in [
         (path(7), "damaged: its content does not match its checksum; start".to_owned()),
         (path(8), "damaged: not a complete trace file".to_owned()),
-        (store.path(Folder::Runs, "copy"), format!("damaged: it holds run {}", record(1, 4).run_id())),
+        (store.path(Folder::Runs, "copy"), format!("damaged: it contains run {}", record(1, 4).run_id())),
     ] {
         let damage = contents.damaged.iter().find(|damage| damage.path == path).expect("every damaged file is listed");
         let message = damage.error.to_string();
@@ -61,7 +61,7 @@ fn damage_is_named_and_the_rest_is_read() {
 fn foreign_and_empty_folders_have_a_clear_message() {
     let dir = tempfile::tempdir().unwrap();
     let message = Store::open(dir.path()).unwrap_err().to_string();
-    assert!(message.contains("holds no results") && message.contains("ssvm-bench run"), "{message}");
+    assert!(message.contains("contains no results") && message.contains("ssvm-bench run"), "{message}");
     assert!(Store::open(dir.path().join("nowhere")).unwrap_err().to_string().contains("is not a folder"));
 
     let manifest = dir.path().join("manifest.json");
@@ -83,7 +83,7 @@ fn the_second_writer_is_refused_and_readers_are_not() {
     drop(lock);
 }
 
-/// λ = 1/n is seldom a short decimal; were one bit lost on the way, the run would be somebody else's.
+/// λ = 1/n is rarely a short decimal; if one bit were lost, the run would be another one.
 fn what_is_read_is_the_run_that_was_written() {
     let dir = tempfile::tempdir().unwrap();
     let (store, _lock) = Store::create(dir.path()).unwrap();
@@ -161,7 +161,7 @@ fn a_full_disk_is_named_and_the_old_file_stays() {
     files::write_bytes(&path, b"old").unwrap();
     let full = |_: &mut files::Draft| fs::File::options().write(true).open("/dev/full")?.write_all(b"new");
     let message = files::write_atomically(&path, full).unwrap_err().to_string();
-    assert!(message.contains("the disk is full; what was finished before is intact"), "{message}");
+    assert!(message.contains("the disk is full; finished files are intact"), "{message}");
     assert_eq!(fs::read(&path).unwrap(), b"old");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a temporary file stays");
 }

@@ -21,56 +21,57 @@ pub enum Error {
     UnknownSolver {
         /// The name.
         name: String,
-        /// The names that there are, and which may be meant.
+        /// The known names, and the one that may be meant.
         known: String,
     },
     /// A parameter of a solver is unknown, outside its domain, or does not go with another.
     #[error(transparent)]
     Parameter(#[from] Refusal),
-    /// Nothing would end the run.
+    /// The run has no limit.
     #[error("a run needs a budget: iterations, time, oracle calls or gap")]
     NoBudget,
     /// The problem has no terms.
-    #[error("the data set has no example")]
+    #[error("the data set has no examples")]
     NoTerms,
-    /// No run on the problem can be trusted, see [`crate::Problem::refusal`].
+    /// No run on the problem can be trusted; see [`crate::Problem::refusal`].
     #[error("{0}")]
     RefusedProblem(String),
     /// The only limit is a gap, and the solver has none.
-    #[error("this solver has no dual, so no gap ends its run; set a budget of iterations, time or oracle calls")]
+    #[error("this solver has no dual, so a gap cannot end its run; set a budget of iterations, time or oracle calls")]
     NoDual,
     /// A value is not finite.
     #[error("the run diverged in iteration {iteration}: primal {primal}, dual {dual}; look for extreme feature values")]
     Diverged {
         /// Completed iterations.
         iteration: u64,
-        /// P, or what was computed as such.
+        /// P, as computed.
         primal: f64,
         /// F.
         dual: f64,
     },
-    /// The primal is below the dual, which no exact oracle and no correct solver can do.
+    /// The primal is below the dual, which neither an exact oracle nor a correct solver allows.
     #[error(
-        "the gap is negative in iteration {iteration}: primal {primal}, dual {dual}; the oracle is wrong (not a \
-         maximiser, not deterministic, scores and planes that disagree, a truth whose plane is not 0), or the solver is"
+        "the gap is negative in iteration {iteration}: primal {primal}, dual {dual}; either the oracle is wrong (does not \
+         maximise, is not deterministic, returns planes that disagree with its scores, or a plane other than 0 for the truth) \
+         or the solver is"
     )]
     NegativeGap {
         /// Completed iterations.
         iteration: u64,
-        /// P, or what was computed as such.
+        /// P, as computed.
         primal: f64,
         /// F.
         dual: f64,
     },
-    /// The CPU clock cannot be read around every oracle call, as an oracle cost other than 1 needs it.
+    /// Reading the CPU clock around every oracle call, as an oracle cost other than 1 needs it, would cost too much.
     #[error(
-        "an oracle cost other than 1 needs two readings of the CPU clock around every oracle call, which take {readings} ns; a \
-         median call takes {call} ns, and the run would measure its readings; use the wall clock"
+        "with an oracle cost other than 1 the CPU clock is read twice per oracle call; the two readings take {readings} ns and a \
+         median call {call} ns, so the run would measure its own readings; use the wall clock"
     )]
     SlowReadings {
-        /// Of one call, ns.
+        /// Cost of the readings of one call, ns.
         readings: u64,
-        /// Median, ns.
+        /// Median duration of a call, ns.
         call: u64,
     },
     /// The oracle cannot answer.

@@ -2,7 +2,7 @@
 //!
 //! ## Modules
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
 //! | [`linalg`] | vectors, rows in half and single precision, fixed summation order |
 //! | [`data`] | examples in memory, in the precision of their file |
@@ -12,9 +12,9 @@
 //! | [`settings`] | the checked values of one run: solver, seed, clock, budget, cadence |
 //! | [`solver`] | steps: working sets, orders, averages, and the table of solvers |
 //! | [`mod@drive`] | the one loop with budget, stop reason and evaluation |
-//! | [`stats`] | medians and bootstrap intervals |
+//! | [`stats`] | medians and their intervals |
 
-// Outside bytes must lead to errors, never to panics.
+// Bytes from outside must lead to errors, never to panics.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo))]
 
 pub mod clock;
@@ -29,7 +29,8 @@ pub mod solver;
 pub mod stats;
 mod suggest;
 
-/// Target, optimisation level and flags that the solvers were compiled with: runs of different builds are timed apart.
+/// Target, optimisation level and flags that the solvers were compiled with. Timings of different builds are kept
+/// apart.
 pub const BUILD_FLAGS: &str = env!("SSVM_FLAGS");
 
 pub use clock::{ClockKind, Interrupt, Meter, OracleCost};

@@ -1,4 +1,4 @@
-//! The bytes of a JPEG or PNG file ↔ the [`Picture`].
+//! Decodes JPEG and PNG files to a [`Picture`], and writes pictures as PNG.
 
 use std::io::{BufWriter, Cursor};
 use std::path::Path;
@@ -12,7 +12,8 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 use super::Picture;
 use crate::store::{files, panics};
 
-/// Most pixels an image may have; larger ones are refused before they are decoded. Real ones have less than a million.
+/// Most pixels of an image; larger ones are refused before they are decoded. The images of both sets have less than a
+/// million.
 const MAX_PIXELS: usize = 1 << 22;
 /// Most memory that the PNG decoder may take for itself and its rows.
 const MAX_BYTES: usize = 64 << 20;
@@ -71,7 +72,7 @@ fn jpeg(bytes: &[u8]) -> Result<Picture, String> {
 
 fn png(bytes: &[u8]) -> Result<Picture, String> {
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: MAX_BYTES });
-    // Palettes become colours and small depths eight bits; sixteen bits are rounded below, not cut.
+    // Palettes become colours and small depths eight bits; sixteen bits are rounded below, not truncated.
     decoder.set_transformations(Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(wrong)?;
     let (width, height) = (reader.info().width as usize, reader.info().height as usize);

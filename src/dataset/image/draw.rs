@@ -1,4 +1,4 @@
-//! Picture, superpixels, truth and prediction → one picture with the panels side by side.
+//! Draws a picture, its superpixels, its truth and a prediction side by side.
 
 use super::{LabelMap, Picture, Superpixels};
 

@@ -1,4 +1,4 @@
-//! Superpixels → feature vectors ψ(x^l): 649 numbers each, colour, texture, place and contrast.
+//! Feature vectors ψ(x^l) of superpixels: 649 numbers each for colour, texture, place and contrast.
 //!
 //! | entries | number | what |
 //! |---|---|---|
@@ -14,8 +14,8 @@
 //! | 624–635 | 12 | constant, size, spread along x and y, covariance, touches the side / upper / lower border, distance from the middle along x, along y, in the plane, height |
 //! | 636–648 | 6 + 7 | contrast to the surrounding: absolute differences of entries 0–5, squared Hellinger distances of the seven histograms |
 //!
-//! Histograms enter as square roots of relative frequencies, so that each has norm 1 and a linear score compares them by
-//! the Hellinger kernel; the other entries are scaled to the same order. Sums are over pixels in raster order in f64.
+//! Histograms enter as square roots of relative frequencies. Each then has norm 1, and a linear score compares them by
+//! the Hellinger kernel. The other entries are scaled to the same order. Sums run over pixels in raster order in f64.
 
 use super::texture::{self, ORIENTATIONS, PATTERNS};
 use super::{Picture, Superpixels, lab};
@@ -43,7 +43,7 @@ const HISTOGRAMS: [(usize, usize); 7] = [
     (PATTERN + PATTERNS, PATTERNS),
 ];
 
-// Centres of soft bins; natural pictures crowd around grey, so those of a and b are denser there.
+// Centres of soft bins. Natural pictures are mostly near grey, so those of a and b are denser there.
 const L_BINS: [f32; 5] = [10.0, 30.0, 50.0, 70.0, 90.0];
 const A_BINS: [f32; 5] = [-30.0, -10.0, 0.0, 10.0, 30.0];
 const B_BINS: [f32; 5] = [-30.0, -10.0, 2.0, 14.0, 34.0];
@@ -51,7 +51,7 @@ const STRENGTH_BINS: [f32; 6] = [0.0, 2.0, 5.0, 10.0, 20.0, 40.0];
 const GRID_BINS: [f32; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 const LINE_BINS: [f32; 8] = [0.0625, 0.1875, 0.3125, 0.4375, 0.5625, 0.6875, 0.8125, 0.9375];
 
-/// Sums over the pixels of a region from which its look follows; regions add up.
+/// Sums over the pixels of a region from which its look is computed; the sums of regions add up.
 #[derive(Clone)]
 struct Sums {
     pixels: f64,
@@ -100,7 +100,7 @@ pub fn describe(picture: &Picture, superpixels: &Superpixels, edges: &[[u32; 2]]
         features.extend_from_slice(&whole_look[..STATS]);
         features.extend_from_slice(&whole_look[STRENGTH..PATTERN]);
         extent.describe(own.pixels, average, &mut features);
-        // A superpixel that is the whole picture has no surrounding to contrast with.
+        // A superpixel that covers the whole picture has no surrounding to contrast with.
         let some = f32::from(u8::from(around.pixels > 0.0));
         features.extend((0..STATS).map(|j| some * (look[j] - surround[j]).abs()));
         features.extend(HISTOGRAMS.map(|(from, length)| {

@@ -1,17 +1,17 @@
-//! 8-bit sRGB → CIE Lab (D65), from tables made of exact arithmetic: the same bits on every machine.
+//! Converts 8-bit sRGB to CIE Lab (D65), with tables made by exact arithmetic: the same bits on every machine.
 //!
 //! `powf` and `cbrt` come from the platform's mathematics library and differ in the last bit between platforms; roots are
 //! taken here by Newton's method with a fixed number of steps, which uses IEEE operations only.
 
 use std::sync::LazyLock;
 
-/// Steps of the table of f on [0, 1]; linear interpolation is then within 0.003 of Lab units.
+/// Steps of the table of f on [0, 1]; linear interpolation is then accurate to 0.003 Lab units.
 const STEPS: usize = 4096;
 
 struct Tables {
     /// sRGB byte → linear light.
     linear: [f32; 256],
-    /// CIE f at k / STEPS; one entry more so that interpolation may read past 1.
+    /// CIE f at k / STEPS, with one extra entry so that interpolation may read past 1.
     f: Vec<f32>,
 }
 

@@ -1,7 +1,7 @@
-//! Pictures → superpixel graphs: a picture and its pixel labels come in, an [`ImageGraph`] goes out.
+//! Turns a picture and its pixel labels into an [`ImageGraph`].
 //!
-//! Everything here is integer or plain IEEE arithmetic in a fixed order, so that the result has the same bits on every
-//! machine. The JPEG decoder has vector and scalar code; both were compared on all pictures of both sets and agree.
+//! All arithmetic is integer or plain IEEE in a fixed order, so that the result has the same bits on every machine. The
+//! JPEG decoder has vector and scalar code; the two were compared on all pictures of both sets and agree.
 
 mod decode;
 pub mod draw;

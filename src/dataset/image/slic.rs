@@ -1,4 +1,5 @@
-//! Picture → superpixels: SLIC (Achanta et al., PAMI 2012) in Lab colour with enforced connectivity, and their neighbours.
+//! SLIC superpixels of a picture (Achanta et al., PAMI 2012) in Lab colour with enforced connectivity, and their
+//! neighbours.
 
 use super::{Picture, lab};
 
@@ -66,7 +67,7 @@ pub fn slic(picture: &Picture, params: &SlicParams) -> Superpixels {
     connect(&of_pixel, width, height, lab.len() / centres.len() / 4)
 }
 
-/// Centres on a regular grid, each moved to the place of lowest gradient among its 3 × 3 neighbours.
+/// Centres on a regular grid, each moved to the pixel of lowest gradient among its 3 × 3 neighbours.
 fn seeds(lab: &[[f32; 3]], width: usize, height: usize, spacing: f32) -> Vec<Centre> {
     let columns = ((width as f32 / spacing + 0.5) as usize).max(1);
     let rows = ((height as f32 / spacing + 0.5) as usize).max(1);
@@ -119,7 +120,7 @@ fn update(centres: &mut [Centre], of_pixel: &[u32], lab: &[[f32; 3]], width: usi
     }
 }
 
-/// Splits clusters into 4-connected pieces; a piece below `smallest` pixels joins the piece found before it beside it.
+/// Splits clusters into 4-connected pieces; a piece of fewer than `smallest` pixels joins an earlier piece beside it.
 fn connect(of_pixel: &[u32], width: usize, height: usize, smallest: usize) -> Superpixels {
     const NONE: u32 = u32::MAX;
     let mut pieces = vec![NONE; of_pixel.len()];

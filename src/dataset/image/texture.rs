@@ -1,13 +1,13 @@
-//! Picture → per-pixel texture: gradient orientation and strength, and uniform local binary patterns, at two scales.
+//! Texture per pixel of a picture: gradient orientation and strength, and uniform local binary patterns, at two scales.
 
 use super::Picture;
 
 /// Bins of unsigned gradient orientation, 22.5° each; bin 0 is a horizontal gradient.
 pub const ORIENTATIONS: usize = 8;
-/// Uniform patterns of 8 neighbours: 58 of their own, the rest share the last bin.
+/// Uniform patterns of 8 neighbours: 58 have a bin each, all others share the last.
 pub const PATTERNS: usize = 59;
 
-/// cos and sin of k · 22.5°, as literals so that no mathematics library is asked.
+/// cos and sin of k · 22.5°, as literals because mathematics libraries differ between platforms.
 const DIRECTIONS: [[f32; 2]; ORIENTATIONS] = [
     [1.0, 0.0],
     [0.923_879_5, 0.382_683_43],
@@ -30,19 +30,19 @@ pub struct Texel {
 /// Texels at the fine scale (neighbours at distance 1) and the coarse one (5 × 5 means, neighbours at distance 3).
 pub fn texels(picture: &Picture) -> [Vec<Texel>; 2] {
     let grey = picture.rgb.iter().map(|c| 299 * i32::from(c[0]) + 587 * i32::from(c[1]) + 114 * i32::from(c[2]));
-    let fine = Plane { width: picture.width, height: picture.height, values: grey.collect() };
+    let fine = GreyImage { width: picture.width, height: picture.height, values: grey.collect() };
     let coarse = fine.box_sum(2);
     [fine.texels(1, 1000.0), coarse.texels(3, 25_000.0)]
 }
 
 /// A grey image in integer units.
-struct Plane {
+struct GreyImage {
     width: usize,
     height: usize,
     values: Vec<i32>,
 }
 
-impl Plane {
+impl GreyImage {
     /// The value at (x, y); positions outside repeat the border.
     fn at(&self, x: isize, y: isize) -> i32 {
         let x = x.clamp(0, self.width as isize - 1) as usize;

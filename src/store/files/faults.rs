@@ -1,5 +1,5 @@
-//! Calls to the operating system that fail on purpose, for tests: the n-th call of this module, or every write once a disk
-//! of a given size is full. Outside of tests this is one load of a flag per call.
+//! Calls to the operating system that fail on purpose, for tests: the n-th call of this module, or every write once a
+//! disk of a given size is full. Outside of tests, each call costs one load of a flag.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,40 +7,40 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 
 static ARMED: AtomicBool = AtomicBool::new(false);
-static PLAN: Mutex<Plan> = Mutex::new(Plan { calls: 0, written: 0, fails_at: None, capacity: None });
+static PLAN: Mutex<FaultPlan> = Mutex::new(FaultPlan { calls: 0, written: 0, fails_at: None, capacity: None });
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-struct Plan {
+struct FaultPlan {
     calls: u64,
     written: u64,
     fails_at: Option<u64>,
     capacity: Option<u64>,
 }
 
-/// What goes wrong while this value lives; calls are counted. One at a time in a process.
+/// The faults while this value lives; calls are counted. At most one at a time per process.
 pub struct Faults {
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Faults {
-    /// Nothing goes wrong; calls and bytes are counted.
+    /// No faults; calls and bytes are counted.
     pub fn none() -> Self {
         Self::plan(None, None)
     }
 
-    /// The n-th call fails, counted from 1, those after it work.
+    /// Fails the n-th call, counted from 1; the calls after it work.
     pub fn at_call(n: u64) -> Self {
         Self::plan(Some(n), None)
     }
 
-    /// The disk is full after this many bytes, and stays full.
+    /// A disk that is full after this many bytes, and stays full.
     pub fn full_after(bytes: u64) -> Self {
         Self::plan(None, Some(bytes))
     }
 
     fn plan(fails_at: Option<u64>, capacity: Option<u64>) -> Self {
         let turn = ONE_AT_A_TIME.lock();
-        *PLAN.lock() = Plan { calls: 0, written: 0, fails_at, capacity };
+        *PLAN.lock() = FaultPlan { calls: 0, written: 0, fails_at, capacity };
         ARMED.store(true, Ordering::SeqCst);
         Self { _turn: turn }
     }
@@ -49,7 +49,7 @@ impl Faults {
         PLAN.lock().calls
     }
 
-    /// Bytes.
+    /// Bytes written so far.
     pub fn written(&self) -> u64 {
         PLAN.lock().written
     }
@@ -61,12 +61,12 @@ impl Drop for Faults {
     }
 }
 
-/// Before a call.
+/// Must run before every call.
 pub(super) fn call() -> io::Result<()> {
     write(0).map(drop)
 }
 
-/// Before a write: how many of its bytes may be written.
+/// Must run before every write; returns how many of its bytes may be written.
 pub(super) fn write(bytes: usize) -> io::Result<usize> {
     if !ARMED.load(Ordering::Relaxed) {
         return Ok(bytes);

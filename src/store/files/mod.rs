@@ -1,5 +1,5 @@
-//! Files written whole or not at all ([`output`]), shared files changed by one process at a time ([`shared`]), texts read up to a
-//! size, and their SHA-256. No other module creates outputs.
+//! Files that are written whole or not at all ([`output`]), shared files that one process at a time changes
+//! ([`shared`]), texts that are read up to a maximum size, and their SHA-256. No other module creates outputs.
 
 pub mod faults;
 mod output;
@@ -30,7 +30,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// An error of a write, in words that help.
+/// Turns an error of a write into one with advice.
 pub fn write_error(path: &Path) -> impl Fn(io::Error) -> Error {
     let path = path.to_owned();
     move |reason| match reason.kind() {
@@ -44,7 +44,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     made.map_err(Error::io("create the folder", folder))
 }
 
-/// Gives a file another name in the same file system, for good: also after a power cut it has one of the two.
+/// Renames a file within one file system. After a power cut it has one of the two names.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     let moved = faults::call().and_then(|()| fs::rename(from, to));
     moved.and_then(|()| sync_folder(folder_of(to))).map_err(write_error(to))
@@ -55,10 +55,10 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Gives a finished file a second name, or copies it where that is not possible; what was there is replaced. The file must
-/// never be changed in place. The caller syncs the folder when all are there: [`sync`].
+/// Gives a finished file a second name, or copies it where that is not possible; an existing file is replaced. The file
+/// must never be changed in place. The caller syncs the folder at the end: [`sync`].
 pub fn place(from: &Path, to: &Path) -> Result<()> {
-    // To rename one name of a file to another of the same file does nothing, and would leave the temporary one behind.
+    // Renaming one name of a file to another of the same file does nothing and would leave the temporary name behind.
     if number(from).is_some_and(|from| Some(from) == number(to)) {
         return Ok(());
     }
@@ -68,12 +68,12 @@ pub fn place(from: &Path, to: &Path) -> Result<()> {
             let renamed = faults::call().and_then(|()| linked.into_temp_path().persist(to).map_err(|e| e.error));
             renamed.map_err(write_error(to))
         }
-        // Another file system, or one without links.
+        // Another file system, or one without hard links.
         Err(_) => copy(from, to),
     }
 }
 
-/// What a file or folder is, whatever its names: device and inode. `None` when it is not there.
+/// Identity of a file or folder, whatever its names: device and inode. `None` when it does not exist.
 pub fn number(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
 }
@@ -85,7 +85,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     named.is_some() && named == file.metadata().map(number).ok()
 }
 
-/// An error when something is there that is no plain file: to read a pipe would wait for ever, a device has no end.
+/// Fails when something exists that is not a plain file: reading a pipe would block, and a device has no end.
 pub fn plain(path: &Path) -> Result<()> {
     match path.metadata() {
         Ok(there) if !there.is_file() => {
@@ -107,7 +107,7 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
     write_atomically(to, |draft| io::copy(&mut source, draft).map(drop))
 }
 
-/// Puts the names in a folder on the disk.
+/// Writes the names in a folder to the disk.
 pub fn sync(folder: &Path) -> Result<()> {
     sync_folder(folder).map_err(write_error(folder))
 }
@@ -116,7 +116,7 @@ pub fn remove(path: &Path) -> Result<()> {
     faults::call().and_then(|()| fs::remove_file(path)).map_err(Error::io("remove", path))
 }
 
-/// What is in a folder, sorted.
+/// The entries of a folder, sorted.
 pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = faults::call().and_then(|()| fs::read_dir(folder));
     let paths = entries.and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>());
@@ -128,25 +128,25 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Most bytes of a text that people or this program wrote: configs, baselines, stores, manifests.
 const LONGEST_TEXT: u64 = 64 << 20;
 
-/// How long a named pipe may be without a program that writes to it.
+/// How long to wait for a program that writes to a named pipe.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Set once, by `--wait`: named pipes are waited for without a limit.
+/// Set once, by `--wait`: the wait for the writer of a named pipe has no limit.
 static WAITS: AtomicBool = AtomicBool::new(false);
 
-/// Waits for the writers of named pipes however long they take, from here on.
+/// From here on, waits for the writers of named pipes however long they take.
 pub fn wait_for_writers() {
     WAITS.store(true, Ordering::Relaxed);
 }
 
-/// Opens an input of the user. A named pipe that nothing writes to is an error after [`PATIENCE`].
+/// Opens an input of the user. Fails when nothing writes to a named pipe within [`PATIENCE`].
 pub fn open_input(path: &Path) -> io::Result<File> {
     if !is_pipe(path) || WAITS.load(Ordering::Relaxed) {
         return File::open(path);
     }
     let (opened, result) = mpsc::channel();
     let owned = path.to_owned();
-    // The system waits for a writer inside `open`. A thread that still waits there ends with the process.
+    // `open` blocks until a writer exists. A thread that still blocks there ends with the process.
     std::thread::spawn(move || opened.send(File::open(owned)));
     result.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         let waited = PATIENCE.as_secs();
@@ -157,7 +157,7 @@ pub fn open_input(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Whether it is a pipe, named or not: its content can be read once.
+/// Whether it is a pipe, named or not, whose content can be read only once.
 #[cfg(unix)]
 pub fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -169,7 +169,7 @@ pub fn is_pipe(_: &Path) -> bool {
     false
 }
 
-/// The bytes of a file; an error when it has more than `most`.
+/// The bytes of a file; fails when it has more than `most`.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = faults::call().and_then(|()| open_input(path));
@@ -186,7 +186,7 @@ pub fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::file(path, store::Error::NotText))
 }
 
-/// The text of a file; `None` when it is not there.
+/// The text of a file; `None` when it does not exist.
 pub fn read_text_if_there(path: &Path) -> Result<Option<String>> {
     match read_text(path) {
         Err(Error::Io { reason, .. }) if reason.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -194,12 +194,12 @@ pub fn read_text_if_there(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// In lower-case hex, as all checksums here.
+/// SHA-256 in lower-case hex, like all checksums here.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of everything a reader gives, and the number of bytes.
+/// SHA-256 of everything that a reader returns, and the number of bytes.
 pub fn sha256(mut reader: impl Read) -> io::Result<(String, u64)> {
     let (mut hash, mut total, mut block) = (Sha256::new(), 0, vec![0; 1 << 16]);
     loop {
@@ -224,7 +224,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |text, b| text + &format!("{b:02x}"))
 }
 
-/// A reader of the content of a file: plain, gzip or bzip2 by its first bytes.
+/// A reader of the content of a file, which is plain, gzip or bzip2 as its first bytes tell.
 pub fn open_content(path: &Path) -> Result<Box<dyn BufRead>> {
     let mut file = BufReader::with_capacity(1 << 17, File::open(path).map_err(Error::io("read", path))?);
     Ok(match file.fill_buf().map_err(Error::io("read", path))? {

@@ -1,9 +1,9 @@
-//! Bytes → an output. A link is followed to its end and what is there is replaced as a whole: temporary name in the same folder,
-//! sync, rename, sync of the folder. What is no plain file (device, FIFO, socket, an open file of `/proc`, `-`) is written to as a
-//! stream and never replaced.
+//! Writes bytes to an output. Links are followed to their end, and a plain file is replaced as a whole: temporary name
+//! in the same folder, sync, rename, sync of the folder. Any other target (device, FIFO, socket, an open file of
+//! `/proc`, `-`) is written to as a stream and never replaced.
 //!
-//! A temporary file is locked while its writer lives. What killed writers left can be told by that, and is removed by the next
-//! process that writes into the folder.
+//! A temporary file is locked while its writer lives. Files without a lock were left by killed writers; the next
+//! process that writes into the folder removes them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -27,16 +27,16 @@ use tempfile::NamedTempFile;
 use super::{faults, folder_of, is_at, list, make_folder, number, remove, sync_folder, write_error};
 use crate::{Error, Result, store};
 
-/// How the names of temporary files and of locks begin, before letters and digits. A leading dot hides them from readers that
-/// take every file of a folder.
+/// Prefix of the names of temporary files and locks, followed by letters and digits. The leading dot hides them from
+/// readers that take every file of a folder.
 pub(super) const TEMPORARY: &str = ".part-";
 pub(super) const LOCK: &str = ".lock-";
 pub(super) const RANDOM: usize = 12;
 
-/// Links that are followed, as the system does.
+/// Links that are followed at most, as in the Linux kernel.
 const MOST_LINKS: usize = 40;
 
-/// How long a FIFO may be without a reader.
+/// How long to wait for a reader of a FIFO.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn temporary() -> tempfile::Builder<'static, 'static> {
@@ -45,9 +45,9 @@ pub(super) fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// What a path leads to.
+/// The target of a path.
 pub(super) enum Destination {
-    /// A plain file, or none yet: the path without links.
+    /// A plain file, which need not exist: its path without links.
     Plain(PathBuf),
     Stream(PathBuf),
     /// A stream that this process has open already.
@@ -74,7 +74,8 @@ pub(super) fn destination(path: &Path) -> Result<Destination> {
             Err(reason) if reason.kind() == ErrorKind::NotFound => return Ok(Destination::Plain(file)),
             there => there.map_err(failed)?,
         };
-        // What is open in a process may be a plain file that others write to as well, and have no name any more.
+        // A file that is open in a process may be a plain file that others write to as well, and may have no name any
+        // more.
         let is_open_file = there.is_symlink() && folder.starts_with("/proc");
         if there.is_symlink() && !is_open_file {
             file = folder.join(fs::read_link(&file).map_err(failed)?);
@@ -106,7 +107,8 @@ fn standard_output() -> io::Result<File> {
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
-/// The standard output or error that a path leads to: opened a second time, a file would be written from its beginning.
+/// The standard output or error that a path leads to. If it were opened again, a file would be written from its
+/// beginning.
 fn own_stream(path: &Path) -> Option<io::Result<File>> {
     let is = |own: io::Result<std::os::fd::OwnedFd>| {
         let there = own.map(File::from).and_then(|file| file.metadata());
@@ -119,7 +121,7 @@ fn own_stream(path: &Path) -> Option<io::Result<File>> {
     is(error()).then(|| error().map(File::from))
 }
 
-/// Whether a path leads to something that is written to and not replaced.
+/// Whether a path leads to a target that is written to and not replaced.
 pub fn is_stream(path: &Path) -> bool {
     !matches!(destination(path), Ok(Destination::Plain(_)) | Err(_))
 }
@@ -131,7 +133,8 @@ fn open_stream(path: &Path) -> io::Result<Box<dyn Write>> {
         return Ok(Box::new(UnixStream::connect(path)?));
     }
     let mut options = File::options();
-    // A FIFO without a reader cannot be opened: asked again and again, since waiting has no end.
+    // A FIFO without a reader cannot be opened, and a blocking wait would have no limit, so opening is tried
+    // repeatedly.
     options.append(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits());
     let asked = Instant::now();
     let file = loop {
@@ -151,7 +154,7 @@ fn open_stream(path: &Path) -> io::Result<Box<dyn Write>> {
     Ok(Box::new(file))
 }
 
-/// An output that is being written: under a temporary name, or in memory until a stream takes it.
+/// An output that is being written: under a temporary name, or in memory until it is sent to a stream.
 pub enum Draft {
     File(NamedTempFile),
     Memory(Cursor<Vec<u8>>),
@@ -185,7 +188,7 @@ impl Seek for Draft {
     }
 }
 
-/// Writes an output, whole or not at all where it is a file; folders are made as needed. `-` is standard output.
+/// Writes an output, whole or not at all if it is a file; creates folders as needed. `-` is standard output.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut Draft) -> io::Result<()>) -> Result<()> {
     make_folder(folder_of(path))?;
     let stream: Box<dyn FnOnce() -> io::Result<Box<dyn Write>>> = match destination(path)? {
@@ -206,7 +209,7 @@ fn replace(path: &Path, target: &Path, write: impl FnOnce(&mut Draft) -> io::Res
     sweep(folder);
     let file = faults::call().and_then(|()| locked_in(folder)).map_err(Error::io("create a file in", folder))?;
     let failed = write_error(path);
-    // What only its owner may read stays so.
+    // A file that only its owner may read stays so.
     if let Ok(there) = target.metadata() {
         let mode = Permissions::from_mode(there.mode() & 0o777);
         file.as_file().set_permissions(mode).map_err(&failed)?;
@@ -227,7 +230,8 @@ fn locked_in(folder: &Path) -> io::Result<NamedTempFile> {
     builder.permissions(Permissions::from_mode(0o666));
     loop {
         let file = builder.tempfile_in(folder)?;
-        // Another process may take the file for a leftover before it is locked. Where files cannot be locked, none is removed.
+        // Another process may take the file for a leftover before it is locked. Where files cannot be locked, none is
+        // removed.
         let lost = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if !lost && file.as_file().metadata()?.nlink() > 0 {
             return Ok(file);
@@ -235,24 +239,24 @@ fn locked_in(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// [`write_atomically`] of bytes that are there already.
+/// [`write_atomically`] of bytes that exist already.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     write_atomically(path, |draft| draft.write_all(bytes))
 }
 
-/// Adds bytes to a file that other programs add to as well, such as the summary of a CI system.
+/// Appends bytes to a file that other programs append to as well, such as the summary of a CI system.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
     let file = File::options().append(true).create(true).open(path);
     file.and_then(|mut file| file.write_all(bytes)).map_err(write_error(path))
 }
 
-/// Whether an output can be written at this path later: its folder is made and tried now, nothing at the path is touched.
+/// Checks that an output can be written at this path later: creates its folder and tries it, without touching the path.
 pub fn try_folder(path: &Path) -> Result<()> {
     make_folder(folder_of(path))?;
     try_file(path)
 }
 
-/// The same in a folder that must be there: one that a user misspelt is not made.
+/// The same in a folder that must exist, so that no misspelt folder is created.
 pub fn try_file(path: &Path) -> Result<()> {
     match destination(path)? {
         Destination::Plain(target) => {
@@ -262,7 +266,7 @@ pub fn try_file(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes what killed writers left in a folder, once in a process. That something cannot be removed stops nothing.
+/// Removes files that killed writers left in a folder, once per process. Failing to remove one is not an error.
 pub fn sweep(folder: &Path) {
     static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     if let Ok(folder) = fs::canonicalize(folder)
@@ -272,7 +276,8 @@ pub fn sweep(folder: &Path) {
     }
 }
 
-/// Plain files with names that this module makes, from before this process began to write, that no process has locked.
+/// Removes plain files with names made by this module, from before this process began to write, that no process has
+/// locked.
 fn remove_leftovers(folder: &Path) -> Result<()> {
     static BEGAN: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
     let began = *BEGAN;
@@ -280,7 +285,7 @@ fn remove_leftovers(folder: &Path) -> Result<()> {
         let Ok(there) = path.symlink_metadata() else { continue };
         if there.is_file()
             && there.modified().is_ok_and(|changed| changed <= began)
-            // Locked until it is removed: its writer may be about to do so.
+            // Locked until it is removed, because its writer may be about to lock it.
             && let Ok(file) = File::open(&path)
             && file.try_lock().is_ok()
             && is_at(&file, &path)

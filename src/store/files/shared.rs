@@ -1,4 +1,4 @@
-//! A file that several processes change: one at a time reads it, merges and writes it.
+//! A file that several processes change: one at a time reads it, merges its change and writes it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -14,16 +14,16 @@ use super::{faults, folder_of, is_at, make_folder, read, read_text_if_there, sha
 use crate::text::shortened;
 use crate::{Error, Result, store};
 
-/// How long another process may hold a file: longer than any change takes that waits for nothing.
+/// How long another process may hold a file. No change takes longer unless its process hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The right to change a file that others change too: optima, baselines, lists of jobs. Given back when dropped or when the
-/// process ends, however it ends. Readers need none of this: a file is always whole.
+/// The right to change a file that others change too: optima, baselines, lists of jobs. Released when dropped or when
+/// the process ends, in whatever way. Readers need no lock, because a file is always whole.
 #[derive(Debug)]
 pub struct SharedFile {
-    /// Without links.
+    /// The path of the file, without links.
     path: PathBuf,
-    /// `None` for a stream, which nobody reads back.
+    /// `None` for a stream, which is never read back.
     lock: Option<Lock>,
 }
 
@@ -31,17 +31,17 @@ pub struct SharedFile {
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
-    /// The system gives the lock back when this is closed.
+    /// The system releases the lock when this is closed.
     file: File,
 }
 
 impl SharedFile {
-    /// Waits for the process that has the file; an error that names it when that takes too long.
+    /// Waits for the process that holds the file; fails with its name when that takes too long.
     pub fn lock(path: &Path) -> Result<Self> {
         Self::lock_within(path, PATIENCE)
     }
 
-    /// The same with a limit of its own.
+    /// The same with another limit.
     pub fn lock_within(path: &Path, patience: Duration) -> Result<Self> {
         make_folder(folder_of(path))?;
         let Destination::Plain(target) = destination(path)? else {
@@ -57,7 +57,7 @@ impl SharedFile {
                     sign(&file);
                     return Ok(Self { path: target, lock: Some(Lock { path: beside, file }) });
                 }
-                // The one before has removed it.
+                // The previous holder has removed it.
                 Ok(()) => {}
                 Err(TryLockError::Error(reason)) => return Err(Error::file(path, store::Error::NoFileLock(reason))),
                 Err(TryLockError::WouldBlock) if asked.elapsed() >= patience => {
@@ -69,12 +69,12 @@ impl SharedFile {
         }
     }
 
-    /// What is in the file now; `None` when it is not there.
+    /// The current content of the file; `None` when it does not exist.
     pub fn text(&self) -> Result<Option<String>> {
         if self.lock.is_none() { Ok(None) } else { read_text_if_there(&self.path) }
     }
 
-    /// Replaces the file. Fails when its lock was removed, since another process may have the file then.
+    /// Replaces the file. Fails when its lock was removed, because another process may hold the file then.
     pub fn write(&self, text: &str) -> Result<()> {
         if self.lock.as_ref().is_some_and(|lock| !is_at(&lock.file, &lock.path)) {
             return Err(Error::file(&self.path, store::Error::LockGone));
@@ -85,7 +85,7 @@ impl SharedFile {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While it is held: who waits for it sees then that it has to make another.
+        // Removed while it is held, so that a waiting process sees that it has to make another.
         if is_at(&self.file, &self.path) {
             let _ = fs::remove_file(&self.path);
         }
@@ -97,17 +97,17 @@ fn open(path: &Path) -> io::Result<File> {
     let open = |write: bool| {
         let mut options = File::options();
         options.read(true).write(write).create(write);
-        // Never another file, and no waiting for what is there in its place.
+        // Does not follow a link and does not block on whatever is in its place.
         options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(path)
     };
-    // One that a killed process of another user left can be locked, though not signed.
+    // A lock that a killed process of another user left can be locked, but not signed.
     open(true).or_else(|reason| match reason.kind() {
         ErrorKind::PermissionDenied => open(false).map_err(|_| reason),
         _ => Err(reason),
     })
 }
 
-/// Puts down who has a lock, for those who wait too long.
+/// Records who holds a lock, for processes that wait too long.
 fn sign(mut file: &File) {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -116,7 +116,7 @@ fn sign(mut file: &File) {
     let _ = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
 }
 
-/// Who has a lock, as far as it is known.
+/// The holder of a lock, if known.
 fn holder(lock: &Path) -> String {
     let bytes = read(lock, 1 << 16).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -1,4 +1,4 @@
-//! One Rust file in, the names that it uses behind the root of its crate out.
+//! The names behind the crate root that a Rust file uses.
 
 use std::collections::BTreeSet;
 

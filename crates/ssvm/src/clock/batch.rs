@@ -1,4 +1,4 @@
-//! Oracle calls made side by side at one w. Nothing that is computed depends on which thread makes a call.
+//! Oracle calls made in parallel at one w. No result depends on which thread makes a call.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,18 +10,18 @@ use super::stopwatch::{Stopwatch, thread_cpu_ns};
 use crate::error::{Error, Result};
 use crate::problem::Fault;
 
-/// A helper stays awake for this long after a batch: waking it up would take as long as a cut.
+/// A helper spins for this long after a batch, because waking it takes about as long as a cut.
 const AWAKE: Duration = Duration::from_micros(200);
-/// A waiting thread yields after this many looks.
+/// A waiting thread yields after this many polls.
 const LOOKS: u32 = 100;
 
-/// Threads that help the solver's own with the calls of a batch.
+/// Threads that share the calls of a batch with the solver's own thread.
 pub struct Helpers {
     pool: ThreadPool,
 }
 
 impl Helpers {
-    /// This many threads beside the solver's own; `started` gets the number of each, from 0, when it starts.
+    /// Starts this many threads beside the solver's own; `started` runs on each with its number, counted from 0.
     pub fn new(count: usize, started: impl Fn(usize) + Send + Sync + 'static) -> Result<Self> {
         let threads = ThreadPoolBuilder::new().num_threads(count.max(1)).start_handler(started);
         let pool = threads.thread_name(|k| format!("ssvm-helper-{k}")).build().map_err(|error| {
@@ -30,13 +30,13 @@ impl Helpers {
         Ok(Self { pool })
     }
 
-    /// How many there are.
+    /// Number of helpers.
     pub fn count(&self) -> usize {
         self.pool.current_num_threads()
     }
 }
 
-/// One call of a batch: what it needs and fills, and what the meter reads of it.
+/// One call of a batch: its input and output, and what the meter measures of it.
 pub(crate) struct Call<T> {
     /// Its term, memory and plane.
     pub item: T,
@@ -46,14 +46,14 @@ pub(crate) struct Call<T> {
 }
 
 impl<T> Call<T> {
-    /// A call that has not been made.
+    /// A call that has not been made yet.
     pub fn new(item: T) -> Self {
         Self { item, operations: 0, stamps: 0, fault: None }
     }
 }
 
-/// Makes all calls; `oracle` says how many operations one took, or why it cannot answer, which ends the calls of its
-/// thread. Returns the CPU time of the helpers, ns.
+/// Makes all calls. `oracle` returns the operations that a call took, or a fault, which ends the calls of its thread.
+/// Returns the CPU time of the helpers in ns.
 pub(super) fn make<T: Send>(
     calls: &mut [Call<T>],
     helpers: Option<&Helpers>,
@@ -80,13 +80,13 @@ pub(super) fn make<T: Send>(
             });
         }
         work();
-        // The end of a scope sleeps, and to be woken takes its time.
+        // The end of a scope sleeps, and waking up takes time.
         wait(|| left.load(Ordering::Acquire) == 0);
     });
     cpu_ns.into_inner()
 }
 
-/// Makes these calls on this thread. One stamp is the end of a call and the beginning of the next.
+/// Makes these calls on this thread. One stamp is both the end of a call and the beginning of the next.
 fn make_each<'c, T: 'c>(
     calls: impl Iterator<Item = &'c mut Call<T>>,
     watch: &Stopwatch,
@@ -102,13 +102,13 @@ fn make_each<'c, T: 'c>(
             }
         }
         let ended = watch.stamp();
-        // The counter may be a little behind on another core: a negative reading is zero.
+        // The counter may be a little behind on another core: a negative reading counts as zero.
         call.stamps = ended.saturating_sub(began);
         began = ended;
     }
 }
 
-/// Says that a helper is done, also when its oracle panicked.
+/// Marks a helper as done when it is dropped, also when its oracle panicked.
 struct Leaving<'a>(&'a AtomicUsize);
 
 impl Drop for Leaving<'_> {
@@ -117,7 +117,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Looks for work without falling asleep, until there is some or it takes too long.
+/// Polls for work without sleeping, until there is some or [`AWAKE`] has passed.
 fn stay_awake() {
     let began = Instant::now();
     wait(|| began.elapsed() > AWAKE || rayon::yield_now() == Some(Yield::Executed));
@@ -135,7 +135,7 @@ fn wait(over: impl Fn() -> bool) {
     }
 }
 
-/// How long these lanes need for tasks of these lengths, each given in order to the lane that is free first.
+/// Time that these lanes need for tasks of these lengths, when each task in turn goes to the lane that is free first.
 pub(super) fn makespan(lengths: impl Iterator<Item = u64>, lanes: &mut [u64]) -> u64 {
     lanes.fill(0);
     for length in lengths {

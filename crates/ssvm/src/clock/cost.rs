@@ -6,7 +6,7 @@ use super::kind::UNIT_NS;
 use crate::error::{Error, Result};
 use crate::settings::total_order;
 
-/// How many seconds a second inside the exact oracle counts; 1 is the machine as it is.
+/// Factor on the time inside the exact oracle; 1 leaves the time as measured.
 ///
 /// ```
 /// use ssvm::OracleCost;
@@ -26,7 +26,7 @@ impl OracleCost {
         total_order(self.0)
     }
 
-    /// The machine as it is.
+    /// Time as measured.
     pub const ONE: Self = Self(1.0);
 
     /// A factor between a millionth and a million.
@@ -34,7 +34,7 @@ impl OracleCost {
         if (1e-6..=1e6).contains(&factor) {
             return Ok(Self(factor));
         }
-        Err(Error::invalid(format!("the cost of the oracle must lie between 1e-6 and 1e6, not {factor:e}")))
+        Err(Error::invalid(format!("the oracle cost must be between 1e-6 and 1e6, not {factor:e}")))
     }
 
     /// k.
@@ -42,37 +42,38 @@ impl OracleCost {
         self.0
     }
 
-    /// Whether the machine is as it is.
-    // Serde hands over a reference.
+    /// Whether the time is left as measured.
+    // Serde passes a reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub fn is_one(&self) -> bool {
         self.0 == 1.0
     }
 
-    /// A time in which the oracle took `oracle_ns` at cost 1.
+    /// Converts a time at cost 1, of which the oracle took `oracle_ns`, to this cost.
     pub(super) fn charge(self, ns: f64, oracle_ns: f64) -> f64 {
         if self.is_one() { ns } else { ns + (self.0 - 1.0) * oracle_ns }
     }
 
-    /// At least this much time at cost 1 has passed when `ns` have passed at this cost.
+    /// A lower bound on the time at cost 1 that has passed when `ns` have passed at this cost.
     pub(super) fn at_least(self, ns: f64) -> f64 {
         ns / self.0.max(1.0)
     }
 
-    /// The cost at which the oracle has this share of the time, from times at cost 1.
+    /// The cost at which the oracle takes this share of the time, from times at cost 1.
     pub fn for_share(share: f64, time: f64, oracle: f64) -> Result<Self> {
         let factor = share / (1.0 - share) * (time - oracle) / oracle;
-        Self::new(factor.clamp(1e-6, 1e6))
-            .map_err(|_| Error::invalid(format!("no oracle cost makes its share {share}: it took {oracle} of {time}")))
+        Self::new(factor.clamp(1e-6, 1e6)).map_err(|_| {
+            Error::invalid(format!("no oracle cost gives the oracle a share of {share}: it took {oracle} of {time}"))
+        })
     }
 
-    /// To two significant digits.
+    /// Rounds to two significant digits.
     pub fn rounded(self) -> Result<Self> {
         format!("{:.1e}", self.0).parse()
     }
 
-    /// Times of a run at this cost (all of it, and inside the oracle; seconds), as they are at another. Exact on the
-    /// virtual clock, which counts whole units, up to an hour of it.
+    /// Converts the times of a run at this cost (all of it, and inside the oracle; seconds) to another cost. Exact on
+    /// the virtual clock, which counts whole units, for up to an hour of it.
     pub fn project(self, time_s: f64, oracle_s: f64, to: Self) -> (f64, f64) {
         let whole = |seconds: f64| (seconds * (1e9 / UNIT_NS)).round() * UNIT_NS;
         let oracle = whole(oracle_s / self.0);
@@ -101,9 +102,8 @@ impl std::fmt::Display for OracleCost {
 impl std::str::FromStr for OracleCost {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || {
-            Error::invalid(format!("the cost of the oracle must be a number or 1/N between 1e-6 and 1e6, not '{text}'"))
-        };
+        let bad =
+            || Error::invalid(format!("the oracle cost must be a number or 1/N between 1e-6 and 1e6, not '{text}'"));
         let number = |text: &str| text.trim().parse::<f64>().map_err(|_| bad());
         let factor = match text.split_once('/') {
             Some((above, below)) => number(above)? / number(below)?,

@@ -1,4 +1,4 @@
-//! What a second is: wall time, CPU time, or the virtual clock's count of operations.
+//! The clocks of a run: wall time, CPU time, or the virtual clock, which counts operations.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +36,13 @@ enum ClockName {
 impl ClockKind {
     /// Monotonic wall time, from the CPU's time-stamp counter.
     pub const WALL: Self = Self(ClockName::Wall);
-    /// CPU time of the solver's thread and of those that help it.
+    /// CPU time of the solver's thread and of its helpers.
     pub const CPU: Self = Self(ClockName::Cpu);
     /// A deterministic cost model in place of time: the same seed gives the same bits on any machine.
     ///
-    /// Every kind of work ([`super::Charge`]) has a whole number as its weight in each family of problems, fitted to wall
-    /// times of a quiet machine (`weights.rs`). The calls of a batch cost what the longest of its lanes does, whatever threads
-    /// there are.
+    /// Every kind of work ([`super::Charge`]) has an integer weight per family of problems, fitted to wall times of a
+    /// quiet machine (`weights.rs`). A batch of calls costs what its longest lane costs, whatever the number of
+    /// threads.
     pub const VIRTUAL: Self = Self(ClockName::Virtual);
     /// All clocks.
     pub const ALL: [Self; 3] = [Self::WALL, Self::CPU, Self::VIRTUAL];
@@ -70,7 +70,7 @@ impl ClockKind {
         self == Self::VIRTUAL
     }
 
-    /// Version of the cost model that its times come from; nothing where they are measured.
+    /// Version of the cost model behind its times; `None` where times are measured.
     pub fn cost_model(self) -> Option<u32> {
         self.repeatable().then_some(COST_MODEL)
     }
@@ -92,8 +92,8 @@ impl ClockKind {
     /// Time inside exact oracle calls so far, ns.
     pub(super) fn oracle_ns(self, watch: &Stopwatch) -> f64 {
         match self.0 {
-            // What helpers took, and the wall time inside the calls times the CPU's part of all wall time: a CPU clock
-            // read would cost as much as a fast oracle.
+            // CPU time of helpers, plus the wall time inside the calls times the CPU's share of all wall time: reading
+            // the CPU clock at each call would cost as much as a fast oracle.
             ClockName::Cpu => {
                 let share = (watch.own_cpu_ns() / watch.wall_ns().max(1e-3)).min(1.0);
                 watch.oracle_wall_ns() * share + watch.helped_ns as f64
@@ -103,10 +103,12 @@ impl ClockKind {
         }
     }
 
-    /// [`ClockKind::oracle_ns`], but never less than it was: what an oracle cost other than 1 multiplies.
+    /// Time inside exact oracle calls that an oracle cost other than 1 multiplies. Unlike [`ClockKind::oracle_ns`], it
+    /// never decreases.
     pub(super) fn charged_ns(self, watch: &Stopwatch) -> f64 {
         match self.0 {
-            // The CPU's part of wall time goes up and down, and wall time holds what others did: each call is asked.
+            // The CPU's share of wall time goes up and down, and wall time includes other processes, so the CPU clock
+            // is read at each call.
             ClockName::Cpu => (watch.oracle_cpu_ns + watch.helped_ns) as f64,
             _ => self.oracle_ns(watch),
         }
@@ -117,8 +119,8 @@ impl ClockKind {
         self == Self::CPU
     }
 
-    /// The time stamp and the operation count at which `left_ns` from now will be over, so that every step can ask
-    /// cheaply; `u64::MAX` where this clock cannot tell, and is asked every millisecond instead.
+    /// The time stamp and the operation count at which `left_ns` from now will be over, so that every step can check
+    /// cheaply; `u64::MAX` where this clock cannot know and is read every millisecond instead.
     pub(super) fn deadline(self, left_ns: f64, watch: &Stopwatch) -> (u64, u64) {
         // A float too large for the cast saturates: never.
         match self.0 {

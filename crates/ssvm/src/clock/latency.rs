@@ -1,5 +1,5 @@
-//! Latencies: readings are buffered and put into a histogram while the meter is paused, so that the histogram itself costs
-//! no solver time. What a reading costs is measured once per process.
+//! Latencies. Readings are buffered and enter a histogram while the meter is paused, so that the histogram itself costs
+//! no solver time. The cost of a reading is measured once per process.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -11,10 +11,10 @@ use super::stopwatch::{Stopwatch, thread_cpu_ns};
 use super::{ClockKind, OracleCost};
 use crate::linalg::dot_rows;
 
-/// Largest latency a histogram tells apart, ns; longer calls are counted there.
+/// Largest latency that a histogram distinguishes, in ns; longer calls are counted there.
 const LONGEST_NS: u64 = 600_000_000_000;
 
-/// A histogram of nanoseconds with three digits.
+/// A histogram of nanoseconds with three significant digits.
 pub fn latency_histogram() -> Histogram<u64> {
     let mut histogram =
         Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("bounds are fixed"));
@@ -22,13 +22,13 @@ pub fn latency_histogram() -> Histogram<u64> {
     histogram
 }
 
-pub(super) struct Latencies {
+pub(super) struct LatencyReadings {
     /// In time stamps.
     pub pending: Vec<u64>,
     pub histogram: Histogram<u64>,
 }
 
-impl Latencies {
+impl LatencyReadings {
     pub fn new() -> Self {
         Self { pending: Vec::new(), histogram: latency_histogram() }
     }
@@ -40,7 +40,7 @@ impl Latencies {
     }
 }
 
-/// What one reading costs, ns: the median of many measurements and their quartiles.
+/// Cost of one reading in ns: the median of many measurements and their quartiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadingCost {
     /// The median.
@@ -52,17 +52,17 @@ pub struct ReadingCost {
 impl std::fmt::Display for ReadingCost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [low, high] = self.quartiles;
-        write!(f, "{:.1} ns a reading, quartiles {low:.1} and {high:.1}", self.ns)
+        write!(f, "{:.1} ns per reading, quartiles {low:.1} and {high:.1}", self.ns)
     }
 }
 
-/// A cost below this is not told from 0: it counts as this.
+/// A smaller cost cannot be distinguished from 0 and counts as this.
 const LEAST_NS: f64 = 0.1;
-/// Products of a block, with readings or without, and pairs of blocks at least and at most.
+/// Products per block, with or without readings, and the fewest and most pairs of blocks.
 const ROUNDS: usize = 100;
 const LEAST_PAIRS: usize = 1000;
 const MOST_PAIRS: usize = 8000;
-/// The median is stable when its standard error is below this part of it.
+/// The median counts as stable when its standard error is below this part of it.
 const STABLE: f64 = 0.02;
 
 impl ReadingCost {
@@ -74,7 +74,8 @@ impl ReadingCost {
             sorted.sort_by(f64::total_cmp);
             let at = |quarter: usize| sorted[quarter * (sorted.len() - 1) / 4];
             let cost = Self { ns: at(2).max(LEAST_NS), quartiles: [at(1), at(3)] };
-            // Of a normal distribution: the quartiles are 1.35 deviations apart, the median's error is 1.25 of the mean's.
+            // For a normal distribution: the quartiles are 1.35 deviations apart, and the median's error is 1.25 times
+            // the mean's.
             let error = 1.25 * (at(3) - at(1)) / 1.35 / (values.len() as f64).sqrt();
             if error <= STABLE * cost.ns || values.len() >= MOST_PAIRS {
                 return cost;
@@ -83,19 +84,19 @@ impl ReadingCost {
         }
     }
 
-    /// Of the longest reading that a run on this clock makes of each oracle call.
+    /// Cost of the longest reading that a run on this clock makes at each oracle call.
     pub fn of_call(clock: ClockKind, cost: OracleCost) -> Self {
         if clock.asks_each_call() && !cost.is_one() { Self::of_cpu_clock() } else { Self::of_latency() }
     }
 
-    /// Of a latency: two time stamps and a note around work like that of a fast oracle. The same products with and without
-    /// readings, in blocks that alternate; time stamps overlap with the arithmetic around them, so that timing them alone
-    /// would say too much.
+    /// Cost of a latency: two time stamps and a buffered value, around work like that of a fast oracle. Blocks of the
+    /// same products with and without readings alternate. Timing the stamps alone would overestimate, because they
+    /// overlap with the arithmetic around them.
     pub fn of_latency() -> Self {
         static COST: OnceLock<ReadingCost> = OnceLock::new();
         *COST.get_or_init(|| {
-            // On a thread of its own, whose stack begins at a page: that of the main thread begins anywhere, and moves the result
-            // between 3 and 9 ns from one process to the next.
+            // On a thread of its own, whose stack begins at a page. The stack of the main thread begins anywhere, which
+            // moves the result between 3 and 9 ns from one process to the next.
             let alone = std::thread::Builder::new().spawn(Self::measured).ok();
             alone.and_then(|thread| thread.join().ok()).unwrap_or_else(Self::measured)
         })
@@ -132,7 +133,7 @@ impl ReadingCost {
         })
     }
 
-    /// Of the CPU clock: one call of the operating system.
+    /// Cost of reading the CPU clock: one call of the operating system.
     pub(super) fn of_cpu_clock() -> Self {
         static COST: OnceLock<ReadingCost> = OnceLock::new();
         *COST.get_or_init(|| {
@@ -153,11 +154,11 @@ mod tests {
 
     #[test]
     fn the_cost_of_a_reading_is_a_stable_median() {
-        // One in ten measurements meets something else; who looks for the best would find 0.
+        // One in ten measurements is disturbed; the smallest of them would be 0.
         let measured = |pair: usize| if pair.is_multiple_of(10) { 0.0 } else { 9.0 + (pair % 3) as f64 };
         let cost = ReadingCost::repeated(measured);
         assert_eq!((cost.ns, cost.quartiles), (10.0, [9.0, 11.0]));
-        // What cannot be told from nothing is still no reading for nothing.
+        // A reading whose cost cannot be measured still has a cost.
         assert_eq!(ReadingCost::repeated(|_| -1.0).ns, LEAST_NS);
     }
 }

@@ -1,12 +1,12 @@
-//! The meter of one run: it times and counts every exact oracle call (the solvers' only way to the oracle leads through
-//! it), counts approximate steps, samples their time, and says when the run must stop.
+//! The meter of one run. It times and counts every exact oracle call (solvers reach the oracle only through it), counts
+//! approximate steps and samples their time, and decides when the run must stop.
 
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 
 use super::batch::{self, Call, Helpers};
-use super::latency::{Latencies, ReadingCost};
+use super::latency::{LatencyReadings, ReadingCost};
 use super::model::{Charge, Operations, PerCharge, cost_weights};
 use super::stopwatch::{Stopwatch, thread_cpu_ns};
 use super::{Cancelled, ClockKind, OracleCost, StopReason};
@@ -29,7 +29,7 @@ pub struct Counters {
     pub approx_passes: u64,
 }
 
-/// What the meter itself watches over.
+/// The limits that the meter itself checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     /// Most solver time in seconds of the run's clock.
@@ -41,7 +41,7 @@ pub struct Limits {
 /// Why an iteration ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interrupt {
-    /// The meter says stop: a limit is reached, or the run is cancelled.
+    /// The run must stop: a limit is reached, or it is cancelled.
     Limit,
     /// The oracle cannot answer.
     Oracle(Fault),
@@ -70,12 +70,12 @@ pub struct Meter<'a> {
     approx_ns: f64,
     pass_began: f64,
     pipe_ns: u64,
-    oracle: Latencies,
-    approximate: Latencies,
+    oracle: LatencyReadings,
+    approximate: LatencyReadings,
     time_limit_ns: f64,
     call_limit: u64,
     last_stamp: u64,
-    /// When to look at limits and cancellation next.
+    /// When to check limits and cancellation next.
     look_at_stamp: u64,
     deadline_stamp: u64,
     deadline_units: u64,
@@ -102,8 +102,8 @@ impl<'a> Meter<'a> {
             approx_ns: 0.0,
             pass_began: 0.0,
             pipe_ns: 0,
-            oracle: Latencies::new(),
-            approximate: Latencies::new(),
+            oracle: LatencyReadings::new(),
+            approximate: LatencyReadings::new(),
             time_limit_ns: limits.time_s.map_or(f64::INFINITY, |s| s * 1e9),
             call_limit: limits.oracle_calls.unwrap_or(u64::MAX),
             last_stamp: 0,
@@ -114,7 +114,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The same meter at zero with the weights of a family of problems on the virtual clock.
+    /// The same meter at zero, with the virtual clock's weights for a family of problems.
     pub fn for_family(mut self, family: &Family) -> Self {
         self.watch = Stopwatch::new(*cost_weights(family));
         self
@@ -150,8 +150,8 @@ impl<'a> Meter<'a> {
         self.set_deadline();
     }
 
-    /// Where the time limit cannot have been reached before. With an oracle cost above 1 the deadline is conservative, and
-    /// set again when it is reached.
+    /// Sets the time before which the limit cannot have been reached. With an oracle cost above 1 this deadline is
+    /// conservative, and is set again when it is reached.
     fn set_deadline(&mut self) {
         if self.time_limit_ns.is_finite() {
             let left = self.cost.at_least(self.time_limit_ns - self.now_ns());
@@ -189,7 +189,7 @@ impl<'a> Meter<'a> {
         !(due && self.must_stop(true))
     }
 
-    /// How many of this many exact oracle calls are allowed: ask before calls are announced.
+    /// How many of this many further exact oracle calls are allowed. Ask before announcing calls.
     pub fn may_call_some(&mut self, calls: usize) -> usize {
         if !self.may_call() {
             return 0;
@@ -198,8 +198,8 @@ impl<'a> Meter<'a> {
         usize::try_from(left).map_or(calls, |left| calls.min(left))
     }
 
-    /// Exact oracle calls at one w: times and counts each with the operations it reports. On the virtual clock they take
-    /// as long as these lanes need for them.
+    /// Makes exact oracle calls at one w; times and counts each with the operations it reports. On the virtual clock
+    /// they take as long as these lanes need for them.
     pub(crate) fn exact_calls<T: Send>(
         &mut self,
         calls: &mut [Call<T>],
@@ -241,13 +241,14 @@ impl<'a> Meter<'a> {
     #[cold]
     #[inline(never)]
     fn note_cpu(&mut self, before: u64) {
-        // Between two readings lies the end of one and the beginning of the other: one reading in all.
+        // Between two readings lie the end of one and the beginning of the other: the cost of one reading in all.
         let spent = thread_cpu_ns().saturating_sub(before).saturating_sub(self.cpu_reading_ns);
         self.watch.oracle_cpu_ns += spent;
         self.watch.asking_cpu_ns += 2 * self.cpu_reading_ns;
     }
 
-    /// Fails when readings of the CPU clock cost more than a tenth of a median call: the run would measure them.
+    /// Fails when reading the CPU clock costs more than a tenth of a median call: the run would measure its own
+    /// readings.
     pub(crate) fn check_readings(&self) -> Result<()> {
         let call = self.oracle.histogram.value_at_quantile(0.5);
         let readings = 2 * self.cpu_reading_ns;
@@ -257,7 +258,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// One exact oracle call, if one more is allowed: times it and counts it with the operations it reports.
+    /// Makes one exact oracle call, if one more is allowed; times it and counts it with the operations it reports.
     #[inline(always)]
     pub(crate) fn exact_call(&mut self, call: impl FnOnce() -> Result<u64, Fault>) -> Result<(), Interrupt> {
         if !self.may_call() {
@@ -281,7 +282,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// What the last exact call spent outside this process.
+    /// Takes in what the last exact call spent outside this process.
     #[inline(always)]
     pub(crate) fn was_away(&mut self, away: Away) {
         if away.spent_ns | away.pipe_ns != 0 {
@@ -289,7 +290,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The same of each call of the last batch. The way to the oracle is solver time, but not the oracle's; what the
+    /// The same for each call of the last batch. The way to the oracle is solver time, but not the oracle's. What the
     /// oracle spent is time of another process, which the CPU clock counts like that of a helper.
     pub(crate) fn were_away(&mut self, calls: impl DoubleEndedIterator<Item = Away> + ExactSizeIterator) {
         let hands = self.helpers.as_ref().map_or(1, |helpers| 1 + helpers.count()).min(calls.len().max(1));
@@ -307,7 +308,8 @@ impl<'a> Meter<'a> {
         self.watch.oracle_stamps = self.watch.oracle_stamps.saturating_sub(self.watch.to_stamps(pipe_ns as f64));
     }
 
-    /// One approximate step, which says what it did. One in 64 is timed. Fails when the run must stop after it.
+    /// Makes one approximate step, which returns its operations. One in 64 is timed. Fails when the run must stop after
+    /// it.
     #[inline(always)]
     pub fn approximate_step(&mut self, step: impl FnOnce() -> Operations) -> Result<(), Interrupt> {
         let sampled = self.counters.approx_steps.is_multiple_of(SAMPLE_EVERY);
@@ -327,7 +329,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// An approximate step that could not change anything and is not made: counted as one, charged for being skipped. Fails
+    /// Counts an approximate step that could not change anything and is not made; only skipping it is charged. Fails
     /// when the run must stop.
     #[inline(always)]
     pub fn skipped_step(&mut self) -> Result<(), Interrupt> {
@@ -344,13 +346,13 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// What the step after an exact call did: the call itself is charged already.
+    /// Charges the step after an exact call; the call itself is charged already.
     #[inline(always)]
     pub fn exact_step(&mut self, done: Operations) {
         self.watch.tally.add_exact(done);
     }
 
-    /// Work of the solver beyond its calls and steps.
+    /// Charges work of the solver beyond its calls and steps.
     #[inline(always)]
     pub fn charge(&mut self, charge: Charge, amount: u64) {
         self.watch.tally.add(charge, amount);
@@ -358,7 +360,7 @@ impl<'a> Meter<'a> {
 
     /// Begins an approximate pass.
     pub fn begin_approx_pass(&mut self) {
-        // At cost 1, which keeps the difference exact: a pass makes no exact call.
+        // At cost 1, which keeps the difference exact, because a pass makes no exact call.
         self.pass_began = self.clock.now_ns(&self.watch);
     }
 
@@ -368,15 +370,15 @@ impl<'a> Meter<'a> {
         self.counters.approx_passes += u64::from(complete);
     }
 
-    /// Whether it is time to look at limits and cancellation: a cheap test for every step.
+    /// Whether it is time to check limits and cancellation: a cheap test for every step.
     #[inline(always)]
     fn due(&self) -> bool {
         self.last_stamp >= self.look_at_stamp.min(self.deadline_stamp) || self.watch.tally.units >= self.deadline_units
     }
 
     #[cold]
-    /// The last allowed call ends nothing by itself: the passes that follow it are made, whatever time it is. Only the next
-    /// call, and the end of an iteration, ask for `calls`.
+    /// Checks cancellation and limits now. The last allowed call does not end the run by itself, so that the passes
+    /// that follow it are made: only the next call and the end of an iteration check `calls`.
     fn must_stop(&mut self, calls: bool) -> bool {
         self.look_at_stamp = self.last_stamp + self.look_interval;
         self.halt = if (self.cancelled)() {
@@ -394,7 +396,7 @@ impl<'a> Meter<'a> {
         self.halt.is_some()
     }
 
-    /// Whether the run must stop, and why, checked now.
+    /// Checks now whether the run must stop, and returns why.
     pub fn halt(&mut self) -> Option<StopReason> {
         self.must_stop(true);
         self.halt
@@ -410,7 +412,7 @@ impl<'a> Meter<'a> {
         self.watch.tally.counts
     }
 
-    // What a run reports, in seconds.
+    // The totals that a run reports, in seconds.
 
     pub(crate) fn cpu_s(&self) -> f64 {
         self.watch.cpu_ns() * 1e-9
@@ -440,7 +442,7 @@ impl<'a> Meter<'a> {
         self.approx_ns * 1e-9
     }
 
-    /// Solver time that the instrument took: readings made times the cost of one.
+    /// Solver time that the instrument took: the number of readings times the cost of one.
     pub(crate) fn instrument_s(&self) -> f64 {
         let readings = self.oracle.histogram.len() + self.approximate.histogram.len();
         let latencies = if readings > 0 { readings as f64 * ReadingCost::of_latency().ns } else { 0.0 };
@@ -464,7 +466,7 @@ mod tests {
         let mut meter = Meter::new(ClockKind::VIRTUAL, limits, &never);
         meter.resume();
         assert_eq!(meter.exact_call(|| Ok(1)), Ok(()));
-        // Longer than the meter goes without looking at its limits.
+        // Longer than the interval at which the meter checks its limits.
         let slow = || {
             std::thread::sleep(std::time::Duration::from_micros(50));
             Operations::default()

@@ -1,4 +1,4 @@
-//! Solver time: the clocks, and the meter that a solver runs under. The meter runs during solver work only; whoever drives the
+//! Solver time: the clocks and the meter of a run. The meter runs only during solver work; the loop that drives the
 //! solver pauses it to evaluate.
 
 mod batch;
@@ -21,5 +21,5 @@ pub use model::{Charge, Operations, PerCharge, cost_weights};
 pub use stop::StopReason;
 pub use weights::COST_MODEL;
 
-/// Whether a run is to end at once: asked about every millisecond, inside passes and evaluations too.
+/// Returns true to end the run at once. Called about every millisecond, inside passes and evaluations too.
 pub type Cancelled<'a> = dyn Fn() -> bool + Sync + 'a;

@@ -1,4 +1,5 @@
-//! The cost model of the virtual clock: kinds of work, what one operation of each costs in a family of problems, and the sum.
+//! The cost model of the virtual clock: kinds of work, and the cost of one operation of each kind per family of
+//! problems.
 
 use super::weights;
 use crate::problem::{BINARY_GRAPH, CHAIN, Family, MULTICLASS, POTTS_GRAPH};
@@ -8,26 +9,26 @@ use crate::problem::{BINARY_GRAPH, CHAIN, Family, MULTICLASS, POTTS_GRAPH};
 pub enum Charge {
     /// Operations that an exact oracle call reports.
     OracleOperation,
-    /// Exact oracle calls: what each takes beside its operations.
+    /// Exact oracle calls: the cost of each beside its operations.
     OracleCall,
     /// Operations of plane products in the step after an oracle call.
     ExactProduct,
     /// The rest of each step after an oracle call: loops, readings, the order of terms.
     ExactStep,
-    /// Operations of the values of known planes, without an oracle call before them.
+    /// Operations that evaluate known planes without an oracle call before them.
     Score,
     /// Operations of plane products in an approximate step.
     ApproximateProduct,
     /// The rest of each approximate step.
     ApproximateStep,
-    /// Terms that an approximate pass passes over.
+    /// Terms that an approximate pass skips.
     SkippedStep,
     /// Operations on the accumulator of an average.
     Averaging,
     /// Operations of products between planes.
     GramOperation,
-    /// Planes that pair steps look at: each step goes through the values and weights of all planes. The same loop in every
-    /// family, while a product between planes costs what the family makes of it.
+    /// Planes that pair steps look at: each step goes through the values and weights of all planes. This loop is the
+    /// same in every family, unlike a product between planes.
     WeightOperation,
     /// Operations on vectors as long as w.
     VectorOperation,
@@ -51,19 +52,20 @@ impl Charge {
     ];
 }
 
-/// Operations of one step, or what one of each kind costs: a number for each of [`Charge::ALL`].
+/// Operations of one step, or the cost of one operation, for each of [`Charge::ALL`].
 pub type PerCharge = [u64; Charge::ALL.len()];
 
-/// What a step did, by kind; whether its products are those of an exact or of an approximate step, the meter knows.
+/// Operations of one step, by kind. Only the meter knows whether its products belong to an exact or an approximate
+/// step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
-    /// Of the values of known planes.
+    /// Operations that evaluate known planes.
     pub scored: u64,
-    /// Of plane products: directions and moves of w.
+    /// Operations of plane products: directions and moves of w.
     pub products: u64,
-    /// On the accumulator of an average.
+    /// Operations on the accumulator of an average.
     pub averaged: u64,
-    /// Of products between planes.
+    /// Operations of products between planes.
     pub gram: u64,
     /// Planes that pair steps look at.
     pub weighed: u64,
@@ -90,7 +92,7 @@ pub fn cost_weights(family: &Family) -> &'static PerCharge {
     known.into_iter().find(|(other, _)| *other == family).map_or(&weights::GENERIC, |(_, weights)| weights)
 }
 
-/// Work so far: counted by kind, and its cost. Integers only, so that the same work costs the same on every machine.
+/// Work so far, by kind, and its cost. Only integers, so that the same work costs the same on every machine.
 pub(super) struct Tally {
     weights: PerCharge,
     pub counts: PerCharge,
@@ -117,7 +119,7 @@ impl Tally {
         self.weights[Charge::OracleOperation as usize] * operations + self.weights[Charge::OracleCall as usize]
     }
 
-    /// Exact oracle calls with this many operations together, which take `units` on the clock.
+    /// Adds exact oracle calls with this many operations together, which take `units` on the clock.
     #[inline(always)]
     pub fn add_calls(&mut self, calls: u64, operations: u64, units: u64) {
         self.counts[Charge::OracleOperation as usize] += operations;

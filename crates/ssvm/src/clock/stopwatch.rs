@@ -1,11 +1,11 @@
-//! What is measured whatever the run's clock is: time stamps, CPU time and operations of solver work.
+//! Measurements that do not depend on the run's clock: time stamps, CPU time and operations of solver work.
 
 use nix::time::{ClockId, clock_gettime};
 use quanta::Clock as Stamps;
 
 use super::model::{PerCharge, Tally};
 
-/// Wall time, CPU time and operations while it runs; the parts of them inside exact oracle calls.
+/// Wall time, CPU time and operations while it runs, and the parts of them inside exact oracle calls.
 pub(super) struct Stopwatch {
     stamps: Stamps,
     ns_per_stamp: f64,
@@ -18,13 +18,13 @@ pub(super) struct Stopwatch {
     /// Work on the virtual clock.
     pub tally: Tally,
     pub oracle_stamps: u64,
-    /// CPU time of the solver's own thread inside exact oracle calls, where each is asked for it.
+    /// CPU time of the solver's own thread inside exact oracle calls, where the CPU clock is read at each.
     pub oracle_cpu_ns: u64,
-    /// CPU time that such questions took: no solver work.
+    /// CPU time of those readings, which is no solver work.
     pub asking_cpu_ns: u64,
 }
 
-/// CPU time of this thread, ns. Never inlined: where each call is asked for it, the oracle around it must stay small.
+/// CPU time of this thread, ns. Never inlined: the code around the oracle must stay small.
 #[inline(never)]
 pub(super) fn thread_cpu_ns() -> u64 {
     // Every Linux has this clock.

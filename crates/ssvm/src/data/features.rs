@@ -1,4 +1,4 @@
-//! Features of nodes in memory, in the precision that their file has.
+//! Node features in memory, in the precision of their file.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub enum NodeFeatures {
     Half(Vec<Half>),
 }
 
-/// Rows of them, one after the other.
+/// Consecutive rows of node features.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FeatureRows<'a> {
     /// Single precision.
@@ -51,7 +51,7 @@ impl FromIterator<f32> for NodeFeatures {
     }
 }
 
-/// Values are rounded to the precision that is there.
+/// Values are rounded to the precision in use.
 impl Extend<f32> for NodeFeatures {
     fn extend<I: IntoIterator<Item = f32>>(&mut self, values: I) {
         match self {
@@ -62,7 +62,7 @@ impl Extend<f32> for NodeFeatures {
 }
 
 impl NodeFeatures {
-    /// The same in half precision, each value rounded to the nearest.
+    /// The same features in half precision, each value rounded to the nearest.
     pub fn halved(&self) -> Self {
         let mut half = Self::Half(Vec::with_capacity(self.len()));
         half.extend(self.all().singles().iter().copied());
@@ -74,7 +74,7 @@ impl NodeFeatures {
         either!(self, all => all.len())
     }
 
-    /// Whether there is none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -84,7 +84,7 @@ impl NodeFeatures {
         either!(self, all => size_of_val(all.as_slice()))
     }
 
-    /// The values at these places.
+    /// The values in this range.
     pub fn rows(&self, range: Range<usize>) -> FeatureRows<'_> {
         match self {
             Self::Single(all) => FeatureRows::Single(&all[range]),
@@ -97,7 +97,7 @@ impl NodeFeatures {
         self.rows(0..self.len())
     }
 
-    /// The values at these places alone, in the same precision.
+    /// A copy of the values in these ranges, in the same precision.
     pub fn gather(&self, ranges: impl Iterator<Item = Range<usize>>) -> Self {
         match self {
             Self::Single(all) => Self::Single(ranges.flat_map(|range| all[range].iter().copied()).collect()),
@@ -105,12 +105,12 @@ impl NodeFeatures {
         }
     }
 
-    /// Keeps the values at these places, which must rise, and gives the memory of the others back.
+    /// Keeps only the values in these ranges, which must ascend, and frees the memory of the others.
     pub fn keep(&mut self, ranges: impl Iterator<Item = Range<usize>>) {
         fn keep<T: Copy>(all: &mut Vec<T>, ranges: impl Iterator<Item = Range<usize>>) {
             let mut end = 0;
             for range in ranges {
-                // Values only ever move towards the front, so this can be done in place.
+                // Values only move towards the front, so this works in place.
                 let length = range.len();
                 all.copy_within(range, end);
                 end += length;
@@ -128,12 +128,12 @@ impl<'a> FeatureRows<'a> {
         either!(self, rows => rows.len())
     }
 
-    /// Whether there is none.
+    /// Whether there are no values.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The values at these places of them.
+    /// The values in this range of these rows.
     #[inline]
     pub fn part(self, range: Range<usize>) -> Self {
         match self {
@@ -150,18 +150,18 @@ impl<'a> FeatureRows<'a> {
         }
     }
 
-    /// The first place of a value that is not finite.
+    /// Position of the first value that is not finite.
     pub fn not_finite(self) -> Option<usize> {
         either!(self, rows => rows.iter().position(|value| !value.is_finite()))
     }
 
-    /// What to do about the value there, which is not finite.
+    /// What to do about the value at this position, which is not finite.
     pub fn advice(self, at: usize) -> &'static str {
         let infinite = self.part(at..at + 1).singles().iter().any(|value| value.is_infinite());
         match self {
-            _ if !infinite => "; replace what is no number",
-            Self::Single(_) => "; single precision ends at 3.4e38, scale such features",
-            Self::Half(_) => "; half precision ends at 65504, store such features as float32",
+            _ if !infinite => "; replace NaN values",
+            Self::Single(_) => "; single precision ends at 3.4e38: scale such features",
+            Self::Half(_) => "; half precision ends at 65504: store such features as float32",
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a> FeatureRows<'a> {
         }
     }
 
-    /// Asks the memory system for rows that are needed later.
+    /// Prefetches rows that are needed later.
     #[inline(always)]
     pub fn prefetch_near(self) {
         either!(self, rows => prefetch_near(rows));

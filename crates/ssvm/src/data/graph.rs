@@ -31,7 +31,7 @@ impl GraphData {
         self.node_offsets.len() - 1
     }
 
-    /// Whether there is no example.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -46,7 +46,7 @@ impl GraphData {
         self.features.rows(self.places_of(i))
     }
 
-    /// Where they are in `features`.
+    /// The range of these features in `features`.
     pub fn places_of(&self, i: usize) -> Range<usize> {
         self.node_offsets[i] * self.features_per_node..self.node_offsets[i + 1] * self.features_per_node
     }
@@ -56,12 +56,12 @@ impl GraphData {
         &self.edges[self.edge_offsets[i]..self.edge_offsets[i + 1]]
     }
 
-    /// Checks every invariant of the fields; the message names the example that breaks one.
+    /// Checks every invariant of the fields; the error names the example that breaks one.
     pub fn validate(&self) -> Result<(), String> {
         let p = self.features_per_node;
         let nodes = self.labels.len();
         if self.num_labels < 2 || self.num_labels > usize::from(u16::MAX) {
-            return Err(format!("num_labels must be 2..65535, not {}", self.num_labels));
+            return Err(format!("num_labels must be from 2 to 65535, not {}", self.num_labels));
         }
         if p == 0 || self.features.len() != nodes * p {
             return Err(format!(
@@ -85,13 +85,15 @@ impl GraphData {
         for i in 0..self.len() {
             let count = self.node_offsets[i + 1] - self.node_offsets[i];
             if count == 0 {
-                return Err(format!("example {i} has no node"));
+                return Err(format!("example {i} has no nodes"));
             }
             if let Some(label) = self.labels_of(i).iter().find(|label| usize::from(**label) >= self.num_labels) {
                 return Err(format!("example {i} has label {label}, but num_labels is {}", self.num_labels));
             }
             if let Some([k, l]) = self.edges_of(i).iter().find(|e| e[0] == e[1] || e[0].max(e[1]) as usize >= count) {
-                return Err(format!("example {i} with {count} nodes has the edge {k} – {l}"));
+                return Err(format!(
+                    "example {i} with {count} nodes has the edge {k} – {l}: ends must be two different nodes below {count}"
+                ));
             }
             let features = self.features_of(i);
             if let Some(at) = features.not_finite() {

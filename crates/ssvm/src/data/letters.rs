@@ -20,12 +20,12 @@ pub struct LetterData {
 }
 
 impl LetterData {
-    /// n.
+    /// Number of words n.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there is no word.
+    /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

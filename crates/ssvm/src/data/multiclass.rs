@@ -1,4 +1,4 @@
-//! Vectors with one of K labels: dense or sparse rows, whichever is smaller.
+//! Labelled vectors, stored dense or sparse, whichever is smaller.
 
 /// n labelled vectors.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub struct MulticlassData {
     pub dim: usize,
     /// One label in 0..K per example.
     pub labels: Vec<u32>,
-    /// What the file calls the labels, ascending.
+    /// The labels as the file names them, ascending.
     pub label_names: Vec<String>,
     /// The vectors.
     pub features: Features,
@@ -41,12 +41,12 @@ pub enum FeatureRow<'a> {
 }
 
 impl MulticlassData {
-    /// n.
+    /// Number of examples n.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there is no example.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }

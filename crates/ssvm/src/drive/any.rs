@@ -1,5 +1,5 @@
-//! A problem bound to a table of solvers, without a type parameter. Every solver is compiled for the
-//! problem's own type.
+//! A problem bound to a table of solvers, without a type parameter. Every solver is compiled for the problem's own
+//! type.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub trait AnyProblem: Send + Sync {
 }
 
 impl dyn AnyProblem + '_ {
-    /// What kind of problem this is.
+    /// The family of the problem.
     pub fn family(&self) -> &'static Family {
         self.problem().family()
     }
@@ -38,7 +38,7 @@ impl dyn AnyProblem + '_ {
         self.problem().lambda()
     }
 
-    /// [`Problem::exact`]: whether P is computed and not bounded.
+    /// [`Problem::exact`]: whether P is computed, not bounded.
     pub fn exact(&self) -> bool {
         self.problem().exact()
     }

@@ -1,6 +1,6 @@
 //! The one loop that runs a solver on a problem, with budget, stop reason and evaluation.
 //!
-//! [`drive`] takes any [`Solver`]; [`Solve`] is the short way for one run; [`AnyProblem`] is a problem of any type together
+//! [`drive`] takes any [`Solver`]; [`Solve`] is a builder for one run; [`AnyProblem`] is a problem of any type together
 //! with a table of solvers.
 
 mod any;
@@ -20,10 +20,10 @@ use crate::problem::{DynProblem, Evaluation, Problem};
 use crate::settings::{Budget, Cadence, RunSettings, Until};
 use crate::solver::{Iteration, Moment, Solution, Solver, State};
 
-/// A gap may be negative by this part of its bounds: sums round, and large features cancel.
+/// Tolerance for a negative gap, as a part of its bounds: sums round, and large features cancel.
 const ROUNDING: f64 = 1e-6;
 
-/// What a run reports while it goes on. Called between iterations only, while the clock stands still.
+/// Receives the events of a run. Its methods are called only between iterations, while the clock stands still.
 ///
 /// ```
 /// use ssvm::{Hinge, Observer, Simple, Solve, TracePoint};
@@ -43,9 +43,9 @@ const ROUNDING: f64 = 1e-6;
 /// # Ok::<(), ssvm::Error>(())
 /// ```
 pub trait Observer {
-    /// After every iteration: its number and (time, F) at its start and after each of its passes.
+    /// Called after every iteration, with its number and (time, F) at its start and after each of its passes.
     fn iteration(&mut self, _iteration: u64, _passes: &[Moment]) {}
-    /// After an evaluation.
+    /// Called after every evaluation.
     fn point(&mut self, _point: &TracePoint) {}
 }
 
@@ -66,7 +66,7 @@ impl Observer for Quiet {}
 pub struct RunLimits<'a> {
     /// The clock.
     pub clock: ClockKind,
-    /// How many seconds of it a second inside the exact oracle counts.
+    /// Factor on the time inside the exact oracle.
     pub oracle_cost: OracleCost,
     /// When to stop.
     pub budget: Budget,
@@ -77,26 +77,26 @@ pub struct RunLimits<'a> {
 }
 
 impl<'a> RunLimits<'a> {
-    /// Those of a run with these settings.
+    /// The limits of a run with these settings.
     fn of(settings: &RunSettings, execution: &Execution<'a>) -> Self {
         let RunSettings { clock, oracle_cost, budget, evaluate, .. } = settings.clone();
         Self { clock, oracle_cost, budget, evaluate, execution: execution.clone() }
     }
 
-    /// On the wall clock, alone, never cancelled.
+    /// The limits of a run on the wall clock, on one thread, that is never cancelled.
     pub fn new(budget: Budget, evaluate: Cadence) -> Self {
         Self { clock: ClockKind::WALL, oracle_cost: OracleCost::ONE, budget, evaluate, execution: Execution::default() }
     }
 }
 
-/// How a run is executed: no result depends on it, unless it is cancelled.
+/// How a run is executed. No result depends on it, unless the run is cancelled.
 #[derive(Clone)]
 pub struct Execution<'a> {
     /// Whether evaluations may use the current rayon pool.
     pub parallel_evaluation: bool,
     /// Threads that share the oracle calls which a solver makes at one w.
     pub helpers: Option<Arc<Helpers>>,
-    /// True ends the run.
+    /// Returns true to end the run.
     pub cancelled: &'a Cancelled<'a>,
 }
 
@@ -106,7 +106,7 @@ impl Default for Execution<'_> {
     }
 }
 
-/// Iterates under the meter, pauses it to evaluate, stops for one typed reason.
+/// Runs a solver on a problem: iterates under the meter, pauses it to evaluate, and stops for one typed reason.
 ///
 /// ```
 /// use ssvm::solver::FrankWolfe;
@@ -158,7 +158,7 @@ fn drive_dyn(
             iterations += 1;
             observer.iteration(iterations, solver.moments());
         }
-        // 2. Limits: does this iteration end the run?
+        // 2. Limits: whether this iteration ends the run.
         let stop = meter.halt().or_else(|| used_up(budget, iterations, meter.now_ns() * 1e-9));
         if stop == Some(StopReason::Cancelled) {
             break (StopReason::Cancelled, solver.solution());
@@ -180,7 +180,7 @@ fn drive_dyn(
         if !point.is_sound() || (has_dual(solver) && !point.has_dual()) {
             return Err(Error::Diverged { iteration: iterations, primal: value.primal, dual: point.dual });
         }
-        // With an exact oracle both bounds are proven: when they cross beyond rounding, one of them is wrong.
+        // With an exact oracle both bounds are proven. If they cross beyond rounding, one of them is wrong.
         let rounding = ROUNDING * (point.primal.abs() + point.dual.abs()) + f64::EPSILON;
         if problem.exact() && point.gap < -rounding {
             return Err(Error::NegativeGap { iteration: iterations, primal: point.primal, dual: point.dual });
@@ -213,12 +213,12 @@ fn drive_dyn(
     })
 }
 
-/// A subgradient method has none: −∞ at all times.
+/// A subgradient method has no dual: its value is −∞ at all times.
 fn has_dual(solver: &dyn Solver) -> bool {
     solver.dual() > f64::NEG_INFINITY
 }
 
-/// Whether a run of this solver would end and can be trusted.
+/// Checks that a run of this solver would end and that its results can be trusted.
 fn check(problem: &dyn DynProblem, solver: &dyn Solver, budget: &Budget) -> Result<()> {
     if *budget == Budget::default() {
         return Err(Error::NoBudget);
@@ -235,7 +235,7 @@ fn check(problem: &dyn DynProblem, solver: &dyn Solver, budget: &Budget) -> Resu
     Ok(())
 }
 
-/// What is known at an evaluation, its iteration apart.
+/// The values of an evaluation, except for its iteration.
 fn trace_point(
     meter: &Meter<'_>,
     solver: &dyn Solver,
@@ -271,8 +271,8 @@ fn trace_point(
     }
 }
 
-/// Whether whole iterations have used up the budget. Where iterations and time must both be reached, a run ends after
-/// the iteration that reaches the last of them, and says which that was.
+/// Returns the limit that whole iterations have used up, if any. Where iterations and time must both be reached, a run
+/// ends after the iteration that reaches the second of them, and the reason names that one.
 fn used_up(budget: &Budget, iterations: u64, time_s: f64) -> Option<StopReason> {
     let least = budget.iterations.filter(|least| iterations >= *least)?;
     match budget.time_s.filter(|_| budget.until == Until::All) {

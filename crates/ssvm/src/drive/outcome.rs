@@ -1,4 +1,4 @@
-//! What one run leaves behind: evaluations, why it ended, how long its calls took, the weights.
+//! The results of one run: evaluations, stop reason, latencies, weights.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::clock::{PerCharge, StopReason};
 pub struct TracePoint {
     /// Completed iterations.
     pub iteration: u64,
-    /// Whether the run stopped inside the iteration after these: no point of the iteration axis.
+    /// Whether the run stopped inside the next iteration; such a point has no place on the iteration axis.
     pub partial: bool,
     /// Solver time on the run's clock, seconds.
     pub time_s: f64,
@@ -36,7 +36,7 @@ pub struct TracePoint {
     pub dual_solution: f64,
     /// primal − dual: the certified gap; +∞ without a dual.
     pub gap: f64,
-    /// How much of the gap may be due to an oracle that is not exact: the bounds of all H_i less the best planes known.
+    /// Part of the gap that may be due to an inexact oracle: the bounds of all H_i less the best planes known.
     pub oracle_slack: f64,
     /// Terms whose maximiser is proven; n when the oracle is exact.
     pub proven: u64,
@@ -44,17 +44,17 @@ pub struct TracePoint {
     pub planes_mean: f64,
     /// Largest working set.
     pub planes_max: u64,
-    /// Memory of the products between planes that the solver keeps, bytes.
+    /// Memory for the products between planes that the solver keeps, bytes.
     pub cached_bytes: u64,
 }
 
 impl TracePoint {
-    /// Whether the solver has a dual: one without has −∞, and an infinite gap.
+    /// Whether the solver has a dual. Without one the dual is −∞ and the gap infinite.
     pub fn has_dual(&self) -> bool {
         self.dual != f64::NEG_INFINITY
     }
 
-    /// Whether all its values are finite, but for the dual and the gap of a solver that has none.
+    /// Whether all values are finite, except for the dual and the gap of a solver without a dual.
     pub fn is_sound(&self) -> bool {
         let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
         finite(&[self.primal, self.time_s]) && (!self.has_dual() || finite(&[self.dual, self.dual_solution, self.gap]))
@@ -78,13 +78,13 @@ pub struct Outcome {
     pub cpu_s: f64,
     /// Wall time inside exact oracle calls, seconds (from the histograms' clock, whatever the run's clock is).
     pub oracle_wall_s: f64,
-    /// Wall time on the way to an oracle outside this process and back, seconds: no part of the oracle's time.
+    /// Wall time on the way to an oracle outside this process and back, seconds; not counted as oracle time.
     pub pipe_s: f64,
-    /// Estimated cost of the instrument itself, seconds.
+    /// Estimated cost of the readings themselves, seconds.
     pub instrument_s: f64,
     /// Work that the virtual clock charges for, by kind.
     pub work: PerCharge,
-    /// What was noticed about the oracle.
+    /// Remarks about the oracle, a sentence each.
     pub notes: Vec<String>,
     /// The returned weights in the block order of the data set's joint features.
     pub weights: Vec<f64>,

@@ -1,4 +1,4 @@
-//! One run from code, the short way.
+//! A builder for one run.
 
 use super::{Execution, Observer, Outcome, Quiet, RunLimits, drive};
 use crate::clock::{ClockKind, OracleCost};
@@ -23,7 +23,7 @@ pub struct Solve<'p, P> {
     settings: RunSettings,
 }
 
-/// A run with no other limit than a gap ends here at the latest.
+/// A run with no limit other than a gap ends after this many iterations at the latest.
 const MOST_ITERATIONS: u64 = 100_000;
 
 impl<'p, P: Problem> Solve<'p, P> {
@@ -58,7 +58,7 @@ impl<'p, P: Problem> Solve<'p, P> {
         self
     }
 
-    /// The seconds that the clock counts for each second inside the exact oracle.
+    /// Factor on the time inside the exact oracle, on the run's clock.
     pub fn oracle_cost(mut self, cost: OracleCost) -> Self {
         self.settings.oracle_cost = cost;
         self
@@ -94,12 +94,12 @@ impl<'p, P: Problem> Solve<'p, P> {
         self
     }
 
-    /// Runs it.
+    /// Runs the solver.
     pub fn run(self) -> Result<Outcome> {
         self.run_watched(&mut Quiet)
     }
 
-    /// Runs it and reports every evaluation to an observer.
+    /// Runs the solver and reports every evaluation to an observer.
     pub fn run_watched(mut self, observer: &mut dyn Observer) -> Result<Outcome> {
         let Self { problem, settings } = &mut self;
         let Budget { iterations, time_s, oracle_calls, .. } = &mut settings.budget;

@@ -1,5 +1,5 @@
-//! Numbers ↔ little-endian bytes, and questions about whole vectors. They are here because this crate is optimised in every
-//! profile: in the harness, at opt-level 1, such loops took four fifths of a call of an oracle program.
+//! Numbers ↔ little-endian bytes, and tests of whole vectors. They are in this crate because it is optimised in every
+//! profile: in the harness, at opt-level 1, these loops took four fifths of a call of an oracle program.
 
 /// Appends the values, little-endian.
 #[inline(never)]
@@ -26,7 +26,7 @@ pub fn all_finite(values: &[f64]) -> bool {
     values.iter().fold(true, |all, value| all & value.is_finite())
 }
 
-/// Whether two vectors have the same bits: −0 is another number than 0.
+/// Whether two vectors have the same bits; −0 differs from 0.
 #[inline(never)]
 pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
     // Blocks without an early exit are vectorised.
@@ -34,13 +34,13 @@ pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.chunks(256).zip(b.chunks(256)).all(|(a, b)| same(a, b))
 }
 
-/// How many values are not 0.
+/// Number of values that are not 0.
 #[inline(never)]
 pub fn count_nonzero(values: &[f64]) -> usize {
     values.iter().filter(|value| **value != 0.0).count()
 }
 
-/// Σ |a_k b_k|: what a product rounds by is a small part of it.
+/// Σ |a_k b_k|: the rounding error of a product is a small part of it.
 #[inline(never)]
 pub fn product_size(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];

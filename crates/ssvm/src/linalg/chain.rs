@@ -22,7 +22,7 @@ fn rows_of_mut(table: &mut [f64]) -> &mut Rows {
     table.as_chunks_mut().0.first_chunk_mut().unwrap_or_else(|| unreachable!("a table has a row for each pixel"))
 }
 
-/// The groups of four that these letters (a bit each) are in: bit 4g for group g.
+/// The groups of four that contain these letters (a bit each): bit 4g for group g.
 #[inline(always)]
 pub fn groups_of(letters: u32) -> u32 {
     let pairs = letters | letters >> 1;
@@ -58,15 +58,15 @@ fn first_letters(groups: u32) -> ([usize; CHAIN / 4], usize) {
     (at, count)
 }
 
-/// The first N, none beyond the last group: loads at them need no further check.
+/// The first N, none beyond the last group, so that loads at them need no further check.
 #[inline(always)]
 fn within<const N: usize>(at: &[usize; CHAIN / 4]) -> [usize; N] {
     std::array::from_fn(|g| at[g].min(CHAIN - 4))
 }
 
 kernel! {
-    /// Loss-augmented scores of a position: out = Σ of the rows of `table` whose bit is set in `mask` (rows of 28), plus
-    /// `loss` but for `truth`. Written for the groups of these letters; the others keep what they have.
+    /// Loss-augmented scores of a position: out = Σ of the rows of `table` (rows of 28) whose bit is set in `mask`,
+    /// plus `loss` except at `truth`. Written for the groups of these letters; the others keep their values.
     pub fn accumulate_rows<L>(table: &[f64], mask: u128, letters: u32, truth: u8, loss: f64, out: &mut [f64; 28]) {
         with_groups!(groups_of(letters), accumulate_groups::<L>(rows_of(table), mask, truth, loss, out));
     }
@@ -124,14 +124,14 @@ fn each_row(mask: u128, mut act: impl FnMut(usize)) {
     for (half, mask) in [(0, mask as u64), (64, (mask >> 64) as u64)] {
         let mut left = mask;
         while left != 0 {
-            // The remainder is the number itself, and a place in a table of 128 rows for the compiler, too.
+            // The remainder changes nothing, but tells the compiler that the index is in a table of 128 rows.
             act((half + left.trailing_zeros() as usize) % ROWS);
             left &= left - 1;
         }
     }
 }
 
-/// Four elements of that row, from `at` on.
+/// Four elements of the one-hot row of `letter`, from `at` on.
 #[inline(always)]
 fn one_hot<L: Lanes>(letter: u8, at: usize) -> L {
     L::load(&ONE[CHAIN - usize::from(letter) + at..])
@@ -154,7 +154,7 @@ kernel! {
             let now = &mut rest[0];
             let mut size = L::zero();
             each_group(contested[l], |at| {
-                // Not by `map`: where the compiler does not inline that, it has no AVX2.
+                // Not by `map`: where the compiler does not inline it, it is compiled without AVX2.
                 let hats = one_hot::<L>(hat[l], at).sub(one_hot(truth[l], at));
                 let lanes = hats.sub(L::load(&unary[l][at..at + 4]));
                 lanes.store(&mut now[at..at + 4]);
@@ -189,8 +189,8 @@ fn each_group(letters: u32, mut act: impl FnMut(usize)) {
 }
 
 kernel! {
-    /// marginals ← marginals + γ·delta in the groups of these letters, `delta` ← the change; what would be smaller than
-    /// `dust` becomes 0.
+    /// marginals ← marginals + γ·delta in the groups of these letters, `delta` ← the change; results smaller than
+    /// `dust` become 0.
     pub fn chain_advance<L>(unary: &mut [f64; 28], delta: &mut [f64; 28], letters: u32, gamma: f64, dust: f64) {
         each_group(letters, |at| {
             let (unary, delta) = (&mut unary[at..at + 4], &mut delta[at..at + 4]);

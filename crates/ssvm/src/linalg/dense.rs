@@ -51,7 +51,7 @@ kernel! {
     }
 }
 
-/// Sixteen elements a turn: left alone, the compiler unrolls this in one build and not in the next.
+/// Sixteen elements per turn: otherwise the compiler unrolls the loop in one build and not in the next.
 #[inline(always)]
 fn add_scaled_body<L: Lanes, T: Stored>(y: &mut [f64], c: f64, x: &[T]) {
     assert_eq!(x.len(), y.len());
@@ -114,7 +114,7 @@ kernel! {
     }
 }
 
-/// R rows of features against B weight vectors of length p; asks for A rows of `ahead` meanwhile.
+/// R rows of features against B weight vectors of length p; prefetches A rows of `ahead` meanwhile.
 #[inline(always)]
 fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, const A: usize>(
     rows: &[T],
@@ -135,7 +135,7 @@ fn dot_stored_group<L: Lanes, T: Stored, U, const R: usize, const B: usize, cons
         }
     };
     let ask = |c: usize| (0..A).for_each(|a| prefetch_line(ahead, a * p + c));
-    // A line of memory a turn: where lines begin and slices end is then not asked at every four columns.
+    // One cache line per turn, so that the ends of lines and slices are not checked at every four columns.
     let line = 64 / size_of::<U>();
     let mut c = 0;
     while c + line <= p {
@@ -174,13 +174,15 @@ kernel! {
 }
 
 kernel! {
-    /// [`dot_f32_rows`] for rows in half precision: the bits that the same values in single precision give. `wide` is scratch.
+    /// [`dot_f32_rows`] for rows in half precision: the same bits as for the same values in single precision. `wide` is
+    /// scratch.
     pub fn dot_f16_rows<L>(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
         dot_half_rows::<L>(rows, w, p, wide, out);
     }
 }
 
-/// With several vectors every row is converted once, not once for every two of them: halves cost twice what singles do.
+/// With several vectors every row is converted once, not once for every two of them: halves cost twice as much as
+/// singles.
 #[inline(always)]
 fn dot_half_rows<L: Lanes>(rows: &[Half], w: &[f64], p: usize, wide: &mut Vec<f64>, out: &mut [f64]) {
     const ROWS: usize = 4;
@@ -227,7 +229,8 @@ fn dot_stored_rows<L: Lanes, T: Stored>(rows: &[T], w: &[f64], p: usize, out: &m
     }
 }
 
-/// R rows against all vectors, while the rows are near; with every two of them comes another of the rows `ahead`.
+/// R rows against all vectors while the rows are in the cache; each pair of vectors prefetches another of the rows
+/// `ahead`.
 #[inline(always)]
 fn dot_stored_labels<L: Lanes, T: Stored, U, const R: usize>(
     rows: &[T],
@@ -378,7 +381,7 @@ pub(super) mod tests {
                 dot_half_rows::<[f64; 4]>(&half, &vectors, len, &mut wide, &mut of_half);
                 assert_eq!(of_half, of_widened);
             }
-            // Every product is the same to the bit, whatever rows and vectors are taken with it.
+            // Every product has the same bits, whatever rows and vectors are taken with it.
             let w = [b.as_slice(), &a, &w].concat();
             let mut table = vec![0.0; 45];
             dot_f32_rows(&single, &w, len, &mut table);

@@ -18,7 +18,7 @@ pub(crate) use simd::{prefetch, prefetch_near};
 mod tests {
     use super::Half;
 
-    /// Where the exponent of a half lies, all ones for what is not finite.
+    /// The exponent bits of a half; all are set in values that are not finite.
     const EXPONENT: u16 = 0x7c00;
 
     #[test]
@@ -44,7 +44,7 @@ mod tests {
         }
     }
 
-    /// Between two neighbours the nearer one is taken, in the middle the even one.
+    /// Of two neighbours the nearer one is taken, halfway between them the even one.
     #[test]
     fn singles_are_rounded_to_the_nearest_half() {
         for bits in 0..EXPONENT {

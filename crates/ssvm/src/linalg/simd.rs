@@ -1,8 +1,8 @@
-//! Four lanes of f64 and the macro that compiles a kernel twice: with plain arrays for any machine and with AVX2
+//! Four lanes of f64, and the macro that compiles each kernel twice: with plain arrays for any machine, and with AVX2
 //! registers and the bit instructions that come with them, chosen at run time. The only file with `unsafe`.
 //!
-//! Every lane operation is one correctly rounded IEEE operation (no fused multiply–add) and sums are joined in one
-//! order, so both compilations give the same bits; AVX2 only makes them come faster.
+//! Every lane operation is one correctly rounded IEEE operation (no fused multiply–add), and sums are joined in one
+//! fixed order, so both compilations give the same bits.
 #![allow(unsafe_code)]
 
 use super::Half;
@@ -36,7 +36,7 @@ pub(super) trait Lanes: Copy {
     }
 }
 
-/// What a kernel loads four of as lanes.
+/// An element type of which a kernel loads four as lanes.
 pub(super) trait Stored: Copy + Default + Into<f64> {
     fn lanes<L: Lanes>(from: &[Self]) -> L;
 }
@@ -62,7 +62,7 @@ impl Stored for Half {
     }
 }
 
-/// Fewer than four elements as four.
+/// Fewer than four elements, padded to four.
 #[inline(always)]
 pub(super) fn padded<T: Copy + Default>(tail: &[T]) -> [T; 4] {
     std::array::from_fn(|l| tail.get(l).copied().unwrap_or_default())
@@ -191,8 +191,8 @@ pub(super) mod avx {
     const AVX2: u8 = 2;
     static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-    /// Whether kernels use AVX2: where the CPU has it and what comes with it, unless `SSVM_SCALAR` is set, which shows that
-    /// the bits are the same without it.
+    /// Whether kernels use AVX2: if the CPU has it and what comes with it, unless `SSVM_SCALAR` is set, which serves to
+    /// show that the bits are the same without it.
     #[inline(always)]
     pub fn available() -> bool {
         match LEVEL.load(Ordering::Relaxed) {
@@ -253,9 +253,9 @@ pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     on_huge_pages(vec![T::default(); count])
 }
 
-/// Asks for huge pages under the memory of a vector, where the system has some and the memory fills at least one. Terms are
-/// visited in random order: without, each of them misses the page table as well as the caches. Best before the memory is
-/// written to.
+/// Asks for huge pages under the memory of a vector, where the system has some and the memory fills at least one. Terms
+/// are visited in random order, and without huge pages each visit misses the page table as well as the caches. Works
+/// best before the memory is written to.
 pub fn on_huge_pages<T>(vector: Vec<T>) -> Vec<T> {
     #[cfg(target_os = "linux")]
     {
@@ -265,21 +265,21 @@ pub fn on_huge_pages<T>(vector: Vec<T>) -> Vec<T> {
         let (first, end) = (start.next_multiple_of(PAGE), end / PAGE * PAGE);
         if first < end {
             // SAFETY: these whole pages lie inside the vector's own memory, and the advice changes none of their bytes.
-            // Where it is not taken, all is as before.
+            // If the advice is not taken, nothing changes.
             unsafe { nix::libc::madvise(first as *mut _, end - first, nix::libc::MADV_HUGEPAGE) };
         }
     }
     vector
 }
 
-/// Asks the memory system for a slice that is needed soon.
+/// Prefetches a slice that is needed soon.
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
     prefetch_hint::<{ std::arch::x86_64::_MM_HINT_T0 }, T>(slice);
 }
 
-/// The same for one that is needed later: it comes near, but not into the first-level cache.
+/// Prefetches a slice that is needed later, but not into the first-level cache.
 #[inline(always)]
 pub fn prefetch_near<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -300,7 +300,7 @@ fn prefetch_hint<const HINT: i32, T>(slice: &[T]) {
     }
 }
 
-/// Asks the memory system for the line around one element, if there is such an element.
+/// Prefetches the cache line of one element, if the element exists.
 #[inline(always)]
 pub(super) fn prefetch_line<T>(slice: &[T], at: usize) {
     if let Some(element) = slice.get(at) {

@@ -1,8 +1,8 @@
-//! Certified lower bounds of Potts energies, hence upper bounds of the score that a max-oracle seeks, rounding
+//! Certified lower bounds of Potts energies, and so upper bounds of the score that a max-oracle seeks, rounding
 //! included.
 //!
-//! Two labels are one cut. Otherwise partial optimality first; if it leaves nodes open, TRW-S on these. A labelling read
-//! from the messages may beat the known one and is kept then; if no proof comes, the last of them is expanded.
+//! Two labels need one cut. For more, partial optimality comes first, and TRW-S on the nodes that it leaves open. A
+//! labelling read from the messages is kept if it beats the known one; without a proof, the last of them is expanded.
 
 use super::{
     expansion::{Potts, effective_weight},
@@ -15,12 +15,12 @@ use super::{
 /// Sweeps between labellings read from the messages.
 const DECODE_EVERY: u32 = 4;
 
-/// When to give up.
+/// Limits of the search for a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundBudget {
-    /// Most sweeps of TRW-S; a sweep goes forth and back over all open nodes.
+    /// Most sweeps of TRW-S; a sweep goes forward and back over all open nodes.
     pub sweeps: u32,
-    /// A sweep that closes a smaller part of the gap than this is the last.
+    /// The last sweep is the first that closes less than this part of the gap.
     pub progress: f64,
     /// No sweep begins after this many operations.
     pub operations: u64,
@@ -32,18 +32,18 @@ impl Default for BoundBudget {
     }
 }
 
-/// What is certain about one energy.
+/// The bound of one energy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundReport {
-    /// No labelling has less energy.
+    /// No labelling has a lower energy.
     pub lower: f64,
     /// Energy of [`PottsBound::labels`].
     pub energy: f64,
-    /// What rounding can do to the energy of a labelling; `lower` has it taken off.
+    /// Allowance for rounding in the energy of a labelling; already subtracted from `lower`.
     pub rounding: f64,
     /// Whether these labels are proven optimal: `lower` meets `energy` up to rounding.
     pub exact: bool,
-    /// Whether these labels beat the ones that came in.
+    /// Whether these labels beat the ones passed in.
     pub improved: bool,
     /// Elementary operations, in the unit of the expansions.
     pub operations: u64,
@@ -57,7 +57,7 @@ pub struct PottsBound {
     trws: Trws,
     gain: Vec<f64>,
     labels: Vec<u16>,
-    /// The fixed labels, and on the open nodes what was decoded.
+    /// The fixed labels, and the decoded labels of the open nodes.
     trial: Vec<u16>,
     left: Vec<u16>,
     moves: Moves,
@@ -74,7 +74,8 @@ impl PottsBound {
         &self.labels
     }
 
-    /// Bounds the energy from below. `best` is the best labelling known; without one only what is decoded can be met.
+    /// Bounds the energy from below. `best` is the best labelling known; without one, only a decoded labelling can meet
+    /// the bound.
     pub fn lower(&mut self, energy: Potts<'_>, best: Option<&[u16]>, budget: BoundBudget) -> BoundReport {
         let Potts { topology, unary, num_labels, pairwise } = energy;
         self.labels.clear();
@@ -106,7 +107,8 @@ impl PottsBound {
         report
     }
 
-    /// TRW-S on what partial optimality left open; all of `energy` but the weight of the labellings that are compared.
+    /// TRW-S on the nodes that partial optimality left open. `energy` has the effective weight; labellings are compared
+    /// with `pairwise`.
     fn sweep(&mut self, energy: Potts<'_>, pairwise: f64, budget: BoundBudget, error: f64, report: &mut BoundReport) {
         let fixed = self.load_fixed(energy);
         if self.partial.open().is_empty() {
@@ -145,7 +147,7 @@ impl PottsBound {
         }
     }
 
-    /// Expansion moves from the labelling decoded last.
+    /// Expansion moves from the last decoded labelling.
     fn polish(&mut self, energy: Potts<'_>, pairwise: f64, report: &mut BoundReport) {
         let Self { cut, partial, trial, left, moves, .. } = self;
         let (topology, unary) = partial.left();
@@ -166,7 +168,7 @@ impl PottsBound {
         self.offer(energy, report);
     }
 
-    /// Puts the fixed labels into `trial`; returns their energy, edges to open nodes counted as cut.
+    /// Writes the fixed labels into `trial`; returns their energy, with edges to open nodes counted as cut.
     fn load_fixed(&mut self, energy: Potts<'_>) -> f64 {
         let Potts { topology, unary, num_labels, pairwise } = energy;
         let nodes = topology.num_nodes();
@@ -188,10 +190,10 @@ impl PottsBound {
     }
 }
 
-/// What rounding can do to a bound of this energy, or to the energy of a labelling.
+/// Allowance for rounding in a bound of this energy, or in the energy of a labelling.
 ///
-/// Sums: no number at a node exceeds |U| + 2w·degree; each goes through a few additions per arc, then through one sum over
-/// nodes and arcs. To that comes what the fixed point of the cuts hides.
+/// No number at a node exceeds |U| + 2w·degree. Each goes through a few additions per arc, then through one sum over
+/// nodes and arcs. The error of the fixed point of the cuts is added.
 fn rounding(energy: Potts<'_>) -> f64 {
     let Potts { topology, unary, num_labels, pairwise } = energy;
     let parts = (topology.num_nodes() + topology.arcs().len()) as f64;

@@ -1,5 +1,5 @@
-//! α-expansion for Potts energies E(y) = Σ_l U_l(y_l) + w Σ_{k∼l} [y_k ≠ y_l] (Boykov, Veksler, Zabih, PAMI 2001): finds a
-//! labelling that no expansion move improves; the optimum for K = 2.
+//! α-expansion for Potts energies E(y) = Σ_l U_l(y_l) + w Σ_{k∼l} [y_k ≠ y_l] (Boykov, Veksler, Zabih, PAMI 2001).
+//! Finds a labelling that no expansion move improves; for K = 2 the optimum.
 
 use super::{
     maxflow::{BinaryCut, Topology},
@@ -20,9 +20,9 @@ pub struct Potts<'a> {
     pub pairwise: f64,
 }
 
-/// The weight to minimise with. A weight above Σ (max U − min U) says no more than that sum: no labelling that cuts an edge
-/// is optimal. Where it is larger still, fixed point and sums would lose the unaries beside it. For two labels `rows` may
-/// have the difference of the two costs instead.
+/// The weight to minimise with. A weight above Σ (max U − min U) has no further effect, because no labelling that cuts
+/// an edge is optimal then. A larger one would cost the unaries digits in fixed point and in sums. For two labels
+/// `rows` may hold the difference of the two costs instead.
 pub(crate) fn effective_weight<'a>(pairwise: f64, rows: impl Iterator<Item = &'a [f64]>) -> f64 {
     let range: f64 = rows.map(range).sum();
     pairwise.min(2.0 * range)
@@ -46,7 +46,7 @@ impl Potts<'_> {
         labels.iter().zip(self.unary.chunks_exact(self.num_labels)).map(|(&y, row)| row[usize::from(y)]).sum()
     }
 
-    /// For two labels: what label 1 costs over label 0.
+    /// For two labels: the cost of label 1 minus that of label 0.
     pub(super) fn gains(self, gains: &mut Vec<f64>) {
         gains.clear();
         gains.extend(self.unary.chunks_exact(2).map(|row| row[1] - row[0]));
@@ -62,9 +62,9 @@ impl Potts<'_> {
 /// A labelling from which to expand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start<'a> {
-    /// One that is known: the truth, a cached plane.
+    /// A known labelling: the truth, a cached plane.
     Labels(&'a [u16]),
-    /// Per node the lowest unary, what the fixed neighbours say included.
+    /// The lowest unary per node, the costs of fixed neighbours included.
     Unaries,
 }
 
@@ -97,7 +97,7 @@ pub struct PottsSolver {
     /// Labels of the open nodes.
     left: Vec<u16>,
     moves: Moves,
-    /// The lowest start and what becomes of it, on the open nodes.
+    /// The lowest start and its expansion, on the open nodes.
     best: Vec<u16>,
 }
 
@@ -114,11 +114,11 @@ impl PottsSolver {
         self.solve_from(energy, &[Start::Labels(&start)], labels)
     }
 
-    /// Minimises the energy into `labels`: expansion from the lowest of `starts`, the first of them on ties. Never worse than
-    /// any of the starts. For K = 2 the optimum, whatever the starts.
+    /// Minimises the energy into `labels`: expansion from the lowest of `starts`, the first of them on ties. Never
+    /// worse than any of the starts. For K = 2 the result is the optimum, whatever the starts.
     pub fn solve_from(&mut self, energy: Potts<'_>, starts: &[Start<'_>], labels: &mut [u16]) -> PottsReport {
         let Potts { topology, unary, num_labels, pairwise } = energy;
-        // Labellings are compared with the weight as it is, and where all unaries are the same it is all there is.
+        // Labellings are compared with the original weight; where all unaries are equal, it alone decides.
         let effective = effective_weight(pairwise, unary.chunks_exact(num_labels));
         let pairwise = if effective > 0.0 { effective } else { pairwise };
         let fits = |start: &Start<'_>| !matches!(start, Start::Labels(start) if start.len() != labels.len());
@@ -136,7 +136,7 @@ impl PottsSolver {
             }
             energy.report(labels, operations, labels.len() - self.partial.open().len())
         };
-        // Only rounding can put a start below the result: the sums decide, so that the promise holds to the last bit.
+        // Only rounding can put a start below the result. The sums decide, so that the promise holds to the last bit.
         for start in starts {
             if let Start::Labels(start) = start {
                 let known =

@@ -1,7 +1,7 @@
 //! Expansion moves until none improves a labelling.
 //!
-//! How many neighbours of a node have which label is counted once and kept up to date, so that the energy of a move takes
-//! a look at every node, not at every arc.
+//! For every node, the number of neighbours with each label is counted once and kept up to date, so that the energy of
+//! a move takes a pass over nodes and not over arcs.
 
 use super::expansion::Potts;
 use super::maxflow::{BinaryCut, FixedPoint, Topology};
@@ -11,7 +11,7 @@ use super::maxflow::{BinaryCut, FixedPoint, Topology};
 pub(super) struct Moves {
     /// Neighbours of node l with label b, nodes × K.
     around: Vec<i32>,
-    /// Labels by how much the unaries wish for them, the most wanted first.
+    /// Labels by how strongly the unaries prefer them, the strongest first.
     order: Vec<(f64, u16)>,
     /// Nodes of the last move with the labels they had.
     moved: Vec<(u32, u16)>,
@@ -38,7 +38,8 @@ impl Moves {
         self.order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     }
 
-    /// Gives the nodes that the cut chose to α, or in a second call back. Returns the arcs it looked at.
+    /// Gives α to the nodes that the cut chose; a second call restores their labels. Returns the number of arcs
+    /// visited.
     fn relabel(&mut self, topology: &Topology, num_labels: usize, labels: &mut [u16]) -> u64 {
         let mut arcs = 0;
         for (l, other) in &mut self.moved {
@@ -62,7 +63,7 @@ impl Moves {
     }
 }
 
-/// Expansion moves, the labels in turn, until none of the K brings a strict decrease. Returns the operations.
+/// Expansion moves over the labels in turn, until none of the K strictly lowers the energy. Returns the operations.
 pub(super) fn expand(cut: &mut BinaryCut, moves: &mut Moves, energy: Potts<'_>, labels: &mut [u16]) -> u64 {
     let Potts { topology, unary, num_labels, pairwise } = energy;
     let scale = FixedPoint::new(topology, pairwise);
@@ -92,7 +93,8 @@ pub(super) fn expand(cut: &mut BinaryCut, moves: &mut Moves, energy: Potts<'_>, 
         if !moves.moved.is_empty() {
             operations += moves.relabel(topology, num_labels, labels) + labels.len() as u64;
             let after = moves.energy(energy, labels);
-            // The fewest ones are a strict decrease but for rounding; comparing the sums makes sure that it ends.
+            // The minimiser with the fewest ones strictly lowers the energy, except for rounding. Comparing the sums
+            // guarantees an end.
             if after < sum {
                 sum = after;
                 // After its own move α cannot gain again before another label has.
@@ -132,7 +134,7 @@ mod tests {
                 let after = energy.energy(&labels);
                 assert_eq!(moves.energy(energy, &labels).to_bits(), after.to_bits());
                 assert!(after < before);
-                // There and back again.
+                // A move and its reversal.
                 let (there, counted) = (labels.clone(), moves.around.clone());
                 moves.moved = vec![(0, 1), (1, 1), (5, 2)];
                 moves.relabel(&topology, num_labels as usize, &mut labels);

@@ -1,5 +1,5 @@
-//! Partial optimality for Potts energies (Kovtun; Gridchyn–Kolmogorov, ICCV 2013). Finds nodes whose label
-//! is the same in every optimum, and the energy that is left on the others.
+//! Partial optimality for Potts energies (Kovtun; Gridchyn–Kolmogorov, ICCV 2013). Finds nodes with the same label in
+//! every optimum, and the energy that is left on the others.
 //!
 //! For label a let f(S) = Σ_{l∈S} (U_l(a) − min_{b≠a} U_l(b)) + w·cut(S). Giving a to S changes the energy of a labelling
 //! whose a-nodes are A by at most f(S∪A) − f(A) ≤ f(S) − f(S∩A). If S is the smallest minimiser of f this is negative
@@ -11,7 +11,7 @@ use super::maxflow::{BinaryCut, FixedPoint, Topology};
 /// The label of a node that is not fixed.
 const NO_LABEL: u16 = u16::MAX;
 
-/// Two lowest unaries of a node.
+/// The two lowest unaries of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lead {
     label: u16,
@@ -19,7 +19,7 @@ struct Lead {
     second: f64,
 }
 
-/// A Potts energy with the certain nodes taken out, and the memory to do it.
+/// A Potts energy without its certain nodes, and the memory to compute it.
 #[derive(Clone, Debug, Default)]
 pub struct PartialOptimum {
     unary: Vec<f64>,
@@ -51,8 +51,8 @@ impl PartialOptimum {
         &self.open
     }
 
-    /// The graph between the open nodes, by their position in [`PartialOptimum::open`], and the unaries into which their
-    /// fixed neighbours are folded: the energy that is left, up to a constant.
+    /// The energy that is left, up to a constant: the graph between the open nodes, by their position in
+    /// [`PartialOptimum::open`], and their unaries, with fixed neighbours folded in.
     pub fn left(&self) -> (&Topology, &[f64]) {
         (&self.left, &self.unary)
     }
@@ -62,7 +62,7 @@ impl PartialOptimum {
         self.operations
     }
 
-    /// Fixes what can be fixed.
+    /// Finds the nodes whose label is certain.
     pub fn solve(&mut self, cut: &mut BinaryCut, energy: Potts<'_>) {
         let Potts { topology, unary, num_labels, pairwise } = energy;
         let nodes = topology.num_nodes() as u32;
@@ -101,7 +101,7 @@ impl PartialOptimum {
         self.operations += topology.arcs().len() as u64;
     }
 
-    /// Labels by the sum of what they win by, the most promising first.
+    /// Orders labels by the sum of their leads, the most promising first.
     fn rank_labels(&mut self, num_labels: usize) {
         self.ranking.clear();
         self.ranking.extend((0..num_labels as u16).map(|label| (0.0, label)));
@@ -112,7 +112,7 @@ impl PartialOptimum {
         self.ranking.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     }
 
-    /// Fixes the smallest minimiser of f for label a, then what follows from it.
+    /// Fixes the smallest minimiser of f for label a, then everything that follows from it.
     fn fix_label(&mut self, cut: &mut BinaryCut, topology: &Topology, a: u16, num_labels: usize, pairwise: f64) {
         self.operations += self.open.len() as u64;
         if !self.open.iter().any(|&l| self.lead[l as usize].label == a) {
@@ -136,7 +136,7 @@ impl PartialOptimum {
         self.spread(topology, num_labels, pairwise);
     }
 
-    /// The cheap test: the best label wins by more than all neighbours together can say.
+    /// The cheap test: the best label leads by more than all neighbours together can contribute.
     fn fix_if_certain(&mut self, l: u32, pairwise: f64) {
         let Lead { label, lowest, second } = self.lead[l as usize];
         if second - lowest > pairwise * f64::from(self.weight[l as usize]) {
@@ -158,7 +158,8 @@ impl PartialOptimum {
                 if self.fixed[l] != NO_LABEL {
                     continue;
                 }
-                // Of the constant w for all labels but one, only the difference matters.
+                // The weight is added to all labels but one; only the difference matters, so it is subtracted from that
+                // one.
                 self.unary[l * num_labels + usize::from(label)] -= pairwise;
                 self.weight[l] -= 1;
                 self.lead[l] = lead(&self.unary[l * num_labels..][..num_labels]);

@@ -1,19 +1,20 @@
-//! TRW-S for Potts energies (Kolmogorov, PAMI 2006): monotonic chains in node order, messages in O(K) per arc.
-//! Its lower bounds do not fall from pass to pass; labellings are read from the messages.
+//! TRW-S for Potts energies (Kolmogorov, PAMI 2006): monotonic chains in node order, messages in O(K) per arc. Its
+//! lower bounds do not decrease from pass to pass; labellings are read from the messages.
 //!
-//! With messages M, E(y) = Σ_l D_l(y_l) + Σ_{k∼l} (w[y_k ≠ y_l] − M_{kl}(y_l) − M_{lk}(y_k)) where D_l = U_l + Σ_k M_{kl}. A
-//! pass takes min D_l out of every node and hands γ of what is left to each edge onward, γ times their number ≤ 1. The
-//! bound is the sum of the minima of nodes and of edges thus enriched: valid whatever the messages were.
+//! With messages M, E(y) = Σ_l D_l(y_l) + Σ_{k∼l} (w[y_k ≠ y_l] − M_{kl}(y_l) − M_{lk}(y_k)) where D_l = U_l + Σ_k
+//! M_{kl}. A pass subtracts min D_l at every node and moves γ times the rest to each edge onward, where γ times the
+//! number of these edges is at most 1. The bound is the sum of the minima of nodes and of the resulting edges. It is
+//! valid for all messages.
 
 use std::ops::Range;
 
 use super::{expansion::Potts, maxflow::Topology};
 
-/// Labels that are handled together.
+/// Labels processed together.
 const LANES: usize = 8;
 type LaneValues = [f64; LANES];
 
-/// Messages. Rows of K values are filled up to whole lanes, with labels that cost ∞.
+/// Messages, in rows of K values padded to whole lanes with labels that cost ∞.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trws {
     unary: Vec<LaneValues>,
@@ -37,15 +38,15 @@ impl Trws {
         self.row.resize(width, [0.0; LANES]);
     }
 
-    /// Operations of a pass: every message is read with its node, every second one written again. One set of lanes takes
-    /// about the time of one arc in a flow.
+    /// Operations of a pass: every message is read with its node, and every second one is written. One set of lanes
+    /// takes about as long as one arc in a flow.
     pub(super) fn operations(&self) -> u64 {
         (self.unary.len() + self.messages.len() * 3 / 2) as u64
     }
 
     /// Messages to later nodes, or to earlier ones if `back`. Returns the bound.
     pub(super) fn pass(&mut self, topology: &Topology, pairwise: f64, back: bool) -> f64 {
-        // The common width is known to the compiler and stays in registers.
+        // The common widths are constants for the compiler, so that a row stays in registers.
         match self.row.len() {
             1 => self.pass_of_width(topology, pairwise, back, 1),
             width => self.pass_of_width(topology, pairwise, back, width),
@@ -87,7 +88,8 @@ impl Trws {
         bound
     }
 
-    /// Labels in node order: the lowest of unary, what the labels of earlier nodes cost and the messages of later nodes.
+    /// Reads labels in node order: each minimises its unary, plus what the labels of earlier nodes cost, plus the
+    /// messages of later nodes.
     pub(super) fn decode(&mut self, topology: &Topology, pairwise: f64, labels: &mut Vec<u16>) {
         labels.clear();
         for l in 0..topology.num_nodes() as u32 {
@@ -115,7 +117,7 @@ fn gather(unary: &[LaneValues], messages: &[LaneValues], l: u32, range: Range<us
     }
 }
 
-/// One instruction, unlike `f64::min`, which must care for NaN.
+/// One instruction, unlike `f64::min`, which must handle NaN.
 #[inline(always)]
 fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }

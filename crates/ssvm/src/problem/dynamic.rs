@@ -1,12 +1,12 @@
-//! A problem behind a dynamic call, whatever the types of its planes and blocks are.
+//! A problem behind dynamic calls, whatever the types of its planes and blocks.
 
 use super::{Evaluation, Family, Fault, Problem, evaluate};
 use crate::clock::Cancelled;
 use crate::error::Result;
 use crate::settings::Params;
-use crate::solver::{self, Bracket, Metered, Progress, Solver};
+use crate::solver::{self, Bracket, BracketProgress, Metered, Solver};
 
-/// A problem of a type that is not known. Every [`Problem`] is one.
+/// A problem whose type is not known. Every [`Problem`] is one.
 ///
 /// ```
 /// use ssvm::{Hinge, Problem, Simple};
@@ -38,8 +38,8 @@ pub trait DynProblem: Sync {
     fn weights(&self, w: &[f64]) -> Vec<f64>;
     /// The solver of [`solver::Standard`] with this name and these parameters; `None` when there is no such row.
     fn standard_solver(&self, name: &str, params: &Params, seed: u64) -> Option<Box<dyn Solver + '_>>;
-    /// Evaluates P at w. `known` has per term the value of the best plane that a solver keeps, and may be empty. Runs on the
-    /// current rayon pool when `parallel`. `None` when `cancelled` says so.
+    /// Evaluates P at w. `known` has the value of the best plane that a solver keeps per term, and may be empty. Runs
+    /// on the current rayon pool when `parallel`. Returns `None` when `cancelled` returns true.
     fn evaluate(
         &self,
         w: &[f64],
@@ -47,8 +47,9 @@ pub trait DynProblem: Sync {
         parallel: bool,
         cancelled: &Cancelled<'_>,
     ) -> Result<Option<Evaluation>, Fault>;
-    /// Narrows the bracket of the optimum until it is at most `gap` wide, nothing more can be gained, or `stop` says so.
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket>;
+    /// Narrows the bracket of the optimum until it is at most `gap` wide, nothing more can be gained, or `stop` returns
+    /// true.
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&BracketProgress)) -> Result<Bracket>;
 }
 
 impl<P: Problem> DynProblem for P {
@@ -98,7 +99,7 @@ impl<P: Problem> DynProblem for P {
         evaluate::evaluate(self, w, known, parallel, cancelled)
     }
 
-    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&Progress)) -> Result<Bracket> {
+    fn bracket(&self, gap: f64, stop: &dyn Fn() -> bool, watch: &mut dyn FnMut(&BracketProgress)) -> Result<Bracket> {
         Ok(solver::bracket::bracket(self, gap, stop, watch)?)
     }
 }

@@ -1,5 +1,5 @@
-//! P(w), off the clock: every term is certified, and the bounds are summed in order, whatever the thread
-//! count. With an exact oracle this is P(w) itself; otherwise it is a number that P(w) does not exceed.
+//! P(w), off the clock. Every term is certified, and the bounds are summed in order, whatever the number of threads.
+//! With an exact oracle the result is P(w); otherwise it is an upper bound of P(w).
 
 use rayon::prelude::*;
 
@@ -7,20 +7,20 @@ use super::{Certificate, Fault, Problem};
 use crate::clock::Cancelled;
 use crate::linalg::norm2;
 
-/// What is certain about P(w).
+/// Bounds on P(w).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evaluation {
-    /// λ/2 ‖w‖² + Σ U_i with U_i ≥ H_i(w): P(w) is not more. Equal to it when all terms are proven.
+    /// λ/2 ‖w‖² + Σ U_i with U_i ≥ H_i(w): an upper bound of P(w), and equal to it when all terms are proven.
     pub primal: f64,
-    /// Σ (U_i − H̃_i) with H̃_i the best plane known: P(w) is not less than `primal` − `slack`.
+    /// Σ (U_i − H̃_i) with H̃_i the best plane known: P(w) is at least `primal` − `slack`.
     pub slack: f64,
     /// Terms whose maximiser is proven.
     pub proven: u64,
-    /// What it took, in operations of the oracle.
+    /// Operations of the oracle.
     pub operations: u64,
 }
 
-/// A plane above a proven maximum by a smaller part than this is rounding and not looked at again.
+/// A plane that exceeds a proven maximum by a smaller part than this is put down to rounding without a closer look.
 const CROSSING: f64 = 1e-9;
 
 /// A plane of term i above its proven maximum: a fault, unless rounding explains it.
@@ -33,7 +33,7 @@ fn refuse_crossing<P: Problem>(problem: &P, i: usize, w: &[f64], known: f64) -> 
         return Ok(());
     }
     Err(Fault::new(format!(
-        "term {i}: a plane that is kept has the value {known:e}, but the oracle proved that none is above {upper:e} there; \
+        "term {i}: a kept plane has the value {known:e}, above the maximum {upper:e} that the oracle proved; \
          the oracle, its bound or the plane is wrong"
     )))
 }
@@ -48,7 +48,7 @@ pub(super) fn evaluate<P: Problem>(
     const CHUNK: usize = 64;
     let mut terms = vec![Certificate::default(); problem.terms()];
     let memory = || (problem.work(), P::Plane::default());
-    // The error is a fault, or nothing when the run is cancelled.
+    // The error is a fault, or `None` when the run is cancelled.
     let certify = |(work, plane): &mut (P::Work, P::Plane), (chunk, terms): (usize, &mut [Certificate])| {
         if cancelled() {
             return Err(None);
@@ -70,9 +70,9 @@ pub(super) fn evaluate<P: Problem>(
         if term.proven && *known - term.upper > CROSSING * known.abs().max(term.upper.abs()) {
             refuse_crossing(problem, i, w, *known)?;
         }
-        // H_i is not less than a plane that is known. That raises an upper bound by rounding: a plane's value and a bound
-        // round differently. And where the maximiser is not proven: an oracle that is not exact and has no bound can only
-        // report the value of the plane that it found, and one that a solver keeps may be above it.
+        // A known plane is a lower bound of H_i. It can exceed an upper bound by rounding, because a plane's value and
+        // a bound round differently. It can also do so where the maximiser is not proven: an inexact oracle without a
+        // bound reports the value of the plane that it found, and a plane that a solver keeps may be above it.
         term.lower = term.lower.max(*known);
         term.upper = term.upper.max(term.lower);
     }

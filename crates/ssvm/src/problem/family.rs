@@ -1,4 +1,4 @@
-//! What kind of problem a data set is: its name, its place in the paper, and a rough idea of what a call costs.
+//! Families of problems: their names, their places in the paper, and rough costs of a call.
 
 /// The data sets of the paper, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ impl Paper {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Usps, Self::Ocr, Self::HorseSeg, Self::Stanford];
 
-    /// The solver that the paper gives oracle shares of, and that others are compared with.
+    /// The solver whose oracle shares the paper states, and with which others are compared.
     pub const SOLVER: &'static str = "bcfw";
 
     /// The paper's name.
@@ -30,7 +30,7 @@ impl Paper {
         }
     }
 
-    /// The part of its time that BCFW spends in the oracle there.
+    /// The part of its time that BCFW spends in the oracle, as the paper states it.
     pub fn oracle_share(self) -> f64 {
         match self {
             Self::Usps => 0.15,
@@ -40,7 +40,7 @@ impl Paper {
     }
 }
 
-/// The size of a problem, as far as plans need it.
+/// Size of a problem, as far as plans need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// Terms.
@@ -51,14 +51,14 @@ pub struct Size {
     pub bytes: u64,
 }
 
-/// A family of problems. No result depends on its estimates; they order the queue and fill the "time left".
+/// A family of problems. Its estimates order the queue and feed the remaining time; no result depends on them.
 #[derive(Debug)]
 pub struct Family {
-    /// What people call it.
+    /// Its common name.
     pub name: &'static str,
     /// The data set that stands for it in the paper.
     pub paper: Option<Paper>,
-    /// Whether it has a weight of the pairwise term to set.
+    /// Whether it has a pairwise weight to set.
     pub pairwise: bool,
     /// Whether its oracle finds the maximum, so that gaps need no certificate.
     pub exact: bool,
@@ -69,7 +69,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// Nothing is known: planes are dense, a call costs as much as a few products.
+    /// A family about which nothing is known: planes are dense, and a call costs as much as a few products.
     pub const OTHER: Self = Self {
         name: "other",
         paper: None,

@@ -1,7 +1,7 @@
-//! Why an oracle cannot answer.
+//! The error of an oracle.
 
-/// An oracle cannot answer: its process died, its data is gone. The run that asked ends with
-/// [`crate::Error::OracleFailed`]. Any error becomes one with `?`.
+/// Why an oracle cannot answer: for example, its process died or its data is gone. The run that called it ends with
+/// [`crate::Error::OracleFailed`]. `?` turns any error into a fault.
 ///
 /// ```
 /// use ssvm::Fault;
@@ -16,12 +16,12 @@
 /// assert_eq!(answer("").unwrap_err().to_string(), "no answer");
 /// assert!(answer("twelve").is_err());
 /// ```
-// One pointer and a length: the result of a call that works comes back in registers.
+// One pointer and a length, so that the result of a successful call is returned in registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(Box<str>);
 
 impl Fault {
-    /// With this message.
+    /// A fault with this message.
     #[cold]
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Self(message.into())
@@ -34,7 +34,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-// `Fault` is no `Error` itself, so that every error can be turned into one.
+// `Fault` does not implement `Error` itself, so that every error can be turned into one.
 impl<E: std::error::Error> From<E> for Fault {
     fn from(error: E) -> Self {
         Self::new(error.to_string())

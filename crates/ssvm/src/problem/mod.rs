@@ -1,7 +1,7 @@
-//! Data + oracle + λ: the terms H_i of the objective as the solvers see them.
+//! Data, oracle and λ: the terms H_i of the objective as solvers see them.
 //!
-//! The solvers talk to a problem through [`Problem`] alone. A plane φ^{iy} and the convex combination φ^i are whatever
-//! compact form the family likes; the solvers only ask for products with w, for the direction φ̂ − φ^i, and to move.
+//! Solvers use a problem only through [`Problem`]. A plane φ^{iy} and the convex combination φ^i have whatever compact
+//! form suits the family; solvers only ask for products with w, for the direction φ̂ − φ^i, and for moves.
 
 mod chain;
 mod dynamic;
@@ -53,29 +53,30 @@ impl Sink<'_> {
     }
 }
 
-/// What is certain about H_i(w).
+/// Bounds on H_i(w).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Certificate {
-    /// The value of a plane: H_i(w) is not less.
+    /// The value of a plane: a lower bound of H_i(w).
     pub lower: f64,
-    /// H_i(w) is not more.
+    /// An upper bound of H_i(w).
     pub upper: f64,
     /// Whether that plane is proven to be a maximiser.
     pub proven: bool,
-    /// What it took, in operations of the oracle.
+    /// Operations of the oracle.
     pub operations: u64,
-    /// What arithmetic of the oracle's own, such as fixed point, can hide above `upper`.
+    /// What the oracle's own arithmetic, such as fixed point, can hide above `upper`.
     pub hidden: f64,
 }
 
 impl Certificate {
-    /// From the value of an exact oracle's plane.
+    /// A certificate from the value of an exact oracle's plane.
     pub fn exact(value: f64, operations: u64) -> Self {
         Self { lower: value, upper: value, proven: true, operations, hidden: 0.0 }
     }
 }
 
-/// Sizes of the numbers that make a plane, before any of them cancel: rounding is in proportion to these, not to their sums.
+/// Sizes of the numbers that make a plane, before any of them cancel. Rounding errors are proportional to these, not to
+/// their sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sizes {
     /// ‖p⋆‖ if all numbers that are summed in p⋆ had the same sign.
@@ -87,29 +88,29 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// What rounding can do to H_i(w), found as `value` at a w of length `w`, and to the choice of its plane. A sum of m
-    /// numbers is off by at most m units of 2⁻⁵³ of the sum of their sizes (Higham). A plane that is nearly the best has no
-    /// larger |φ∘| than |value| + ‖p⋆‖·‖w‖. The two planes that an oracle compares and the value of the better one are three
-    /// such sums, of numbers that are rounded a few times each.
+    /// Allowance for rounding in H_i(w), found as `value` at a w of length `w`, and in the choice of its plane. A sum
+    /// of m numbers is off by at most m units of 2⁻⁵³ of the sum of their sizes (Higham). A plane that is nearly the
+    /// best has no larger |φ∘| than |value| + ‖p⋆‖·‖w‖. The two planes that an oracle compares and the value of the
+    /// better one are three such sums, of numbers that are rounded a few times each.
     pub fn rounding(&self, value: f64, w: f64) -> f64 {
         1.5 * f64::EPSILON * (self.additions + 16.0) * (value.abs() + 2.0 * self.length * w + self.offset)
     }
 }
 
-/// What of an oracle call was spent outside this process.
+/// Time of an oracle call that was spent outside this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Away {
     /// Inside the oracle, ns.
     pub spent_ns: u64,
-    /// On the way there and back, ns: no part of the oracle's time.
+    /// On the way there and back, ns; not counted as oracle time.
     pub pipe_ns: u64,
 }
 
 /// A structural SVM training problem: n terms, each the maximum of planes.
 ///
 /// [`Simple`] makes one of a [`MaxOracle`]. Implement it yourself where planes have a form that makes products fast.
-/// Coordinates of w are the problem's own (any isometric image of the joint feature space will do); [`Problem::weights`]
-/// translates them for people.
+/// Coordinates of w are the problem's own (any isometric image of the joint feature space works); [`Problem::weights`]
+/// translates them to the joint features.
 ///
 /// ```
 /// use ssvm::{Hinge, Problem, Simple, SparsePlane};
@@ -128,7 +129,7 @@ pub trait Problem: Sync {
     /// Scratch memory of one run: score tables, search trees, the direction last asked for.
     type Work: Send;
 
-    /// What kind of problem this is.
+    /// The family of the problem.
     fn family(&self) -> &'static Family {
         &Family::OTHER
     }
@@ -146,12 +147,13 @@ pub trait Problem: Sync {
     fn exact(&self) -> bool {
         true
     }
-    /// Why no run on this problem can be trusted, such as features whose squares are not finite; nothing if all is well.
+    /// Why no run on this problem can be trusted, such as features whose squares are not finite; `None` if runs can be
+    /// trusted.
     fn refusal(&self) -> Option<String> {
         None
     }
-    /// Bytes that a run takes before it keeps planes: w in a few places, and all φ^i. A problem whose runs cannot have them
-    /// is refused.
+    /// Memory of a run before it keeps planes, in bytes: a few vectors as long as w, and all φ^i. A problem whose runs
+    /// do not fit into memory is refused.
     fn run_bytes(&self) -> u64 {
         vectors(COPIES, self.dim())
     }
@@ -190,7 +192,7 @@ pub trait Problem: Sync {
         let operations = self.oracle(i, w, work, plane)?;
         Ok(Certificate::exact(self.value(i, plane, w, work), operations))
     }
-    /// [`Problem::certify`] of the terms from `first` on. Overridden where several questions at once cost less.
+    /// [`Problem::certify`] of the terms from `first` on. Overridden where several calls at once cost less.
     fn certify_all(
         &self,
         first: usize,
@@ -204,21 +206,21 @@ pub trait Problem: Sync {
         }
         Ok(())
     }
-    /// Hint that the oracle is asked for these terms next, in this order, all at this w.
+    /// Hint that the oracle is called for these terms next, in this order, all at this w.
     fn announce(&self, _terms: &[u32], _w: &[f64], _work: &mut Self::Work) -> Result<(), Fault> {
         Ok(())
     }
-    /// What of the last oracle call with this `work` was spent outside this process.
+    /// Time of the last oracle call with this `work` that was spent outside this process.
     #[inline(always)]
     fn away(&self, _work: &Self::Work) -> Away {
         Away::default()
     }
-    /// What was noticed about the oracle so far and should be known to whoever reads results, a sentence each.
+    /// Remarks about the oracle so far for readers of results, a sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Prepares `work` for products of φ^i and these planes of term i with w, when no oracle call came before. Overridden
-    /// where products need something prepared.
+    /// Prepares `work` for products of φ^i and these planes of term i with w, when no oracle call came before.
+    /// Overridden where products need preparation.
     fn load<'a>(
         &self,
         _i: usize,
@@ -263,8 +265,8 @@ pub trait Problem: Sync {
     /// ⟨p⋆, q⋆⟩ of two planes of term i; exactly 0 when one of them is 0. May use `work`, but leaves there what
     /// [`Problem::value`] needs.
     fn product(&self, i: usize, p: &Self::Plane, q: &Self::Plane, work: &mut Self::Work) -> f64;
-    /// Sizes of a plane of term i, for the allowance of certificates for rounding. This default is for planes that are
-    /// numbers as they come: override it where a plane is a sum in which large numbers can cancel.
+    /// Sizes of a plane of term i, for the rounding allowance of certificates. This default is for planes whose numbers
+    /// are not sums: override it where large numbers can cancel.
     fn sizes(&self, i: usize, plane: &Self::Plane, work: &mut Self::Work) -> Sizes {
         let length = self.product(i, plane, plane, work).max(0.0).sqrt();
         Sizes { length, offset: 0.0, additions: self.dim() as f64 }
@@ -273,8 +275,8 @@ pub trait Problem: Sync {
     fn gram_ops(&self, i: usize) -> u64 {
         self.product_ops(i)
     }
-    /// Appends ⟨φ^{iy}, [w 1]⟩ of these planes of term i: what [`Problem::load`] and [`Problem::value`] do for a solver
-    /// that keeps no φ^i. Overridden where values need to be prepared.
+    /// Appends ⟨φ^{iy}, [w 1]⟩ of these planes of term i, as [`Problem::load`] and [`Problem::value`] do for a solver
+    /// that keeps no φ^i. Overridden where values need preparation.
     fn values<'a>(
         &self,
         i: usize,
@@ -307,7 +309,7 @@ pub trait Problem: Sync {
         }
         offset
     }
-    /// Hint that term i comes after the next one: a word on where its memory is may be asked for.
+    /// Hint that term i comes after the next one: the location of its memory may be prefetched.
     fn approach(&self, _i: usize, _blocks: &Self::Blocks) {}
     /// Hint that term i comes after the one that is about to be worked on.
     fn prefetch(&self, _i: usize, _blocks: &Self::Blocks, _work: &mut Self::Work) {}
@@ -341,8 +343,8 @@ macro_rules! compiled_here {
 }
 use compiled_here;
 
-/// Vectors as long as w that a run has at most: w, the sums and the mean of an average, what is evaluated and returned, and
-/// what is exported.
+/// Most vectors as long as w that a run holds: w, the sums and the mean of an average, what is evaluated and returned,
+/// and what is exported.
 pub(crate) const COPIES: usize = 6;
 
 /// Bytes of this many vectors of this length.

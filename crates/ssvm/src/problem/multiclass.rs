@@ -1,7 +1,7 @@
-//! Multiclass data → planes x_i ⊗ (e_y − e_{y_i})/n. φ^i is kept as its K label shares α, never as a d-vector.
+//! Multiclass problems, with planes x_i ⊗ (e_y − e_{y_i})/n. φ^i is kept as its K label shares α, never as a d-vector.
 //!
-//! Where features are large, steps are small: the truth's share stays close to 1 and would swallow them. Shares are then
-//! kept as differences α − e_{y_i}, whose digits are all of use. Ordinary data keeps α itself.
+//! Large features make small steps: the truth's share stays close to 1 and would absorb them. Shares are then kept as
+//! differences α − e_{y_i}, which lose no digits. Ordinary data keeps α itself.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use super::{COPIES, Direction, Family, Fault, Paper, Problem, Sink, Sizes, vecto
 use crate::data::multiclass::{FeatureRow, Features, MulticlassData};
 use crate::linalg::{add_scaled, dot, dot_rows, prefetch, prefetch_near, zeros};
 
-/// Shares below this are rounding dust: dropping them keeps the support small and denormals away.
+/// Shares below this are rounding errors. Dropping them keeps the support small and avoids denormals.
 const DUST: f64 = 1e-20;
 
-/// From this ‖x‖²/(nλ) on differences are kept. Below, rounding of a share moves no score by more than about 1e-10.
+/// From this ‖x‖²/(nλ) on, differences are kept. Below it, rounding of a share moves no score by more than about 1e-10.
 const LARGE: f64 = (1 << 20) as f64;
 
-/// The largest feature that can be computed with. Differences are about 1/‖x‖² and steps need their squares: from about 1e77 on
-/// these vanish.
+/// The largest supported size of a feature. Differences are about 1/‖x‖² and steps need their squares, which vanish
+/// from about 1e77 on.
 pub const LARGEST_FEATURE: f64 = 1e60;
 
-/// The family.
+/// The family of multiclass problems.
 pub const MULTICLASS: Family = Family {
     name: "multiclass",
     paper: Some(Paper::Usps),
@@ -55,7 +55,7 @@ pub struct MulticlassProblem {
     differences: bool,
 }
 
-/// What the share of y would be, or its difference, if φ^i were φ̂.
+/// The share of y, or its difference from the truth's, if φ^i were φ̂.
 #[inline(always)]
 fn goal<const DIFFERENCES: bool>(y: usize, hat: usize, truth: usize) -> f64 {
     let share = f64::from(u8::from(y == hat));
@@ -162,7 +162,7 @@ impl MulticlassProblem {
 
 impl Problem for MulticlassProblem {
     type Plane = u32;
-    /// n × K label shares, or their differences to the truth's.
+    /// Label shares, n × K, or their differences from the truth's.
     type Blocks = Vec<f64>;
     type Work = Work;
 
@@ -206,7 +206,7 @@ impl Problem for MulticlassProblem {
         };
         let i = (0..self.terms()).find(|i| !self.norms[*i].is_finite() || largest(*i) > LARGEST_FEATURE)?;
         Some(format!(
-            "example {} has a feature of size {:e}, the largest that can be computed with is {LARGEST_FEATURE:e}; scale \
+            "example {} has a feature of size {:e}, above the limit of {LARGEST_FEATURE:e}; scale \
              the features, for example to [−1, 1]",
             i + 1,
             largest(i)

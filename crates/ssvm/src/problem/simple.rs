@@ -1,4 +1,4 @@
-//! A whole [`Problem`] from an oracle that returns sparse planes.
+//! A complete [`Problem`] from an oracle that returns sparse planes.
 
 use super::{COPIES, Direction, Fault, Problem, Sink, vectors};
 use crate::linalg::add_scaled;
@@ -18,7 +18,7 @@ impl SparsePlane {
     }
 }
 
-/// What you write: how many terms, how many weights, and the max-oracle. [`Hinge`] is a whole example.
+/// What you implement: the number of terms, the number of weights, and the max-oracle. [`Hinge`] is a complete example.
 pub trait MaxOracle: Sync {
     /// n.
     fn terms(&self) -> usize;
@@ -29,11 +29,11 @@ pub trait MaxOracle: Sync {
         1.0 / self.terms() as f64
     }
     /// Overwrites `plane` with a plane that maximises ⟨φ^{iy}, [w 1]⟩ (already divided by n; the truth is exactly 0).
-    /// Returns the operations it took. Fails when there is no answer, which ends the run.
+    /// Returns the operations it took. Fails when the oracle has no answer, which ends the run.
     fn max_plane(&self, i: usize, w: &[f64], plane: &mut SparsePlane) -> Result<u64, Fault>;
 }
 
-/// H(w) = max(0, 1 − w) with λ = 1: one term, one weight; the smallest problem there is, for examples and tests.
+/// H(w) = max(0, 1 − w) with λ = 1: one term, one weight. The smallest problem, for examples and tests.
 ///
 /// ```
 /// use ssvm::{Hinge, MaxOracle, SparsePlane};

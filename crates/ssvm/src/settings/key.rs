@@ -1,4 +1,4 @@
-//! Settings as keys of maps and sets: an order and a hash for types that hold floating-point numbers.
+//! Settings as keys of maps and sets: order and hash for types that hold floating-point numbers.
 
 /// An integer that orders as [`f64::total_cmp`] does and is equal only for equal bits.
 pub fn total_order(value: f64) -> i64 {
@@ -6,7 +6,7 @@ pub fn total_order(value: f64) -> i64 {
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
-/// Implements `PartialEq`, `Eq`, `PartialOrd`, `Ord` and `Hash` of a type by what its method `key(&self)` returns.
+/// Implements `PartialEq`, `Eq`, `PartialOrd`, `Ord` and `Hash` of a type through its method `key(&self)`.
 #[macro_export]
 macro_rules! ordered_by_key {
     ($type:ty) => {

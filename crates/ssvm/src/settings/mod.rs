@@ -33,7 +33,7 @@ impl Until {
         Self::NAMES[self as usize]
     }
 
-    // Serde hands over a reference.
+    // Serde passes a reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_first(&self) -> bool {
         *self == Self::First
@@ -91,25 +91,25 @@ impl Budget {
         Self { iterations: Some(count), ..Self::default() }
     }
 
-    /// Whether it is to end when iterations and time are both reached, and does not say both.
+    /// Whether iterations and time must both be reached, but one of them is not set.
     pub fn lacks_one_of_both(&self) -> bool {
         self.until == Until::All && (self.iterations.is_none() || self.time_s.is_none())
     }
 
-    /// What the meter watches over. A time that iterations must be reached besides is no limit inside a pass.
+    /// The limits that the meter checks. A time is no limit inside a pass when iterations must be reached too.
     pub fn limits(&self) -> Limits {
         let both = self.until == Until::All && self.iterations.is_some();
         Limits { time_s: self.time_s.filter(|_| !both), oracle_calls: self.oracle_calls }
     }
 }
 
-/// A time limit, unless it is more than a clock can count.
+/// Converts seconds to a time limit; fails if a clock cannot count that long.
 pub fn time_limit(seconds: f64) -> Result<Duration> {
     let beyond = |_| Error::invalid(format!("{seconds:e} s is more than a clock can count; leave it out for no limit"));
     Duration::try_from_secs_f64(seconds).map_err(beyond)
 }
 
-/// Mantissas of a ten-per-decade grid, rounded; below ten only whole ones exist.
+/// Mantissas of a ten-per-decade grid, rounded; below ten, only whole iterations exist.
 const TENTHS: [u64; 10] = [10, 13, 16, 20, 25, 32, 40, 50, 63, 80];
 
 /// After which iterations the primal is evaluated (off the clock). The last iteration always is.
@@ -148,7 +148,7 @@ impl Cadence {
         }
     }
 
-    /// How often a run of this many iterations is evaluated, its end not counted unless it is due.
+    /// Number of evaluations of a run of this many iterations; its end counts only when it is due.
     pub fn count(&self, iterations: u64) -> u64 {
         match self {
             Self::Every(k) => iterations / k,
@@ -157,8 +157,8 @@ impl Cadence {
         }
     }
 
-    /// The marks of [`Cadence::Log`] from one iteration to another, both included: where curves are read, whatever
-    /// their own cadence was.
+    /// The marks of [`Cadence::Log`] from one iteration to another, both included. Curves are read at these, whatever
+    /// their own cadence.
     pub fn log_marks(from: u64, to: u64) -> Vec<u64> {
         let mut marks: Vec<u64> = (1..10).collect();
         let mut decade: u64 = 10;
@@ -209,7 +209,7 @@ impl std::str::FromStr for Cadence {
     }
 }
 
-/// Everything one run depends on besides its problem.
+/// Everything that one run depends on besides its problem.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunSettings {
     /// The solver and its parameters.
@@ -218,7 +218,7 @@ pub struct RunSettings {
     pub seed: u64,
     /// The clock.
     pub clock: ClockKind,
-    /// How many seconds of it a second inside the exact oracle counts.
+    /// Factor on the time inside the exact oracle.
     #[serde(default, skip_serializing_if = "OracleCost::is_one")]
     pub oracle_cost: OracleCost,
     /// When to stop.

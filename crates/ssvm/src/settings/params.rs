@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::total_order;
 
-/// What a parameter may be.
+/// The allowed values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {
     /// A whole number in this range.
@@ -22,13 +22,13 @@ pub enum Domain {
 /// One parameter of a solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Param {
-    /// Key in configs; on the command line with two dashes.
+    /// Key in configs and on the command line.
     pub key: &'static str,
-    /// What it means.
+    /// Its meaning, in a line.
     pub about: &'static str,
     /// Its default, as a user would write it.
     pub default: &'static str,
-    /// What is allowed.
+    /// The allowed values.
     pub domain: Domain,
 }
 
@@ -68,7 +68,7 @@ impl std::fmt::Display for Value {
 }
 
 impl Domain {
-    /// In words: `a whole number from 1`, `auto or a whole number`.
+    /// Describes the domain: `a whole number from 1`, `auto or a whole number`.
     pub fn words(self) -> String {
         let range = |low: &dyn std::fmt::Display, high: &dyn std::fmt::Display, unbounded: bool| {
             if unbounded { format!(" from {low}") } else { format!(" from {low} to {high}") }
@@ -112,7 +112,7 @@ impl Param {
         self.domain.parse(text).ok_or_else(|| self.refused(&text))
     }
 
-    /// The value in the form of this parameter (a whole number is a number, too); the error says what is allowed.
+    /// The value in the form of this parameter; a whole number is accepted as a number. The error says what is allowed.
     pub fn check(&self, value: &Value) -> Result<Value, String> {
         let value = match (self.domain, value) {
             (Domain::Real(..), Value::Count(count)) => Value::Real(*count as f64),
@@ -125,7 +125,7 @@ impl Param {
         format!("{} must be {}, not '{value}'", self.key, self.domain.words())
     }
 
-    /// Its default. Every row of the tables is tested to have one that parses.
+    /// Its default. A test checks that every row of the tables has one that parses.
     pub fn default(&self) -> Value {
         self.domain.parse(self.default).unwrap_or_else(|| Value::Word(self.default.to_owned()))
     }
@@ -140,8 +140,7 @@ impl Param {
 /// assert_eq!(spec.to_string(), "mp-bcfw (T=5, passes=2)");
 /// ```
 ///
-/// Defaults are no part of it, so that a new
-/// parameter changes the identity of no run that does not use it.
+/// Defaults are not part of it, so that a new parameter does not change the identity of runs that do not use it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SolverSpec {
     /// Its name in the table of solvers.

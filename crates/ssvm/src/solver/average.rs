@@ -60,7 +60,7 @@ impl Solution {
 }
 
 impl Average {
-    /// No steps yet.
+    /// An average of no steps.
     pub fn new(dim: usize) -> Self {
         Self { sum: vec![0.0; dim], offset_sum: 0.0, steps: 0 }
     }
@@ -80,7 +80,7 @@ impl Average {
         &mut self.sum
     }
 
-    /// Where the change of the next step goes: into w, and into this average, if there is one.
+    /// Where the change of the next step goes: into w, and into this average, if any.
     #[inline(always)]
     pub fn sink<'a>(average: Option<&'a mut Self>, w: &'a mut [f64], scale: f64) -> Sink<'a> {
         let average = average.map(|average| {
@@ -96,7 +96,7 @@ impl Average {
         self.steps += 1;
     }
 
-    /// Takes in a change of φ by steps that this average does not count.
+    /// Adds a change of φ by steps that this average does not count.
     pub fn shift(&mut self, w: &[f64], w_before: &[f64], offset_change: f64) {
         let weight = self.weight();
         for ((sum, now), before) in self.sum.iter_mut().zip(w).zip(w_before) {

@@ -1,4 +1,4 @@
-//! τ exact oracle calls at one w, then their steps one after another: the parameters, and the memory of the calls.
+//! Batches of τ exact oracle calls at one w, whose steps follow one by one: parameters and memory.
 
 use super::{Interrupt, Meter, Metered, Refusal};
 use crate::clock::Call;
@@ -24,7 +24,7 @@ pub const LANES: Param = Param {
 pub struct Batching {
     /// τ.
     pub tau: usize,
-    /// Calls that the virtual clock lets run side by side.
+    /// Calls that the virtual clock counts as parallel.
     pub lanes: usize,
 }
 
@@ -42,7 +42,7 @@ impl Batching {
     }
 }
 
-/// Lanes are fewer than τ: as many is the default, more would stay empty.
+/// `lanes` must be below τ: τ lanes are the default, and more would stay empty.
 pub fn lanes_rule(params: &Params) -> Result<(), Refusal> {
     if let (Some(Value::Count(lanes)), tau) = (params.get(LANES.key), params.count(TAU.key))
         && *lanes >= tau
@@ -63,16 +63,16 @@ pub fn tau_fits(params: &Params, terms: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What one call needs and fills. The memory is that of a place in the batch and not of a thread: whatever an oracle
-/// leaves there, the next call finds it at any number of threads.
-pub struct Place<P: Problem> {
+/// Input and output of one call. The memory belongs to a slot of the batch and not to a thread, so that a call finds
+/// the same contents at any number of threads.
+pub struct Slot<P: Problem> {
     pub(super) term: usize,
     pub(super) work: P::Work,
     pub(super) hat: P::Plane,
 }
 
 pub struct Batch<P: Problem> {
-    calls: Vec<Call<Place<P>>>,
+    calls: Vec<Call<Slot<P>>>,
     lanes: usize,
 }
 
@@ -80,7 +80,7 @@ impl<P: Problem> Batch<P> {
     /// For batches of τ calls; nothing when calls are made one at a time.
     pub fn new(problem: Metered<'_, P>, batching: Batching) -> Self {
         let Batching { tau, lanes } = batching;
-        let place = || Place { term: 0, work: problem.work(), hat: P::Plane::default() };
+        let place = || Slot { term: 0, work: problem.work(), hat: P::Plane::default() };
         let count = if tau > 1 { tau } else { 0 };
         Self { calls: (0..count).map(|_| Call::new(place())).collect(), lanes }
     }
@@ -90,7 +90,7 @@ impl<P: Problem> Batch<P> {
         self.calls.len()
     }
 
-    /// Calls the oracles of these terms, at most τ, at w. `known` has the planes of a term that its solver keeps.
+    /// Calls the oracles of these terms, at most τ, at w. `known` has the planes that the solver keeps of a term.
     pub fn call<'a, I>(
         &mut self,
         problem: Metered<'_, P>,
@@ -110,7 +110,7 @@ impl<P: Problem> Batch<P> {
         problem.oracles_among(meter, self.lanes, w, known, calls)
     }
 
-    /// The plane that the oracle returned at this place of the last batch.
+    /// The plane that the oracle returned in this slot of the last batch.
     pub fn hat(&self, at: usize) -> &P::Plane {
         &self.calls[at].item.hat
     }

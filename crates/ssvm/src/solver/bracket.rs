@@ -1,8 +1,9 @@
-//! A bracket of the optimum, as narrow as asked for: F of a feasible φ and P at some w, both with an allowance for rounding.
+//! A bracket of the optimum, as narrow as requested: F of a feasible φ and P at some w, both with an allowance for
+//! rounding.
 //!
-//! A round: all oracles at one w (the certificate: P, and new planes); exact steps on the terms that got a new plane;
-//! approximate passes with pair steps over the working sets, alternating with conjugate gradients over the weights above
-//! 0, until the gap over the known planes is a small part of the certified one.
+//! A round has three parts. All oracles are called at one w (the certificate: P, and new planes). Terms with a new
+//! plane take exact steps. Approximate passes with pair steps over the working sets then alternate with conjugate
+//! gradients over the weights above 0, until the gap over the known planes is a small part of the certified one.
 
 use rayon::prelude::*;
 
@@ -21,10 +22,10 @@ const AGE: u64 = 10;
 /// Most planes of one term, unless more have weight.
 const MOST: usize = 200;
 
-/// Part of the certified gap that may be left over the known planes when a round ends.
+/// Part of the certified gap that may be left over the known planes at the end of a round.
 const LEFT: f64 = 0.1;
 
-/// Without new planes, the search ends when the bracket is not narrowed by this part…
+/// Without new planes, the search ends when the bracket does not narrow by this part…
 const GAIN: f64 = 0.01;
 
 /// …in this many rounds.
@@ -33,8 +34,8 @@ const PATIENCE: u64 = 30;
 /// Approximate passes of a sweep.
 const PASSES: u32 = 4;
 
-/// Most sweeps of a round (passes, then perhaps a search over the face), by the number of terms that got a new plane:
-/// while they come in numbers, exactness over the known ones is wasted.
+/// Most sweeps of a round (passes, then perhaps a search over the face), by the number of terms with a new plane. While
+/// many terms get new planes, exactness over the known ones is wasted.
 fn sweeps(news: usize, terms: usize) -> u32 {
     match news {
         news if 4 * news > terms => 1,
@@ -43,11 +44,12 @@ fn sweeps(news: usize, terms: usize) -> u32 {
     }
 }
 
-/// When to search over faces and how far: more while it gains more than passes do, rarely while walls are in its way.
+/// When to search over faces and how far: more while searches gain more than passes, rarely while weights at 0 stop
+/// them early.
 struct Search {
-    /// Sweeps to go without a search.
+    /// Sweeps to make before the next search.
     wait: u32,
-    /// How many went without one the last time.
+    /// Sweeps that were made before the last one.
     waited: u32,
     steps: u32,
 }
@@ -63,7 +65,7 @@ impl Search {
     }
 }
 
-/// What is certain about an optimum.
+/// Bounds of an optimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracket {
     /// The optimum is not below this.
@@ -73,7 +75,7 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    /// Nothing is known.
+    /// No bounds.
     pub const OPEN: Self = Self { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
     /// upper − lower.
@@ -81,15 +83,15 @@ impl Bracket {
         self.upper - self.lower
     }
 
-    /// What is certain when both are.
+    /// The bounds that follow from both.
     pub fn and(self, other: Self) -> Self {
         Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
     }
 }
 
-/// The state of the search after a certificate.
+/// State of the search after a certificate.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct BracketProgress {
     /// The best so far.
     pub bracket: Bracket,
     /// Rounds done.
@@ -104,7 +106,7 @@ pub(crate) fn bracket<P: Problem>(
     problem: &P,
     gap: f64,
     stop: &dyn Fn() -> bool,
-    watch: &mut dyn FnMut(&Progress),
+    watch: &mut dyn FnMut(&BracketProgress),
 ) -> Result<Bracket, Fault> {
     let mut state = Bracketing::new(problem);
     let mut best = Bracket::OPEN;
@@ -115,7 +117,7 @@ pub(crate) fn bracket<P: Problem>(
         let before = best;
         best = best.and(now);
         let planes = state.now.sets.iter().map(Weights::len).sum::<usize>() as f64 / problem.terms() as f64;
-        watch(&Progress { bracket: best, round: state.round, planes, news: news.len() });
+        watch(&BracketProgress { bracket: best, round: state.round, planes, news: news.len() });
         if best.width() < (1.0 - GAIN) * mark.1 {
             mark = (state.round, best.width());
         }
@@ -155,7 +157,7 @@ impl Sum {
     }
 }
 
-/// What rounding can have done to a sum of planes: sizes of its numbers, times the additions that they go through.
+/// Rounding error of a sum of planes: the sizes of its numbers, times the additions that they go through.
 #[derive(Default)]
 struct Lost {
     length: f64,
@@ -163,8 +165,8 @@ struct Lost {
 }
 
 impl Lost {
-    /// What it can have done to F at a w of this ‖w‖². F moves by ‖w‖ times what φ⋆ is off and by the square of that, by what
-    /// φ∘ is off, and by what rounding does to ‖w‖².
+    /// Bound on the rounding error of F at a w of this ‖w‖². F moves by ‖w‖ times the error of φ⋆ and by its square, by
+    /// the error of φ∘, and by the rounding of ‖w‖².
     fn of_dual(&self, norm2: f64, lambda: f64, dim: usize) -> f64 {
         let length = f64::EPSILON * self.length;
         length * norm2.sqrt()
@@ -176,12 +178,12 @@ impl Lost {
 struct Bracketing<'p, P: Problem> {
     problem: &'p P,
     now: Weighted<'p, P>,
-    /// Sizes of the largest planes that a term has shown: its oracle has these to choose from.
+    /// Sizes of the largest planes that a term has shown; its oracle chooses among these.
     sizes: Vec<Sizes>,
     round: u64,
-    /// Passes that a term sits out, and how many it sat out last: nothing was to be gained there.
+    /// Passes that a term sits out because nothing could be gained there, and how many it sat out last.
     rest: Vec<(u32, u32)>,
-    /// A fresh permutation for each pass: files that list equal words one after another are bad orders.
+    /// A fresh permutation for each pass, because files may list equal words one after another.
     orders: Orders,
     search: Search,
 }
@@ -214,8 +216,8 @@ impl<'p, P: Problem> Bracketing<'p, P> {
         self.now.visit(i, PairLimit { steps, share: 0.1 }, self.round, None).gap
     }
 
-    /// φ summed afresh from convex weights: each φ^i by itself, then groups of them, so that no sum is long. Returns what
-    /// rounding may have done to F.
+    /// Sums φ afresh from convex weights: each φ^i by itself, then groups of them, so that no sum is long. Returns the
+    /// rounding allowance of F.
     fn resum(&mut self) -> f64 {
         let lambda = self.problem.lambda();
         let dim = self.now.w.len();
@@ -235,7 +237,7 @@ impl<'p, P: Problem> Bracketing<'p, P> {
                 block.fill(0.0);
                 offset.add(self.now.add(i, set.alpha(), -1.0 / lambda, &mut block));
                 add_scaled(&mut group, 1.0, &block);
-                // Through its own sums, through those over the planes of its term, and through two groups.
+                // Each number goes through its own sums, those over the planes of its term, and two groups.
                 let sums = (set.len() + 2 * together + 16) as f64;
                 for (at, plane) in set.planes.iter().enumerate().filter(|(at, _)| set.alpha()[at + 1] > 0.0) {
                     let sizes = self.problem.sizes(i, plane, &mut self.now.work);
@@ -251,7 +253,7 @@ impl<'p, P: Problem> Bracketing<'p, P> {
         lost.of_dual(norm, lambda, dim)
     }
 
-    /// All oracles at one w: the bracket there, and the terms that got a new plane.
+    /// Calls all oracles at one w; returns the bracket there and the terms with a new plane.
     fn certificate(&mut self) -> Result<(Bracket, Vec<usize>), Fault> {
         let loss = self.resum();
         let half = 0.5 * self.problem.lambda() * norm2(&self.now.w);
@@ -283,7 +285,7 @@ impl<'p, P: Problem> Bracketing<'p, P> {
         Ok((Bracket { lower, upper: half + upper.total() + lost }, news))
     }
 
-    /// One oracle call and a visit for each of these terms.
+    /// Makes one oracle call and one visit for each of these terms.
     fn exact_steps(&mut self, terms: &[usize], stop: &dyn Fn() -> bool) -> Result<(), Fault> {
         let mut plane = P::Plane::default();
         self.orders.draw();
@@ -304,7 +306,7 @@ impl<'p, P: Problem> Bracketing<'p, P> {
         Ok(())
     }
 
-    /// Approximate passes and searches over faces until the gap over the known planes is at most `target`.
+    /// Makes approximate passes and searches over faces until the gap over the known planes is at most `target`.
     fn approximate(&mut self, target: f64, sweeps: u32, stop: &dyn Fn() -> bool) {
         let small = 0.01 * target / self.now.sets.len() as f64;
         for _ in 0..sweeps {
@@ -333,8 +335,8 @@ impl<'p, P: Problem> Bracketing<'p, P> {
         }
     }
 
-    /// One approximate pass; returns the gap over the known planes that it met. Terms whose gap is `small` sit out
-    /// twice as many passes as the last time.
+    /// Makes one approximate pass; returns the gap over the known planes that it found. Terms whose gap is `small` sit
+    /// out twice as many passes as the last time.
     fn pass(&mut self, small: f64, stop: &dyn Fn() -> bool) -> f64 {
         let mut sum = 0.0;
         self.orders.draw();

@@ -1,8 +1,8 @@
-//! The last digits: conjugate gradients over the weights that are not 0, all terms at once.
+//! Conjugate gradients over the weights that are not 0, all terms at once, for the last digits of an optimum.
 //!
-//! On the face where the other weights stay 0, F is a quadratic without walls until some weight meets 0. That weight then
-//! stays there and the search starts again on the smaller face. Values are taken at the new w each time, never carried
-//! along, so rounding does not pile up.
+//! On the face where the other weights stay 0, F is a quadratic until some weight reaches 0. That weight then stays
+//! there, and the search starts again on the smaller face. Values are computed at the new w each time, so that rounding
+//! errors do not accumulate.
 
 use super::weighted::Weighted;
 use super::weights::Weights;
@@ -33,8 +33,7 @@ impl Face {
         Self { free: free.collect(), phi: vec![0.0; dim] }
     }
 
-    /// At most `most` steps, fewer when the slope falls below `share` of the first. Returns the number of
-    /// steps.
+    /// Makes at most `most` steps, fewer when the slope falls below `share` of the first. Returns their number.
     pub fn search<Q: Problem>(
         &mut self,
         now: &mut Weighted<'_, Q>,

@@ -1,6 +1,7 @@
-//! Gap sampling × pairwise steps × cache: eight solvers (BCFW itself is the one without all three) by three switches.
+//! Gap sampling, pairwise steps and a cache: three switches that make eight solvers, of which BCFW has none of the
+//! three.
 //!
-//! A pass is n draws. A draw is answered by the cache when its best plane promises enough, else by the oracle.
+//! A pass is n draws. The cache answers a draw when its best plane promises enough; otherwise the oracle does.
 
 use super::gaps::{Gaps, KEEP, REFRESH};
 use super::gram::{MEMORY, most_products};

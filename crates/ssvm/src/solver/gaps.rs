@@ -26,9 +26,9 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Nothing is known: all estimates are ∞.
+    /// No estimates yet: all are ∞.
     pub fn new(n: usize, seed: u64) -> Self {
-        // Another stream than that of the orders.
+        // A stream different from that of the orders.
         let dice = Dice::new(seed ^ 0x6761_7073);
         Self { estimates: vec![f64::INFINITY; n], tree: vec![0.0; n + 1], dice }
     }
@@ -37,7 +37,7 @@ impl Gaps {
         self.estimates[i]
     }
 
-    /// g_i is max(0, gap).
+    /// Sets g_i to max(0, gap).
     pub fn set(&mut self, i: usize, gap: f64) {
         let before = self.estimates[i];
         self.estimates[i] = gap.max(0.0);
@@ -49,7 +49,7 @@ impl Gaps {
         }
     }
 
-    /// g_i is at least this.
+    /// Raises g_i to at least this.
     pub fn raise(&mut self, i: usize, gap: f64) {
         if gap > self.estimates[i] {
             self.set(i, gap);
@@ -61,7 +61,7 @@ impl Gaps {
         self.estimates.iter().filter(|gap| gap.is_finite()).sum()
     }
 
-    /// Makes the tree afresh, against drift.
+    /// Rebuilds the tree, against drift.
     pub fn rebuild(&mut self) {
         self.tree.fill(0.0);
         for at in 1..self.tree.len() {
@@ -74,7 +74,7 @@ impl Gaps {
         }
     }
 
-    /// A term, with probability proportional to its estimate; uniform when all are 0.
+    /// Draws a term with probability proportional to its estimate; uniformly when all are 0.
     pub fn draw(&mut self) -> usize {
         let n = self.estimates.len();
         let top = n.next_power_of_two();
@@ -98,7 +98,7 @@ impl Gaps {
                 return place;
             }
         }
-        // Nothing to choose by, or rounding at the end of the sum.
+        // No estimate to choose by, or rounding at the end of the sum.
         self.dice.below(n as u64) as usize
     }
 }

@@ -1,7 +1,7 @@
 //! MP-BCFW on weighted planes: an approximate visit scores W_i once and then makes many pair steps in O(|W_i|) each.
 //!
-//! Differences from MP-BCFW: φ^i is kept as weights over planes, the truth's among them; a visit, also the one after an
-//! oracle call, takes up to `steps` pair steps; planes with weight never leave; terms where nothing was to be gained sit
+//! Differences from MP-BCFW: φ^i is kept as weights over planes, the truth's among them. A visit, also the one after an
+//! oracle call, takes up to `steps` pair steps. Planes with weight never leave. Terms where nothing could be gained sit
 //! out some approximate passes. `mp-bcfw-gap` also draws the terms of its exact passes by their gaps.
 
 use super::gaps::{Gaps, REFRESH};
@@ -13,7 +13,7 @@ use crate::clock::Charge;
 use crate::problem::Problem;
 use crate::settings::{Domain, Param, Params};
 
-/// A visit ends when this part of the block's gap over its planes is left.
+/// A visit ends when at most this part of the block's gap over its planes is left.
 const LEFT: f64 = 0.1;
 
 /// A term whose gap over its planes is below this part of the mean sits out passes…
@@ -105,7 +105,7 @@ impl SolverRow for GramRow {
     }
 }
 
-/// Terms by their gaps.
+/// Draws terms by their gaps.
 struct GapSampling {
     gaps: Gaps,
     refresh: u64,
@@ -117,17 +117,17 @@ pub struct GramSets {
     n: usize,
     stop: PairLimit,
     sampling: Option<GapSampling>,
-    /// Whether an exact pass may leave terms out. Planes are then dropped in all terms when it ends, and where an approximate
-    /// visit may have taken their weight: there may be no exact visit for long.
+    /// Whether an exact pass may leave terms out. Planes are then dropped in all terms at its end, and wherever an
+    /// approximate visit may have taken their weight, because an exact visit may be far off.
     sweep: bool,
     /// Passes that a term sits out, and how many it sat out last.
     rest: Vec<(u8, u8)>,
-    /// The mean gap that the last approximate pass met.
+    /// The mean gap of the last approximate pass.
     mean: f64,
 }
 
 impl GramSets {
-    /// One oracle call per term and no step: all gaps are exact, and the planes are kept.
+    /// Makes one oracle call per term without a step: all gaps become exact, and the planes are kept.
     fn refresh<P: Problem>(
         now: &mut Weighted<'_, P>,
         gaps: &mut Gaps,
@@ -154,7 +154,7 @@ impl<'p, P: Problem> Body<Weighted<'p, P>> for GramSets {
         mut pass: Pass<'_>,
         meter: &mut Meter<'_>,
     ) -> Result<(), Interrupt> {
-        // The first pass visits all terms: nothing is known of the gaps.
+        // The first pass visits all terms, because no gap is known.
         let by_gap = pass.iteration > 1;
         if let Some(sampling) = &mut self.sampling {
             if by_gap && pass.iteration.is_multiple_of(sampling.refresh) {
@@ -206,7 +206,7 @@ impl<'p, P: Problem> Body<Weighted<'p, P>> for GramSets {
                 let visit = now.visit(i, self.stop, pass.iteration, average);
                 gap = visit.gap;
                 if let Some(sampling) = &mut self.sampling {
-                    // What the visit left: never more than the true gap, which knows more planes.
+                    // The gap that the visit left is never more than the true gap, which covers more planes.
                     sampling.gaps.raise(i, now.gap_left(i));
                 }
                 visit.operations

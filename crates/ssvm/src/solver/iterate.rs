@@ -35,8 +35,8 @@ impl<'p, P: Problem> Iterate<'p, P> {
         }
     }
 
-    /// The exact step on term i: one oracle call, then [`Iterate::step`] towards [`Iterate::hat`]. Returns the gap of the
-    /// block before the step. Fails, and nothing is done, when the run must stop.
+    /// The exact step on term i: one oracle call, then [`Iterate::step`] towards [`Iterate::hat`]. Returns the gap of
+    /// the block before the step. Fails without any change when the run must stop.
     #[inline(always)]
     pub fn exact_step(
         &mut self,
@@ -47,7 +47,7 @@ impl<'p, P: Problem> Iterate<'p, P> {
         self.exact_step_among(i, std::iter::empty(), meter, average)
     }
 
-    /// [`Iterate::exact_step`] of a solver that keeps planes: an oracle that is not exact starts from them, too.
+    /// [`Iterate::exact_step`] of a solver that keeps planes: an oracle that is not exact also starts from them.
     #[inline(always)]
     pub fn exact_step_among<'a>(
         &mut self,
@@ -67,9 +67,9 @@ impl<'p, P: Problem> Iterate<'p, P> {
         Ok(direction.gain)
     }
 
-    /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; an average takes the change in. Needs the products of
-    /// term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them. Also returns whether φ^i is
-    /// that plane already: no step towards it, at any w, will change anything.
+    /// φ^i ← (1−γ)φ^i + γφ̂ with the γ that raises F the most; the change also goes into the average. Needs the
+    /// products of term i with w in [`Iterate::work`], as an oracle call or [`Problem::load`] leaves them. Also returns
+    /// whether φ^i is that plane already, so that no step towards it, at any w, will change anything.
     #[inline(always)]
     pub fn step(&mut self, i: usize, plane: &P::Plane, average: Option<&mut Average>) -> (Operations, bool) {
         let direction = self.aim(i, Some(plane));
@@ -85,7 +85,7 @@ impl<'p, P: Problem> Iterate<'p, P> {
         self.problem.direction(i, &self.blocks, plane, &self.w, &mut self.work)
     }
 
-    /// The step along the direction last aimed in.
+    /// Makes the step along the last direction aimed in.
     #[inline(always)]
     pub(super) fn advance(
         &mut self,
@@ -121,7 +121,7 @@ impl<'p, P: Problem> Iterate<'p, P> {
         Solution { w: self.w.clone(), offset: self.offset }
     }
 
-    /// w and φ∘ summed from the φ^i: what they should be.
+    /// w and φ∘ summed from the φ^i: the current ones up to rounding.
     pub fn resummed(&self) -> Solution {
         let mut solution = Solution { w: vec![0.0; self.w.len()], offset: 0.0 };
         solution.offset = self.sum_blocks(&mut solution.w);

@@ -1,5 +1,5 @@
-//! Lazy blended pairwise steps on blocks: a pair step inside W_i while it promises half of what the oracle last promised
-//! (Φ_i), an oracle call only when it does not.
+//! Lazy blended pairwise steps on blocks: a pair step inside W_i while it promises half of what the oracle last
+//! promised (Φ_i), otherwise an oracle call.
 
 use super::gram::{MEMORY, most_products};
 use super::order::{ORDER, Order, Orders};
@@ -10,8 +10,8 @@ use crate::clock::{Charge, Operations};
 use crate::problem::Problem;
 use crate::settings::Params;
 
-/// A pair step also has to promise this part of the mean of all Φ_i: a term that once had nothing to gain is otherwise
-/// never looked at again.
+/// A pair step also has to promise this part of the mean of all Φ_i. Otherwise a term that once had nothing to gain
+/// would never be visited again.
 const LEAST: f64 = 0.01;
 
 pub struct BcfwLazy;

@@ -1,8 +1,8 @@
-//! A problem as a solver sees it: the oracle only through the meter, everything else as it is. A solver cannot forget to
-//! time or to count a call.
+//! A problem as solvers see it: its oracle is reachable only through the meter, so that no solver can forget to time or
+//! count a call.
 
 use super::Meter;
-use super::batch::Place;
+use super::batch::Slot;
 use crate::clock::{Call, Interrupt};
 use crate::problem::Problem;
 
@@ -38,7 +38,7 @@ impl<'p, P: Problem> Metered<'p, P> {
         self.0
     }
 
-    /// The max-oracle of term i at w, see [`Problem::oracle`]. Fails, and nothing is done, when the run must stop.
+    /// The max-oracle of term i at w; see [`Problem::oracle`]. Fails without a call when the run must stop.
     #[inline(always)]
     pub fn oracle(
         self,
@@ -51,7 +51,7 @@ impl<'p, P: Problem> Metered<'p, P> {
         self.oracle_among(meter, i, w, std::iter::empty(), work, plane)
     }
 
-    /// [`Metered::oracle`] with planes of term i that are known, see [`Problem::oracle_among`].
+    /// [`Metered::oracle`] with the known planes of term i; see [`Problem::oracle_among`].
     #[inline(always)]
     pub fn oracle_among<'a>(
         self,
@@ -78,19 +78,19 @@ impl<'p, P: Problem> Metered<'p, P> {
         lanes: usize,
         w: &[f64],
         known: impl Fn(usize) -> I + Sync,
-        calls: &mut [Call<Place<P>>],
+        calls: &mut [Call<Slot<P>>],
     ) -> Result<(), Interrupt>
     where
         I: Iterator<Item = &'a P::Plane>,
         P::Plane: 'a,
     {
-        let oracle = |Place { term, work, hat }: &mut Place<P>| self.0.oracle_among(*term, w, known(*term), work, hat);
+        let oracle = |Slot { term, work, hat }: &mut Slot<P>| self.0.oracle_among(*term, w, known(*term), work, hat);
         meter.exact_calls(calls, lanes, oracle)?;
         meter.were_away(calls.iter().map(|call| self.away(&call.item.work)));
         Ok(())
     }
 
-    /// Which of these planes of term i is the highest at w, the last of equals. Needs what [`Problem::value`] needs.
+    /// Position of the highest of these planes of term i at w, the last of equals. Needs what [`Problem::value`] needs.
     #[inline(always)]
     pub fn highest<'a>(self, i: usize, planes: impl Iterator<Item = &'a P::Plane>, w: &[f64], work: &P::Work) -> usize
     where

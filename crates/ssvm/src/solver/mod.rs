@@ -1,4 +1,4 @@
-//! The solvers: one file each and one entry of the table. Solvers only step, [`mod@crate::drive`] does the rest.
+//! The solvers: one file and one row of the table each. Solvers only step; [`mod@crate::drive`] does the rest.
 
 mod average;
 mod batch;
@@ -27,7 +27,7 @@ mod working_set;
 
 pub use average::{Average, Solution};
 pub use batch::Batching;
-pub use bracket::{Bracket, Progress};
+pub use bracket::{Bracket, BracketProgress};
 pub use fw::FrankWolfe;
 pub use iterate::Iterate;
 pub use metered::Metered;
@@ -50,11 +50,11 @@ const ANNOUNCED: usize = 64;
 pub enum Iteration {
     /// All its passes were made.
     Complete,
-    /// The meter said stop during an approximate pass: the exact pass is complete.
+    /// The run had to stop during an approximate pass; the exact pass is complete.
     Shortened,
 }
 
-/// A solver: steps on demand, readable between iterations.
+/// A solver makes one iteration when asked, and can be read between iterations.
 ///
 /// ```
 /// use ssvm::{Interrupt, Iterate, Iteration, Meter, Problem, Solution, Solver};
@@ -78,14 +78,14 @@ pub enum Iteration {
 /// }
 /// ```
 pub trait Solver {
-    /// One iteration under a running meter. Fails when its exact pass cannot be completed: the meter says stop, or the
-    /// oracle cannot answer.
+    /// Makes one iteration under a running meter. Fails when its exact pass cannot be completed, because the run must
+    /// stop or the oracle cannot answer.
     fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt>;
     /// The returned vector: the averaged one for averaged solvers.
     fn solution(&self) -> Solution;
     /// F of the current iterate.
     fn dual(&self) -> f64;
-    /// φ and the planes as they are kept; nothing for a solver that keeps no φ^i.
+    /// φ and the planes in the form that the solver keeps; `None` for a solver that keeps no φ^i.
     fn state(&self) -> Option<&dyn State> {
         None
     }

@@ -1,4 +1,4 @@
-//! MP-BCFW, and with N = M = 0 BCFW: exact pass, then approximate passes over the working sets.
+//! MP-BCFW, and BCFW as its case N = M = 0: an exact pass, then approximate passes over the working sets.
 
 use super::average::Average;
 use super::batch::{Batch, Batching, LANES, TAU, lanes_rule, tau_fits};
@@ -12,7 +12,7 @@ use crate::linalg::prefetch;
 use crate::problem::Problem;
 use crate::settings::{Param, Params};
 
-/// How many terms ahead of an approximate step the settled ones are looked up.
+/// How many terms ahead of an approximate step to look up whether terms are settled.
 const FAR: usize = 32;
 
 // The parameters of MP-BCFW are named as in the paper.
@@ -107,7 +107,7 @@ impl MultiPlaneParams {
         Self { t, n, batching: Batching::of(params), schedule: Schedule::of(params) }
     }
 
-    /// Of the single-plane solvers: N = M = 0.
+    /// The settings of the single-plane solvers: N = M = 0.
     fn single(params: &Params) -> Self {
         Self { t: 0, n: 0, batching: Batching::of(params), schedule: Schedule::exact(params) }
     }
@@ -140,8 +140,8 @@ impl<'p, P: Problem> MultiPlane<'p, P> {
 pub struct PlaneSets<P: Problem> {
     t: u64,
     n: usize,
-    /// Where W_i has one plane and φ^i is that plane, the iteration of the last visit, else 0: approximate steps change
-    /// nothing there until the oracle returns another plane.
+    /// Per term, the iteration of the last visit if W_i has one plane and φ^i is that plane, else 0. Approximate steps
+    /// change nothing there until the oracle returns another plane.
     settled: Vec<u64>,
     batch: Batch<P>,
 }
@@ -162,7 +162,7 @@ impl<P: Problem> PlaneSets<P> {
                 let hat = self.batch.hat(at);
                 now.problem.load(i, &now.w, &now.blocks, std::iter::once(hat), &mut now.work);
                 let (mut done, _) = now.step(i, hat, pass.average.as_deref_mut());
-                // The products that the call left are those of another w.
+                // The products that the call left belong to another w.
                 done.products += now.problem.product_ops(i);
                 meter.exact_step(done);
                 if self.n > 0 {
@@ -176,7 +176,7 @@ impl<P: Problem> PlaneSets<P> {
         Ok(())
     }
 
-    /// Asks for the memory of the term that is worked on next and of the one after it.
+    /// Prefetches the memory of the next term and of the one after it.
     #[inline(always)]
     fn look_ahead(&self, cache: &mut PlaneCache<'_, P>, next: Option<&u32>, far: Option<&u32>) {
         let PlaneCache { now, sets, .. } = cache;
@@ -195,7 +195,7 @@ impl<P: Problem> PlaneSets<P> {
         }
     }
 
-    /// Where the first term from there on is that is not settled, or where the look ends.
+    /// Position of the first term from there on that is not settled, or the end of the range searched.
     #[inline(always)]
     fn unsettled(&self, order: &[u32], from: usize) -> usize {
         let end = order.len().min(from + FAR);
@@ -227,7 +227,7 @@ impl<P: Problem> PlaneSets<P> {
     }
 }
 
-/// Puts the oracle's plane into W_i, which wakes a settled term when it is another.
+/// Puts the oracle's plane into W_i. Another plane than its only one wakes a settled term.
 #[inline(always)]
 fn keep<P: Clone + PartialEq + Default>(
     set: &mut WorkingSet<P>,
@@ -238,7 +238,7 @@ fn keep<P: Clone + PartialEq + Default>(
     spare: &mut Vec<P>,
 ) {
     if *settled > 0 {
-        // The visits that were skipped made its plane active.
+        // The skipped visits made its plane active.
         set.activate(0, *settled);
     }
     let new = set.insert(hat, iteration, most, spare);

@@ -1,8 +1,8 @@
-//! One-slack cutting plane: the planes of all terms at one w are summed to one, and F is maximised over the convex
-//! combinations of the sums so far by pair steps on their products.
+//! One-slack cutting plane. The planes of all terms at one w are summed, and F is maximised over the convex
+//! combinations of all sums so far, by pair steps on their products.
 //!
-//! `one-slack-cache` keeps the planes of the terms, too: after each exact round it makes cheap rounds, whose sum is that
-//! of the best kept plane of every term, while these promise a quarter of the gap of the exact round.
+//! `one-slack-cache` also keeps the planes of the terms. After each exact round it makes cheap rounds, which sum the
+//! best kept plane of every term, while these promise a quarter of the gap of the exact round.
 
 use super::order::{Order, Orders};
 use super::state::{State, sizes};
@@ -14,10 +14,10 @@ use crate::linalg::{add_scaled, dot, norm2};
 use crate::problem::Problem;
 use crate::settings::{Param, Params};
 
-/// Sums without weight leave after this many rounds.
+/// Sums without weight are dropped after this many rounds.
 const AGE: u64 = 20;
 
-/// The small problem is solved to this gap, or to this part of the large one's.
+/// The small problem is solved to this gap, or to this part of the gap of the large one.
 const SMALL: (f64, f64) = (1e-2, 0.1);
 
 /// A cheap round must promise this part of the gap of the last exact round.
@@ -26,13 +26,14 @@ const QUARTER: f64 = 0.25;
 /// Most cheap rounds of an iteration.
 const MOST_ROUNDS: u32 = 100;
 
-/// Most pair steps of an iteration, for each of which the values of all sums move. Where features are large against λ, the small
-/// problem is so ill-conditioned that nearly all sums keep weight and none leaves by its age: without this limit and that of
-/// [`SUMS`] an iteration of `one-slack-cache` takes ever longer. On `ocr-synth:n=100` and `n=300` these limits leave the oracle
-/// calls to relative gaps of 0.1, 0.03 and 0.01 as they were; 200 sums and 100,000 steps kept the first from 0.01.
+/// Most pair steps of an iteration, each of which moves the values of all sums. Where features are large against λ, the
+/// small problem is so ill-conditioned that nearly all sums keep weight and none is dropped for its age: without this
+/// limit and that of [`SUMS`], iterations of `one-slack-cache` take longer and longer. On `ocr-synth:n=100` and `n=300`
+/// these limits do not change the oracle calls to relative gaps of 0.1, 0.03 and 0.01; 200 sums and 100,000 steps kept
+/// the first from reaching 0.01.
 const MOST_STEPS: u64 = 200_000;
 
-/// A weight below this part of the largest is 0: sums would otherwise never leave.
+/// Weights below this part of the largest are set to 0; otherwise sums would never be dropped.
 const DUST: f64 = 1e-10;
 
 /// A gap below this part of F is rounding.
@@ -92,9 +93,9 @@ struct CuttingPlane<'p, P: Problem> {
     plane: P::Plane,
     orders: Orders,
     iteration: u64,
-    /// Sums made so far: their age is counted in these.
+    /// Number of sums made so far, in which ages are counted.
     round: u64,
-    /// Pair steps that are left to this iteration.
+    /// Pair steps left in this iteration.
     steps: u64,
 }
 
@@ -121,7 +122,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         }
     }
 
-    /// The oracles' planes at w into `sum`; their offset.
+    /// Sums the oracles' planes at w into `sum`; returns their offset.
     fn exact_round(&mut self, meter: &mut Meter<'_>) -> Result<f64, Interrupt> {
         self.sum.fill(0.0);
         let mut offset = 0.0;
@@ -144,7 +145,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         Ok(offset)
     }
 
-    /// The best kept planes at w into `sum`; their offset.
+    /// Sums the best kept planes at w into `sum`; returns their offset.
     fn cached_round(&mut self, meter: &mut Meter<'_>) -> Result<f64, Interrupt> {
         self.sum.fill(0.0);
         let mut offset = 0.0;
@@ -175,7 +176,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         dot(&self.sum, &self.w) + offset - (self.offset - lambda * norm2(&self.w))
     }
 
-    /// Takes the sum in, and solves the small problem over all sums. False when nothing could be gained.
+    /// Adds the sum and solves the small problem over all sums. Returns false when nothing could be gained.
     fn cut(&mut self, offset: f64, meter: &mut Meter<'_>) -> bool {
         let lambda = self.problem.lambda();
         let gap = self.gap(offset);
@@ -204,7 +205,7 @@ impl<'p, P: Problem> CuttingPlane<'p, P> {
         }
         self.sums.normalise();
         self.resum();
-        // Values are carried along through many steps: near the optimum, or with large numbers, rounding may outweigh them.
+        // Values are updated over many steps: near the optimum, or with large numbers, rounding may outweigh them.
         let risen = State::dual(self) > before.0;
         if !risen {
             self.sums.alpha = before.1;

@@ -18,7 +18,7 @@ pub const ORDER: Param = Param {
 /// ```
 /// use ssvm::solver::order::{Order, Orders};
 ///
-/// /// There and back again.
+/// /// Forward and backward in turn.
 /// const ALTERNATING: Order = Order::new("alternating", |terms, _| terms.reverse());
 ///
 /// let mut orders = Orders::new(ALTERNATING, 3, 42);
@@ -33,7 +33,7 @@ pub struct Order {
 
 impl Order {
     /// A fresh random permutation each iteration.
-    // Fisher–Yates of our own: the crate's shuffle may change its stream between releases.
+    // A Fisher–Yates shuffle of our own, because the crate's may change its stream between releases.
     pub const PERMUTATION: Self = Self::new("permutation", |terms, dice| {
         for at in (1..terms.len()).rev() {
             terms.swap(at, dice.below(at as u64 + 1) as usize);

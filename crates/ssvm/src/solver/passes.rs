@@ -1,5 +1,5 @@
-//! An iteration of a multi-plane solver: an exact pass, then approximate passes while they pay. φ in some form ([`State`])
-//! and the passes of one solver over it ([`Body`]) make a [`Solver`], raw or averaged.
+//! An iteration of a multi-plane solver: an exact pass, then approximate passes while they pay off. A form of φ
+//! ([`State`]) and the passes of one solver over it ([`Body`]) make a [`Solver`], raw or averaged.
 
 use super::average::{Average, Solution};
 use super::order::{ORDER, Order, Orders};
@@ -29,7 +29,7 @@ pub const PASSES: Param = Param {
     domain: Domain::CountOr(0, u32::MAX as u64, &["auto"]),
 };
 
-/// A value of [`M`] beside a fixed number of passes means nothing.
+/// Refuses a value of [`M`] beside a fixed number of passes, where it has no meaning.
 pub fn passes_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), Refusal> {
     if Schedule::of(params).fixed_passes.is_some() && given(M.key) {
         let message = "M limits passes = \"auto\"; with a fixed number of passes leave it out";
@@ -38,8 +38,8 @@ pub fn passes_rule(params: &Params, given: &dyn Fn(&str) -> bool) -> Result<(), 
     Ok(())
 }
 
-/// Planes of a term that a solver keeps that drops those inactive for more than [`T`] iterations, and keeps at most this many,
-/// roughly: an iteration brings one from the oracle, and old ones become active again about as often.
+/// Rough number of planes per term of a solver that drops those inactive for more than [`T`] iterations and keeps at
+/// most `most`: an iteration brings one from the oracle, and old ones become active again about as often.
 pub fn kept_planes(most: u64, params: &Params) -> u64 {
     most.min(2 * params.count(T.key).saturating_add(1))
 }
@@ -64,7 +64,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Raw.
+    /// The schedule of these parameters, without averages.
     pub(super) fn of(params: &Params) -> Self {
         Self {
             order: Order::of(params),
@@ -89,7 +89,7 @@ impl Schedule {
     }
 }
 
-/// A pass that is about to be made.
+/// A pass to be made.
 pub struct Pass<'a> {
     /// The terms, in order.
     pub order: &'a [u32],
@@ -99,7 +99,7 @@ pub struct Pass<'a> {
     pub average: Option<&'a mut Average>,
 }
 
-/// What a solver does inside its passes, with φ kept as `S`. A pass fails when the run must stop.
+/// The passes of a solver, with φ kept as `S`. A pass fails when the run must stop.
 pub trait Body<S> {
     fn exact_pass(&mut self, state: &mut S, pass: Pass<'_>, meter: &mut Meter<'_>) -> Result<(), Interrupt>;
     fn approximate_pass(&mut self, state: &mut S, pass: Pass<'_>, meter: &mut Meter<'_>) -> Result<(), Interrupt>;
@@ -126,7 +126,7 @@ pub struct Passes<S, B> {
 }
 
 impl<S: State, B: Body<S>> Passes<S, B> {
-    /// The solver at its start, of φ and a body at their start.
+    /// The solver over a φ and a body at their start.
     pub fn over(state: S, body: B, terms: usize, schedule: Schedule, seed: u64) -> Self {
         let dim = state.phi().0.len();
         Self {
@@ -155,7 +155,7 @@ impl<S: State, B: Body<S>> Passes<S, B> {
         }
     }
 
-    /// Lets the average that did not count the steps since the last call take them in.
+    /// Adds the steps since the last call to the average that does not count them.
     fn share_steps(&mut self, counted: PassKind, meter: &mut Meter<'_>) {
         if let Some(averages) = &mut self.averages {
             let (w, offset) = self.state.phi();
@@ -166,7 +166,7 @@ impl<S: State, B: Body<S>> Passes<S, B> {
         }
     }
 
-    /// How the iteration ends with them.
+    /// Makes the approximate passes; returns how the iteration ends.
     fn approximate_passes(&mut self, meter: &mut Meter<'_>) -> Iteration {
         for _ in 0..self.schedule.most() {
             meter.begin_approx_pass();

@@ -1,5 +1,5 @@
-//! Terms drawn by their gaps or in order, steps by a cache or by the oracle: what the solvers of [`super::gap`] have in
-//! common, and the two ways in which their blocks step.
+//! Solvers that draw terms by their gaps or in order, and step by a cache or by the oracle: the common part of the
+//! solvers of [`super::gap`], and the two ways in which their blocks step.
 
 use super::gaps::Gaps;
 use super::order::Orders;
@@ -47,7 +47,7 @@ impl<P: Problem> Sampled<'_, P> {
     /// One oracle call per term: all gaps are exact.
     fn refresh(&mut self, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
         let keep = self.cache.as_ref().filter(|cache| cache.keep).map(|cache| cache.most);
-        // Not in the order of the pass, which may have some terms twice and others not.
+        // Not in the order of the pass, which may contain some terms twice and others not at all.
         for i in 0..self.orders.list().len() {
             let gap = self.blocks.look(i, self.iteration, keep, meter)?;
             self.gaps.set(i, gap);
@@ -82,7 +82,7 @@ impl<P: Problem> Solver for Sampled<'_, P> {
             self.refresh(meter)?;
         }
         self.gaps.rebuild();
-        // The first pass made all estimates: it is as good as a refresh.
+        // The first pass made all estimates, so it serves as a refresh.
         if (due || self.iteration == 2)
             && let Some(cache) = &mut self.cache
         {
@@ -116,7 +116,7 @@ impl<P: Problem> Solver for Sampled<'_, P> {
     }
 }
 
-/// How a step is taken.
+/// The two ways to take a step.
 pub enum BlockSteps<'p, P: Problem> {
     /// Frank–Wolfe steps on φ^i as one vector.
     Mixes(PlaneCache<'p, P>),
@@ -132,7 +132,7 @@ impl<P: Problem> BlockSteps<'_, P> {
         }
     }
 
-    /// One oracle call and one step; at most this many planes are cached. Returns the gap before the step.
+    /// Makes one oracle call and one step; at most this many planes are cached. Returns the gap before the step.
     fn exact(&mut self, i: usize, iteration: u64, most: usize, meter: &mut Meter<'_>) -> Result<f64, Interrupt> {
         match self {
             Self::Mixes(PlaneCache { now, sets, spare }) => {
@@ -150,7 +150,7 @@ impl<P: Problem> BlockSteps<'_, P> {
         }
     }
 
-    /// One oracle call without a step; its plane is cached among at most `keep`, or not at all. Returns the gap.
+    /// Makes one oracle call without a step; its plane is cached among at most `keep`, or not at all. Returns the gap.
     fn look(&mut self, i: usize, iteration: u64, keep: Option<usize>, meter: &mut Meter<'_>) -> Result<f64, Interrupt> {
         match self {
             Self::Mixes(PlaneCache { now, sets, spare }) => {
@@ -168,7 +168,7 @@ impl<P: Problem> BlockSteps<'_, P> {
                 let mut operations = now.sets[i].known() as u64 * now.problem.gram_ops(i);
                 if let Some(most) = keep {
                     operations += now.insert_hat(i, iteration).2;
-                    // The new plane has no value yet; among equals the oldest go.
+                    // The new plane has no value yet; among equals the oldest are dropped.
                     now.expire(i, iteration, u64::MAX, most);
                 }
                 meter.charge(Charge::GramOperation, operations);
@@ -177,7 +177,7 @@ impl<P: Problem> BlockSteps<'_, P> {
         }
     }
 
-    /// A step towards the best cached plane if its gap is at least this; `None` when it is not.
+    /// Makes a step towards the best cached plane if its gap is at least this; returns `None` otherwise.
     fn cached(&mut self, i: usize, least: f64, iteration: u64, meter: &mut Meter<'_>) -> Option<Result<(), Interrupt>> {
         match self {
             Self::Mixes(PlaneCache { now, sets, .. }) => {

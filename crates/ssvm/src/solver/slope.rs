@@ -1,4 +1,4 @@
-//! The slope rule: whether to make another approximate pass.
+//! The slope rule, which decides whether to make another approximate pass.
 
 /// Time on the run's clock (any unit) and the dual value at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,11 +9,11 @@ pub struct Moment {
     pub dual: f64,
 }
 
-/// Whether the last pass (from `before` to `now`) gained enough to deserve a successor in the iteration that began at
-/// `start`: its slope is not below the slope of the whole iteration, and it gained something.
+/// Whether the last pass (from `before` to `now`) gained enough for another one in the iteration that began at `start`:
+/// its slope is at least that of the whole iteration, and F rose.
 pub fn another_pass(start: Moment, before: Moment, now: Moment) -> bool {
     let gained = now.dual - before.dual;
-    // Multiplied out: a pass that took no measurable time but gained goes on.
+    // Multiplied out, so that a pass that gained in no measurable time goes on.
     gained > 0.0 && gained * (now.time - start.time) >= (now.dual - start.dual) * (now.time - before.time)
 }
 

@@ -1,4 +1,4 @@
-//! φ in the form in which a solver keeps it: what is asked of it between iterations.
+//! φ in the form that a solver keeps, as it is read between iterations.
 
 use super::average::Solution;
 use super::working_set::{WorkingSet, best_values};
@@ -6,7 +6,7 @@ use super::{Iterate, Metered};
 use crate::linalg::norm2;
 use crate::problem::Problem;
 
-/// φ = Σ φ^i, and the planes beside it.
+/// φ = Σ φ^i, and the planes kept beside it.
 pub trait State {
     /// w and φ∘.
     fn phi(&self) -> (&[f64], f64);
@@ -18,8 +18,8 @@ pub trait State {
     fn resummed(&self) -> Solution;
     /// Mean and largest working-set size.
     fn planes(&self) -> (f64, u64);
-    /// Per term the largest ⟨φ^{iy}, [w 1]⟩ of the planes it keeps, −∞ where it has none: H_i(w) is not less. Asked at
-    /// evaluations when the oracle is not exact. Empty when no planes are kept.
+    /// Per term the largest ⟨φ^{iy}, [w 1]⟩ of the planes it keeps, which is a lower bound of H_i(w); −∞ where it has
+    /// none. Read at evaluations when the oracle is not exact. Empty when no planes are kept.
     fn kept_values(&self, w: &[f64]) -> Vec<f64>;
     /// The weights over planes of every term, the truth's first; empty when φ^i is kept in another form.
     fn weights(&self) -> Vec<&[f64]> {
@@ -29,7 +29,7 @@ pub trait State {
     fn cached_bytes(&self) -> u64 {
         0
     }
-    /// w and φ∘, to keep.
+    /// A copy of w and φ∘.
     fn solution(&self) -> Solution {
         let (w, offset) = self.phi();
         Solution { w: w.to_vec(), offset }
@@ -47,7 +47,7 @@ pub struct PlaneCache<'p, P: Problem> {
     pub now: Iterate<'p, P>,
     /// The planes of the terms.
     pub sets: Vec<WorkingSet<P::Plane>>,
-    /// Memory of planes that left.
+    /// Memory of dropped planes, for reuse.
     pub spare: Vec<P::Plane>,
 }
 

@@ -11,10 +11,10 @@ use crate::nearest;
 use crate::problem::Problem;
 use crate::settings::{Param, Params, SolverSpec};
 
-/// Gets all values and whether a key was given.
+/// Receives all values, and a function that tells whether a key was given.
 pub type Rule = fn(&Params, &dyn Fn(&str) -> bool) -> Result<(), Refusal>;
 
-/// What a reader should know of a solver.
+/// The description of a solver.
 #[derive(Clone, Debug)]
 pub struct SolverInfo {
     /// The name on the command line, in configs and in result files.
@@ -23,25 +23,25 @@ pub struct SolverInfo {
     pub about: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// What must hold between parameters; names the key that is wrong.
+    /// Checks parameters against each other; the error names the wrong key.
     pub rule: Rule,
-    /// What must hold between parameters and n; names the key that is wrong.
+    /// Checks parameters against n; the error names the wrong key.
     pub fits: fn(&Params, u64) -> Result<(), Refusal>,
-    /// How many planes per term it keeps with these parameters, roughly, for estimates of memory; nothing for a solver
-    /// without working sets.
+    /// Rough number of planes per term that it keeps with these parameters, for estimates of memory; `None` for a
+    /// solver without working sets.
     pub planes: Option<fn(&Params) -> u64>,
     /// The solver that the paper compares it with: its single-plane partner.
     pub partner: Option<&'static str>,
-    /// Whether it reads the clock: then its steps depend on the oracle cost, and it must be run again for each. One that does
-    /// not is run once.
+    /// Whether it reads the clock. Its steps then depend on the oracle cost, and it must be run again for each cost; a
+    /// solver that does not read the clock is run once.
     pub reads_clock: fn(&Params) -> bool,
-    /// Whether the paper has it: where there are many solvers, the figures of the paper show only these.
+    /// Whether the paper has it. With many solvers, the figures of the paper show only these.
     pub in_paper: bool,
-    /// Time of an iteration over that of its exact pass, roughly, for estimates.
+    /// Rough ratio of the time of an iteration to that of its exact pass, for estimates.
     pub pass_factor: f64,
 }
 
-/// Why a parameter is refused.
+/// A refused parameter, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
@@ -52,7 +52,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// About this key.
+    /// A refusal of this key.
     pub fn new(key: &str, message: impl Into<String>) -> Self {
         Self { key: key.to_owned(), message: message.into() }
     }
@@ -81,10 +81,10 @@ impl Refusal {
 /// # Ok::<(), ssvm::Error>(())
 /// ```
 pub trait SolverRow: Send + Sync + 'static {
-    /// Everything about it.
+    /// Its description.
     fn info(&self) -> SolverInfo;
-    /// Version of the solver, part of the identity of its stored runs: change it with every change of its steps. `None` is
-    /// the version of the program that holds it, so that every new build is a new version.
+    /// Version of the solver, part of the identity of its stored runs: change it with every change of its steps. `None`
+    /// stands for the version of the program that contains it, so that every new build is a new version.
     fn version(&self) -> Option<String> {
         None
     }
@@ -112,7 +112,7 @@ pub trait SolverTable: Send + Sync + 'static {
         seed: u64,
     ) -> Option<Box<dyn Solver + 'p>>;
 
-    /// Builds a solver; an unknown name or parameter is an error that says what there is.
+    /// Builds a solver; fails for an unknown name or parameter, and names the known ones.
     fn build<'p, P: Problem>(&self, spec: &SolverSpec, problem: &'p P, seed: u64) -> Result<Box<dyn Solver + 'p>> {
         let infos = self.infos();
         let info = SolverInfo::find(infos, &spec.name)?;
@@ -171,7 +171,7 @@ impl SolverTable for Standard {
     }
 }
 
-/// A table and one more row, which takes the place of a row with its name.
+/// A table and one more row, which replaces a row of the same name.
 pub struct Added<T, R> {
     table: T,
     row: R,
@@ -209,7 +209,7 @@ impl<T: SolverTable, R: SolverRow> SolverTable for Added<T, R> {
 }
 
 impl SolverInfo {
-    /// A solver without parameters; rows say what is different.
+    /// A solver without parameters; rows state only what differs.
     pub const PLAIN: Self = Self {
         name: "",
         about: "",
@@ -232,7 +232,8 @@ impl SolverInfo {
         })
     }
 
-    /// Checks parameters as a user wrote them. Only what differs from the defaults becomes part of the specification.
+    /// Checks parameters as a user wrote them. Only values that differ from the defaults become part of the
+    /// specification.
     pub fn spec(&self, given: &[(&str, String)], all: &[Self]) -> Result<SolverSpec, Refusal> {
         let mut params = Params::defaults(self.params);
         let mut spec = SolverSpec::new(self.name);
@@ -271,7 +272,9 @@ impl SolverInfo {
         Err(Refusal::new(
             key,
             if owners.is_empty() {
-                format!("unknown parameter `{key}`{}; {} has {has}", nearest(key, keys), self.name)
+                let near = nearest(key, keys);
+                let end = if near.is_empty() { ";" } else { &near };
+                format!("unknown parameter `{key}`{end} {} has {has}", self.name)
             } else {
                 format!("'{}' has {has}: `{key}` belongs to {}", self.name, owners.join(", "))
             },

@@ -1,5 +1,5 @@
-//! The iterate of a solver that keeps φ^i as weights over planes: φ as w and φ∘, the W_i with their weights, and the visit
-//! that moves them. A visit scores the planes of one term once; its steps then touch no d-vector, and w moves once.
+//! The iterate of a solver that keeps φ^i as weights over planes: φ as w and φ∘, the W_i with their weights, and
+//! visits. A visit scores the planes of one term once; its steps then touch no d-vector, and w moves once.
 
 use super::average::{Average, Solution};
 use super::state::{State, sizes};
@@ -10,12 +10,12 @@ use super::{Interrupt, Meter, Metered};
 use crate::clock::Operations;
 use crate::problem::Problem;
 
-/// What a visit met and what it took.
+/// The result of a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Visit {
     /// The gap of the block over its planes before the visit.
     pub gap: f64,
-    /// What it did, the oracle's work not included.
+    /// Operations of the visit, the oracle's not included.
     pub operations: Operations,
 }
 
@@ -36,10 +36,10 @@ pub struct Weighted<'p, P: Problem> {
     /// ⟨p_a, [w 1]⟩ of the term visited last.
     values: Vec<f64>,
     before: Vec<f64>,
-    /// Products that all terms keep, and how many they may keep.
+    /// Number of products that all terms keep, and the most that they may keep.
     kept: usize,
     most: usize,
-    /// Products of a term that may keep none, and whether they are lent to it.
+    /// Products of a term that keeps none, and whether they are lent to it.
     scratch: Vec<f64>,
     lent: bool,
 }
@@ -79,8 +79,8 @@ impl<'p, P: Problem> Weighted<'p, P> {
         self.values.extend(values);
     }
 
-    /// Puts a plane of term i in, with weight 0; a known plane is only marked active. Returns its place, whether
-    /// it is new, and the operations.
+    /// Adds a plane to term i with weight 0; a known plane is only marked active. Returns its place, whether it is new,
+    /// and the operations.
     pub fn insert(&mut self, i: usize, plane: &P::Plane, now: u64) -> (usize, bool, u64) {
         let set = &mut self.sets[i];
         if let Some(at) = set.planes.iter().position(|known| known == plane) {
@@ -117,7 +117,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         inserted
     }
 
-    /// One oracle call on term i; its plane goes into W_i, then steps are made. Fails, and nothing is done, when the run
+    /// Makes one oracle call on term i, adds its plane to W_i, then makes steps. Fails without any change when the run
     /// must stop.
     #[inline]
     pub fn exact_visit(
@@ -132,13 +132,13 @@ impl<'p, P: Problem> Weighted<'p, P> {
         let (_, _, inserted) = self.insert_hat(i, now);
         self.score_after_call(i);
         let mut visit = self.step(i, stop, now, average);
-        // The oracle left its products: a value costs what is summed of them.
+        // The oracle left its products, so a value costs only its sum.
         visit.operations.gram += inserted + self.sets[i].known() as u64 * self.problem.gram_ops(i);
         meter.exact_step(visit.operations);
         Ok(visit)
     }
 
-    /// One oracle call on term i at w into [`Weighted::hat`]. Fails, and nothing is done, when the run must stop.
+    /// Makes one oracle call on term i at w into [`Weighted::hat`]. Fails without any change when the run must stop.
     #[inline]
     pub fn call(&mut self, i: usize, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
         let known = self.sets[i].planes.iter();
@@ -163,7 +163,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         self.values[place] - self.sets[i].mix(&self.values)
     }
 
-    /// One step between these ends on the weights of term i, whose values are known, and the move of w.
+    /// Makes one step between these ends on the weights of term i, whose values are known, and moves w.
     pub fn step_between(&mut self, i: usize, t: Vertex, o: Vertex) -> Operations {
         self.before.clone_from(&self.sets[i].alpha);
         let mut done = Operations { gram: self.lend_products(i), ..Operations::default() };
@@ -207,7 +207,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         }
     }
 
-    /// One visit without an oracle call: scores the planes of term i, then steps.
+    /// Makes one visit without an oracle call: scores the planes of term i, then steps.
     #[inline]
     pub fn visit(&mut self, i: usize, stop: PairLimit, now: u64, average: Option<&mut Average>) -> Visit {
         if self.sets[i].is_empty() {
@@ -219,7 +219,7 @@ impl<'p, P: Problem> Weighted<'p, P> {
         visit
     }
 
-    /// Pair steps on the weights of term i, whose values are known, then one move of w.
+    /// Makes pair steps on the weights of term i, whose values are known, then moves w once.
     #[inline]
     pub fn step(&mut self, i: usize, stop: PairLimit, now: u64, average: Option<&mut Average>) -> Visit {
         self.before.clone_from(&self.sets[i].alpha);
@@ -268,8 +268,8 @@ impl<'p, P: Problem> Weighted<'p, P> {
         self.kept -= self.sets[i].expire(now, age, most);
     }
 
-    /// Drops the plane of weight 0 with the lowest value as long as there are more than `most` planes besides the
-    /// truth's; the values are those of the last scoring of term i.
+    /// While there are more than `most` planes besides the truth's, drops the plane of weight 0 with the lowest value;
+    /// the values are those of the last scoring of term i.
     pub fn evict(&mut self, i: usize, most: usize) {
         self.kept -= self.sets[i].evict(most, &mut self.values);
     }
@@ -297,7 +297,7 @@ impl<P: Problem> State for Weighted<'_, P> {
         solution
     }
 
-    /// All weights become convex combinations again, too.
+    /// Also makes all weights convex combinations again.
     fn resum(&mut self) -> u64 {
         self.sets.iter_mut().for_each(Weights::normalise);
         let Solution { w, offset } = self.resummed();
@@ -311,7 +311,7 @@ impl<P: Problem> State for Weighted<'_, P> {
     }
 
     fn kept_values(&self, w: &[f64]) -> Vec<f64> {
-        // The truth's plane, which is 0, is always there.
+        // The truth's plane, which is 0, is always known.
         best_values(self.problem, self.sets.iter().map(|set| set.planes.iter()), w, 0.0)
     }
 

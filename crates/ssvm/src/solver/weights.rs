@@ -1,23 +1,23 @@
-//! φ^i as weights over planes, and the steps that raise F. The planes' products are kept, so that a step costs O(|W_i|)
-//! and touches no d-vector.
+//! φ^i as weights over planes, and the steps that raise F. The products between planes are kept, so that a step costs
+//! O(|W_i|) and touches no d-vector.
 //!
 //! Every step moves γ of weight from an end `o` to an end `t`, at most `cap`:
 //! γ = clip(λ·(v_t − v_o)/‖p_t⋆ − p_o⋆‖², 0, cap). Frank–Wolfe is (plane, φ^i, 1), away is (φ^i, plane, α/(1 − α)),
 //! pairwise is (plane, plane, α_o).
 
-/// What is left of a weight after a step, below this part of it, is rounding: it goes along to the plane that gains. Weights
-/// themselves may be as small as the features are large.
+/// If a step leaves less than this part of a weight, the rest is rounding and moves along to the plane that gains. The
+/// bound is relative because weights themselves may be as small as features are large.
 const DUST: f64 = 1e-12;
 
-/// Values that differ by less than this part of the largest offset are the same.
+/// Values that differ by less than this part of the largest offset count as equal.
 const TIE: f64 = 1e-13;
 
-/// Planes of a term that have weight, at most: an estimate for solvers that keep no others. Measured after 300 iterations, as
-/// the mean over terms: 0.9 on the multiclass twin, 25 on the chains, 21 and 80 on the graphs with 2 and 8 labels. A call adds
-/// one plane, so that a shorter run has no more than iterations.
+/// Most planes per term that have weight: an estimate for solvers that keep no others. The mean over terms after 300
+/// iterations was 0.9 on the multiclass twin, 25 on the chains, and 21 and 80 on the graphs with 2 and 8 labels. A call
+/// adds one plane, so a shorter run has at most one per iteration.
 pub const WITH_WEIGHT: u64 = 100;
 
-/// Where a step takes weight from, and where it puts it.
+/// One end of a step: weight is taken from one and put to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vertex {
     /// A plane, by its place. Place 0 is the ground-truth plane.
@@ -26,7 +26,8 @@ pub enum Vertex {
     Mix,
 }
 
-/// The planes of one term with their weights. Place 0 is the ground-truth plane, exactly 0; all weight is there at first.
+/// The planes of one term with their weights. Place 0 is the ground-truth plane, exactly 0, which has all weight at
+/// first.
 #[derive(Clone, Debug)]
 pub struct Weights<P> {
     /// Planes of the places 1, 2, …
@@ -89,11 +90,11 @@ impl<P> Weights<P> {
         !self.products.is_empty()
     }
 
-    /// Keeps no products from now on; returns how many were kept.
+    /// Stops keeping products; returns how many were kept.
     pub(super) fn forget_products(&mut self) -> usize {
         let kept = self.products.len();
         self.products = Vec::new();
-        // The one of the truth with itself is not counted.
+        // The product of the truth with itself is not counted.
         kept.saturating_sub(1)
     }
 
@@ -126,10 +127,10 @@ impl<P> Weights<P> {
         self.alpha[place] = 0.0;
     }
 
-    /// Makes the weights a convex combination again, whatever rounding did to their sum.
+    /// Makes the weights a convex combination again after rounding.
     pub fn normalise(&mut self) {
         let others: f64 = self.alpha[1..].iter().sum();
-        // The ground truth's plane is 0: what it weighs changes nothing, so it may take what is missing.
+        // The ground-truth plane is 0, so its weight changes nothing and may take up the difference.
         if others <= 1.0 && 1.0 - others >= DUST {
             self.alpha[0] = 1.0 - others;
             return;
@@ -164,7 +165,7 @@ impl<P> Weights<P> {
         }
     }
 
-    /// Moves γ of weight, and the values with it.
+    /// Moves γ of weight, and updates the values.
     pub fn step(&mut self, t: Vertex, o: Vertex, gamma: f64, values: &mut [f64], lambda: f64) {
         let all = match (t, o) {
             (Vertex::Plane(_), Vertex::Plane(o)) if self.alpha[o] - gamma < DUST * self.alpha[o] => Some(self.alpha[o]),
@@ -196,11 +197,11 @@ impl<P> Weights<P> {
         }
     }
 
-    /// Pair steps until `stop`; returns the gap over the planes as it was and the number of steps.
+    /// Makes pair steps until `stop`; returns the gap over the planes before them, and the number of steps.
     pub fn pair_steps(&mut self, values: &mut [f64], lambda: f64, stop: PairLimit, now: u64) -> (f64, u64) {
         let mut entry = 0.0;
-        // After a step both ends are equally high, but for rounding: the first of such planes is chosen, on every machine
-        // and in whatever coordinates.
+        // After a step both ends are equally high, except for rounding. The first of such planes is chosen, so that the
+        // choice is the same on every machine and in all coordinates.
         let tie = TIE * self.offsets.iter().fold(0.0, |most: f64, offset| most.max(offset.abs()));
         for count in 0..stop.steps {
             let (mut t, mut o) = (0, usize::MAX);
@@ -235,8 +236,8 @@ impl<P> Weights<P> {
         (entry, stop.steps)
     }
 
-    /// Drops planes of weight 0 that were not the best one for more than `age`, and beyond `most` planes besides the
-    /// truth's the longest inactive of weight 0. Returns how many products went with them.
+    /// Drops planes of weight 0 that have not been the best for more than `age`. While there are more than `most`
+    /// planes besides the truth's, also drops the longest inactive of weight 0. Returns the number of products dropped.
     pub fn expire(&mut self, now: u64, age: u64, most: usize) -> usize {
         let before = self.products.len();
         for at in (1..self.len()).rev() {
@@ -252,8 +253,8 @@ impl<P> Weights<P> {
         before - self.products.len()
     }
 
-    /// Beyond `most` planes besides the truth's drops those of weight 0 with the lowest values, which follow. Returns
-    /// how many products went with them.
+    /// While there are more than `most` planes besides the truth's, drops those of weight 0 with the lowest values,
+    /// together with their values. Returns the number of products dropped.
     pub fn evict(&mut self, most: usize, values: &mut Vec<f64>) -> usize {
         let before = self.products.len();
         while self.planes.len() > most
@@ -288,8 +289,8 @@ impl<P> Weights<P> {
 }
 
 impl Weights<Vec<f64>> {
-    /// Puts the mean of the two lightest planes in their place as long as there are more than `most` besides the truth's: φ^i
-    /// stays what it is. Their products must be kept.
+    /// Replaces the two lightest planes by their mean while there are more than `most` besides the truth's; φ^i stays
+    /// the same. Their products must be kept.
     pub fn fold(&mut self, most: usize) {
         while self.planes.len() > most.max(1) {
             let lightest = |without: usize, alpha: &[f64]| {

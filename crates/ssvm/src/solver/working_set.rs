@@ -1,4 +1,4 @@
-//! W_i: the planes kept for one term, in the order they came, each with the iteration it was last active in.
+//! W_i: the planes kept for one term in the order of arrival, each with the iteration in which it was last active.
 
 use smallvec::SmallVec;
 
@@ -59,7 +59,7 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
         &self.entries[at].plane
     }
 
-    /// Asks for the planes.
+    /// Prefetches the planes.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch(&self.entries);
@@ -70,8 +70,8 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
         self.entries[at].last_active = iteration;
     }
 
-    /// Puts an oracle's plane in (a plane already there is only marked active); beyond `most` planes the longest
-    /// inactive one goes, into `spare` for reuse of its memory. Whether the plane is new.
+    /// Adds an oracle's plane; a known one is only marked active. Beyond `most` planes the longest inactive one moves
+    /// to `spare`, so that its memory is reused. Returns whether the plane is new.
     pub fn insert(&mut self, plane: &P, iteration: u64, most: usize, spare: &mut Vec<P>) -> bool {
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.plane == *plane) {
             entry.last_active = iteration;
@@ -88,7 +88,7 @@ impl<P: Clone + PartialEq + Default> WorkingSet<P> {
         true
     }
 
-    /// Drops planes inactive for more than `t` iterations; one always stays.
+    /// Drops planes inactive for more than `t` iterations, but never the last plane.
     pub fn expire(&mut self, iteration: u64, t: u64, spare: &mut Vec<P>) {
         let mut at = 0;
         while at < self.entries.len() && self.entries.len() > 1 {

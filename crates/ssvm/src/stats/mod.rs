@@ -6,8 +6,8 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// Below this many pairs an interval of timings says too little to fail a gate by: from the smallest to the largest of four
-/// values lies the median in 87.5 % of all cases.
+/// With fewer pairs, an interval of timings says too little to fail a gate: the range of four values covers the median
+/// in only 87.5 % of all cases.
 pub const FEWEST_PAIRS: usize = 5;
 
 /// The median of values, the mean of the middle two for an even count; NaN when there are none.
@@ -33,7 +33,7 @@ pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Median, smallest and largest of some values.
+/// Median, smallest and largest value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Median.
@@ -45,7 +45,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of the finite ones among these numbers; `None` when there is none.
+    /// The spread of the finite values; `None` when there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values.into_iter().filter(|v| v.is_finite()));
         let (min, max) = (*sorted.first()?, *sorted.last()?);
@@ -72,9 +72,9 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     Some(Interval { median: median_of_sorted(&sorted), low: sorted[rank], high: sorted[last - rank] })
 }
 
-/// How many of `n` values an interval of the median leaves out at each end, and in which part of all cases it covers the median
-/// of the distribution, whatever that is: the sign test. As many as the confidence allows; none where even the range of all
-/// values covers less, which is then what the number says.
+/// How many of `n` values an interval of the median leaves out at each end, and the probability that it covers the
+/// median of the distribution, whatever that is (the sign test). It leaves out as many as the confidence allows. Where
+/// even the range of all values covers less than that, it leaves out none, and the probability says how much it covers.
 ///
 /// ```
 /// use ssvm::stats::median_rank;
@@ -83,12 +83,12 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
 /// assert_eq!(median_rank(9, 0.95), (1, 0.9609375));
 /// ```
 pub fn median_rank(n: usize, confidence: f64) -> (usize, f64) {
-    // Powers of a half vanish there; the part that is left out grows with n.
+    // Powers of a half underflow there. The fraction left out grows with n, so that of 1000 values is on the safe side.
     if n > 1000 {
         let (rank, covered) = median_rank(1000, confidence);
         return (rank * n / 1000, covered);
     }
-    // The chance that exactly `left` of them are below the median, and that at most so many are.
+    // The probability that exactly `left` of them are below the median, and that at most `left` are.
     let mut exactly = 0.5f64.powi(n as i32);
     let mut at_most = exactly;
     let mut found = (0, 1.0 - 2.0 * at_most);
@@ -103,7 +103,7 @@ pub fn median_rank(n: usize, confidence: f64) -> (usize, f64) {
     found
 }
 
-/// The interval of this confidence between the percentiles of some values; `None` when there is none.
+/// The interval of this confidence between percentiles of the values; `None` when there are none.
 pub fn percentiles(values: impl IntoIterator<Item = f64>, confidence: f64) -> Option<(f64, f64)> {
     let sorted = sorted(values);
     let last = sorted.len().checked_sub(1)?;
@@ -121,7 +121,7 @@ impl Draws {
         Self(Pcg64::seed_from_u64(seed))
     }
 
-    /// `n` of the numbers below `n`.
+    /// `n` draws from 0..n.
     pub fn of(&mut self, n: usize) -> Vec<usize> {
         // The high word of a product: a bias of n/2^64 does not matter here.
         (0..n).map(|_| ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize).collect()
@@ -151,8 +151,8 @@ mod tests {
         assert_eq!(median_interval(&[], 0.95), None);
     }
 
-    /// Of many samples from a known distribution at least as many intervals as stated must hold its median: percentiles of a
-    /// bootstrap hold it in 88 % of all cases of seven values.
+    /// Of many samples from a known distribution, at least the stated share of intervals must cover its median.
+    /// Percentiles of a bootstrap cover it in 88 % of all cases for seven values.
     #[test]
     fn an_interval_covers_the_median_as_often_as_stated() {
         let mut rng = Pcg64::seed_from_u64(3);

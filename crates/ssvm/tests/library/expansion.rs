@@ -189,7 +189,7 @@ fn two_labels_are_the_min_cut() {
         assert_eq!(found, expected, "round {round}");
         let constant: f64 = unary.chunks(2).map(|row| row[0]).sum();
         assert!((report.energy - value - constant).abs() < ROUNDING);
-        // The moves alone get there too, up to ties: two labels are one cut.
+        // The moves alone reach it too, up to ties: two labels are one cut.
         let moved = solver.expand(instance.potts(), &mut found).energy;
         assert!((moved - report.energy).abs() < ROUNDING, "round {round}");
         found.fill(1);

@@ -1,9 +1,9 @@
-//! Binary energies Σ_l u_l [y_l = 1] + w Σ_{k∼l} [y_k ≠ y_l]. Of all minimisers the one with the fewest ones is
-//! found, where every tie goes to label 0.
+//! Minimises binary energies Σ_l u_l [y_l = 1] + w Σ_{k∼l} [y_k ≠ y_l]. Of all minimisers it finds the one with the
+//! fewest ones: every tie goes to label 0.
 //!
-//! The energy is put into fixed point; from there on all arithmetic is exact and the labelling is a property of the energy,
-//! not of the order of augmentations. Nodes that no choice of their neighbours can sway are decided first; what is left
-//! goes to the flow.
+//! The energy is converted to fixed point. From there on all arithmetic is exact, and the labelling is a property of
+//! the energy, not of the order of augmentations. Nodes that no choice of their neighbours can sway are decided first,
+//! and the flow decides the rest.
 
 use super::{boykov_kolmogorov::MaxFlow, topology::Topology};
 
@@ -23,14 +23,15 @@ pub struct CutReport {
 /// One node of a binary energy, in fixed point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Term {
-    /// u plus what decided neighbours say.
+    /// u plus the contributions of decided neighbours.
     unary: i64,
-    /// What the open neighbours can say at most, either way.
+    /// The largest contribution of the open neighbours, either way.
     sway: i64,
 }
 
 impl Term {
-    /// What no neighbour can change in the smallest set of ones: label 0 wins ties, label 1 must win strictly.
+    /// The label that no neighbour can change in the smallest set of ones: label 0 wins ties, label 1 must win
+    /// strictly.
     #[inline]
     fn verdict(self) -> u8 {
         if self.unary >= self.sway {
@@ -70,8 +71,8 @@ impl FixedPoint {
     }
 }
 
-/// What the fixed point can hide of the least energy: each node and each of its arcs are off by at most two of its units,
-/// twice, since the cut that was found is compared with another.
+/// Bound on the error of the least energy in fixed point: each node and each of its arcs is off by at most two units,
+/// twice, because the cut found is compared with another.
 pub(crate) fn fixed_point_error(topology: &Topology, pairwise: f64) -> f64 {
     let parts = (topology.num_nodes() + topology.arcs().len()) as f64;
     4.0 * parts / FixedPoint::new(topology, pairwise).factor
@@ -100,7 +101,7 @@ impl BinaryCut {
         self.solve_while(topology, unary, pairwise, labels, || ())
     }
 
-    /// [`BinaryCut::solve`] that calls `meanwhile` at every node it turns to: a place to ask memory for what comes next.
+    /// [`BinaryCut::solve`] that calls `meanwhile` at every node it turns to, so that the caller can prefetch.
     pub fn solve_while(
         &mut self,
         topology: &Topology,
@@ -110,7 +111,7 @@ impl BinaryCut {
         meanwhile: impl FnMut(),
     ) -> CutReport {
         assert!(unary.len() == topology.num_nodes() && labels.len() == unary.len(), "one unary and one label per node");
-        // A weight above Σ|u| says no more than one just above it, but would leave fewer bits for the unaries.
+        // A weight above Σ|u| has the same effect as one just above it, but would leave fewer bits for the unaries.
         let enough = 2.0 * unary.iter().map(|u| u.abs()).sum::<f64>();
         let scale = FixedPoint::new(topology, pairwise.min(enough));
         let term = |l| scale.term(unary[l as usize], 0, 2 * topology.degree(l) as i32);
@@ -135,8 +136,8 @@ impl BinaryCut {
         self.operations
     }
 
-    /// The energy on `members` only: `term` gives their unaries, `weight` ∈ {1, 2} the weight of an edge between two of them
-    /// in units of w/2.
+    /// Minimises the energy on `members` only: `term` gives their unaries, and `weight` ∈ {1, 2} is the weight of an
+    /// edge between two of them in units of w/2.
     pub(crate) fn minimise(
         &mut self,
         topology: &Topology,
@@ -152,12 +153,12 @@ impl BinaryCut {
         if self.terms.len() < nodes {
             self.terms.resize(nodes, Term::default());
             self.excess.resize(nodes, 0);
-            // One more than can be decided, for entries that do not count.
+            // One entry more than can be decided, for writes that do not count.
             self.decided.resize(nodes + 1, 0);
         }
         let weight = |k, l| i64::from(weight(k, l)) * scale.half;
-        // Whether a node is decided is a coin toss: the stack is written without branches, and decided neighbours may
-        // hear what no longer matters to them.
+        // Whether a node is decided is unpredictable, so the stack is written without branches. Decided neighbours may
+        // receive contributions that no longer matter.
         let (terms, side, decided) = (&mut self.terms[..nodes], &mut self.side[..nodes], &mut self.decided[..=nodes]);
         let (mut count, mut top) = (0, 0);
         for l in members {
@@ -209,7 +210,7 @@ impl BinaryCut {
             excess[k as usize] = self.terms[k as usize].unary;
         }
         flow.settle(topology, open, excess, &mut meanwhile);
-        // Without a deficit nothing can reach the sink.
+        // Without a deficit nothing reaches the sink.
         let deficit = open.iter().any(|&k| excess[k as usize] < 0);
         if deficit {
             flow.run(topology, open.iter().map(|&k| (k, excess[k as usize])), meanwhile);

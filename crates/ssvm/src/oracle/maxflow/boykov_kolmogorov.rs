@@ -9,7 +9,7 @@ use super::topology::{Arc, Topology};
 const FREE: u32 = u32::MAX;
 const TERMINAL: u32 = u32::MAX - 1;
 const ORPHAN: u32 = u32::MAX - 2;
-/// More of them settle little that the first two did not.
+/// Further round trips settle little that the first two did not.
 const ROUND_TRIPS: usize = 2;
 const SOURCE: bool = false;
 const SINK: bool = true;
@@ -69,7 +69,7 @@ impl MaxFlow {
         self.operations
     }
 
-    /// Forgets the last graph; the capacities of this one, all zero, are to be filled in.
+    /// Forgets the last graph. Returns the capacities of this one, all zero, to be filled in.
     pub(super) fn clear(&mut self, topology: &Topology) -> &mut [i64] {
         self.residual.clear();
         self.residual.resize(topology.arcs().len(), 0);
@@ -77,8 +77,8 @@ impl MaxFlow {
         &mut self.residual
     }
 
-    /// Moves what each of `nodes` (rising) has to later ones as far as the arcs allow, then back to earlier ones, and so on.
-    /// This turns the energy into an equal one in which most opposite values have met: few paths are left to find.
+    /// Moves the excess of each of `nodes` (ascending) to later nodes as far as the arcs allow, then back to earlier
+    /// ones, and so on. The energy stays the same, but most opposite values have met, and few paths are left to find.
     pub(super) fn settle(
         &mut self,
         topology: &Topology,
@@ -119,8 +119,8 @@ impl MaxFlow {
         excess[node as usize] = value;
     }
 
-    /// Growth, augmentation, adoption until the trees no longer meet. `terminals` are nodes with their terminal capacity;
-    /// nodes that are not among them must have no residual arcs.
+    /// Repeats growth, augmentation and adoption until the trees no longer meet. `terminals` are nodes with their
+    /// terminal capacity; other nodes must have no residual arcs.
     pub(super) fn run(
         &mut self,
         topology: &Topology,
@@ -141,7 +141,7 @@ impl MaxFlow {
         let mut flow = 0;
         while let Some((front, last)) = self.queue {
             meanwhile();
-            // Without a root every node of the sink tree has been set free: nothing reaches the sink any more.
+            // Without a root, every node of the sink tree has been set free, and nothing reaches the sink any more.
             if self.sinks == 0 {
                 break;
             }
@@ -211,7 +211,7 @@ impl MaxFlow {
         None
     }
 
-    /// Pushes the bottleneck along the path through `middle`; nodes whose hold is gone become orphans.
+    /// Pushes the bottleneck along the path through `middle`; nodes without a hold become orphans.
     fn augment(&mut self, topology: &Topology, middle: usize) -> i64 {
         let arcs = topology.arcs();
         let tail = arcs[arcs[middle].sister as usize].head;
@@ -281,7 +281,7 @@ impl MaxFlow {
         }
     }
 
-    /// Finds the new parent nearest to the terminal, or sets the orphan free and its children adrift.
+    /// Finds the new parent nearest to the terminal; without one, sets the orphan free and orphans its children.
     fn adopt_one<const T: bool>(&mut self, topology: &Topology, orphan: u32) {
         let arcs = topology.arcs();
         let range = topology.range(orphan);
@@ -326,7 +326,7 @@ impl MaxFlow {
         }
     }
 
-    /// Length of the path from `start` to its terminal, stamped on the way; none if it ends in an orphan.
+    /// Length of the path from `start` to its terminal, stamped on the way; `None` if it ends in an orphan.
     #[inline]
     fn distance_to_root(&mut self, topology: &Topology, start: u32) -> Option<u32> {
         let (mut node, mut steps) = (start, 0);

@@ -1,4 +1,4 @@
-//! The neighbour graph of one example: compressed rows of arcs that know their reverse.
+//! The neighbour graph of one example: compressed rows of arcs, each with the index of its reverse.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The graph on nodes 0..`nodes`; refuses loops and ids out of range.
+    /// The graph on nodes 0..`nodes`; fails for loops and ids out of range.
     pub fn new(nodes: usize, edges: &[[u32; 2]]) -> Result<Self> {
         // The three largest ids are marks of the search trees.
         if nodes > (u32::MAX - 3) as usize || edges.len() > ((u32::MAX - 3) / 2) as usize {
@@ -63,7 +63,8 @@ impl Topology {
         Ok(Self { first, arcs, later, max_degree })
     }
 
-    /// Becomes the part of `whole` between `nodes` (rising), which get the ids 0, 1, …; `ids` and `places` are scratch.
+    /// Makes this graph the part of `whole` between `nodes` (ascending), which get the ids 0, 1, …; `ids` and `places`
+    /// are scratch.
     pub(crate) fn restrict(&mut self, whole: &Self, nodes: &[u32], ids: &mut Vec<u32>, places: &mut Vec<u32>) {
         const OUT: u32 = u32::MAX;
         ids.clear();
@@ -108,7 +109,7 @@ impl Topology {
         self.later.len()
     }
 
-    /// All arcs, those of node 0 first, each node's by rising head.
+    /// All arcs, those of node 0 first, each node's by ascending head.
     pub fn arcs(&self) -> &[Arc] {
         &self.arcs
     }

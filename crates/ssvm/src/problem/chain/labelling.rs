@@ -1,4 +1,4 @@
-//! Labellings of a word: how they differ from the truth and from each other.
+//! Labellings of a word, and how they differ from the truth and from each other.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use super::ROW;
 /// One labelling of a word.
 pub type Labelling = SmallVec<[u8; 16]>;
 
-/// Where a transition is among all of them.
+/// The index of a transition among all of them.
 pub(super) fn pair(two: &[u8]) -> usize {
     usize::from(two[0]) * ROW + usize::from(two[1])
 }
@@ -20,7 +20,7 @@ pub(super) fn join_letters(letters: &mut [u32], labels: &[u8]) {
     }
 }
 
-/// Pairs of neighbours, with those of the truth, where they differ.
+/// Pairs of neighbours that differ from those of the truth, each with that of the truth.
 pub(super) fn wrong_pairs<'a>(plane: &'a [u8], truth: &'a [u8]) -> impl Iterator<Item = [&'a [u8]; 2]> {
     plane.windows(2).zip(truth.windows(2)).filter(|(hat, truth)| hat != truth).map(|(hat, truth)| [hat, truth])
 }
@@ -31,7 +31,7 @@ pub(super) fn agreement<T: PartialEq>(a: &T, x: &T, b: &T, y: &T) -> i64 {
     same(a, b) + same(x, y) - same(a, y) - same(x, b)
 }
 
-/// Bit l: position l is labelled otherwise than the truth. Positions from 63 on share the last bit.
+/// The positions labelled otherwise than the truth, a bit each; positions from 63 on share the last bit.
 pub(super) fn differing(plane: &[u8], truth: &[u8]) -> u64 {
     let bits = plane.iter().zip(truth).enumerate().map(|(l, (hat, truth))| u64::from(hat != truth) << l.min(63));
     bits.fold(0, |all, bit| all | bit)

@@ -1,5 +1,5 @@
-//! Words → planes of a linear-chain model. φ^i is kept per position as label marginals plus transition counts. A position
-//! where φ^i and all planes in question have the truth's letter is not contested: nothing is computed there.
+//! The linear-chain model on words. φ^i is kept per position as label marginals, plus transition counts. A position
+//! where φ^i and all planes in question have the truth's letter is not contested, and nothing is computed there.
 //!
 //! w is laid out [pixel][letter], then [previous][next], both in rows of 28 (26 letters padded to whole vectors), so
 //! one sweep over the on-pixels of a position gives all its letter scores.
@@ -17,14 +17,14 @@ use crate::linalg::{accumulate_rows, chain_advance, chain_direction, chain_maxim
 const ROW: usize = 28;
 /// Where the transitions start.
 const TRANSITIONS: usize = PIXELS * ROW;
-/// Shares below this are rounding dust.
+/// Shares below this are rounding errors.
 const DUST: f64 = 1e-20;
 /// All letters, a bit each.
 const ALL: u32 = (1 << LETTERS) - 1;
 
 type Scores = [f64; ROW];
 
-/// The family.
+/// The family of chains.
 pub const CHAIN: Family = Family {
     name: "chain",
     paper: Some(Paper::Ocr),
@@ -56,7 +56,7 @@ pub struct ChainProblem {
 pub struct Blocks {
     /// Per position: label marginals minus the truth.
     unary: Vec<Scores>,
-    /// Per position: the letters of the truth and of marginals that may not be 0, a bit each.
+    /// Per position: the letters of the truth and of marginals that can be other than 0, a bit each.
     letters: Vec<u32>,
     /// Per word: transition counts minus those of the truth, as (previous·28 + next, count), no zeros.
     pairs: Vec<Vec<(u16, f64)>>,
@@ -64,7 +64,7 @@ pub struct Blocks {
     loss: Vec<f64>,
 }
 
-/// Scores of the loaded word and the direction last asked for.
+/// Scores of the loaded word, and the last direction computed.
 pub struct Work {
     /// Loss-augmented unary scores per position.
     scores: Vec<Scores>,
@@ -74,14 +74,14 @@ pub struct Work {
     best: Vec<Scores>,
     /// φ̂ − φ^i per position where that is contested.
     delta: Vec<Scores>,
-    /// The letters that are contested there, a bit each; none where that is the truth's alone.
+    /// The contested letters per position, a bit each; none where only the truth's letter is possible.
     contested: Vec<u32>,
-    /// Value of the truth's own labels: zero planes have value zero.
+    /// Score of the truth's own labels, which is subtracted because zero planes have value zero.
     truth: f64,
     /// φ̂ − φ^i over transitions: the transitions, and their changes.
     touched: Vec<u16>,
     pair_changes: Vec<f64>,
-    /// Zeros, but while a direction is made.
+    /// All zero, except while a direction is computed.
     pair_delta: Vec<f64>,
 }
 
@@ -97,13 +97,13 @@ impl ChainProblem {
         &self.data.labels[self.data.range(i)]
     }
 
-    /// The part of the letters that are wrong.
+    /// The fraction of wrong letters.
     fn loss(&self, i: usize, plane: &[u8]) -> f64 {
         let truth = self.truth(i);
         plane.iter().zip(truth).filter(|(hat, truth)| hat != truth).count() as f64 / truth.len() as f64
     }
 
-    /// Scores of [`Work::letters`]. Where that is the truth's letter alone, its score does not matter.
+    /// Scores of [`Work::letters`], except where only the truth's letter is possible: its score does not matter.
     fn score(&self, i: usize, w: &[f64], work: &mut Work) {
         let range = self.data.range(i);
         let loss = 1.0 / range.len() as f64;
@@ -152,7 +152,7 @@ impl Problem for ChainProblem {
 
     fn run_bytes(&self) -> u64 {
         let positions = vectors(self.data.labels.len(), ROW);
-        // A list of transitions and a loss for each word.
+        // One list of transitions and one loss per word.
         vectors(COPIES, self.dim()).saturating_add(positions).saturating_add(vectors(self.terms(), 4))
     }
 
@@ -270,7 +270,7 @@ impl Problem for ChainProblem {
         }
         work.pair_changes.clear();
         for at in &work.touched {
-            // A pair that comes again has been taken.
+            // A pair that occurs again has been taken already.
             let change = std::mem::take(&mut work.pair_delta[usize::from(*at)]);
             work.pair_changes.push(change);
             gain += change * transitions[usize::from(*at)];
@@ -369,7 +369,7 @@ impl Problem for ChainProblem {
         self.loss(i, plane) * self.inverse_n()
     }
 
-    /// Pixels are on or off: two letters have as large a product as they have pixels in common.
+    /// Pixels are on or off, so the product of two letters is the number of pixels that they share.
     fn product(&self, i: usize, p: &Labelling, q: &Labelling, _work: &mut Work) -> f64 {
         let truth = self.truth(i);
         let pixels = &self.data.pixels[self.data.range(i)];
@@ -391,7 +391,7 @@ impl Problem for ChainProblem {
         sum as f64 * self.inverse_n() * self.inverse_n()
     }
 
-    /// All letters and transitions of a labelling and of the truth, which cancel where a letter is in both.
+    /// All letters and transitions of a labelling and of the truth, also those in both, which cancel.
     fn sizes(&self, i: usize, _plane: &Labelling, _work: &mut Work) -> Sizes {
         let pixels = &self.data.pixels[self.data.range(i)];
         let lengths: f64 = pixels.iter().map(|mask| f64::from(mask.count_ones()).sqrt() + 1.0).sum();

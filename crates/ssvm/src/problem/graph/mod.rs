@@ -1,12 +1,12 @@
-//! Labelled graphs → planes of a Potts model with learned unaries: min-cut for two labels, α-expansion for more.
+//! The Potts model with learned unaries on labelled graphs: min-cut for two labels, α-expansion for more.
 //!
-//! α-expansion is no exact oracle: it starts from the lowest of the truth, the best labelling that the solver keeps and the
-//! labels of the lowest unaries; the plane of the truth is 0, so H_i ≥ 0 is never missed. What it may have missed is
-//! bounded by a relaxation, off the clock.
+//! α-expansion is not an exact oracle. It starts from the lowest of the truth, the best labelling that the solver keeps
+//! and the labels of the lowest unaries. The plane of the truth is 0, so H_i ≥ 0 always holds. What the expansion may
+//! have missed is bounded by a relaxation, off the clock.
 //!
 //! A plane is the change of the feature sums, one p-vector per label whose sum can change. With two labels the blocks
 //! of a plane are (−v, v), so φ⋆ lives in a p-dimensional subspace: coordinates are √2·v, an isometry that halves every
-//! product. With K labels, blocks that are zero are not stored.
+//! product. With K labels, zero blocks are not stored.
 
 mod search;
 
@@ -21,15 +21,16 @@ use crate::oracle::bound::{BoundBudget, PottsBound};
 use crate::oracle::expansion::{PottsSolver, effective_weight};
 use crate::oracle::maxflow::{BinaryCut, Topology};
 
-/// Operations of a product that take as long as one of a cut, and as one of an expansion. Regressed on the
-/// oracle times of eight solvers: 6.5 of 0.072 ns, and 3.3 of 0.028 ns.
+/// Operations of a product that take as long as one operation of a cut, and of an expansion. Regressed on the oracle
+/// times of eight solvers: 6.5 of 0.072 ns, and 3.3 of 0.028 ns.
 const CUT_OPS: u64 = 90;
 const EXPANSION_OPS: u64 = 116;
 
-/// The same of a sweep that bounds what an expansion missed. Budgets are made of it, and values of these: it stays.
+/// The same for a sweep that bounds what an expansion missed. It sets budgets, and budgets set results, so it must not
+/// change.
 const SWEEP_OPS: u64 = 8;
 
-/// Features of the next term that are asked for at every node of a cut: twelve lines of memory.
+/// Features of the next term that are prefetched at every node of a cut: twelve cache lines.
 const AHEAD: usize = 192;
 
 /// Features per node of the segmentation sets; only their ratio to d matters here.
@@ -39,7 +40,7 @@ fn values(size: &Size) -> f64 {
     size.bytes as f64 / 4.0 / size.n.max(1) as f64
 }
 
-/// The family with two labels.
+/// The family of graphs with two labels.
 pub const BINARY_GRAPH: Family = Family {
     name: "binary graph",
     paper: Some(Paper::HorseSeg),
@@ -49,7 +50,7 @@ pub const BINARY_GRAPH: Family = Family {
     plane_bytes: |size| 4 * size.d + 64,
 };
 
-/// The family with more.
+/// The family of graphs with more than two labels.
 pub const POTTS_GRAPH: Family = Family {
     name: "Potts graph",
     paper: Some(Paper::Stanford),
@@ -90,7 +91,7 @@ pub struct GraphProblem {
     lambda: f64,
     /// Blocks of w: 1 for two labels, else K.
     blocks: usize,
-    /// Σ ‖ψ‖ over the nodes of a term, when it is asked for.
+    /// Σ ‖ψ‖ over the nodes of each term, computed when first needed.
     lengths: OnceLock<Vec<f64>>,
 }
 
@@ -139,12 +140,13 @@ pub struct Work {
     bound: PottsBound,
     /// Scratch of products with features in half precision.
     wide: Vec<f64>,
-    /// Where the features of the next term are.
+    /// Range of the features of the next term.
     ahead: Range<usize>,
 }
 
 impl GraphProblem {
-    /// The problem with regularisation λ and pairwise weight θ, which must not be negative: no cut would be minimal.
+    /// The problem with regularisation λ and pairwise weight θ, which must not be negative because no cut would be
+    /// minimal then.
     pub fn new(data: Arc<GraphData>, lambda: f64, pairwise: f64) -> Result<Self> {
         if !(pairwise.is_finite() && pairwise >= 0.0) {
             return Err(Error::invalid(format!("pairwise_weight must be finite and not negative, not {pairwise}")));
@@ -162,7 +164,7 @@ impl GraphProblem {
         self.data.features_per_node
     }
 
-    /// Operations of a call, in those of a product.
+    /// Operations of a call, in units of those of a product.
     fn operations(&self, spent: &CallWork) -> u64 {
         let each = if self.blocks == 1 { CUT_OPS } else { EXPANSION_OPS };
         spent.products + spent.sums + each * spent.search
@@ -194,7 +196,8 @@ impl GraphProblem {
         } else {
             let (disagreements, operations) = self.expand_known(i, known, work);
             let sums = self.label_plane(i, &work.labels[..nodes], disagreements, plane);
-            // The sums of planes round differently from energies: what does not beat the truth there is the truth.
+            // The sums of planes round differently from energies: a plane that does not beat the truth in value is the
+            // truth.
             if self.value(i, plane, w, work) <= 0.0 {
                 self.label_plane(i, self.data.labels_of(i), self.truth_disagreements[i], plane);
             }
@@ -208,7 +211,7 @@ impl GraphProblem {
         (0..self.blocks).filter(move |k| is_in(mask, *k))
     }
 
-    /// Where the blocks of a plane or of another mask are in w, and what the plane has there.
+    /// The positions in w of the blocks of a plane or of another mask, with the plane's values there.
     fn stored<'a>(
         &self,
         plane: &'a GraphPlane,
@@ -221,7 +224,7 @@ impl GraphProblem {
     }
 }
 
-/// What an oracle call did.
+/// Operations of an oracle call, by kind.
 struct CallWork {
     /// Products with features.
     products: u64,
@@ -310,7 +313,8 @@ impl Problem for GraphProblem {
             return Ok(Certificate { hidden: self.fixed_point(i, work), ..exact });
         }
         let energy = self.potts(i, &work.scores);
-        // Sweeps for half as long again as the call: with what follows them a term takes less than three calls.
+        // Sweeps take at most half as long again as the call; with what follows them a term takes less than three
+        // calls.
         let budget =
             BoundBudget { operations: (spent.products / SWEEP_OPS + spent.search) * 3 / 2, ..BoundBudget::default() };
         let report = work.bound.lower(energy, Some(&plane.labels), budget);
@@ -323,7 +327,7 @@ impl Problem for GraphProblem {
         let lower = self.value(i, plane, w, work).max(0.0);
         let upper = (above_truth / truth.len() as f64 * self.inverse_n()).max(lower);
         let operations = operations + SWEEP_OPS * report.operations;
-        // What rounding does to sums over nodes and edges is in the bound.
+        // The bound includes the rounding of sums over nodes and edges.
         Ok(Certificate { lower, upper, proven: report.exact, operations, hidden: 0.0 })
     }
 
@@ -420,8 +424,8 @@ impl Problem for GraphProblem {
         sum
     }
 
-    /// A plane sums the features of its wrong nodes, twice, and those may cancel. Its offset is a loss of at most 1/n beside
-    /// the pairwise term.
+    /// A plane sums the features of its wrong nodes, twice, and those may cancel. Its offset is a loss of at most 1/n
+    /// plus the pairwise term.
     fn sizes(&self, i: usize, _plane: &GraphPlane, _work: &mut Work) -> Sizes {
         let lengths = self.lengths.get_or_init(|| (0..self.terms()).map(|i| self.length_of(i)).collect());
         let length = std::f64::consts::SQRT_2 * lengths[i] * self.inverse_n();

@@ -1,4 +1,4 @@
-//! Label costs of a term at w, the labelling that α-expansion finds for them, and its plane.
+//! Label costs of a term at w, the labelling that α-expansion finds for them, and the plane of that labelling.
 
 use super::{GraphPlane, GraphProblem, Work};
 use crate::linalg::norm2;
@@ -7,8 +7,8 @@ use crate::oracle::maxflow::fixed_point_error;
 use crate::problem::Problem;
 
 impl GraphProblem {
-    /// Label costs for the minimisers, times the number of nodes: losses and pairwise terms are then whole numbers at
-    /// w = 0 and ties are seen exactly. Returns the operations.
+    /// Label costs for the minimisers, times the number of nodes, so that losses and pairwise terms are whole numbers
+    /// at w = 0 and ties are found exactly. Returns the operations.
     pub(super) fn energies(&self, i: usize, w: &[f64], wide: &mut Vec<f64>, scores: &mut [f64]) -> u64 {
         let features = self.data.features_of(i);
         let truth = self.data.labels_of(i);
@@ -30,7 +30,7 @@ impl GraphProblem {
         (features.len() * self.blocks) as u64
     }
 
-    /// What the fixed point of the last cut, of term i, can hide of H_i.
+    /// The part of H_i that the fixed point of the last cut, of term i, can hide.
     pub(super) fn fixed_point(&self, i: usize, work: &Work) -> f64 {
         let topology = &self.topologies[i];
         let nodes = topology.num_nodes() as f64;

@@ -172,7 +172,7 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
     let worker = |batch| WorkerContext { batch, worker: &shared, core: None, helpers: None };
     let probing = Probing::new(2, 2, &[]);
     let record = |index: usize| -> RunRecord { worker(&first).execute(index).unwrap() };
-    // Nobody else is at work: no probe.
+    // No other worker is busy: no probe.
     probing.after(worker(&probed), &probed.runs[0], &record(0));
     std::thread::scope(|scope| {
         let neighbour = scope.spawn(|| {

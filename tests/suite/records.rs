@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::common::sessions;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ssvm_bench::dataset::fetch::{MAX_DOWNLOAD, Outcome, download};
+use ssvm_bench::dataset::fetch::{Fetched, MAX_DOWNLOAD, download};
 use ssvm_bench::dataset::known::FileList;
 use ssvm_bench::dataset::known::{self, Checked};
 use ssvm_bench::run::session::{Finished, Options};
@@ -197,7 +197,7 @@ fn an_archive_is_judged_by_the_files_it_shares() {
     let here = dir.path().join("same.tar.gz");
     let expected = ssvm_bench::dataset::known::Expected::Files(LIST);
     let outcome = download("http://127.0.0.1:1/", &here, expected, MAX_DOWNLOAD, &mut |_, _| {}, &|_| {});
-    assert_eq!(outcome.unwrap(), Outcome::AlreadyThere(Checked::Known));
+    assert_eq!(outcome.unwrap(), Fetched::AlreadyThere(Checked::Known));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The price of the oracle: a run counts k seconds for each second inside it; a solver that never reads the clock is run once
-//! and projected to every other price; tables of ratios have the same bits wherever they are made.
+//! The oracle cost: a run counts k seconds for each second inside the oracle. A solver that never reads the clock is run once
+//! and projected to every other cost. Tables of ratios have the same bits wherever they are made.
 
 use std::path::Path;
 
@@ -110,7 +110,7 @@ fn a_fixed_number_of_passes_never_reads_the_clock() {
 }
 
 #[test]
-fn a_limit_of_time_is_run_at_every_price() {
+fn a_limit_of_time_is_run_at_every_oracle_cost() {
     let limited = CONFIG.replace("iterations = 30", "iterations = 30\ntime_s = 0.01\nuntil = 'all'");
     let plan = Plan::new(&experiment(&limited), &Harness::standard(), &DataDir::resolve(None)).unwrap();
     assert!(plan.runs.iter().all(|run| run.projected_from.is_none()), "it ends the same steps elsewhere");
@@ -143,16 +143,16 @@ fn a_cheap_oracle_on_the_cpu_clock_never_turns_it_back() {
 }
 
 #[test]
-fn the_slope_rule_and_budgets_read_the_priced_clock() {
+fn the_slope_rule_and_budgets_read_the_clock_with_its_oracle_cost() {
     let problem = open("ocr-synth:n=30");
     let run = |at: &str, budget: &Budget| record(&*problem, &settings("mp-bcfw", ClockKind::VIRTUAL, at, budget));
     let passes = |at: &str| run(at, &Budget::iterations(6)).points().last().unwrap().approx_passes;
-    assert!(passes("1/16") < passes("16") && passes("16") < passes("1024"), "a dear oracle makes passes worth more");
+    assert!(passes("1/16") < passes("16") && passes("16") < passes("1024"), "a costly oracle makes passes worth more");
     let limit = Budget { time_s: Some(2e-3), ..Budget::default() };
-    let (cheap, dear) = (run("1/4", &limit), run("64", &limit));
+    let (cheap, costly) = (run("1/4", &limit), run("64", &limit));
     let last = |record: &RunRecord| record.points().last().unwrap().clone();
-    assert!(last(&cheap).oracle_calls > 4 * last(&dear).oracle_calls);
-    for record in [&cheap, &dear] {
+    assert!(last(&cheap).oracle_calls > 4 * last(&costly).oracle_calls);
+    for record in [&cheap, &costly] {
         assert!(last(record).time_s >= 2e-3 && last(record).time_s < 2.5e-3, "{}", last(record).time_s);
     }
 }
@@ -162,15 +162,15 @@ fn wall_and_cpu_clocks_are_charged_too() {
     let problem = open("horseseg-synth:n=20");
     for clock in [ClockKind::WALL, ClockKind::CPU] {
         let budget = Budget::iterations(12);
-        let dear = record(&*problem, &settings("mp-bcfw", clock, "1000", &budget));
+        let costly = record(&*problem, &settings("mp-bcfw", clock, "1000", &budget));
         let mut before = 0.0;
-        for point in dear.points() {
+        for point in costly.points() {
             assert!(point.time_s > before, "{} never goes back", clock.name());
             assert!(point.oracle_time_s <= point.time_s * (1.0 + 1e-12));
             before = point.time_s;
         }
-        let last = dear.points().last().unwrap();
-        let own = dear.measured.totals.oracle_wall_s;
+        let last = costly.points().last().unwrap();
+        let own = costly.measured.totals.oracle_wall_s;
         let ratio = last.oracle_time_s / own;
         // CPU time is less than wall time on a busy machine, and its readings are inside the calls.
         assert!(
@@ -190,7 +190,7 @@ fn table(out: &Path) -> BreakEven {
 }
 
 #[test]
-fn a_list_of_prices_is_a_cell_each_and_only_clock_readers_are_run() {
+fn a_list_of_oracle_costs_is_a_cell_each_and_only_clock_readers_are_run() {
     let plan = Plan::new(&experiment(CONFIG), &Harness::standard(), &DataDir::resolve(None)).unwrap();
     assert_eq!(plan.runs.len(), 5 * 3 * (4 + 2));
     let made: Vec<String> =
@@ -213,7 +213,7 @@ fn tables_have_the_same_bits_at_any_number_of_workers_and_after_a_break() {
     let before = table(&one);
     assert_eq!(before.sets.len(), 2);
     assert_eq!(before.sets[0].costs, [1.0 / 16.0, 1.0, 16.0, 256.0]);
-    // Every second file is lost, also of projections whose run is still there: the next call makes them anew.
+    // Every second file is lost, also of projections whose run is still there: the next call makes them again.
     let mut files: Vec<_> = std::fs::read_dir(one.join("runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert_eq!(files.len(), 90);
@@ -240,7 +240,7 @@ fn ratios_of_a_solver_that_never_reads_the_clock_follow_from_its_times() {
 }
 
 #[test]
-fn the_papers_price_gives_bcfw_the_papers_share() {
+fn the_papers_oracle_cost_gives_bcfw_the_papers_share() {
     let text = "name = 'regime'\nrepeats = 5\nclock = 'virtual'\noracle_cost = [1, 'paper']\n[budget]\niterations = 12\n\
         [[dataset]]\nname = 'usps-synth:n=60'\n[[dataset]]\nname = 'ocr-synth:n=20'\n\
         [[dataset]]\nname = 'horseseg-synth:n=10'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n";
@@ -355,7 +355,7 @@ fn planning_solves_no_cost_and_says_that_the_first_run_does() {
 }
 
 #[test]
-fn bad_prices_are_refused_at_their_line() {
+fn bad_oracle_costs_are_refused_at_their_line() {
     let refusal = |value: &str| {
         let text = format!(
             "name = 'x'\noracle_cost = {value}\n[budget]\niterations = 1\n[[dataset]]\nname = 'usps-synth'\n[[solver]]\nname = 'bcfw'\n"
