@@ -25,14 +25,10 @@ pub enum Error {
     ShardIndex,
     #[error("{missing} of {runs} runs are missing, in shards {shards}{failed}; run these shards again")]
     Incomplete { missing: usize, runs: usize, shards: String, failed: String },
-    #[error(
-        "'{0}' is not a time limit: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES"
-    )]
-    TimeLimit(String),
     #[error("{what} {word:?} has a line break or another control character: no script can hold it")]
     ControlCharacter { what: &'static str, word: String },
     #[error(
-        "{program} is not installed here: call this on a login node of the cluster; `plan --emit hq` and `--emit parallel` \
+        "{program} is not installed here: call this on a login node of the cluster; `cluster plan --emit hq` and `--emit parallel` \
          make scripts for other engines"
     )]
     NotInstalled { program: &'static str },
@@ -42,7 +38,7 @@ pub enum Error {
     ProgramFailed { program: &'static str, status: ExitStatus, reason: String },
     #[error("sbatch printed no job id but '{0}'; `squeue --me` shows whether it was submitted")]
     NoJobId(String),
-    #[error("MaxArraySize = {0}: this cluster has no job arrays; `plan --emit hq` and `--emit parallel` need none")]
+    #[error("MaxArraySize = {0}: this cluster has no job arrays; `cluster plan --emit hq` and `--emit parallel` need none")]
     NoArrays(usize),
     #[error("squeue --json printed something else than JSON with jobs ({0})")]
     NoQueue(String),
