@@ -132,7 +132,7 @@ name = "mp-bcfw"
 [[solver]]
 name = "mp-bcfw-avg"
 CONFIG
-quietly "$program" run --config "$box/box.toml" --out "$box/local"
+quietly "$program" run "$box/box.toml" --out "$box/local"
 verdict $? "local run"
 
 bench() { "$program" "$@"; }

@@ -121,7 +121,8 @@ fn workloads(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Vec<Wo
         return Ok(standard);
     }
     let patterns = CellPattern::parse_all(&args.only)?;
-    let wanted = |pattern: &CellPattern, CellKey { dataset, solver, .. }: &CellKey| pattern.matches(dataset, solver, None);
+    let wanted =
+        |pattern: &CellPattern, CellKey { dataset, solver, .. }: &CellKey| pattern.matches(dataset, solver, None);
     let mut named = Vec::new();
     for (text, pattern) in args.only.iter().zip(&patterns) {
         if standard.iter().any(|workload| wanted(pattern, &workload.cell)) {
@@ -129,7 +130,10 @@ fn workloads(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Vec<Wo
         }
         let Some((dataset, solver)) = text.rsplit_once('/').filter(|_| !text.contains(['*', '?', '[', '{'])) else {
             let known: Vec<String> = standard.iter().map(|workload| workload.cell.to_string()).collect();
-            bail!("--only '{text}' matches no standard workload, and is no DATASET/SOLVER; they are: {}", known.join(", "));
+            bail!(
+                "--only '{text}' matches no standard workload, and is no DATASET/SOLVER; they are: {}",
+                known.join(", ")
+            );
         };
         SolverInfo::find(catalog.solvers(), solver)?;
         let (cell, iterations, passes) = (CellKey::new(dataset, solver), args.iterations, args.passes);

@@ -64,5 +64,7 @@ pub fn replaced(error: &clap::Error, words: &[String], catalog: &dyn Catalog) ->
 }
 
 fn is_command(word: &str) -> bool {
-    COMMANDS.iter().any(|(name, _)| *name == word) || OPTIONS.iter().any(|(name, _, _)| *name == word) || word == "solve"
+    COMMANDS.iter().any(|(name, _)| *name == word)
+        || OPTIONS.iter().any(|(name, _, _)| *name == word)
+        || word == "solve"
 }

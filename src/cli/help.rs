@@ -63,7 +63,8 @@ mod tests {
     fn every_command_that_is_not_hidden_is_in_one_group() {
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         let command = command();
-        let mut shown: Vec<&str> = command.get_subcommands().filter(|c| !c.is_hide_set()).map(|c| c.get_name()).collect();
+        let mut shown: Vec<&str> =
+            command.get_subcommands().filter(|c| !c.is_hide_set()).map(|c| c.get_name()).collect();
         grouped.sort_unstable();
         shown.sort_unstable();
         assert_eq!(grouped, shown);

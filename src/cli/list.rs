@@ -53,7 +53,9 @@ pub fn run(args: &ListArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
                 table.push(cells![info.name, params.join(" "), info.about]);
             }
         }
-        What::Datasets => catalog.datasets().iter().for_each(|info| table.push(cells![DatasetInfo::usage(info), info.about])),
+        What::Datasets => {
+            catalog.datasets().iter().for_each(|info| table.push(cells![DatasetInfo::usage(info), info.about]))
+        }
         What::Configs => {
             for (name, text) in BUILTIN {
                 let experiment = Experiment::load(name, catalog.solvers())?;
@@ -76,5 +78,11 @@ pub fn run(args: &ListArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
 fn purpose(text: &str) -> String {
     let comment: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
     let comment = comment.join(" ");
-    comment.split_once(": ").map_or(comment.as_str(), |(first, _)| first).split(". ").next().unwrap_or_default().to_owned()
+    comment
+        .split_once(": ")
+        .map_or(comment.as_str(), |(first, _)| first)
+        .split(". ")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }

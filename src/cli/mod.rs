@@ -129,7 +129,8 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
     let ended = crate::store::panics::catch(|| {
         interrupt::listen();
         memory::watch();
-        match help::command().color(terminal::color_choice()).try_get_matches().and_then(|m| Cli::from_arg_matches(&m)) {
+        match help::command().color(terminal::color_choice()).try_get_matches().and_then(|m| Cli::from_arg_matches(&m))
+        {
             Ok(cli) => exit_code(run(&cli, catalog)),
             Err(error) => usage(&error, catalog),
         }
@@ -149,8 +150,7 @@ fn run(cli: &Cli, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         files::wait_for_writers();
     }
     // These read results as `pages` does, which refuses what must not be published, or no results.
-    let shown =
-        matches!(cli.command, Command::Show(_) | Command::Advise(_) | Command::Figures(_) | Command::List(_));
+    let shown = matches!(cli.command, Command::Show(_) | Command::Advise(_) | Command::Figures(_) | Command::List(_));
     if readme::publishing() && !shown {
         anyhow::bail!("this command cannot be shown on a page: it can read results that must not be published");
     }

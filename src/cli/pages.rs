@@ -56,7 +56,12 @@ fn only_datasets(mut summary: Summary, path: &Path, only: &[String]) -> anyhow::
     let names: Vec<String> = summary.league.standings.iter().map(|standing| standing.dataset.clone()).collect();
     let (kept, others): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| wanted(name));
     if kept.is_empty() {
-        anyhow::bail!("{}: no data set matches --only {}; it has: {}", path.display(), only.join(", "), others.join(", "));
+        anyhow::bail!(
+            "{}: no data set matches --only {}; it has: {}",
+            path.display(),
+            only.join(", "),
+            others.join(", ")
+        );
     }
     summary.league = summary.league.only(&kept);
     summary.claims.retain(|claim| wanted(&claim.dataset));

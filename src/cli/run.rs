@@ -31,8 +31,10 @@ use ssvm::clock::{ClockKind, OracleCost};
 /// after the other. --dry-run checks everything, shows the runs with estimates of time and memory, computes nothing and
 /// starts nothing. On several machines: `cluster`. SIGUSR1 lets the runs in flight end and starts no further one.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench run paper --dry-run\n  ssvm-bench run smoke --out results/smoke --jobs 2\n  \
-    ssvm-bench run smoke --out results/shards --shard 1/2")]
+#[command(
+    after_help = "Example:\n  ssvm-bench run paper --dry-run\n  ssvm-bench run smoke --out results/smoke --jobs 2\n  \
+    ssvm-bench run smoke --out results/shards --shard 1/2"
+)]
 pub struct RunArgs {
     #[arg(value_name = "CONFIG", required = true, help = config_help())]
     config: Vec<PathBuf>,

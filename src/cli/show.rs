@@ -22,10 +22,12 @@ use crate::text::wrapped;
 /// Without a view: the verdicts on the paper's claims, and which solver is fastest on each data set. `show` only reads: it
 /// needs no data set, and succeeds whatever the verdicts are.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench show results/quick\n  ssvm-bench show results/quick claims --explain\n  \
+#[command(
+    after_help = "Example:\n  ssvm-bench show results/quick\n  ssvm-bench show results/quick claims --explain\n  \
     ssvm-bench show results/quick oracle --format latex\n  \
     ssvm-bench show results/quick league --only 'usps*' --part winners --format markdown\n  \
-    ssvm-bench show results/quick targets --out tables")]
+    ssvm-bench show results/quick targets --out tables"
+)]
 pub struct ShowArgs {
     #[command(flatten)]
     found_in: FoundIn,
@@ -125,7 +127,9 @@ impl Shown {
             Format::Json => self.json.clone(),
             Format::Csv => match &self.tables[..] {
                 [(.., table)] => table.csv(),
-                _ => bail!("as csv these are several tables: name a folder for them with --out DIR, or one with --part"),
+                _ => {
+                    bail!("as csv these are several tables: name a folder for them with --out DIR, or one with --part")
+                }
             },
             Format::Markdown if !self.remark.is_empty() => format!("{}\n{}\n", self.joined(format, None), self.remark),
             Format::Markdown | Format::Latex => self.joined(format, None),

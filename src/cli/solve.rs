@@ -177,7 +177,17 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
             "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --set tau=N",
         );
     }
-    let SolveArgs { solver, seed, clock, oracle_cost, threads, format: TableOrJson { format }, lambda, pairwise_weight, .. } = args;
+    let SolveArgs {
+        solver,
+        seed,
+        clock,
+        oracle_cost,
+        threads,
+        format: TableOrJson { format },
+        lambda,
+        pairwise_weight,
+        ..
+    } = args;
     let dataset = catalog.used_name(&args.dataset, data)?;
     let request = Request { name: &dataset, data, lambda: *lambda, pairwise_weight: *pairwise_weight };
     let Loaded { description, problem, features } = catalog.open(&request)?;

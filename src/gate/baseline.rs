@@ -216,8 +216,7 @@ impl Baseline {
         from: &Provenance,
     ) -> Result<()> {
         let pattern: CellPattern = name.parse()?;
-        let is_named =
-            |cell: &CellKey| pattern.matches(&cell.dataset, &cell.solver, Some(cell.oracle_cost));
+        let is_named = |cell: &CellKey| pattern.matches(&cell.dataset, &cell.solver, Some(cell.oracle_cost));
         let mut known: BTreeSet<CellKey> = self.cells.keys().chain(cells.keys()).cloned().collect();
         if let (Some(old), Some(new)) = (&mut self.instructions, counts) {
             known.extend(new.counts.keys().cloned());

@@ -38,7 +38,9 @@ pub enum Error {
     ProgramFailed { program: &'static str, status: ExitStatus, reason: String },
     #[error("sbatch printed no job id but '{0}'; `squeue --me` shows whether it was submitted")]
     NoJobId(String),
-    #[error("MaxArraySize = {0}: this cluster has no job arrays; `cluster plan --emit hq` and `--emit parallel` need none")]
+    #[error(
+        "MaxArraySize = {0}: this cluster has no job arrays; `cluster plan --emit hq` and `--emit parallel` need none"
+    )]
     NoArrays(usize),
     #[error("squeue --json printed something else than JSON with jobs ({0})")]
     NoQueue(String),

@@ -303,7 +303,7 @@ impl SessionCall<'_> {
         if shards > 0 {
             let out = options.out.display();
             self.say(format!(
-                "warning: {shards} runs of shards are not merged yet: ssvm-bench merge {out} --out {out}"
+                "warning: {shards} runs of shards are not merged yet: ssvm-bench cluster merge {out} --out {out}"
             ));
         }
         if let Some(line) = memory_warning(plan_memory(&self.plan, *jobs)) {

@@ -34,9 +34,9 @@ pub enum Error {
     LockGone,
 
     // Result folders.
-    #[error("holds shards only; `ssvm-bench merge {dir} --out {dir}` joins them", dir = .0.display())]
+    #[error("holds shards only; `ssvm-bench cluster merge {dir} --out {dir}` joins them", dir = .0.display())]
     OnlyShards(PathBuf),
-    #[error("{why}; `ssvm-bench run --config C --out {}` makes them", dir.display())]
+    #[error("{why}; `ssvm-bench run C --out {}` makes them", dir.display())]
     NoResults { why: &'static str, dir: PathBuf },
     #[error("another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out")]
     Locked,
@@ -91,6 +91,6 @@ pub enum Error {
         known.lower, known.upper, new.lower, new.upper
     )]
     Brackets { dataset: String, known: ssvm::solver::Bracket, new: ssvm::solver::Bracket },
-    #[error("{0}; mend the line, or delete its [[optimum]] and run `ssvm-bench optimum` again")]
+    #[error("{0}; mend the line, or delete its [[optimum]] and run `ssvm-bench data optimum` again")]
     Optimum(String),
 }

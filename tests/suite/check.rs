@@ -272,7 +272,7 @@ fn results(config: &str) -> (tempfile::TempDir, PathBuf) {
     let file = dir.path().join("tiny.toml");
     std::fs::write(&file, config).unwrap();
     let out = dir.path().join("out");
-    program().arg("run").arg("--config").arg(&file).arg("--out").arg(&out).assert().success();
+    program().arg("run").arg(&file).arg("--out").arg(&out).assert().success();
     (dir, out)
 }
 

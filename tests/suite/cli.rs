@@ -83,7 +83,7 @@ fn bad_arguments_end_with_one_and_say_why() {
         ),
         (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--lanes", "2"], "must be below tau = 1"),
         (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--threads", "0"], "--threads"),
-        (vec!["plan", "--config", "smoke", "--only", "usps/*"], "--only usps/* fits no DATASET/SOLVER of this config"),
+        (vec!["run", "--dry-run", "smoke", "--only", "usps/*"], "--only usps/* fits no DATASET/SOLVER of this config"),
         (
             vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--until", "all", "--iterations", "3"],
             "--until all needs --iterations and --time",
@@ -96,7 +96,7 @@ fn bad_arguments_end_with_one_and_say_why() {
         (vec!["completions", "nonsense"], "nonsense"),
         (vec!["nonsense"], "nonsense"),
         (vec!["figures", "/nowhere"], "/nowhere"),
-        (vec!["run", "--config", "/nowhere.toml"], "/nowhere.toml"),
+        (vec!["run", "/nowhere.toml"], "/nowhere.toml"),
     ] {
         let (code, _, errors) = bench(&arguments);
         assert_eq!(code, 1, "{arguments:?}: {errors}");
@@ -205,7 +205,7 @@ fn a_run_can_end_when_iterations_and_time_are_both_reached() {
 fn planned(config: &str, only: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("results");
-    let mut arguments = vec!["plan", "--config", config, "--format", "json", "--out", out.to_str().unwrap()];
+    let mut arguments = vec!["run", "--dry-run", config, "--format", "json", "--out", out.to_str().unwrap()];
     for pattern in only {
         arguments.extend(["--only", pattern]);
     }
@@ -229,7 +229,7 @@ fn only_the_cells_that_fit_are_planned_and_run() {
     assert_eq!(some, expected);
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    let (code, _, errors) = bench(&["run", "--config", "smoke", "--only", "usps*/bcfw", "--out", out, "--jobs", "1"]);
+    let (code, _, errors) = bench(&["run", "smoke", "--only", "usps*/bcfw", "--out", out, "--jobs", "1"]);
     assert_eq!(code, 0, "{errors}");
     let records = walk(folder.path()).into_iter().filter(|name| name.ends_with(".parquet")).count();
     assert_eq!(records, 2, "one cell of two repeats");
@@ -323,7 +323,7 @@ fn a_built_in_config_is_found_beside_a_folder_of_its_name() {
     std::fs::create_dir_all(dir.path().join("smoke")).unwrap();
     let plan = |config: &str| {
         let mut command = assert_cmd::Command::cargo_bin("ssvm-bench").unwrap();
-        command.current_dir(dir.path()).args(["plan", "--config", config, "--out", "smoke"]).assert()
+        command.current_dir(dir.path()).args(["run", "--dry-run", config, "--out", "smoke"]).assert()
     };
     plan("smoke").success();
     std::fs::create_dir_all(dir.path().join("mine")).unwrap();
@@ -357,7 +357,7 @@ fn a_signal_ends_the_split_of_a_plan() {
         [[dataset]]\nname = \"usps-synth:n=150\"\n[[solver]]\nname = \"bcfw\"\n";
     std::fs::write(dir.path().join("long.toml"), config).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    command.args(["run", "--config", "long.toml", "--out", "out", "--split", "2"]).current_dir(dir.path());
+    command.args(["run", "long.toml", "--out", "out", "--split", "2"]).current_dir(dir.path());
     let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(3));
     kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
@@ -375,6 +375,6 @@ fn a_run_that_its_readings_outweigh_is_not_to_be_tried_again() {
         [[dataset]]\nname = \"usps-synth:n=20\"\n[[solver]]\nname = \"bcfw\"\n";
     let path = |name: &str| dir.path().join(name).display().to_string();
     std::fs::write(path("fast.toml"), config).unwrap();
-    let (code, _, error) = bench(&["run", "--config", &path("fast.toml"), "--out", &path("out"), "--jobs", "1"]);
+    let (code, _, error) = bench(&["run", &path("fast.toml"), "--out", &path("out"), "--jobs", "1"]);
     assert!(code == 1 && error.contains("use the wall clock; with this mended, continue with: "), "{error}");
 }

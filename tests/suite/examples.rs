@@ -26,9 +26,9 @@ fn reproduces(name: &str, newcomer: &str, label: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
     let (out_text, config) = (out.display().to_string(), format!("examples/{name}.toml"));
-    let planned = run(name, &["plan", "--config", &config, "--out", &out_text]);
+    let planned = run(name, &["run", "--dry-run", &config, "--out", &out_text]);
     assert!(String::from_utf8_lossy(&planned.stdout).contains(newcomer));
-    let made = run(name, &["reproduce", "--config", &config, "--out", &out_text, "--quiet"]);
+    let made = run(name, &["reproduce", &config, "--out", &out_text, "--quiet"]);
     assert!(String::from_utf8_lossy(&made.stdout).contains("report"));
     assert!(read(&out.join("report.html")).contains(label), "the report shows {label}");
     for figure in ["oracle_convergence.svg", "runtime_convergence.svg", "oracle_time.svg"] {
@@ -39,7 +39,7 @@ fn reproduces(name: &str, newcomer: &str, label: &str) {
     run(name, &["check", &out_text, "--save", &baseline]);
     let checked = run(name, &["check", &out_text, "--baseline", &baseline]);
     assert!(String::from_utf8_lossy(&checked.stdout).contains("same"));
-    let again = run(name, &["run", "--config", &config, "--out", &out_text, "--quiet"]);
+    let again = run(name, &["run", &config, "--out", &out_text, "--quiet"]);
     assert!(String::from_utf8_lossy(&again.stdout).contains("\"finished\":0"), "nothing is done twice");
 }
 

@@ -50,8 +50,8 @@ fn one_repeat_one_point_and_no_point_still_draw() {
     let broken = hand::failed("stanford", "bcfw", 0, "timeout");
     let (figures, left_out) = hand::figures(&hand::results(&[one, negative, broken]), &[]).unwrap();
     let left_out: Vec<&str> = left_out.iter().map(|row| row.name).collect();
-    let league = ["league", "performance_profile", "league_targets"];
-    let prices = ["breakeven", "regime_runtime_convergence", "regime_parameter_dynamics"];
+    let league = ["show", "performance_profile", "league", "league_targets"];
+    let prices = ["show", "regime_runtime_convergence", "cost", "regime_parameter_dynamics"];
     let expected = [&league[..], &prices[..], &["slope_rule"]].concat();
     assert_eq!(left_out, expected, "one solver a set, one price, and no passes that were kept");
     let dir = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ fn a_folder_of_figures_has_an_index() {
 #[test]
 fn one_reproduce_draws_every_figure_once() {
     let dir = tempfile::tempdir().unwrap();
-    let run = ["run", "--config", "smoke", "--quiet", "--out"];
+    let run = ["run", "smoke", "--quiet", "--out"];
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
     let out = std::process::Command::new(program).args(run).arg(dir.path()).output().unwrap();
     assert!(out.status.success(), "{out:?}");

@@ -169,7 +169,7 @@ fn a_refused_config_leaves_no_folder() {
     let (config, out) = (dir.path().join("test.toml"), dir.path().join("out"));
     std::fs::write(&config, CONFIG.replace("stanford-synth:n=3", "stanford-sinth:n=3")).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    let output = command.arg("run").arg("--config").arg(&config).arg("--out").arg(&out).output().unwrap();
+    let output = command.arg("run").arg(&config).arg("--out").arg(&out).output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && message.contains("test.toml:17: unknown data set"), "{message}");
     assert!(!out.exists(), "something was written before everything was checked");
@@ -446,7 +446,7 @@ fn the_plan_is_printed_before_and_after() {
     std::fs::write(&config, CONFIG.replace("[[solver]]\nname = \"bcfw-avg\"\n", "")).unwrap();
     let call = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.args(arguments).arg("--config").arg(&config).arg("--out").arg(dir.path().join("out"));
+        command.args(arguments).arg(&config).arg("--out").arg(dir.path().join("out"));
         let output = command.args(["--jobs", "2"]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()

@@ -110,7 +110,7 @@ impl Cluster {
     }
 
     fn submit(&self, more: &[&str]) -> (i32, String, String) {
-        self.bench(&[&["slurm", "submit", "--config", "config.toml"], more].concat())
+        self.bench(&[&["cluster", "submit", "config.toml"], more].concat())
     }
 
     fn calls(&self) -> Vec<String> {
@@ -365,9 +365,9 @@ fn an_array_from_end_to_end() {
     for made in ["report.html", "figures/oracle_convergence.svg"] {
         assert!(cluster.path(out).join(made).is_file(), "{made}");
     }
-    let (code, printed, _) = cluster.bench(&["slurm", "status", out]);
+    let (code, printed, _) = cluster.bench(&["cluster", "status", out]);
     assert!(code == 0 && printed.contains("5 shards: 5 done; 6 of 6 runs are done\n"), "{printed}");
-    let (code, printed, _) = cluster.bench(&["slurm", "status", out, "--format", "json"]);
+    let (code, printed, _) = cluster.bench(&["cluster", "status", out, "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((code, json["shards"][4]["state"].as_str(), json["queue"].as_bool()), (0, Some("done"), Some(true)));
     let (code, printed, _) = cluster.submit(&["--out", out]);
@@ -386,8 +386,7 @@ fn only_what_is_missing_is_submitted_again() {
     let ids = fs::read_to_string(cluster.path("out/shards.txt")).unwrap();
     for shard in ["2", "5"] {
         let shard = format!("{shard}/6");
-        let run =
-            ["run", "--config", "config.toml", "--out", "out", "--ids", "out/shards.txt", "--quiet", "--shard", &shard];
+        let run = ["run", "config.toml", "--out", "out", "--ids", "out/shards.txt", "--quiet", "--shard", &shard];
         assert_eq!(cluster.bench(&run).0, 0);
     }
     // One of them waits, one runs, one came to its end without an end.
@@ -402,7 +401,7 @@ fn only_what_is_missing_is_submitted_again() {
         "out/slurm/101_4.log",
         "first\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***\nlast\n",
     );
-    let (_, shown, _) = cluster.bench(&["slurm", "status", "out"]);
+    let (_, shown, _) = cluster.bench(&["cluster", "status", "out"]);
     for expected in
         ["1      running   0/1  101_1  n7", "NODE_FAIL", "DUE TO TIME LIMIT", "2 done, 1 running, 1 pending, 2 failed"]
     {
@@ -484,7 +483,7 @@ fn submitting_at_once_submits_once() {
     with_a_queue(&cluster);
     let submit = || {
         let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.args(["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "3"]);
+        command.args(["cluster", "submit", "config.toml", "--out", "out", "--shards", "3"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let children = [submit(), submit(), submit()];
@@ -505,7 +504,7 @@ fn a_killed_submission_leaves_no_lock() {
     let cluster = Cluster::new(1001);
     with_a_queue(&cluster);
     cluster.write("fake/hold", "");
-    let submit = ["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "3"];
+    let submit = ["cluster", "submit", "config.toml", "--out", "out", "--shards", "3"];
     let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
     let mut child = command.args(submit).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while cluster.calls().is_empty() {
@@ -548,7 +547,7 @@ fn a_list_of_run_split_is_submitted() {
     let dry = ["--out", "out", "--shards", "3", "--dry-run"];
     let (code, _, error) = cluster.submit(&dry);
     assert!(code == 1 && error.contains("that a dry run leaves out: solve the paper's oracle cost"), "{error}");
-    let (code, _, error) = cluster.bench(&["run", "--config", "config.toml", "--out", "out", "--split", "3"]);
+    let (code, _, error) = cluster.bench(&["run", "config.toml", "--out", "out", "--split", "3"]);
     assert_eq!(code, 0, "{error}");
     let ids = fs::read_to_string(cluster.path("out/shards.txt")).unwrap();
     let (code, printed, error) = cluster.submit(&dry);
@@ -564,7 +563,7 @@ fn what_cannot_be_done_says_what_to_do() {
         let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
         said(command.args(arguments).env("PATH", cluster.path("nothing")))
     };
-    let submit = ["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "2"];
+    let submit = ["cluster", "submit", "config.toml", "--out", "out", "--shards", "2"];
     let (code, _, error) = without(&submit);
     assert!(
         code == 1 && error.contains("scontrol is not installed here") && error.contains("plan --emit hq"),
@@ -573,7 +572,7 @@ fn what_cannot_be_done_says_what_to_do() {
     let (code, printed, error) = without(&[&submit[..], &["--dry-run"]].concat());
     assert!(code == 0 && printed.contains("2 shards to submit") && error.contains("MaxArraySize is taken to be 1001"));
     assert_eq!(cluster.submit(&["--out", "out", "--shards", "2"]).0, 0);
-    let (code, printed, error) = without(&["slurm", "status", "out"]);
+    let (code, printed, error) = without(&["cluster", "status", "out"]);
     assert!(
         code == 0 && printed.contains("2 open") && error.contains("only the result folder is looked at"),
         "{printed}{error}"
@@ -590,10 +589,10 @@ fn what_cannot_be_done_says_what_to_do() {
         let (code, _, error) = cluster.submit(arguments);
         assert!(code == 1 && error.contains(expected), "{expected}: {error}");
     }
-    let (code, _, error) = cluster.bench(&["slurm", "status", "nowhere"]);
+    let (code, _, error) = cluster.bench(&["cluster", "status", "nowhere"]);
     assert!(code == 1 && error.contains("nothing was submitted from here"), "{error}");
     cluster.write("out/slurm/jobs.json", "{");
-    let (code, _, error) = cluster.bench(&["slurm", "status", "out"]);
+    let (code, _, error) = cluster.bench(&["cluster", "status", "out"]);
     assert!(code == 1 && error.contains("jobs.json:1:") && error.contains("delete it"), "{error}");
     let none = Cluster::new(0);
     let (code, _, error) = none.submit(&["--out", "out", "--shards", "2"]);
@@ -602,7 +601,7 @@ fn what_cannot_be_done_says_what_to_do() {
 
 /// The script of an engine, with its id file in place.
 fn emitted(cluster: &Cluster, out: &str, engine: &str, more: &[&str]) -> PathBuf {
-    let plan = ["plan", "--config", "config.toml", "--out", out, "--shards", "3", "--emit"];
+    let plan = ["cluster", "plan", "config.toml", "--out", out, "--shards", "3", "--emit"];
     let (code, lines, error) = cluster.bench(&[&plan[..], &["lines"]].concat());
     assert_eq!(code, 0, "{error}");
     cluster.write(&format!("{out}/shards.txt"), &lines);

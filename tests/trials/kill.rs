@@ -50,7 +50,7 @@ impl Bench {
 
     fn command(&self, out: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.args(["run", "--jobs", "2", "--config"]).arg(self.dir.path().join("config.toml")).arg("--out").arg(out);
+        command.args(["run", "--jobs", "2"]).arg(self.dir.path().join("config.toml")).arg("--out").arg(out);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
@@ -148,7 +148,12 @@ fn kills_of_other_commands_leave_whole_files() {
     let commands: [(&str, &str, &[&str]); 4] = [
         ("report", "page.html", &["report", "out", "--out", "page.html"]),
         ("figures", "figures/oracle_convergence.svg", &["figures", "out", "--out", "figures", "--format", "svg,png"]),
-        ("optimum", "optima.toml", &["optimum", "usps-synth:n=60", "--gap", "1e-6", "--store", "optima.toml"]),
+        (
+            "data",
+            "optimum",
+            "optima.toml",
+            &["data", "optimum", "usps-synth:n=60", "--gap", "1e-6", "--store", "optima.toml"],
+        ),
         ("data prepare", "graph.npz", &["--data-dir", "data", "data", "prepare", "horses", "--out", "graph.npz"]),
     ];
     for (what, file, arguments) in commands {
@@ -210,7 +215,7 @@ fn kills_of_merge_leave_whole_runs() {
     let merged = Bench::new(CONFIG);
     let command = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.arg("merge").arg(bench.out()).arg("--out").arg(merged.out());
+        command.args(["cluster", "merge"]).arg(bench.out()).arg("--out").arg(merged.out());
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     };

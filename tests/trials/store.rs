@@ -214,7 +214,7 @@ fn program(arguments: &[&str], dir: &Path, out: &Path) -> String {
         [[dataset]]\nname = 'usps-synth:n=49'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n";
     fs::write(&config, text).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    let output = command.args(arguments).arg("--config").arg(&config).arg("--out").arg(out).output().unwrap();
+    let output = command.args(arguments).arg(&config).arg("--out").arg(out).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

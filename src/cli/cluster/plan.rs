@@ -105,8 +105,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
 
 fn table(name: &str, split: &Split, jobs: usize) -> String {
     let shards = split.shards.len();
-    let mut table =
-        Table::new("", [("shard", Values), ("runs", Count), ("estimate", Values), ("longest run", Values)]);
+    let mut table = Table::new("", [("shard", Values), ("runs", Count), ("estimate", Values), ("longest run", Values)]);
     for (k, shard) in split.shards.iter().enumerate() {
         let (number, seconds) = (format!("{}/{shards}", k + 1), shard.seconds / jobs as f64);
         table.push(cells![number, shard.runs.len(), duration(seconds), duration(shard.longest)]);
@@ -128,4 +127,3 @@ fn table(name: &str, split: &Split, jobs: usize) -> String {
     }
     text
 }
-

@@ -30,8 +30,10 @@ use crate::store::files::{self, SharedFile};
 /// An array with a task per shard, and a job that gathers the results. The result folder must be one that all nodes share. The
 /// same command again submits the shards that are neither done nor in the queue. Options of sbatch follow `--`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench cluster submit smoke --out results/slurm --shards 2 --time 1h --dry-run\n  \
-    ssvm-bench cluster submit league --out results/league --shards 200 --at-once 20 --exclusive -- --account=mine")]
+#[command(
+    after_help = "Example:\n  ssvm-bench cluster submit smoke --out results/slurm --shards 2 --time 1h --dry-run\n  \
+    ssvm-bench cluster submit league --out results/league --shards 200 --at-once 20 --exclusive -- --account=mine"
+)]
 pub struct SubmitArgs {
     #[command(flatten)]
     config: ConfigArgs,
@@ -268,4 +270,3 @@ fn nothing_to_submit(out: &Path, queued: usize) -> anyhow::Result<()> {
     }
     Ok(())
 }
-

@@ -89,8 +89,7 @@ pub fn prepare(args: &PrepareArgs, data: &DataDir) -> anyhow::Result<()> {
         let (path, new) = preparation::prepared(ImageSet::from_name(set)?, data, &recipe, file)?;
         stream.map_or(Ok(()), |stream| files::copy(&path, stream))?;
         let meta = preparation::Meta::read(&path)?;
-        let left_out: String =
-            meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
+        let left_out: String = meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
         let done = if new { "prepared" } else { "already prepared" };
         note(&format!("{set}: {} images {done}{left_out}", meta.names.len()));
         print_path(&path)?;

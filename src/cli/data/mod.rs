@@ -193,4 +193,3 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
     }
     Ok(())
 }
-
