@@ -114,7 +114,7 @@ def solve(
     "libsvm:FILE".
 
     The run stops at the first limit: the certified gap, iterations, time in seconds, oracle calls. A call of the oracle may
-    take `limit` seconds. Other keywords are parameters of the solver (`ssvm-bench solve --help` lists them): N=10, passes=3.
+    take `limit` seconds. Other keywords are parameters of the solver (`ssvm-bench list solvers` lists them): N=10, passes=3.
 
     Exceptions of the oracle are raised here, as they are. Ctrl-C ends the run. Equal arguments give equal bits with
     clock="virtual"; on the other clocks some solvers decide by measured times.
@@ -124,9 +124,12 @@ def solve(
         after = ["--solver", solver, "--seed", str(seed), "--clock", clock, "--oracle-cost", str(oracle_cost)]
         after += ["--evaluate", evaluate, "--format", "json", "--save-weights", weights]
         limits = {"gap": gap, "iterations": iterations, "time": time, "oracle-calls": oracle_calls, "lambda": lambda_}
-        for key, value in {**limits, **parameters}.items():
+        for key, value in limits.items():
             if value is not None:
-                after += [f"--{key}", repr(value) if isinstance(value, float) else str(value)]
+                after += [f"--{key}", repr(value)]
+        for key, value in parameters.items():
+            if value is not None:
+                after += ["--set", f"{key}={value!r}" if isinstance(value, float) else f"{key}={value}"]
         before = ["solve", "--dataset"]
         if isinstance(problem, str):
             output = _program.run([*before, problem, *after])

@@ -38,7 +38,7 @@ pub enum Error {
     OnlyShards(PathBuf),
     #[error("{why}; `ssvm-bench run C --out {}` makes them", dir.display())]
     NoResults { why: &'static str, dir: PathBuf },
-    #[error("another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out")]
+    #[error("another `ssvm-bench run` or `cluster merge` is writing into this folder; wait for it or choose another --out")]
     Locked,
     #[error("cannot be locked ({0}); choose an --out on a disk of this machine")]
     NoLock(io::Error),
@@ -55,7 +55,7 @@ pub enum Error {
     Manifest(serde_json::Error),
     #[error(
         "the paper's oracle cost of {dataset} (λ = {lambda}) on the {} clock is {here} here and {there} in another folder; run all shards from one id file \
-         (plan --shards N --emit lines), which keeps it",
+         (cluster plan --shards N --emit lines), which keeps it",
         clock.name()
     )]
     OracleCost { dataset: String, lambda: f64, clock: ClockKind, here: OracleCost, there: OracleCost },

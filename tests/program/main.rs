@@ -432,13 +432,13 @@ fn planning_starts_no_program() {
     assert!(text.contains(&format!("will start the program {}", script.display())), "{text}");
     assert!(text.contains("3 runs follow"), "{text}");
     let dry =
-        bench(&["cluster", "submit", "--dry-run", "--shards", "2", "--config", &path("c.toml"), "--out", &path("out")]);
+        bench(&["cluster", "submit", "--dry-run", "--shards", "2", &path("c.toml"), "--out", &path("out")]);
     let text = String::from_utf8_lossy(&dry.stderr).into_owned();
     assert!(dry.status.code() == Some(1) && text.contains("that a dry run leaves out: start the program"), "{text}");
     let shards = bench(&["cluster", "plan", &path("c.toml"), "--shards", "2"]);
     let text = String::from_utf8_lossy(&shards.stderr).into_owned();
     assert!(shards.status.code() == Some(1) && text.contains("that a plan leaves out: start the program"), "{text}");
-    assert!(text.contains("--split 2"), "{text}");
+    assert!(text.contains("--shards 2 --write"), "{text}");
     let out = path("out");
     for look in [
         &["run", "--dry-run", &path("c.toml"), "--verbose", "--format", "json"][..],
@@ -461,7 +461,7 @@ fn planning_starts_no_program() {
         let refused = format!("oracle program '{}' is not started: --no-programs refuses it", script.display());
         assert!(!look.contains(&"--no-programs") || text.contains(&refused), "{look:?}: {text}");
     }
-    let missing = bench(&["run", &path("c.toml"), "--out", &path("out"), "--split", "2"]);
+    let missing = bench(&["cluster", "plan", &path("c.toml"), "--out", &path("out"), "--shards", "2", "--write"]);
     assert!(!missing.status.success() && trace.exists(), "identities need the program");
     let text = String::from_utf8_lossy(&missing.stderr);
     assert!(
@@ -485,7 +485,7 @@ fn everything_works_with_a_program() {
     assert!(fine(&["run", "--dry-run", &path("c.toml")]).contains("serve usps 30"));
     let ran = fine(&["run", &path("c.toml"), "--out", &path("out"), "--jobs", "2", "--quiet"]);
     assert!(ran.contains("\"failed\":[]"), "{ran}");
-    let again = fine(&["run", &path("c.toml"), "--out", &path("out"), "--quiet"]);
+    let again = fine(&["run", &path("c.toml"), "--out", &path("out"), "--quiet", "--format", "json"]);
     assert!(again.contains("\"finished\":0"), "{again}");
     assert!(fine(&["show", &path("out"), "oracle"]).contains("pipe"));
     fine(&["show", &path("out"), "claims"]);
@@ -556,7 +556,7 @@ fn solved(name: &str, solver: &str) -> Vec<serde_json::Value> {
     let mut arguments = vec!["solve", "--dataset", name, "--solver", solver, "--iterations", "4", "--clock", "virtual"];
     arguments.extend(["--evaluate", "every:1", "--format", "json"]);
     if solver.starts_with("mp-bcfw") {
-        arguments.extend(["--passes", "3"]);
+        arguments.extend(["--set", "passes=3"]);
     }
     let output = bench(&arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -55,7 +55,7 @@ fn a_solver_of_somebody_else_is_one_among_the_rows() {
         assert!(help.contains(&format!("  solver {command}")) && !help.contains("ssvm-bench"), "{help}");
     }
     let refused = Command::new(example("solver"))
-        .args(["solve", "--dataset", "usps-synth:n=20", "--solver", "bcfw", "--keep", "3"])
+        .args(["solve", "--dataset", "usps-synth:n=20", "--solver", "bcfw", "--set", "keep=3"])
         .output()
         .expect("it starts");
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();

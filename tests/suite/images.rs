@@ -274,13 +274,13 @@ fn the_program_lists_prepares_and_draws() {
             .any(|e| { !["rgb", "figure_ground"].contains(&e.unwrap().file_name().to_str().unwrap()) })
     );
 
-    stdout(&["show", "horses", "3", "--out", "three.png"]);
+    stdout(&["show", "horses", "3", "--output", "three.png"]);
     let w: Vec<u8> = (0..FEATURES * 2).flat_map(|j| (j as f64 / 1e4).to_le_bytes()).collect();
     let mut npy = Vec::new();
     ssvm_bench::dataset::npy::write_header(&mut npy, "<f8", &[FEATURES * 2]).unwrap();
     npy.extend(w);
     fs::write(dir.path().join("w.npy"), &npy).unwrap();
-    stdout(&["show", "horses", "3", "--out", "four.png", "--weights", "w.npy"]);
+    stdout(&["show", "horses", "3", "--output", "four.png", "--weights", "w.npy"]);
     let size = |name: &str| {
         let picture = Picture::decode(&fs::read(dir.path().join(name)).unwrap()).unwrap();
         (picture.width, picture.height)
@@ -289,15 +289,15 @@ fn the_program_lists_prepares_and_draws() {
 
     fs::write(dir.path().join("short.npy"), &npy[..npy.len() - 8]).unwrap();
     for (arguments, expected) in [
-        (&["show", "horses", "4", "--out", "x.png"][..], "examples 0 to 3, not 4"),
-        (&["show", "stanford", "0", "--out", "x.png"], "data fetch stanford"),
-        (&["show", "usps", "0", "--out", "x.png"], "not an image set"),
-        (&["show", "horses", "0", "--out", "x.png", "--weights", "short.npy"], "ends after"),
-        (&["show", "horses", "0", "--out", "x.png", "--weights", "none.npy"], "none.npy"),
+        (&["show", "horses", "4", "--output", "x.png"][..], "examples 0 to 3, not 4"),
+        (&["show", "stanford", "0", "--output", "x.png"], "data fetch stanford"),
+        (&["show", "usps", "0", "--output", "x.png"], "not an image set"),
+        (&["show", "horses", "0", "--output", "x.png", "--weights", "short.npy"], "ends after"),
+        (&["show", "horses", "0", "--output", "x.png", "--weights", "none.npy"], "none.npy"),
         (&["prepare", "horse"], "not an image set"),
         (&["check", "hosres"], "did you mean `horses`?"),
         (&["check", "ocr"], "letter.data.gz"),
-        (&["prepare", "horses", "stanford", "--out", "x.npz"], "--out takes one set"),
+        (&["prepare", "horses", "stanford", "--output", "x.npz"], "--output takes one set"),
     ] {
         let output = program().args(arguments).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);

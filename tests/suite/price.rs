@@ -340,16 +340,16 @@ fn planning_solves_no_cost_and_says_that_the_first_run_does() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };
-    let before = program("plan");
+    let before = program("run --dry-run");
     assert!(
         before.contains("not known yet: solved by the first run") && before.contains("mp-bcfw k=paper"),
         "{before}"
     );
     assert!(before.contains("8 runs, 0 done, 8 to do"), "{before}");
-    let json = program("plan --format json");
+    let json = program("run --dry-run --format json");
     assert!(json.contains("\"pending\":8,\"planned\":8,"), "{json}");
     assert!(program("run").contains("the paper's oracle cost on the virtual clock is"));
-    let after = program("plan");
+    let after = program("run --dry-run");
     assert!(!after.contains("not known yet") && after.contains("8 runs, 8 done"), "{after}");
 }
 

@@ -117,7 +117,7 @@ fn verdicts_of_earlier_rules_say_so() {
     };
     for words in [
         &["show", "paper.json", "claims"][..],
-        &["show", "paper.json", "claims", "--format", "matrix"],
+        &["show", "paper.json", "claims", "--part", "matrix", "--format", "markdown"],
         &["show", "league.json", "league"],
     ] {
         assert!(shown(words).replace('\n', " ").contains("those of an earlier version (code 0.1.0+"), "{words:?}");

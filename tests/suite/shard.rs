@@ -236,21 +236,21 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
     let bench = Bench::new(&timed);
     let error = bench.refused(&["run", "config.toml", "--out", "out", "--shard", "1/2"]);
     assert!(error.contains("solved by each machine") || error.contains("price"), "{error}");
-    // A plan computes nothing: the list is made by a step of `run`.
+    // A plan computes nothing: the list is made by `--write`.
     let plan = ["cluster", "plan", "config.toml", "--out", "out", "--shards", "2"];
     for emit in [&[][..], &["--emit", "lines"], &["--emit", "json"]] {
         let error = bench.refused(&[&plan[..], emit].concat());
-        let advice = "leaves out: solve the paper's oracle cost; `ssvm-bench run config.toml --out out --split 2`";
-        assert!(error.contains(advice) && error.contains("then repeat `plan`"), "{error}");
+        let advice = "leaves out: solve the paper's oracle cost; `ssvm-bench cluster plan config.toml --out out --shards 2 --write`";
+        assert!(error.contains(advice) && error.contains("then repeat `cluster plan`"), "{error}");
     }
-    let split = ["--config", "config.toml", "--out", "out"];
+    let split = ["config.toml", "--out", "out"];
     let submit = [&["cluster", "submit"], &split[..], &["--dry-run", "--shards"]].concat();
     let error = bench.refused(&[&submit[..], &["2"]].concat());
-    assert!(error.contains("--out out --split 2`") && error.contains("then repeat `slurm submit`"), "{error}");
+    assert!(error.contains("--out out --shards 2 --write`") && error.contains("then repeat `cluster submit`"), "{error}");
     let error = bench.refused(&[&["run"], &split[..], &["--ids", "out/shards.txt", "--shard", "1/2"]].concat());
-    assert!(error.contains("`ssvm-bench run config.toml --out out --split 2` writes"), "{error}");
+    assert!(error.contains("`ssvm-bench cluster plan config.toml --out out --shards 2 --write` writes"), "{error}");
     assert!(bench.fine(&[&plan[..], &["--emit", "hq"]].concat()).contains("--array 1-2"));
-    let ids = bench.fine(&["run", "config.toml", "--out", "out", "--split", "2"]);
+    let ids = bench.fine(&[&plan[..], &["--write"]].concat());
     assert_eq!(ids, "out/shards.txt\n");
     let lines = std::fs::read_to_string(bench.path("out/shards.txt")).unwrap();
     assert!(lines.contains("{\"dataset\":\"usps-synth:n=150\",") && lines.contains("\"clock\":\"wall\""), "{lines}");

@@ -141,7 +141,7 @@ fn example() -> ClusterJob {
         shards: 16,
         longest_s: 40.0,
         partition: Some("batch".into()),
-        time: Some("1:00:00".parse().unwrap()),
+        time: Some(3600.0),
         exclusive: true,
         at_once: Some(8),
         threads: 1,
@@ -210,7 +210,6 @@ fn hostile_names_stay_words() {
         "--data-dir",
         "/scratch/data",
         "run",
-        "--config",
         &job.config,
         "--out",
         &job.out,
@@ -346,7 +345,7 @@ fn an_array_from_end_to_end() {
     let cluster = Cluster::new(4);
     cluster.write("fake/run", "");
     let out = "it's \"one\" 100% #1";
-    let (code, printed, error) = cluster.submit(&["--out", out, "--shards", "5", "--time", "30", "--jobs", "1"]);
+    let (code, printed, error) = cluster.submit(&["--out", out, "--shards", "5", "--time", "30m", "--jobs", "1"]);
     assert_eq!(code, 0, "{error}");
     let calls = cluster.calls();
     let script = |name: &str| format!("{}/slurm/{name}.sbatch", cluster.path(out).canonicalize().unwrap().display());
@@ -356,7 +355,7 @@ fn an_array_from_end_to_end() {
     assert_eq!(calls.len(), 3);
     // What it costs is said before the first job is submitted.
     let (cost, first) =
-        (printed.find("at most   2.5 core hours: 5 × --time 30").unwrap(), printed.find("submitted array").unwrap());
+        (printed.find("at most   2.5 core hours: 5 × 30 min;").unwrap(), printed.find("submitted array").unwrap());
     assert!(
         cost < first && printed.contains("6 runs in 5 shards, 0 runs done; 5 shards to submit with 6 runs"),
         "{printed}"
@@ -514,13 +513,13 @@ fn a_killed_submission_leaves_no_lock() {
     // It waits for sbatch, and who asks meanwhile learns who has the list.
     let path = Jobs::path(&cluster.path("out"));
     let message = SharedFile::lock_within(&path, Duration::ZERO).unwrap_err().to_string();
-    let (pid, command) = (format!("process {} on ", child.id()), "slurm submit --config config.toml");
+    let (pid, command) = (format!("process {} on ", child.id()), "cluster submit config.toml");
     assert!(message.contains(&pid) && message.contains(command), "{message}");
     child.kill().unwrap();
     child.wait().unwrap();
     SharedFile::lock_within(&path, Duration::ZERO).unwrap();
     fs::remove_file(cluster.path("fake/hold")).unwrap();
-    assert_eq!(cluster.submit(&submit[4..]).0, 0);
+    assert_eq!(cluster.submit(&submit[3..]).0, 0);
 }
 
 fn a_dry_run_submits_nothing() {
@@ -540,14 +539,14 @@ fn a_dry_run_submits_nothing() {
     assert!(cluster.calls().is_empty());
 }
 
-/// What a dry run leaves out is done by `run --split`, and its list is the one that is submitted.
-fn a_list_of_run_split_is_submitted() {
+/// What a dry run leaves out is done by `cluster plan --write`, and its list is the one that is submitted.
+fn a_list_that_was_written_is_submitted() {
     let cluster = Cluster::new(1001);
     cluster.write("config.toml", &CONFIG.replace("repeats = 2", "repeats = 2\noracle_cost = \"paper\""));
     let dry = ["--out", "out", "--shards", "3", "--dry-run"];
     let (code, _, error) = cluster.submit(&dry);
     assert!(code == 1 && error.contains("that a dry run leaves out: solve the paper's oracle cost"), "{error}");
-    let (code, _, error) = cluster.bench(&["run", "config.toml", "--out", "out", "--split", "3"]);
+    let (code, _, error) = cluster.bench(&["cluster", "plan", "config.toml", "--out", "out", "--shards", "3", "--write"]);
     assert_eq!(code, 0, "{error}");
     let ids = fs::read_to_string(cluster.path("out/shards.txt")).unwrap();
     let (code, printed, error) = cluster.submit(&dry);
@@ -582,7 +581,7 @@ fn what_cannot_be_done_says_what_to_do() {
         (&["--out", "a\nb", "--shards", "2"], "line break"),
         (&["--out", "a\\b", "--shards", "2"], "backslash"),
         (&["--out", "x", "--shards", "2", "--partition", "a\nb"], "line break"),
-        (&["--out", "x", "--shards", "2", "--time", "soon"], "is not a time limit"),
+        (&["--out", "x", "--shards", "2", "--time", "soon"], "must be a duration"),
         (&["--out", "x", "--shards", "0"], "0 is not in 1.."),
         (&["--out", "x", "--shards", "2", "--", "a\nb"], "line break"),
     ] {
@@ -620,7 +619,7 @@ fn run(cluster: &Cluster, script: &Path, more: &[&str]) -> (i32, String, String)
 fn the_exit_code_of_hq_is_not_trusted() {
     let cluster = Cluster::new(1001);
     let out = "a 'b' #c";
-    let script = emitted(&cluster, out, "hq", &["--time", "10"]);
+    let script = emitted(&cluster, out, "hq", &["--time", "10m"]);
     let (code, _, error) = run(&cluster, &script, &[]);
     assert!(code == 1 && error.contains("hq is not in $PATH"), "{error}");
     cluster.program("hq", "#!/bin/bash\nexit 0\n");
@@ -650,7 +649,7 @@ fn gnu_parallel_runs_the_shards() -> Result<(), Skipped> {
     trials::program(&["parallel"])?;
     let cluster = Cluster::new(1001);
     let out = "it's {} {#} \"b\" $x";
-    let script = emitted(&cluster, out, "parallel", &["--at-once", "2", "--time", "10"]);
+    let script = emitted(&cluster, out, "parallel", &["--at-once", "2", "--time", "10m"]);
     let (code, printed, error) = run(&cluster, &script, &["--will-cite"]);
     assert_eq!((code, cluster.runs(out)), (0, RUNS), "{printed}{error}");
     assert!(cluster.path(out).join("parallel.log").is_file());
@@ -676,7 +675,7 @@ crate::trials![
     submitting_at_once_submits_once,
     a_killed_submission_leaves_no_lock,
     a_dry_run_submits_nothing,
-    a_list_of_run_split_is_submitted,
+    a_list_that_was_written_is_submitted,
     what_cannot_be_done_says_what_to_do,
     the_exit_code_of_hq_is_not_trusted,
     gnu_parallel_runs_the_shards,

@@ -122,7 +122,7 @@ fn a_signal_that_was_ignored_stays_ignored() -> Result<(), Skipped> {
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
     for (trap, signal, survives) in [("trap '' HUP;", "-HUP", true), ("", "-HUP", false), ("", "-TERM", false)] {
         let _ = fs::remove_dir_all(dir.path().join("v"));
-        let script = format!("{trap} exec '{program}' run --config endless.toml --out v");
+        let script = format!("{trap} exec '{program}' run endless.toml --out v");
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(dir.path()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = shell.spawn().map_err(|error| Skipped(format!("needs sh: {error}")))?;
@@ -294,8 +294,8 @@ fn configs_that_no_machine_can_run_are_refused() {
         ("\"t\"", "\"\"", "tiny.toml:1: the name is empty"),
     ] {
         fs::write(dir.path().join("tiny.toml"), CONFIG.replacen(from, to, 1)).unwrap();
-        for command in ["plan", "run"] {
-            let message = refused(dir.path(), &[command, "--config", "tiny.toml"]);
+        for dry in [&["--dry-run"][..], &[]] {
+            let message = refused(dir.path(), &[&["run", "tiny.toml"], dry].concat());
             assert!(message.contains(expected), "{message}");
         }
     }

@@ -80,7 +80,7 @@ fn errors(output: &Output) -> String {
 
 /// Every command that writes one file, with FILE in its place, and how what it writes begins.
 const WRITERS: [(&[&str], &str); 6] = [
-    (&["report", "results", "--out", "FILE"], "<!DOCTYPE html>"),
+    (&["report", "results", "--output", "FILE"], "<!DOCTYPE html>"),
     (&["check", "results", "--save", "FILE"], "#"),
     (&["check", "results", "--baseline", "base.toml", "--junit", "FILE"], "<?xml"),
     (&["data", "optimum", "usps-synth:n=8,size=4", "--gap", "0.5", "--store", "FILE"], "# Certified optima"),
@@ -129,7 +129,7 @@ fn links_that_lead_nowhere_are_errors() {
         ("folder", "is a folder"),
         ("through", "Not a directory"),
     ] {
-        let message = bench.refused(&["report", "results", "--out", link]);
+        let message = bench.refused(&["report", "results", "--output", link]);
         assert!(message.contains(words) && message.contains(link), "{link}: {message}");
         assert!(bench.path(link).is_symlink(), "{link} was replaced");
     }
@@ -168,7 +168,7 @@ fn a_link_to_standard_output_is_a_stream() -> Result<(), Skipped> {
 
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Bench::with_results();
-    let mut child = bench.command(&["report", "results", "--out", "-"]).spawn().unwrap();
+    let mut child = bench.command(&["report", "results", "--output", "-"]).spawn().unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
 }
@@ -181,7 +181,7 @@ fn a_fifo_and_a_socket_are_written_to() {
         let pipe = pipe.clone();
         move || fs::read_to_string(pipe).unwrap()
     });
-    bench.succeeds(&["report", "results", "--out", "pipe"]);
+    bench.succeeds(&["report", "results", "--output", "pipe"]);
     assert!(reader.join().unwrap().starts_with("<!DOCTYPE html>"));
     assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo(), "the FIFO was replaced");
     let listener = UnixListener::bind(bench.path("socket")).unwrap();
@@ -412,7 +412,7 @@ fn a_second_writer_in_a_new_folder_of_the_same_name_is_not_overwritten() {
     assert_eq!(second.scan(Folder::Runs).unwrap().records, [record(1)]);
     assert_eq!(second.count_gone(&[1, 2].map(|repeat| record(repeat).run_id())).unwrap(), 1);
     let message = Store::create(&out).unwrap_err().to_string();
-    assert!(message.contains("another `ssvm-bench run` or `merge` is writing"), "{message}");
+    assert!(message.contains("another `ssvm-bench run` or `cluster merge` is writing"), "{message}");
 }
 
 fn what_killed_commands_left_is_removed_by_the_next_one() {

@@ -1,6 +1,6 @@
 //! What a submission will do and what it will cost: printed before it is done.
 
-use super::{ClusterJob, slurm_time};
+use super::ClusterJob;
 use crate::text::{bytes, duration};
 
 /// What is known before anything is submitted.
@@ -43,9 +43,9 @@ impl SubmissionCost {
         let hours = |seconds: f64| format!("{:.1} {unit} hours", seconds * of_task as f64 / 3600.0);
         let most = match job.time {
             Some(limit) => format!(
-                "{}: {tasks} × --time {}; no new run in the last {} s of a task",
+                "{}: {tasks} × {}; no new run in the last {} s of a task",
                 hours(limit * tasks as f64),
-                slurm_time(limit),
+                duration(limit),
                 job.lead_s()
             ),
             None => "what the partition allows: no --time is given".to_owned(),
@@ -82,16 +82,16 @@ impl SubmissionCost {
             );
         }
         let Some(limit) = job.time else { return lines };
-        let (run, task, text) = (job.longest_s, self.wall(job).fold(0.0, f64::max), slurm_time(limit));
+        let (run, task, text) = (job.longest_s, self.wall(job).fold(0.0, f64::max), duration(limit));
         if run > limit {
             let needed = duration(run);
             lines.push(format!(
-                "warning: the longest run takes about {needed}, more than --time {text}: it would never end; give more time"
+                "warning: the longest run takes about {needed}, more than the limit of {text}: it would never end; give more time"
             ));
         } else if task > limit {
             let needed = duration(task);
             lines.push(format!(
-                "note: the longest task needs about {needed}, more than --time {text}: it stops between two runs, and the \
+                "note: the longest task needs about {needed}, more than the limit of {text}: it stops between two runs, and the \
                  same command submits the rest; more --shards make shorter tasks"
             ));
         }

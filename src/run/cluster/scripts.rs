@@ -1,4 +1,4 @@
-//! A [`ClusterJob`] as a script of each engine. Every script ends with `merge --ids`: the exit code does not depend on the
+//! A [`ClusterJob`] as a script of each engine. Every script ends with `cluster merge --ids`: the exit code does not depend on the
 //! engine, but on whether every run is in the folder.
 
 use std::path::Path;
