@@ -1,4 +1,4 @@
-"""A result folder as frames: the tables of `ssvm-bench figures --tables` and `claims`, and the latencies of every run."""
+"""A result folder as frames: the tables of `ssvm-bench figures --tables` and `show RESULTS claims`, and the latencies of every run."""
 
 from __future__ import annotations
 

@@ -29,10 +29,15 @@ pub struct ReadmeArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Run the command of every made part and put its output in; fail where its numbers must not be published.
+    /// Run the command of every made part and put its output in
+    ///
+    /// Fails where its numbers must not be published.
+    #[command(after_help = "Example:\n  ssvm-bench readme refresh --file README.md")]
     Refresh,
-    /// Fail when a linked file is missing, a command no longer parses, a made part is not what its command makes, or its numbers
-    /// come from uncommitted code or disturbed times.
+    /// Fail when a made part is not what its command makes
+    ///
+    /// Also when a linked file is missing, a command no longer parses, or numbers come from uncommitted code or disturbed times.
+    #[command(after_help = "Example:\n  ssvm-bench readme check")]
     Check,
 }
 

@@ -222,6 +222,9 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         _ => summary_json(args, &dataset, &outcome).to_string(),
     });
     outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
+    if args.gap.is_some() && outcome.points.last().is_some_and(|point| !point.has_dual()) {
+        note(&format!("note: {solver} has no dual, so its gap is not known and --gap cannot end its run"));
+    }
     if let Some(path) = &args.save_weights {
         save_weights(path, &outcome.weights, features.as_deref())?;
     }

@@ -38,7 +38,9 @@ pub enum Error {
     OnlyShards(PathBuf),
     #[error("{why}; `ssvm-bench run C --out {}` makes them", dir.display())]
     NoResults { why: &'static str, dir: PathBuf },
-    #[error("another `ssvm-bench run` or `cluster merge` is writing into this folder; wait for it or choose another --out")]
+    #[error(
+        "another `ssvm-bench run` or `cluster merge` is writing into this folder; wait for it or choose another --out"
+    )]
     Locked,
     #[error("cannot be locked ({0}); choose an --out on a disk of this machine")]
     NoLock(io::Error),

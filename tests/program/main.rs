@@ -431,8 +431,7 @@ fn planning_starts_no_program() {
     assert!(plan.status.success() && text.contains("(size unknown)"), "{text}");
     assert!(text.contains(&format!("will start the program {}", script.display())), "{text}");
     assert!(text.contains("3 runs follow"), "{text}");
-    let dry =
-        bench(&["cluster", "submit", "--dry-run", "--shards", "2", &path("c.toml"), "--out", &path("out")]);
+    let dry = bench(&["cluster", "submit", "--dry-run", "--shards", "2", &path("c.toml"), "--out", &path("out")]);
     let text = String::from_utf8_lossy(&dry.stderr).into_owned();
     assert!(dry.status.code() == Some(1) && text.contains("that a dry run leaves out: start the program"), "{text}");
     let shards = bench(&["cluster", "plan", &path("c.toml"), "--shards", "2"]);

@@ -361,8 +361,7 @@ fn a_baseline_of_another_cost_model_is_refused() {
     let model = saved.lines().find(|line| line.starts_with("cost_model = ")).expect("the version of the model");
     std::fs::write(&file, saved.replace(model, "cost_model = 987")).unwrap();
     let error = String::from_utf8(check("--baseline").code(1).get_output().stderr.clone()).unwrap();
-    for words in ["version 987", "run tiny --out RESULTS", "check RESULTS --instructions --save", "base.toml"]
-    {
+    for words in ["version 987", "run tiny --out RESULTS", "check RESULTS --instructions --save", "base.toml"] {
         assert!(error.contains(words), "{error}");
     }
     // It can be replaced, and so can one of another layout.

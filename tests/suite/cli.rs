@@ -29,7 +29,10 @@ fn former_names_say_what_replaced_them() {
         (&["run", "smoke", "--split", "2"], "`cluster plan CONFIG --shards N --write`"),
         (&["report", "results", "--out", "page.html"], "'report --out' is now `--output FILE`"),
         (&["compare", "--cell", "a/b"], "`--only DATASET/SOLVER`"),
-        (&["solve", "-d", "usps-synth", "-s", "mp-bcfw", "--passes", "3"], "'solve --passes VALUE' is now `--set passes=VALUE`"),
+        (
+            &["solve", "-d", "usps-synth", "-s", "mp-bcfw", "--passes", "3"],
+            "'solve --passes VALUE' is now `--set passes=VALUE`",
+        ),
     ] {
         let (code, out, errors) = bench(arguments);
         assert_eq!((code, out.as_str()), (1, ""), "{arguments:?}: {errors}");

@@ -155,7 +155,7 @@ fn many_workers_on_few_cores() {
     for jobs in [2, 64] {
         let out = format!("v{jobs}");
         let text = measured("runs with 2, then 64 workers", 128, || {
-            solve(dir.path(), &["run", "t.toml", "--out", &out, "--jobs", &jobs.to_string()])
+            solve(dir.path(), &["run", "t.toml", "--out", &out, "--jobs", &jobs.to_string(), "--format", "json"])
         });
         let report: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&report["finished"], &report["planned"]), (&128.into(), &128.into()));

@@ -546,7 +546,8 @@ fn a_list_that_was_written_is_submitted() {
     let dry = ["--out", "out", "--shards", "3", "--dry-run"];
     let (code, _, error) = cluster.submit(&dry);
     assert!(code == 1 && error.contains("that a dry run leaves out: solve the paper's oracle cost"), "{error}");
-    let (code, _, error) = cluster.bench(&["cluster", "plan", "config.toml", "--out", "out", "--shards", "3", "--write"]);
+    let (code, _, error) =
+        cluster.bench(&["cluster", "plan", "config.toml", "--out", "out", "--shards", "3", "--write"]);
     assert_eq!(code, 0, "{error}");
     let ids = fs::read_to_string(cluster.path("out/shards.txt")).unwrap();
     let (code, printed, error) = cluster.submit(&dry);

@@ -279,7 +279,11 @@ fn ctrl_c_ends_cleanly_and_says_how_to_continue() -> Result<(), Skipped> {
     let status = child.wait().unwrap();
     let last = rest.last().unwrap();
     assert_eq!(status.code(), Some(1), "{rest:?}");
-    assert!(last.contains("of 4 runs are left; continue with: ssvm-bench run --jobs 2") && last.contains("--only 'usps-synth*'"), "{rest:?}");
+    assert!(
+        last.contains("of 4 runs are left; continue with: ssvm-bench run --jobs 2")
+            && last.contains("--only 'usps-synth*'"),
+        "{rest:?}"
+    );
     let before = bench.finished();
     assert!((1..=3).contains(&before.len()), "{} runs", before.len());
     assert!(bench.command(&bench.out()).args(["--only", "usps-synth*"]).status().unwrap().success());

@@ -51,7 +51,9 @@ impl IdFile {
             if let Some(header) = line.strip_prefix(HEADER) {
                 for field in header.split('\t').filter(|field| !field.is_empty()) {
                     list.read_field(field, &mut declared).ok_or_else(|| {
-                        wrong(format!("'{field}' is not part of a header; make the file again with cluster plan --emit lines"))
+                        wrong(format!(
+                            "'{field}' is not part of a header; make the file again with cluster plan --emit lines"
+                        ))
                     })?;
                 }
             } else if !line.starts_with('#') {
@@ -66,7 +68,8 @@ impl IdFile {
         let runs = list.shards.iter().map(Vec::len).sum();
         for (declared, count, what) in [(declared[0], list.shards.len(), "shards"), (declared[1], runs, "runs")] {
             if let Some(declared) = declared.filter(|declared| *declared != count) {
-                let message = format!("has {count} of its {declared} {what}; make it again with cluster plan --emit lines");
+                let message =
+                    format!("has {count} of its {declared} {what}; make it again with cluster plan --emit lines");
                 return Err(Error::file(path, message));
             }
         }
