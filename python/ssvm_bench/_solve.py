@@ -126,10 +126,10 @@ def solve(
         limits = {"gap": gap, "iterations": iterations, "time": time, "oracle-calls": oracle_calls, "lambda": lambda_}
         for key, value in limits.items():
             if value is not None:
-                after += [f"--{key}", repr(value)]
+                after += [f"--{key}", str(value)]
         for key, value in parameters.items():
             if value is not None:
-                after += ["--set", f"{key}={value!r}" if isinstance(value, float) else f"{key}={value}"]
+                after += ["--set", f"{key}={value}"]
         before = ["solve", "--dataset"]
         if isinstance(problem, str):
             output = _program.run([*before, problem, *after])
