@@ -37,9 +37,9 @@ use crate::run::progress::Verbosity;
 use crate::store::files;
 use terminal::{NAME, note, print, print_path};
 
-/// Benchmark structural SVM training: FW, BCFW, MP-BCFW and their averaged variants
+/// Benchmark structural SVM training: FW, BCFW, MP-BCFW and their averages
 #[derive(Parser)]
-#[command(name = NAME, version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = NAME, version, propagate_version = true, arg_required_else_help = true)]
 struct Cli {
     #[command(flatten, next_help_heading = "Options of all commands")]
     global: GlobalArgs,
