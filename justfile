@@ -54,12 +54,12 @@ refresh:
 optima time="120":
     for set in usps-synth:n=50 usps-synth:n=300 usps-synth:n=3000 ocr-synth:n=20 ocr-synth:n=100 ocr-synth:n=1000 \
         horseseg-synth:n=5 horseseg-synth:n=20 horseseg-synth:n=200 stanford-synth:n=5 stanford-synth:n=20 stanford-synth:n=40; do \
-        cargo run --release -- optimum $set --gap 1e-9 --time {{time}} || [ $? = 2 ] || exit 1; done
+        cargo run --release -- data optimum $set --gap 1e-9 --time {{time}} || [ $? = 2 ] || exit 1; done
 
 # The same for the official sets in $SSVM_DATA.
 optima-official time="900":
     for set in usps ocr horses stanford; do \
-        cargo run --release -- optimum $set --gap 1e-9 --time {{time}} || [ $? = 2 ] || exit 1; done
+        cargo run --release -- data optimum $set --gap 1e-9 --time {{time}} || [ $? = 2 ] || exit 1; done
 
 # What breaks things on purpose: minutes of fuzzing, kills, sizes.
 fuzz minutes="10":

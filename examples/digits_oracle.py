@@ -1,6 +1,6 @@
 """scikit-learn's digits as a multiclass problem (Crammer-Singer, 0/1 loss), its oracle in Python.
 
-    ssvm-bench oracle test 'oracle:python3 examples/digits_oracle.py'
+    ssvm-bench data test 'oracle:python3 examples/digits_oracle.py'
     ssvm-bench solve --dataset 'oracle:python3 examples/digits_oracle.py' --solver mp-bcfw --iterations 20
 
 With --libsvm FILE it writes the same data as a LIBSVM file, for `--dataset libsvm:FILE`, and ends.

@@ -2,7 +2,7 @@
 //! by itself.
 //!
 //! ```sh
-//! cargo run --release --example problem -- reproduce --config examples/problem.toml
+//! cargo run --release --example problem -- reproduce examples/problem.toml
 //! ```
 
 use ssvm_bench::dataset::Argument;

@@ -1,7 +1,7 @@
 //! A solver of one's own among the others: BCFW that walks a permutation forth and back before it draws a new one.
 //!
 //! ```sh
-//! cargo run --release --example solver -- reproduce --config examples/solver.toml
+//! cargo run --release --example solver -- reproduce examples/solver.toml
 //! ```
 
 use ssvm_bench::solver::order::{Order, Orders};

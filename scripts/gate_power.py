@@ -69,7 +69,7 @@ def folder_trials(program, count):
             config.write_text(FOLDER_CONFIG)
             sides = [str(Path(folder) / side) for side in "ab"]
             for side in sides:
-                command = [program, "run", "--quiet", "--config", str(config), "--out", side]
+                command = [program, "run", "--quiet", str(config), "--out", side]
                 subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             run = subprocess.run([program, "compare", *sides], capture_output=True, text=True)
             if run.returncode not in (0, 2):

@@ -151,7 +151,7 @@ def gate(kind, program, baseline, results):
             command = [program, "compare", "--against", honest]
             run = subprocess.run(command, env=environment, capture_output=True, text=True)
             return run.returncode, run.stdout + run.stderr
-    run = subprocess.run([program, "run", "--config", "ci", "--out", results, "--quiet"], capture_output=True, text=True)
+    run = subprocess.run([program, "run", "ci", "--out", results, "--quiet"], capture_output=True, text=True)
     if run.returncode != 0:
         return run.returncode, run.stderr
     command = [program, "check", results, "--baseline", baseline]
@@ -166,7 +166,7 @@ def verify(names):
     with tempfile.TemporaryDirectory() as folder:
         baseline = Path(folder) / "baseline.toml"
         results = Path(folder) / "honest"
-        subprocess.run([HONEST, "run", "--config", "ci", "--out", results, "--quiet"], check=True, capture_output=True)
+        subprocess.run([HONEST, "run", "ci", "--out", results, "--quiet"], check=True, capture_output=True)
         subprocess.run([HONEST, "check", results, "--save", baseline, "--instructions"], check=True, capture_output=True)
         for name in names:
             *_, kind, words = SABOTAGE[name]

@@ -132,7 +132,7 @@ name = "mp-bcfw"
 [[solver]]
 name = "mp-bcfw-avg"
 CONFIG
-quietly "$program" run --config "$box/box.toml" --out "$box/local"
+quietly "$program" run "$box/box.toml" --out "$box/local"
 verdict $? "local run"
 
 bench() { "$program" "$@"; }
@@ -140,7 +140,7 @@ empty() { [ -z "$(squeue -h)" ]; }
 same() { # DIR: its runs are those of the local run, to the bit
     local merged
     rm -rf "$box/both"
-    merged="$(bench merge "$box/local" "$1" --out "$box/both" --ids "$1/shards.txt" --format json)" || return 1
+    merged="$(bench cluster merge "$box/local" "$1" --out "$box/both" --ids "$1/shards.txt" --format json)" || return 1
     # Of each run two records, and no run whose two records differ.
     [ "$(grep -o '"runs":[0-9]*' <<<"$merged" | head -1)" = '"runs":18' ] && grep -q '"contradictions":\[\]' <<<"$merged" &&
         [ "$(grep -o '"doubles":[0-9]*' <<<"$merged" | cut -d: -f2)" -ge 18 ]
@@ -161,25 +161,25 @@ stop() { # COUNT [NODE]
     caught="$(tasks_on "${2:-}" | head -n "$1")"
     [ "$(wc -w <<<"$caught")" = "$1" ] && kill -STOP $caught 2>/dev/null
 }
-states() { bench slurm status "$1" --format json 2>/dev/null | grep -o '"state":"[a-z]*"' | sort | uniq -c | tr -s ' \n' ' '; }
+states() { bench cluster status "$1" --format json 2>/dev/null | grep -o '"state":"[a-z]*"' | sort | uniq -c | tr -s ' \n' ' '; }
 
 # 1. An array from end to end, whole nodes, a name that needs quotes, more shards than indices.
 out="$box/it's \"one\" 100% #1"
-quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 6 --time 10 --exclusive --dry-run &&
+quietly bench cluster submit "$box/box.toml" --out "$out" --shards 6 --time 10m --exclusive --dry-run &&
     empty && [ ! -e "$out" ]
 verdict $? "a dry run writes nothing and submits nothing"
-quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 6 --time 10 --exclusive
+quietly bench cluster submit "$box/box.toml" --out "$out" --shards 6 --time 10m --exclusive
 verdict $? "six shards submitted, in $(grep -c '"job"' "$out/slurm/jobs.json") arrays with indices below 4"
 within 180 empty && [ -s "$out/report.html" ] && [ -s "$out/figures/oracle_convergence.svg" ] && same "$out"
 verdict $? "they ran, were merged and reported, the same bits as the local run"
 [ "$(states "$out")" = ' 6 "state":"done" ' ]
 verdict $? "status: all done"
-bench slurm submit --config "$box/box.toml" --out "$out" 2>&1 | grep -q "nothing to submit"
+bench cluster submit "$box/box.toml" --out "$out" 2>&1 | grep -q "nothing to submit"
 verdict $? "a second submission finds nothing to do"
 
 # 2. A node dies. Its daemon is killed, its tasks are not: they go on while others do the same shards.
 out="$box/two"
-quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 2 --time 10 --jobs 1
+quietly bench cluster submit "$box/box.toml" --out "$out" --shards 2 --time 10m --jobs 1
 within 60 stop 1 n1 && orphan="$caught" && kill -9 "$(cat "$box/n1.pid")"
 verdict $? "the daemon of node n1 killed, its task stands still"
 [ "$failures" = 0 ] || exit 1
@@ -203,7 +203,7 @@ verdict $? "the node is back"
 # 3. The time limit strikes one task, the signal before it stops another, the rest goes on. Both stand still until then:
 # SLURM wakes who it signals, so the first is stopped again and again.
 out="$box/three"
-quietly bench slurm submit --config "$box/box.toml" --out "$out" --shards 3 --time 1 --jobs 1
+quietly bench cluster submit "$box/box.toml" --out "$out" --shards 3 --time 1m --jobs 1
 within 60 stop 2
 verdict $? "two tasks stand still"
 [ "$failures" = 0 ] || exit 1
@@ -216,15 +216,15 @@ verdict $? "SIGUSR1 before the time limit stopped one between two runs"
 verdict $? "the time limit ended the other"
 within 60 empty
 verdict $? "no other task was cancelled, and the gathering job ran"
-shown="$(bench slurm status "$out" 2>&1)"
+shown="$(bench cluster status "$out" 2>&1)"
 grep -q "failed.*TIMEOUT\|failed.*TIME LIMIT" <<<"$shown" && grep -q "runs are left" <<<"$shown"
 verdict $? "status: one failed by its time limit, one stopped between runs"
 [ "$failures" = 0 ] || sed 's/^/        /' <<<"$shown"
-[ -s "$out/report.html" ] && ! bench merge "$out" --out "$out" --ids "$out/shards.txt" >/dev/null 2>&1
+[ -s "$out/report.html" ] && ! bench cluster merge "$out" --out "$out" --ids "$out/shards.txt" >/dev/null 2>&1
 verdict $? "a report of what is there; merge --ids names what is missing"
 # The two, and the third where this machine was too slow for it.
 missing="$(grep -c "^[0-9].* failed " <<<"$shown")"
-bench slurm submit --config "$box/box.toml" --out "$out" --time 10 --jobs 1 >"$box/last" 2>&1 &&
+bench cluster submit "$box/box.toml" --out "$out" --time 10m --jobs 1 >"$box/last" 2>&1 &&
     [ "$missing" -ge 2 ] && grep -q "$missing shards to submit" "$box/last"
 verdict $? "the same command submits the $missing shards that are missing"
 [ "$failures" = 0 ] || sed 's/^/        /' "$box/last"
@@ -233,7 +233,7 @@ verdict $? "all runs are there, the same bits"
 
 # 4. All of it in one folder.
 rm -rf "$box/all"
-quietly bench merge "$box/two" "$box/three" "$box/it's \"one\" 100% #1" "$box/local" --out "$box/all"
+quietly bench cluster merge "$box/two" "$box/three" "$box/it's \"one\" 100% #1" "$box/local" --out "$box/all"
 verdict $? "all folders merged"
 [ "$failures" = 0 ] || { echo "$failures steps failed"; exit 1; }
 echo "all is well ($SECONDS s)"

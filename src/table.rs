@@ -10,17 +10,14 @@ use crate::text::{csv_field, number, percent, seconds};
 pub enum Format {
     /// For the terminal
     #[default]
-    #[value(alias = "text")]
     Table,
     /// For programs: all that is known
     Json,
     /// For spreadsheets and other plotters
     Csv,
     /// For a page or an issue
-    #[value(alias = "md")]
     Markdown,
     /// For a paper (booktabs)
-    #[value(alias = "tex")]
     Latex,
 }
 

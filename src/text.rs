@@ -73,6 +73,11 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// A number of things: `1 worker`, `2 workers`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// `1.2 GiB`.
 pub fn bytes(count: u64) -> String {
     let value = count as f64;

@@ -16,7 +16,7 @@ from typing import IO, NamedTuple, Optional
 
 from .oracle import Oracle, serve_on
 
-ORACLE_TEST = ("oracle", "test")
+ORACLE_TEST = ("data", "test")
 """The command that checks an oracle."""
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))

@@ -1,4 +1,4 @@
-"""A result folder as frames: the tables of `ssvm-bench figures --tables` and `claims`, and the latencies of every run."""
+"""A result folder as frames: the tables of `ssvm-bench figures --tables` and `show RESULTS claims`, and the latencies of every run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def load(folder: Path, kind: Optional[str] = None) -> Results:
         for name in ("runs", "points", "bands", "bounds"):
             with open(os.path.join(tables, f"{name}.csv"), newline="", encoding="utf-8") as file:
                 frames[name] = make(_columns(file.read()))
-    claims = _program.run(["claims", folder, "--format", "csv"]).out
+    claims = _program.run(["show", folder, "claims", "--format", "csv"]).out
     return Results(**frames, claims=make(_columns(claims, text_only=True)), histograms=_histograms(folder), folder=folder)
 
 

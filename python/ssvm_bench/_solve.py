@@ -105,10 +105,6 @@ def _options(limit: float) -> str:
     return f",limit={_word(limit)}"
 
 
-_OURS = frozenset({"dataset", "format", "save-weights", "help", "version"})
-"""Options of the program that solve() sets, or that end it."""
-
-
 def solve(
     problem: Problem,
     solver: str = "mp-bcfw",
@@ -135,22 +131,21 @@ def solve(
     "libsvm:FILE".
 
     The run stops at the first limit: the certified gap, iterations, time in seconds, oracle calls. A call of the oracle may
-    take `limit` seconds. Other keywords are parameters of the solver (`ssvm-bench solve --help` lists them): N=10, passes=3.
+    take `limit` seconds. Other keywords are parameters of the solver (`ssvm-bench list solvers` lists them): N=10, passes=3.
 
     Exceptions of the oracle are raised here, as they are. Ctrl-C ends the run. Equal arguments give equal bits with
     clock="virtual"; on the other clocks some solvers decide by measured times.
     """
     with tempfile.TemporaryDirectory(prefix="ssvm-bench-") as folder:
         weights = os.path.join(folder, "weights.npy")
-        given = {"solver": solver, "seed": seed, "clock": clock, "oracle_cost": oracle_cost, "evaluate": evaluate}
-        given.update({"gap": gap, "iterations": iterations, "time": time, "oracle_calls": oracle_calls, "lambda": lambda_})
+        options = {"solver": solver, "seed": seed, "clock": clock, "oracle_cost": oracle_cost, "evaluate": evaluate}
+        options.update({"gap": gap, "iterations": iterations, "time": time, "oracle_calls": oracle_calls, "lambda": lambda_})
+        # With "=" a value may begin with a minus.
         after = ["--format=json", f"--save-weights={weights}"]
-        for name, value in {**given, **parameters}.items():
-            option = name.replace("_", "-")
-            if option in _OURS:
-                raise TypeError(f"solve() has no argument {name!r}")
-            # With "=" a value may begin with a minus.
-            after += [] if value is None else [f"--{option}={_word(value)}"]
+        for name, value in options.items():
+            after += [] if value is None else [f"--{name.replace('_', '-')}={_word(value)}"]
+        for name, value in parameters.items():
+            after += [] if value is None else [f"--set={name}={_word(value)}"]
         before = ["solve", "--dataset"]
         if isinstance(problem, str):
             _refuse_sizes(repr(problem), n, d, vectorized)

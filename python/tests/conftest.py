@@ -21,7 +21,7 @@ def program():
 def results(program, tmp_path_factory):
     """A small result folder."""
     folder = tmp_path_factory.mktemp("results") / "smoke"
-    subprocess.run([program, "run", "--config", "smoke", "--out", folder, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "run", "smoke", "--out", folder, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     return folder
 
 

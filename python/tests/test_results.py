@@ -16,7 +16,7 @@ def tables(program, results, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     command = [program, "figures", results, f"--tables={folder}", "--no-figures"]
     subprocess.run(command, check=True, capture_output=True)
-    claims = subprocess.run([program, "claims", results, "--format", "csv"], check=True, capture_output=True, text=True)
+    claims = subprocess.run([program, "show", results, "claims", "--format", "csv"], check=True, capture_output=True, text=True)
     (folder / "claims.csv").write_text(claims.stdout)
     names = ("runs", "points", "bands", "bounds", "claims")
     return {name: list(csv.reader((folder / f"{name}.csv").open(newline=""))) for name in names}

@@ -66,7 +66,7 @@ def test_the_wrong_number_of_planes_is_named():
 
 
 def test_a_data_set_of_the_program_needs_no_oracle(program, tmp_path):
-    weights, _ = by_command_line(program, "usps-synth:n=50", tmp_path, "--solver", "mp-bcfw", "--iterations", "8", "--N", "4")
+    weights, _ = by_command_line(program, "usps-synth:n=50", tmp_path, "--solver", "mp-bcfw", "--iterations", "8", "--set", "N=4")
     solution = ssvm_bench.solve("usps-synth:n=50", iterations=8, gap=None, clock="virtual", N=4)
     assert solution.weights.tobytes() == weights.tobytes()
     assert "primal" in repr(solution)

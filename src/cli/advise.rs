@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::format::{self, table_or_json};
-use super::{pages, positive, print};
+use super::args::{self, TableOrJson, fraction, positive};
+use super::{pages, print};
 use crate::dataset::DatasetName;
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::breakeven as text;
@@ -17,22 +17,24 @@ use crate::text::nearest;
 /// The summary of the table that comes with the program.
 const BUILT_IN: &str = include_str!("../../results/summary/breakeven.json");
 
-/// Which solver for this oracle: what a call takes in, the fastest solver and the numbers it rests on out
+/// Recommend a solver for a given oracle latency
+///
+/// Looks the latency up in a table of runs at several oracle costs: one that comes with the program, or your own with
+/// --results. Prints the fastest solver and the numbers behind it.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench advise --dataset horseseg-synth --oracle-ms 3\n  \
-    ssvm-bench advise --dataset ocr-synth --share 0.7")]
+#[command(after_help = "Example:\n  ssvm-bench advise -d horseseg-synth --oracle-ms 3\n  \
+    ssvm-bench advise -d ocr-synth --share 0.7")]
 pub struct AdviseArgs {
-    /// Data set that is most like yours, as `breakeven` names it; the part before the colon is enough
-    #[arg(long, value_name = "D")]
+    /// Data set that is most like yours, as `show RESULTS cost` names it; the part before the colon is enough
+    #[arg(long, short, value_name = "DATA")]
     dataset: String,
     #[command(flatten)]
     known: Known,
     /// Result folder with runs at several oracle costs, or the summary.json of one [default: a table that comes with the program]
     #[arg(long, value_name = "RESULTS")]
     results: Option<PathBuf>,
-    /// How to print it
-    #[arg(long, value_parser = table_or_json(), default_value = "table")]
-    format: Format,
+    #[command(flatten)]
+    format: TableOrJson,
 }
 
 /// What is known of the oracle: one of these.
@@ -43,15 +45,11 @@ struct Known {
     #[arg(long, value_name = "MS", value_parser = positive, allow_negative_numbers = true)]
     oracle_ms: Option<f64>,
     /// Part of BCFW's time that is spent in the oracle, between 0 and 1
-    #[arg(long, value_name = "S", value_parser = share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = fraction, allow_negative_numbers = true)]
     share: Option<f64>,
     /// Oracle cost: how many times slower than in the table
     #[arg(long, value_name = "K")]
     oracle_cost: Option<ssvm::clock::OracleCost>,
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    positive(text).ok().filter(|share| *share < 1.0).ok_or_else(|| "must lie between 0 and 1".to_owned())
 }
 
 pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
@@ -73,8 +71,8 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         );
     }
     let advice = advise(set, place);
-    print(&match args.format {
-        Format::Json => format::json(&advice)?,
+    print(&match args.format.format {
+        Format::Json => args::json(&advice)?,
         _ => format!("{}\nIt rests on\n{}", text::advice(&advice), basis(&table, set)),
     })
 }

@@ -20,11 +20,13 @@ use crate::store::folder::Store;
 use crate::store::identity::{CODE_VERSION, Identity};
 use crate::store::manifest::Manifest;
 
+/// Compare a result folder with a baseline and fail on a regression
+///
+/// Needs runs under the virtual clock. Exit code 2 means that a metric is worse, has changed or is missing; the last lines
+/// then are the command that accepts the change.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Example:\n  ssvm-bench run --config ci --out target/ci\n  \
-    ssvm-bench check target/ci --baseline results/baseline/ci.toml\n  \
-    ssvm-bench check target/ci --update usps-synth/mp-bcfw\n\n\
-    Exit code 2 means that a metric is worse, has changed or is missing. Needs runs under the virtual clock.")]
+#[command(after_help = "Example:\n  ssvm-bench check target/ci --save results/baseline/ci.toml\n  \
+    ssvm-bench check target/ci\n  ssvm-bench check target/ci --update 'usps-synth*/mp-bcfw'")]
 pub struct CheckArgs {
     /// Result folder, made by `run` with a config whose clock is virtual
     #[arg(value_name = "RESULTS")]
@@ -33,10 +35,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE", default_value = "results/baseline/ci.toml")]
     baseline: PathBuf,
     /// Save the results as a baseline instead of comparing them; - prints it
-    #[arg(long, value_name = "FILE", alias = "save-baseline", conflicts_with_all = ["baseline", "update"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "update"])]
     save: Option<PathBuf>,
-    /// Accept the results of one data set and solver into the baseline, then compare; repeatable
-    #[arg(long, value_name = "DATASET/SOLVER")]
+    /// Accept the results of the cells DATASET/SOLVER that match into the baseline, then compare; repeatable
+    #[arg(long, value_name = "GLOB")]
     update: Vec<String>,
     /// Count instructions with valgrind too (not where it is absent, or another compiler, CPU or valgrind made the baseline)
     #[arg(long)]

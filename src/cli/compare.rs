@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
+use super::args::{count, fraction};
 use super::findings::{OutputArgs, records};
 use super::{Exit, note};
 use crate::experiment::catalog::Catalog;
@@ -14,19 +15,22 @@ use crate::gate::rounds::{self, Design, Side};
 use crate::gate::workload::{self, Workload};
 use crate::gate::{Finding, instructions};
 use crate::run::host;
+use crate::store::RunRecord;
 use crate::store::folder::Store;
-use crate::store::keys::CellKey;
+use crate::store::keys::{CellKey, CellPattern};
 use crate::text::change;
 use ssvm::solver::SolverInfo;
 
+/// Compare two result folders or two builds
+///
+/// Prints an interval for each ratio. Ratios are new over old: the second folder over the first, this program over the other. Builds run in turns on one core. Exit
+/// code 2 means that the whole interval of a ratio is beyond the threshold; of folders also that runs were made from other
+/// inputs or that runs or gaps were lost. An interval within the threshold is 'same', one that reaches beyond it 'undecided':
+/// more repeats or rounds make it narrower.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Example:\n  ssvm-bench compare results/before results/after\n  \
-    ssvm-bench compare --against target/baseline/ssvm-bench\n  \
-    ssvm-bench compare --versus bcfw --cell usps-synth:n=300/mp-bcfw --iterations 10\n\n\
-    Ratios are new over old, the second folder over the first, this program over the other. Exit code 2 means that the \
-    whole interval of a ratio is beyond the threshold; of folders also that runs were made from other inputs or that runs \
-    or gaps were lost. An interval within the threshold is 'same', one that reaches beyond it 'undecided': more repeats \
-    or rounds make it narrower.")]
+    ssvm-bench compare --against target/baseline/ssvm-bench --only '*/mp-bcfw'\n  \
+    ssvm-bench compare --versus bcfw --only usps-synth:n=100/mp-bcfw --iterations 10 --rounds 5")]
 pub struct CompareArgs {
     /// Two result folders, the older one first
     #[arg(value_name = "FOLDER", num_args = 2)]
@@ -34,17 +38,17 @@ pub struct CompareArgs {
     /// Another build of this program: both run in turns on one core
     #[arg(long, value_name = "BINARY", conflicts_with = "folders")]
     against: Option<PathBuf>,
-    /// Another solver of this build, compared with the solver of every --cell
-    #[arg(long, value_name = "SOLVER", conflicts_with_all = ["folders", "against"], requires = "cell")]
+    /// Another solver of this build, compared with the solver of every cell of --only
+    #[arg(long, value_name = "SOLVER", conflicts_with_all = ["folders", "against"], requires = "only")]
     versus: Option<String>,
-    /// What to run, instead of the standard workloads; repeatable
-    #[arg(long, value_name = "DATASET/SOLVER", value_parser = cell, conflicts_with = "folders")]
-    cell: Vec<CellKey>,
-    /// Iterations of every --cell
-    #[arg(long, value_name = "I", default_value_t = 10, requires = "cell")]
+    /// Only cells DATASET/SOLVER that match; of builds also one that is no standard workload, by its whole name; repeatable
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
+    /// Iterations of every cell that is no standard workload
+    #[arg(long, value_name = "I", default_value_t = 10, value_parser = count, requires = "only")]
     iterations: u64,
-    /// Approximate passes per iteration of every --cell; the slope rule under the virtual clock when not given
-    #[arg(long, value_name = "K", requires = "cell")]
+    /// Approximate passes per iteration of every such cell; the slope rule under the virtual clock when not given
+    #[arg(long, value_name = "K", requires = "only")]
     passes: Option<u32>,
     /// Rounds of four runs per workload
     #[arg(long, value_name = "N", default_value_t = Design::default().rounds, conflicts_with = "folders")]
@@ -74,20 +78,8 @@ enum Required {
     Time,
 }
 
-fn cell(text: &str) -> Result<CellKey, String> {
-    let named = text.rsplit_once('/').filter(|(dataset, solver)| !dataset.is_empty() && !solver.is_empty());
-    named.map(|(dataset, solver)| CellKey::new(dataset, solver)).ok_or_else(|| "must be DATASET/SOLVER".to_owned())
-}
-
-fn fraction(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
-        _ => Err("must be between 0 and 1".into()),
-    }
-}
-
 pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
-    for solver in args.cell.iter().map(|cell| &cell.solver.name).chain(&args.versus) {
+    if let Some(solver) = &args.versus {
         SolverInfo::find(catalog.solvers(), solver)?;
     }
     let design = Design {
@@ -98,9 +90,18 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     };
     args.outputs.check()?;
     let [old, new] = &args.folders[..] else {
-        return args.outputs.write("Comparison of builds", &interleaved(args, &design)?, None);
+        return args.outputs.write("Comparison of builds", &interleaved(args, &design, catalog)?, None);
     };
-    let (old, new) = (records(&Store::open(old)?)?, records(&Store::open(new)?)?);
+    let patterns = CellPattern::parse_all(&args.only)?;
+    let selected = |folder: &Path| -> anyhow::Result<Vec<RunRecord>> {
+        let mut records = records(&Store::open(folder)?)?;
+        records.retain(|record| patterns.is_empty() || patterns.iter().any(|pattern| record.matches(pattern)));
+        if records.is_empty() {
+            bail!("{}: no run matches --only {}", folder.display(), args.only.join(", "));
+        }
+        Ok(records)
+    };
+    let (old, new) = (selected(old)?, selected(new)?);
     let Comparison { findings, remark, unjudged_times } = folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?;
     let verdict = args.outputs.write("Comparison of results", &findings, remark.as_deref())?;
     if unjudged_times > 0 {
@@ -113,7 +114,37 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     Ok(verdict)
 }
 
-fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Finding>> {
+/// The standard workloads that --only selects, and those that it names in full.
+fn workloads(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Vec<Workload>> {
+    let mut standard = workload::standard();
+    if args.only.is_empty() {
+        return Ok(standard);
+    }
+    let patterns = CellPattern::parse_all(&args.only)?;
+    let wanted =
+        |pattern: &CellPattern, CellKey { dataset, solver, .. }: &CellKey| pattern.matches(dataset, solver, None);
+    let mut named = Vec::new();
+    for (text, pattern) in args.only.iter().zip(&patterns) {
+        if standard.iter().any(|workload| wanted(pattern, &workload.cell)) {
+            continue;
+        }
+        let Some((dataset, solver)) = text.rsplit_once('/').filter(|_| !text.contains(['*', '?', '[', '{'])) else {
+            let known: Vec<String> = standard.iter().map(|workload| workload.cell.to_string()).collect();
+            bail!(
+                "--only '{text}' matches no standard workload, and is no DATASET/SOLVER; they are: {}",
+                known.join(", ")
+            );
+        };
+        SolverInfo::find(catalog.solvers(), solver)?;
+        let (cell, iterations, passes) = (CellKey::new(dataset, solver), args.iterations, args.passes);
+        named.push(Workload { cell, iterations, passes });
+    }
+    standard.retain(|workload| patterns.iter().any(|pattern| wanted(pattern, &workload.cell)));
+    standard.extend(named);
+    Ok(standard)
+}
+
+fn interleaved(args: &CompareArgs, design: &Design, catalog: &dyn Catalog) -> anyhow::Result<Vec<Finding>> {
     let this = std::env::current_exe().context("cannot find this program's own file")?;
     let other = match (&args.against, &args.versus) {
         (Some(binary), _) => binary.canonicalize().with_context(|| {
@@ -121,15 +152,10 @@ fn interleaved(args: &CompareArgs, design: &Design) -> anyhow::Result<Vec<Findin
         })?,
         (None, Some(_)) => this.clone(),
         (None, None) => {
-            bail!("nothing to compare; name two result folders, --against BINARY, or --versus SOLVER with --cell")
+            bail!("nothing to compare; name two result folders, --against BINARY, or --versus SOLVER with --only")
         }
     };
-    let workloads = if args.cell.is_empty() {
-        workload::standard()
-    } else {
-        let work = |cell: &CellKey| Workload { cell: cell.clone(), iterations: args.iterations, passes: args.passes };
-        args.cell.iter().map(work).collect()
-    };
+    let workloads = workloads(args, catalog)?;
     // Programs started from here inherit the core.
     let core = args.core.or_else(|| host::cores().last().copied());
     if !core.is_some_and(host::pin) {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::args::OnlyArgs;
 use super::{pages, print};
 use crate::experiment::catalog::Catalog;
 use crate::render;
@@ -9,14 +10,18 @@ use crate::render::figure::{self, FileFormat};
 use crate::study::Summary;
 
 /// Draw the figures of the paper from a result folder
+///
+/// The figures of the paper show all solvers, or those of the paper where there are more than eight; with --only those that
+/// match. --tables writes the numbers behind them for other plotters. `list figures` says what each shows.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench figures results/quick --format svg,pdf --tables\n  \
+    ssvm-bench figures results/quick --only '*/mp-*' --out figures\n  \
     ssvm-bench figures results/quick/figures --index")]
 pub struct FiguresArgs {
     /// Result folder; with --index the folder of the figures
     results: PathBuf,
     /// Print a page about the figure files that are in the folder, and draw nothing
-    #[arg(long, conflicts_with_all = ["out", "tables", "solvers", "only"])]
+    #[arg(long, conflicts_with_all = ["out", "tables", "only"])]
     index: bool,
     /// Folder for the figures [default: RESULTS/figures]
     #[arg(long, value_name = "DIR")]
@@ -30,13 +35,8 @@ pub struct FiguresArgs {
     /// Write the tables alone, and draw nothing
     #[arg(long, requires = "tables", conflicts_with = "out")]
     no_figures: bool,
-    /// Solvers in the figures of the paper, such as 'mp-*'; repeatable [default: all, or those of the paper where there
-    /// are more than eight]
-    #[arg(long, value_name = "GLOB")]
-    solvers: Vec<String>,
-    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
+    #[command(flatten)]
+    only: OnlyArgs,
 }
 
 /// Runs the command; prints the files it wrote.
@@ -44,11 +44,14 @@ pub fn run(args: &FiguresArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     if args.index {
         return print(&figure::index::page(&args.results)?);
     }
-    let results = pages::open(&args.results, catalog, &args.only)?;
+    let only = &args.only.only;
+    let results = pages::open(&args.results, catalog, only)?;
     let summary = Summary::of(&results, &args.results);
     let mut files = Vec::new();
     if !args.no_figures {
-        let (figures, left_out) = figure::draw(&results, &summary, &args.solvers, true)?;
+        // What was asked for is shown, however many lines that makes.
+        let shown = if only.is_empty() { Vec::new() } else { vec!["*".to_owned()] };
+        let (figures, left_out) = figure::draw(&results, &summary, &shown, true)?;
         pages::note_left_out(&left_out);
         let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
         files = figure::write(&figures, &out, &args.format)?;

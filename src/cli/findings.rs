@@ -60,7 +60,7 @@ pub fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
     }
     if contents.records.is_empty() {
         let dir = store.dir().display();
-        bail!("{dir}: holds no run; `ssvm-bench run --config ci --out {dir}` makes them");
+        bail!("{dir}: holds no run; `ssvm-bench run ci --out {dir}` makes them");
     }
     Ok(contents.records)
 }

@@ -1,113 +1,118 @@
 //! Arguments → one library call each; one file per command.
 
 mod advise;
-mod breakeven;
+mod args;
 mod check;
-mod claims;
+mod cluster;
 mod compare;
 mod data;
-mod engines;
+mod dry_run;
 mod figures;
 mod findings;
-mod format;
+mod former;
 pub mod harness;
+mod help;
 mod init;
 mod interrupt;
-mod league;
+mod list;
 mod memory;
-mod merge;
-mod optimum;
-mod oracle;
 mod pages;
-mod plan;
-mod profile;
 mod readme;
 mod report;
 mod reproduce;
 mod run;
 mod shell;
-mod slurm;
+mod show;
 mod solve;
+mod terminal;
 
-use std::borrow::Cow;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, FromArgMatches, Parser, Subcommand};
 
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
+use crate::run::progress::Verbosity;
 use crate::store::files;
-use crate::text::{printable, shortened};
+use terminal::{NAME, note, print, print_path};
 
-/// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
+/// Benchmark structural SVM training: FW, BCFW, MP-BCFW and their averages
 #[derive(Parser)]
-#[command(name = NAME, version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = NAME, version, propagate_version = true, arg_required_else_help = true)]
 struct Cli {
-    /// Folder with the official data files (else $SSVM_DATA, else data/).
-    #[arg(long, global = true, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// Refuse data sets that are programs (oracle:…) instead of starting them.
-    #[arg(long, global = true)]
-    no_programs: bool,
-    /// Use the file of an official data set although it is not the official one: as NAME~accepted, data of your own in every claim.
-    #[arg(long, global = true)]
-    accept_data: bool,
-    /// Wait for the program that writes to a named pipe without a limit, instead of 10 s.
-    #[arg(long, global = true)]
-    wait: bool,
+    #[command(flatten, next_help_heading = "Options of all commands")]
+    global: GlobalArgs,
     #[command(subcommand)]
     command: Command,
 }
 
+/// The short help of a command leaves out all but the first: they are about the program.
+#[derive(clap::Args)]
+struct GlobalArgs {
+    /// Print nothing but errors and warnings
+    #[arg(long, short, global = true, conflicts_with = "verbose", hide_short_help = true)]
+    quiet: bool,
+    /// Print more, such as a line for every run
+    #[arg(long, short, global = true, hide_short_help = true)]
+    verbose: bool,
+    /// When to print in colour; $NO_COLOR is respected
+    #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_short_help = true)]
+    color: ColorChoice,
+    /// Folder with the official data files [default: $SSVM_DATA, else data/]
+    #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
+    data_dir: Option<PathBuf>,
+    /// Refuse data sets that are programs (oracle:…) instead of starting them
+    #[arg(long, global = true, hide_short_help = true)]
+    no_programs: bool,
+    /// Use the file of an official data set although it is not the official one: as NAME~accepted, data of your own in every claim
+    #[arg(long, global = true, hide_short_help = true)]
+    accept_data: bool,
+    /// Wait for the program that writes to a named pipe without a limit, instead of 10 s
+    #[arg(long, global = true, hide_short_help = true)]
+    wait: bool,
+}
+
+impl GlobalArgs {
+    fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        }
+    }
+
+    fn data(&self) -> DataDir {
+        DataDir {
+            programs: !self.no_programs,
+            accept: self.accept_data,
+            quiet: self.quiet,
+            ..DataDir::resolve(self.data_dir.as_deref())
+        }
+    }
+}
+
+/// Each with its help in its own file. The order and the groups of the help are those of [`help::GROUPS`].
 #[derive(Subcommand)]
 enum Command {
-    /// Plan and run a config, then write its figures, report and claims.
     Reproduce(reproduce::ReproduceArgs),
-    /// Write a commented config for your own data or solver.
-    Init(init::InitArgs),
-    /// List the runs of a config with an estimate of time and memory; runs nothing.
-    Plan(plan::PlanArgs),
-    /// Execute the runs of a config that are not yet in the result folder.
     Run(run::RunArgs),
-    /// Join result folders, such as those of shards, into one.
-    Merge(merge::MergeArgs),
-    /// Submit the shards of a config to a SLURM cluster, and show their state.
-    Slurm(slurm::SlurmArgs),
-    /// Execute one run and print it as it goes.
-    Solve(solve::SolveArgs),
-    /// Draw the figures of the paper from a result folder.
-    Figures(figures::FiguresArgs),
-    /// Write one self-contained HTML page about a result folder.
+    Solve(Box<solve::SolveArgs>),
+    Show(show::ShowArgs),
     Report(report::ReportArgs),
-    /// Check the claims of the paper against a result folder.
-    Claims(claims::ClaimsArgs),
-    /// Compare all solvers of a result folder with each other.
-    League(league::LeagueArgs),
-    /// Find the oracle cost at which solvers cross: time to a gap over that of BCFW.
-    #[command(name = "breakeven")]
-    BreakEven(breakeven::BreakEvenArgs),
-    /// Recommend a solver for an oracle that takes this long.
-    Advise(advise::AdviseArgs),
-    /// Show where the time goes: oracle shares and latencies.
-    Profile(profile::ProfileArgs),
-    /// Compare a result folder with a baseline and fail on a regression, or save one.
-    Check(check::CheckArgs),
-    /// Compare two builds or two result folders, with an interval for each ratio.
+    Figures(figures::FiguresArgs),
     Compare(compare::CompareArgs),
-    /// Certify the optimum of a data set and store it.
-    Optimum(optimum::OptimumArgs),
-    /// Check a max-oracle that is a program of its own.
-    Oracle(oracle::OracleArgs),
-    /// List, check, fetch, prepare or show the known data sets.
+    Check(check::CheckArgs),
+    Advise(advise::AdviseArgs),
     Data(data::DataArgs),
-    /// Refresh or check the parts of README.md and docs/ that the program made.
+    List(list::ListArgs),
+    Init(init::InitArgs),
+    Cluster(cluster::ClusterArgs),
+    #[command(hide = true)]
     Readme(readme::ReadmeArgs),
-    /// Print completions for a shell.
+    #[command(hide = true)]
     Completions(shell::CompletionsArgs),
-    /// Write man pages into a folder.
+    #[command(hide = true)]
     Man(shell::ManArgs),
 }
 
@@ -119,17 +124,15 @@ pub enum Exit {
     GateFailed,
 }
 
-/// What this program is called in its texts.
-const NAME: &str = "ssvm-bench";
-
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
 pub fn main(catalog: &dyn Catalog) -> ExitCode {
     let ended = crate::store::panics::catch(|| {
         interrupt::listen();
         memory::watch();
-        match parse(catalog) {
-            Ok((cli, matches)) => exit_code(run(&cli, &matches, catalog)),
-            Err(error) => usage(&error),
+        match help::command().color(terminal::color_choice()).try_get_matches().and_then(|m| Cli::from_arg_matches(&m))
+        {
+            Ok(cli) => exit_code(run(&cli, catalog)),
+            Err(error) => usage(&error, catalog),
         }
     });
     // A run that was abandoned may still wait for its program.
@@ -140,57 +143,34 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
     })
 }
 
-/// The arguments, and what `solve` has beside them: parameters of solvers.
-fn parse(catalog: &dyn Catalog) -> Result<(Cli, ArgMatches), clap::Error> {
-    let matches = command(catalog).try_get_matches()?;
-    Ok((Cli::from_arg_matches(&matches)?, matches))
-}
-
-fn run(cli: &Cli, matches: &ArgMatches, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
-    let (programs, accept) = (!cli.no_programs, cli.accept_data);
-    let data = DataDir { programs, accept, ..DataDir::resolve(cli.data_dir.as_deref()) };
-    if cli.wait {
-        crate::store::files::wait_for_writers();
+fn run(cli: &Cli, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
+    terminal::choose(cli.global.verbosity(), cli.global.color);
+    let data = cli.global.data();
+    if cli.global.wait {
+        files::wait_for_writers();
     }
-    // These read results as `pages` does, which refuses what must not be published.
-    let shown = matches!(
-        cli.command,
-        Command::Claims(_)
-            | Command::League(_)
-            | Command::BreakEven(_)
-            | Command::Advise(_)
-            | Command::Profile(_)
-            | Command::Figures(_)
-    );
+    // These read results as `pages` does, which refuses what must not be published, or no results.
+    let shown = matches!(cli.command, Command::Show(_) | Command::Advise(_) | Command::Figures(_) | Command::List(_));
     if readme::publishing() && !shown {
         anyhow::bail!("this command cannot be shown on a page: it can read results that must not be published");
     }
     match &cli.command {
         Command::Check(args) => return check::run(args, catalog),
         Command::Compare(args) => return compare::run(args, catalog),
-        Command::Optimum(args) => return optimum::run(args, catalog, &data),
-        Command::Oracle(args) => return oracle::run(args, &data),
+        Command::Data(args) => return data::run(args, catalog, &data),
         Command::Reproduce(args) => reproduce::run(args, catalog, &data),
-        Command::Init(args) => init::run(args, catalog),
-        Command::Plan(args) => plan::run(args, catalog, &data),
         Command::Run(args) => run::run(args, catalog, &data),
-        Command::Merge(args) => merge::run(args),
-        Command::Slurm(args) => slurm::run(args, catalog, &data),
-        Command::Solve(args) => {
-            let given = matches.subcommand_matches("solve").map(|m| solve::given(m, catalog)).unwrap_or_default();
-            solve::run(args, &given, catalog, &data)
-        }
-        Command::Figures(args) => figures::run(args, catalog),
+        Command::Solve(args) => solve::run(args, catalog, &data),
+        Command::Show(args) => show::run(args, catalog),
         Command::Report(args) => report::run(args, catalog),
-        Command::Claims(args) => claims::run(args, catalog),
-        Command::League(args) => league::run(args, catalog),
-        Command::BreakEven(args) => breakeven::run(args, catalog),
+        Command::Figures(args) => figures::run(args, catalog),
         Command::Advise(args) => advise::run(args, catalog),
-        Command::Profile(args) => profile::run(args, catalog),
-        Command::Data(args) => data::run(args, catalog, &data),
+        Command::List(args) => list::run(args, catalog),
+        Command::Init(args) => init::run(args, catalog),
+        Command::Cluster(args) => cluster::run(args, catalog, &data),
         Command::Readme(args) => readme::run(args, catalog),
-        Command::Completions(args) => shell::completions(args, command(catalog)),
-        Command::Man(args) => shell::man(args, command(catalog)),
+        Command::Completions(args) => shell::completions(args, help::command()),
+        Command::Man(args) => shell::man(args, help::command()),
     }?;
     Ok(Exit::Fine)
 }
@@ -209,34 +189,16 @@ fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
 }
 
 /// Prints what clap has to say: an error, or the help and version that were asked for.
-fn usage(error: &clap::Error) -> ExitCode {
-    let printed = error.print().and_then(|()| std::io::stdout().flush());
-    match printed.context(NO_OUTPUT) {
+fn usage(error: &clap::Error, catalog: &dyn Catalog) -> ExitCode {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(message) = former::replaced(error, &words, catalog) {
+        return exit_code(Err(anyhow::anyhow!(message)));
+    }
+    match terminal::print_usage(error) {
         // A message that cannot be printed changes no exit code.
         _ if error.use_stderr() => ExitCode::FAILURE,
         printed => exit_code(printed.map(|()| Exit::Fine)),
     }
-}
-
-/// The command line with what the tables of this program add to it; examples call the program by its own name.
-fn command(catalog: &dyn Catalog) -> clap::Command {
-    let command = Cli::command().mut_subcommand("solve", |solve| solve::with_parameters(solve, catalog));
-    let own = std::env::args_os().next().map(PathBuf::from);
-    match own.as_deref().and_then(|path| path.file_stem()?.to_str()).filter(|name| *name != NAME) {
-        Some(name) => renamed(command, name),
-        None => command,
-    }
-}
-
-fn renamed(mut command: clap::Command, name: &str) -> clap::Command {
-    let with_name = |text: &clap::builder::StyledStr| text.to_string().replace(NAME, name);
-    if let Some(text) = command.get_after_help().map(with_name) {
-        command = command.after_help(text);
-    }
-    if let Some(text) = command.get_after_long_help().map(with_name) {
-        command = command.after_long_help(text);
-    }
-    command.mut_subcommands(|one| renamed(one, name))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -247,44 +209,4 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         });
         io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
-}
-
-/// Prints lines to stderr, shortened to a readable length; a closed stderr is no error.
-fn note(text: &str) {
-    const LONGEST: usize = 2000;
-    let lines: Vec<Cow<'_, str>> = text.lines().map(|line| shortened(line, LONGEST)).collect();
-    let _ = writeln!(std::io::stderr(), "{}", printable(&lines.join("\n")));
-}
-
-/// Text on stdout, or on stderr where an output (`-`) has the other to itself: the one place that writes text there.
-fn print(text: &str) -> anyhow::Result<()> {
-    if files::standard_output_is_taken() {
-        let _ = write!(std::io::stderr(), "{}", printable(text));
-        return Ok(());
-    }
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
-    written.context(NO_OUTPUT)
-}
-
-/// The name of a file that was written, unless it is standard output.
-fn print_path(path: &Path) -> anyhow::Result<()> {
-    if files::standard_output_is_taken() { Ok(()) } else { print(&format!("{}\n", path.display())) }
-}
-
-/// Columns that printed lines may have: those of the terminal, or of `COLUMNS` where output goes elsewhere.
-fn print_width() -> usize {
-    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
-    let width = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
-    width.or_else(given).unwrap_or(100).max(60)
-}
-
-const NO_OUTPUT: &str = "cannot write to standard output";
-
-/// A positive finite number.
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("must be a positive number".into()),
-    }
 }

@@ -2,24 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use super::args::OnlyArgs;
 use super::{note, readme};
 use crate::experiment::catalog::Catalog;
 use crate::render::figure::FigureRow;
 use crate::study::{Study, Summary};
+use crate::text::Pattern;
 
 /// Which results a command prints.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FoundIn {
     /// Result folder, or the summary.json of one
     pub results: PathBuf,
-    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
+    #[command(flatten)]
+    only: OnlyArgs,
 }
 
 impl FoundIn {
     pub fn summary(&self, catalog: &dyn Catalog) -> anyhow::Result<Summary> {
-        summary(&self.results, catalog, &self.only)
+        summary(&self.results, catalog, &self.only.only)
     }
 
     /// The same with what the thresholds of the claims decide, which takes longer.
@@ -27,7 +28,7 @@ impl FoundIn {
         if self.results.is_file() {
             return self.summary(catalog);
         }
-        let study = open(&self.results, catalog, &self.only)?;
+        let study = open(&self.results, catalog, &self.only.only)?;
         Ok(Summary::of(&study, &self.results).with_sensitivities(&study))
     }
 }
@@ -37,11 +38,36 @@ pub fn summary(path: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::R
     if !path.is_file() {
         return Ok(Summary::of(&open(path, catalog, only)?, path));
     }
-    anyhow::ensure!(only.is_empty(), "--only needs the runs: give the result folder instead of {}", path.display());
     let summary = Summary::read(path)?;
     if readme::publishing() {
         readme::publishable(path, &summary)?;
     }
+    if only.is_empty() { Ok(summary) } else { only_datasets(summary, path, only) }
+}
+
+/// A summary without the data sets that match none of the patterns.
+fn only_datasets(mut summary: Summary, path: &Path, only: &[String]) -> anyhow::Result<Summary> {
+    if let Some(pattern) = only.iter().find(|pattern| pattern.contains('/')) {
+        anyhow::bail!("--only '{pattern}' needs the runs: give the result folder instead of {}", path.display());
+    }
+    let patterns = only.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
+    let patterns = patterns.map_err(|error| anyhow::anyhow!("--only: {error}"))?;
+    let wanted = |dataset: &str| patterns.iter().any(|pattern| pattern.matches(&format!("{dataset}/")));
+    let names: Vec<String> = summary.league.standings.iter().map(|standing| standing.dataset.clone()).collect();
+    let (kept, others): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| wanted(name));
+    if kept.is_empty() {
+        anyhow::bail!(
+            "{}: no data set matches --only {}; it has: {}",
+            path.display(),
+            only.join(", "),
+            others.join(", ")
+        );
+    }
+    summary.league = summary.league.only(&kept);
+    summary.claims.retain(|claim| wanted(&claim.dataset));
+    summary.profile.retain(|row| wanted(&row.dataset));
+    summary.regimes.retain(|regime| wanted(&regime.dataset));
+    summary.breakeven.sets.retain(|set| wanted(&set.dataset));
     Ok(summary)
 }
 

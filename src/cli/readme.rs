@@ -11,11 +11,12 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
-use super::note;
+use super::{former, help, note};
 use crate::experiment::catalog::Catalog;
 use crate::store::files;
 use crate::study::Summary;
 
+/// Refresh or check the parts of README.md and docs/ that the program made
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench readme check\n  ssvm-bench readme refresh --file README.md")]
 pub struct ReadmeArgs {
@@ -28,10 +29,15 @@ pub struct ReadmeArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Run the command of every made part and put its output in; fail where its numbers must not be published.
+    /// Run the command of every made part and put its output in
+    ///
+    /// Fails where its numbers must not be published.
+    #[command(after_help = "Example:\n  ssvm-bench readme refresh --file README.md")]
     Refresh,
-    /// Fail when a linked file is missing, a command no longer parses, a made part is not what its command makes, or its numbers
-    /// come from uncommitted code or disturbed times.
+    /// Fail when a made part is not what its command makes
+    ///
+    /// Also when a linked file is missing, a command no longer parses, or numbers come from uncommitted code or disturbed times.
+    #[command(after_help = "Example:\n  ssvm-bench readme check")]
     Check,
 }
 
@@ -171,9 +177,11 @@ fn parse(command: &str, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let (["ssvm-bench", arguments @ ..] | ["cargo", "run", "--release", "--", arguments @ ..]) = &words[..] else {
         return Ok(());
     };
-    match super::command(catalog).try_get_matches_from([&["ssvm-bench"][..], arguments].concat()) {
+    match help::command().try_get_matches_from([&["ssvm-bench"][..], arguments].concat()) {
         Err(error) if error.use_stderr() => {
-            bail!("'{command}' no longer parses: {}", error.to_string().lines().next().unwrap_or_default())
+            let words: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+            let text = former::replaced(&error, &words, catalog).unwrap_or_else(|| error.to_string());
+            bail!("'{command}' no longer parses: {}", text.lines().next().unwrap_or_default())
         }
         _ => Ok(()),
     }
@@ -220,7 +228,7 @@ fn refresh(text: &str, notes: &mut BTreeSet<String>) -> anyhow::Result<String> {
         notes.extend(said.lines().map(str::to_owned));
         let printed = String::from_utf8_lossy(&output.stdout);
         // Markdown output goes in as it is, everything else as a block.
-        let markdown = |word: &String| ["markdown", "matrix", "--index"].contains(&word.as_str());
+        let markdown = |word: &String| ["markdown", "--index"].contains(&word.as_str());
         let body = if arguments.iter().any(markdown) {
             format!("\n\n{}\n\n", printed.trim())
         } else {

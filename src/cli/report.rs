@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::args::OnlyArgs;
 use super::{pages, print_path};
 use crate::experiment::catalog::Catalog;
 use crate::gate::folders::{self, Comparison};
@@ -12,10 +13,13 @@ use crate::render::report::{self, Beside, Page};
 use crate::store::files;
 use crate::study::{Study, Summary};
 
-/// Write one self-contained HTML page about a result folder, or about two side by side
+/// Write one HTML page about a result folder, or two side by side
+///
+/// Self-contained: verdicts, tables and interactive figures are in the file. Without --output also writes
+/// RESULTS/summary.json, which `show` reads in place of all runs.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench report results/quick --out quick.html\n  \
-    ssvm-bench report results/before results/after --out both.html")]
+#[command(after_help = "Example:\n  ssvm-bench report results/quick --output quick.html\n  \
+    ssvm-bench report results/before results/after --output both.html")]
 pub struct ReportArgs {
     /// Result folder
     results: PathBuf,
@@ -23,10 +27,9 @@ pub struct ReportArgs {
     other: Option<PathBuf>,
     /// The page, - for standard output [default: RESULTS/report.html; needed for two folders]
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Only runs whose DATASET/SOLVER matches, such as 'usps*' or '*/mp-*'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    only: OnlyArgs,
 }
 
 /// A folder with all that a page shows of it.
@@ -38,7 +41,7 @@ struct ReportSide {
 
 impl ReportSide {
     fn open(folder: &Path, args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<Self> {
-        let results = pages::open(folder, catalog, &args.only)?;
+        let results = pages::open(folder, catalog, &args.only.only)?;
         let summary = Summary::of(&results, folder);
         let figures = figure::draw(&results, &summary, &[], false)?.0;
         Ok(Self { results, summary, figures })
@@ -51,7 +54,7 @@ impl ReportSide {
 
 /// Runs the command; prints the file it wrote.
 pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    anyhow::ensure!(args.other.is_none() || args.out.is_some(), "comparing two folders requires --out FILE");
+    anyhow::ensure!(args.other.is_none() || args.output.is_some(), "comparing two folders requires --output FILE");
     let side = ReportSide::open(&args.results, args, catalog)?;
     let html = match &args.other {
         None => report::html(&side.page(&side.summary.name))?,
@@ -62,10 +65,10 @@ pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
             report::side_by_side(&Beside { sides: [side.page(&names[0]), other.page(&names[1])], compared })?
         }
     };
-    let out = args.out.clone().unwrap_or_else(|| args.results.join("report.html"));
+    let out = args.output.clone().unwrap_or_else(|| args.results.join("report.html"));
     files::write_bytes(&out, html.as_bytes())?;
     // The numbers of a page that stays with its folder, for the commands that read them instead of all runs.
-    if args.out.is_none() && args.only.is_empty() {
+    if args.output.is_none() && args.only.only.is_empty() {
         side.summary.write(&args.results.join("summary.json"))?;
     }
     print_path(&out)

@@ -5,188 +5,135 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::engines::{shard_count, whole_plan, write_ids};
-use super::{interrupt, note, print};
+use super::args::{SelectArgs, TableOrJson, config_help};
+use super::terminal::same_command;
+use super::{cluster, dry_run, note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{BUILTIN, Experiment, Plan};
+use crate::experiment::{Experiment, Plan};
 use crate::run::cluster::id_file;
-use crate::run::cluster::scripts::quoted;
-use crate::run::existing::Existing;
 use crate::run::oracle_cost;
-use crate::run::progress::Verbosity;
 use crate::run::session::{self, Options, Report};
 use crate::run::shard::list::IdFile;
 use crate::run::shard::part::{self, ShardRuns};
 use crate::run::shard::{self, ShardIndex};
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Folder, Store};
-use crate::store::manifest::PaperCosts;
+use crate::store::manifest::{Manifest, PaperCosts};
 use crate::study::regime::regimes;
+use crate::table::Format;
 use crate::text::duration;
 use ssvm::clock::{ClockKind, OracleCost};
 
-/// Which config: what `run`, `plan` and `slurm submit` share.
+/// Execute the runs of a config that are missing
+///
+/// Safe to kill and start again: finished runs are kept, failed ones are tried again. Several configs go into one folder, one
+/// after the other. --dry-run checks everything, shows the runs with estimates of time and memory, computes nothing and
+/// starts nothing. On several machines: `cluster`. SIGUSR1 lets the runs in flight end and starts no further one.
 #[derive(Clone, Debug, clap::Args)]
-pub struct ConfigArgs {
-    #[arg(long, value_name = "FILE", help = config_help())]
-    pub config: PathBuf,
-    #[command(flatten)]
-    pub select: SelectArgs,
-}
-
-pub fn config_help() -> String {
-    format!("Config file, or one that is built in: {}", BUILTIN.map(|(name, _)| name).join(", "))
-}
-
-/// Which runs of a config, where and how many at once: what all commands that plan runs share.
-#[derive(Clone, Debug, clap::Args)]
-pub struct SelectArgs {
-    /// Result folder [default: results/NAME of the config]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Concurrent runs, each pinned to its core [default: the config's, else the number of cores; on a cluster 1, unless
-    /// nodes are exclusive]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-    /// Time runs one at a time whatever --jobs says, for numbers to publish
-    #[arg(long)]
-    pub isolated: bool,
-    /// Only cells whose DATASET/SOLVER fits, such as 'usps*' or '*/mp-bcfw (T=5)'; repeatable
-    #[arg(long, value_name = "GLOB")]
-    pub only: Vec<String>,
-}
-
-impl ConfigArgs {
-    /// The checked experiment, narrowed to what was selected, and its result folder.
-    pub fn read(&self, catalog: &dyn Catalog) -> anyhow::Result<(Experiment, PathBuf)> {
-        let mut experiment = Experiment::load(&self.config, catalog.solvers())?;
-        experiment.narrow(&self.select.only)?;
-        let out = self.select.out.clone().unwrap_or_else(|| experiment.folder());
-        Ok((experiment, out))
-    }
-
-    /// The command that writes the id file of these runs.
-    pub fn split_command(&self, out: &Path, shards: Option<usize>) -> String {
-        let [config, out] = [&self.config, out].map(|path| quoted(&path.to_string_lossy()));
-        let only: String = self.select.only.iter().map(|pattern| format!(" --only {}", quoted(pattern))).collect();
-        let shards = shards.map_or("N".to_owned(), |shards| shards.to_string());
-        format!("ssvm-bench run --config {config} --out {out}{only} --split {shards}")
-    }
-}
-
-impl SelectArgs {
-    pub fn jobs(&self) -> Option<usize> {
-        self.jobs.map(usize::from)
-    }
-
-    /// Options of a session that executes a whole plan into this folder.
-    pub fn options(&self, out: PathBuf, output: &VerbosityArgs, data: &DataDir) -> Options {
-        Options {
-            out,
-            data_dir: DataDir { quiet: output.quiet, ..data.clone() },
-            jobs: self.jobs(),
-            isolated: self.isolated,
-            force: false,
-            prune: false,
-            warn_of_others: self.only.is_empty(),
-            verbosity: match (output.quiet, output.verbose) {
-                (true, _) => Verbosity::Quiet,
-                (_, true) => Verbosity::Verbose,
-                _ => Verbosity::Normal,
-            },
-            part: None,
-            stop: interrupt::stop_signal(),
-        }
-    }
-}
-
-/// How much to print while runs are executed.
-#[derive(Clone, Debug, clap::Args)]
-pub struct VerbosityArgs {
-    /// Print nothing but errors
-    #[arg(long, short, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Print a line for every run
-    #[arg(long, short)]
-    pub verbose: bool,
-}
-
-#[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench run --config configs/quick.toml --out results/quick --jobs 2\n\n\
-    Safe to kill and start again: finished runs are kept, failed ones are tried again.\n\
-    On several machines: docs/cluster.md. SIGUSR1 lets the runs in flight end and starts no further one.")]
+#[command(
+    after_help = "Example:\n  ssvm-bench run paper --dry-run\n  ssvm-bench run smoke --out results/smoke --jobs 2\n  \
+    ssvm-bench run smoke --out results/shards --shard 1/2"
+)]
 pub struct RunArgs {
+    #[arg(value_name = "CONFIG", required = true, help = config_help())]
+    config: Vec<PathBuf>,
     #[command(flatten)]
-    config: ConfigArgs,
+    select: SelectArgs,
+    /// Show the runs with estimates of time and memory; compute nothing, start nothing. With -v every run
+    #[arg(long, conflicts_with_all = ["force", "prune", "shard", "ids"])]
+    dry_run: bool,
     /// Redo finished runs
     #[arg(long, conflicts_with_all = ["shard", "ids"])]
     force: bool,
     /// Move runs that are not in this config's plan to DIR/stale
     #[arg(long, conflicts_with_all = ["only", "shard", "ids"])]
     prune: bool,
-    /// Only the I-th of N parts of the plan, into a folder of its own under DIR/shards; `merge` joins them
+    /// Only the I-th of N parts of the plan, into a folder of its own under DIR/shards; `cluster merge` joins them
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardIndex>,
-    /// Only the runs of an id file (`run --split`); with --shard, line I of its N
+    /// Only the runs of an id file (`cluster plan --write`); with --shard, line I of its N
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
-    /// Write N parts of about the same cost to DIR/shards.txt, the id file of --ids, and execute nothing; prepares data, starts
-    /// oracle programs and solves the paper's oracle cost, because the identities of runs depend on them
-    #[arg(long, value_name = "N", value_parser = shard_count(), conflicts_with_all = ["force", "prune", "shard", "ids"])]
-    split: Option<usize>,
     #[command(flatten)]
-    output: VerbosityArgs,
+    format: TableOrJson,
 }
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
 pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let (mut experiment, out) = args.config.read(catalog)?;
-    name_programs(&experiment, catalog, args.output.quiet);
-    let mut options = args.config.select.options(out, &args.output, data);
-    (options.force, options.prune) = (args.force, args.prune);
-    if let Some(shards) = args.split {
-        return split(experiment, shards, &options, catalog);
+    let (experiments, out) = args.select.experiments(&args.config, catalog)?;
+    let format = args.format.format;
+    if args.dry_run {
+        return experiments
+            .into_iter()
+            .try_for_each(|experiment| dry_run::show(experiment, &out, &args.select, format, catalog, data));
     }
-    let mut known = Contents::default();
-    let plan = if args.shard.is_some() || args.ids.is_some() {
-        let (plan, part) = plan_part(args, &mut experiment, &options, catalog)?;
-        options.part = Some(part);
-        plan
-    } else {
-        known = known_costs(&mut experiment, &options.out, known, catalog);
-        Plan::new(&experiment, catalog, &options.data_dir)?
+    if let [_, _, ..] = experiments[..] {
+        let alone = [("--shard", args.shard.is_some()), ("--ids", args.ids.is_some()), ("--prune", args.prune)];
+        if let Some((option, _)) = alone.into_iter().find(|(_, given)| *given) {
+            bail!("{option} takes one config, not {}", experiments.len());
+        }
+    }
+    let mut options = args.select.options(out, data);
+    (options.force, options.prune) = (args.force, args.prune);
+    let Executed { reports, .. } = match (&experiments[..], args.shard.is_some() || args.ids.is_some()) {
+        ([experiment], true) => {
+            let mut experiment = experiment.clone();
+            name_programs(&experiment, catalog);
+            let (plan, part) = plan_part(args, &mut experiment, &options, catalog)?;
+            options.part = Some(part);
+            let finished = session::run(&experiment, plan, catalog, &options, Contents::default())?;
+            Executed { reports: vec![finished.report], ..Executed::default() }
+        }
+        _ => execute(experiments, options, catalog)?,
     };
-    let report = session::run(&experiment, plan, catalog, &options, known)?.report;
     // Output for programs comes first: it is complete whatever is printed below.
-    print(&(serde_json::to_string(&report)? + "\n"))?;
-    let mut again = command(&args.config.config, &report);
-    again += &args.ids.as_ref().map_or(String::new(), |ids| format!(" --ids {}", ids.display()));
-    again += &args.shard.map_or(String::new(), |index| format!(" --shard {index}"));
-    complete(&report, &again, args.output.quiet)
+    if format == Format::Json {
+        reports.iter().try_for_each(|report| print(&(serde_json::to_string(report)? + "\n")))?;
+    }
+    reports.iter().try_for_each(complete)
+}
+
+/// What a folder holds after its sessions, one report for each.
+#[derive(Default)]
+pub struct Executed {
+    pub manifest: Manifest,
+    pub contents: Contents,
+    pub reports: Vec<Report>,
+}
+
+/// Runs experiments one after the other into one folder; an interrupted one is an error. Each record is read at most once:
+/// what is known of the folder goes from session to session.
+pub fn execute(experiments: Vec<Experiment>, mut options: Options, catalog: &dyn Catalog) -> anyhow::Result<Executed> {
+    let mut executed = Executed::default();
+    for experiment in &experiments {
+        name_programs(experiment, catalog);
+    }
+    for mut experiment in experiments {
+        let known = known_costs(&mut experiment, &options.out, executed.contents, catalog);
+        let plan = Plan::new(&experiment, catalog, &options.data_dir)?;
+        let finished = session::run(&experiment, plan, catalog, &options, known)?;
+        if finished.report.interrupted {
+            complete(&finished.report)?;
+        }
+        (executed.manifest, executed.contents) = (finished.manifest, finished.contents);
+        executed.reports.push(finished.report);
+        // What the configs before it left belongs there.
+        options.warn_of_others = false;
+    }
+    Ok(executed)
 }
 
 /// Names the programs that a config starts, before it does: a config of others may run anything.
-pub fn name_programs(experiment: &Experiment, catalog: &dyn Catalog, quiet: bool) {
+pub fn name_programs(experiment: &Experiment, catalog: &dyn Catalog) {
     let programs = experiment.programs(catalog);
-    if !quiet && !programs.is_empty() {
+    if !programs.is_empty() {
         let config = experiment.path.display();
         note(&format!("{config} starts programs on this machine; --no-programs refuses them:"));
         for name in programs {
             note(&format!("  {name}"));
         }
     }
-}
-
-/// Does what the identities of runs depend on, and writes the id file.
-fn split(mut experiment: Experiment, shards: usize, options: &Options, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let Options { out, data_dir, .. } = options;
-    let known = found_runs(&mut experiment, out, catalog)?;
-    let plan = whole_plan(&experiment, catalog, data_dir, &options.stop)?;
-    let existing = Existing::of(known, &plan);
-    let split = shard::split(&plan, shards, |_| true, |run| existing.estimator.seconds(run));
-    write_ids(out, &split.lines(), false)?;
-    print(&format!("{}\n", id_file(out).display()))
 }
 
 /// The plan with nothing but the runs of a shard or an id file, and which runs these are.
@@ -196,8 +143,8 @@ fn plan_part(
     options: &Options,
     catalog: &dyn Catalog,
 ) -> anyhow::Result<(Plan, ShardRuns)> {
-    let config = args.config.config.display();
-    let split = args.config.split_command(&options.out, args.shard.map(|index| index.of));
+    let config = &args.config[0];
+    let split = cluster::split_command(config, &args.select, &options.out, args.shard.map(|index| index.of));
     if let Some(missing) = args.ids.as_deref().filter(|path| !path.exists()) {
         bail!("{}: no such id file; `{split}` writes {}", missing.display(), id_file(&options.out).display());
     }
@@ -232,7 +179,7 @@ fn plan_part(
     }
     let known: BTreeSet<&str> = plan.runs.iter().map(|run| run.run_id.as_str()).collect();
     if let Some(id) = ids.iter().find(|id| !known.contains(id.as_str())) {
-        bail!("run {id} is not in the plan of {config}; plan --verbose lists its runs");
+        bail!("run {id} is not in the plan of {}; run --dry-run -v lists its runs", config.display());
     }
     let name = args.shard.map_or("some".to_owned(), |index| format!("{}-of-{}", index.shard, index.of));
     let mut part = ShardRuns { name, ids, plan: digest };
@@ -260,7 +207,7 @@ pub fn found_runs(experiment: &mut Experiment, out: &Path, catalog: &dyn Catalog
 fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> PaperCosts {
     let manifest = Store::open(out).and_then(|store| store.manifest());
     let mut costs = manifest.map(|manifest| manifest.paper_costs).unwrap_or_default();
-    // What a session has stored stays, then what `run --split` has solved.
+    // What a session has stored stays, then what `cluster plan --write` has solved.
     let split = Some(id_file(out)).filter(|path| path.exists()).and_then(|path| IdFile::read(&path).ok());
     for (key, cost) in split.into_iter().flat_map(|list| list.costs.0) {
         costs.0.entry(key).or_insert(cost);
@@ -277,15 +224,10 @@ fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> PaperCo
     costs
 }
 
-/// The command that continues a session.
-pub fn command(config: &Path, report: &Report) -> String {
-    format!("ssvm-bench run --config {} --out {}", config.display(), report.out)
-}
-
-/// An error when a run failed or was left out, with the command that continues.
-pub fn complete(report: &Report, again: &str, quiet: bool) -> anyhow::Result<()> {
+/// Prints what was done; an error when a run failed or was left out, with the command that continues.
+pub fn complete(report: &Report) -> anyhow::Result<()> {
     let (planned, now, before) = (report.planned, report.finished, report.already);
-    let failed = report.failed.len() as u64;
+    let (failed, again) = (report.failed.len() as u64, same_command());
     if report.interrupted {
         bail!("stopped: {} of {planned} runs are left; continue with: {again}", planned - before - now - failed);
     }
@@ -302,9 +244,7 @@ pub fn complete(report: &Report, again: &str, quiet: bool) -> anyhow::Result<()>
             "{failed} of {planned} runs failed, such as {label}: {message}; with this mended, continue with: {again}"
         );
     }
-    if !quiet {
-        let (took, out) = (duration(report.seconds), &report.out);
-        note(&format!("{now} runs finished in {took}, {before} were done before: {out}"));
-    }
+    let (took, out) = (duration(report.seconds), &report.out);
+    note(&format!("{now} runs finished in {took}, {before} were done before: {out}"));
     Ok(())
 }

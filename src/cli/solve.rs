@@ -9,109 +9,78 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
 
-use super::format::table_or_json;
-use super::{interrupt, note, positive, print};
+use super::args::{TableOrJson, count, duration, pair, positive};
+use super::{interrupt, note, print};
 use crate::dataset::{DataDir, Loaded, Request, npy};
 use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
 use crate::table::Format;
-use crate::text::number;
+use crate::text::{number, seconds};
 use ssvm::clock::{ClockKind, Helpers, OracleCost, ReadingCost};
 use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
-use ssvm::settings::{Budget, Cadence, Param, RunSettings, Until, time_limit};
+use ssvm::settings::{Budget, Cadence, RunSettings, Until};
 use ssvm::solver::SolverInfo;
 
+/// Run one solver on one data set and print its progress
+///
+/// A row per evaluation, then totals: why it stopped, where the time went, latencies of the oracle. `list solvers` and `list
+/// datasets` name what `-s`, `--set` and `-d` take. JSON is one object per evaluation, then a summary.
 #[derive(Args)]
-#[command(after_help = "Example:\n  ssvm-bench solve --dataset usps-synth:n=1000 --solver mp-bcfw --iterations 20\n  \
-    ssvm-bench solve --dataset usps --solver mp-bcfw-avg --gap 1e-3 --format json --save-weights w.npy")]
+#[command(after_help = "Example:\n  ssvm-bench solve -d usps-synth:n=1000 -s mp-bcfw --iterations 20\n  \
+    ssvm-bench solve -d ocr-synth:n=100 -s mp-bcfw --set T=5 --set passes=3 --time 2s\n  \
+    ssvm-bench solve -d usps -s mp-bcfw-avg --gap 1e-3 --format json --save-weights w.npy")]
 pub struct SolveArgs {
-    /// Data set, such as usps, libsvm:PATH or horseseg-synth:n=300; --help lists them.
-    #[arg(long, value_name = "D")]
+    /// Data set, such as usps, libsvm:PATH or horseseg-synth:n=300
+    #[arg(long, short, value_name = "DATA")]
     dataset: String,
-    /// Solver; --help lists them.
-    #[arg(long, value_name = "S")]
+    /// Solver, such as mp-bcfw
+    #[arg(long, short, value_name = "SOLVER")]
     solver: String,
-    /// Seed of the order of the terms.
+    /// Parameter of the solver; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    set: Vec<(String, String)>,
+    /// Seed of the order of the terms
     #[arg(long, default_value_t = 1, value_name = "K")]
     seed: u64,
-    /// Stop after this many iterations (50 when no limit is given).
-    #[arg(long, value_name = "I", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop after this many iterations [default: 50 when no limit is given]
+    #[arg(long, value_name = "I", value_parser = count)]
     iterations: Option<u64>,
-    /// Stop when an evaluation shows a certified gap at or below this.
+    /// Stop when an evaluation shows a certified gap at or below this
     #[arg(long, value_name = "EPS", value_parser = positive, allow_negative_numbers = true)]
     gap: Option<f64>,
-    /// Stop after this much solver time in seconds.
-    #[arg(long, value_name = "T", value_parser = limit, allow_negative_numbers = true)]
+    /// Stop after this much solver time, such as 90s or 5m; a plain number is seconds
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
     time: Option<f64>,
-    /// Stop after this many exact oracle calls.
-    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop after this many exact oracle calls
+    #[arg(long, value_name = "C", value_parser = count)]
     oracle_calls: Option<u64>,
-    /// first or all: end at the first limit, or when iterations and time are both reached.
+    /// first or all: end at the first limit, or when iterations and time are both reached
     #[arg(long, default_value = "first", value_name = "WHICH")]
     until: Until,
-    /// wall, cpu or virtual.
+    /// wall, cpu or virtual
     #[arg(long, default_value = "wall")]
     clock: ClockKind,
-    /// Seconds to count for each second inside the exact oracle, such as 16 or 1/4.
+    /// Seconds to count for each second inside the exact oracle, such as 16 or 1/4
     #[arg(long, default_value = "1", value_name = "K")]
     oracle_cost: OracleCost,
-    /// When to evaluate: every:K, log or at:1,2,5. The last iteration always is.
+    /// When to evaluate: every:K, log or at:1,2,5; the last iteration always is
     #[arg(long, default_value = "log", value_name = "WHEN")]
     evaluate: Cadence,
-    /// λ (1/n unless given).
+    /// λ [default: 1/n]
     #[arg(long, value_parser = positive, allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// Weight of the pairwise term of graphs (1, or as in the file, unless given).
+    /// Weight of the pairwise term of graphs [default: 1, or as in the file]
     #[arg(long, value_name = "THETA", allow_negative_numbers = true)]
     pairwise_weight: Option<f64>,
-    /// Threads for the oracle calls that a solver makes at one w (--tau); the result is the same at any number of them.
+    /// Threads for the oracle calls that a solver makes at one w (--set tau=N); the result is the same at any number of them
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Write the returned weights as NumPy f64, - for standard output; its folder must exist.
+    /// Write the returned weights as NumPy f64, - for standard output; its folder must exist
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
-    /// table or json (one object per evaluation, then a summary).
-    #[arg(long, value_parser = table_or_json(), default_value = "table")]
-    format: Format,
-}
-
-/// A number of seconds that a clock can count.
-fn limit(text: &str) -> Result<f64, String> {
-    let seconds = positive(text)?;
-    time_limit(seconds).map(|_| seconds).map_err(|error| error.to_string())
-}
-
-/// The parameters of all solvers, each key once.
-fn parameters(catalog: &dyn Catalog) -> Vec<&'static Param> {
-    let mut params: Vec<&Param> = Vec::new();
-    for param in catalog.solvers().iter().flat_map(|info| info.params) {
-        if params.iter().all(|known| known.key != param.key) {
-            params.push(param);
-        }
-    }
-    params
-}
-
-/// Adds the parameters of every solver, and the tables to the help.
-pub(super) fn with_parameters(mut command: clap::Command, catalog: &dyn Catalog) -> clap::Command {
-    for Param { key, about, default, .. } in parameters(catalog) {
-        let owners = catalog.solvers().iter().filter(|info| info.params.iter().any(|row| row.key == *key));
-        let owners = owners.map(|info| info.name).collect::<Vec<_>>().join(", ");
-        let arg = clap::Arg::new(*key).long(*key).value_name(*key).help_heading("Parameters of the solver");
-        command = command.arg(arg.help(format!("{about} [{owners}; default: {default}]")));
-    }
-    let row = |name: &str, about: &str| format!("  {name:<34} {about}\n");
-    let solvers: String = catalog.solvers().iter().map(|info| row(info.name, info.about)).collect();
-    let datasets: String = catalog.datasets().iter().map(|info| row(&info.usage(), info.about)).collect();
-    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    command.after_long_help(format!("Solvers:\n{solvers}\nData sets:\n{datasets}\n{examples}"))
-}
-
-/// The parameters that were given.
-pub(super) fn given(matches: &clap::ArgMatches, catalog: &dyn Catalog) -> Vec<(&'static str, String)> {
-    let value = |key| matches.try_get_one::<String>(key).ok().flatten().cloned();
-    parameters(catalog).iter().filter_map(|param| Some((param.key, value(param.key)?))).collect()
+    #[command(flatten)]
+    format: TableOrJson,
 }
 
 type ColumnText = fn(&TracePoint) -> String;
@@ -177,7 +146,7 @@ impl Observer for Printer {
     }
 }
 
-fn settings(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog) -> anyhow::Result<RunSettings> {
+fn settings(args: &SolveArgs, catalog: &dyn Catalog) -> anyhow::Result<RunSettings> {
     let SolveArgs { iterations, time, oracle_calls, gap, until, .. } = *args;
     let unlimited = iterations.is_none() && time.is_none() && oracle_calls.is_none() && gap.is_none();
     let iterations = iterations.or(unlimited.then_some(50));
@@ -186,8 +155,9 @@ fn settings(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog) -
         anyhow::bail!("--until all needs --iterations and --time: it ends when both are reached");
     }
     let info = SolverInfo::find(catalog.solvers(), &args.solver)?;
+    let given: Vec<(&str, String)> = args.set.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
     Ok(RunSettings {
-        solver: info.spec(given, catalog.solvers()).map_err(ssvm::Error::from)?,
+        solver: info.spec(&given, catalog.solvers()).map_err(ssvm::Error::from)?,
         seed: args.seed,
         clock: args.clock,
         oracle_cost: args.oracle_cost,
@@ -196,19 +166,28 @@ fn settings(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog) -
     })
 }
 
-/// Runs the command with the parameters of the solver that were given.
-pub fn run(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let settings = settings(args, given, catalog)?;
+pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    let settings = settings(args, catalog)?;
     if let Some(path) = &args.save_weights {
         // Tried before the work starts: a wrong path must not cost a run.
         files::try_file(path)?;
     }
     if args.threads > 1 && !settings.solver.params.contains_key("tau") {
         note(
-            "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --tau",
+            "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --set tau=N",
         );
     }
-    let SolveArgs { solver, seed, clock, oracle_cost, threads, format, lambda, pairwise_weight, .. } = args;
+    let SolveArgs {
+        solver,
+        seed,
+        clock,
+        oracle_cost,
+        threads,
+        format: TableOrJson { format },
+        lambda,
+        pairwise_weight,
+        ..
+    } = args;
     let dataset = catalog.used_name(&args.dataset, data)?;
     let request = Request { name: &dataset, data, lambda: *lambda, pairwise_weight: *pairwise_weight };
     let Loaded { description, problem, features } = catalog.open(&request)?;
@@ -243,6 +222,9 @@ pub fn run(args: &SolveArgs, given: &[(&str, String)], catalog: &dyn Catalog, da
         _ => summary_json(args, &dataset, &outcome).to_string(),
     });
     outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
+    if args.gap.is_some() && outcome.points.last().is_some_and(|point| !point.has_dual()) {
+        note(&format!("note: {solver} has no dual, so its gap is not known and --gap cannot end its run"));
+    }
     if let Some(path) = &args.save_weights {
         save_weights(path, &outcome.weights, features.as_deref())?;
     }
@@ -299,8 +281,9 @@ fn summary_text(outcome: &Outcome, reading: ReadingCost, exact: bool, n: u64) ->
     }
     for (name, h) in [("exact oracle", &outcome.oracle_ns), ("approximate steps (sampled)", &outcome.approx_ns)] {
         if name == "exact oracle" || !h.is_empty() {
-            let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|q| h.value_at_quantile(q));
-            text += &format!("\n{name}: {} calls, p50 {p50} p90 {p90} p99 {p99} max {} ns", h.len(), h.max());
+            let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|q| seconds(h.value_at_quantile(q) as f64 * 1e-9));
+            let most = seconds(h.max() as f64 * 1e-9);
+            text += &format!("\n{name}: {} calls, p50 {p50}, p90 {p90}, p99 {p99}, max {most}", h.len());
         }
     }
     text

@@ -108,7 +108,7 @@ impl Experiment {
         let stem = stem.strip_prefix("configs/").unwrap_or(&stem);
         let stem = stem.strip_suffix(".toml").unwrap_or(stem);
         let built_in = BUILTIN.iter().find(|(name, _)| *name == stem);
-        // A folder of that name contains results, such as those of `--config smoke --out smoke`.
+        // A folder of that name contains results, such as those of `run smoke --out smoke`.
         let folder = built_in.is_some() && path.is_dir();
         if !folder && let Some(text) = files::read_text_if_there(path)? {
             return Self::parse(path, &text, solvers);

@@ -10,6 +10,7 @@ use super::measure::{self, CellValues, Runs};
 use super::{CellKey, Metric, TraceColumn, instructions};
 use crate::error::{Error, Result};
 use crate::gate;
+use crate::store::keys::CellPattern;
 use crate::store::manifest::{Code, ConfigText, Manifest};
 use crate::store::{RunRecord, files};
 use ssvm::clock::{COST_MODEL, OracleCost};
@@ -214,20 +215,22 @@ impl Baseline {
         counts: Option<&Counts>,
         from: &Provenance,
     ) -> Result<()> {
+        let pattern: CellPattern = name.parse()?;
+        let is_named = |cell: &CellKey| pattern.matches(&cell.dataset, &cell.solver, Some(cell.oracle_cost));
         let mut known: BTreeSet<CellKey> = self.cells.keys().chain(cells.keys()).cloned().collect();
         if let (Some(old), Some(new)) = (&mut self.instructions, counts) {
             known.extend(new.counts.keys().cloned());
-            let counted = new.counts.iter().filter(|(cell, _)| is_named(cell, name));
+            let counted = new.counts.iter().filter(|(cell, _)| is_named(cell));
             old.counts.extend(counted.map(|(cell, count)| (cell.clone(), *count)));
         }
-        if !known.iter().any(|cell| is_named(cell, name)) {
+        if !known.iter().any(|cell| is_named(cell)) {
             let known: Vec<String> = known.iter().map(CellKey::to_string).collect();
             return Err(gate::Error::UnknownCell { name: name.to_owned(), known: known.join(", ") }.into());
         }
         let saved_by = (&self.provenance.code, &self.provenance.commit);
         let made_by =
             ((&from.code, &from.commit) != saved_by).then(|| format!("{}, commit {}", from.code, from.commit));
-        for cell in known.iter().filter(|cell| is_named(cell, name)) {
+        for cell in known.iter().filter(|cell| is_named(cell)) {
             self.cells.remove(cell);
             let Some(runs) = cells.get(cell) else { continue };
             self.set(cell, runs, wanted)?;
@@ -335,12 +338,6 @@ impl Baseline {
 }
 
 /// Whether an argument names this cell: `DATASET/SOLVER`, the data set perhaps without its parameters.
-fn is_named(cell: &CellKey, text: &str) -> bool {
-    let head = cell.dataset.split(':').next().unwrap_or_default();
-    let names = |dataset: &str| text.strip_prefix(dataset).and_then(|rest| rest.strip_prefix('/'));
-    [cell.dataset.as_str(), head].into_iter().any(|dataset| names(dataset) == Some(&cell.setting()))
-}
-
 /// An array with one line for everything that `of` makes of a cell.
 fn array<V, T: Serialize>(name: &str, cells: &BTreeMap<CellKey, V>, of: impl Fn(&V) -> Vec<T>) -> String {
     let mut text = format!("{name} = [\n");

@@ -16,13 +16,13 @@ pub enum Error {
     Layout { found: u32, read: u32 },
     #[error(
         "made under version {found} of the virtual clock's cost model, this program has version {here}, so no number can be \
-         compared; make it again with `ssvm-bench run --config {config} --out RESULTS`, then \
+         compared; make it again with `ssvm-bench run {config} --out RESULTS`, then \
          `ssvm-bench check RESULTS --instructions --save {file}`"
     )]
     CostModel { found: u32, here: u32, config: String, file: String },
     #[error(
         "{run} was made under {} of the virtual clock's cost model, this program has version {here}, so no number can be \
-         compared or saved; make the runs again with `ssvm-bench run --config {config} --out RESULTS --prune`",
+         compared or saved; make the runs again with `ssvm-bench run {config} --out RESULTS --prune`",
         found.map_or("no version".to_owned(), |found| format!("version {found}"))
     )]
     RunCostModel { run: String, found: Option<u32>, here: u32, config: String },

@@ -64,7 +64,7 @@ impl Workload {
         add("--iterations", iterations);
         add("--evaluate", &format!("at:{iterations}"));
         if let Some(passes) = passes {
-            add("--passes", passes);
+            add("--set", &format!("passes={passes}"));
         }
         arguments
     }

@@ -27,15 +27,11 @@ pub enum Error {
     ShardIndex,
     #[error("{missing} of {runs} runs are missing, in shards {shards}{failed}; run these shards again")]
     Incomplete { missing: usize, runs: usize, shards: String, failed: String },
-    #[error(
-        "'{0}' is not a time limit: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES"
-    )]
-    TimeLimit(String),
     #[error("{what} {word:?} has a line break or another control character, which scripts cannot contain")]
     ControlCharacter { what: &'static str, word: String },
     #[error(
-        "{program} is not installed here; run this command on a login node of the cluster (`plan --emit hq` and `--emit parallel` \
-         make scripts for other engines)"
+        "{program} is not installed here; run this command on a login node of the cluster (`cluster plan --emit hq` and \
+         `--emit parallel` make scripts for other engines)"
     )]
     NotInstalled { program: &'static str },
     #[error("cannot start {program}: {reason}")]
@@ -44,7 +40,9 @@ pub enum Error {
     ProgramFailed { program: &'static str, status: ExitStatus, reason: String },
     #[error("sbatch printed '{0}' instead of a job id; `squeue --me` shows whether it was submitted")]
     NoJobId(String),
-    #[error("this cluster has no job arrays (MaxArraySize = {0}); `plan --emit hq` and `--emit parallel` need none")]
+    #[error(
+        "this cluster has no job arrays (MaxArraySize = {0}); `cluster plan --emit hq` and `--emit parallel` need none"
+    )]
     NoArrays(usize),
     #[error("squeue --json did not print JSON with jobs ({0})")]
     NoQueue(String),

@@ -22,7 +22,7 @@ use crate::store::RunRecord;
 use crate::store::files::sha256_hex;
 use crate::store::folder::{Contents, Folder, Store, WriteLock, stem};
 use crate::store::manifest::{ConfigText, Inflation, Manifest, Session};
-use crate::text::{bytes, duration, number};
+use crate::text::{bytes, counted, duration, number};
 use ssvm::clock::ReadingCost;
 use ssvm::drive::AnyProblem;
 use ssvm::settings::RunSettings;
@@ -303,7 +303,7 @@ impl SessionCall<'_> {
         if shards > 0 {
             let out = options.out.display();
             self.say(format!(
-                "warning: {shards} runs of shards are not merged yet: ssvm-bench merge {out} --out {out}"
+                "warning: {shards} runs of shards are not merged yet: ssvm-bench cluster merge {out} --out {out}"
             ));
         }
         if let Some(line) = memory_warning(plan_memory(&self.plan, *jobs)) {
@@ -315,7 +315,10 @@ impl SessionCall<'_> {
         let (cores, threads) = (host::core_count(), experiment.threads);
         if jobs * threads > cores {
             let each = if threads > 1 { format!(" of {threads} threads") } else { String::new() };
-            self.say(format!("warning: {jobs} workers{each} share {cores} cores: times will mean little"));
+            self.say(format!(
+                "warning: {}{each} share {cores} cores: times will mean little",
+                counted(*jobs, "worker")
+            ));
         }
         let parallel = existing.done.values().filter(|done| done.environment.jobs > 1).count();
         if options.isolated && !options.force && parallel > 0 {
@@ -343,7 +346,8 @@ impl SessionCall<'_> {
         let (name, planned, jobs) = (&self.experiment.name, self.plan.runs.len(), self.jobs);
         let (already, due, about) = (todo.already, todo.runs.len(), duration(seconds / jobs as f64));
         self.say(format!(
-            "{name}: {planned} runs, {already} already done, {due} to do with {jobs} workers{follow}, about {about}"
+            "{name}: {planned} runs, {already} already done, {due} to do with {}{follow}, about {about}",
+            counted(jobs, "worker")
         ));
     }
 

@@ -34,11 +34,13 @@ pub enum Error {
     LockGone,
 
     // Result folders.
-    #[error("contains only shards; `ssvm-bench merge {dir} --out {dir}` joins them", dir = .0.display())]
+    #[error("contains only shards; `ssvm-bench cluster merge {dir} --out {dir}` joins them", dir = .0.display())]
     OnlyShards(PathBuf),
-    #[error("{why}; `ssvm-bench run --config C --out {}` makes them", dir.display())]
+    #[error("{why}; `ssvm-bench run C --out {}` makes them", dir.display())]
     NoResults { why: &'static str, dir: PathBuf },
-    #[error("another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out")]
+    #[error(
+        "another `ssvm-bench run` or `cluster merge` is writing into this folder; wait for it or choose another --out"
+    )]
     Locked,
     #[error("cannot be locked ({0}); choose an --out on a disk of this machine")]
     NoLock(io::Error),
@@ -55,7 +57,7 @@ pub enum Error {
     Manifest(serde_json::Error),
     #[error(
         "the paper's oracle cost of {dataset} (λ = {lambda}) on the {} clock is {here} here and {there} in another folder; run all shards from one id file \
-         (plan --shards N --emit lines), which keeps it",
+         (cluster plan --shards N --emit lines), which keeps it",
         clock.name()
     )]
     OracleCost { dataset: String, lambda: f64, clock: ClockKind, here: OracleCost, there: OracleCost },
@@ -91,6 +93,6 @@ pub enum Error {
         known.lower, known.upper, new.lower, new.upper
     )]
     Brackets { dataset: String, known: ssvm::solver::Bracket, new: ssvm::solver::Bracket },
-    #[error("{0}; correct the line, or delete its [[optimum]] and run `ssvm-bench optimum` again")]
+    #[error("{0}; correct the line, or delete its [[optimum]] and run `ssvm-bench data optimum` again")]
     Optimum(String),
 }

@@ -8,7 +8,7 @@ pub enum Error {
     Table(PolarsError),
     #[error("latency histograms do not merge: {0}")]
     Histograms(hdrhistogram::AdditionError),
-    #[error("no run to show, {damaged} damaged files{first}; `ssvm-bench run --config C --out {folder}` makes them")]
+    #[error("no run to show, {damaged} damaged files{first}; `ssvm-bench run C --out {folder}` makes them")]
     NoRun { damaged: usize, first: String, folder: String },
     #[error(
         "the bounds of {dataset} exclude each other: {low_of} has the lower bound {low:e}, {high_of} the upper bound {high:e}, \

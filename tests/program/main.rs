@@ -251,7 +251,7 @@ fn every_fault_is_a_failed_record_and_nothing_else() {
     let out = folder.path().join("out");
     let paths = [folder.path().join("config.toml"), out.clone()].map(|path| path.display().to_string());
     let began = Instant::now();
-    let output = bench(&["run", "--jobs", "2", "--config", &paths[0], "--out", &paths[1], "--quiet"]);
+    let output = bench(&["run", "--jobs", "2", &paths[0], "--out", &paths[1], "--quiet"]);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(!message.contains("panicked"), "{message}");
@@ -355,7 +355,7 @@ fn bad_oracles_are_noticed_during_runs() {
     );
     std::fs::write(folder.path().join("c.toml"), config).unwrap();
     let paths = ["c.toml", "out"].map(|name| folder.path().join(name).display().to_string());
-    let output = bench(&["run", "--config", &paths[0], "--out", &paths[1], "--quiet"]);
+    let output = bench(&["run", &paths[0], "--out", &paths[1], "--quiet"]);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && message.contains("warning") && message.contains("not a maximiser"), "{message}");
     let records = Store::open(&paths[1]).unwrap().scan(Folder::Runs).unwrap().records;
@@ -365,7 +365,7 @@ fn bad_oracles_are_noticed_during_runs() {
 
 fn the_test_command_finds_what_is_wrong() {
     let test =
-        |what: &str, format: &str| bench(&["oracle", "test", &dataset("", what), "--terms", "15", "--format", format]);
+        |what: &str, format: &str| bench(&["data", "test", &dataset("", what), "--terms", "15", "--format", format]);
     let fine = test("usps 40", "table");
     let text = String::from_utf8_lossy(&fine.stdout).into_owned();
     assert!(fine.status.success(), "{text} {}", String::from_utf8_lossy(&fine.stderr));
@@ -426,34 +426,33 @@ fn planning_starts_no_program() {
     let name = format!("oracle:{}", script.display());
     let config = format!("repeats = 3\n{CONFIG}[[dataset]]\nname = \"{name}\"\n[[solver]]\nname = \"bcfw\"\n");
     std::fs::write(path("c.toml"), config).unwrap();
-    let plan = bench(&["plan", "--config", &path("c.toml")]);
+    let plan = bench(&["run", "--dry-run", &path("c.toml")]);
     let text = String::from_utf8_lossy(&plan.stdout).into_owned();
     assert!(plan.status.success() && text.contains("(size unknown)"), "{text}");
     assert!(text.contains(&format!("will start the program {}", script.display())), "{text}");
     assert!(text.contains("3 runs follow"), "{text}");
-    let dry =
-        bench(&["slurm", "submit", "--dry-run", "--shards", "2", "--config", &path("c.toml"), "--out", &path("out")]);
+    let dry = bench(&["cluster", "submit", "--dry-run", "--shards", "2", &path("c.toml"), "--out", &path("out")]);
     let text = String::from_utf8_lossy(&dry.stderr).into_owned();
     assert!(dry.status.code() == Some(1) && text.contains("that a dry run leaves out: start the program"), "{text}");
-    let shards = bench(&["plan", "--config", &path("c.toml"), "--shards", "2"]);
+    let shards = bench(&["cluster", "plan", &path("c.toml"), "--shards", "2"]);
     let text = String::from_utf8_lossy(&shards.stderr).into_owned();
     assert!(shards.status.code() == Some(1) && text.contains("that a plan leaves out: start the program"), "{text}");
-    assert!(text.contains("--split 2"), "{text}");
+    assert!(text.contains("--shards 2 --write"), "{text}");
     let out = path("out");
     for look in [
-        &["plan", "--config", &path("c.toml"), "--verbose", "--format", "json"][..],
-        &["plan", "--config", &path("c.toml"), "--shards", "2", "--emit", "sbatch"],
-        &["plan", "--config", &path("c.toml"), "--shards", "2", "--emit", "lines"],
+        &["run", "--dry-run", &path("c.toml"), "--verbose", "--format", "json"][..],
+        &["cluster", "plan", &path("c.toml"), "--shards", "2", "--emit", "sbatch"],
+        &["cluster", "plan", &path("c.toml"), "--shards", "2", "--emit", "lines"],
         &["data", "list"],
         &["data", "check"],
-        &["slurm", "status", &out],
-        &["claims", &out],
+        &["cluster", "status", &out],
+        &["show", &out, "claims"],
         &["completions", "bash"],
-        &["--no-programs", "run", "--config", &path("c.toml"), "--out", &out],
-        &["reproduce", "--config", &path("c.toml"), "--out", &out, "--no-programs"],
+        &["--no-programs", "run", &path("c.toml"), "--out", &out],
+        &["reproduce", &path("c.toml"), "--out", &out, "--no-programs"],
         &["solve", "--dataset", &name, "--solver", "bcfw", "--no-programs"],
-        &["optimum", &name, "--no-programs"],
-        &["oracle", "test", &name, "--no-programs"],
+        &["data", "optimum", &name, "--no-programs"],
+        &["data", "test", &name, "--no-programs"],
     ] {
         let output = bench(look);
         let text = String::from_utf8_lossy(&output.stderr);
@@ -461,7 +460,7 @@ fn planning_starts_no_program() {
         let refused = format!("oracle program '{}' is not started: --no-programs refuses it", script.display());
         assert!(!look.contains(&"--no-programs") || text.contains(&refused), "{look:?}: {text}");
     }
-    let missing = bench(&["run", "--config", &path("c.toml"), "--out", &path("out"), "--split", "2"]);
+    let missing = bench(&["cluster", "plan", &path("c.toml"), "--out", &path("out"), "--shards", "2", "--write"]);
     assert!(!missing.status.success() && trace.exists(), "identities need the program");
     let text = String::from_utf8_lossy(&missing.stderr);
     assert!(
@@ -482,13 +481,13 @@ fn everything_works_with_a_program() {
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    assert!(fine(&["plan", "--config", &path("c.toml")]).contains("serve usps 30"));
-    let ran = fine(&["run", "--config", &path("c.toml"), "--out", &path("out"), "--jobs", "2", "--quiet"]);
+    assert!(fine(&["run", "--dry-run", &path("c.toml")]).contains("serve usps 30"));
+    let ran = fine(&["run", &path("c.toml"), "--out", &path("out"), "--jobs", "2", "--quiet"]);
     assert!(ran.contains("\"failed\":[]"), "{ran}");
-    let again = fine(&["run", "--config", &path("c.toml"), "--out", &path("out"), "--quiet"]);
+    let again = fine(&["run", &path("c.toml"), "--out", &path("out"), "--quiet", "--format", "json"]);
     assert!(again.contains("\"finished\":0"), "{again}");
-    assert!(fine(&["profile", &path("out")]).contains("pipe"));
-    fine(&["claims", &path("out")]);
+    assert!(fine(&["show", &path("out"), "oracle"]).contains("pipe"));
+    fine(&["show", &path("out"), "claims"]);
     fine(&["report", &path("out")]);
     fine(&["check", &path("out"), "--save", &path("baseline.toml")]);
     assert!(fine(&["check", &path("out"), "--baseline", &path("baseline.toml")]).contains("same"));
@@ -496,7 +495,7 @@ fn everything_works_with_a_program() {
     let priced = priced.replace("name = \"*\"", "name = \"bcfw\"\n[[solver]]\nname = \"mp-bcfw\"");
     let priced = format!("oracle_cost = [1, 64]\n{priced}").replace("iterations = 3", "iterations = 400\ngap = 0.002");
     std::fs::write(path("p.toml"), priced.replace("repeats = 2", "repeats = 5")).unwrap();
-    fine(&["run", "--config", &path("p.toml"), "--out", &path("priced"), "--quiet"]);
+    fine(&["run", &path("p.toml"), "--out", &path("priced"), "--quiet"]);
     let advice = fine(&["advise", "--results", &path("priced"), "--dataset", "oracle", "--oracle-cost", "8"]);
     assert!(advice.contains("k = 8.00"), "{advice}");
 }
@@ -534,7 +533,7 @@ fn ctrl_c_ends_programs_that_hang() -> Result<(), Skipped> {
     let config = format!("repeats = 1\n{CONFIG}[[dataset]]\nname = \"{name}\"\n[[solver]]\nname = \"bcfw\"\n");
     std::fs::write(folder.path().join("c.toml"), config.replace("iterations = 3", "iterations = 1000")).unwrap();
     let paths = ["c.toml", "out"].map(|name| folder.path().join(name).display().to_string());
-    interrupted(&["run", "--config", &paths[0], "--out", &paths[1], "--quiet"], "oracle-that-hangs");
+    interrupted(&["run", &paths[0], "--out", &paths[1], "--quiet"], "oracle-that-hangs");
     let records = Store::open(&paths[1]).unwrap().scan(Folder::Runs).unwrap().records;
     assert!(records.is_empty(), "an interrupted run leaves no record: {:?}", records[0].status);
     Ok(())
@@ -556,7 +555,7 @@ fn solved(name: &str, solver: &str) -> Vec<serde_json::Value> {
     let mut arguments = vec!["solve", "--dataset", name, "--solver", solver, "--iterations", "4", "--clock", "virtual"];
     arguments.extend(["--evaluate", "every:1", "--format", "json"]);
     if solver.starts_with("mp-bcfw") {
-        arguments.extend(["--passes", "3"]);
+        arguments.extend(["--set", "passes=3"]);
     }
     let output = bench(&arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -590,7 +589,7 @@ fn python_digits_agree_with_the_built_in_oracle() -> Result<(), Skipped> {
     let made = digits.status().unwrap();
     assert!(made.success());
     let program = format!("oracle:{python} examples/digits_oracle.py");
-    let tested = bench(&["oracle", "test", &program]);
+    let tested = bench(&["data", "test", &program]);
     assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
     agree(&program, &format!("libsvm:{file}"), &SOLVERS);
     Ok(())
@@ -600,7 +599,7 @@ fn python_cuts_agree_with_the_built_in_oracle() -> Result<(), Skipped> {
     let python = python(&["numpy", "maxflow"])?;
     let graphs = "tests/fixtures/reference/twins/graphcut.npz";
     let program = format!("oracle:{python} examples/segment_oracle.py {graphs}");
-    let tested = bench(&["oracle", "test", &program]);
+    let tested = bench(&["data", "test", &program]);
     assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
     agree(&program, &format!("graph:{graphs}"), &SOLVERS);
     Ok(())

@@ -272,7 +272,7 @@ fn results(config: &str) -> (tempfile::TempDir, PathBuf) {
     let file = dir.path().join("tiny.toml");
     std::fs::write(&file, config).unwrap();
     let out = dir.path().join("out");
-    program().arg("run").arg("--config").arg(&file).arg("--out").arg(&out).assert().success();
+    program().arg("run").arg(&file).arg("--out").arg(&out).assert().success();
     (dir, out)
 }
 
@@ -295,7 +295,7 @@ fn the_command_saves_compares_and_updates() {
         command.assert()
     };
     let path = file.to_str().unwrap();
-    check(&["--save-baseline", path]).success();
+    check(&["--save", path]).success();
     let saved = std::fs::read_to_string(&file).unwrap();
     assert!(saved.contains("config = \"tiny\"") && saved.contains("rustc = \"rustc "), "{saved}");
     let metrics = saved.lines().filter(|line| line.contains(", values = [")).count();
@@ -361,8 +361,7 @@ fn a_baseline_of_another_cost_model_is_refused() {
     let model = saved.lines().find(|line| line.starts_with("cost_model = ")).expect("the version of the model");
     std::fs::write(&file, saved.replace(model, "cost_model = 987")).unwrap();
     let error = String::from_utf8(check("--baseline").code(1).get_output().stderr.clone()).unwrap();
-    for words in ["version 987", "run --config tiny --out RESULTS", "check RESULTS --instructions --save", "base.toml"]
-    {
+    for words in ["version 987", "run tiny --out RESULTS", "check RESULTS --instructions --save", "base.toml"] {
         assert!(error.contains(words), "{error}");
     }
     // It can be replaced, and so can one of another layout.
@@ -388,7 +387,7 @@ fn runs_of_another_cost_model_are_neither_compared_nor_saved() {
         &["--baseline", "base.toml", "--update", "usps-synth/bcfw"],
     ] {
         let error = String::from_utf8(check(options).code(1).get_output().stderr.clone()).unwrap();
-        for words in ["made under version 987", "cost model", "run --config tiny --out RESULTS --prune"] {
+        for words in ["made under version 987", "cost model", "run tiny --out RESULTS --prune"] {
             assert!(error.contains(words), "{options:?}: {error}");
         }
     }

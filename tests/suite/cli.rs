@@ -14,44 +14,35 @@ fn bench(arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn every_command_has_help_with_an_example() {
-    let (code, help, _) = bench(&["--help"]);
-    assert_eq!(code, 0);
-    let commands: Vec<&str> = help
-        .lines()
-        .skip_while(|line| !line.starts_with("Commands:"))
-        .skip(1)
-        .take_while(|line| line.starts_with("  "))
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .collect();
-    for expected in [
-        "reproduce",
-        "init",
-        "plan",
-        "run",
-        "merge",
-        "slurm",
-        "solve",
-        "figures",
-        "report",
-        "claims",
-        "breakeven",
-        "advise",
-        "profile",
-        "check",
-        "compare",
-        "data",
-        "completions",
-        "man",
+fn former_names_say_what_replaced_them() {
+    for (arguments, expected) in [
+        (&["plan", "--config", "smoke"][..], "'plan' is now `run CONFIG --dry-run`"),
+        (&["claims", "results"], "'claims' is now `show RESULTS claims`"),
+        (&["profile", "results"], "`show RESULTS oracle`"),
+        (&["league", "results"], "`show RESULTS league`"),
+        (&["breakeven", "results"], "`show RESULTS cost`"),
+        (&["merge", "a", "--out", "b"], "`cluster merge DIR… --out DIR`"),
+        (&["slurm", "status", "results"], "`cluster submit` and `cluster status`"),
+        (&["oracle", "test", "oracle:x"], "`data test ORACLE`"),
+        (&["--quiet", "optimum", "usps"], "`data optimum DATASET`"),
+        (&["run", "--config", "smoke"], "'run --config' is now an argument: `run CONFIG…`"),
+        (&["run", "smoke", "--split", "2"], "`cluster plan CONFIG --shards N --write`"),
+        (&["report", "results", "--out", "page.html"], "'report --out' is now `--output FILE`"),
+        (&["compare", "--cell", "a/b"], "`--only DATASET/SOLVER`"),
+        (
+            &["solve", "-d", "usps-synth", "-s", "mp-bcfw", "--passes", "3"],
+            "'solve --passes VALUE' is now `--set passes=VALUE`",
+        ),
     ] {
-        assert!(commands.contains(&expected), "{expected} is missing from {commands:?}");
+        let (code, out, errors) = bench(arguments);
+        assert_eq!((code, out.as_str()), (1, ""), "{arguments:?}: {errors}");
+        assert!(errors.starts_with("error: ") && errors.contains(expected), "{arguments:?}: {errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
     }
-    for command in commands {
-        let (code, help, _) = bench(&[command, "--help"]);
-        assert_eq!(code, 0, "{command} --help");
-        assert!(help.contains("ssvm-bench "), "{command} --help has no example");
-        assert!(help.contains("Example"), "{command} --help has no example");
+    // What no version had is left to clap.
+    for unknown in [&["plans"][..], &["solve", "--passess", "3"], &["data", "plan"]] {
+        let (code, _, errors) = bench(unknown);
+        assert!(code == 1 && !errors.contains("is now"), "{unknown:?}: {errors}");
     }
 }
 
@@ -63,28 +54,28 @@ fn bad_arguments_end_with_one_and_say_why() {
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--gap=-1"], "must be a positive number"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--evaluate", "at:5,2"], "increasing"),
         (
-            vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--passes", "some"],
+            vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--set", "passes=some"],
             "passes must be auto or a whole number",
         ),
         (vec!["solve", "--dataset", "libsvm:/nowhere/x", "--solver", "bcfw"], "/nowhere/x"),
         (vec!["solve", "--dataset", "usps", "--solver", "bcfw", "--data-dir", "/nowhere"], "/nowhere"),
         (
-            vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--order", "uniform"],
+            vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--set", "order=uniform"],
             "'fw' has no parameters: `order` belongs to bcfw, bcfw-avg, mp-bcfw, mp-bcfw-avg",
         ),
         (
-            vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--N", "5"],
+            vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--set", "N=5"],
             "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg",
         ),
-        (vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--N", "0"], "set M = 0 as well"),
+        (vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--set", "N=0"], "set M = 0 as well"),
         (
-            vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--tau", "10"],
+            vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--set", "tau=10"],
             "tau = 10 is more than the 9",
         ),
-        (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--lanes", "2"], "must be below tau = 1"),
+        (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--set", "lanes=2"], "must be below tau = 1"),
         (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--threads", "0"], "--threads"),
         (
-            vec!["plan", "--config", "smoke", "--only", "usps/*"],
+            vec!["run", "--dry-run", "smoke", "--only", "usps/*"],
             "--only usps/* matches no DATASET/SOLVER of this config",
         ),
         (
@@ -99,7 +90,7 @@ fn bad_arguments_end_with_one_and_say_why() {
         (vec!["completions", "nonsense"], "nonsense"),
         (vec!["nonsense"], "nonsense"),
         (vec!["figures", "/nowhere"], "/nowhere"),
-        (vec!["run", "--config", "/nowhere.toml"], "/nowhere.toml"),
+        (vec!["run", "/nowhere.toml"], "/nowhere.toml"),
     ] {
         let (code, _, errors) = bench(&arguments);
         assert_eq!(code, 1, "{arguments:?}: {errors}");
@@ -208,7 +199,7 @@ fn a_run_can_end_when_iterations_and_time_are_both_reached() {
 fn planned(config: &str, only: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("results");
-    let mut arguments = vec!["plan", "--config", config, "--format", "json", "--out", out.to_str().unwrap()];
+    let mut arguments = vec!["run", "--dry-run", config, "--format", "json", "--out", out.to_str().unwrap()];
     for pattern in only {
         arguments.extend(["--only", pattern]);
     }
@@ -232,7 +223,7 @@ fn only_the_cells_that_fit_are_planned_and_run() {
     assert_eq!(some, expected);
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    let (code, _, errors) = bench(&["run", "--config", "smoke", "--only", "usps*/bcfw", "--out", out, "--jobs", "1"]);
+    let (code, _, errors) = bench(&["run", "smoke", "--only", "usps*/bcfw", "--out", out, "--jobs", "1"]);
     assert_eq!(code, 0, "{errors}");
     let records = walk(folder.path()).into_iter().filter(|name| name.ends_with(".parquet")).count();
     assert_eq!(records, 2, "one cell of two repeats");
@@ -296,7 +287,7 @@ fn shells_complete_commands_and_parameters() {
     let (code, out, errors) = bench(&["completions", "bash"]);
     assert_eq!(code, 0, "{errors}");
     assert!(out.lines().any(|line| line.trim().starts_with("complete -F ") && line.ends_with(" ssvm-bench")), "{out}");
-    for word in ["reproduce", "--dataset", "--passes", "--only"] {
+    for word in ["reproduce", "--dataset", "--set", "--only"] {
         assert!(out.contains(word), "{word} is not completed");
     }
 }
@@ -316,7 +307,7 @@ fn every_command_has_a_man_page() {
         assert!(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{name}");
     }
     let solve = std::fs::read_to_string(folder.path().join("ssvm-bench-solve.1")).unwrap();
-    assert!(solve.contains("passes"), "the parameters of the solvers are in the page of solve");
+    assert!(solve.contains("KEY=VALUE"), "{solve}");
 }
 
 /// A folder of results may have the name of the config that it was made from.
@@ -326,7 +317,7 @@ fn a_built_in_config_is_found_beside_a_folder_of_its_name() {
     std::fs::create_dir_all(dir.path().join("smoke")).unwrap();
     let plan = |config: &str| {
         let mut command = assert_cmd::Command::cargo_bin("ssvm-bench").unwrap();
-        command.current_dir(dir.path()).args(["plan", "--config", config, "--out", "smoke"]).assert()
+        command.current_dir(dir.path()).args(["run", "--dry-run", config, "--out", "smoke"]).assert()
     };
     plan("smoke").success();
     std::fs::create_dir_all(dir.path().join("mine")).unwrap();
@@ -360,7 +351,7 @@ fn a_signal_ends_the_split_of_a_plan() {
         [[dataset]]\nname = \"usps-synth:n=150\"\n[[solver]]\nname = \"bcfw\"\n";
     std::fs::write(dir.path().join("long.toml"), config).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    command.args(["run", "--config", "long.toml", "--out", "out", "--split", "2"]).current_dir(dir.path());
+    command.args(["cluster", "plan", "long.toml", "--out", "out", "--shards", "2", "--write"]).current_dir(dir.path());
     let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(3));
     kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
@@ -378,6 +369,6 @@ fn a_run_that_its_readings_outweigh_is_not_to_be_tried_again() {
         [[dataset]]\nname = \"usps-synth:n=20\"\n[[solver]]\nname = \"bcfw\"\n";
     let path = |name: &str| dir.path().join(name).display().to_string();
     std::fs::write(path("fast.toml"), config).unwrap();
-    let (code, _, error) = bench(&["run", "--config", &path("fast.toml"), "--out", &path("out"), "--jobs", "1"]);
+    let (code, _, error) = bench(&["run", &path("fast.toml"), "--out", &path("out"), "--jobs", "1"]);
     assert!(code == 1 && error.contains("use the wall clock; with this mended, continue with: "), "{error}");
 }

@@ -180,7 +180,7 @@ fn the_command_compares_folders() {
 #[test]
 fn the_command_drives_builds_and_solvers() {
     let this = assert_cmd::cargo::cargo_bin("ssvm-bench");
-    let short = ["--cell", "usps-synth:n=20/mp-bcfw", "--iterations", "3", "--rounds", "5"];
+    let short = ["--only", "usps-synth:n=20/mp-bcfw", "--iterations", "3", "--rounds", "5"];
     // No verdict on time in a test: the threshold is out of reach.
     let run = |arguments: &[&str]| {
         let mut command = program();

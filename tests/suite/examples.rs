@@ -26,9 +26,9 @@ fn reproduces(name: &str, newcomer: &str, label: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
     let (out_text, config) = (out.display().to_string(), format!("examples/{name}.toml"));
-    let planned = run(name, &["plan", "--config", &config, "--out", &out_text]);
+    let planned = run(name, &["run", "--dry-run", &config, "--out", &out_text]);
     assert!(String::from_utf8_lossy(&planned.stdout).contains(newcomer));
-    let made = run(name, &["reproduce", "--config", &config, "--out", &out_text, "--quiet"]);
+    let made = run(name, &["reproduce", &config, "--out", &out_text, "--quiet"]);
     assert!(String::from_utf8_lossy(&made.stdout).contains("report"));
     assert!(read(&out.join("report.html")).contains(label), "the report shows {label}");
     for figure in ["oracle_convergence.svg", "runtime_convergence.svg", "oracle_time.svg"] {
@@ -39,23 +39,23 @@ fn reproduces(name: &str, newcomer: &str, label: &str) {
     run(name, &["check", &out_text, "--save", &baseline]);
     let checked = run(name, &["check", &out_text, "--baseline", &baseline]);
     assert!(String::from_utf8_lossy(&checked.stdout).contains("same"));
-    let again = run(name, &["run", "--config", &config, "--out", &out_text, "--quiet"]);
+    let again = run(name, &["run", &config, "--out", &out_text, "--quiet", "--format", "json"]);
     assert!(String::from_utf8_lossy(&again.stdout).contains("\"finished\":0"), "nothing is done twice");
 }
 
 #[test]
 fn a_solver_of_another_crate_is_one_among_the_rows() {
     reproduces("solver", "bcfw-zigzag", "BCFW-zigzag");
-    let help = run("solver", &["solve", "--help"]);
-    let help = String::from_utf8_lossy(&help.stdout).into_owned();
-    assert!(help.contains("--keep") && help.contains("symmetric Gauss–Seidel"), "{help}");
+    let list = run("solver", &["list", "solvers"]);
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(list.contains("keep=") && list.contains("symmetric Gauss–Seidel"), "{list}");
     for command in ["reproduce", "solve", "check"] {
         let help = run("solver", &[command, "--help"]);
         let help = String::from_utf8_lossy(&help.stdout).into_owned();
         assert!(help.contains(&format!("  solver {command}")) && !help.contains("ssvm-bench"), "{help}");
     }
     let refused = Command::new(example("solver"))
-        .args(["solve", "--dataset", "usps-synth:n=20", "--solver", "bcfw", "--keep", "3"])
+        .args(["solve", "--dataset", "usps-synth:n=20", "--solver", "bcfw", "--set", "keep=3"])
         .output()
         .expect("it starts");
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
@@ -68,4 +68,96 @@ fn a_problem_of_another_crate_is_one_among_the_rows() {
     reproduces("problem", "half-planes:n=150,labels=4", "half-planes");
     let solved = run("problem", &["solve", "--dataset", "half-planes", "--solver", "mp-bcfw", "--gap", "1e-3"]);
     assert!(String::from_utf8_lossy(&solved.stdout).contains("stopped by"));
+}
+
+/// The examples in the help of a command and of the commands below it.
+fn help_examples(path: &[&str]) -> Vec<String> {
+    let output = program(&[path, &["--help"]].concat()).output().expect("it starts");
+    let help = String::from_utf8(output.stdout).expect("UTF-8");
+    let of_examples = help.lines().skip_while(|line| *line != "Example:").skip(1);
+    let mut found: Vec<String> = of_examples.map_while(|line| line.strip_prefix("  ")).map(str::to_owned).collect();
+    assert!(!found.is_empty(), "{path:?} has no example: {help}");
+    let below = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = below.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !name.is_empty());
+    for name in names.filter(|name| *name != "help") {
+        found.extend(help_examples(&[path, &[name]].concat()));
+    }
+    found
+}
+
+fn program(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    command.args(words).env_remove("GITHUB_STEP_SUMMARY").env_remove("SSVM_DATA");
+    command
+}
+
+/// What an example needs that a test has not: then that it parses is all that is checked, in `cli::help`.
+const NEEDS: [&str; 19] = [
+    " usps ",
+    " usps-synth:n=1000 -s mp-bcfw-avg",
+    "reproduce --fetch",
+    "ssvm-bench reproduce$",
+    "reproduce quick",
+    "data fetch",
+    "data check usps",
+    "data prepare",
+    "data show",
+    "oracle:./segment",
+    "oracle:python3",
+    "cluster submit league",
+    "--against target",
+    "run paper",
+    "readme",
+    "completions",
+    " man ",
+    "init ",
+    "cluster status",
+];
+
+/// Every other example does what it shows, in this order: the first makes the results that the next ones read.
+#[test]
+fn examples_of_the_help_do_what_they_show() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let done = |line: &str| {
+        // The shell of an example knows the program by its name.
+        let bin = Path::new(env!("CARGO_BIN_EXE_ssvm-bench")).parent().expect("a folder");
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+        let output = Command::new("sh").args(["-c", line]).current_dir(&folder).env("PATH", path).output().expect("sh");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{line}: {:?} {errors}", output.status);
+        String::from_utf8_lossy(&output.stdout).into_owned() + &errors
+    };
+    // What other examples made before, at other times and on other machines.
+    done("ssvm-bench reproduce smoke --out results/quick --quiet --jobs 1");
+    done(
+        "for name in before after; do ssvm-bench run smoke --only 'usps*/*bcfw' --out results/$name --quiet --jobs 1; done",
+    );
+    done("ssvm-bench run smoke --only 'usps*/*bcfw' --out target/ci --quiet --jobs 1");
+    let commands = [
+        "reproduce",
+        "run",
+        "solve",
+        "show",
+        "report",
+        "figures",
+        "compare",
+        "check",
+        "advise",
+        "data",
+        "list",
+        "cluster",
+    ];
+    let mut executed = 0;
+    for command in commands {
+        for line in help_examples(&[command]) {
+            if NEEDS.iter().any(|need| format!("{line}$").contains(need)) {
+                continue;
+            }
+            // The report of many shards is not what is tested.
+            let text = done(&line);
+            assert!(!text.is_empty() || line.contains("quiet") || line.contains('>'), "{line} prints nothing");
+            executed += 1;
+        }
+    }
+    assert!(executed >= 30, "{executed} examples");
 }

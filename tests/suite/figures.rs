@@ -51,7 +51,7 @@ fn one_repeat_one_point_and_no_point_still_draw() {
     let (figures, left_out) = hand::figures(&hand::results(&[one, negative, broken]), &[]).unwrap();
     let left_out: Vec<&str> = left_out.iter().map(|row| row.name).collect();
     let league = ["league", "performance_profile", "league_targets"];
-    let prices = ["breakeven", "regime_runtime_convergence", "regime_parameter_dynamics"];
+    let prices = ["show", "regime_runtime_convergence", "cost", "regime_parameter_dynamics"];
     let expected = [&league[..], &prices[..], &["slope_rule"]].concat();
     assert_eq!(left_out, expected, "one solver a set, one price, and no passes that were kept");
     let dir = tempfile::tempdir().unwrap();
@@ -96,13 +96,13 @@ fn commands_on_a_folder() {
     let (code, _, errors) = command("figures", &[]);
     assert!(code == Some(1) && errors.contains("ssvm-bench run"), "an empty folder says what to do: {errors}");
     std::fs::write(results.join("manifest.json"), r#"{"schema_version": 0}"#).unwrap();
-    let (code, _, errors) = command("profile", &[]);
+    let (code, _, errors) = command("show", &["oracle"]);
     assert!(code == Some(1) && errors.contains("layout 0"), "another layout is refused by name: {errors}");
     std::fs::remove_file(results.join("manifest.json")).unwrap();
 
     let (store, lock) = Store::create(results).unwrap();
     drop(lock);
-    let (code, _, errors) = command("claims", &[]);
+    let (code, _, errors) = command("show", &["claims"]);
     assert!(code == Some(1) && errors.contains("no run to show"), "{errors}");
     // Five repeats: fewer have no interval, and then nothing is decided on the wall clock.
     for record in hand::demo(&["usps-synth:n=9", "ocr"], 5) {
@@ -117,20 +117,24 @@ fn commands_on_a_folder() {
     for file in ["figures/slope_rule.svg", "figures/oracle_time_ocr.svg", "tables/bands.csv", "tables/ecdf.parquet"] {
         assert!(files.contains(file) && results.join(file).is_file(), "{file}: {files}");
     }
-    let (code, files, errors) = command("league", &["--tables", results.join("league").to_str().unwrap()]);
+    let (code, files, errors) = command("show", &["league", "--out", results.join("league").to_str().unwrap()]);
     assert_eq!(code, Some(0), "{errors}");
-    for name in ["targets.csv", "anytime.parquet", "performance_profile.md", "speedups.tex", "ert.tex"] {
+    for name in ["targets.csv", "anytime.parquet", "performance_profile.md", "speedups.tex", "anytime.tex"] {
         assert!(files.contains(name) && results.join("league").join(name).is_file(), "{name}: {files}");
     }
-    assert_eq!(command("league", &["--format", "csv"]).0, Some(1), "several tables are no text");
-    let (code, text, _) = command("league", &["--format", "tex", "--part", "anytime"]);
+    assert_eq!(command("show", &["league", "--format", "csv"]).0, Some(1), "several tables are no text");
+    let (code, one, errors) = command("show", &["--format", "csv", "claims"]);
+    assert!(code == Some(0) && one.starts_with("claim,"), "{one}{errors}");
+    let (code, _, errors) = command("show", &["oracle", "--part", "winners"]);
+    assert!(code == Some(1) && errors.contains("no part 'winners'; it has: oracle"), "{errors}");
+    let (code, text, _) = command("show", &["league", "--format", "latex", "--part", "anytime"]);
     assert!(code == Some(0) && text.contains("\\begin{table}") && text.contains("oracle calls"), "{text}");
     assert_eq!(command("report", &[]).0, Some(0));
     let page = std::fs::read_to_string(results.join("report.html")).unwrap();
     assert!(page.contains("1 damaged file<") && page.contains("half-written"));
     // The oracle takes 15 % of the time on the one; passes grow like √k on the other, to a median below 10; and of the
     // averaged solvers there one repeat failed, which leaves four pairs.
-    let (_, json, _) = command("claims", &["--format", "json"]);
+    let (_, json, _) = command("show", &["claims", "--format", "json"]);
     let claims: Vec<ssvm_bench::study::claims::Claim> = serde_json::from_str(&json).unwrap();
     let verdict = |number: u8, dataset: &str, solver: &str| {
         let row =
@@ -141,13 +145,13 @@ fn commands_on_a_folder() {
     assert_eq!(verdict(5, "ocr", "mp-bcfw"), "does not hold");
     assert_eq!(verdict(1, "ocr", "mp-bcfw-avg"), "undecided");
     for (format, claims, profile) in [
-        ("text", "not measured", "oracle share"),
+        ("table", "not measured", "oracle share"),
         ("json", "\"verdict\": \"holds\"", "\"p99\""),
         ("markdown", "| 1a | OCR |", "| OCR | mp-bcfw |"),
         ("latex", "\\bottomrule", "\\textmu"),
     ] {
-        for (name, expected) in [("claims", claims), ("profile", profile)] {
-            let (code, text, errors) = command(name, &["--format", format]);
+        for (name, expected) in [("claims", claims), ("oracle", profile)] {
+            let (code, text, errors) = command("show", &[name, "--format", format]);
             assert_eq!(code, Some(0), "a claim that does not hold is a result: {errors}");
             assert!(text.contains(expected), "{name} as {format} has no {expected}: {text}");
         }
@@ -172,7 +176,7 @@ fn a_folder_of_figures_has_an_index() {
 #[test]
 fn one_reproduce_draws_every_figure_once() {
     let dir = tempfile::tempdir().unwrap();
-    let run = ["run", "--config", "smoke", "--quiet", "--out"];
+    let run = ["run", "smoke", "--quiet", "--out"];
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
     let out = std::process::Command::new(program).args(run).arg(dir.path()).output().unwrap();
     assert!(out.status.success(), "{out:?}");

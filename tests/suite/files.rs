@@ -215,8 +215,8 @@ fn another_file_is_not_usps() {
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
     let solve = ["solve", "--dataset", "usps", "--solver", "bcfw", "--iterations", "2", "--format", "json"];
-    let run = ["run", "--config", "c.toml", "--out", "r"];
-    for command in [&solve[..], &run, &["plan", "--config", "c.toml"], &["optimum", "usps"]] {
+    let run = ["run", "c.toml", "--out", "r"];
+    for command in [&solve[..], &run, &["run", "--dry-run", "c.toml"], &["data", "optimum", "usps"]] {
         let (code, _, error) = bench(command);
         assert_eq!(code, Some(1), "{command:?}: {error}");
         assert!(error.contains("is not the official file of usps") && error.contains("--accept-data"), "{error}");
@@ -231,7 +231,7 @@ fn another_file_is_not_usps() {
     );
     let (_, again, error) = bench(&[&run[..], &["--accept-data"]].concat());
     assert!(again.contains("\"already\":2"), "{again}{error}");
-    let (code, claims, error) = bench(&["claims", "r", "--format", "json"]);
+    let (code, claims, error) = bench(&["show", "r", "claims", "--format", "json"]);
     assert_eq!(code, Some(0), "{error}");
     let rows: Vec<serde_json::Value> = serde_json::from_str(&claims).unwrap();
     let of = |name: &str| rows.iter().filter(|row| row["dataset"] == name).cloned().collect::<Vec<_>>();

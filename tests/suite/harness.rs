@@ -169,7 +169,7 @@ fn a_refused_config_leaves_no_folder() {
     let (config, out) = (dir.path().join("test.toml"), dir.path().join("out"));
     std::fs::write(&config, CONFIG.replace("stanford-synth:n=3", "stanford-sinth:n=3")).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    let output = command.arg("run").arg("--config").arg(&config).arg("--out").arg(&out).output().unwrap();
+    let output = command.arg("run").arg(&config).arg("--out").arg(&out).output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && message.contains("test.toml:17: unknown data set"), "{message}");
     assert!(!out.exists(), "something was written before everything was checked");
@@ -446,12 +446,12 @@ fn the_plan_is_printed_before_and_after() {
     std::fs::write(&config, CONFIG.replace("[[solver]]\nname = \"bcfw-avg\"\n", "")).unwrap();
     let call = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.args(arguments).arg("--config").arg(&config).arg("--out").arg(dir.path().join("out"));
+        command.args(arguments).arg(&config).arg("--out").arg(dir.path().join("out"));
         let output = command.args(["--jobs", "2"]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    let text = call(&["plan"]);
+    let text = call(&["run", "--dry-run"]);
     let (table, summary) = text.split_once("\n\n").unwrap();
     assert_eq!(table.lines().count(), 17);
     insta::assert_snapshot!(table.lines().take(5).collect::<Vec<_>>().join("\n"), @r"
@@ -462,10 +462,10 @@ fn the_plan_is_printed_before_and_after() {
     usps-synth:n=40     40  2560  80 KiB  mp-bcfw-avg     2     0  ~<1 s  ~<1 s
     ");
     assert!(summary.starts_with("test: 32 runs, 0 done, 32 to do with 2 workers: about <1 s"), "{summary}");
-    let report: serde_json::Value = serde_json::from_str(&call(&["run", "--quiet"])).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&call(&["run", "--quiet", "--format", "json"])).unwrap();
     assert_eq!((&report["planned"], &report["finished"]), (&32.into(), &32.into()));
-    assert!(call(&["plan"]).contains("test: 32 runs, 32 done, 0 to do"));
-    let json = call(&["plan", "--format", "json"]);
+    assert!(call(&["run", "--dry-run"]).contains("test: 32 runs, 32 done, 0 to do"));
+    let json = call(&["run", "--dry-run", "--format", "json"]);
     let lines: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["kind"], &lines[32]["kind"]), (33, &"run".into(), &"plan".into()));
     assert!(lines[..32].iter().all(|line| line["done"] == true));
@@ -479,7 +479,7 @@ fn reproduce_decodes_every_record_at_most_once() {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
         command.current_dir(dir.path()).args(["reproduce", "--verbose", "--out", "out", "--jobs", "1"]);
         for config in configs {
-            command.args(["--config", config]);
+            command.arg(config);
         }
         let output = command.output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -274,13 +274,13 @@ fn the_program_lists_prepares_and_draws() {
             .any(|e| { !["rgb", "figure_ground"].contains(&e.unwrap().file_name().to_str().unwrap()) })
     );
 
-    stdout(&["show", "horses", "3", "--out", "three.png"]);
+    stdout(&["show", "horses", "3", "--output", "three.png"]);
     let w: Vec<u8> = (0..FEATURES * 2).flat_map(|j| (j as f64 / 1e4).to_le_bytes()).collect();
     let mut npy = Vec::new();
     ssvm_bench::dataset::npy::write_header(&mut npy, "<f8", &[FEATURES * 2]).unwrap();
     npy.extend(w);
     fs::write(dir.path().join("w.npy"), &npy).unwrap();
-    stdout(&["show", "horses", "3", "--out", "four.png", "--weights", "w.npy"]);
+    stdout(&["show", "horses", "3", "--output", "four.png", "--weights", "w.npy"]);
     let size = |name: &str| {
         let picture = Picture::decode(&fs::read(dir.path().join(name)).unwrap()).unwrap();
         (picture.width, picture.height)
@@ -289,15 +289,15 @@ fn the_program_lists_prepares_and_draws() {
 
     fs::write(dir.path().join("short.npy"), &npy[..npy.len() - 8]).unwrap();
     for (arguments, expected) in [
-        (&["show", "horses", "4", "--out", "x.png"][..], "no example 4; its examples are 0 to 3"),
-        (&["show", "stanford", "0", "--out", "x.png"], "data fetch stanford"),
-        (&["show", "usps", "0", "--out", "x.png"], "not an image set"),
-        (&["show", "horses", "0", "--out", "x.png", "--weights", "short.npy"], "ends after"),
-        (&["show", "horses", "0", "--out", "x.png", "--weights", "none.npy"], "none.npy"),
+        (&["show", "horses", "4", "--output", "x.png"][..], "no example 4; its examples are 0 to 3"),
+        (&["show", "stanford", "0", "--output", "x.png"], "data fetch stanford"),
+        (&["show", "usps", "0", "--output", "x.png"], "not an image set"),
+        (&["show", "horses", "0", "--output", "x.png", "--weights", "short.npy"], "ends after"),
+        (&["show", "horses", "0", "--output", "x.png", "--weights", "none.npy"], "none.npy"),
         (&["prepare", "horse"], "not an image set"),
         (&["check", "hosres"], "did you mean `horses`?"),
         (&["check", "ocr"], "letter.data.gz"),
-        (&["prepare", "horses", "stanford", "--out", "x.npz"], "--out takes one set"),
+        (&["prepare", "horses", "stanford", "--output", "x.npz"], "--output takes one set"),
     ] {
         let output = program().args(arguments).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -321,26 +321,26 @@ fn planning_prepares_no_images_and_says_what_a_run_will() {
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    let outline = program(&["plan", "--config", "p.toml"]);
+    let outline = program(&["run", "--dry-run", "p.toml"]);
     assert!(!cache.exists(), "planning wrote into the cache");
     let expected = format!("`run` will prepare 4 images into {}", cache.join("ssvm-bench/horses-").display());
     assert!(outline.contains(&expected) && outline.contains("4 runs follow"), "{outline}");
     assert!(outline.contains("n = 4, d = 1298"), "{outline}");
     assert!(outline.contains("p: 8 runs, 0 done, 8 to do with "), "{outline}");
-    let json = program(&["plan", "--config", "p.toml", "--format", "json"]);
+    let json = program(&["run", "--dry-run", "p.toml", "--format", "json"]);
     let lines: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
     assert_eq!((kinds("run"), kinds("pending"), kinds("plan")), (4, 1, 1), "{json}");
     let total = lines.last().unwrap();
     assert_eq!((&total["planned"], &total["done"], &total["pending"]), (&8.into(), &0.into(), &8.into()), "{json}");
     assert!(!cache.exists(), "planning wrote into the cache");
-    program(&["run", "--config", "p.toml", "--quiet"]);
+    program(&["run", "p.toml", "--quiet"]);
     assert_eq!(fs::read_dir(cache.join("ssvm-bench")).unwrap().count(), 1);
-    let plan = program(&["plan", "--config", "p.toml"]);
+    let plan = program(&["run", "--dry-run", "p.toml"]);
     assert!(plan.contains("8 runs, 8 done") && !plan.contains("prepare"), "{plan}");
     // Without the prepared images the runs have no identity yet: those in the folder are not called runs of another plan.
     fs::remove_dir_all(&cache).unwrap();
-    let plan = program(&["plan", "--config", "p.toml"]);
+    let plan = program(&["run", "--dry-run", "p.toml"]);
     assert!(plan.contains("4 runs follow; 4 of this data set are in the folder"), "{plan}");
     assert!(!plan.contains("not in this plan"), "{plan}");
 }

@@ -136,11 +136,11 @@ fn many_runs_of_a_plan() {
         );
         fs::write(dir.path().join("t.toml"), config).unwrap();
         let out = format!("v{repeats}");
-        let run = ["run", "--config", "t.toml", "--out", &out, "--quiet"];
+        let run = ["run", "t.toml", "--out", &out, "--quiet"];
         for what in ["runs of a plan", "the same plan, all done"] {
             measured(what, 2 * repeats, || solve(dir.path(), &run));
         }
-        let plan = ["plan", "--config", "t.toml", "--out", &out];
+        let plan = ["run", "--dry-run", "t.toml", "--out", &out];
         let text = measured("plan of runs that are done", 2 * repeats, || solve(dir.path(), &plan));
         assert!(text.contains(&format!("{0} runs, {0} done", 2 * repeats)), "{text}");
     }
@@ -155,7 +155,7 @@ fn many_workers_on_few_cores() {
     for jobs in [2, 64] {
         let out = format!("v{jobs}");
         let text = measured("runs with 2, then 64 workers", 128, || {
-            solve(dir.path(), &["run", "--config", "t.toml", "--out", &out, "--jobs", &jobs.to_string()])
+            solve(dir.path(), &["run", "t.toml", "--out", &out, "--jobs", &jobs.to_string(), "--format", "json"])
         });
         let report: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&report["finished"], &report["planned"]), (&128.into(), &128.into()));

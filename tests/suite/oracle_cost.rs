@@ -287,8 +287,7 @@ fn every_lambda_has_the_paper_s_cost_of_its_own() {
         let config = dir.path().join("c.toml");
         std::fs::write(&config, text).unwrap();
         let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        let output =
-            run.arg("run").arg("--config").arg(&config).arg("--out").arg(dir.path().join("out")).output().unwrap();
+        let output = run.arg("run").arg(&config).arg("--out").arg(dir.path().join("out")).output().unwrap();
         let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert!(told.contains("the paper's oracle cost on the virtual clock is"), "λ = {lambda}: {told}");
     }
@@ -319,7 +318,7 @@ fn nothing_is_solved_for_a_folder_in_which_another_session_works() {
     std::fs::write(&config, text).unwrap();
     let (_, _lock) = ssvm_bench::store::folder::Store::create(&out).unwrap();
     let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    let output = run.arg("run").arg("--config").arg(&config).arg("--out").arg(&out).output().unwrap();
+    let output = run.arg("run").arg(&config).arg("--out").arg(&out).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{errors}");
     assert!(!errors.contains("the paper's oracle cost"), "{errors}");
@@ -337,20 +336,20 @@ fn planning_solves_no_cost_and_says_that_the_first_run_does() {
     let program = |command: &str| {
         let program = env!("CARGO_BIN_EXE_ssvm-bench");
         let mut run = std::process::Command::new(program);
-        let output = run.args(command.split(' ')).arg("--config").arg(&config).arg("--out").arg(&out).output().unwrap();
+        let output = run.args(command.split(' ')).arg(&config).arg("--out").arg(&out).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };
-    let before = program("plan");
+    let before = program("run --dry-run");
     assert!(
         before.contains("not known yet: solved by the first run") && before.contains("mp-bcfw k=paper"),
         "{before}"
     );
     assert!(before.contains("8 runs, 0 done, 8 to do"), "{before}");
-    let json = program("plan --format json");
+    let json = program("run --dry-run --format json");
     assert!(json.contains("\"pending\":8,\"planned\":8,"), "{json}");
     assert!(program("run").contains("the paper's oracle cost on the virtual clock is"));
-    let after = program("plan");
+    let after = program("run --dry-run");
     assert!(!after.contains("not known yet") && after.contains("8 runs, 8 done"), "{after}");
 }
 

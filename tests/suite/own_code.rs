@@ -103,7 +103,7 @@ fn another_build_of_a_program_runs_its_own_solver_again() {
     std::fs::copy(&program, &other).unwrap();
     let run = |program: &Path| {
         let run = Command::new(program)
-            .args(["run", "--config", "examples/solver.toml", "--jobs", "1", "--only", "*/bcfw*", "--out"])
+            .args(["run", "examples/solver.toml", "--jobs", "1", "--only", "*/bcfw*", "--format", "json", "--out"])
             .arg(dir.path().join("out"))
             .output()
             .unwrap();

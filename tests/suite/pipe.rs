@@ -31,13 +31,13 @@ fn a_reader_that_went_away_is_no_error() {
     }
     drop(lock);
     for arguments in [
-        &["claims", "results"][..],
-        &["claims", "results", "--format", "json"],
-        &["profile", "results"],
+        &["show", "results", "claims"][..],
+        &["show", "results", "claims", "--format", "json"],
+        &["show", "results", "oracle"],
         &["report", "results"],
         &["figures", "results", "--format", "svg"],
-        &["plan", "--config", "smoke"],
-        &["plan", "--config", "smoke", "--format", "json"],
+        &["run", "--dry-run", "smoke"],
+        &["run", "--dry-run", "smoke", "--format", "json"],
         &["data", "list"],
         &["data", "list", "--format", "json"],
         &["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--iterations", "3"],
@@ -57,7 +57,9 @@ fn a_reader_that_went_away_is_no_error() {
 #[test]
 fn closed_messages_change_no_exit_code() {
     let dir = tempfile::tempdir().unwrap();
-    for (arguments, code) in [(&["plan", "--config", "smoke"][..], 0), (&["claims", "nowhere"], 1), (&["no-such"], 1)] {
+    for (arguments, code) in
+        [(&["run", "--dry-run", "smoke"][..], 0), (&["show", "nowhere", "claims"], 1), (&["no-such"], 1)]
+    {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
         command.args(arguments).current_dir(dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(closed());
         assert_eq!(command.status().unwrap().code(), Some(code), "{arguments:?}");

@@ -33,7 +33,7 @@ fn page(dir: &Path, body: &str) {
 }
 
 fn page_of(dir: &Path, results: &str, body: &str) {
-    let text = format!("<!-- made by: ssvm-bench claims {results} --format markdown -->\n{body}\n<!-- end -->\n");
+    let text = format!("<!-- made by: ssvm-bench show {results} claims --format markdown -->\n{body}\n<!-- end -->\n");
     std::fs::write(dir.join("page.md"), text).unwrap();
 }
 
@@ -115,9 +115,11 @@ fn verdicts_of_earlier_rules_say_so() {
         let output = Command::cargo_bin("ssvm-bench").unwrap().current_dir(&folder).args(words).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    for words in
-        [&["claims", "paper.json"][..], &["claims", "paper.json", "--format", "matrix"], &["league", "league.json"]]
-    {
+    for words in [
+        &["show", "paper.json", "claims"][..],
+        &["show", "paper.json", "claims", "--part", "matrix", "--format", "markdown"],
+        &["show", "league.json", "league"],
+    ] {
         assert!(shown(words).replace('\n', " ").contains("those of an earlier version (code 0.1.0+"), "{words:?}");
     }
 }
@@ -150,7 +152,7 @@ fn no_name_lets_uncommitted_numbers_through() {
     // A command that reads results in another way has no place on a page.
     std::fs::write(
         dir.path().join("page.md"),
-        "<!-- made by: ssvm-bench plan --config smoke --out folder -->\nx\n<!-- end -->\n",
+        "<!-- made by: ssvm-bench run smoke --dry-run --out folder -->\nx\n<!-- end -->\n",
     )
     .unwrap();
     assert!(stderr(&readme(dir.path(), "refresh").failure()).contains("cannot be shown on a page"));

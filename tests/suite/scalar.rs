@@ -27,7 +27,7 @@ name = "*"
 fn evaluations(dir: &Path, scalar: bool) -> Vec<(String, Vec<TracePoint>)> {
     let out = dir.join(format!("scalar-{scalar}"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    command.args(["run", "--quiet", "--config"]).arg(dir.join("config.toml")).arg("--out").arg(&out);
+    command.args(["run", "--quiet"]).arg(dir.join("config.toml")).arg("--out").arg(&out);
     command.stdout(Stdio::null()).env_remove("SSVM_SCALAR");
     if scalar {
         command.env("SSVM_SCALAR", "1");

@@ -50,7 +50,7 @@ fn runs(folder: &Path) -> usize {
 fn gates_and_comparisons_work_by_setting() {
     let folder = Folder::new(CONFIG);
     let (config, out, base) = (folder.text("two.toml"), folder.text("out"), folder.text("base.toml"));
-    fine(&["run", "--config", &config, "--out", &out, "--quiet"]);
+    fine(&["run", &config, "--out", &out, "--quiet"]);
     fine(&["check", &out, "--save", &base]);
     let saved = std::fs::read_to_string(&base).unwrap();
     const SETTING: &str = "solver = { name = \"mp-bcfw\", params = { T = 1, passes = 2 } }";
@@ -72,7 +72,7 @@ fn gates_and_comparisons_work_by_setting() {
 
     // A setting that the second folder does not have is lost.
     let less = folder.text("less");
-    fine(&["run", "--config", &config, "--out", &less, "--quiet", "--only", "*/bcfw", "--only", "*/mp-bcfw"]);
+    fine(&["run", &config, "--out", &less, "--quiet", "--only", "*/bcfw", "--only", "*/mp-bcfw"]);
     let (code, table, _) = bench(&["compare", &out, &less]);
     assert_eq!(code, 2);
     let lost: Vec<&str> = table.lines().filter(|line| line.starts_with("MISSING")).collect();
@@ -84,7 +84,7 @@ fn only_reaches_one_setting() {
     let folder = Folder::new(CONFIG);
     let (config, out) = (folder.text("two.toml"), folder.text("out"));
     let planned = |only: &str| {
-        let told = fine(&["plan", "--config", &config, "--out", &out, "--only", only, "--format", "json"]);
+        let told = fine(&["run", "--dry-run", &config, "--out", &out, "--only", only, "--format", "json"]);
         let runs = told.lines().filter(|line| line.contains("\"run_id\""));
         runs.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["solver"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
@@ -93,13 +93,13 @@ fn only_reaches_one_setting() {
     assert_eq!(planned("*/mp-bcfw (T=1, passes=2)"), ["mp-bcfw (T=1, passes=2)"; 2]);
     assert_eq!(planned("*/*(T=1*").len(), 2);
     assert_eq!(planned("*/mp-bcfw*").len(), 4);
-    let (code, _, errors) = bench(&["plan", "--config", &config, "--only", "*/mp-bcfw (T=2)"]);
+    let (code, _, errors) = bench(&["run", "--dry-run", &config, "--only", "*/mp-bcfw (T=2)"]);
     assert_eq!(code, 1);
     assert!(errors.contains("its solvers are bcfw, mp-bcfw, mp-bcfw (T=1, passes=2)"), "{errors}");
-    fine(&["run", "--config", &config, "--out", &out, "--quiet", "--only", OTHER]);
+    fine(&["run", &config, "--out", &out, "--quiet", "--only", OTHER]);
     assert_eq!(runs(&folder.path("out")), 2);
-    fine(&["run", "--config", &config, "--out", &out, "--quiet"]);
-    let shown = fine(&["profile", &out, "--only", OTHER]);
+    fine(&["run", &config, "--out", &out, "--quiet"]);
+    let shown = fine(&["show", &out, "oracle", "--only", OTHER]);
     assert!(shown.lines().filter(|line| line.contains("bcfw")).count() == 1, "{shown}");
 }
 
@@ -108,7 +108,7 @@ fn only_reaches_one_setting() {
 fn reproducing_a_part_keeps_the_summary_of_the_whole() {
     let folder = Folder::new(CONFIG);
     let (config, out) = (folder.text("two.toml"), folder.text("out"));
-    fine(&["reproduce", "--config", &config, "--out", &out, "--quiet"]);
+    fine(&["reproduce", &config, "--out", &out, "--quiet"]);
     let read = |name: &str| std::fs::read_to_string(folder.path("out").join(name)).unwrap();
     let rows = |text: &str| {
         let summary: serde_json::Value = serde_json::from_str(text).unwrap();
@@ -116,7 +116,7 @@ fn reproducing_a_part_keeps_the_summary_of_the_whole() {
     };
     let whole = rows(&read("summary.json"));
     assert_eq!(whole.len(), 3);
-    fine(&["reproduce", "--config", &config, "--out", &out, "--quiet", "--only", "*/bcfw"]);
+    fine(&["reproduce", &config, "--out", &out, "--quiet", "--only", "*/bcfw"]);
     assert_eq!(rows(&read("summary.json")), whole);
     assert!(read("report.html").contains("mp-bcfw (T=1, passes=2)") || read("report.html").contains("T=1"));
 }

@@ -76,11 +76,14 @@ impl Bench {
     }
 
     fn shard(&self, out: &str, which: &str) -> Output {
-        self.call(&["run", "--config", "config.toml", "--out", out, "--shard", which, "--quiet"])
+        self.call(&["run", "config.toml", "--out", out, "--shard", which, "--quiet", "--format", "json"])
     }
 
     fn merged(&self, folders: &[&str], out: &str) -> serde_json::Value {
-        serde_json::from_str(&self.fine(&[&["merge"], folders, &["--out", out, "--format", "json"]].concat())).unwrap()
+        serde_json::from_str(
+            &self.fine(&[&["cluster", "merge"], folders, &["--out", out, "--format", "json"]].concat()),
+        )
+        .unwrap()
     }
 }
 
@@ -146,14 +149,14 @@ fn shards_have_the_same_estimated_cost() {
 #[test]
 fn shards_in_any_number_and_order_with_kills_give_the_bits_of_one_machine() {
     let bench = Bench::new(CONFIG);
-    bench.fine(&["run", "--config", "config.toml", "--out", "one", "--quiet"]);
+    bench.fine(&["run", "config.toml", "--out", "one", "--quiet", "--format", "json"]);
     let expected = bits(&bench.path("one"));
     for (count, step) in [(1, 1), (4, 3), (16, 5)] {
         let out = format!("out{count}");
         let order = || (0..count).map(|k| k * step % count + 1);
         for (k, shard) in order().enumerate().filter(|(k, _)| k % 2 == 0) {
             let which = format!("{shard}/{count}");
-            let arguments = ["run", "--config", "config.toml", "--out", &out, "--shard", &which, "--quiet"];
+            let arguments = ["run", "config.toml", "--out", &out, "--shard", &which, "--quiet", "--format", "json"];
             let mut child = bench.command(&arguments).stdout(Stdio::null()).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(20 * (k as u64 % 9)));
             // It may have ended already.
@@ -174,7 +177,7 @@ fn shards_in_any_number_and_order_with_kills_give_the_bits_of_one_machine() {
 #[test]
 fn a_shard_run_by_two_nodes_at_once_is_merged_once() {
     let bench = Bench::new(CONFIG);
-    let arguments = ["run", "--config", "config.toml", "--out", "out", "--shard", "1/1", "--quiet"];
+    let arguments = ["run", "config.toml", "--out", "out", "--shard", "1/1", "--quiet", "--format", "json"];
     let start = || bench.command(&arguments).stdout(Stdio::null()).spawn().unwrap();
     let both = [start(), start(), start()];
     for mut child in both {
@@ -182,29 +185,30 @@ fn a_shard_run_by_two_nodes_at_once_is_merged_once() {
     }
     let merged = bench.merged(&["out"], "out");
     assert_eq!((merged["folders"].as_u64(), merged["runs"].as_u64()), (Some(3), Some(48)));
-    bench.fine(&["run", "--config", "config.toml", "--out", "one", "--quiet"]);
+    bench.fine(&["run", "config.toml", "--out", "one", "--quiet", "--format", "json"]);
     assert_eq!(bits(&bench.path("out")), bits(&bench.path("one")));
 }
 
 #[test]
 fn an_id_file_says_which_runs_and_a_shard_does_not_repeat_what_is_done() {
     let bench = Bench::new(CONFIG);
-    let lines = bench.fine(&["plan", "--config", "config.toml", "--shards", "3", "--emit", "lines"]);
+    let lines = bench.fine(&["cluster", "plan", "config.toml", "--shards", "3", "--emit", "lines"]);
     assert_eq!(lines.lines().count(), 4, "{lines}");
     std::fs::write(bench.path("ids"), &lines).unwrap();
     let run = |which: &str| {
-        let arguments = ["run", "--config", "config.toml", "--out", "out", "--ids", "ids", "--shard", which, "--quiet"];
+        let arguments =
+            ["run", "config.toml", "--out", "out", "--ids", "ids", "--shard", which, "--quiet", "--format", "json"];
         serde_json::from_str::<serde_json::Value>(&bench.fine(&arguments)).unwrap()
     };
     let second = lines.lines().nth(2).unwrap().split(' ').count();
     assert_eq!(run("2/3")["finished"], second);
     let again = run("2/3");
     assert_eq!((again["already"].clone(), again["finished"].clone()), (second.into(), 0.into()));
-    let missing = ["plan", "--config", "config.toml", "--out", "out", "--shards", "2", "--missing", "--emit", "json"];
+    let missing = ["cluster", "plan", "config.toml", "--out", "out", "--shards", "2", "--missing", "--emit", "json"];
     let left: serde_json::Value = serde_json::from_str(&bench.fine(&missing)).unwrap();
     let runs = left["shards"].as_array().unwrap().iter().map(|shard| shard["runs"].as_array().unwrap().len());
     assert_eq!(runs.sum::<usize>(), 48 - second);
-    let everything = bench.fine(&["run", "--config", "config.toml", "--out", "out", "--ids", "ids", "--quiet"]);
+    let everything = bench.fine(&["run", "config.toml", "--out", "out", "--ids", "ids", "--quiet", "--format", "json"]);
     assert!(everything.contains(&format!("\"already\":{second}")), "{everything}");
     assert_eq!(bench.merged(&["out"], "out")["runs"], 48);
     for (content, which, message) in [
@@ -218,7 +222,7 @@ fn an_id_file_says_which_runs_and_a_shard_does_not_repeat_what_is_done() {
         (lines.replace("shards=3", "shards=x"), "1/3", "not part of a header"),
     ] {
         std::fs::write(bench.path("wrong"), content).unwrap();
-        let arguments = ["run", "--config", "config.toml", "--out", "out", "--ids", "wrong", "--shard", which];
+        let arguments = ["run", "config.toml", "--out", "out", "--ids", "wrong", "--shard", which, "--format", "json"];
         let error = bench.refused(&arguments);
         assert!(error.contains("wrong") || error.contains("config.toml"), "no file is named: {error}");
         assert!(error.contains(message), "{error}");
@@ -231,24 +235,26 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
     let timed =
         CONFIG.replace("\"virtual\"", "\"wall\"").replace("[1, 8]", "\"paper\"").replace("repeats = 4", "repeats = 1");
     let bench = Bench::new(&timed);
-    let error = bench.refused(&["run", "--config", "config.toml", "--out", "out", "--shard", "1/2"]);
+    let error = bench.refused(&["run", "config.toml", "--out", "out", "--shard", "1/2", "--format", "json"]);
     assert!(error.contains("solved by each machine") || error.contains("price"), "{error}");
-    // A plan computes nothing: the list is made by a step of `run`.
-    let plan = ["plan", "--config", "config.toml", "--out", "out", "--shards", "2"];
+    // A plan computes nothing: the list is made by `--write`.
+    let plan = ["cluster", "plan", "config.toml", "--out", "out", "--shards", "2"];
     for emit in [&[][..], &["--emit", "lines"], &["--emit", "json"]] {
         let error = bench.refused(&[&plan[..], emit].concat());
-        let advice =
-            "leaves out: solve the paper's oracle cost; `ssvm-bench run --config config.toml --out out --split 2`";
-        assert!(error.contains(advice) && error.contains("then repeat `plan`"), "{error}");
+        let advice = "leaves out: solve the paper's oracle cost; `ssvm-bench cluster plan config.toml --out out --shards 2 --write`";
+        assert!(error.contains(advice) && error.contains("then repeat `cluster plan`"), "{error}");
     }
-    let split = ["--config", "config.toml", "--out", "out"];
-    let submit = [&["slurm", "submit"], &split[..], &["--dry-run", "--shards"]].concat();
+    let split = ["config.toml", "--out", "out"];
+    let submit = [&["cluster", "submit"], &split[..], &["--dry-run", "--shards"]].concat();
     let error = bench.refused(&[&submit[..], &["2"]].concat());
-    assert!(error.contains("--out out --split 2`") && error.contains("then repeat `slurm submit`"), "{error}");
+    assert!(
+        error.contains("--out out --shards 2 --write`") && error.contains("then repeat `cluster submit`"),
+        "{error}"
+    );
     let error = bench.refused(&[&["run"], &split[..], &["--ids", "out/shards.txt", "--shard", "1/2"]].concat());
-    assert!(error.contains("`ssvm-bench run --config config.toml --out out --split 2` writes"), "{error}");
+    assert!(error.contains("`ssvm-bench cluster plan config.toml --out out --shards 2 --write` writes"), "{error}");
     assert!(bench.fine(&[&plan[..], &["--emit", "hq"]].concat()).contains("--array 1-2"));
-    let ids = bench.fine(&["run", "--config", "config.toml", "--out", "out", "--split", "2"]);
+    let ids = bench.fine(&[&plan[..], &["--write"]].concat());
     assert_eq!(ids, "out/shards.txt\n");
     let lines = std::fs::read_to_string(bench.path("out/shards.txt")).unwrap();
     assert!(lines.contains("{\"dataset\":\"usps-synth:n=150\",") && lines.contains("\"clock\":\"wall\""), "{lines}");
@@ -258,7 +264,19 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
     assert!(error.contains("shards.txt holds 2 shards"), "{error}");
     let ids = "out/shards.txt";
     for which in ["1/2", "2/2"] {
-        bench.fine(&["run", "--config", "config.toml", "--out", "out", "--ids", ids, "--shard", which, "--quiet"]);
+        bench.fine(&[
+            "run",
+            "config.toml",
+            "--out",
+            "out",
+            "--ids",
+            ids,
+            "--shard",
+            which,
+            "--quiet",
+            "--format",
+            "json",
+        ]);
     }
     assert_eq!(bench.merged(&["out"], "out")["runs"], 6);
 }
@@ -268,10 +286,10 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
 fn a_folder_is_locked_before_the_paper_s_price_is_solved() {
     let bench = Bench::new(&CONFIG.replace("[1, 8]", "\"paper\""));
     let lock = Store::create(bench.path("out")).unwrap();
-    let error = bench.refused(&["run", "--config", "config.toml", "--out", "out"]);
+    let error = bench.refused(&["run", "config.toml", "--out", "out", "--format", "json"]);
     assert!(error.contains("is writing into this folder") && !error.contains("the paper's oracle cost on"), "{error}");
     drop(lock);
-    let fine = bench.call(&["run", "--config", "config.toml", "--out", "out"]);
+    let fine = bench.call(&["run", "config.toml", "--out", "out", "--format", "json"]);
     assert!(String::from_utf8_lossy(&fine.stderr).contains("the paper's oracle cost on"));
 }
 
@@ -280,7 +298,7 @@ fn a_folder_is_locked_before_the_paper_s_price_is_solved() {
 #[test]
 fn a_shard_that_is_told_its_time_is_over_stops_between_runs() {
     let bench = Bench::new(&CONFIG.replace("iterations = 6", "iterations = 3000"));
-    let arguments = ["run", "--config", "config.toml", "--out", "out", "--shard", "1/1", "--jobs", "1"];
+    let arguments = ["run", "config.toml", "--out", "out", "--shard", "1/1", "--jobs", "1", "--format", "json"];
     let child = bench.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let records = || {
         let shards = bench.path("out/shards").read_dir().into_iter().flatten();
@@ -471,17 +489,17 @@ fn a_folder_of_shards_says_what_to_do() {
     assert!(bench.shard("out", "1/40").status.success());
     let error = bench.refused(&["figures", "out"]);
     assert!(error.contains("merge out --out out"), "{error}");
-    bench.fine(&["run", "--config", "config.toml", "--out", "out", "--only", "ocr*/bcfw", "--quiet"]);
-    let output = bench.call(&["run", "--config", "config.toml", "--out", "out"]);
+    bench.fine(&["run", "config.toml", "--out", "out", "--only", "ocr*/bcfw", "--quiet", "--format", "json"]);
+    let output = bench.call(&["run", "config.toml", "--out", "out", "--format", "json"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("not merged yet") || bench.merged(&["out"], "out")["folders"] == 1, "{said}");
     for wrong in [["--shard", "0/2"], ["--shard", "3/2"], ["--shard", "x"]] {
-        bench.refused(&["run", "--config", "config.toml", "--out", "out", wrong[0], wrong[1]]);
+        bench.refused(&["run", "config.toml", "--out", "out", wrong[0], wrong[1]]);
     }
-    bench.refused(&["run", "--config", "config.toml", "--out", "out", "--shard", "1/2", "--force"]);
-    bench.refused(&["merge", "out"]);
-    bench.refused(&["plan", "--config", "config.toml", "--shards", "0"]);
-    bench.refused(&["plan", "--config", "config.toml", "--emit", "lines"]);
+    bench.refused(&["run", "config.toml", "--out", "out", "--shard", "1/2", "--force", "--format", "json"]);
+    bench.refused(&["cluster", "merge", "out"]);
+    bench.refused(&["cluster", "plan", "config.toml", "--shards", "0"]);
+    bench.refused(&["run", "--dry-run", "config.toml", "--emit", "lines"]);
 }
 
 /// A pipe would be waited for, a device has no end, and what a link points to is not ours.
@@ -520,10 +538,10 @@ fn the_same_plan_in_other_words_is_the_same_plan() {
     assert_eq!(bench.merged(&["a", "b"], "out")["runs"], 48);
     std::fs::write(bench.path("config.toml"), CONFIG.replace("iterations = 6", "iterations = 7")).unwrap();
     assert!(bench.shard("c", "2/2").status.success());
-    assert!(bench.refused(&["merge", "a", "c", "--out", "no"]).contains("another plan"));
+    assert!(bench.refused(&["cluster", "merge", "a", "c", "--out", "no"]).contains("another plan"));
     // Into one folder, as `run` does it, with a word.
     assert!(bench.shard("a", "2/2").status.success());
-    let output = bench.call(&["merge", "a", "--out", "a"]);
+    let output = bench.call(&["cluster", "merge", "a", "--out", "a"]);
     assert!(output.status.success());
     assert!(String::from_utf8(output.stderr).unwrap().contains("several configs"));
 }
@@ -533,7 +551,7 @@ fn the_same_plan_in_other_words_is_the_same_plan() {
 fn a_block_that_another_machine_began_is_timed_anew() {
     let bench = Bench::new(&CONFIG.replace("\"virtual\"", "\"wall\"").replace("[1, 8]", "1"));
     let run = || -> serde_json::Value {
-        let arguments = ["run", "--config", "config.toml", "--out", "out", "--shard", "1/1", "--quiet"];
+        let arguments = ["run", "config.toml", "--out", "out", "--shard", "1/1", "--quiet", "--format", "json"];
         serde_json::from_str(&bench.fine(&arguments)).unwrap()
     };
     assert_eq!(run()["finished"], 24);

@@ -472,7 +472,7 @@ fn every_solver_on_every_family_at_several_oracle_costs() {
     let bench = Bench::new();
     let config = fixture("snapshot.toml");
     fs::write(bench.path("a.toml"), &config).unwrap();
-    bench.says(&["reproduce", "--config", "a.toml", "--out", "a", "--quiet", "--jobs", "2"]);
+    bench.says(&["reproduce", "a.toml", "--out", "a", "--quiet", "--jobs", "2"]);
     let mut snapshot = Snapshot::new("families");
 
     // The summary, a file for each part of it; commands that read the folder say the same.
@@ -485,27 +485,26 @@ fn every_solver_on_every_family_at_several_oracle_costs() {
         snapshot.add(&format!("summary.{key}.json"), pretty(value));
     }
     assert_eq!(summary["name"], "snapshot");
-    assert_eq!(bench.json(&["league", "a", "--format", "json"]), summary["league"]);
+    assert_eq!(bench.json(&["show", "a", "league", "--format", "json"]), summary["league"]);
 
-    let page = |arguments: &[&str]| {
-        let (command, options) = arguments.split_first().expect("a command");
-        portable_text(&bench.says(&[&[*command, "a/summary.json"], options].concat()))
-    };
-    snapshot.add("claims.txt", narrow(&page(&["claims"])));
-    snapshot.add("claims.matrix.md", page(&["claims", "--format", "matrix"]));
-    snapshot.add("claims.md", head(&page(&["claims", "--format", "markdown"])));
-    snapshot.add("claims.tex", head(&page(&["claims", "--format", "latex"])));
-    snapshot.add("claims.only_ocr.txt", head(&portable_text(&bench.says(&["claims", "a", "--only", "ocr*"]))));
-    snapshot.add("league.txt", narrow(&page(&["league"])));
-    snapshot.add("league.md", head(&page(&["league", "--format", "markdown"])));
-    snapshot.add("league.tex", head(&page(&["league", "--format", "latex"])));
-    let winners = ["league", "--dataset", "horseseg-synth:n=6", "--part", "winners", "--format", "markdown"];
-    snapshot.add("league.winners.md", page(&winners));
-    snapshot.add("breakeven.txt", narrow(&page(&["breakeven"])));
-    snapshot.add("breakeven.md", head(&page(&["breakeven", "--format", "markdown"])));
-    snapshot.add("breakeven.tex", head(&page(&["breakeven", "--format", "latex"])));
-    snapshot.add("profile.txt", portable_profile(&page(&["profile"])));
-    snapshot.add("profile.md", head(&portable_profile(&page(&["profile", "--format", "markdown"]))));
+    let show = |arguments: &[&str]| portable_text(&bench.says(&[&["show", "a/summary.json"], arguments].concat()));
+    snapshot.add("overview.txt", narrow(&show(&[])));
+    snapshot.add("claims.txt", narrow(&show(&["claims"])));
+    snapshot.add("claims.matrix.md", show(&["claims", "--part", "matrix", "--format", "markdown"]));
+    snapshot.add("claims.md", head(&show(&["claims", "--format", "markdown"])));
+    snapshot.add("claims.tex", head(&show(&["claims", "--format", "latex"])));
+    snapshot.add("claims.only_ocr.txt", head(&portable_text(&bench.says(&["show", "a", "claims", "--only", "ocr*"]))));
+    snapshot.add("league.txt", narrow(&show(&["league"])));
+    snapshot.add("league.md", head(&show(&["league", "--format", "markdown"])));
+    snapshot.add("league.tex", head(&show(&["league", "--format", "latex"])));
+    let winners = ["league", "--only", "horseseg-synth:n=6", "--part", "winners", "--format", "markdown"];
+    snapshot.add("league.winners.md", show(&winners));
+    snapshot.add("targets.txt", narrow(&show(&["targets"])));
+    snapshot.add("breakeven.txt", narrow(&show(&["cost"])));
+    snapshot.add("breakeven.md", head(&show(&["cost", "--format", "markdown"])));
+    snapshot.add("breakeven.tex", head(&show(&["cost", "--format", "latex"])));
+    snapshot.add("profile.txt", portable_profile(&show(&["oracle"])));
+    snapshot.add("profile.md", head(&portable_profile(&show(&["oracle", "--format", "markdown"]))));
 
     let advice = |options: &[&str]| bench.says_all(&[&["advise", "--results", "a/summary.json"], options].concat());
     snapshot.add("advise.cost.txt", head(&advice(&["--dataset", "usps-synth", "--oracle-cost", "5"])));
@@ -535,7 +534,7 @@ fn every_solver_on_every_family_at_several_oracle_costs() {
     fs::write(bench.path("c.toml"), other).unwrap();
     let run = |config: &str, out: &str, only: &[&str]| {
         let only: Vec<&str> = only.iter().flat_map(|glob| ["--only", glob]).collect();
-        bench.says(&[&["run", "--config", config, "--out", out, "--quiet", "--jobs", "1"], &only[..]].concat());
+        bench.says(&[&["run", config, "--out", out, "--quiet", "--jobs", "1"], &only[..]].concat());
     };
     run("a.toml", "b", &["usps*/*bcfw", "usps*/bcfw (*", "ocr*/*bcfw", "horseseg*/*bcfw"]);
     run("c.toml", "c", &["usps*/*bcfw", "usps*/bcfw (*", "ocr*/*bcfw"]);
@@ -549,7 +548,7 @@ fn oracle_that_is_a_program_with_failed_runs() {
     for name in ["snapshot_oracle.toml", "snapshot_oracle.sh"] {
         fs::write(bench.path(name), fixture(name)).unwrap();
     }
-    let run = |out: &'static str| ["run", "--config", "snapshot_oracle.toml", "--out", out, "--quiet", "--jobs", "1"];
+    let run = |out: &'static str| ["run", "snapshot_oracle.toml", "--out", out, "--quiet", "--jobs", "1"];
     bench.environment = vec![("OPERATIONS", "1000")];
     bench.says(&run("old"));
     bench.environment = vec![("OPERATIONS", "1300"), ("FAULT", "1")];
@@ -560,12 +559,12 @@ fn oracle_that_is_a_program_with_failed_runs() {
     pin_comparison(&mut snapshot, &bench, "slower", ["old", "new"]);
     pin_comparison(&mut snapshot, &bench, "faster", ["new", "old"]);
     bench.says(&["figures", "new", "--tables", "--format", "svg"]);
-    for command in ["claims", "league", "profile"] {
-        snapshot.add(&format!("{command}.json"), pretty(&bench.json(&[command, "new", "--format", "json"])));
+    for (name, view) in [("claims", "claims"), ("league", "league"), ("profile", "oracle")] {
+        snapshot.add(&format!("{name}.json"), pretty(&bench.json(&["show", "new", view, "--format", "json"])));
     }
-    snapshot.add("claims.txt", narrow(&bench.says_all(&["claims", "new"])));
-    snapshot.add("league.txt", narrow(&bench.says_all(&["league", "new"])));
-    snapshot.add("breakeven.txt", bench.says_all(&["breakeven", "new"]));
+    snapshot.add("claims.txt", narrow(&bench.says_all(&["show", "new", "claims"])));
+    snapshot.add("league.txt", narrow(&bench.says_all(&["show", "new", "league"])));
+    snapshot.add("breakeven.txt", bench.says_all(&["show", "new", "cost"]));
     pin_tables(&mut snapshot, &bench.path("new"));
     pin_records(&mut snapshot, &bench.path("new"));
     pin_files(&mut snapshot, &bench.path("new"));

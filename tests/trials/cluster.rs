@@ -110,7 +110,7 @@ impl Cluster {
     }
 
     fn submit(&self, more: &[&str]) -> (i32, String, String) {
-        self.bench(&[&["slurm", "submit", "--config", "config.toml"], more].concat())
+        self.bench(&[&["cluster", "submit", "config.toml"], more].concat())
     }
 
     fn calls(&self) -> Vec<String> {
@@ -141,7 +141,7 @@ fn example() -> ClusterJob {
         shards: 16,
         longest_s: 40.0,
         partition: Some("batch".into()),
-        time: Some("1:00:00".parse().unwrap()),
+        time: Some(3600.0),
         exclusive: true,
         at_once: Some(8),
         threads: 1,
@@ -210,7 +210,6 @@ fn hostile_names_stay_words() {
         "--data-dir",
         "/scratch/data",
         "run",
-        "--config",
         &job.config,
         "--out",
         &job.out,
@@ -346,7 +345,7 @@ fn an_array_from_end_to_end() {
     let cluster = Cluster::new(4);
     cluster.write("fake/run", "");
     let out = "it's \"one\" 100% #1";
-    let (code, printed, error) = cluster.submit(&["--out", out, "--shards", "5", "--time", "30", "--jobs", "1"]);
+    let (code, printed, error) = cluster.submit(&["--out", out, "--shards", "5", "--time", "30m", "--jobs", "1"]);
     assert_eq!(code, 0, "{error}");
     let calls = cluster.calls();
     let script = |name: &str| format!("{}/slurm/{name}.sbatch", cluster.path(out).canonicalize().unwrap().display());
@@ -356,7 +355,7 @@ fn an_array_from_end_to_end() {
     assert_eq!(calls.len(), 3);
     // What it costs is said before the first job is submitted.
     let (cost, first) =
-        (printed.find("at most   2.5 core hours: 5 × --time 30").unwrap(), printed.find("submitted array").unwrap());
+        (printed.find("at most   2.5 core hours: 5 × 30 min;").unwrap(), printed.find("submitted array").unwrap());
     assert!(
         cost < first && printed.contains("6 runs in 5 shards, 0 runs done; 5 shards to submit with 6 runs"),
         "{printed}"
@@ -365,9 +364,9 @@ fn an_array_from_end_to_end() {
     for made in ["report.html", "figures/oracle_convergence.svg"] {
         assert!(cluster.path(out).join(made).is_file(), "{made}");
     }
-    let (code, printed, _) = cluster.bench(&["slurm", "status", out]);
+    let (code, printed, _) = cluster.bench(&["cluster", "status", out]);
     assert!(code == 0 && printed.contains("5 shards: 5 done; 6 of 6 runs are done\n"), "{printed}");
-    let (code, printed, _) = cluster.bench(&["slurm", "status", out, "--format", "json"]);
+    let (code, printed, _) = cluster.bench(&["cluster", "status", out, "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((code, json["shards"][4]["state"].as_str(), json["queue"].as_bool()), (0, Some("done"), Some(true)));
     let (code, printed, _) = cluster.submit(&["--out", out]);
@@ -386,8 +385,7 @@ fn only_what_is_missing_is_submitted_again() {
     let ids = fs::read_to_string(cluster.path("out/shards.txt")).unwrap();
     for shard in ["2", "5"] {
         let shard = format!("{shard}/6");
-        let run =
-            ["run", "--config", "config.toml", "--out", "out", "--ids", "out/shards.txt", "--quiet", "--shard", &shard];
+        let run = ["run", "config.toml", "--out", "out", "--ids", "out/shards.txt", "--quiet", "--shard", &shard];
         assert_eq!(cluster.bench(&run).0, 0);
     }
     // One of them waits, one runs, one came to its end without an end.
@@ -402,7 +400,7 @@ fn only_what_is_missing_is_submitted_again() {
         "out/slurm/101_4.log",
         "first\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***\nlast\n",
     );
-    let (_, shown, _) = cluster.bench(&["slurm", "status", "out"]);
+    let (_, shown, _) = cluster.bench(&["cluster", "status", "out"]);
     for expected in
         ["1      running   0/1  101_1  n7", "NODE_FAIL", "DUE TO TIME LIMIT", "2 done, 1 running, 1 pending, 2 failed"]
     {
@@ -484,7 +482,7 @@ fn submitting_at_once_submits_once() {
     with_a_queue(&cluster);
     let submit = || {
         let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.args(["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "3"]);
+        command.args(["cluster", "submit", "config.toml", "--out", "out", "--shards", "3"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let children = [submit(), submit(), submit()];
@@ -505,7 +503,7 @@ fn a_killed_submission_leaves_no_lock() {
     let cluster = Cluster::new(1001);
     with_a_queue(&cluster);
     cluster.write("fake/hold", "");
-    let submit = ["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "3"];
+    let submit = ["cluster", "submit", "config.toml", "--out", "out", "--shards", "3"];
     let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
     let mut child = command.args(submit).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while cluster.calls().is_empty() {
@@ -515,13 +513,13 @@ fn a_killed_submission_leaves_no_lock() {
     // It waits for sbatch, and who asks meanwhile learns who has the list.
     let path = Jobs::path(&cluster.path("out"));
     let message = SharedFile::lock_within(&path, Duration::ZERO).unwrap_err().to_string();
-    let (pid, command) = (format!("process {} on ", child.id()), "slurm submit --config config.toml");
+    let (pid, command) = (format!("process {} on ", child.id()), "cluster submit config.toml");
     assert!(message.contains(&pid) && message.contains(command), "{message}");
     child.kill().unwrap();
     child.wait().unwrap();
     SharedFile::lock_within(&path, Duration::ZERO).unwrap();
     fs::remove_file(cluster.path("fake/hold")).unwrap();
-    assert_eq!(cluster.submit(&submit[4..]).0, 0);
+    assert_eq!(cluster.submit(&submit[3..]).0, 0);
 }
 
 fn a_dry_run_submits_nothing() {
@@ -541,14 +539,15 @@ fn a_dry_run_submits_nothing() {
     assert!(cluster.calls().is_empty());
 }
 
-/// What a dry run leaves out is done by `run --split`, and its list is the one that is submitted.
-fn a_list_of_run_split_is_submitted() {
+/// What a dry run leaves out is done by `cluster plan --write`, and its list is the one that is submitted.
+fn a_list_that_was_written_is_submitted() {
     let cluster = Cluster::new(1001);
     cluster.write("config.toml", &CONFIG.replace("repeats = 2", "repeats = 2\noracle_cost = \"paper\""));
     let dry = ["--out", "out", "--shards", "3", "--dry-run"];
     let (code, _, error) = cluster.submit(&dry);
     assert!(code == 1 && error.contains("that a dry run leaves out: solve the paper's oracle cost"), "{error}");
-    let (code, _, error) = cluster.bench(&["run", "--config", "config.toml", "--out", "out", "--split", "3"]);
+    let (code, _, error) =
+        cluster.bench(&["cluster", "plan", "config.toml", "--out", "out", "--shards", "3", "--write"]);
     assert_eq!(code, 0, "{error}");
     let ids = fs::read_to_string(cluster.path("out/shards.txt")).unwrap();
     let (code, printed, error) = cluster.submit(&dry);
@@ -564,7 +563,7 @@ fn what_cannot_be_done_says_what_to_do() {
         let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
         said(command.args(arguments).env("PATH", cluster.path("nothing")))
     };
-    let submit = ["slurm", "submit", "--config", "config.toml", "--out", "out", "--shards", "2"];
+    let submit = ["cluster", "submit", "config.toml", "--out", "out", "--shards", "2"];
     let (code, _, error) = without(&submit);
     assert!(
         code == 1 && error.contains("scontrol is not installed here") && error.contains("plan --emit hq"),
@@ -573,7 +572,7 @@ fn what_cannot_be_done_says_what_to_do() {
     let (code, printed, error) = without(&[&submit[..], &["--dry-run"]].concat());
     assert!(code == 0 && printed.contains("2 shards to submit") && error.contains("MaxArraySize is taken to be 1001"));
     assert_eq!(cluster.submit(&["--out", "out", "--shards", "2"]).0, 0);
-    let (code, printed, error) = without(&["slurm", "status", "out"]);
+    let (code, printed, error) = without(&["cluster", "status", "out"]);
     assert!(
         code == 0 && printed.contains("2 open") && error.contains("only the result folder is looked at"),
         "{printed}{error}"
@@ -583,17 +582,17 @@ fn what_cannot_be_done_says_what_to_do() {
         (&["--out", "a\nb", "--shards", "2"], "line break"),
         (&["--out", "a\\b", "--shards", "2"], "backslash"),
         (&["--out", "x", "--shards", "2", "--partition", "a\nb"], "line break"),
-        (&["--out", "x", "--shards", "2", "--time", "soon"], "is not a time limit"),
+        (&["--out", "x", "--shards", "2", "--time", "soon"], "must be a duration"),
         (&["--out", "x", "--shards", "0"], "0 is not in 1.."),
         (&["--out", "x", "--shards", "2", "--", "a\nb"], "line break"),
     ] {
         let (code, _, error) = cluster.submit(arguments);
         assert!(code == 1 && error.contains(expected), "{expected}: {error}");
     }
-    let (code, _, error) = cluster.bench(&["slurm", "status", "nowhere"]);
+    let (code, _, error) = cluster.bench(&["cluster", "status", "nowhere"]);
     assert!(code == 1 && error.contains("nothing was submitted from here"), "{error}");
     cluster.write("out/slurm/jobs.json", "{");
-    let (code, _, error) = cluster.bench(&["slurm", "status", "out"]);
+    let (code, _, error) = cluster.bench(&["cluster", "status", "out"]);
     assert!(code == 1 && error.contains("jobs.json:1:") && error.contains("delete it"), "{error}");
     let none = Cluster::new(0);
     let (code, _, error) = none.submit(&["--out", "out", "--shards", "2"]);
@@ -602,7 +601,7 @@ fn what_cannot_be_done_says_what_to_do() {
 
 /// The script of an engine, with its id file in place.
 fn emitted(cluster: &Cluster, out: &str, engine: &str, more: &[&str]) -> PathBuf {
-    let plan = ["plan", "--config", "config.toml", "--out", out, "--shards", "3", "--emit"];
+    let plan = ["cluster", "plan", "config.toml", "--out", out, "--shards", "3", "--emit"];
     let (code, lines, error) = cluster.bench(&[&plan[..], &["lines"]].concat());
     assert_eq!(code, 0, "{error}");
     cluster.write(&format!("{out}/shards.txt"), &lines);
@@ -621,7 +620,7 @@ fn run(cluster: &Cluster, script: &Path, more: &[&str]) -> (i32, String, String)
 fn the_exit_code_of_hq_is_not_trusted() {
     let cluster = Cluster::new(1001);
     let out = "a 'b' #c";
-    let script = emitted(&cluster, out, "hq", &["--time", "10"]);
+    let script = emitted(&cluster, out, "hq", &["--time", "10m"]);
     let (code, _, error) = run(&cluster, &script, &[]);
     assert!(code == 1 && error.contains("hq is not in $PATH"), "{error}");
     cluster.program("hq", "#!/bin/bash\nexit 0\n");
@@ -651,7 +650,7 @@ fn gnu_parallel_runs_the_shards() -> Result<(), Skipped> {
     trials::program(&["parallel"])?;
     let cluster = Cluster::new(1001);
     let out = "it's {} {#} \"b\" $x";
-    let script = emitted(&cluster, out, "parallel", &["--at-once", "2", "--time", "10"]);
+    let script = emitted(&cluster, out, "parallel", &["--at-once", "2", "--time", "10m"]);
     let (code, printed, error) = run(&cluster, &script, &["--will-cite"]);
     assert_eq!((code, cluster.runs(out)), (0, RUNS), "{printed}{error}");
     assert!(cluster.path(out).join("parallel.log").is_file());
@@ -677,7 +676,7 @@ crate::trials![
     submitting_at_once_submits_once,
     a_killed_submission_leaves_no_lock,
     a_dry_run_submits_nothing,
-    a_list_of_run_split_is_submitted,
+    a_list_that_was_written_is_submitted,
     what_cannot_be_done_says_what_to_do,
     the_exit_code_of_hq_is_not_trusted,
     gnu_parallel_runs_the_shards,

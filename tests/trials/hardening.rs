@@ -67,7 +67,7 @@ fn what_is_not_its_own_stays() {
     for link in [".lock", ".part-linklinklink"] {
         std::os::unix::fs::symlink("../precious.txt", v.join(link)).unwrap();
     }
-    let output = call(dir.path(), &["run", "--config", "tiny.toml", "--out", "v"]);
+    let output = call(dir.path(), &["run", "tiny.toml", "--out", "v"]);
     assert!(output.status.success(), "{}", errors(&output));
     for name in ["notes.tmp", ".part-notes", ".part-mine-mine-1"] {
         assert_eq!(fs::read_to_string(v.join(name)).unwrap(), "mine", "{name}");
@@ -87,14 +87,14 @@ fn a_full_standard_output_is_an_error() -> Result<(), Skipped> {
     }
     drop(lock);
     for arguments in [
-        &["claims", "results"][..],
-        &["profile", "results"],
+        &["show", "results", "claims"][..],
+        &["show", "results", "oracle"],
         &["report", "results"],
-        &["league", "results"],
+        &["show", "results", "league"],
         &["figures", "results", "--format", "svg"],
-        &["plan", "--config", "tiny.toml"],
-        &["plan", "--config", "tiny.toml", "--format", "json"],
-        &["run", "--config", "tiny.toml", "--out", "v"],
+        &["run", "--dry-run", "tiny.toml"],
+        &["run", "--dry-run", "tiny.toml", "--format", "json"],
+        &["run", "tiny.toml", "--out", "v"],
         &["data", "list"],
         &["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--iterations", "3"],
         &["completions", "bash"],
@@ -122,7 +122,7 @@ fn a_signal_that_was_ignored_stays_ignored() -> Result<(), Skipped> {
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
     for (trap, signal, survives) in [("trap '' HUP;", "-HUP", true), ("", "-HUP", false), ("", "-TERM", false)] {
         let _ = fs::remove_dir_all(dir.path().join("v"));
-        let script = format!("{trap} exec '{program}' run --config endless.toml --out v");
+        let script = format!("{trap} exec '{program}' run endless.toml --out v");
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(dir.path()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = shell.spawn().map_err(|error| Skipped(format!("needs sh: {error}")))?;
@@ -151,7 +151,7 @@ fn outputs_that_fail_leave_what_was_there() {
         ("w.npy", &["solve", "--dataset", "libsvm:nowhere", "--solver", "fw", "--save-weights", "w.npy"]),
         ("junit.xml", &["check", "nowhere", "--junit", "junit.xml"]),
         ("page.html", &["report", "nowhere", "--out", "page.html"]),
-        ("optima.toml", &["optimum", "libsvm:nowhere", "--store", "optima.toml"]),
+        ("optima.toml", &["data", "optimum", "libsvm:nowhere", "--store", "optima.toml"]),
         ("new.toml", &["init", "new.toml"]),
     ] {
         let text = if file == "optima.toml" { "" } else { "years of work" };
@@ -192,7 +192,7 @@ fn small_files_take_little_memory() {
         assert!(message.contains("of memory, but ") && message.contains("is free"), "{name}: {message}");
     }
     fs::write(dir.path().join("big.toml"), CONFIG.replace("n=8,size=4", "n=10000000,size=100000")).unwrap();
-    let message = refused(dir.path(), &["run", "--config", "big.toml", "--out", "v"]);
+    let message = refused(dir.path(), &["run", "big.toml", "--out", "v"]);
     assert!(message.contains("big.toml:7: ") && message.contains("of memory, but "), "{message}");
 
     // Packed numbers that are all the same: 2 GB in 2 MB.
@@ -294,24 +294,24 @@ fn configs_that_no_machine_can_run_are_refused() {
         ("\"t\"", "\"\"", "tiny.toml:1: the name is empty"),
     ] {
         fs::write(dir.path().join("tiny.toml"), CONFIG.replacen(from, to, 1)).unwrap();
-        for command in ["plan", "run"] {
-            let message = refused(dir.path(), &[command, "--config", "tiny.toml"]);
+        for dry in [&["--dry-run"][..], &[]] {
+            let message = refused(dir.path(), &[&["run", "tiny.toml"], dry].concat());
             assert!(message.contains(expected), "{message}");
         }
     }
     assert!(!dir.path().join("results").exists());
     let cells: String = (0..60).map(|at| format!("[[dataset]]\nname = \"usps-synth:n={}\"\n", at + 9)).collect();
     fs::write(dir.path().join("tiny.toml"), CONFIG.replace("repeats = 2", "repeats = 10000") + &cells).unwrap();
-    assert!(refused(dir.path(), &["plan", "--config", "tiny.toml"]).contains("more than a plan may have"));
+    assert!(refused(dir.path(), &["run", "--dry-run", "tiny.toml"]).contains("more than a plan may have"));
 }
 
 /// Escape sequences of names and paths do not reach a terminal.
 fn nothing_moves_the_cursor() {
     let dir = folder();
     for arguments in [
-        &["plan", "--config", "\u{1b}[2J.toml"][..],
+        &["run", "--dry-run", "\u{1b}[2J.toml"][..],
         &["solve", "--dataset", "libsvm:\u{1b}]0;x\u{7}", "--solver", "fw"],
-        &["claims", "\u{1b}[31m"],
+        &["show", "\u{1b}[31m", "claims"],
     ] {
         let message = refused(dir.path(), arguments);
         assert!(!message.contains('\u{1b}'), "{message:?}");
@@ -365,20 +365,20 @@ fn a_crafted_record_is_set_aside() {
     let contents = store.scan(Folder::Runs).unwrap();
     assert!(contents.records.len() + contents.damaged.len() == records.len() && contents.damaged.len() <= 1);
     drop(lock);
-    let output = call(dir.path(), &["claims", "results"]);
+    let output = call(dir.path(), &["show", "results", "claims"]);
     assert!(output.status.success() && !errors(&output).contains("panicked at"), "{}", errors(&output));
 }
 
 #[cfg(unix)]
 fn pipes_and_links_in_a_folder_do_not_hang() -> Result<(), Skipped> {
     let dir = folder();
-    assert!(call(dir.path(), &["run", "--config", "tiny.toml", "--out", "v"]).status.success());
+    assert!(call(dir.path(), &["run", "tiny.toml", "--out", "v"]).status.success());
     let pipe = dir.path().join("v/runs/0123456789abcdef0123.parquet");
     let made = Command::new("mkfifo").arg(&pipe).status();
     if !made.map_err(|error| Skipped(format!("needs mkfifo: {error}")))?.success() {
         return Err(Skipped("needs mkfifo".into()));
     }
-    let output = call(dir.path(), &["profile", "v"]);
+    let output = call(dir.path(), &["show", "v", "oracle"]);
     assert!(output.status.success() && errors(&output).contains("not a plain file"), "{}", errors(&output));
     let data = dir.path().join("data");
     fs::create_dir(&data).unwrap();
@@ -401,9 +401,9 @@ fn endless_inputs_are_refused() -> Result<(), Skipped> {
         return Err(Skipped("needs /dev/zero and /dev/full".into()));
     }
     let dir = folder();
-    assert!(call(dir.path(), &["run", "--config", "tiny.toml", "--out", "v"]).status.success());
+    assert!(call(dir.path(), &["run", "tiny.toml", "--out", "v"]).status.success());
     for arguments in [
-        &["plan", "--config", "/dev/zero"][..],
+        &["run", "--dry-run", "/dev/zero"][..],
         &["check", "v", "--baseline", "/dev/zero"],
         &["check", "v", "--save", "/dev/full"],
         &["solve", "--dataset", "libsvm:/dev/zero", "--solver", "fw"],
@@ -420,7 +420,7 @@ fn a_folder_whose_name_is_no_text_is_used() {
     let dir = folder();
     let out = std::ffi::OsStr::from_bytes(b"r\xffsults");
     let run = || {
-        let mut command = command(dir.path(), &["run", "--config", "tiny.toml", "--out"]);
+        let mut command = command(dir.path(), &["run", "tiny.toml", "--out"]);
         command.arg(out).output().unwrap()
     };
     let output = run();
@@ -429,7 +429,7 @@ fn a_folder_whose_name_is_no_text_is_used() {
     assert_eq!(report["finished"], 2);
     let again: serde_json::Value = serde_json::from_slice(&run().stdout).unwrap();
     assert_eq!(again["already"], 2);
-    let mut pages = command(dir.path(), &["reproduce", "--quiet", "--config", "tiny.toml", "--out"]);
+    let mut pages = command(dir.path(), &["reproduce", "--quiet", "tiny.toml", "--out"]);
     let output = pages.arg(out).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
 }

@@ -50,7 +50,7 @@ impl Bench {
 
     fn command(&self, out: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.args(["run", "--jobs", "2", "--config"]).arg(self.dir.path().join("config.toml")).arg("--out").arg(out);
+        command.args(["run", "--jobs", "2"]).arg(self.dir.path().join("config.toml")).arg("--out").arg(out);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
@@ -146,10 +146,14 @@ fn kills_of_other_commands_leave_whole_files() {
     horses(&dir.join("data/weizmann_horses"));
     let mut draw = random();
     let commands: [(&str, &str, &[&str]); 4] = [
-        ("report", "page.html", &["report", "out", "--out", "page.html"]),
+        ("report", "page.html", &["report", "out", "--output", "page.html"]),
         ("figures", "figures/oracle_convergence.svg", &["figures", "out", "--out", "figures", "--format", "svg,png"]),
-        ("optimum", "optima.toml", &["optimum", "usps-synth:n=60", "--gap", "1e-6", "--store", "optima.toml"]),
-        ("data prepare", "graph.npz", &["--data-dir", "data", "data", "prepare", "horses", "--out", "graph.npz"]),
+        (
+            "data optimum",
+            "optima.toml",
+            &["data", "optimum", "usps-synth:n=60", "--gap", "1e-6", "--store", "optima.toml"],
+        ),
+        ("data prepare", "graph.npz", &["--data-dir", "data", "data", "prepare", "horses", "--output", "graph.npz"]),
     ];
     for (what, file, arguments) in commands {
         let file = dir.join(file);
@@ -210,7 +214,7 @@ fn kills_of_merge_leave_whole_runs() {
     let merged = Bench::new(CONFIG);
     let command = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        command.arg("merge").arg(bench.out()).arg("--out").arg(merged.out());
+        command.args(["cluster", "merge"]).arg(bench.out()).arg("--out").arg(merged.out());
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     };
@@ -274,7 +278,11 @@ fn ctrl_c_ends_cleanly_and_says_how_to_continue() -> Result<(), Skipped> {
     let status = child.wait().unwrap();
     let last = rest.last().unwrap();
     assert_eq!(status.code(), Some(1), "{rest:?}");
-    assert!(last.contains("of 4 runs are left; continue with: ssvm-bench run --config"), "{rest:?}");
+    assert!(
+        last.contains("of 4 runs are left; continue with: ssvm-bench run --jobs 2")
+            && last.contains("--only 'usps-synth*'"),
+        "{rest:?}"
+    );
     let before = bench.finished();
     assert!((1..=3).contains(&before.len()), "{} runs", before.len());
     assert!(bench.command(&bench.out()).args(["--only", "usps-synth*"]).status().unwrap().success());
@@ -290,7 +298,7 @@ fn a_second_process_is_refused() {
     let output = bench.command(&bench.out()).stderr(Stdio::piped()).output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
-    assert!(message.contains("another `ssvm-bench run` or `merge` is writing into this folder"), "{message}");
+    assert!(message.contains("another `ssvm-bench run` or `cluster merge` is writing into this folder"), "{message}");
     drop(lock);
     assert!(bench.command(&bench.out()).status().unwrap().success());
 }

@@ -114,10 +114,10 @@ fn limits_of_the_process_are_counted() -> Result<(), Skipped> {
     let wide: String = (0..600).map(|i| format!("{}{}\n", i % 200, entries(i % 200))).collect();
     fs::write(dir.path().join("wide"), wide).unwrap();
     for arguments in [
-        &["plan", "--config", "c.toml"][..],
-        &["run", "--config", "c.toml", "--out", "v"],
+        &["run", "--dry-run", "c.toml"][..],
+        &["run", "c.toml", "--out", "v"],
         &["solve", "--dataset", "libsvm:wide", "--solver", "bcfw"],
-        &["optimum", "libsvm:wide"],
+        &["data", "optimum", "libsvm:wide"],
     ] {
         let output = limited(dir.path(), 400, arguments)?;
         let message = errors(&output);
@@ -136,7 +136,7 @@ fn no_limit_ends_in_a_signal() -> Result<(), Skipped> {
         least += 10;
     }
     for more in [0, 5, 10, 15, 20, 30, 40, 60, 100, 200] {
-        let output = limited(dir.path(), least + more, &["run", "--config", "c.toml", "--out", "v", "--force"])?;
+        let output = limited(dir.path(), least + more, &["run", "c.toml", "--out", "v", "--force"])?;
         let message = errors(&output);
         assert!(matches!(output.status.code(), Some(0 | 1)), "{least} + {more} MiB: {:?} {message}", output.status);
         assert!(output.status.success() || !message.is_empty(), "{least} + {more} MiB");
@@ -151,7 +151,7 @@ fn a_run_that_takes_all_memory_is_ended_and_its_neighbours_go_on() -> Result<(),
          [[dataset]]\nname = \"usps-synth:n=50\"\n[[dataset]]\nname = \"greedy\"\n[dataset.budget]\niterations = 1000000\n\
          [[solver]]\nname = \"mp-bcfw\"\nN = 1000000\nT = 1000000\npasses = 1\n",
     );
-    let output = limited(dir.path(), 1300, &["run", "--config", "c.toml", "--out", "v", "--jobs", "2"])?;
+    let output = limited(dir.path(), 1300, &["run", "c.toml", "--out", "v", "--jobs", "2"])?;
     let message = errors(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(
@@ -173,7 +173,7 @@ fn a_call_that_takes_all_memory_ends_the_program_in_order() -> Result<(), Skippe
         "name = \"t\"\nclock = \"virtual\"\nrepeats = 1\n[budget]\niterations = 2\n\
          [[dataset]]\nname = \"usps-synth:n=8,size=4\"\n[[dataset]]\nname = \"greedy:inside=1\"\n[[solver]]\nname = \"bcfw\"\n",
     );
-    let output = limited(dir.path(), 700, &["run", "--config", "c.toml", "--out", "v", "--jobs", "2"])?;
+    let output = limited(dir.path(), 700, &["run", "c.toml", "--out", "v", "--jobs", "2"])?;
     let message = errors(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("running out of memory") && message.contains("leave it out with --only"), "{message}");
@@ -199,7 +199,7 @@ fn a_plan_tells_the_memory_of_its_runs() {
         let text = String::from_utf8(output.stdout).unwrap();
         serde_json::from_str::<serde_json::Value>(text.lines().last().unwrap()).unwrap()
     };
-    let plan = json(&["plan", "--config", "c.toml", "--format", "json"])["memory_bytes"].as_u64().unwrap() / 2;
+    let plan = json(&["run", "--dry-run", "c.toml", "--format", "json"])["memory_bytes"].as_u64().unwrap() / 2;
     let taken = ["bcfw", "mp-bcfw-avg", "fw", "mp-bcfw-gram"].map(|solver| {
         let arguments = ["solve", "--dataset", "libsvm:wide", "--solver", solver, "--iterations", "2"];
         let peak = json(&[&arguments[..], &["--format", "json"]].concat())["peak_memory_bytes"].as_u64().unwrap();
@@ -269,7 +269,7 @@ fn messages_have_a_length_that_can_be_read() {
     ] {
         let dir = folder(&config);
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-        let output = command.args(["plan", "--config", "c.toml"]).current_dir(dir.path()).output().unwrap();
+        let output = command.args(["run", "--dry-run", "c.toml"]).current_dir(dir.path()).output().unwrap();
         let message = errors(&output);
         assert_eq!(output.status.code(), Some(1));
         assert!(message.len() < 5000 && message.starts_with("error: c.toml:"), "{} bytes", message.len());
@@ -288,9 +288,9 @@ fn a_pipe_without_a_writer_ends_the_program() -> Result<(), Skipped> {
         command.args(arguments).current_dir(dir.path()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
-    let mut waiting = start(&["plan", "--config", "waited", "--wait"]);
+    let mut waiting = start(&["run", "--dry-run", "waited", "--wait"]);
     let others = [
-        start(&["plan", "--config", "config"]),
+        start(&["run", "--dry-run", "config"]),
         start(&["solve", "--dataset", "libsvm:data", "--solver", "bcfw", "--iterations", "1"]),
     ];
     for other in others {

@@ -308,13 +308,13 @@ fn a_damaged_store_is_an_error_with_its_line() {
         let error = Optima::parse(Path::new("some/optima.toml"), &broken).unwrap_err().to_string();
         let place = format!("some/optima.toml:{}:", line_of(&broken, at));
         assert!(error.starts_with(&place), "{to:?}: {error}");
-        assert!(error.contains("ssvm-bench optimum"), "{error}");
+        assert!(error.contains("ssvm-bench data optimum"), "{error}");
     }
 }
 
 fn command(store: &Path, arguments: &[&str]) -> std::process::Output {
     let mut command = Command::cargo_bin("ssvm-bench").unwrap();
-    command.args(["optimum", "usps-synth:n=30"]).args(arguments).arg("--store").arg(store).output().unwrap()
+    command.args(["data", "optimum", "usps-synth:n=30"]).args(arguments).arg("--store").arg(store).output().unwrap()
 }
 
 fn the_command_fills_the_store_and_never_worsens_it() {
@@ -347,7 +347,16 @@ fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
     let rows: String = (0..20).map(|k| format!("{} 1:{}e9 2:{}e8\n", k % 2 + 1, k + 3, (k * 7) % 11 + 1)).collect();
     std::fs::write(&file, rows).unwrap();
     let mut command = Command::cargo_bin("ssvm-bench").unwrap();
-    command.args(["optimum", &format!("libsvm:{}", file.display()), "--gap", "1e-12", "--time", "60", "--store"]);
+    command.args([
+        "data",
+        "optimum",
+        &format!("libsvm:{}", file.display()),
+        "--gap",
+        "1e-12",
+        "--time",
+        "60",
+        "--store",
+    ]);
     let output = command.arg(&path).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");

@@ -36,7 +36,7 @@ impl Bench {
 
     fn with_results() -> Self {
         let bench = Self::new();
-        bench.succeeds(&["run", "--quiet", "--config", "tiny.toml", "--out", "results"]);
+        bench.succeeds(&["run", "--quiet", "tiny.toml", "--out", "results"]);
         bench
     }
 
@@ -80,10 +80,10 @@ fn errors(output: &Output) -> String {
 
 /// Every command that writes one file, with FILE in its place, and how what it writes begins.
 const WRITERS: [(&[&str], &str); 6] = [
-    (&["report", "results", "--out", "FILE"], "<!DOCTYPE html>"),
+    (&["report", "results", "--output", "FILE"], "<!DOCTYPE html>"),
     (&["check", "results", "--save", "FILE"], "#"),
     (&["check", "results", "--baseline", "base.toml", "--junit", "FILE"], "<?xml"),
-    (&["optimum", "usps-synth:n=8,size=4", "--gap", "0.5", "--store", "FILE"], "# Certified optima"),
+    (&["data", "optimum", "usps-synth:n=8,size=4", "--gap", "0.5", "--store", "FILE"], "# Certified optima"),
     (&["init", "--force", "FILE"], "#"),
     (&["solve", "--dataset", "usps-synth:n=8,size=4", "--solver", "fw", "--save-weights", "FILE"], "\u{fffd}NUMPY"),
 ];
@@ -129,7 +129,7 @@ fn links_that_lead_nowhere_are_errors() {
         ("folder", "is a folder"),
         ("through", "Not a directory"),
     ] {
-        let message = bench.refused(&["report", "results", "--out", link]);
+        let message = bench.refused(&["report", "results", "--output", link]);
         assert!(message.contains(words) && message.contains(link), "{link}: {message}");
         assert!(bench.path(link).is_symlink(), "{link} was replaced");
     }
@@ -153,7 +153,7 @@ fn a_link_to_standard_output_is_a_stream() -> Result<(), Skipped> {
         }
     }
     // Nothing but the file: it can be read back.
-    let saved = bench.succeeds(&["optimum", "usps-synth:n=8,size=4", "--gap", "0.5", "--store", "-"]);
+    let saved = bench.succeeds(&["data", "optimum", "usps-synth:n=8,size=4", "--gap", "0.5", "--store", "-"]);
     let text = String::from_utf8(saved.stdout.clone()).unwrap();
     assert_eq!(Optima::parse(Path::new("-"), &text).unwrap().entries.len(), 1);
     assert!(errors(&saved).contains("lower "), "what is said goes to the other stream: {}", errors(&saved));
@@ -168,7 +168,7 @@ fn a_link_to_standard_output_is_a_stream() -> Result<(), Skipped> {
 
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Bench::with_results();
-    let mut child = bench.command(&["report", "results", "--out", "-"]).spawn().unwrap();
+    let mut child = bench.command(&["report", "results", "--output", "-"]).spawn().unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
 }
@@ -181,7 +181,7 @@ fn a_fifo_and_a_socket_are_written_to() {
         let pipe = pipe.clone();
         move || fs::read_to_string(pipe).unwrap()
     });
-    bench.succeeds(&["report", "results", "--out", "pipe"]);
+    bench.succeeds(&["report", "results", "--output", "pipe"]);
     assert!(reader.join().unwrap().starts_with("<!DOCTYPE html>"));
     assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo(), "the FIFO was replaced");
     let listener = UnixListener::bind(bench.path("socket")).unwrap();
@@ -249,7 +249,7 @@ fn six_writers_at_once_lose_no_optimum() {
     for round in 0..rounds() {
         let store = bench.path("s.toml");
         let _ = fs::remove_file(&store);
-        let call = |set| vec!["optimum", set, "--gap", "0.9", "--store", "s.toml"];
+        let call = |set| vec!["data", "optimum", set, "--gap", "0.9", "--store", "s.toml"];
         let calls: Vec<Vec<&str>> = sets.iter().map(|set| call(set)).collect();
         for output in all_at_once(&bench, &calls) {
             assert!(output.status.success(), "round {round}: {}", errors(&output));
@@ -341,7 +341,7 @@ fn a_lock_names_its_holder_and_is_not_held_by_a_file() {
 fn begun(bench: &Bench) -> (Child, BufReader<std::process::ChildStderr>) {
     let config = CONFIG.replace("repeats = 2", "repeats = 15").replace("iterations = 2", "iterations = 400");
     fs::write(bench.path("long.toml"), config.replace("n=8,size=4", "n=80").replace("n=9,size=4", "n=90")).unwrap();
-    let run = ["run", "--verbose", "--jobs", "1", "--config", "long.toml", "--out", "out"];
+    let run = ["run", "--verbose", "--jobs", "1", "long.toml", "--out", "out"];
     let mut child = bench.command(&run).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut finished = 0;
@@ -389,7 +389,7 @@ fn runs_that_vanish_are_not_counted_as_finished() {
     let report: serde_json::Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((&report["finished"], &report["gone"]), (&59.into(), &1.into()));
     // The command that it names makes the missing one.
-    bench.succeeds(&["run", "--quiet", "--config", "long.toml", "--out", "out"]);
+    bench.succeeds(&["run", "--quiet", "long.toml", "--out", "out"]);
     assert!(gone.exists());
 }
 
@@ -415,7 +415,7 @@ fn a_second_writer_in_a_new_folder_of_the_same_name_is_not_overwritten() {
     assert_eq!(second.scan(Folder::Runs).unwrap().records, [record(1)]);
     assert_eq!(second.count_gone(&[1, 2].map(|repeat| record(repeat).run_id())).unwrap(), 1);
     let message = Store::create(&out).unwrap_err().to_string();
-    assert!(message.contains("another `ssvm-bench run` or `merge` is writing"), "{message}");
+    assert!(message.contains("another `ssvm-bench run` or `cluster merge` is writing"), "{message}");
 }
 
 fn what_killed_commands_left_is_removed_by_the_next_one() {
@@ -436,7 +436,7 @@ fn what_killed_commands_left_is_removed_by_the_next_one() {
     let others = [".part-notes", "figures/.part-mine-mine-1", ".lock-mine", "part-a1b2c3a1b2c3"];
     let others = others.map(|name| plant(name, old).0);
     bench.succeeds(&["figures", "results", "--out", "figures", "--format", "svg"]);
-    bench.succeeds(&["optimum", "usps-synth:n=8,size=4", "--gap", "0.5", "--store", "optima.toml"]);
+    bench.succeeds(&["data", "optimum", "usps-synth:n=8,size=4", "--gap", "0.5", "--store", "optima.toml"]);
     assert!(left.iter().all(|path| !path.exists()), "leftovers stay");
     assert!(in_use.exists() && newer.exists() && others.iter().all(|path| path.exists()));
     drop(live);

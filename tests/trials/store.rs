@@ -78,7 +78,7 @@ fn the_second_writer_is_refused_and_readers_are_not() {
     let (store, lock) = Store::create(dir.path()).unwrap();
     store.write(Folder::Runs, &record(0, 4)).unwrap();
     let message = Store::create(dir.path()).unwrap_err().to_string();
-    assert!(message.contains("another `ssvm-bench run` or `merge` is writing"), "{message}");
+    assert!(message.contains("another `ssvm-bench run` or `cluster merge` is writing"), "{message}");
     assert_eq!(Store::open(dir.path()).unwrap().scan(Folder::Runs).unwrap().records.len(), 1);
     drop(lock);
 }
@@ -108,7 +108,7 @@ fn what_is_read_is_the_run_that_was_written() {
 fn files_are_named_as_the_plan_names_the_runs() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
-    let text = program(&["plan", "--format", "json"], dir.path(), &out);
+    let text = program(&["run", "--dry-run", "--format", "json"], dir.path(), &out);
     let mut planned: Vec<String> = Vec::new();
     for line in text.lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -214,7 +214,7 @@ fn program(arguments: &[&str], dir: &Path, out: &Path) -> String {
         [[dataset]]\nname = 'usps-synth:n=49'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n";
     fs::write(&config, text).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    let output = command.args(arguments).arg("--config").arg(&config).arg("--out").arg(out).output().unwrap();
+    let output = command.args(arguments).arg(&config).arg("--out").arg(out).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

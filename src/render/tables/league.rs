@@ -140,9 +140,8 @@ fn winners(standing: &Standing) -> Section {
         Some((low, high)) => {
             format!("The optimum lies between {low} and {high}, {} of it.", number((high - low) / high))
         }
-        None => {
-            "Nothing is compared: no lower bound of the optimum is known (`ssvm-bench optimum` finds one).".to_owned()
-        }
+        None => "Nothing is compared: no lower bound of the optimum is known (`ssvm-bench data optimum` finds one)."
+            .to_owned(),
     };
     if standing.optimum.is_some() && !standing.too_small.is_empty() {
         let targets = listed(&standing.too_small);

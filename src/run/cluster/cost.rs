@@ -41,11 +41,11 @@ impl SubmissionCost {
         // What a cluster counts: whole nodes, or cores.
         let (unit, of_task) = if job.exclusive { ("node", 1) } else { ("core", job.cores()) };
         let hours = |seconds: f64| format!("{:.1} {unit} hours", seconds * of_task as f64 / 3600.0);
-        let most = match &job.time {
+        let most = match job.time {
             Some(limit) => format!(
-                "{}: {tasks} × --time {}; no new run in the last {} s of a task",
-                hours(limit.seconds * tasks as f64),
-                limit.text,
+                "{}: {tasks} × {}; no new run in the last {} s of a task",
+                hours(limit * tasks as f64),
+                duration(limit),
                 job.lead_s()
             ),
             None => "what the partition allows: no --time is given".to_owned(),
@@ -81,17 +81,17 @@ impl SubmissionCost {
                     .to_owned(),
             );
         }
-        let Some(limit) = &job.time else { return lines };
-        let (run, task, text) = (job.longest_s, self.wall(job).fold(0.0, f64::max), &limit.text);
-        if run > limit.seconds {
+        let Some(limit) = job.time else { return lines };
+        let (run, task, text) = (job.longest_s, self.wall(job).fold(0.0, f64::max), duration(limit));
+        if run > limit {
             let needed = duration(run);
             lines.push(format!(
-                "warning: the longest run takes about {needed}, more than --time {text}: it would never end; give more time"
+                "warning: the longest run takes about {needed}, more than the limit of {text}: it would never end; give more time"
             ));
-        } else if task > limit.seconds {
+        } else if task > limit {
             let needed = duration(task);
             lines.push(format!(
-                "note: the longest task needs about {needed}, more than --time {text}: it stops between two runs, and the \
+                "note: the longest task needs about {needed}, more than the limit of {text}: it stops between two runs, and the \
                  same command submits the rest; more --shards make shorter tasks"
             ));
         }

@@ -18,11 +18,11 @@ pub struct Jobs {
     pub config: String,
     /// Estimated seconds of each shard.
     pub seconds: Vec<f64>,
-    /// Every call of `slurm submit`, in order.
+    /// Every call of `cluster submit`, in order.
     pub submissions: Vec<Submission>,
 }
 
-/// One call of `slurm submit`.
+/// One call of `cluster submit`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Submission {
     pub unix_s: u64,

@@ -44,8 +44,8 @@ pub struct ClusterJob {
     /// Estimated seconds of the longest run.
     pub longest_s: f64,
     pub partition: Option<String>,
-    /// Of a task.
-    pub time: Option<TimeLimit>,
+    /// Time limit of a task in seconds.
+    pub time: Option<f64>,
     /// Whole nodes.
     pub exclusive: bool,
     /// Tasks that may run at the same time.
@@ -82,38 +82,17 @@ impl ClusterJob {
         const SHORTEST: f64 = 60.0;
         /// The longest that `--signal` takes.
         const LONGEST: f64 = 65535.0;
-        let half = self.time.as_ref().map_or(LONGEST, |limit| limit.seconds / 2.0);
+        let half = self.time.map_or(LONGEST, |limit| limit / 2.0);
         (1.5 * self.longest_s + 30.0).clamp(SHORTEST, LONGEST).min(half).ceil() as u64
     }
 }
 
-/// A time limit as `sbatch --time` reads it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimeLimit {
-    pub text: String,
-    pub seconds: f64,
-}
-
-impl std::str::FromStr for TimeLimit {
-    type Err = super::Error;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || super::Error::TimeLimit(text.to_owned());
-        let number = |part: &str| part.parse::<u32>().map(f64::from).map_err(|_| wrong());
-        let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
-        let days = days.map(number).transpose()?;
-        let parts: Vec<f64> = rest.split(':').map(number).collect::<Result<_, _>>()?;
-        let seconds = match (days, &parts[..]) {
-            (None, [minutes]) => 60.0 * minutes,
-            (None, [minutes, seconds]) => 60.0 * minutes + seconds,
-            (_, [hours, rest @ ..]) if rest.len() <= 2 => {
-                let small: f64 = rest.iter().zip([60.0, 1.0]).map(|(part, unit)| part * unit).sum();
-                86400.0 * days.unwrap_or(0.0) + 3600.0 * hours + small
-            }
-            _ => return Err(wrong()),
-        };
-        if seconds > 0.0 { Ok(Self { text: text.to_owned(), seconds }) } else { Err(wrong()) }
-    }
+/// A time limit as `sbatch --time` reads it: `DAYS-HOURS:MINUTES:SECONDS`, whole seconds upwards.
+pub fn slurm_time(seconds: f64) -> String {
+    let whole = seconds.ceil() as u64;
+    let (days, hours, minutes) = (whole / 86400, whole / 3600 % 24, whole / 60 % 60);
+    let days = if days == 0 { String::new() } else { format!("{days}-") };
+    format!("{days}{hours:02}:{minutes:02}:{:02}", whole % 60)
 }
 
 /// A word that can stand in a script; fails for line breaks and other control characters.
@@ -143,31 +122,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_limits_are_those_of_sbatch() {
-        for (text, seconds) in [
-            ("30", 1800.0),
-            ("30:15", 1815.0),
-            ("01:00:00", 3600.0),
-            ("1-0", 86400.0),
-            ("1-2:30", 95400.0),
-            ("1-2:30:10", 95410.0),
+    fn time_limits_are_written_as_sbatch_reads_them() {
+        for (seconds, text) in [
+            (1800.0, "00:30:00"),
+            (0.5, "00:00:01"),
+            (3600.0, "01:00:00"),
+            (95410.0, "1-02:30:10"),
+            (864_000.0, "10-00:00:00"),
         ] {
-            assert_eq!(text.parse::<TimeLimit>().map(|limit| limit.seconds).ok(), Some(seconds), "{text}");
-        }
-        for wrong in ["", "0", "x", "1:2:3:4", "-5", "1-", "1h", "1-2:3:4:5", "+ 3", "99999999999"] {
-            assert!(wrong.parse::<TimeLimit>().is_err(), "{wrong}");
+            assert_eq!(slurm_time(seconds), text);
         }
     }
 
     #[test]
     fn the_signal_comes_when_something_can_still_be_done() {
-        let lead =
-            |longest_s, time: &str| ClusterJob { longest_s, time: time.parse().ok(), ..ClusterJob::default() }.lead_s();
-        assert_eq!(lead(0.0, ""), 60);
-        assert_eq!(lead(100.0, "1:00:00"), 180);
-        assert_eq!(lead(1e6, ""), 65535);
-        assert_eq!(lead(1e6, "10"), 300);
-        assert_eq!(lead(0.0, "1"), 30);
+        let lead = |longest_s, time| ClusterJob { longest_s, time, ..ClusterJob::default() }.lead_s();
+        assert_eq!(lead(0.0, None), 60);
+        assert_eq!(lead(100.0, Some(3600.0)), 180);
+        assert_eq!(lead(1e6, None), 65535);
+        assert_eq!(lead(1e6, Some(600.0)), 300);
+        assert_eq!(lead(0.0, Some(60.0)), 30);
     }
 
     #[test]

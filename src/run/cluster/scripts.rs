@@ -1,9 +1,9 @@
-//! A [`ClusterJob`] as a script of each engine. Every script ends with `merge --ids`: the exit code does not depend on the
+//! A [`ClusterJob`] as a script of each engine. Every script ends with `cluster merge --ids`: the exit code does not depend on the
 //! engine, but on whether every run is in the folder.
 
 use std::path::Path;
 
-use super::{ClusterJob, SLURM_FOLDER, id_file};
+use super::{ClusterJob, SLURM_FOLDER, id_file, slurm_time};
 
 /// Templates for [`ClusterJob::script`]: `§name§` stands for a value of the job.
 pub const SLURM_ARRAY: &str = include_str!("scripts/slurm_array.sh");
@@ -41,13 +41,13 @@ impl ClusterJob {
             "hq name" => quoted(&self.name.chars().take(40).collect::<String>()),
             "hq cores" if *exclusive => "all".to_owned(),
             "hq cores" => self.cores().to_string(),
-            "hq time" => time.as_ref().map_or(String::new(), |limit| format!(" --time-limit={}s", limit.seconds)),
+            "hq time" => time.as_ref().map_or(String::new(), |limit| format!(" --time-limit={limit}s")),
             "parallel jobs" => at_once.unwrap_or(1).to_string(),
             "parallel log" => quoted(&format!("{out}/parallel.log")),
             // At the limit less the lead a job is asked to start no other run; it has the lead to finish those that it runs.
             "parallel time" => time.as_ref().map_or(String::new(), |limit| {
                 let lead = self.lead_s();
-                format!(" --timeout {} --termseq USR1,{lead}000,TERM,5000,KILL,25", limit.seconds - lead as f64)
+                format!(" --timeout {} --termseq USR1,{lead}000,TERM,5000,KILL,25", limit - lead as f64)
             }),
             unknown => unreachable!("a template has §{unknown}§"),
         }
@@ -64,7 +64,7 @@ impl ClusterJob {
     /// The call that does a shard, up to `--shard`.
     fn run(&self) -> String {
         let (ids, jobs) = (self.ids(), self.jobs.map(|jobs| jobs.to_string()));
-        let mut words = vec!["run", "--config", &self.config, "--out", &self.out, "--ids", &ids];
+        let mut words = vec!["run", &self.config, "--out", &self.out, "--ids", &ids];
         words.extend(jobs.iter().flat_map(|jobs| ["--jobs", jobs]));
         words.extend(self.only.iter().flat_map(|pattern| ["--only", pattern]));
         words.extend(self.isolated.then_some("--isolated"));
@@ -73,7 +73,7 @@ impl ClusterJob {
 
     /// The call that joins the shards, and fails when a run of the id file is not done.
     fn merge(&self) -> String {
-        self.call(&["merge", &self.out, "--out", &self.out, "--ids", &self.ids()])
+        self.call(&["cluster", "merge", &self.out, "--out", &self.out, "--ids", &self.ids()])
     }
 
     fn ids(&self) -> String {
@@ -92,7 +92,7 @@ impl ClusterJob {
             text += &format!("#SBATCH --partition={}\n", sbatch_word(partition));
         }
         if let Some(time) = &self.time {
-            text += &format!("#SBATCH --time={}\n", sbatch_word(&time.text));
+            text += &format!("#SBATCH --time={}\n", slurm_time(*time));
         }
         if !self.more.is_empty() {
             let more: Vec<String> = self.more.iter().map(|word| sbatch_word(word)).collect();

@@ -40,7 +40,7 @@ impl Split {
 }
 
 impl IdFile {
-    /// Reads an id file: one of `plan --emit lines`, or any text of identities.
+    /// Reads an id file: one of `cluster plan --emit lines`, or any text of identities.
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
         let mut list = Self { path: path.to_owned(), plan: None, costs: PaperCosts::default(), shards: Vec::new() };
@@ -51,14 +51,16 @@ impl IdFile {
             if let Some(header) = line.strip_prefix(HEADER) {
                 for field in header.split('\t').filter(|field| !field.is_empty()) {
                     list.read_field(field, &mut declared).ok_or_else(|| {
-                        wrong(format!("'{field}' is not part of a header; make the file again with plan --emit lines"))
+                        wrong(format!(
+                            "'{field}' is not part of a header; make the file again with cluster plan --emit lines"
+                        ))
                     })?;
                 }
             } else if !line.starts_with('#') {
                 let is_id = |word: &&str| word.len() == 20 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
                 if let Some(word) = line.split_whitespace().find(|word| !is_id(word)) {
                     let word: String = word.chars().take(40).collect();
-                    return Err(wrong(format!("'{word}' is not the identity of a run; plan --verbose lists them")));
+                    return Err(wrong(format!("'{word}' is not the identity of a run; run --dry-run -v lists them")));
                 }
                 list.shards.push(line.split_whitespace().map(str::to_owned).collect());
             }
@@ -66,12 +68,13 @@ impl IdFile {
         let runs = list.shards.iter().map(Vec::len).sum();
         for (declared, count, what) in [(declared[0], list.shards.len(), "shards"), (declared[1], runs, "runs")] {
             if let Some(declared) = declared.filter(|declared| *declared != count) {
-                let message = format!("has {count} of its {declared} {what}; make it again with plan --emit lines");
+                let message =
+                    format!("has {count} of its {declared} {what}; make it again with cluster plan --emit lines");
                 return Err(Error::file(path, message));
             }
         }
         if declared[0].is_none() && runs == 0 {
-            return Err(Error::file(path, "holds no run; make it again with plan --shards N --emit lines"));
+            return Err(Error::file(path, "holds no run; make it again with cluster plan --shards N --emit lines"));
         }
         Ok(list)
     }
@@ -104,7 +107,7 @@ impl IdFile {
             Some(other) if other != plan => Err(Error::file(
                 &self.path,
                 "was made from another plan: the config, the program, the data or --only is not the same here; make it \
-                 again with plan --shards N --emit lines",
+                 again with cluster plan --shards N --emit lines",
             )),
             _ => Ok(()),
         }

@@ -24,6 +24,11 @@ pub struct ClaimRow {
 }
 
 impl ClaimRow {
+    /// As [`Claim::id`].
+    pub fn id(&self) -> String {
+        self.number.to_string() + &self.part.map_or(String::new(), String::from)
+    }
+
     /// Whether a threshold may change its verdicts; a busy machine changes all.
     pub(super) fn turns_on(&self, bar: Bar) -> bool {
         self.bars.contains(&bar) || matches!(bar, Bar::WholeCore | Bar::Disturbed)

@@ -1,4 +1,4 @@
-//! `optimum`: a bracket of the optimum of a data set, narrowed and put into the store.
+//! `data optimum`: a bracket of the optimum of a data set, narrowed and put into the store.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -7,7 +7,9 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::Args;
 
-use super::{Exit, interrupt, note, positive, print};
+use super::super::args::{duration as parse_duration, positive};
+use super::super::interrupt;
+use super::{Exit, note, print};
 use crate::dataset::{DataDir, Loaded, Request};
 use crate::experiment::catalog::Catalog;
 use crate::store::files;
@@ -17,27 +19,30 @@ use crate::text::duration;
 use ssvm::problem::Size;
 use ssvm::solver::{Bracket, BracketProgress};
 
+/// Certify the optimum of a data set and store it
+///
+/// Narrows a bracket of the optimum until it is at most --gap wide. Exit code 2 means that it is wider; what is certain is
+/// stored nevertheless.
 #[derive(Args)]
-#[command(after_help = "Example:\n  ssvm-bench optimum usps --gap 1e-9\n  \
-    ssvm-bench optimum horseseg-synth:n=200 --pairwise-weight 0.5 --time 60 --store my-optima.toml\n\n\
-    Exit code 2 means that the bracket is wider than --gap; what is certain is stored nevertheless.")]
+#[command(after_help = "Example:\n  ssvm-bench data optimum usps --gap 1e-9\n  \
+    ssvm-bench data optimum usps-synth:n=50 --gap 1e-6 --time 1m --store my-optima.toml")]
 pub struct OptimumArgs {
-    /// Data set, such as usps, libsvm:PATH or horseseg-synth:n=300.
+    /// Data set, such as usps, libsvm:PATH or horseseg-synth:n=300
     #[arg(value_name = "DATASET")]
     dataset: String,
-    /// Stop when the bracket is at most this wide.
+    /// Stop when the bracket is at most this wide
     #[arg(long, default_value_t = 1e-9, value_name = "EPS", value_parser = positive)]
     gap: f64,
-    /// λ (1/n unless given).
+    /// λ (1/n unless given)
     #[arg(long, value_parser = positive)]
     lambda: Option<f64>,
-    /// Weight of the pairwise term of graphs (1, or as in the file, unless given).
+    /// Weight of the pairwise term of graphs (1, or as in the file, unless given)
     #[arg(long, value_name = "THETA")]
     pairwise_weight: Option<f64>,
-    /// Stop after this many seconds and keep what is certain then.
-    #[arg(long, default_value_t = 600.0, value_name = "T", value_parser = positive)]
+    /// Stop after this much time, such as 90s or 5m, and keep what is certain then
+    #[arg(long, default_value = "10m", value_name = "TIME", value_parser = parse_duration)]
     time: f64,
-    /// The store; - prints the entry.
+    /// The store; - prints the entry
     #[arg(long, default_value = LOCAL, value_name = "FILE")]
     store: PathBuf,
 }

@@ -1,25 +1,70 @@
-//! What `plan --shards`, `run --split` and `slurm submit` share: the plan that is split, its id file, and the job that the
-//! options of an engine describe.
+//! `cluster`: the shards of a config on many machines. Here what its commands share: the plan that is split, its id file, and
+//! the job that the options of an engine describe.
 
-use std::path::Path;
+mod merge;
+mod plan;
+mod status;
+mod submit;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::builder::{RangedU64ValueParser, TypedValueParser};
 
+use super::args::{SelectArgs, config_help, duration};
 use super::note;
-use super::run::SelectArgs;
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan};
-use crate::run::cluster::{ClusterJob, TimeLimit, id_file, script_path, script_word};
+use crate::run::cluster::scripts::quoted;
+use crate::run::cluster::{ClusterJob, id_file, script_path, script_word};
 use crate::run::oracle_cost;
-use crate::run::shard::MOST_SHARDS;
 use crate::run::worker::StopSignal;
 use crate::store::files::SharedFile;
 
-/// A number of shards.
-pub fn shard_count() -> impl TypedValueParser<Value = usize> {
-    RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64)
+/// Split a config over many machines, and join the results
+///
+/// `plan` splits a config into shards and makes scripts for SLURM, HyperQueue or GNU parallel; `submit` and `status` do the
+/// rest on SLURM; `merge` joins the result folders. See docs/cluster.md.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  ssvm-bench cluster plan smoke --shards 2\n  \
+    ssvm-bench cluster submit smoke --shards 2 --time 1h --dry-run")]
+pub struct ClusterArgs {
+    #[command(subcommand)]
+    command: ClusterCommand,
+}
+
+#[derive(clap::Subcommand)]
+enum ClusterCommand {
+    Plan(plan::PlanArgs),
+    Submit(Box<submit::SubmitArgs>),
+    Status(status::StatusArgs),
+    Merge(merge::MergeArgs),
+}
+
+pub fn run(args: &ClusterArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    match &args.command {
+        ClusterCommand::Plan(args) => plan::run(args, catalog, data),
+        ClusterCommand::Submit(args) => submit::run(args, catalog, data),
+        ClusterCommand::Status(args) => status::run(args),
+        ClusterCommand::Merge(args) => merge::run(args),
+    }
+}
+
+/// Which config, and which of its runs.
+#[derive(Clone, Debug, clap::Args)]
+struct ConfigArgs {
+    #[arg(value_name = "CONFIG", help = config_help())]
+    config: PathBuf,
+    #[command(flatten)]
+    select: SelectArgs,
+}
+
+/// The command that writes the id file of these runs.
+pub fn split_command(config: &Path, select: &SelectArgs, out: &Path, shards: Option<usize>) -> String {
+    let [config, out] = [config, out].map(|path| quoted(&path.to_string_lossy()));
+    let only: String = select.only.only.iter().map(|pattern| format!(" --only {}", quoted(pattern))).collect();
+    let shards = shards.map_or("N".to_owned(), |shards| shards.to_string());
+    format!("ssvm-bench cluster plan {config} --out {out}{only} --shards {shards} --write")
 }
 
 /// The plan with the identity of every run. What identities depend on is prepared, started and solved.
@@ -72,9 +117,9 @@ pub struct EngineArgs {
     /// Partition of the cluster
     #[arg(long, value_name = "NAME")]
     pub partition: Option<String>,
-    /// Time limit of a task, as sbatch reads it: MINUTES, HOURS:MINUTES:SECONDS, DAYS-HOURS; no run starts shortly before it
-    #[arg(long, value_name = "TIME")]
-    pub time: Option<TimeLimit>,
+    /// Time limit of a task, such as 90m or 12h; no run starts shortly before it
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time: Option<f64>,
     /// Whole nodes, for timings that no other job disturbs
     #[arg(long)]
     pub exclusive: bool,
@@ -110,12 +155,12 @@ impl EngineArgs {
             out,
             data_dir: Some(script_path(&data.path)?),
             data_flags: data.flags(),
-            only: select.only.iter().map(|pattern| script_word(pattern, "--only")).collect::<Result<_, _>>()?,
+            only: select.only.only.iter().map(|pattern| script_word(pattern, "--only")).collect::<Result<_, _>>()?,
             folder: script_path(&std::env::current_dir()?)?,
             shards,
             longest_s: 0.0,
             partition: self.partition.as_ref().map(|name| script_word(name, "--partition")).transpose()?,
-            time: self.time.clone(),
+            time: self.time,
             exclusive: self.exclusive,
             at_once: self.at_once.map(|count| count as usize),
             // Without a node of its own a task must not take every core it sees.

@@ -1,104 +1,40 @@
-//! `ssvm-bench plan`: the runs that would happen, what is already done, how long and how much memory. Computes nothing.
+//! `run --dry-run`: the runs that would be executed, what is already done, how long it takes and how much memory. Computes
+//! nothing.
+
+use std::path::Path;
 
 use serde_json::json;
 
-use super::engines::{EngineArgs, known_plan, shard_count};
-use super::format::table_or_json;
-use super::run::{ConfigArgs, found_runs};
+use super::args::SelectArgs;
+use super::run::found_runs;
+use super::terminal::verbosity;
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{Plan, RunSpec, plan_memory};
-use crate::run::cluster::scripts;
+use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
 use crate::run::existing::Existing;
+use crate::run::progress::Verbosity;
 use crate::run::session::{memory_warning, workers};
-use crate::run::shard::{self, Split};
 use crate::store::RunRecord;
 use crate::table::Kind::{Count, Text, Values};
 use crate::table::{Format, Table, cells};
-use crate::text::{bytes, duration};
-
-#[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench plan --config configs/paper.toml --out results/paper\n  \
-    ssvm-bench plan --config league --out results/league --shards 16\n  \
-    ssvm-bench plan --config quick --out results/quick --shards 16 --emit parallel > quick.sh\n\n\
-    The scripts read DIR/shards.txt, which `run --split` writes; that of SLURM logs into DIR/slurm, which must be there.")]
-pub struct PlanArgs {
-    #[command(flatten)]
-    config: ConfigArgs,
-    /// Output: a table of data sets and solvers, or one JSON object per run and one for the plan
-    #[arg(long, value_parser = table_or_json(), default_value = "table")]
-    format: Format,
-    /// List every run with its identity
-    #[arg(long, short)]
-    verbose: bool,
-    /// Split the plan into N parts of about the same cost, for as many machines. An error where the identities of runs depend
-    /// on work that a plan leaves out (images, oracle programs, the paper's oracle cost): `run --split` does it
-    #[arg(long, value_name = "N", value_parser = shard_count())]
-    shards: Option<usize>,
-    /// Print the shards for an engine, instead of the plan
-    #[arg(long, value_enum, requires = "shards")]
-    emit: Option<Emit>,
-    /// Only runs that are not done yet
-    #[arg(long, requires = "shards")]
-    missing: bool,
-    #[command(flatten, next_help_heading = "For the scripts of --emit")]
-    engine: EngineArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Emit {
-    /// The id file that `run --ids` reads: a line of run identities per shard.
-    Lines,
-    /// One JSON object: the runs and the estimated seconds of each shard.
-    Json,
-    /// The batch script of a SLURM array; `slurm submit` does the rest as well.
-    Sbatch,
-    /// A script for HyperQueue.
-    Hq,
-    /// A script for GNU parallel.
-    Parallel,
-}
-
-impl Emit {
-    /// A script names the id file and not the runs in it.
-    fn is_script(self) -> bool {
-        !matches!(self, Self::Lines | Self::Json)
-    }
-}
+use crate::text::{bytes, counted, duration};
 
 /// Validates everything and prints the plan.
-pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let (mut experiment, out) = args.config.read(catalog)?;
-    let known = found_runs(&mut experiment, &out, catalog)?;
-    let plan = if args.shards.is_some() && !args.emit.is_some_and(Emit::is_script) {
-        // Shards name their runs, and every node must take the same oracle costs.
-        known_plan(&experiment, catalog, data, ["a plan", "plan"], &args.config.split_command(&out, args.shards))?
-    } else {
-        Plan::outline(&experiment, catalog, data)?
-    };
-    let select = &args.config.select;
+pub fn show(
+    mut experiment: Experiment,
+    out: &Path,
+    select: &SelectArgs,
+    format: Format,
+    catalog: &dyn Catalog,
+    data: &DataDir,
+) -> anyhow::Result<()> {
+    let known = found_runs(&mut experiment, out, catalog)?;
+    let plan = Plan::outline(&experiment, catalog, data)?;
     let jobs = workers(&experiment, select.jobs(), select.isolated);
     let outlook = Outlook { name: &experiment.name, existing: Existing::of(known, &plan), plan, jobs };
     let Outlook { plan, existing, .. } = &outlook;
-    if let Some(shards) = args.shards {
-        let wanted = |run: &RunSpec| !args.missing || !existing.has(run);
-        let split = shard::split(plan, shards, wanted, |run| existing.estimator.seconds(run));
-        let script = |template| -> anyhow::Result<String> {
-            let mut job = args.engine.job(&experiment, select, &out, data, shards)?;
-            job.longest_s = outlook.runs().map(|run| outlook.seconds(run)).fold(0.0, f64::max);
-            Ok(job.script(template))
-        };
-        return print(&match args.emit {
-            None => outlook.shard_table(&split),
-            Some(Emit::Lines) => split.lines(),
-            Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
-            Some(Emit::Sbatch) => script(scripts::SLURM_ARRAY)?,
-            Some(Emit::Hq) => script(scripts::HYPERQUEUE)?,
-            Some(Emit::Parallel) => script(scripts::PARALLEL)?,
-        });
-    }
-    print(&if args.format == Format::Json { outlook.json() } else { outlook.table(args.verbose) })?;
+    print(&if format == Format::Json { outlook.json() } else { outlook.table(verbosity() == Verbosity::Verbose) })?;
     plan.replacements().iter().for_each(|line| note(line));
     for set in plan.sets.iter().filter(|set| set.lacks_paper_cost()) {
         let (name, clock) = (&set.spec.name, experiment.clock.name());
@@ -148,31 +84,6 @@ impl Outlook<'_> {
     fn seconds_left(&self) -> f64 {
         let left = self.runs().filter(|run| !self.existing.has(run));
         left.map(|run| self.seconds(run)).fold(0.0, |sum, seconds| sum + seconds) / self.jobs as f64
-    }
-
-    fn shard_table(&self, split: &Split) -> String {
-        let (shards, name, jobs) = (split.shards.len(), self.name, self.jobs);
-        let mut table =
-            Table::new("", [("shard", Values), ("runs", Count), ("estimate", Values), ("longest run", Values)]);
-        for (k, shard) in split.shards.iter().enumerate() {
-            let (number, seconds) = (format!("{}/{shards}", k + 1), shard.seconds / jobs as f64);
-            table.push(cells![number, shard.runs.len(), duration(seconds), duration(shard.longest)]);
-        }
-        let mut text = format!(
-            "{}\n{name}: {} runs in {shards} shards, the longest {:.0} % above the average, {jobs} workers each\n",
-            table.text(),
-            split.runs(),
-            100.0 * split.imbalance(),
-        );
-        let empty = split.shards.iter().filter(|shard| shard.runs.is_empty()).count();
-        if empty > 0 {
-            text += &format!(
-                "{empty} shards have nothing to do: what is timed is kept together by data set and seed, so that there are \
-                 only {} parts\n",
-                shards - empty
-            );
-        }
-        text
     }
 
     /// One object per run and one for the plan.
@@ -246,7 +157,8 @@ impl Outlook<'_> {
         let without = if waiting == 0 { String::new() } else { format!(" without the {waiting} below") };
         let (left, memory) = (duration(self.seconds_left()), bytes(plan_memory(plan, *jobs)));
         text += &format!(
-            "\n{name}: {planned} runs, {done} done, {to_do} to do with {jobs} workers: about {left}{without}, {memory} of memory\n"
+            "\n{name}: {planned} runs, {done} done, {to_do} to do with {}: about {left}{without}, {memory} of memory\n",
+            counted(*jobs, "worker")
         );
         for set in &plan.pending {
             let size = set.size.map_or("size unknown".to_owned(), |size| {

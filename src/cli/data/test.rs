@@ -1,8 +1,9 @@
-//! `oracle test`: checks a max-oracle that is a program of its own before a long run.
+//! `data test`: checks a max-oracle that is a program of its own before a long run.
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde_json::json;
 
+use super::super::args::{TableOrJson, count};
 use super::{Exit, note, print};
 use crate::dataset::program::{Handshake, ProgramProblem, Trial, trial};
 use crate::dataset::{DataDir, Request, program};
@@ -10,35 +11,24 @@ use crate::table::Format;
 use crate::text::{number, seconds};
 use ssvm::problem::Problem;
 
+/// Check a max-oracle that is a program of its own
+///
+/// Asks some terms near 0, near the solution and between, and checks the answers. Exit code 2 when a check fails.
 #[derive(Args)]
-#[command(after_help = "Example:\n  ssvm-bench oracle test 'oracle:python3 examples/digits_oracle.py'")]
-pub struct OracleArgs {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Subcommand)]
-enum What {
-    /// Ask some terms near 0, near the solution and between, and check the answers. Exit code 2 when a check fails.
-    Test(TestArgs),
-}
-
-#[derive(Args)]
-#[command(after_help = "Example:\n  ssvm-bench oracle test 'oracle:python3 examples/digits_oracle.py'\n  \
-    ssvm-bench oracle test 'oracle:./segment,limit=5 --data horses.npz' --terms 200")]
-struct TestArgs {
-    /// The program as a data set: oracle:PROGRAM[,limit=S] [ARGUMENTS].
+#[command(after_help = "Example:\n  ssvm-bench data test 'oracle:python3 examples/digits_oracle.py'\n  \
+    ssvm-bench data test 'oracle:./segment,limit=5 --data horses.npz' --terms 200")]
+pub struct TestArgs {
+    /// The program as a data set: oracle:PROGRAM[,limit=S] [ARGUMENTS]
     #[arg(value_name = "ORACLE")]
     oracle: String,
-    /// Terms to ask, 24 times each and more.
-    #[arg(long, default_value_t = 50, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
-    terms: u32,
-    /// Seed of the terms and of the points.
+    /// Terms to ask, 24 times each and more
+    #[arg(long, default_value_t = 50, value_name = "K", value_parser = count)]
+    terms: u64,
+    /// Seed of the terms and of the points
     #[arg(long, default_value_t = 1, value_name = "K")]
     seed: u64,
-    /// table or json.
-    #[arg(long, default_value = "table")]
-    format: Format,
+    #[command(flatten)]
+    format: TableOrJson,
 }
 
 /// Most findings of a check that are printed.
@@ -46,15 +36,14 @@ const SHOWN: usize = 5;
 /// A mean loss above this is remarked on: losses of 0 to 1 are the rule.
 const FAR: f64 = 2.0;
 
-pub fn run(args: &OracleArgs, data: &DataDir) -> anyhow::Result<Exit> {
-    let What::Test(args) = &args.what;
+pub fn run(args: &TestArgs, data: &DataDir) -> anyhow::Result<Exit> {
     let request = Request::new(&args.oracle, data);
     if request.head() != "oracle" {
         anyhow::bail!("'{}' is no oracle program; write oracle:PROGRAM [ARGUMENTS]", args.oracle);
     }
     let (problem, _) = program::open(&request)?;
     let found = trial(&problem, args.terms as usize, args.seed)?;
-    print(&match args.format {
+    print(&match args.format.format {
         Format::Table => text(&problem, &found),
         _ => json_text(&problem, &found),
     })?;

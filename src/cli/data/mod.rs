@@ -1,33 +1,34 @@
-//! `data`: list, check, fetch, prepare and show the public data sets.
+//! `data`: data sets, oracle programs and certified optima. Here the public data sets: list, check and fetch them.
+
+mod images;
+mod optimum;
+mod test;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::format::table_or_json;
-use super::{note, print, print_path};
+use super::args::TableOrJson;
+use super::{Exit, note, print};
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Fetched};
-use crate::dataset::image::{FEATURES, SlicParams, draw, features, slic};
 use crate::dataset::images::ImageSet;
 use crate::dataset::known::{Checked, DataDir, KnownSet};
-use crate::dataset::memory::Quota;
-use crate::dataset::npy;
 use crate::dataset::prepare::{self, Recipe};
 use crate::experiment::catalog::Catalog;
-use crate::store::files;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Format, Table, cells};
 use crate::text::nearest;
-use ssvm::oracle::predict::predict;
 
+/// Manage data sets, oracle programs and certified optima
+///
+/// Official files are looked for under --data-dir, else $SSVM_DATA, else data/. Images become superpixel graphs in a cache
+/// folder when they are first needed; `prepare` does it beforehand.
 #[derive(Args)]
-#[command(
-    after_help = "Example:\n  ssvm-bench data list\n  ssvm-bench data fetch usps\n  ssvm-bench data show horses 3 --out horse.png"
-)]
+#[command(after_help = "Example:\n  ssvm-bench data list\n  ssvm-bench data optimum usps-synth:n=50")]
 pub struct DataArgs {
     #[command(subcommand)]
     command: DataCommand,
@@ -35,112 +36,41 @@ pub struct DataArgs {
 
 #[derive(Subcommand)]
 enum DataCommand {
-    /// Every known set: size, terms, where it was found, whether it is prepared.
-    #[command(after_help = "Example: ssvm-bench data list")]
-    List {
-        /// Table for people or one JSON object per set.
-        #[arg(long, value_parser = table_or_json(), default_value = "table")]
-        format: Format,
-    },
-    /// Compare the files of data sets with their known or recorded checksums.
-    #[command(after_help = "Example: ssvm-bench data check usps ocr")]
+    /// List the public data sets: size, terms of use, where it was found, whether it is prepared
+    #[command(after_help = "Example:\n  ssvm-bench data list")]
+    List(TableOrJson),
+    /// Compare the files of data sets with their known or recorded checksums
+    #[command(after_help = "Example:\n  ssvm-bench data check usps ocr")]
     Check {
-        /// Sets; all that are found if none is named.
+        /// Data sets [default: all that are found]
         sets: Vec<String>,
     },
-    /// Download sets from their official addresses; goes on where a broken transfer stopped.
-    #[command(after_help = "Example: ssvm-bench data fetch horses stanford")]
+    /// Download data sets from their official addresses
+    ///
+    /// Goes on where a broken transfer stopped.
+    #[command(after_help = "Example:\n  ssvm-bench data fetch horses stanford")]
     Fetch {
-        /// Sets.
+        /// Data sets
         #[arg(required = true)]
         sets: Vec<String>,
     },
-    /// Images to superpixel graphs, as one .npz file; prints its path.
-    #[command(after_help = "Example: ssvm-bench data prepare stanford --out stanford.npz")]
-    Prepare {
-        /// Image sets: horses, stanford.
-        #[arg(required = true)]
-        sets: Vec<String>,
-        /// Where to write, - for standard output (one set only); else the cache folder that `run` and `solve` use.
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-        /// Store features in half precision: half the bytes, and shorter steps with two labels. The cache folder keeps such a file beside
-        /// the other; train on it as graph:PATH.
-        #[arg(long)]
-        half: bool,
-        #[command(flatten)]
-        slic: SlicArgs,
-    },
-    /// Draw an image, its superpixels, the truth and, given weights, the prediction side by side.
-    #[command(after_help = "Example: ssvm-bench data show horses 12 --out picture.png --weights W.npy")]
-    Show(ShowArgs),
+    Prepare(images::PrepareArgs),
+    Show(images::ShowArgs),
+    Test(test::TestArgs),
+    Optimum(optimum::OptimumArgs),
 }
 
-#[derive(Args)]
-struct ShowArgs {
-    /// Image set: horses, stanford.
-    set: String,
-    /// Example, from 0, in the order of the prepared file.
-    index: usize,
-    /// The picture to write, PNG; - for standard output.
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// Weights saved by `solve --save-weights`.
-    #[arg(long, value_name = "FILE")]
-    weights: Option<PathBuf>,
-    /// Weight of each border between different labels.
-    #[arg(long, default_value_t = 1.0)]
-    pairwise_weight: f64,
-    #[command(flatten)]
-    slic: SlicArgs,
-}
-
-#[derive(Args)]
-struct SlicArgs {
-    /// Superpixels aimed at per image.
-    #[arg(long, default_value_t = SlicParams::default().superpixels)]
-    superpixels: usize,
-    /// Weight of distance in the plane against distance in colour.
-    #[arg(long, default_value_t = SlicParams::default().compactness)]
-    compactness: f32,
-    /// Rounds of assignment and update.
-    #[arg(long, default_value_t = SlicParams::default().rounds)]
-    rounds: usize,
-}
-
-impl SlicArgs {
-    fn params(&self) -> SlicParams {
-        SlicParams { superpixels: self.superpixels, compactness: self.compactness, rounds: self.rounds }
-    }
-}
-
-pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Exit> {
     match &args.command {
-        DataCommand::List { format } => list(catalog, data, *format),
+        DataCommand::Test(args) => return test::run(args, data),
+        DataCommand::Optimum(args) => return optimum::run(args, catalog, data),
+        DataCommand::List(TableOrJson { format }) => list(catalog, data, *format),
         DataCommand::Check { sets } => check(catalog, data, sets),
         DataCommand::Fetch { sets } => fetch_sets(catalog, data, sets),
-        DataCommand::Prepare { sets, out, half, slic } => {
-            let recipe = Recipe { slic: slic.params(), half: *half };
-            if out.is_some() && sets.len() > 1 {
-                bail!("--out takes one set, not {}", sets.len());
-            }
-            for set in sets {
-                // A stream cannot be read back: it gets a copy of the file in the cache.
-                let stream = out.as_deref().filter(|path| files::is_stream(path));
-                let file = out.as_deref().filter(|_| stream.is_none());
-                let (path, new) = prepare::prepared(ImageSet::from_name(set)?, data, &recipe, file)?;
-                stream.map_or(Ok(()), |stream| files::copy(&path, stream))?;
-                let meta = prepare::Meta::read(&path)?;
-                let left_out: String =
-                    meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
-                let done = if new { "prepared" } else { "already prepared" };
-                note(&format!("{set}: {} images {done}{left_out}", meta.names.len()));
-                print_path(&path)?;
-            }
-            Ok(())
-        }
-        DataCommand::Show(args) => show(args, data),
-    }
+        DataCommand::Prepare(args) => images::prepare(args, data),
+        DataCommand::Show(args) => images::show(args, data),
+    }?;
+    Ok(Exit::Fine)
 }
 
 /// Whether the default preparation of a set is in the cache; nothing for sets that need none.
@@ -262,40 +192,4 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
         }
     }
     Ok(())
-}
-
-fn show(args: &ShowArgs, data: &DataDir) -> anyhow::Result<()> {
-    let (set, params) = (&args.set, args.slic.params());
-    prepare::check_params(&params)?;
-    let images = ImageSet::from_name(set)?;
-    let (name, picture, truth) = prepare::example(images, data, args.index)?;
-    let superpixels = slic(&picture, &params);
-    let mut predicted = None;
-    if let Some(path) = &args.weights {
-        let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let w = npy::read::<f64>(&mut std::io::BufReader::new(file), &mut Quota::of(path)?);
-        let (_, w) = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?;
-        let (path, found, expected) = (path.display(), w.len(), FEATURES * images.num_labels());
-        if found != expected {
-            bail!("{path}: has {found} weights, but {set} needs {expected}; train on {set} to get them");
-        }
-        let edges = superpixels.edges();
-        let features = features::describe(&picture, &superpixels, &edges);
-        predicted = Some(predict(&features, &edges, images.num_labels(), args.pairwise_weight, &w)?);
-    }
-    draw::panels(&picture, &superpixels, &truth, predicted.as_deref()).save_png(&args.out)?;
-    let prediction = if predicted.is_some() { ", prediction" } else { "" };
-    note(&format!("{name}: picture, {} superpixels, truth{prediction}", superpixels.count));
-    for (label, name) in images.label_names().iter().enumerate() {
-        note(&format!("  {:<10} {name}", draw::colour_name(label)));
-    }
-    if let Some(labels) = predicted {
-        let (mut right, mut all) = (0, 0);
-        for (node, truth) in superpixels.of_pixel.iter().zip(&truth.labels).filter(|(_, truth)| **truth >= 0) {
-            right += u64::from(labels[*node as usize] == *truth as u16);
-            all += 1;
-        }
-        note(&format!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64));
-    }
-    print_path(&args.out)
 }

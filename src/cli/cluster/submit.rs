@@ -1,15 +1,14 @@
-//! `slurm submit`: a config in, a job array and the job that gathers its results in the queue of a cluster out.
-//! `slurm status`: a result folder in, the state of every shard out.
+//! `cluster submit`: a config in, a job array and the job that gathers its results in the queue of a SLURM cluster out.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::engines::{EngineArgs, known_plan, shard_count, whole_plan, write_ids};
-use super::format::table_or_json;
-use super::run::{ConfigArgs, found_runs, name_programs};
-use super::{note, print};
+use super::super::args::shard_count;
+use super::super::run::{found_runs, name_programs};
+use super::super::{note, print};
+use super::{ConfigArgs, EngineArgs, known_plan, split_command, whole_plan, write_ids};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{RunSpec, plan_memory};
@@ -25,35 +24,17 @@ use crate::run::shard::{self, part};
 use crate::run::worker::StopSignal;
 use crate::run::{Error, host};
 use crate::store::files::{self, SharedFile};
-use crate::table::Format;
 
-/// The shards of a config on a SLURM cluster
+/// Submit the shards of a config to a SLURM cluster
+///
+/// An array with a task per shard, and a job that gathers the results. The result folder must be one that all nodes share. The
+/// same command again submits the shards that are neither done nor in the queue. Options of sbatch follow `--`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  ssvm-bench slurm submit --config league --out results/league --shards 16 --time 1:00:00 --dry-run\n  \
-    ssvm-bench slurm status results/quick"
+    after_help = "Example:\n  ssvm-bench cluster submit smoke --out results/slurm --shards 2 --time 1h --dry-run\n  \
+    ssvm-bench cluster submit league --out results/league --shards 200 --at-once 20 --exclusive -- --account=mine"
 )]
-pub struct SlurmArgs {
-    #[command(subcommand)]
-    action: SlurmAction,
-}
-
-#[derive(Clone, Debug, clap::Subcommand)]
-enum SlurmAction {
-    /// Submits an array with a task per shard, and a job that gathers the results; again for what is missing.
-    Submit(Box<SubmitArgs>),
-    /// Which shards are done, running, waiting or failed, and why.
-    Status(StatusArgs),
-}
-
-#[derive(Clone, Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  ssvm-bench slurm submit --config league --out results/league --shards 16 --time 1:00:00 --dry-run\n  \
-    ssvm-bench slurm submit --config league --out results/league --shards 200 --at-once 20 --exclusive -- --account=mine\n\n\
-    The result folder must be one that all nodes share. The same command again submits the shards that are neither done nor \
-    in the queue."
-)]
-struct SubmitArgs {
+pub struct SubmitArgs {
     #[command(flatten)]
     config: ConfigArgs,
     /// Parts of about the same cost, a task each [default: those of the last submission]
@@ -69,28 +50,8 @@ struct SubmitArgs {
     more: Vec<String>,
 }
 
-#[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench slurm status results/quick")]
-struct StatusArgs {
-    /// Result folder
-    results: PathBuf,
-    /// Output: a table, or one JSON object
-    #[arg(long, value_parser = table_or_json(), default_value = "table")]
-    format: Format,
-    /// A row for every shard
-    #[arg(long, short)]
-    verbose: bool,
-}
-
-pub fn run(args: &SlurmArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    match &args.action {
-        SlurmAction::Submit(args) => submit(args, catalog, data),
-        SlurmAction::Status(args) => status(args),
-    }
-}
-
-fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
-    let (mut experiment, given) = args.config.read(catalog)?;
+pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    let (mut experiment, given) = args.config.select.experiment(&args.config.config, catalog)?;
     let out = PathBuf::from(script_path(&given)?);
     // Until the end: two submissions at once would submit everything twice.
     let file = if args.dry_run { None } else { Some(Jobs::lock(&out)?) };
@@ -99,10 +60,10 @@ fn submit(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.0.extend(list.iter().flat_map(|list| list.costs.0.clone()));
     let plan = if args.dry_run {
-        let split = args.config.split_command(&given, args.shards);
-        known_plan(&experiment, catalog, data, ["a dry run", "slurm submit"], &split)?
+        let split = split_command(&args.config.config, &args.config.select, &given, args.shards);
+        known_plan(&experiment, catalog, data, ["a dry run", "cluster submit"], &split)?
     } else {
-        name_programs(&experiment, catalog, false);
+        name_programs(&experiment, catalog);
         // A signal ends this command at once, so that none has to be heeded here.
         whole_plan(&experiment, catalog, data, &StopSignal::default())?
     };
@@ -235,7 +196,7 @@ fn send(
     jobs.submissions[at].gather = Some(id);
     jobs.write(file)?;
     print(&format!("submitted job {id}: merge, figures, report\n"))?;
-    print(&format!("see       ssvm-bench slurm status {}\n", quoted(&job.out)))
+    print(&format!("see       ssvm-bench cluster status {}\n", quoted(&job.out)))
 }
 
 /// What to add to the error when sbatch refuses a job.
@@ -251,7 +212,7 @@ fn refused(submission: &Submission, out: &Path) -> String {
     )
 }
 
-/// The shards of the last submission or of `run --split`: tasks in the queue know them by their number. A file of something else
+/// The shards of the last submission or of `cluster plan --write`: tasks in the queue know them by their number. A file of something else
 /// is not replaced, see `write_ids`.
 fn written_shards(args: &SubmitArgs, out: &Path, before: Option<&Jobs>) -> anyhow::Result<Option<IdFile>> {
     let ids = id_file(out);
@@ -303,56 +264,9 @@ fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {
 fn nothing_to_submit(out: &Path, queued: usize) -> anyhow::Result<()> {
     let why = if queued > 0 { format!("{queued} shards are in the queue") } else { "every run is done".to_owned() };
     let folder = quoted(&out.to_string_lossy());
-    print(&format!("nothing to submit: {why}; see ssvm-bench slurm status {folder}\n"))?;
+    print(&format!("nothing to submit: {why}; see ssvm-bench cluster status {folder}\n"))?;
     if queued == 0 && part::not_merged(out)? > 0 {
         print(&format!("join the shards: {}\n", merge_command(out)))?;
     }
     Ok(())
-}
-
-fn status(args: &StatusArgs) -> anyhow::Result<()> {
-    let out = &args.results;
-    let Some(jobs) = Jobs::read(out)? else {
-        bail!(
-            "{}: nothing was submitted from here; ssvm-bench slurm submit --config C --out {} --shards N does",
-            out.display(),
-            out.display()
-        );
-    };
-    let list = IdFile::read(&id_file(out))?;
-    let wanted = list.ids(None)?;
-    let contents = part::scan(out, |id| wanted.contains(id))?;
-    let found = FoundRuns::of(&contents.records);
-    let queue =
-        slurm::queue(&jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
-    let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
-    let shards = status::shards(&list.shards, &found, &jobs, queue.as_deref(), log, host::unix_time());
-    if args.format == Format::Json {
-        let whole = serde_json::json!({"name": jobs.name, "queue": queue.is_some(), "shards": shards});
-        print(&format!("{whole}\n"))?;
-    } else {
-        print(&status::table(&shards, args.verbose))?;
-        print(&format!("\n{}: {}\n", jobs.name, status::summary(&shards)))?;
-        if !status::due(&shards).is_empty() && queue.is_some() {
-            let (config, out) = (quoted(&jobs.config), quoted(&out.to_string_lossy()));
-            print(&format!("submit what is missing: ssvm-bench slurm submit --config {config} --out {out}\n"))?;
-        }
-        if shards.iter().all(|shard| shard.state == ShardState::Done) && part::not_merged(out)? > 0 {
-            print(&format!("join the shards, unless the last job is about to: {}\n", merge_command(out)))?;
-        }
-    }
-    contents.damaged.iter().for_each(|damage| note(&format!("warning: {}", damage.error)));
-    Ok(())
-}
-
-/// The line of a log with the reason why a task ended.
-fn last_line(path: &Path) -> Option<String> {
-    const MOST: u64 = 1 << 24;
-    let bytes = files::plain(path).and_then(|()| files::read(path, MOST)).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    // SLURM's message about the end precedes the program's own; an older one is about an earlier attempt.
-    let mut near = lines.iter().rev().take(6);
-    let line = near.find(|line| line.contains("CANCELLED AT")).or(lines.last())?;
-    Some(line.chars().take(200).collect())
 }

@@ -1,21 +1,23 @@
-//! `ssvm-bench merge`: result folders of shards or machines → one.
+//! `cluster merge`: result folders of shards or machines → one.
 
 use std::path::PathBuf;
 
 use anyhow::bail;
 
-use super::format::table_or_json;
-use super::{note, print};
+use super::super::args::TableOrJson;
+use super::super::{note, print};
 use crate::run::shard::list::IdFile;
 use crate::run::shard::merge::merge;
 use crate::table::Format;
 
+/// Join result folders, such as those of shards, into one
+///
+/// A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, of the last attempt,
+/// on the quieter machine. Merging again, in any order, gives the same folder; inputs are only read. Where it can, the result
+/// shares its files with the inputs (hard links): they are never changed in place.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Example:\n  ssvm-bench merge results/quick --out results/quick\n  \
-    ssvm-bench merge node1/quick node2/quick --out results/quick\n\n\
-    A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, of the last \n\
-    attempt, on the quieter machine. Merging again, in any order, gives the same folder; inputs are only read.\n\
-    Where it can, the result shares its files with the inputs (hard links): they are never changed in place.")]
+#[command(after_help = "Example:\n  ssvm-bench cluster merge results/shards --out results/shards\n  \
+    ssvm-bench cluster merge results/before results/after --out results/both")]
 pub struct MergeArgs {
     /// Result folders
     #[arg(required = true, value_name = "DIR")]
@@ -23,12 +25,11 @@ pub struct MergeArgs {
     /// The folder that takes them all; what is in it already is one of them
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Fail when a run of this id file (`run --split`) is not in the result, or failed
+    /// Fail when a run of this id file (`cluster plan --write`) is not in the result, or failed
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
-    /// Output: a line for people, or one JSON object
-    #[arg(long, value_parser = table_or_json(), default_value = "table")]
-    format: Format,
+    #[command(flatten)]
+    format: TableOrJson,
 }
 
 /// Runs the command; an error when two records contradict each other.
@@ -37,7 +38,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     let list = args.ids.as_deref().map(IdFile::read).transpose()?;
     let merged = merge(&args.inputs, &args.out)?;
     let (folders, runs, out) = (merged.folders, merged.runs, args.out.display());
-    print(&match args.format {
+    print(&match args.format.format {
         Format::Table => {
             format!("{runs} runs from {folders} folders, {} failed, {} doubles: {out}\n", merged.failed, merged.doubles)
         }
