@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 
 use super::format::{self, table_or_json};
-use super::{pages, positive, print};
+use super::{pages, positive, print, print_width};
 use crate::dataset::DatasetName;
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::breakeven as text;
@@ -75,7 +75,7 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let advice = advise(set, place);
     print(&match args.format {
         Format::Json => format::json(&advice)?,
-        _ => format!("{}\nIt rests on\n{}", text::advice(&advice), basis(&table, set)),
+        _ => format!("{}\nIt rests on\n{}", text::advice(&advice, print_width()), basis(&table, set)),
     })
 }
 
@@ -95,5 +95,5 @@ fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet
 
 fn basis(table: &BreakEven, set: &BreakEvenSet) -> String {
     let one = BreakEven { sets: table.sets.iter().filter(|other| other.dataset == set.dataset).cloned().collect() };
-    text::text(&one)
+    text::text(&one, print_width())
 }

@@ -1,7 +1,7 @@
 //! `breakeven RESULTS`: runs at several oracle costs → the table of ratios and crossings.
 
 use super::pages::FoundIn;
-use super::print;
+use super::{print, print_width};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::breakeven;
 use crate::table::Format;
@@ -30,8 +30,8 @@ pub fn run(args: &BreakEvenArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         );
     }
     print(&match args.format {
-        Format::Table => breakeven::text(&table) + &remark,
+        Format::Table => breakeven::text(&table, print_width()) + &remark,
         Format::Markdown => breakeven::table(&table).markdown() + &remark,
-        format => breakeven::table(&table).render(format, &table)?,
+        format => breakeven::table(&table).render(format, print_width(), &table)?,
     })
 }

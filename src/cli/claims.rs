@@ -54,10 +54,12 @@ pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let markdown = remark.as_ref().map_or(String::new(), |remark| format!("\n{remark}\n"));
     print(&match args.format {
         Layout::Rows(Format::Table) if args.thresholds => claims::thresholds_text(&sensitivities, width),
-        Layout::Rows(format) if args.thresholds => claims::thresholds(&sensitivities).render(format, &sensitivities)?,
+        Layout::Rows(format) if args.thresholds => {
+            claims::thresholds(&sensitivities).render(format, width, &sensitivities)?
+        }
         Layout::Matrix => claims::matrix(&claims).markdown() + &markdown,
         Layout::Rows(Format::Table) => {
-            let mut text = claims::text(&claims, width, args.explain) + "\n";
+            let mut text = claims::text(&claims, width, args.explain, false) + "\n";
             for regime in &regimes {
                 text += &wrapped(&regime.text(), width, 0);
             }
@@ -67,6 +69,6 @@ pub fn run(args: &ClaimsArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
             text + &remark.map_or(String::new(), |remark| format!("\n{}", wrapped(&remark, width, 0)))
         }
         Layout::Rows(Format::Markdown) => claims::table(&claims).markdown() + &markdown,
-        Layout::Rows(format) => claims::table(&claims).render(format, &claims)?,
+        Layout::Rows(format) => claims::table(&claims).render(format, width, &claims)?,
     })
 }

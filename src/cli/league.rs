@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use super::pages::FoundIn;
-use super::{format, print};
+use super::{format, print, print_width};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::league::{Part, Section, sections, text};
 use crate::render::tables::long;
@@ -82,7 +82,7 @@ pub fn run(args: &LeagueArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         return Ok(());
     }
     print(&match args.format[..] {
-        [] | [Format::Table] => text(&sections) + &remark,
+        [] | [Format::Table] => text(&sections, print_width()) + &remark,
         [Format::Json] => format::json(&league)?,
         [Format::Csv] => anyhow::bail!("csv and parquet are several files: name their folder with --tables DIR"),
         [Format::Markdown] => joined(&league, &sections, Format::Markdown)? + &remark,
@@ -96,7 +96,7 @@ fn joined<'a>(
     sections: impl IntoIterator<Item = &'a Section>,
     format: Format,
 ) -> anyhow::Result<String> {
-    let texts = sections.into_iter().map(|section| section.table.render(format, league));
+    let texts = sections.into_iter().map(|section| section.table.render(format, print_width(), league));
     Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::engines::{EngineArgs, known_plan, shard_count};
 use super::format::table_or_json;
 use super::run::{ConfigArgs, found_runs};
-use super::{note, print};
+use super::{note, print, print_width};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Plan, RunSpec, plan_memory};
@@ -160,7 +160,7 @@ impl Outlook<'_> {
         }
         let mut text = format!(
             "{}\n{name}: {} runs in {shards} shards, the longest {:.0} % above the average, {jobs} workers each\n",
-            table.text(),
+            table.text(print_width()),
             split.runs(),
             100.0 * split.imbalance(),
         );
@@ -207,6 +207,7 @@ impl Outlook<'_> {
             Table::new("", [("data set", Text), ("n", Count), ("d", Count), ("data", Values), ("solver", Text)]);
         table.widen(Count, ["runs", "done"]);
         table.widen(Values, ["each", "left"]);
+        table.spare(["d", "data", "n", "each"]);
         let runs: Vec<&RunSpec> = self.runs().collect();
         let cell_of = |run: &RunSpec| (run.set, run.identity.cell(), run.run_id.is_empty());
         for cell in runs.chunk_by(|a, b| cell_of(a) == cell_of(b)) {
@@ -234,7 +235,7 @@ impl Outlook<'_> {
                 format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
             ]);
         }
-        let mut text = table.text();
+        let mut text = table.text(print_width());
         if verbose {
             text.push('\n');
             for run in &plan.runs {

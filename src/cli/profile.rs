@@ -1,7 +1,7 @@
 //! `profile RESULTS`: the oracle-time table.
 
 use super::pages::FoundIn;
-use super::print;
+use super::{print, print_width};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::profile;
 use crate::table::Format;
@@ -19,5 +19,5 @@ pub struct ProfileArgs {
 
 pub fn run(args: &ProfileArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let rows = args.found_in.summary(catalog)?.profile;
-    print(&profile::table(&rows).render(args.format, &rows)?)
+    print(&profile::table(&rows).render(args.format, print_width(), &rows)?)
 }

@@ -10,12 +10,12 @@ use crate::dataset::{DataDir, Request};
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan};
 use crate::render;
-use crate::render::tables::claims;
+use crate::render::tables;
 use crate::run::session::{self, Report};
 use crate::store::folder::{self, Contents};
 use crate::store::manifest::Manifest;
 use crate::study::{Study, Summary};
-use crate::text::{duration, wrapped};
+use crate::text::duration;
 
 /// The configs for the real data sets: on this machine, then in the paper's regime.
 const REAL: [&str; 2] = ["paper", "regime"];
@@ -136,8 +136,6 @@ fn write_pages(results: &Study, out: &Path, say: &dyn Fn(&str)) -> anyhow::Resul
     let summary = Summary::of(results, out).with_sensitivities(results);
     let made = render::write_pages(results, &summary, out, &begin)?;
     pages::note_left_out(&made.left_out);
-    let width = print_width();
-    print(&claims::text(&summary.claims, width, false))?;
-    summary.regimes.iter().try_for_each(|regime| print(&wrapped(&regime.text(), width, 0)))?;
+    print(&tables::opening(&summary, print_width(), false))?;
     Ok((made.report, made.files.len()))
 }

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use super::engines::{EngineArgs, known_plan, shard_count, whole_plan, write_ids};
 use super::format::table_or_json;
 use super::run::{ConfigArgs, found_runs, name_programs};
-use super::{note, print};
+use super::{note, print, print_width};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{RunSpec, plan_memory};
@@ -331,7 +331,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<()> {
         let whole = serde_json::json!({"name": jobs.name, "queue": queue.is_some(), "shards": shards});
         print(&format!("{whole}\n"))?;
     } else {
-        print(&status::table(&shards, args.verbose))?;
+        print(&status::table(&shards, args.verbose, print_width()))?;
         print(&format!("\n{}: {}\n", jobs.name, status::summary(&shards)))?;
         if !status::due(&shards).is_empty() && queue.is_some() {
             let (config, out) = (quoted(&jobs.config), quoted(&out.to_string_lossy()));
