@@ -3,7 +3,16 @@
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
-use crate::text::{csv_field, number, percent, seconds};
+use crate::text::{csv_field, number, percent, seconds, wrapped};
+
+/// Spaces between two columns.
+const BETWEEN: usize = 2;
+/// Columns of words are wrapped down to this width before a column is left out; a longer word keeps its column wider, up to
+/// the second number, beyond which the word is broken.
+const NARROWEST: [usize; 2] = [16, 24];
+
+/// Stands for a space at which a cell is not wrapped.
+const GLUE: char = '\u{e000}';
 
 /// How a command prints what it found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -43,11 +52,13 @@ pub enum Kind {
 pub struct Column {
     pub name: String,
     pub kind: Kind,
+    /// A narrow terminal leaves out the column of the highest rank first; of several with one rank the last.
+    pub rank: usize,
 }
 
 impl Column {
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Self { name: name.into(), kind }
+        Self { name: name.into(), kind, rank: 0 }
     }
 }
 
@@ -188,6 +199,14 @@ impl Table {
         Self { note: note.into(), ..self }
     }
 
+    /// Names the columns that a narrow terminal leaves out first, in this order. After them the others go, the last one first;
+    /// the first column always stays.
+    pub fn spare<'a>(&mut self, names: impl IntoIterator<Item = &'a str, IntoIter: DoubleEndedIterator>) {
+        for (rank, name) in names.into_iter().rev().enumerate() {
+            self.columns.iter_mut().filter(|column| column.name == name).for_each(|column| column.rank = rank + 1);
+        }
+    }
+
     /// Adds columns of one kind.
     pub fn widen(&mut self, kind: Kind, names: impl IntoIterator<Item = impl Into<String>>) {
         self.columns.extend(names.into_iter().map(|name| Column::new(name, kind)));
@@ -198,10 +217,10 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// In a format; as JSON the value that it is made of.
-    pub fn render(&self, format: Format, value: &impl Serialize) -> serde_json::Result<String> {
+    /// In a format, as text for a terminal of this width; as JSON the value that it is made of.
+    pub fn render(&self, format: Format, width: usize, value: &impl Serialize) -> serde_json::Result<String> {
         Ok(match format {
-            Format::Table => self.text(),
+            Format::Table => self.text(width),
             Format::Json => serde_json::to_string_pretty(value)? + "\n",
             Format::Csv => self.csv(),
             Format::Markdown => self.markdown(),
@@ -219,6 +238,7 @@ impl Table {
         lines
     }
 
+    /// Title and note, each a paragraph, before the body.
     fn titled(&self, mark: &str, body: &str) -> String {
         let mut text = String::new();
         for (part, mark) in [(&self.title, mark), (&self.note, "")].into_iter().filter(|(part, _)| !part.is_empty()) {
@@ -227,23 +247,76 @@ impl Table {
         text + body
     }
 
-    /// Columns padded with spaces, for the terminal.
-    pub fn text(&self) -> String {
-        let lines = self.lines();
-        let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let mut body = String::new();
-        for line in &lines {
-            let mut row = String::new();
-            for ((cell, width), column) in line.iter().zip(&widths).zip(&self.columns) {
-                row += &match column.kind {
-                    Kind::Text => format!("{cell:<width$}  "),
-                    _ => format!("{cell:>width$}  "),
-                };
+    /// For a terminal of this width, which no line exceeds: columns of words are wrapped, then columns are left out in the
+    /// order of their rank, and a line below names them.
+    pub fn text(&self, width: usize) -> String {
+        let mut text = String::new();
+        for paragraph in [&self.title, &self.note].into_iter().flat_map(|part| part.split("\n\n")) {
+            if !paragraph.is_empty() {
+                text.extend([&wrapped(paragraph, width, 0), "\n"]);
             }
-            body.extend([row.trim_end(), "\n"]);
         }
-        self.titled("", &body)
+        let mut lines = self.lines();
+        lines.iter_mut().flatten().for_each(|cell| *cell = glued(cell));
+        let (fitted, left_out) = self.fit(&lines, width);
+        for line in &lines {
+            let cells: Vec<String> = fitted.iter().map(|(at, width)| wrapped(&line[*at], *width, 0)).collect();
+            let cells: Vec<Vec<&str>> = cells.iter().map(|cell| cell.lines().collect()).collect();
+            for row in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+                let mut out = String::new();
+                for ((at, width), cell) in fitted.iter().zip(&cells) {
+                    let piece = cell.get(row).copied().unwrap_or_default();
+                    out += &match self.columns[*at].kind {
+                        Kind::Text => format!("{piece:<width$}"),
+                        _ => format!("{piece:>width$}"),
+                    };
+                    out += &" ".repeat(BETWEEN);
+                }
+                text.extend([&out.trim_end().replace(GLUE, " "), "\n"]);
+            }
+        }
+        text + &left_out_line(&left_out, width)
+    }
+
+    /// The columns that fit into a width with the width of each, and the names of the others.
+    fn fit(&self, lines: &[Vec<String>], width: usize) -> (Vec<(usize, usize)>, Vec<&str>) {
+        let all = 0..self.columns.len();
+        let sizes: Vec<[usize; 2]> = all.clone().map(|at| self.sizes(at, lines)).collect();
+        let least = |shown: &[usize]| shown.iter().map(|at| sizes[*at][0] + BETWEEN).sum::<usize>();
+        let mut shown: Vec<usize> = all.collect();
+        let mut left_out = Vec::new();
+        while shown.len() > 1 && least(&shown) > width + BETWEEN {
+            let last = (1..shown.len()).max_by_key(|at| (self.columns[shown[*at]].rank, *at)).unwrap_or(1);
+            left_out.push(shown.remove(last));
+        }
+        let mut fitted: Vec<(usize, usize)> = shown.iter().map(|at| (*at, sizes[*at][0].min(width))).collect();
+        // What is left over goes to the columns that are wrapped, evenly.
+        let mut left = (width + BETWEEN).saturating_sub(least(&shown));
+        while left > 0 && fitted.iter().any(|(at, width)| *width < sizes[*at][1]) {
+            for (_, width) in fitted.iter_mut().filter(|(at, width)| *width < sizes[*at][1]).take(left) {
+                *width += 1;
+                left -= 1;
+            }
+        }
+        left_out.sort_unstable();
+        (fitted, left_out.into_iter().map(|at| self.columns[at].name.as_str()).collect())
+    }
+
+    /// The least width of a column, and the one at which nothing is wrapped. Heads are always wrapped, single numbers never.
+    fn sizes(&self, at: usize, lines: &[Vec<String>]) -> [usize; 2] {
+        let size = |text: &str| text.chars().count();
+        let widest = |cells: &[Vec<String>]| cells.iter().map(|line| size(&line[at])).max().unwrap_or(0);
+        let (head, body) = lines.split_at(1);
+        let word = |cells: &[Vec<String>]| {
+            cells.iter().flat_map(|line| line[at].split_whitespace()).map(size).max().unwrap_or(0)
+        };
+        let [narrowest, longest] = NARROWEST;
+        let whole = widest(lines);
+        let least = match self.columns[at].kind {
+            Kind::Text | Kind::Values => word(lines).min(longest).max(narrowest.min(whole)),
+            _ => widest(body).max(word(head)),
+        };
+        [least, whole]
     }
 
     /// A pipe table.
@@ -306,13 +379,45 @@ impl Table {
 
     fn html_row(&self, row: &[Cell]) -> Markup {
         html! {
-            @for (at, (cell, Column { name, kind })) in row.iter().zip(&self.columns).enumerate() {
+            @for (at, (cell, Column { name, kind, .. })) in row.iter().zip(&self.columns).enumerate() {
                 @if at == 0 { th scope="row" { (cell.html(*kind)) } }
                 // Pages do not wrap single numbers.
                 @else { td.n[!matches!(kind, Kind::Text | Kind::Values)] data-head=(name) { (cell.html(*kind)) } }
             }
         }
     }
+}
+
+/// A cell whose intervals, such as `(1.2 to 1.5)`, are not wrapped.
+fn glued(cell: &str) -> String {
+    let mut out = String::new();
+    for (at, part) in cell.split('(').enumerate() {
+        let (inside, after) = part.split_once(')').filter(|(inside, _)| at > 0 && inside.len() < NARROWEST[1]).unzip();
+        out += if at > 0 { "(" } else { "" };
+        match inside.zip(after) {
+            Some((inside, after)) => out.extend([inside.replace(' ', &GLUE.to_string()).as_str(), ")", after]),
+            None => out += part,
+        }
+    }
+    out
+}
+
+/// One line that names columns and says how to see them.
+fn left_out_line(names: &[&str], width: usize) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let line = |shown: usize| {
+        let more = match names.len() - shown {
+            0 => String::new(),
+            more if shown == 0 => format!("{more} columns"),
+            more => format!(" and {more} more"),
+        };
+        format!("not shown (--format csv or a wider terminal): {}{more}", names[..shown].join(", "))
+    };
+    let fits = |shown: &usize| line(*shown).chars().count() <= width;
+    let shown = (0..=names.len()).rev().find(fits).unwrap_or(0);
+    format!("\n{}", wrapped(&line(shown), width, 0))
 }
 
 /// A line of CSV: numbers in full, what is not known as an empty field.
@@ -357,7 +462,7 @@ mod tests {
     fn every_form_escapes_its_own_marks() {
         let mut table = Table::new("", [("set", Kind::Text), ("share", Kind::Percent)]);
         table.push(cells!["a_b|c", 0.15]);
-        assert_eq!(table.text(), "set     share\na_b|c  15.0 %\n");
+        assert_eq!(table.text(80), "set     share\na_b|c  15.0 %\n");
         assert_eq!(table.markdown(), "| set | share |\n| --- | ---: |\n| a_b\\|c | 15.0 % |\n");
         assert!(table.latex().contains("a\\_b|c & 15.0 \\% \\\\\n"), "{}", table.latex());
         table.push(cells!["<b>,\"", f64::NAN]);
@@ -367,6 +472,33 @@ mod tests {
             page.contains("<th scope=\"row\">&lt;b&gt;,&quot;</th><td class=\"n\" data-head=\"share\">–</td>"),
             "{page}"
         );
+    }
+
+    #[test]
+    fn a_narrow_terminal_wraps_words_then_leaves_columns_out_in_their_order() {
+        let mut table = Table::new("", [("data set", Kind::Text), ("solver", Kind::Text)]);
+        table.widen(Kind::Seconds, ["median", "p99"]);
+        table.widen(Kind::Text, ["a remark"]);
+        table.spare(["p99", "a remark"]);
+        table.push(cells!["usps", "mp-bcfw", 0.25, 0.5, "a remark of many words that is wrapped first"]);
+        let whole = "data set  solver   median     p99  a remark\n\
+                     usps      mp-bcfw  250 ms  500 ms  a remark of many words that is wrapped first\n";
+        assert_eq!(table.text(80), whole);
+        assert_eq!(
+            table.text(62),
+            "data set  solver   median     p99  a remark\n\
+             usps      mp-bcfw  250 ms  500 ms  a remark of many words that\n                                   \
+             is wrapped first\n"
+        );
+        let note = "\nnot shown (--format csv or a wider terminal): ";
+        let narrow = table.text(50);
+        assert!(narrow.starts_with("data set  solver   median  a remark\n") && narrow.contains(note), "{narrow}");
+        for width in 20..100 {
+            let text = table.text(width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+            assert!(width < 90 || text == whole, "{width}:\n{text}");
+            assert_eq!(text.contains("p99") && text.contains("not shown"), text.contains(&format!("{note}p99")));
+        }
     }
 
     #[test]

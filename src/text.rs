@@ -115,10 +115,23 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Text for a terminal: control characters, which could move the cursor or change what is there, are replaced.
+/// Text for a terminal: control characters, which could move the cursor or change what is there, are replaced; those of
+/// [`Color::paint`] are kept.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let control = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.contains(control) { text.replace(control, "\u{fffd}").into() } else { text.into() }
+    let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(is_control) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_control) {
+        out += &rest[..at];
+        let found = Color::ALL.map(Color::code).into_iter().chain([PLAIN]).find(|code| rest[at..].starts_with(code));
+        let letter = rest[at..].chars().next().map_or(1, char::len_utf8);
+        out += found.unwrap_or("\u{fffd}");
+        rest = &rest[at + found.map_or(letter, str::len)..];
+    }
+    (out + rest).into()
 }
 
 /// At most this many characters: of a longer text its beginning and its end, which say what it was and what to do.
@@ -132,20 +145,57 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     format!("{} … ({} characters left out) … {}", ends.0, count - 2 * half, ends.1).into()
 }
 
-/// Text in lines of at most this width, each indented; a word that is longer has a line of its own.
+/// The beginning of a line that has at most this many characters.
+pub fn cut(line: &str, most: usize) -> Cow<'_, str> {
+    match line.char_indices().nth(most) {
+        None => line.into(),
+        Some(_) => format!("{}…", line.chars().take(most.saturating_sub(1)).collect::<String>().trim_end()).into(),
+    }
+}
+
+/// Text in lines of at most this width, each indented. A word that is longer, such as a path, is broken.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
-    let mut lines = vec![String::new()];
+    let most = width.saturating_sub(indent).max(1);
+    let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let line = lines
-            .last_mut()
-            .filter(|line| line.is_empty() || indent + line.chars().count() + 1 + word.chars().count() <= width);
-        match line {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) => line.extend([" ", word]),
-            None => lines.push(word.to_owned()),
+        let letters: Vec<char> = word.chars().collect();
+        for (at, part) in letters.chunks(most).enumerate() {
+            let line = lines.last_mut().filter(|line| at == 0 && line.chars().count() + 1 + part.len() <= most);
+            match line {
+                Some(line) => line.extend([' '].iter().chain(part)),
+                None => lines.push(part.iter().collect()),
+            }
         }
     }
+    // A text without a word is an empty line.
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
     lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+/// What a word of the terminal stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Color {
+    Good,
+    Bad,
+    Open,
+    Dim,
+}
+
+const PLAIN: &str = "\u{1b}[0m";
+
+impl Color {
+    const ALL: [Self; 4] = [Self::Good, Self::Bad, Self::Open, Self::Dim];
+
+    fn code(self) -> &'static str {
+        ["\u{1b}[32m", "\u{1b}[31m", "\u{1b}[33m", "\u{1b}[2m"][self as usize]
+    }
+
+    /// Text in this colour. [`printable`] lets it pass.
+    pub fn paint(self, text: &str) -> String {
+        format!("{}{text}{PLAIN}", self.code())
+    }
 }
 
 /// A pattern for names such as `usps-synth:n=9/mp-bcfw`: `*` stands for any text, `?` for one character, `[ab]` and `{a,b}`
@@ -211,6 +261,16 @@ mod tests {
     fn nothing_moves_the_cursor() {
         assert_eq!(printable("a\tb\n"), "a\tb\n");
         assert_eq!(printable("\u{1b}[2Jgone\u{9b}x"), "\u{fffd}[2Jgone\u{fffd}x");
+        let painted = Color::Good.paint("✓");
+        assert_eq!(printable(&format!("{painted}\u{1b}[8mhidden")), format!("{painted}\u{fffd}[8mhidden"));
+    }
+
+    #[test]
+    fn wrapped_lines_are_never_longer_than_the_width() {
+        assert_eq!(wrapped("to be or not", 7, 2), "  to be\n  or\n  not\n");
+        assert_eq!(wrapped("see /a/long/path now", 8, 0), "see\n/a/long/\npath now\n");
+        assert_eq!(wrapped("", 8, 1), " \n");
+        assert_eq!([cut("1.43 (paper: 2)", 15), cut("1.43 (paper: 2)", 6)], ["1.43 (paper: 2)", "1.43…"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 
 use super::args::{self, TableOrJson, fraction, positive};
+use super::terminal::print_width;
 use super::{pages, print};
 use crate::dataset::DatasetName;
 use crate::experiment::catalog::Catalog;
@@ -73,7 +74,7 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let advice = advise(set, place);
     print(&match args.format.format {
         Format::Json => args::json(&advice)?,
-        _ => format!("{}\nIt rests on\n{}", text::advice(&advice), basis(&table, set)),
+        _ => format!("{}\nIt rests on\n{}", text::advice(&advice, print_width()), basis(&table, set)),
     })
 }
 
@@ -93,5 +94,5 @@ fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet
 
 fn basis(table: &BreakEven, set: &BreakEvenSet) -> String {
     let one = BreakEven { sets: table.sets.iter().filter(|other| other.dataset == set.dataset).cloned().collect() };
-    text::text(&one)
+    text::text(&one, print_width())
 }

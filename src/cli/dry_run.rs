@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::args::SelectArgs;
 use super::run::found_runs;
-use super::terminal::verbosity;
+use super::terminal::{print_width, verbosity};
 use super::{note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
@@ -118,6 +118,7 @@ impl Outlook<'_> {
             Table::new("", [("data set", Text), ("n", Count), ("d", Count), ("data", Values), ("solver", Text)]);
         table.widen(Count, ["runs", "done"]);
         table.widen(Values, ["each", "left"]);
+        table.spare(["d", "data", "n", "each"]);
         let runs: Vec<&RunSpec> = self.runs().collect();
         let cell_of = |run: &RunSpec| (run.set, run.identity.cell(), run.run_id.is_empty());
         for cell in runs.chunk_by(|a, b| cell_of(a) == cell_of(b)) {
@@ -145,7 +146,7 @@ impl Outlook<'_> {
                 format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
             ]);
         }
-        let mut text = table.text();
+        let mut text = table.text(print_width());
         if verbose {
             text.push('\n');
             for run in &plan.runs {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 
+use super::terminal::print_width;
 use super::{Exit, print};
 use crate::gate::{Finding, output};
 use crate::render::tables::findings;
@@ -46,7 +47,7 @@ impl OutputArgs {
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
             files::append(path.as_ref(), format!("{}\n", findings::markdown(title, findings, remark)).as_bytes())?;
         }
-        print(&findings::text(findings, remark))?;
+        print(&findings::text(findings, remark, print_width()))?;
         let failed = findings.iter().any(|finding| finding.judgement.fails());
         Ok(if failed { Exit::GateFailed } else { Exit::Fine })
     }

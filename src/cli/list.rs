@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::args::FormatArgs;
 use super::print;
+use super::terminal::print_width;
 use crate::dataset::DatasetInfo;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{BUILTIN, Experiment};
@@ -71,7 +72,7 @@ pub fn run(args: &ListArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         fields.map(|(column, cell)| (column.name.clone(), cell.to_string().into())).collect()
     };
     let value: Vec<_> = table.rows.iter().map(object).collect();
-    print(&table.render(args.format.format, &value)?)
+    print(&table.render(args.format.format, print_width(), &value)?)
 }
 
 /// The first sentence of the comment that a config begins with.

@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use super::args::{SelectArgs, config_help};
 use super::run::{Executed, complete, execute};
-use super::terminal::{print_width, verbosity};
+use super::terminal::{is_coloured, print_width, verbosity};
 use super::{data as data_command, interrupt, note, pages, print};
 use crate::dataset::{DataDir, Request};
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::render;
-use crate::render::tables::claims;
+use crate::render::tables;
 use crate::run::progress::Verbosity;
 use crate::store::folder;
 use crate::study::{Study, Summary};
-use crate::text::{duration, wrapped};
+use crate::text::duration;
 
 /// The configs for the real data sets: on this machine, then in the paper's regime.
 const REAL: [&str; 2] = ["paper", "regime"];
@@ -107,8 +107,6 @@ fn write_pages(results: &Study, out: &Path) -> anyhow::Result<(PathBuf, usize)> 
     let summary = Summary::of(results, out).with_sensitivities(results);
     let made = render::write_pages(results, &summary, out, &begin)?;
     pages::note_left_out(&made.left_out);
-    let width = print_width();
-    print(&claims::text(&summary.claims, width, false))?;
-    summary.regimes.iter().try_for_each(|regime| print(&wrapped(&regime.text(), width, 0)))?;
+    print(&tables::opening(&summary, print_width(), is_coloured()))?;
     Ok((made.report, made.files.len()))
 }

@@ -7,11 +7,11 @@ use clap::ValueEnum;
 
 use super::args::json;
 use super::pages::FoundIn;
-use super::terminal::print_width;
+use super::terminal::{is_coloured, print_width};
 use super::{print, print_path};
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::league::{Part, Section, sections};
-use crate::render::tables::{breakeven, claims, league, long, profile};
+use crate::render::tables::{self, breakeven, claims, league, long, profile};
 use crate::store::files;
 use crate::study::{Summary, export};
 use crate::table::{Format, Table};
@@ -19,7 +19,7 @@ use crate::text::wrapped;
 
 /// Show the tables of a result folder
 ///
-/// Without a view: the verdicts on the paper's claims, and which solver is fastest on each data set. `show` only reads: it
+/// Without a view: the verdicts on the paper's claims where its data sets were run, and which solver is fastest on each data set. `show` only reads: it
 /// needs no data set, and succeeds whatever the verdicts are.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
@@ -83,7 +83,7 @@ pub fn run(args: &ShowArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let mut shown = match args.view {
         None => overview(&summary, args, width)?,
         Some(View::Claims) => of_claims(&summary, args, width)?,
-        Some(View::Oracle) => of_oracle(&summary)?,
+        Some(View::Oracle) => of_oracle(&summary, width)?,
         Some(View::League) => of_league(&summary, args, &[Part::Winners, Part::Anytime, Part::Profile, Part::Matrix])?,
         Some(View::Targets) => of_league(&summary, args, &[Part::Targets, Part::Ert])?,
         Some(View::Cost) => of_cost(&summary, &args.found_in.results)?,
@@ -115,7 +115,8 @@ impl Shown {
         }
         if !parts.is_empty() {
             self.tables.retain(|(part, ..)| parts.iter().any(|wanted| wanted == part));
-            self.text = self.tables.iter().map(|(.., table)| table.text()).collect::<Vec<_>>().join("\n\n");
+            self.text =
+                self.tables.iter().map(|(.., table)| table.text(print_width())).collect::<Vec<_>>().join("\n\n");
         }
         Ok(())
     }
@@ -143,7 +144,7 @@ impl Shown {
             Format::Markdown => table.markdown(),
             Format::Latex => table.latex(),
             Format::Csv => table.csv(),
-            _ => table.text(),
+            _ => table.text(print_width()),
         });
         texts.collect::<Vec<_>>().join("\n")
     }
@@ -180,18 +181,24 @@ fn remark(summary: &Summary) -> String {
 
 /// Verdicts and winners.
 fn overview(summary: &Summary, args: &ShowArgs, width: usize) -> anyhow::Result<Shown> {
-    let claims = of_claims(summary, args, width)?;
+    let mut text = tables::opening(summary, width, is_coloured());
+    if args.explain && summary.has_paper_data() {
+        text = of_claims(summary, args, width)?.text;
+    }
     let winners = sections(&summary.league, &[Part::Winners]);
-    let mut tables: Vec<_> = claims.tables.into_iter().filter(|(part, ..)| *part == "verdicts").collect();
-    let text = format!("{}\n{}", claims.text, league::text(&winners));
+    let mut tables = Vec::new();
+    if summary.has_paper_data() {
+        tables.push(("verdicts", "claims", claims::table(&summary.claims)));
+        text += &format!("\n{}", league::text(&winners, width));
+    }
     tables.extend(winners.into_iter().map(named));
-    Ok(Shown { text, json: json(summary)?, tables, remark: claims.remark, long: false })
+    Ok(Shown { text, json: json(summary)?, tables, remark: remark(summary), long: false })
 }
 
 fn of_claims(summary: &Summary, args: &ShowArgs, width: usize) -> anyhow::Result<Shown> {
     let Summary { claims, sensitivities, regimes, .. } = summary;
     let thresholds = args.part.iter().any(|part| part == "thresholds");
-    let mut text = claims::text(claims, width, args.explain) + "\n";
+    let mut text = claims::text(claims, width, args.explain, is_coloured()) + "\n";
     for regime in regimes {
         text += &wrapped(&regime.text(), width, 0);
     }
@@ -209,9 +216,9 @@ fn of_claims(summary: &Summary, args: &ShowArgs, width: usize) -> anyhow::Result
     Ok(Shown { text, json, tables, remark, long: false })
 }
 
-fn of_oracle(Summary { profile, .. }: &Summary) -> anyhow::Result<Shown> {
+fn of_oracle(Summary { profile, .. }: &Summary, width: usize) -> anyhow::Result<Shown> {
     let table = profile::table(profile);
-    let (text, json) = (table.text(), json(profile)?);
+    let (text, json) = (table.text(width), json(profile)?);
     Ok(Shown { text, json, tables: vec![("oracle", "oracle_time", table)], remark: String::new(), long: false })
 }
 
@@ -225,7 +232,13 @@ fn of_cost(summary: &Summary, results: &Path) -> anyhow::Result<Shown> {
         );
     }
     let tables = vec![("cost", "breakeven", breakeven::table(cost))];
-    Ok(Shown { text: breakeven::text(cost), json: json(cost)?, tables, remark: remark(summary), long: false })
+    Ok(Shown {
+        text: breakeven::text(cost, print_width()),
+        json: json(cost)?,
+        tables,
+        remark: remark(summary),
+        long: false,
+    })
 }
 
 fn of_league(summary: &Summary, args: &ShowArgs, parts: &[Part]) -> anyhow::Result<Shown> {
@@ -235,7 +248,7 @@ fn of_league(summary: &Summary, args: &ShowArgs, parts: &[Part]) -> anyhow::Resu
     let wanted = parts.iter().copied().filter(|part| args.part.iter().any(|word| word == part.word()));
     let wanted: Vec<Part> = if args.part.is_empty() { parts.to_vec() } else { wanted.collect() };
     let shown = sections(&summary.league, &wanted);
-    let text = league::text(&shown);
+    let text = league::text(&shown, print_width());
     let tables = shown.into_iter().map(named).collect();
     Ok(Shown { text, json: json(&summary.league)?, tables, remark: remark(summary), long: true })
 }

@@ -51,14 +51,19 @@ pub fn color_choice() -> ColorChoice {
     given.and_then(|word| word.parse().ok()).unwrap_or_default()
 }
 
-fn errors_are_coloured() -> bool {
+/// Whether what is printed to stdout is coloured.
+pub fn is_coloured() -> bool {
+    wants_colour(std::io::stdout().is_terminal())
+}
+
+fn wants_colour(terminal: bool) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match choices().color {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => {
             let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-            !is_set("NO_COLOR") && !dumb && std::io::stderr().is_terminal()
+            !is_set("NO_COLOR") && !dumb && terminal
         }
     }
 }
@@ -108,7 +113,7 @@ pub fn note(text: &str) {
     let text = own_name(text);
     let lines: Vec<Cow<'_, str>> = text.lines().map(|line| shortened(line, LONGEST)).collect();
     let text = printable(&lines.join("\n")).into_owned();
-    let text = match level.filter(|_| errors_are_coloured()) {
+    let text = match level.filter(|_| wants_colour(std::io::stderr().is_terminal())) {
         Some(level) => {
             let colour = if level == "error: " { 31 } else { 33 };
             let word = level.trim_end();

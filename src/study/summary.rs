@@ -76,6 +76,11 @@ impl Summary {
         Self { sensitivities: claims::sensitivity(results), ..self }
     }
 
+    /// Whether it has runs on a data set of the paper, or on a synthetic stand-in of one.
+    pub fn has_paper_data(&self) -> bool {
+        self.claims.iter().any(|claim| claim.paper != claims::NOT_OF_PAPER && claim.evidence != claims::ABSENT)
+    }
+
     /// What a reader must know about verdicts and intervals of another version of this program.
     pub fn remark(&self) -> Option<String> {
         let code = &self.code;

@@ -145,7 +145,7 @@ fn commands_on_a_folder() {
     assert_eq!(verdict(5, "ocr", "mp-bcfw"), "does not hold");
     assert_eq!(verdict(1, "ocr", "mp-bcfw-avg"), "undecided");
     for (format, claims, profile) in [
-        ("table", "not measured", "oracle share"),
+        ("table", "not measured", "15.0–15.0 %"),
         ("json", "\"verdict\": \"holds\"", "\"p99\""),
         ("markdown", "| 1a | OCR |", "| OCR | mp-bcfw |"),
         ("latex", "\\bottomrule", "\\textmu"),

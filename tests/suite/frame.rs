@@ -211,7 +211,7 @@ fn profile_takes_shares_per_repeat_and_merges_histograms() {
     let oracle = rows[0].oracle_ns.unwrap();
     assert_eq!(oracle.count, 200, "two good runs of 100 calls; the failed run is not in the numbers");
     assert!((50_000..=50_100).contains(&oracle.p50) && oracle.max >= 100_000, "{oracle:?}");
-    let text = ssvm_bench::render::tables::profile::table(&rows).text();
+    let text = ssvm_bench::render::tables::profile::table(&rows).text(2000);
     assert!(text.contains("25.0 %") && text.contains("50.0 µs"), "{text}");
 }
 

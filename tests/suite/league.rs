@@ -9,12 +9,13 @@ use crate::common::sessions;
 use ssvm_bench::gate::baseline::Provenance;
 use ssvm_bench::gate::{Baseline, counters, measure};
 use ssvm_bench::render::figure;
-use ssvm_bench::render::tables::league::{Part, sections};
+use ssvm_bench::render::tables::league::{Part, leads, sections};
 use ssvm_bench::render::tables::long::tables;
+use ssvm_bench::render::tables::{NO_CLAIMS, opening};
 use ssvm_bench::store::{RunRecord, Status};
-use ssvm_bench::study::Study;
 use ssvm_bench::study::export::csv;
 use ssvm_bench::study::league::{League, Measure, Member, Standing, Winner};
+use ssvm_bench::study::{Study, Summary};
 use ssvm_bench::{
     Budget, Cadence, Catalog, Harness, Interrupt, Iterate, Iteration, Meter, Metered, Params, Problem, Solution,
     Solver, SolverInfo, SolverRow, TracePoint,
@@ -356,7 +357,8 @@ fn gaps_that_no_solver_reached_are_one_sentence() {
             member.scores[measure].cells.resize(standing.targets.len(), empty);
         }
     }
-    let text = sections(&League { standings: vec![standing], ..League::default() }, &[Part::Winners])[0].table.text();
+    let text =
+        sections(&League { standings: vec![standing], ..League::default() }, &[Part::Winners])[0].table.text(2000);
     assert!(text.contains("No solver reached 1e-3, 1e-4, 1e-5, 1e-6 in the median"), "{text}");
     assert!(!text.contains("not reached"), "{text}");
 }
@@ -373,7 +375,7 @@ fn a_mark_over_data_sets_needs_a_decision_on_every_one() {
     records.iter_mut().filter(elsewhere).for_each(|record| record.environment.host_class = "elsewhere".into());
     let league = League::of(&results(records).own);
     let all = sections(&league, &[Part::Matrix]).into_iter().find(|s| s.dataset.is_empty()).unwrap().table;
-    let text = all.text();
+    let text = all.text(2000);
     assert!(text.contains("3.00× 1▲ of 2") && text.contains("0.333× 1▼ of 2"), "{text}");
     assert!(!all.note.contains("whose intervals") && all.note.contains("of the single data sets"), "{}", all.note);
 }
@@ -385,7 +387,7 @@ fn three_repeats_have_no_interval_and_no_verdict() {
     records.extend(repeats("fw", 0.3, 1e-8).into_iter().take(3));
     let league = League::of(&results(records).own);
     for section in sections(&league, &[Part::Winners, Part::Matrix, Part::Targets]) {
-        let text = section.table.text();
+        let text = section.table.text(2000);
         assert_eq!(text.matches("too few repeats for an interval (3, from 5 on)").count(), 1, "{text}");
         assert!(!text.contains("hold together") && !text.contains("undecided"), "{text}");
     }
@@ -436,4 +438,46 @@ fn solvers_without_a_gap_in_common_are_compared_at_the_loosest() {
     let speedup = standing.matrices[Measure::Time as usize].at(place("mp-bcfw"), place("bcfw")).unwrap();
     assert!(speedup.least.is_some_and(|least| least > 9.0) && speedup.most.is_none(), "{speedup:?}");
     assert!(speedup.is_faster(), "{speedup:?}");
+}
+
+/// Data that the paper does not have: what to read first is who is fastest, and no verdict on the paper's claims is given.
+#[test]
+fn own_data_begins_with_the_fastest_solver() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8));
+    records.extend(repeats("fw", 0.05, 1e-2));
+    for record in &mut records {
+        record.identity.problem.dataset = "libsvm:mine.txt".into();
+    }
+    let study = results(records.clone());
+    let summary = Summary::of(&study, Path::new("mine"));
+    assert!(!summary.has_paper_data());
+    let lead = summary.league.standings[0].lead.clone().unwrap();
+    let names: Vec<&str> = lead.rows.iter().map(|row| row.display.as_str()).collect();
+    assert_eq!((lead.target, names), (1e-6, vec!["MP-BCFW", "BCFW", "FW"]));
+    for width in [60, 80, 120] {
+        let text = opening(&summary, width, false);
+        assert!(
+            text.starts_with("libsvm:mine.txt: which solver is fastest\n\nMP-BCFW takes the least solver time."),
+            "{text}"
+        );
+        assert!(text.contains("slower") && !text.contains("not measured"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+    }
+    let page = hand::page("mine", &study).unwrap();
+    assert!(page.contains("id=\"fastest\"") && !page.contains("id=\"claims\"") && page.contains(NO_CLAIMS));
+
+    // Too few repeats name the first without a verdict; without a gap in common none is named.
+    records.retain(|record| record.repeat < 2);
+    let few = leads(&League::of(&results(records.clone()).own)).remove(0);
+    assert!(few.note.contains("too few repeats") && !few.text(200).contains("slower"), "{}", few.note);
+    records.retain(|record| record.solver() == "fw");
+    let none = leads(&League::of(&results(records).own)).remove(0);
+    assert!(none.rows.is_empty() && none.note.starts_with("Not known: "), "{}", none.note);
+
+    let paper = Summary::of(&results(repeats("bcfw", 0.2, 1e-8)), Path::new("usps"));
+    assert!(
+        paper.has_paper_data()
+            && hand::page("usps", &results(repeats("bcfw", 0.2, 1e-8))).unwrap().contains("id=\"claims\"")
+    );
 }

@@ -2,6 +2,7 @@
 
 use super::super::args::shard_count;
 use super::super::run::{found_runs, name_programs};
+use super::super::terminal::print_width;
 use super::super::{interrupt, print};
 use super::{ConfigArgs, EngineArgs, known_plan, split_command, whole_plan, write_ids};
 use crate::dataset::DataDir;
@@ -112,7 +113,7 @@ fn table(name: &str, split: &Split, jobs: usize) -> String {
     }
     let mut text = format!(
         "{}\n{name}: {} runs in {shards} shards, the longest {:.0} % above the average, {} each\n",
-        table.text(),
+        table.text(print_width()),
         split.runs(),
         100.0 * split.imbalance(),
         counted(jobs, "worker"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use super::super::args::TableOrJson;
-use super::super::terminal::verbosity;
+use super::super::terminal::{print_width, verbosity};
 use super::super::{note, print};
 use crate::run::cluster::jobs::Jobs;
 use crate::run::cluster::scripts::{merge_command, quoted};
@@ -52,7 +52,7 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
         let whole = serde_json::json!({"name": jobs.name, "queue": queue.is_some(), "shards": shards});
         print(&format!("{whole}\n"))?;
     } else {
-        print(&status::table(&shards, verbosity() == Verbosity::Verbose))?;
+        print(&status::table(&shards, verbosity() == Verbosity::Verbose, print_width()))?;
         print(&format!("\n{}: {}\n", jobs.name, status::summary(&shards)))?;
         if !status::due(&shards).is_empty() && queue.is_some() {
             let (config, out) = (quoted(&jobs.config), quoted(&out.to_string_lossy()));

@@ -12,6 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::args::TableOrJson;
+use super::terminal::print_width;
 use super::{Exit, note, print};
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Fetched};
@@ -21,7 +22,7 @@ use crate::dataset::prepare::{self, Recipe};
 use crate::experiment::catalog::Catalog;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Format, Table, cells};
-use crate::text::nearest;
+use crate::text::{nearest, wrapped};
 
 /// Manage data sets, oracle programs and certified optima
 ///
@@ -98,6 +99,7 @@ fn find(catalog: &dyn Catalog, name: &str) -> anyhow::Result<&'static KnownSet> 
 fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result<()> {
     let mut table = Table::new("", [("name", Text), ("examples", Values), ("size", Values)]);
     table.widen(Text, ["what", "prepared", "found"]);
+    table.spare(["size", "examples", "what"]);
     let mut terms = String::new();
     for (info, set) in public(catalog) {
         let found = data.locate(set);
@@ -124,7 +126,10 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result
     }
     let others = catalog.datasets().iter().filter(|info| info.known.is_none());
     let others: Vec<String> = others.map(DatasetInfo::usage).collect();
-    print(&format!("{}\n{terms}\nwithout official files: {}\n", table.text(), others.join(" ")))
+    let width = print_width();
+    let terms: String = terms.lines().map(|line| wrapped(line, width, 0)).collect();
+    let others = wrapped(&format!("without official files: {}", others.join(" ")), width, 0);
+    print(&format!("{}\n{terms}\n{others}", table.text(width)))
 }
 
 fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {

@@ -40,24 +40,11 @@ pub const DYNAMICS: BandFigure = BandFigure {
     ..ORACLE
 };
 
-/// How many leading positions of a series count: those where at least half of its repeats do.
-fn counted(bands: &Bands) -> usize {
+/// How many leading positions of a series are drawn: to where at least half of its repeats still run. One that has reached
+/// its gap does not go on: the axis reaches to the end of the last solver.
+pub fn drawn_length(bands: &Bands) -> usize {
     let most = bands.count.iter().copied().max().unwrap_or(0);
-    bands.count.iter().rposition(|count| 2 * count >= most).map_or(0, |at| at + 1)
-}
-
-/// Where the axis of a data set ends: where its first solver does, so that none looks shorter than another. Infinite
-/// without a series.
-pub fn axis_end<'a>(bands: impl IntoIterator<Item = &'a Bands>) -> f64 {
-    let ends = bands.into_iter().filter_map(|bands| bands.x.get(counted(bands).checked_sub(1)?));
-    ends.copied().fold(f64::INFINITY, f64::min)
-}
-
-/// How many leading positions of a series are drawn on an axis that ends there.
-pub fn drawn_length(bands: &Bands, end: f64) -> usize {
-    // Runs that ended by time end a little apart: the next position is still on the axis when it is that near.
-    let inside = bands.x.partition_point(|x| *x <= end * (1.0 + 1e-9));
-    inside.min(counted(bands))
+    bands.running.iter().rposition(|running| 2 * running >= most).map_or(0, |at| at + 1)
 }
 
 struct DrawnCurve<'a> {
@@ -79,10 +66,9 @@ pub fn draw(
     for dataset in datasets {
         let drawn = |s: &usize| shown[*s] && (kind.scale == Scale::Log || frames.series[*s].keeps_planes());
         let series: Vec<usize> = frames.series_of(dataset).filter(drawn).collect();
-        let end = axis_end(series.iter().map(|s| all[*s]));
         let first = curves.len();
         for s in series {
-            curves.push(DrawnCurve { series: &frames.series[s], bands: all[s], length: drawn_length(all[s], end) });
+            curves.push(DrawnCurve { series: &frames.series[s], bands: all[s], length: drawn_length(all[s]) });
         }
         let panel = |quantity: &Quantity| Panel {
             titles: [frames.panel_title(*quantity, dataset), kind.x_title.to_owned(), quantity.unit().to_owned()],
@@ -134,7 +120,7 @@ fn notes(kind: &BandFigure, curves: &[DrawnCurve]) -> Vec<String> {
     let plural = if most == 1 { "" } else { "s" };
     let mut notes = vec![format!("line = median, band = min–max of {count} repeat{plural}")];
     if curves.iter().any(|curve| curve.length < curve.bands.x.len()) {
-        notes.push("x-axes are cut at the shortest run of a data set".to_owned());
+        notes.push("a line ends where more than half of its runs have ended".to_owned());
     }
     if kind.scale == Scale::Log && curves.iter().any(|curve| curve.bands.carried(curve.length)) {
         notes.push("a run that reached its gap stays at its last value".to_owned());

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::error::Result;
-use crate::render::figure::convergence::{axis_end, drawn_length};
+use crate::render::figure::convergence::drawn_length;
 use crate::render::style;
 use crate::study::{Axis, Band, Bands, Quantity, View};
 
@@ -16,8 +16,6 @@ pub(super) fn json(frames: &View) -> Result<String> {
     let axes = [frames.bands(Axis::Iteration)?, frames.bands(Axis::Time)?, frames.bands(Axis::OracleCalls)?];
     let mut datasets = Vec::new();
     for dataset in frames.datasets() {
-        // As in the figures: an axis ends where the first solver does.
-        let ends = [0, 1, 2].map(|axis| axis_end(frames.series_of(dataset).map(|at| axes[axis][at])));
         let mut series = Vec::new();
         for at in frames.series_of(dataset) {
             let info = &frames.series[at];
@@ -32,8 +30,8 @@ pub(super) fn json(frames: &View) -> Result<String> {
                 "failed": info.failed,
                 "shown": shown[at],
             });
-            for ((axis, bands), end) in Axis::ALL.iter().zip(&axes).zip(ends) {
-                entry[axis.name()] = bands_json(bands[at], drawn_length(bands[at], end));
+            for (axis, bands) in Axis::ALL.iter().zip(&axes) {
+                entry[axis.name()] = bands_json(bands[at], drawn_length(bands[at]));
             }
             series.push(entry);
         }

@@ -9,6 +9,7 @@ use crate::store::RunRecord;
 use crate::store::manifest::{Manifest, Session};
 use crate::study::Study;
 use crate::study::claims::{CLAIMS, Claim};
+use crate::study::league::League;
 use crate::study::paired::{Measure, Target};
 use crate::study::{Origin, View, targets};
 use crate::table::Kind::{Count, Number, Percent, Seconds, Text, Values};
@@ -19,8 +20,13 @@ use ssvm::stats::Spread;
 pub(super) fn all(page: &Page) -> Vec<PageSection> {
     let Page { results, summary, .. } = page;
     let section = |id, title, hint, body| PageSection { id, title, hint, body };
+    let first = if summary.has_paper_data() {
+        section("claims", "Claims of the paper", "", claims(&summary.claims))
+    } else {
+        section("fastest", "Which solver is fastest", "", fastest(&summary.league))
+    };
     vec![
-        section("claims", "Claims of the paper", "", claims(&summary.claims)),
+        first,
         section("convergence", "Convergence", "", PreEscaped(include_str!("controls.html").to_owned())),
         section(
             "dynamics",
@@ -79,9 +85,12 @@ pub(super) fn summary(page: &Page) -> Markup {
             @if damaged > 0 {
                 "; " a href="#environment" { strong { (damaged) " damaged file" @if damaged != 1 { "s" } } }
             }
-            ". Claims of the paper: "
-            strong { (tables::claims::summary(&page.summary.claims).replace('\n', "; ")) }
-            "."
+            ". "
+            @if page.summary.has_paper_data() {
+                "Claims of the paper: "
+                strong { (tables::claims::summary(&page.summary.claims).replace('\n', "; ")) }
+                "."
+            } @else { (tables::NO_CLAIMS) }
             @if let Some(origin) = &page.summary.origin { " " (made_by(origin)) }
         }
     }
@@ -98,6 +107,16 @@ fn made_by(origin: &Origin) -> Markup {
     html! {
         @if origin.is_mixed() { span.worse { (not) (commits) "." } }
         @else { "Made by commit " (commits) "." }
+    }
+}
+
+/// Of data of one's own: time and oracle calls to a common gap.
+fn fastest(league: &League) -> Markup {
+    html! {
+        @for table in tables::league::leads(league) {
+            @if table.rows.is_empty() { p { (table.title) ". " (table.note) } }
+            @else { (table.html()) }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::study::estimate::{Estimate, interval_text, too_few};
 use crate::study::paired::Paired;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Table, cells};
-use crate::text::{number, percent, seconds};
+use crate::text::{number, percent, seconds, wrapped};
 
 pub fn factor(k: f64) -> String {
     let below = 1.0 / k;
@@ -80,48 +80,46 @@ fn head(set: &BreakEvenSet) -> String {
     )
 }
 
-pub fn text(table: &BreakEven) -> String {
-    let mut out =
-        String::from("time to a relative gap over that of BCFW with an oracle k× slower (below 1 is faster)\n\n");
-    for line in heads(table) {
-        out.push_str(&format!("{line}\n"));
-    }
-    out.push_str(&format!("\n{}", self::table(table).text()));
-    out
+pub fn text(table: &BreakEven, width: usize) -> String {
+    let what = "time to a relative gap over that of BCFW with an oracle k× slower (below 1 is faster)";
+    let heads: String = heads(table).iter().map(|line| wrapped(line, width, 0)).collect();
+    format!("{}\n{heads}\n{}", wrapped(what, width, 0), self::table(table).text(width))
 }
 
-pub fn advice(advice: &Advice) -> String {
-    let mut out = format!(
-        "{}: a call of {} is k = {}, {} of BCFW's time\n",
+pub fn advice(advice: &Advice, width: usize) -> String {
+    let mut out = String::new();
+    let mut say = |text: &str| out.push_str(&wrapped(text, width, 0));
+    say(&format!(
+        "{}: a call of {} is k = {}, {} of BCFW's time",
         advice.title,
         seconds(advice.call_s),
         number(advice.cost),
         percent(advice.share)
-    );
+    ));
     if advice.clock == "virtual" {
-        out.push_str(
-            "seconds are those of the virtual clock, which counts operations; use --share if you know BCFW's share\n",
-        );
+        say("seconds are those of the virtual clock, which counts operations; use --share if you know BCFW's share");
     }
     if advice.read_at != advice.cost {
-        out.push_str(&format!("the table ends at k = {}; its ratios are used\n", factor(advice.read_at)));
+        say(&format!("the table ends at k = {}; its ratios are used", factor(advice.read_at)));
     }
     if let Some(few) = advice.targets.iter().find_map(few_pairs) {
-        out.push_str(&format!("not judged: {few}\n"));
+        say(&format!("not judged: {few}"));
     }
     for choice in &advice.targets {
-        out.push_str(&format!("\nto a relative gap of {:e}: {}\n", choice.target, fastest(choice)));
+        out.push('\n');
+        out.push_str(&wrapped(&format!("to a relative gap of {:e}: {}", choice.target, fastest(choice)), width, 0));
         let ended = choice.solvers.iter().filter(|one| one.ended_before());
         let bounds: Vec<&str> = ended.map(|one| one.display.as_str()).collect();
         if !bounds.is_empty() {
             let names = bounds.join(", ");
-            out.push_str(&format!("last, because runs ended before the gap and only a bound is known: {names}\n"));
+            let last = format!("last, because runs ended before the gap and only a bound is known: {names}");
+            out.push_str(&wrapped(&last, width, 0));
         }
         let mut table = Table::new("", [("solver", Text), ("time over BCFW's", Values)]);
         for one in &choice.solvers {
             table.push(cells![&one.display, one.ratio.plain()]);
         }
-        out.push_str(&table.text());
+        out.push_str(&table.text(width));
     }
     out
 }

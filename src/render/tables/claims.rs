@@ -1,9 +1,9 @@
 //! The claims of the paper: every row with its evidence, and the verdicts at a glance.
 
 use crate::study::claims::thresholds::THRESHOLDS;
-use crate::study::claims::{CLAIMS, Claim, Reason, Sensitivity, Verdict};
+use crate::study::claims::{CLAIMS, Claim, InRegime, Reason, Sensitivity, Verdict};
 use crate::table::{Cell, Kind, Table, cells};
-use crate::text::{number, wrapped};
+use crate::text::{Color, cut, number, wrapped};
 
 pub fn verdict(verdict: Verdict) -> Cell {
     let class = match verdict {
@@ -89,88 +89,95 @@ pub fn verdicts(claims: &[Claim]) -> Table {
     Table { title: title.to_owned(), ..table }
 }
 
-/// "12 hold, 1 does not hold, 2 undecided, 4 not measured", and the same of the verdicts in the paper's regime.
+/// "12 hold, 1 does not hold, 2 undecided (most often: too few repeats), 0 by construction, 4 not measured", and the same of
+/// the verdicts in the paper's regime.
 pub fn summary(claims: &[Claim]) -> String {
-    let counts = |verdicts: &[Verdict]| {
-        let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
-        let said = |verdict, one: &str, several: &str| match count(verdict) {
+    let counts = |verdicts: &[(Verdict, Option<Reason>)]| {
+        let count = |verdict| verdicts.iter().filter(|(one, _)| *one == verdict).count();
+        let counted = |verdict, one: &str, several: &str| match count(verdict) {
             1 => format!("1 {one}"),
             count => format!("{count} {several}"),
         };
-        let made = match count(Verdict::ByConstruction) {
-            0 => String::new(),
-            made => format!(" ({made} by construction, not counted)"),
-        };
+        let reasons: Vec<&str> = verdicts
+            .iter()
+            .filter(|(one, _)| *one == Verdict::Undecided)
+            .filter_map(|(_, why)| why.map(Reason::kind))
+            .collect();
         format!(
-            "{}, {}, {} undecided, {} not measured{made}",
-            said(Verdict::Holds, "holds", "hold"),
-            said(Verdict::DoesNotHold, "does not hold", "do not hold"),
+            "{}, {}, {} undecided{}, {} by construction, {} not measured",
+            counted(Verdict::Holds, "holds", "hold"),
+            counted(Verdict::DoesNotHold, "does not hold", "do not hold"),
             count(Verdict::Undecided),
+            most_common(&reasons).map_or(String::new(), |reason| format!(" (most often: {reason})")),
+            count(Verdict::ByConstruction),
             count(Verdict::NotMeasured)
         )
     };
-    let own = counts(&claims.iter().map(|claim| claim.verdict).collect::<Vec<_>>());
-    let there: Vec<Verdict> = claims.iter().filter_map(|claim| Some(claim.regime.as_ref()?.verdict)).collect();
+    let own = counts(&claims.iter().map(|claim| (claim.verdict, claim.reason)).collect::<Vec<_>>());
+    let there: Vec<_> =
+        claims.iter().filter_map(|claim| claim.regime.as_ref()).map(|r| (r.verdict, r.reason)).collect();
     if there.is_empty() {
         return own;
     }
     format!("on this machine: {own}\nin the paper's regime: {}", counts(&there))
 }
 
+/// The first of those that occur most often.
+fn most_common<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let count = |word: &str| words.iter().filter(|other| **other == word).count();
+    let most = words.iter().map(|word| count(word)).max()?;
+    words.iter().copied().find(|word| count(word) == most)
+}
+
 /// A verdict on this machine or in the paper's regime.
 struct VerdictLine<'a> {
     claim: &'a Claim,
     verdict: Verdict,
-    measured: String,
+    reason: Option<Reason>,
+    measured: &'a str,
     evidence: &'a str,
 }
 
-impl<'a> VerdictLine<'a> {
-    fn new(claim: &'a Claim, verdict: Verdict, reason: Option<Reason>, measured: &str, evidence: &'a str) -> Self {
-        let measured = match reason {
-            // Its interval is there to be seen.
-            None | Some(Reason::Interval) => measured.to_owned(),
-            Some(reason) => format!("{measured}; {}", reason.text()),
-        };
-        Self { claim, verdict, measured, evidence }
-    }
-}
-
-/// For a terminal of this width: the verdicts on this machine, then those in the paper's regime, below the claim that they are
-/// about; to `explain`, with the evidence below each.
-pub fn text(claims: &[Claim], width: usize, explain: bool) -> String {
-    let own: Vec<VerdictLine<'_>> =
-        claims.iter().map(|c| VerdictLine::new(c, c.verdict, c.reason, &c.measured, &c.evidence)).collect();
-    let mut there = Vec::new();
+/// For a terminal of this width a line for each verdict, on this machine and then in the paper's regime, below the claim that it
+/// is about; to `explain`, with the whole of what was measured and the evidence below each.
+pub fn text(claims: &[Claim], width: usize, explain: bool, color: bool) -> String {
+    let (mut own, mut there, mut costs) = (Vec::new(), Vec::new(), Vec::new());
     for claim in claims {
-        if let Some(regime) = &claim.regime {
-            let measured = format!("{}, k = {}", regime.measured, number(regime.oracle_cost));
-            there.push(VerdictLine::new(claim, regime.verdict, regime.reason, &measured, &regime.evidence));
+        let Claim { verdict, reason, measured, evidence, .. } = claim;
+        own.push(VerdictLine { claim, verdict: *verdict, reason: *reason, measured, evidence });
+        if let Some(InRegime { oracle_cost, measured, verdict, reason, evidence, .. }) = &claim.regime {
+            there.push(VerdictLine { claim, verdict: *verdict, reason: *reason, measured, evidence });
+            let cost = format!("k = {} on {}", number(*oracle_cost), claim.title);
+            costs.extend(Some(cost).filter(|cost| !costs.contains(cost)));
         }
     }
+    let section = |lines: &[VerdictLine<'_>]| {
+        let groups = lines.chunk_by(|a, b| a.claim.id() == b.claim.id());
+        groups.map(|group| paragraph(group, width, explain, color)).collect::<String>()
+    };
     let mut out = String::new();
     if there.is_empty() {
-        out += &section(&own, width, explain);
+        out += &section(&own);
     } else {
-        out += &format!("On this machine\n\n{}", section(&own, width, explain));
-        out += &format!("In the paper's regime\n\n{}", section(&there, width, explain));
-    }
-    for line in summary(claims).lines() {
-        out += &wrapped(line, width, 0);
+        out += &format!("On this machine\n\n{}", section(&own));
+        out += &wrapped(&format!("In the paper's regime ({})", costs.join(", ")), width, 0);
+        out += &format!("\n{}", section(&there));
     }
     let marks =
-        [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotMeasured, Verdict::ByConstruction];
+        [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::ByConstruction, Verdict::NotMeasured];
     let marks: Vec<String> = marks.iter().map(|verdict| format!("{} {}", verdict.mark(), verdict.name())).collect();
-    out + &wrapped(&marks.join(", "), width, 0)
+    let whole = if out.lines().any(|line| line.ends_with('…')) {
+        "; lines that end with … are whole with --explain"
+    } else {
+        ""
+    };
+    out += &wrapped(&format!("{}{whole}", marks.join(", ")), width, 0);
+    summary(claims).lines().fold(out, |out, line| out + &wrapped(line, width, 0))
 }
 
-fn section(lines: &[VerdictLine<'_>], width: usize, explain: bool) -> String {
-    lines.chunk_by(|a, b| a.claim.id() == b.claim.id()).map(|group| paragraph(group, width, explain)).collect()
-}
-
-/// The verdicts of one claim: what the paper says stands in the head where it is the same everywhere, else behind what was
-/// measured.
-fn paragraph(group: &[VerdictLine<'_>], width: usize, explain: bool) -> String {
+/// The verdicts of one claim: the paper's value stands in the head where it is the same everywhere, else behind what was
+/// measured. What a line has no room for is cut: the reason, then the paper's value.
+fn paragraph(group: &[VerdictLine<'_>], width: usize, explain: bool, color: bool) -> String {
     let Some(first) = group.first().map(|line| line.claim) else { return String::new() };
     let title = CLAIMS.iter().find(|row| row.has(first)).map_or("", |row| row.title);
     let papers: Vec<&str> = group.iter().map(|line| line.claim.paper.as_str()).filter(|paper| *paper != "–").collect();
@@ -178,34 +185,44 @@ fn paragraph(group: &[VerdictLine<'_>], width: usize, explain: bool) -> String {
     if let (true, Some(paper)) = (one, papers.first()) {
         head += &format!(" (paper: {paper})");
     }
-    let mut abouts: Vec<[&str; 2]> = Vec::new();
-    for claim in group.iter().map(|line| line.claim) {
-        let alike =
-            |other: &&VerdictLine<'_>| (&other.claim.dataset, &other.claim.solver) == (&claim.dataset, &claim.solver);
-        // Several settings of the other solver: the claim names them.
-        let several = group.iter().filter(alike).count() > 1;
-        abouts.push([&claim.title, if several { &claim.claim } else { &claim.solver }]);
-    }
+    let abouts: Vec<[String; 2]> = group.iter().map(|line| [line.claim.title.clone(), compared(line.claim)]).collect();
     let widest = |at: usize| abouts.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);
     let [title, about] = [widest(0), widest(1)];
-    let column = title + about + 7;
     let mut out = wrapped(&head, width, 0);
-    for (line, [dataset, solver]) in group.iter().zip(&abouts) {
-        let paper = if one { String::new() } else { format!(" (paper: {})", line.claim.paper) };
-        let (mark, measured) = (line.verdict.mark(), format!("{}{paper}", line.measured));
-        // What was measured stands beside the rest, and is wrapped there, or below it where the terminal is too narrow.
-        if column + 24 <= width {
-            out += &format!(" {mark} {dataset:<title$}  {solver:<about$}  ");
-            out += wrapped(&measured, width, column).trim_start();
-        } else {
-            out += &wrapped(&format!("{mark} {dataset} {solver}"), width, 1);
-            out += &wrapped(&measured, width, 6);
-        }
+    for (line, [dataset, solvers]) in group.iter().zip(&abouts) {
+        let VerdictLine { claim, verdict, reason, measured, evidence } = line;
+        // An interval that decides nothing can be seen.
+        let why = reason.filter(|reason| *reason != Reason::Interval).map(Reason::text);
+        let paper = if one { String::new() } else { format!(" (paper: {})", claim.paper) };
+        let shown = format!("{measured}{paper}{}", why.as_ref().map_or(String::new(), |why| format!("; {why}")));
+        let mark = verdict.mark().to_string();
+        let mark = if color { color_of(*verdict).paint(&mark) } else { mark };
+        let rest = format!("{dataset:<title$}  {solvers:<about$}  {shown}");
+        out += &format!(" {mark} {}\n", cut(&rest, width.saturating_sub(3)));
         if explain {
-            out += &wrapped(line.evidence, width, 6);
+            let why = reason.map_or(String::new(), |reason| format!("; undecided: {}", reason.text()));
+            let remarks = [format!("{}: {measured}{paper}{why}", claim.claim), (*evidence).to_owned()];
+            out.extend(remarks.iter().filter(|text| !text.is_empty()).map(|text| wrapped(text, width, 6)));
         }
     }
     out + "\n"
+}
+
+/// The solvers that a claim compares.
+fn compared(claim: &Claim) -> String {
+    match &claim.other {
+        Some(other) => format!("{} over {other}", claim.solver),
+        None => claim.solver.clone(),
+    }
+}
+
+fn color_of(verdict: Verdict) -> Color {
+    match verdict {
+        Verdict::Holds => Color::Good,
+        Verdict::DoesNotHold => Color::Bad,
+        Verdict::Undecided => Color::Open,
+        Verdict::NotMeasured | Verdict::ByConstruction => Color::Dim,
+    }
 }
 
 /// Every threshold with its sentence, its reason and, where it was computed, how many verdicts it decides.

@@ -2,16 +2,17 @@
 
 use crate::gate::{Finding, Judgement};
 use crate::table::{Cell, Kind, Table};
-use crate::text::{change, exact};
+use crate::text::{change, exact, wrapped};
 
 /// Most lines of one cell and verdict on the terminal; the files for machines hold them all.
 const MOST_LINES: usize = 6;
 
-/// For the terminal. Metrics that are as they were are only counted, unless they carry an interval.
-pub fn text(findings: &[Finding], remark: Option<&str>) -> String {
+/// For a terminal of this width. Metrics that are as they were are only counted, unless they carry an interval.
+pub fn text(findings: &[Finding], remark: Option<&str>, width: usize) -> String {
     let table = table(findings, MOST_LINES);
-    let text = if table.rows.is_empty() { String::new() } else { table.text() + "\n" };
-    text + &tally(findings) + "\n" + &remark.map_or(String::new(), |remark| format!("{remark}\n"))
+    let text = if table.rows.is_empty() { String::new() } else { table.text(width) + "\n" };
+    let below = [Some(tally(findings)), remark.map(str::to_owned)];
+    text + &below.iter().flatten().map(|line| wrapped(line, width, 0)).collect::<String>()
 }
 
 pub fn markdown(title: &str, findings: &[Finding], remark: Option<&str>) -> String {
@@ -38,6 +39,7 @@ fn tally(findings: &[Finding]) -> String {
 pub fn table(findings: &[Finding], most: usize) -> Table {
     let heads = ["verdict", "data set / solver", "metric", "old → new", "change"];
     let mut table = Table::new("", heads.map(|name| (name, Kind::Text)));
+    table.spare(["old → new"]);
     let mut worth: Vec<&Finding> =
         findings.iter().filter(|f| f.judgement != Judgement::Same || f.ratio.is_some()).collect();
     worth.sort_by_key(|finding| (std::cmp::Reverse(finding.judgement), finding.cell.clone()));

@@ -4,7 +4,8 @@ use super::breakeven;
 use crate::study::estimate::too_few;
 use crate::study::league::profile::WORST;
 use crate::study::league::{
-    Decisions, League, Matrix, Measure, Member, Profile, REFERENCE, Score, Speedup, Standing, TargetCell, Winner,
+    Decisions, Lead, LeadRow, League, Matrix, Measure, Member, Profile, REFERENCE, Score, Speedup, Standing,
+    TargetCell, Winner,
 };
 use crate::study::paired::Pace;
 use crate::table::{Cell, Column, Kind, Table, cells};
@@ -104,8 +105,8 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
     sections
 }
 
-/// Tables for the terminal, each kind explained where it comes first.
-pub fn text(sections: &[Section]) -> String {
+/// Tables for a terminal of this width, each kind explained where it comes first.
+pub fn text(sections: &[Section], width: usize) -> String {
     let mut texts = Vec::new();
     for (at, Section { part, table, .. }) in sections.iter().enumerate() {
         let mut table = table.clone();
@@ -113,9 +114,78 @@ pub fn text(sections: &[Section]) -> String {
             let gap = if table.note.is_empty() { "" } else { "\n\n" };
             table.note += &format!("{gap}{}", part.explain());
         }
-        texts.push(table.text());
+        texts.push(table.text(width));
     }
     texts.join("\n\n")
+}
+
+/// Per data set who is fastest to the tightest gap that most solvers reached; one without such a gap says so.
+pub fn leads(league: &League) -> Vec<Table> {
+    league.standings.iter().map(lead).collect()
+}
+
+fn lead(standing: &Standing) -> Table {
+    let columns = [("solver", Kind::Text), ("solver time", Kind::Values), ("over the least", Kind::Values)];
+    let mut table = Table::new(format!("{}: which solver is fastest", standing.title), columns);
+    table.widen(Kind::Values, ["oracle calls", "over the fewest"]);
+    table.spare(["over the fewest", "oracle calls"]);
+    let Some(lead) = &standing.lead else {
+        let why = if standing.targets.is_empty() {
+            "the optimum is not known well enough; `ssvm-bench optimum` narrows its bounds"
+        } else {
+            "no two solvers reached a gap in common; a longer budget lets them"
+        };
+        return table.noted(format!("Not known: {why}."));
+    };
+    let few = few_pairs(standing);
+    for LeadRow { display, costs } in &lead.rows {
+        let mut cells = cells![display];
+        for (measure, cost) in Measure::ALL.into_iter().zip(costs) {
+            let verdict = match cost.pace() {
+                _ if few.is_some() => "",
+                Pace::Undecided => ", undecided",
+                pace => [", faster", ", slower"][usize::from(pace == Pace::Slower)],
+            };
+            cells.push(cost.spent.map(|estimate| estimate.text(|value| spent(measure, value))).into());
+            cells.push(match cost.over_least {
+                None if cost.least => "least".into(),
+                // A bound that decides nothing says only that the runs ended.
+                _ if cost.spent.is_none() && cost.pace() == Pace::Undecided => "not reached".into(),
+                ratio => ratio.map(|ratio| format!("{}{verdict}", ratio.text())).into(),
+            });
+        }
+        table.push(cells);
+    }
+    let note = format!(
+        "{} Spent until a relative gap of {:e} to the optimum, the tightest that at least half of the solvers reached in the \
+         median, on the {} clock, with intervals over seeds.{}",
+        [fastest(lead, Measure::Time, few.is_some()), fastest(lead, Measure::Calls, few.is_some())].join(" "),
+        lead.target,
+        standing.clock,
+        few.map_or(String::new(), |few| format!(" Not judged: {few}."))
+    );
+    table.noted(note)
+}
+
+/// "MP-BCFW is fastest in solver time.", or the solvers that it is not clearly faster than.
+fn fastest(lead: &Lead, measure: Measure, few: bool) -> String {
+    let cost = |row: &&LeadRow| row.costs.get(measure as usize).cloned();
+    let open = |row: &&LeadRow| {
+        cost(row).is_some_and(|cost| !cost.least && cost.spent.is_some() && cost.pace() == Pace::Undecided)
+    };
+    let Some(best) = lead.rows.iter().find(|row| cost(row).is_some_and(|cost| cost.least)) else {
+        return String::new();
+    };
+    let open: Vec<&str> = lead.rows.iter().filter(open).map(|row| row.display.as_str()).collect();
+    let (what, less) = match measure {
+        Measure::Time => ("takes the least solver time", "less"),
+        Measure::Calls => ("makes the fewest oracle calls", "fewer"),
+    };
+    match open[..] {
+        [] => format!("{} {what}.", best.display),
+        _ if few => format!("{} {what}; too few repeats for a verdict.", best.display),
+        _ => format!("{} {what}, not clearly {less} than {}.", best.display, open.join(", ")),
+    }
 }
 
 fn spent(measure: Measure, value: f64) -> String {
@@ -221,6 +291,7 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
     });
     if standing.members.iter().any(|member| member.cached_bytes > 0) {
         table.widen(Kind::Number, ["cached MB"]);
+        table.spare(["cached MB"]);
         for (row, member) in table.rows.iter_mut().zip(&standing.members) {
             row.push(Some(member.cached_bytes as f64 / 1e6).filter(|bytes| *bytes > 0.0).into());
         }

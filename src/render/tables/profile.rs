@@ -13,9 +13,27 @@ pub fn table(rows: &[ProfileRow]) -> Table {
     table.widen(Kind::Percent, late.then_some("last half"));
     table.widen(Kind::Percent, piped.then_some("pipe"));
     table.widen(Kind::Count, ["oracle calls"]);
-    table.widen(Kind::Seconds, ["exact p50", "p90", "p99", "max"]);
+    table.widen(Kind::Seconds, ["exact p50", "exact p90", "exact p99", "exact max"]);
     table.widen(Kind::Count, ["approx steps"]);
-    table.widen(Kind::Seconds, ["approx p50", "p90", "p99", "max"]);
+    table.widen(Kind::Seconds, ["approx p50", "approx p90", "approx p99", "approx max"]);
+    // What is left says where the time goes, and what one call takes.
+    table.spare([
+        "approx max",
+        "approx p99",
+        "approx p90",
+        "exact max",
+        "exact p99",
+        "exact p90",
+        "approx p50",
+        "min–max",
+        "approx steps",
+        "last half",
+        "pipe",
+        "oracle calls",
+        "exact p50",
+        "runs",
+        "failed",
+    ]);
     for row in rows {
         let latency = |latency: Option<Latency>| match latency {
             Some(Latency { p50, p90, p99, max, .. }) => [p50, p90, p99, max].map(|ns| Cell::Number(ns as f64 * 1e-9)),

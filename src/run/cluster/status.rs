@@ -193,8 +193,8 @@ pub fn summary(shards: &[ShardStatus]) -> String {
     format!("{} shards: {}; {done} of {runs} runs are done{left}", shards.len(), counts.join(", "))
 }
 
-/// A row for each shard, or for several that are alike; one for each when asked for.
-pub fn table(shards: &[ShardStatus], all: bool) -> String {
+/// A row for each shard, or for several that are alike; one for each when asked for. For a terminal of this width.
+pub fn table(shards: &[ShardStatus], all: bool, width: usize) -> String {
     let mut groups: Vec<Vec<&ShardStatus>> = Vec::new();
     for shard in shards {
         let grouped = !all && !matches!(shard.state, ShardState::Running | ShardState::Failed);
@@ -210,6 +210,7 @@ pub fn table(shards: &[ShardStatus], all: bool) -> String {
         Table::new("", [("shard", Text), ("state", Text), ("runs", Values), ("task", Text), ("node", Text)]);
     table.widen(Values, ["work left", "limit in"]);
     table.widen(Text, ["reason"]);
+    table.spare(["limit in", "node", "task", "work left"]);
     for group in groups {
         let first = group[0];
         let (done, runs) = group.iter().fold((0, 0), |(done, runs), shard| (done + shard.done, runs + shard.runs));
@@ -226,5 +227,5 @@ pub fn table(shards: &[ShardStatus], all: bool) -> String {
             &first.reason,
         ]);
     }
-    table.text()
+    table.text(width)
 }

@@ -22,7 +22,7 @@ impl Verdict {
     }
 
     pub fn mark(self) -> char {
-        ['✓', '✗', '?', '–', '='][self as usize]
+        ['✓', '✗', '?', '–', '·'][self as usize]
     }
 }
 
@@ -53,18 +53,26 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Its words without numbers.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Interval => "the interval covers the threshold",
+            Self::FewRepeats => "too few repeats",
+            Self::OpenInterval => "the interval is open",
+            Self::RunsEnded => "runs ended before the gap",
+            Self::NoCommonGap => "no gap that both reached",
+            Self::TooShort { .. } => "too short",
+            Self::DependsOnLength => "depends on the length of the run",
+            Self::OpenBound => "only one solver reached the tighter gaps",
+            Self::NotSeen => "the first iterations were not evaluated",
+            Self::Busy => "the machine was busy",
+        }
+    }
+
     pub fn text(self) -> String {
         match self {
-            Self::Interval => "the interval covers the threshold".to_owned(),
-            Self::FewRepeats => "too few repeats".to_owned(),
-            Self::OpenInterval => "the interval is open".to_owned(),
-            Self::RunsEnded => "runs ended before the gap".to_owned(),
-            Self::NoCommonGap => "no gap that both reached".to_owned(),
             Self::TooShort { needed, present } => format!("too short, {present} of {needed} iterations"),
-            Self::DependsOnLength => "depends on the length of the run".to_owned(),
-            Self::OpenBound => "only one solver reached the tighter gaps".to_owned(),
-            Self::NotSeen => "the first iterations were not evaluated".to_owned(),
-            Self::Busy => "the machine was busy".to_owned(),
+            other => other.kind().to_owned(),
         }
     }
 }
@@ -80,6 +88,9 @@ pub struct Claim {
     pub title: String,
     /// The solver it is about, with its settings where a folder has several.
     pub solver: String,
+    /// The solver that it is compared with, in the same way; `None` in a file of an older program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
     pub claim: String,
     /// The paper's value.
     pub paper: String,

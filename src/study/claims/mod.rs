@@ -29,8 +29,11 @@ use ssvm::problem::Paper;
 use subject::{Subject, common_end};
 use thresholds::Bars;
 
+/// The paper's value for a data set that it does not have.
+pub const NOT_OF_PAPER: &str = "–";
+
 /// Evidence of the row of a data set that the folder does not have.
-const ABSENT: &str = "no data set of this family in the folder";
+pub const ABSENT: &str = "no data set of this family in the folder";
 
 /// The same of one that was run at other oracle costs.
 const ELSEWHERE: &str = "no run at the oracle's own cost";

@@ -33,8 +33,9 @@ impl Subject<'_> {
             dataset: self.dataset.to_owned(),
             title: self.view.title(self.dataset).to_owned(),
             solver: solver.to_owned(),
+            other: None,
             claim,
-            paper: self.paper.map_or("–", of_paper).to_owned(),
+            paper: self.paper.map_or(super::NOT_OF_PAPER, of_paper).to_owned(),
             measured: "–".to_owned(),
             estimate: None,
             verdict: Verdict::NotMeasured,
@@ -106,11 +107,13 @@ impl Subject<'_> {
                 } else {
                     "no runs of both under the same clock, host, jobs and build"
                 };
-                claims.push(self.row(multi, claim(multi, single), why));
+                let row = self.row(multi, claim(multi, single), why);
+                claims.push(Claim { other: Some(single.clone()), ..row });
             }
             for pair in pairs {
                 let [one, other] = pair.map(|at| self.view.series[at].label.as_str());
-                claims.push(judge(pair, self.row(other, claim(other, one), "")));
+                let row = self.row(other, claim(other, one), "");
+                claims.push(judge(pair, Claim { other: Some(one.to_owned()), ..row }));
             }
         }
         claims

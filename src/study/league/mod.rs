@@ -7,10 +7,12 @@
 //! compared at it. A verdict needs an interval over pairs with one seed that is clear of 1; in a matrix all intervals
 //! hold together, and over data sets it needs the same verdict on each of them.
 
+mod lead;
 pub mod profile;
 mod standing;
 
 pub use super::paired::{Measure, Paired as Speedup};
+pub use lead::{Lead, LeadCost, LeadRow};
 pub use profile::{Profile, ProfileLine};
 
 use serde::{Deserialize, Serialize};
@@ -54,6 +56,9 @@ pub struct Standing {
     pub matrices: Vec<Matrix>,
     #[serde(default)]
     pub profiles: Vec<Profile>,
+    /// `None` when no gap is reached by enough solvers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead: Option<Lead>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

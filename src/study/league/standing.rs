@@ -2,8 +2,8 @@
 
 use super::profile::{CostRow, Costs};
 use super::{
-    BETWEEN, Compared, Matrix, Measure, Member, REFERENCE, Score, Standing, TARGETS, TargetCell, Winner, distinct,
-    profile,
+    BETWEEN, Compared, Lead, Matrix, Measure, Member, REFERENCE, Score, Standing, TARGETS, TargetCell, Winner,
+    distinct, profile,
 };
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
@@ -16,16 +16,16 @@ use ssvm::stats::sorted;
 
 /// The series of one data set.
 pub(super) struct Field<'a> {
-    view: &'a View,
+    pub(super) view: &'a View,
     dataset: &'a str,
     /// Positions in the view.
-    series: Vec<usize>,
+    pub(super) series: Vec<usize>,
     /// For calls per term.
     terms: f64,
     optimum: Option<(f64, f64)>,
     /// Compared targets of the tables, and those of the distribution.
     targets: Vec<f64>,
-    fine: Vec<f64>,
+    pub(super) fine: Vec<f64>,
     too_small: Vec<f64>,
 }
 
@@ -59,6 +59,7 @@ impl<'a> Field<'a> {
             winners: Measure::ALL.map(winners).into(),
             matrices: Measure::ALL.map(|measure| pooled(std::slice::from_ref(self), measure)).into(),
             profiles: Measure::ALL.map(|measure| profile::of(std::slice::from_ref(self), measure)).into(),
+            lead: Lead::of(self),
         }
     }
 
@@ -128,7 +129,7 @@ impl<'a> Field<'a> {
     }
 
     /// What each run spent until a target. One that failed before its first evaluation did not reach it either.
-    fn spent(&self, at: usize, measure: Measure, target: f64) -> Vec<Option<f64>> {
+    pub(super) fn spent(&self, at: usize, measure: Measure, target: f64) -> Vec<Option<f64>> {
         let reached = self.curves(at).map(|curve| curve.reached(Target::Relative(target), measure));
         let mut spent: Vec<Option<f64>> = reached.collect();
         spent.resize(self.runs(at), None);
