@@ -39,6 +39,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
+use crate::run::supervisor;
 use crate::store::files;
 use crate::text::{printable, shortened};
 
@@ -58,6 +59,9 @@ struct Cli {
     /// Wait for the program that writes to a named pipe without a limit, instead of 10 s.
     #[arg(long, global = true)]
     wait: bool,
+    /// Where a process that does the work of another one notes what its runs come to.
+    #[arg(long, hide = true)]
+    journal: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -117,6 +121,8 @@ pub enum Exit {
     Fine,
     /// Exit code 2: a gate failed, or what was asked for was not reached.
     GateFailed,
+    /// The exit code of the process that did the work.
+    Code(u8),
 }
 
 /// What this program is called in its texts.
@@ -165,6 +171,10 @@ fn run(cli: &Cli, matches: &ArgMatches, catalog: &dyn Catalog) -> anyhow::Result
     if readme::publishing() && !shown {
         anyhow::bail!("this command cannot be shown on a page: it can read results that must not be published");
     }
+    let executes = matches!(cli.command, Command::Run(_) | Command::Reproduce(_));
+    if executes && cfg!(target_os = "linux") && cli.journal.is_none() {
+        return Ok(Exit::Code(supervisor::supervise(&interrupt::stop_signal())?));
+    }
     match &cli.command {
         Command::Check(args) => return check::run(args, catalog),
         Command::Compare(args) => return compare::run(args, catalog),
@@ -199,6 +209,8 @@ fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(Exit::Fine) => ExitCode::SUCCESS,
         Ok(Exit::GateFailed) => ExitCode::from(2),
+        Ok(Exit::Code(code)) => ExitCode::from(code),
+        Err(error) if supervisor::journal().is_some() && is_unfinished(&error) => ExitCode::from(supervisor::AGAIN),
         // A reader that went away (`| head`) is no error of this program.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -206,6 +218,11 @@ fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Whether another process has to go on.
+fn is_unfinished(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(crate::Error::Run(crate::run::Error::Again(_))))
 }
 
 /// Prints what clap has to say: an error, or the help and version that were asked for.

@@ -19,6 +19,7 @@ use crate::run::session::{self, Options, Report};
 use crate::run::shard::list::IdFile;
 use crate::run::shard::part::{self, ShardRuns};
 use crate::run::shard::{self, ShardIndex};
+use crate::run::supervisor;
 use crate::store::RunRecord;
 use crate::store::folder::{Contents, Folder, Store};
 use crate::store::manifest::PaperCosts;
@@ -97,6 +98,7 @@ impl SelectArgs {
             },
             part: None,
             stop: interrupt::stop_signal(),
+            journal: supervisor::journal().unwrap_or_default(),
         }
     }
 }

@@ -19,8 +19,12 @@ pub enum Error {
     NoWorker { number: usize, reason: io::Error },
     #[error("cannot start threads: {0}")]
     NoThreads(rayon::ThreadPoolBuildError),
-    #[error("{run} {reason}; a call cannot be ended, so everything is: leave it out with --only")]
-    OutOfMemory { run: String, reason: String },
+    #[error("{0}; run again for the runs that are left")]
+    Again(String),
+    #[error("{0} has ended the process that executes the runs, outside of a run")]
+    Died(String),
+    #[error("cannot start the process that executes the runs: {0}")]
+    Unsupervised(io::Error),
     #[error("must be I/N with I from 1 to N, such as 3/16, and N at most {MOST_SHARDS}")]
     ShardIndex,
     #[error("{missing} of {runs} runs are missing, in shards {shards}{failed}; run these shards again")]
