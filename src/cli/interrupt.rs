@@ -47,9 +47,11 @@ pub fn listen() {
             let _ = signal_hook::flag::register(signal, STOP.drain.clone());
         }
         // A failed allocation or a full stack prints a message and aborts; its exit code is that of every other error. A
-        // supervisor sees the signal.
-        let alone = Arc::new(AtomicBool::new(journal.is_none()));
-        let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, alone);
+        // supervisor has to see the signal.
+        if journal.is_none() {
+            let always = Arc::new(AtomicBool::new(true));
+            let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
+        }
     }
     let _ = ctrlc::set_handler(|| {
         let again = STOP.cancel.swap(true, Ordering::Relaxed);

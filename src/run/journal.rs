@@ -2,13 +2,13 @@
 //! it when that process has died, the next process goes on from it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::store::files;
 
 /// A line of the journal; runs are named by identity.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,8 +62,7 @@ impl Journal {
         let mut line = serde_json::to_vec(entry).map_err(|error| Error::file(path, error))?;
         line.push(b'\n');
         // One write at the end of the file: the workers need no lock.
-        let file = OpenOptions::new().append(true).open(path);
-        file.and_then(|mut file| file.write_all(&line)).map_err(Error::io("write", path))
+        files::append(path, &line)
     }
 
     pub fn read(&self) -> Result<Noted> {

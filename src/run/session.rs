@@ -29,11 +29,11 @@ use ssvm::drive::AnyProblem;
 use ssvm::settings::RunSettings;
 use ssvm::stats::median;
 
-/// How long a run that was asked to end may take to do so: much longer than it may take at all, and at most longer than any
-/// call of an oracle should take.
+/// How long a run that was asked to end may take to do so: as long as it may take at all, and at most longer than any call of an
+/// oracle should take.
 fn grace(timeout: Option<Duration>) -> Duration {
     const LONGEST: Duration = Duration::from_mins(1);
-    timeout.map_or(LONGEST, |most| (most.min(LONGEST) * 10).clamp(Duration::from_secs(2), LONGEST))
+    timeout.map_or(LONGEST, |most| most.clamp(Duration::from_secs(5), LONGEST))
 }
 
 /// How to run an experiment.
@@ -177,17 +177,9 @@ pub fn run(
         probing: probing.clone(),
         journal: options.journal.clone(),
     };
-    let mut fresh = std::mem::take(&mut existing.resumed);
-    let resumed = fresh.len();
-    for (run, reason) in todo.died.drain(..) {
-        fresh.push(batch.lost(&run, None, Status::Failed(reason), Duration::ZERO));
-        batch.keep(&fresh[fresh.len() - 1])?;
-    }
-    fresh.extend(run_batch(batch, &mut existing.estimator, &mut call.progress)?);
-    if !options.stop.is_set() && (options.stop.is_stuck() || todo.suspected) {
-        let why = if todo.suspected { "runs were executed alone" } else { "a run is stuck inside one call" };
-        return Err(super::Error::Again(why.to_owned()).into());
-    }
+    // Earlier runs of a shard are in other folders.
+    let elsewhere = if options.part.is_some() { existing.resumed.len() } else { 0 };
+    let mut fresh = call.execute(batch, &mut todo, &mut existing)?;
     call.say_notes(&fresh);
     let orphans = project(&todo.projected, &store, &existing.done, &mut fresh)?;
 
@@ -200,10 +192,10 @@ pub fn run(
     let stopped = options.stop.is_set();
     failed.extend(orphans.into_iter().filter(|_| !stopped));
     failed.extend(todo.unread);
-    // What counts is what is there now. Earlier runs of a shard are in other folders.
+    // What counts is what is there now.
     let earlier = existing.done.keys().filter(|_| options.part.is_none());
-    let made = fresh.iter().skip(if options.part.is_some() { resumed } else { 0 });
-    let made: Vec<String> = made.filter(|record| record.status.is_done()).map(RunRecord::run_id).collect();
+    let done = fresh.iter().skip(elsewhere).filter(|record| record.status.is_done());
+    let made: Vec<String> = done.map(RunRecord::run_id).collect();
     let gone = [store.count_gone(earlier)?, store.count_gone(&made)?];
     session.finished -= gone[1];
     let (planned, already, finished) =
@@ -391,6 +383,23 @@ impl SessionCall<'_> {
             self.progress.say(Verbosity::Verbose, format!("loaded {name} in {took:.1} s"));
         }
         Ok(problems)
+    }
+
+    /// The runs that this command has made, in earlier processes and now; an error when another process has to go on.
+    fn execute(&mut self, batch: RunBatch, todo: &mut Todo, existing: &mut Existing) -> Result<Vec<RunRecord>> {
+        let mut fresh = std::mem::take(&mut existing.resumed);
+        for (run, reason) in todo.died.drain(..) {
+            let record = batch.lost(&run, None, Status::Failed(reason), Duration::ZERO);
+            batch.keep(&record)?;
+            fresh.push(record);
+        }
+        fresh.extend(run_batch(batch, &mut existing.estimator, &mut self.progress)?);
+        let stop = &self.options.stop;
+        if stop.is_set() || !(todo.suspected || stop.is_stuck()) {
+            return Ok(fresh);
+        }
+        let why = if todo.suspected { "runs were executed alone" } else { "a run is stuck inside one call" };
+        Err(super::Error::Again(why.to_owned()).into())
     }
 
     /// The session of this call; what it has in common with others goes into the manifest.

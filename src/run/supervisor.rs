@@ -56,7 +56,11 @@ pub fn pass_on(signal: Signal) -> bool {
 /// Ends this process with its supervisor.
 pub fn follow(journal: &Journal) {
     #[cfg(target_os = "linux")]
-    let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
+    {
+        let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
+        // It was started by the name of a link.
+        let _ = nix::sys::prctl::set_name(c"ssvm-bench");
+    }
     // The supervisor may have ended before that, and its open files with it.
     if journal.path().is_some_and(|path| !path.exists()) {
         std::process::exit(1);
@@ -155,7 +159,7 @@ fn end_orphans() {
 fn reason(status: ExitStatus) -> String {
     let signal = status.signal().and_then(|number| Signal::try_from(number).ok());
     match (signal, status.code()) {
-        (Some(Signal::SIGKILL), _) => "SIGKILL, which the system sends when memory runs out".to_owned(),
+        (Some(Signal::SIGKILL), _) => "SIGKILL (which the system sends when memory runs out)".to_owned(),
         (Some(signal), _) => signal.as_str().to_owned(),
         (None, Some(code)) if code == i32::from(NO_MEMORY) => "the last memory went".to_owned(),
         _ => status.to_string(),
@@ -167,11 +171,11 @@ fn blame(noted: &Noted, journal: &Journal, reason: &str) -> Result<()> {
     let labels: Vec<&str> = noted.in_flight.iter().map(|(_, label)| label.as_str()).collect();
     let what = match labels.len() {
         0 => return Ok(()),
-        1 => "is recorded as failed, the others go on",
-        _ => "are executed again, one at a time",
+        1 => "it is recorded as failed, and the others go on",
+        _ => "they are executed again, one at a time",
     };
     // A closed stderr is no error.
-    let line = format!("{reason} has ended the process of {}: {what}", labels.join(", "));
+    let line = format!("{reason} has ended the process of {}; {what}", labels.join(", "));
     let _ = writeln!(std::io::stderr(), "{}", printable(&line));
     if let [(run, _)] = &noted.in_flight[..] {
         let reason = format!("it ended its process: {reason}");
