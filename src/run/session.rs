@@ -177,8 +177,6 @@ pub fn run(
         probing: probing.clone(),
         journal: options.journal.clone(),
     };
-    // Earlier runs of a shard are in other folders.
-    let elsewhere = if options.part.is_some() { existing.resumed.len() } else { 0 };
     let mut fresh = call.execute(batch, &mut todo, &mut existing)?;
     call.say_notes(&fresh);
     let orphans = project(&todo.projected, &store, &existing.done, &mut fresh)?;
@@ -192,10 +190,10 @@ pub fn run(
     let stopped = options.stop.is_set();
     failed.extend(orphans.into_iter().filter(|_| !stopped));
     failed.extend(todo.unread);
-    // What counts is what is there now.
+    // What counts is what is there now. Earlier runs of a shard are in other folders.
     let earlier = existing.done.keys().filter(|_| options.part.is_none());
-    let done = fresh.iter().skip(elsewhere).filter(|record| record.status.is_done());
-    let made: Vec<String> = done.map(RunRecord::run_id).collect();
+    let made = fresh.iter().filter(|record| record.status.is_done() && record.environment.shard == session.shard);
+    let made: Vec<String> = made.map(RunRecord::run_id).collect();
     let gone = [store.count_gone(earlier)?, store.count_gone(&made)?];
     session.finished -= gone[1];
     let (planned, already, finished) =

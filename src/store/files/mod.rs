@@ -12,7 +12,7 @@ pub use output::{
 pub use shared::SharedFile;
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,12 +110,6 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
 /// Puts the names in a folder on the disk.
 pub fn sync(folder: &Path) -> Result<()> {
     sync_folder(folder).map_err(write_error(folder))
-}
-
-/// Adds bytes to the end of a file that is there, in one write.
-pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
-    let file = File::options().append(true).open(path);
-    file.and_then(|mut file| file.write_all(bytes)).map_err(write_error(path))
 }
 
 pub fn remove(path: &Path) -> Result<()> {
