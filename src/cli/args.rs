@@ -11,6 +11,7 @@ use crate::experiment::catalog::Catalog;
 use crate::experiment::{BUILTIN, Experiment};
 use crate::run::session::Options;
 use crate::run::shard::MOST_SHARDS;
+use crate::run::supervisor;
 use crate::table::Format;
 use ssvm::settings::time_limit;
 
@@ -81,6 +82,7 @@ impl SelectArgs {
             verbosity: terminal::verbosity(),
             part: None,
             stop: super::interrupt::stop_signal(),
+            journal: supervisor::journal().unwrap_or_default(),
         }
     }
 }
