@@ -51,14 +51,9 @@ impl SelectArgs {
         configs: &[PathBuf],
         catalog: &dyn Catalog,
     ) -> anyhow::Result<(Vec<Experiment>, PathBuf)> {
-        let mut experiments = Vec::new();
-        for config in configs {
-            let mut experiment = Experiment::load(config, catalog.solvers())?;
-            experiment.narrow(&self.only.only)?;
-            experiments.push(experiment);
-        }
-        let first = experiments.first().map(Experiment::folder).unwrap_or_default();
-        Ok((experiments, self.out.clone().unwrap_or(first)))
+        let read = configs.iter().map(|config| self.experiment(config, catalog)).collect::<anyhow::Result<Vec<_>>>()?;
+        let out = read.first().map(|(_, out)| out.clone()).unwrap_or_default();
+        Ok((read.into_iter().map(|(experiment, _)| experiment).collect(), out))
     }
 
     /// The same for one config.

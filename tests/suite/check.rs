@@ -321,7 +321,7 @@ fn the_command_saves_compares_and_updates() {
     let row = table.lines().find(|line| line.starts_with("WORSE")).unwrap_or_else(|| panic!("{table}"));
     assert!(row.contains("usps-synth:n=30/mp-bcfw") && row.contains("oracle_calls to gap 0.3"), "{row}");
     assert!(stderr.contains(&format!("--baseline {path} --update 'usps-synth:n=30/mp-bcfw'")), "{stderr}");
-    check(&["--baseline", path, "--update", "usps-synth/mp-bcfw"]).success();
+    check(&["--baseline", path, "--update", "usps-synth*/mp-bcfw"]).success();
     let values = |text: &str| text[text.find("values = [").unwrap()..].to_owned();
     assert_eq!(values(&std::fs::read_to_string(&file).unwrap()), values(&saved));
 
@@ -384,7 +384,7 @@ fn runs_of_another_cost_model_are_neither_compared_nor_saved() {
     for options in [
         ["--save", "base.toml"].as_slice(),
         &["--baseline", "base.toml"],
-        &["--baseline", "base.toml", "--update", "usps-synth/bcfw"],
+        &["--baseline", "base.toml", "--update", "usps-synth*/bcfw"],
     ] {
         let error = String::from_utf8(check(options).code(1).get_output().stderr.clone()).unwrap();
         for words in ["made under version 987", "cost model", "run tiny --out RESULTS --prune"] {
@@ -406,12 +406,12 @@ fn an_update_leaves_the_provenance_of_other_cells() {
     check(&["--save", "base.toml"]).success();
     let saved = std::fs::read_to_string(&file).unwrap();
     assert!(!saved.contains("made_by"), "{saved}");
-    check(&["--baseline", "base.toml", "--update", "usps-synth/bcfw"]).success();
+    check(&["--baseline", "base.toml", "--update", "usps-synth*/bcfw"]).success();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
     let line = |name: &str| saved.lines().find(|line| line.starts_with(name)).unwrap();
     let older = saved.replace(line("code = "), "code = \"0.0.1+0\"").replace(line("commit = "), "commit = \"aa\"");
     std::fs::write(&file, &older).unwrap();
-    check(&["--baseline", "base.toml", "--update", "usps-synth/bcfw"]).success();
+    check(&["--baseline", "base.toml", "--update", "usps-synth*/bcfw"]).success();
     let updated = std::fs::read_to_string(&file).unwrap();
     assert!(updated.contains("code = \"0.0.1+0\"\ncommit = \"aa\"\n"), "{updated}");
     let made: Vec<&str> = updated.lines().filter(|line| line.contains("made_by = ")).collect();

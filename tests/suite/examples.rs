@@ -124,7 +124,9 @@ fn examples_of_the_help_do_what_they_show() {
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
         let output = Command::new("sh").args(["-c", line]).current_dir(&folder).env("PATH", path).output().expect("sh");
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{line}: {:?} {errors}", output.status);
+        // A comparison of times may find that one is longer.
+        let fine = output.status.success() || (line.contains(" compare ") && output.status.code() == Some(2));
+        assert!(fine, "{line}: {:?} {errors}", output.status);
         String::from_utf8_lossy(&output.stdout).into_owned() + &errors
     };
     // What other examples made before, at other times and on other machines.
@@ -153,7 +155,6 @@ fn examples_of_the_help_do_what_they_show() {
             if NEEDS.iter().any(|need| format!("{line}$").contains(need)) {
                 continue;
             }
-            // The report of many shards is not what is tested.
             let text = done(&line);
             assert!(!text.is_empty() || line.contains("quiet") || line.contains('>'), "{line} prints nothing");
             executed += 1;

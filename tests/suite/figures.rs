@@ -51,7 +51,7 @@ fn one_repeat_one_point_and_no_point_still_draw() {
     let (figures, left_out) = hand::figures(&hand::results(&[one, negative, broken]), &[]).unwrap();
     let left_out: Vec<&str> = left_out.iter().map(|row| row.name).collect();
     let league = ["league", "performance_profile", "league_targets"];
-    let prices = ["show", "regime_runtime_convergence", "cost", "regime_parameter_dynamics"];
+    let prices = ["breakeven", "regime_runtime_convergence", "regime_parameter_dynamics"];
     let expected = [&league[..], &prices[..], &["slope_rule"]].concat();
     assert_eq!(left_out, expected, "one solver a set, one price, and no passes that were kept");
     let dir = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn commands_on_a_folder() {
     }
     assert_eq!(command("show", &["league", "--format", "csv"]).0, Some(1), "several tables are no text");
     let (code, one, errors) = command("show", &["--format", "csv", "claims"]);
-    assert!(code == Some(0) && one.starts_with("claim,"), "{one}{errors}");
+    assert!(code == Some(0) && one.starts_with("#,data set,"), "{one}{errors}");
     let (code, _, errors) = command("show", &["oracle", "--part", "winners"]);
     assert!(code == Some(1) && errors.contains("no part 'winners'; it has: oracle"), "{errors}");
     let (code, text, _) = command("show", &["league", "--format", "latex", "--part", "anytime"]);

@@ -215,7 +215,7 @@ fn another_file_is_not_usps() {
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
     let solve = ["solve", "--dataset", "usps", "--solver", "bcfw", "--iterations", "2", "--format", "json"];
-    let run = ["run", "c.toml", "--out", "r"];
+    let run = ["run", "c.toml", "--out", "r", "--format", "json"];
     for command in [&solve[..], &run, &["run", "--dry-run", "c.toml"], &["data", "optimum", "usps"]] {
         let (code, _, error) = bench(command);
         assert_eq!(code, Some(1), "{command:?}: {error}");
