@@ -37,7 +37,9 @@ fn every_error_text_is_in_the_fixture() {
     let mut list = String::new();
     for (name, texts) in texts.into_iter().filter(|(_, texts)| !texts.is_empty()) {
         writeln!(list, "{name}").unwrap();
-        texts.iter().for_each(|text| writeln!(list, "  {text}").unwrap());
+        for text in texts {
+            writeln!(list, "  {text}").unwrap();
+        }
     }
     if std::env::var_os("UPDATE_SNAPSHOT").is_some_and(|value| value == "1") {
         fs::write(root.join(STORED), list).unwrap();

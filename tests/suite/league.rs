@@ -316,7 +316,7 @@ fn many_solvers_leave_the_figures_of_the_paper_to_the_paper() {
     let hidden = format!("{} more solvers are in the figure of the league", harness.solvers().len() - 5);
     assert!(of("oracle_convergence").contains(&hidden) && of("oracle_time").contains(&hidden));
     let error = hand::figures(&results, &["nobody".to_owned()]).map(drop).unwrap_err().to_string();
-    assert!(error.contains("--solvers nobody") && error.contains("mp-bcfw"), "{error}");
+    assert!(error.contains("--only nobody") && error.contains("mp-bcfw"), "{error}");
 }
 
 /// Repeats of a solver on a data set, each with its own pace.
@@ -388,7 +388,7 @@ fn three_repeats_have_no_interval_and_no_verdict() {
     let league = League::of(&results(records).own);
     for section in sections(&league, &[Part::Winners, Part::Matrix, Part::Targets]) {
         let text = section.table.text(2000);
-        assert_eq!(text.matches("too few repeats for an interval (3, from 5 on)").count(), 1, "{text}");
+        assert_eq!(text.matches("too few repeats for an interval (3 of at least 5)").count(), 1, "{text}");
         assert!(!text.contains("hold together") && !text.contains("undecided"), "{text}");
     }
 }

@@ -119,7 +119,7 @@ pub fn text(sections: &[Section], width: usize) -> String {
     texts.join("\n\n")
 }
 
-/// Per data set who is fastest to the tightest gap that most solvers reached; one without such a gap says so.
+/// Per data set which solver is fastest to the tightest gap that at least half of them reach; without rows where none exists.
 pub fn leads(league: &League) -> Vec<Table> {
     league.standings.iter().map(lead).collect()
 }
