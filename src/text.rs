@@ -1,8 +1,29 @@
 //! How this program writes numbers, times, sizes and names.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 pub use ssvm::nearest;
+
+/// The name of this package and of its program.
+pub const NAME: &str = "ssvm-bench";
+
+static PROGRAM: OnceLock<String> = OnceLock::new();
+
+/// What this program is called in its messages: the name of the executable once [`name_program`] has been called, so that a
+/// program built on the harness gives advice that can be typed as it is. Else [`NAME`]: a test or a library is no program.
+pub fn program_name() -> &'static str {
+    PROGRAM.get().map_or(NAME, String::as_str)
+}
+
+/// Takes the name of the executable from the arguments of the process.
+pub fn name_program() {
+    let own = std::env::args_os().next().map(PathBuf::from);
+    if let Some(name) = own.as_deref().and_then(|path| path.file_stem()?.to_str()) {
+        PROGRAM.get_or_init(|| name.to_owned());
+    }
+}
 
 /// Three significant digits, plain between 0.001 and 99999, in powers of ten elsewhere.
 pub fn number(value: f64) -> String {

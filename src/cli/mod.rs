@@ -40,7 +40,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::store::files;
-use crate::text::{printable, shortened};
+use crate::text::{NAME, name_program, printable, program_name, shortened};
 
 /// Benchmarks of structural SVM training: FW, BCFW, MP-BCFW and their averaged variants.
 #[derive(Parser)]
@@ -66,7 +66,7 @@ struct Cli {
 enum Command {
     /// Plan and run a config, then write its figures, report and claims.
     Reproduce(reproduce::ReproduceArgs),
-    /// Write a commented config for your own data or solver.
+    /// Write a commented config for your own data, or a crate for your own solver.
     Init(init::InitArgs),
     /// List the runs of a config with an estimate of time and memory; runs nothing.
     Plan(plan::PlanArgs),
@@ -119,11 +119,9 @@ pub enum Exit {
     GateFailed,
 }
 
-/// What this program is called in its texts.
-const NAME: &str = "ssvm-bench";
-
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
 pub fn main(catalog: &dyn Catalog) -> ExitCode {
+    name_program();
     let ended = crate::store::panics::catch(|| {
         interrupt::listen();
         memory::watch();
@@ -171,7 +169,7 @@ fn run(cli: &Cli, matches: &ArgMatches, catalog: &dyn Catalog) -> anyhow::Result
         Command::Optimum(args) => return optimum::run(args, catalog, &data),
         Command::Oracle(args) => return oracle::run(args, &data),
         Command::Reproduce(args) => reproduce::run(args, catalog, &data),
-        Command::Init(args) => init::run(args, catalog),
+        Command::Init(args) => init::run(args, catalog, &data),
         Command::Plan(args) => plan::run(args, catalog, &data),
         Command::Run(args) => run::run(args, catalog, &data),
         Command::Merge(args) => merge::run(args),
@@ -221,11 +219,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 /// The command line with what the tables of this program add to it; examples call the program by its own name.
 fn command(catalog: &dyn Catalog) -> clap::Command {
     let command = Cli::command().mut_subcommand("solve", |solve| solve::with_parameters(solve, catalog));
-    let own = std::env::args_os().next().map(PathBuf::from);
-    match own.as_deref().and_then(|path| path.file_stem()?.to_str()).filter(|name| *name != NAME) {
-        Some(name) => renamed(command, name),
-        None => command,
-    }
+    if program_name() == NAME { command } else { renamed(command, program_name()) }
 }
 
 fn renamed(mut command: clap::Command, name: &str) -> clap::Command {

@@ -2,7 +2,7 @@
 //! a file is a [`crate::Error`] with the file and the line.
 
 use super::program;
-use crate::text::{bytes, nearest};
+use crate::text::{bytes, nearest, program_name};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -12,7 +12,8 @@ pub enum Error {
     IsAFile { name: String, kind: &'static str, other: &'static str },
     #[error(
         "is not the official file of {name}: its sha256 is {found}, not {expected}; move it away and get the official one with \
-         `ssvm-bench data fetch {name}`, or use it as a data set of its own, {name}~accepted, with --accept-data"
+         `{program} data fetch {name}`, or use it as a data set of its own, {name}~accepted, with --accept-data",
+        program = program_name()
     )]
     OtherContent { name: &'static str, expected: String, found: String },
     #[error("data set '{name}': {row} has no official file, so there is no other one to accept; write {row}")]

@@ -14,6 +14,7 @@ use ureq::http::{Response, StatusCode, header};
 use super::archive;
 use super::known::{self, Checked, DataDir, Expected, KnownFile, KnownSet};
 use crate::store::files::{self, with_suffix};
+use crate::text::program_name;
 use crate::{Error, Result};
 
 /// Called with the bytes so far and, if known, the total.
@@ -165,9 +166,10 @@ impl PartialFile<'_> {
         let kept = "What arrived is kept, and the next call continues from there. ";
         let message = format!(
             "cannot be fetched from {}: {reason}. {}\
-             Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`",
+             Without a network connection, copy the file to this place by other means and run `{} data check`",
             self.url,
-            if self.len() == 0 { "" } else { kept }
+            if self.len() == 0 { "" } else { kept },
+            program_name()
         );
         Error::file(self.target, message)
     }

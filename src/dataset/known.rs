@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::archive;
 use crate::store::files;
+use crate::text::program_name;
 use crate::{Error, Result};
 
 /// The files of an archive that count, and their checksum.
@@ -162,7 +163,8 @@ impl DataDir {
             let (name, chosen_by, url) = (set.name, self.chosen_by, set.files[0].url);
             let message = format!(
                 "data set {name} is not there (the data folder is {chosen_by}). Official address: {url}. \
-                 Get it with `ssvm-bench data fetch {name}`"
+                 Get it with `{} data fetch {name}`",
+                program_name()
             );
             Error::file(place, message)
         })

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::store::files;
 use crate::store::keys::CellPattern;
 use crate::store::manifest::PaperCosts;
+use crate::text::program_name;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::settings::{Budget, Cadence, SolverSpec, Until};
 use ssvm::solver::SolverInfo;
@@ -115,7 +116,8 @@ impl Experiment {
         }
         let Some((name, text)) = built_in else {
             let names = BUILTIN.map(|(name, _)| name).join(", ");
-            let message = format!("no such config; built in: {names}; `ssvm-bench init` writes a new one");
+            let program = program_name();
+            let message = format!("no such config; built in: {names}; `{program} init` writes a new one");
             return Err(Error::file(path, message));
         };
         Self::parse(Path::new(&format!("configs/{name}.toml")), text, solvers)

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::gate;
 use crate::store::manifest::{Code, ConfigText, Manifest};
 use crate::store::{RunRecord, files};
+use crate::text::{NAME, program_name};
 use ssvm::clock::{COST_MODEL, OracleCost};
 use ssvm::settings::SolverSpec;
 
@@ -240,7 +241,8 @@ impl Baseline {
 
     /// The text of the file: numbers as they are read back exactly.
     pub fn text(&self) -> String {
-        let mut text = format!("{HEADER}format = {FORMAT}\n\n[provenance]\n{}\n[counters]\n", self.provenance.text());
+        let header = HEADER.replace(NAME, program_name());
+        let mut text = format!("{header}format = {FORMAT}\n\n[provenance]\n{}\n[counters]\n", self.provenance.text());
         text +=
             "# Data and settings of every run, hashed: numbers are only compared with numbers made from the same.\n";
         text += &array("inputs", &self.cells, |values| {

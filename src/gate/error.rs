@@ -1,38 +1,43 @@
 //! What keeps a gate from judging.
 
 use super::{CellKey, Metric};
+use crate::text::program_name;
 use ssvm::stats::FEWEST_PAIRS;
 
 /// What to do about a baseline that cannot be read.
-const AGAIN: &str = "correct the file, or make it again with `ssvm-bench check RESULTS --save FILE`";
+fn again() -> String {
+    format!("correct the file, or make it again with `{} check RESULTS --save FILE`", program_name())
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`")]
+    #[error("there is no such baseline; make it with `{} check RESULTS --save FILE`", program_name())]
     NoBaseline,
-    #[error("not a baseline: {0}; {AGAIN}")]
+    #[error("not a baseline: {0}; {again}", again = again())]
     NotABaseline(String),
-    #[error("baseline layout {found}, this program reads {read}; {AGAIN}")]
+    #[error("baseline layout {found}, this program reads {read}; {again}", again = again())]
     Layout { found: u32, read: u32 },
     #[error(
         "made under version {found} of the virtual clock's cost model, this program has version {here}, so no number can be \
-         compared; make it again with `ssvm-bench run --config {config} --out RESULTS`, then \
-         `ssvm-bench check RESULTS --instructions --save {file}`"
+         compared; make it again with `{program} run --config {config} --out RESULTS`, then \
+         `{program} check RESULTS --instructions --save {file}`",
+        program = program_name()
     )]
     CostModel { found: u32, here: u32, config: String, file: String },
     #[error(
         "{run} was made under {} of the virtual clock's cost model, this program has version {here}, so no number can be \
-         compared or saved; make the runs again with `ssvm-bench run --config {config} --out RESULTS --prune`",
-        found.map_or("no version".to_owned(), |found| format!("version {found}"))
+         compared or saved; make the runs again with `{program} run --config {config} --out RESULTS --prune`",
+        found.map_or("no version".to_owned(), |found| format!("version {found}")),
+        program = program_name()
     )]
     RunCostModel { run: String, found: Option<u32>, here: u32, config: String },
-    #[error("{0} has values but no line of inputs; {AGAIN}")]
+    #[error("{0} has values but no line of inputs; {again}", again = again())]
     NoInputs(CellKey),
-    #[error("{cell} has two lines of {what}; {AGAIN}")]
+    #[error("{cell} has two lines of {what}; {again}", again = again())]
     TwoLines { cell: CellKey, what: String },
-    #[error("{cell} has no number for {metric}; {AGAIN}")]
+    #[error("{cell} has no number for {metric}; {again}", again = again())]
     NoNumber { cell: CellKey, metric: Metric },
-    #[error("{cell} has {values} values for {repeats} repeats of {metric}; {AGAIN}")]
+    #[error("{cell} has {values} values for {repeats} repeats of {metric}; {again}", again = again())]
     Repeats { cell: CellKey, metric: Metric, values: usize, repeats: usize },
     #[error("{cell} #{repeat} has no {metric}: a failed run cannot be a baseline; run it again")]
     Unmeasured { cell: CellKey, repeat: usize, metric: Metric },
@@ -40,12 +45,14 @@ pub enum Error {
     UnknownCell { name: String, known: String },
     #[error(
         "{run} was timed with the {clock} clock; the counters are only repeatable under `clock = \"virtual\"`, as in \
-         configs/ci.toml. To compare timings use `ssvm-bench compare`"
+         configs/ci.toml. To compare timings use `{program} compare`",
+        program = program_name()
     )]
     Noisy { run: String, clock: &'static str },
     #[error(
         "the results hold repeat {repeat} of {cell} twice, with other budgets, data, clocks, cost models or seeds; gates compare one of \
-         each: give them a config and a folder of their own (`ssvm-bench run --prune` moves the runs of other configs away)"
+         each: give them a config and a folder of their own (`{program} run --prune` moves the runs of other configs away)",
+        program = program_name()
     )]
     Twice { cell: CellKey, repeat: u64 },
     #[error("the two folders have no data set and solver in common")]

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::SCHEMA_VERSION;
+use crate::text::program_name;
 use ssvm::clock::{ClockKind, OracleCost};
 
 #[derive(Debug, thiserror::Error)]
@@ -34,11 +35,14 @@ pub enum Error {
     LockGone,
 
     // Result folders.
-    #[error("holds shards only; `ssvm-bench merge {dir} --out {dir}` joins them", dir = .0.display())]
+    #[error("holds shards only; `{program} merge {dir} --out {dir}` joins them", program = program_name(), dir = .0.display())]
     OnlyShards(PathBuf),
-    #[error("{why}; `ssvm-bench run --config C --out {}` makes them", dir.display())]
+    #[error("{why}; `{program} run --config C --out {}` makes them", dir.display(), program = program_name())]
     NoResults { why: &'static str, dir: PathBuf },
-    #[error("another `ssvm-bench run` or `merge` is writing into this folder; wait for it or choose another --out")]
+    #[error(
+        "another `{} run` or `merge` is writing into this folder; wait for it or choose another --out",
+        program_name()
+    )]
     Locked,
     #[error("cannot be locked ({0}); choose an --out on a disk of this machine")]
     NoLock(io::Error),
@@ -65,7 +69,7 @@ pub enum Error {
     LargeSeed(u64),
     #[error("cannot be written as Parquet: {0}")]
     Encoding(String),
-    #[error("damaged: {0}; start `ssvm-bench run` again to redo this run")]
+    #[error("damaged: {0}; start `{program} run` again to redo this run", program = program_name())]
     Damaged(String),
     #[error("damaged: it holds run {0}; give it back that name or delete it")]
     Misnamed(String),
@@ -91,6 +95,6 @@ pub enum Error {
         known.lower, known.upper, new.lower, new.upper
     )]
     Brackets { dataset: String, known: ssvm::solver::Bracket, new: ssvm::solver::Bracket },
-    #[error("{0}; mend the line, or delete its [[optimum]] and run `ssvm-bench optimum` again")]
+    #[error("{0}; mend the line, or delete its [[optimum]] and run `{program} optimum` again", program = program_name())]
     Optimum(String),
 }

@@ -12,6 +12,7 @@ use toml::Spanned;
 use crate::error::{Error, Result};
 use crate::store;
 use crate::store::files::{self, SharedFile};
+use crate::text::{NAME, program_name};
 use ssvm::solver::Bracket;
 
 /// The store of the working folder: read if it exists, and the default to write to.
@@ -139,7 +140,7 @@ impl Optima {
     }
 
     pub fn text(&self) -> Result<String, toml::ser::Error> {
-        let mut text = HEADER.to_owned();
+        let mut text = HEADER.replace(NAME, program_name());
         for entry in &self.entries {
             text += &format!("\n[[optimum]]\n{}", toml::to_string(entry)?);
         }

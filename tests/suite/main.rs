@@ -18,6 +18,7 @@ mod frame;
 mod graph_file;
 mod harness;
 mod images;
+mod init;
 mod league;
 mod load;
 mod modules;
