@@ -1,8 +1,8 @@
-//! A problem of one's own under all solvers: multi-label classification with Hamming loss, whose oracle decides each label
-//! by itself.
+//! A problem of your own under the solvers of the paper: multi-label classification with Hamming loss, whose oracle decides each
+//! label on its own.
 //!
 //! ```sh
-//! cargo run --release --example problem -- reproduce examples/problem.toml
+//! cargo run --release --example problem -- reproduce examples/problem.toml --out results/problem
 //! ```
 
 use ssvm_bench::dataset::Argument;

@@ -1,77 +1,129 @@
-//! A solver of one's own among the others: BCFW that walks a permutation forth and back before it draws a new one.
+//! A solver of your own among the others: BCFW with a plane cache that walks through one permutation forth and back.
+//!
+//! `ssvm-bench init --crate DIR --solver NAME` writes this file into a crate of its own; docs/adding.md explains it.
 //!
 //! ```sh
-//! cargo run --release --example solver -- reproduce examples/solver.toml
+//! cargo run --release --example solver -- reproduce examples/solver.toml --out results/solver
 //! ```
 
-use ssvm_bench::solver::order::{Order, Orders};
+use ssvm_bench::ssvm::clock::{Charge, Operations};
+use ssvm_bench::ssvm::solver::order::{Order, Orders};
+use ssvm_bench::ssvm::solver::{PlaneCache, State};
 use ssvm_bench::{
-    Domain, Harness, Interrupt, Iterate, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver,
-    SolverInfo, SolverRow,
+    Domain, Harness, Interrupt, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver, SolverInfo,
+    SolverRow,
 };
 
-/// Everything a reader should know of it.
-struct ZigZag;
+/// The row of the solver: its name in configs, tables and figures, its parameters, and how it is built.
+struct Row;
 
-impl SolverRow for ZigZag {
+impl SolverRow for Row {
     fn info(&self) -> SolverInfo {
         SolverInfo {
             name: "bcfw-zigzag",
-            about: "BCFW whose passes go forth and back through one permutation, as in symmetric Gauss–Seidel",
-            params: &[Param {
-                key: "keep",
-                about: "iterations before a new permutation is drawn",
-                default: "2",
-                domain: Domain::Count(1, 1_000_000),
-            }],
+            about: "BCFW with cached passes that go back and forth through one permutation, as in symmetric Gauss–Seidel",
+            params: &[
+                Param { key: "keep", about: "planes kept per term", default: "20", domain: Domain::Count(1, 10_000) },
+                Param {
+                    key: "sweeps",
+                    about: "cached passes per iteration",
+                    default: "4",
+                    domain: Domain::Count(0, 1000),
+                },
+            ],
+            // Planes per term, for the estimate of memory.
+            planes: Some(|params| params.count("keep")),
+            // Nothing here depends on time: one run serves every oracle cost.
+            reads_clock: |_| false,
             ..SolverInfo::PLAIN
         }
     }
 
     fn build<'p, P: Problem>(&self, problem: Metered<'p, P>, params: &Params, seed: u64) -> Box<dyn Solver + 'p> {
-        Box::new(State {
-            now: Iterate::new(problem),
+        Box::new(Zigzag {
+            cache: PlaneCache::new(problem),
             orders: Orders::new(Order::PERMUTATION, problem.terms(), seed),
-            keep: params.count("keep"),
+            keep: params.count("keep") as usize,
+            sweeps: params.count("sweeps"),
             iteration: 0,
         })
     }
 }
 
-struct State<'p, P: Problem> {
-    now: Iterate<'p, P>,
+struct Zigzag<'p, P: Problem> {
+    /// φ, all φ^i, and per term the working set W_i of planes that the oracle has returned.
+    cache: PlaneCache<'p, P>,
     orders: Orders,
-    keep: u64,
+    keep: usize,
+    sweeps: u64,
     iteration: u64,
 }
 
-impl<P: Problem> Solver for State<'_, P> {
+impl<P: Problem> Zigzag<'_, P> {
+    /// One oracle call and one step for term i; its plane enters W_i.
+    fn exact_step(&mut self, i: usize, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
+        let PlaneCache { now, sets, spare } = &mut self.cache;
+        // The call is timed and counted in here. `?` ends the iteration when the budget is used up or the oracle fails.
+        now.exact_step_among(i, sets[i].planes(), meter, None)?;
+        // Beyond `keep` planes, the one that was inactive for longest goes.
+        sets[i].insert(&now.hat, self.iteration, self.keep, spare);
+        Ok(())
+    }
+
+    /// One step for term i towards the best plane of W_i: no oracle call.
+    fn cached_step(&mut self, i: usize, meter: &mut Meter<'_>) -> Result<(), Interrupt> {
+        let PlaneCache { now, sets, .. } = &mut self.cache;
+        let set = &mut sets[i];
+        meter.approximate_step(|| {
+            now.problem.load(i, &now.w, &now.blocks, set.planes(), &mut now.work);
+            let best = now.problem.highest(i, set.planes(), &now.w, &now.work);
+            set.activate(best, self.iteration);
+            let (step, _) = now.step(i, set.plane(best), None);
+            // What the virtual clock charges: one product per plane beside those of the step.
+            Operations { scored: set.len() as u64 * now.problem.product_ops(i), ..step }
+        })
+    }
+}
+
+impl<P: Problem> Solver for Zigzag<'_, P> {
     fn iterate(&mut self, meter: &mut Meter<'_>) -> Result<Iteration, Interrupt> {
-        if self.iteration.is_multiple_of(self.keep) {
-            self.orders.draw();
-        }
         self.iteration += 1;
-        let n = self.orders.list().len();
-        for at in 0..n {
-            let at = if self.iteration.is_multiple_of(2) { n - 1 - at } else { at };
-            // The oracle is called, timed and counted in here; a used-up budget ends the iteration.
-            self.now.exact_step(self.orders.list()[at] as usize, meter, None)?;
+        self.orders.draw();
+        let mut order = self.orders.list().to_vec();
+        for i in &order {
+            self.exact_step(*i as usize, meter)?;
         }
+        for _ in 0..self.sweeps {
+            // Back, then forth, then back.
+            order.reverse();
+            meter.begin_approx_pass();
+            let made = order.iter().try_for_each(|i| self.cached_step(*i as usize, meter));
+            meter.end_approx_pass(made.is_ok());
+            if made.is_err() {
+                return Ok(Iteration::Shortened);
+            }
+        }
+        // Every 10 iterations φ is summed from the φ^i, against drift of rounding.
         if self.iteration.is_multiple_of(10) {
-            self.now.resum();
+            let operations = self.cache.resum();
+            meter.charge(Charge::ExactProduct, operations);
         }
         Ok(Iteration::Complete)
     }
 
     fn solution(&self) -> Solution {
-        self.now.solution()
+        self.cache.solution()
     }
 
     fn dual(&self) -> f64 {
-        self.now.dual()
+        self.cache.dual()
+    }
+
+    fn state(&self) -> Option<&dyn State> {
+        Some(&self.cache)
     }
 }
 
 fn main() -> std::process::ExitCode {
-    Harness::standard().solver(ZigZag).main()
+    Harness::standard().solver(Row).main()
 }

@@ -1,78 +1,174 @@
-//! `init`: what one wants to measure in, a commented config out.
+//! `init`: a commented config for data and solvers of your own, or a crate with a solver of your own.
 
-use std::path::PathBuf;
+mod own_crate;
+mod pilot;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 
-use super::{note, print};
-use crate::dataset::{DataDir, Request};
+use self::pilot::{Limits, Pilot};
+use super::terminal::{NAME, own_name};
+use super::{interrupt, note, print_path};
+use crate::dataset::{Argument, DataDir, Request};
 use crate::experiment::catalog::Catalog;
+use crate::run::host;
 use crate::store::files;
+use crate::text::duration;
 use ssvm::solver::SolverInfo;
+use ssvm::stats::FEWEST_PAIRS;
 
-/// Write a commented config for one's own data or solver
+/// Active beside the solvers of the paper: the first reaches small gaps in the least time, the second with the fewest oracle
+/// calls (docs/league.md).
+const LEAGUE: [&str; 2] = ["mp-bcfw-gram", "bcfw-gap-pair-cache"];
+
+/// Write a commented config for your own data, or a crate for your own solver
+///
+/// The config has the solvers of the paper and two of the league active, the others as commented lines. Each active solver runs
+/// on each data set for a quarter of a second: the limits of the runs and the estimate of their time follow from that. An oracle
+/// program is not started; its limits are a default.
 #[derive(Clone, Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  ssvm-bench init mine.toml --dataset libsvm:digits.txt --solver bcfw --solver mp-bcfw\n  \
-    ssvm-bench reproduce --config mine.toml"
-)]
+#[command(after_help = "Example:\n  ssvm-bench init mine.toml -d libsvm:digits.txt -s bcfw -s mp-bcfw\n  \
+    ssvm-bench init --crate my-solver --solver my-bcfw")]
 pub struct InitArgs {
     /// The config to write; - prints it
-    file: PathBuf,
-    /// Data sets to measure on; repeatable
-    #[arg(long, value_name = "D", default_value = "usps-synth:n=1000")]
+    #[arg(required_unless_present = "folder")]
+    file: Option<PathBuf>,
+    /// Write a crate with a solver of your own into this folder instead
+    #[arg(long = "crate", value_name = "DIR", requires = "solver", conflicts_with_all = ["file", "dataset", "force"])]
+    folder: Option<PathBuf>,
+    /// Data set to measure on; repeatable
+    #[arg(short, long, value_name = "DATA", default_value = "usps-synth:n=1000")]
     dataset: Vec<String>,
-    /// Solvers to compare; repeatable [default: all]
-    #[arg(long, value_name = "S")]
+    /// Solver to compare, repeatable [default: those of the paper and two of the league]; with --crate the name of yours
+    #[arg(short, long, value_name = "SOLVER")]
     solver: Vec<String>,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 }
 
-pub fn run(args: &InitArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let stream = files::is_stream(&args.file);
-    if args.file.exists() && !stream && !args.force {
-        bail!("{} is there already; --force replaces it", args.file.display());
+pub fn run(args: &InitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    match (&args.folder, &args.file) {
+        (Some(folder), _) => own_crate::write(folder, &args.solver, catalog),
+        (None, Some(file)) => write_config(file, args, catalog, data),
+        (None, None) => bail!("a file to write is missing"),
     }
-    let data = DataDir::resolve(None);
+}
+
+fn write_config(file: &Path, args: &InitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
+    let stream = files::is_stream(file);
+    if file.exists() && !stream && !args.force {
+        bail!("{} exists; --force replaces it", file.display());
+    }
+    let active = active(&args.solver, catalog)?;
+    let mut estimate = Estimate::default();
+    let mut datasets = String::new();
     for name in &args.dataset {
-        let request = Request::new(name, &data);
-        if catalog.dataset(request.head()).is_none() {
-            catalog.describe(&request)?;
-        }
+        let limits = estimate.add(&Request::new(name, data), &active, catalog)?;
+        datasets += &format!(
+            "\n[[dataset]]\nname = {}\n# lambda = 0.001    # 1/n unless given\n# A run ends at the first limit that it \
+             reaches: this gap, or seconds of solver time.\nbudget = {{ gap = {}, time_s = {} }}\n",
+            quoted(name),
+            limits.gap,
+            limits.time_s,
+        );
     }
-    let solvers: Vec<&SolverInfo> = if args.solver.is_empty() {
-        catalog.solvers().iter().collect()
-    } else {
-        args.solver.iter().map(|name| SolverInfo::find(catalog.solvers(), name)).collect::<Result<_, _>>()?
-    };
-    let name = args.file.file_stem().filter(|_| !stream).unwrap_or("mine".as_ref()).to_string_lossy();
-    files::write_bytes(&args.file, text(&name, &args.dataset, &solvers).as_bytes())?;
+    let title = file.file_stem().filter(|_| !stream).unwrap_or("mine".as_ref()).to_string_lossy();
+    let shown = if stream { "FILE".into() } else { shlex::try_quote(&file.to_string_lossy())?.into_owned() };
+    let text = head(&title, &shown, &active, catalog) + &datasets;
+    files::write_bytes(file, text.as_bytes())?;
+    note(&estimate.text(active.len()));
     if stream {
         return Ok(());
     }
-    note(&format!("try it: ssvm-bench plan --config {0}; ssvm-bench reproduce --config {0}", args.file.display()));
-    print(&format!("{}\n", args.file.display()))
+    note(&format!("next: {NAME} run {shown} --dry-run; {NAME} reproduce {shown}"));
+    print_path(file)
+}
+
+/// The solvers that were asked for; else those of the paper, two of the league, and those that are not the library's.
+fn active<'a>(names: &[String], catalog: &'a dyn Catalog) -> anyhow::Result<Vec<&'a SolverInfo>> {
+    if !names.is_empty() {
+        let find = |name: &String| SolverInfo::find(catalog.solvers(), name);
+        return Ok(names.iter().map(find).collect::<Result<_, _>>()?);
+    }
+    let mut active = Vec::new();
+    for info in catalog.solvers() {
+        if info.in_paper || LEAGUE.contains(&info.name) || catalog.solver_version(info.name)?.is_some() {
+            active.push(info);
+        }
+    }
+    Ok(active)
+}
+
+/// The config without its data sets.
+fn head(title: &str, file: &str, active: &[&SolverInfo], catalog: &dyn Catalog) -> String {
+    let entry = |info: &SolverInfo| format!("{{ name = {} }},", quoted(info.name));
+    let width = catalog.solvers().iter().map(|info| entry(info).len()).max().unwrap_or(0);
+    let line = |info: &SolverInfo, mark: &str| format!("    {mark}{:<width$} # {}", entry(info), info.about);
+    let is_active = |info: &SolverInfo| active.iter().any(|other| other.name == info.name);
+    let others = catalog.solvers().iter().filter(|info| !is_active(info));
+    include_str!("init.toml")
+        .replace("ACTIVE", &active.iter().map(|info| line(info, "")).collect::<Vec<_>>().join("\n"))
+        .replace("OTHERS", &others.map(|info| line(info, "# ")).collect::<Vec<_>>().join("\n"))
+        .replace("FEWEST", &FEWEST_PAIRS.to_string())
+        .replace("PROGRAM", &own_name(&format!("{NAME} ")).trim_end().to_owned())
+        .replace("FILE", file)
+        .replace("NAME", &quoted(title))
 }
 
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-fn text(name: &str, datasets: &[String], solvers: &[&SolverInfo]) -> String {
-    let mut text = include_str!("init.toml").replace("\"NAME\"", &quoted(name));
-    for dataset in datasets {
-        text += &format!("\n[[dataset]]\nname = {}\n# lambda = 0.001            # 1/n unless given\n", quoted(dataset));
-        text += "# [dataset.budget]          # replaces keys of [budget] for this data set\n# time_s = 60\n";
+/// Seconds of solver time and evaluations of one repeat.
+#[derive(Default)]
+struct Estimate {
+    seconds: f64,
+    /// Data sets that nothing was measured on, each with the reason; their part of `seconds` is the time limit of all runs.
+    unknown: Vec<String>,
+}
+
+impl Estimate {
+    /// Limits for runs on a data set, from a pilot where one can be made.
+    fn add(&mut self, request: &Request<'_>, solvers: &[&SolverInfo], catalog: &dyn Catalog) -> anyhow::Result<Limits> {
+        let stopped = || interrupt::flag().load(Ordering::Relaxed);
+        let info = catalog.dataset(request.head());
+        let reason = if info.is_some_and(|info| matches!(info.argument, Argument::Program(_))) {
+            "its program is not started by init".to_owned()
+        } else {
+            match catalog.open(request) {
+                Ok(loaded) => {
+                    note(&format!("{}: trying {} solvers, {} s each", request.name, solvers.len(), pilot::SECONDS));
+                    let pilot = Pilot::run(&*loaded.problem, solvers, &stopped)?;
+                    let limits = pilot.limits();
+                    self.seconds += pilot.seconds(&limits);
+                    return Ok(limits);
+                }
+                // An official data set may be fetched later.
+                Err(error) if info.is_some_and(|info| info.known.is_some()) => error.to_string(),
+                Err(error) => return Err(error.into()),
+            }
+        };
+        self.unknown.push(format!("{}: {reason}", request.name));
+        self.seconds += Limits::DEFAULT.time_s.value() * solvers.len() as f64;
+        Ok(Limits::DEFAULT)
     }
-    for info in solvers {
-        text += &format!("\n# {}\n[[solver]]\nname = {}\n", info.about, quoted(info.name));
-        for param in info.params {
-            let default =
-                if param.default.parse::<f64>().is_ok() { param.default.into() } else { quoted(param.default) };
-            text += &format!("# {} = {default}  # {} ({})\n", param.key, param.about, param.domain.words());
+
+    fn text(&self, solvers: usize) -> String {
+        let jobs = host::core_count();
+        let total = duration(self.seconds * FEWEST_PAIRS as f64 / jobs as f64);
+        let workers = if jobs == 1 { "one worker".to_owned() } else { format!("{jobs} workers") };
+        if self.unknown.is_empty() {
+            return format!(
+                "estimate: {total} with {workers}, {FEWEST_PAIRS} repeats of {solvers} solvers (from {} s of each)",
+                pilot::SECONDS
+            );
         }
+        let unknown = self.unknown.join("\n  ");
+        format!(
+            "estimate: not known, because of\n  {unknown}\n  the time limits allow up to {total} with {workers}, evaluations not counted"
+        )
     }
-    text
 }

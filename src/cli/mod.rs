@@ -179,7 +179,7 @@ fn run(cli: &Cli, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         Command::Figures(args) => figures::run(args, catalog),
         Command::Advise(args) => advise::run(args, catalog),
         Command::List(args) => list::run(args, catalog),
-        Command::Init(args) => init::run(args, catalog),
+        Command::Init(args) => init::run(args, catalog, &data),
         Command::Cluster(args) => cluster::run(args, catalog, &data),
         Command::Readme(args) => readme::run(args, catalog),
         Command::Completions(args) => shell::completions(args, help::command()),

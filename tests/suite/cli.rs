@@ -4,8 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use ssvm_bench::experiment::Experiment;
-use ssvm_bench::experiment::Plan;
-use ssvm_bench::{Catalog, DataDir, Harness};
+use ssvm_bench::{Catalog, Harness};
 
 fn bench(arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_ssvm-bench")).args(arguments).output().expect("the program starts");
@@ -235,51 +234,6 @@ fn walk(folder: &std::path::Path) -> Vec<String> {
     entries
         .flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path.to_string_lossy().into_owned()] })
         .collect()
-}
-
-#[test]
-fn the_config_that_init_writes_parses_and_plans() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("mine.toml");
-    let file = path.to_str().unwrap();
-    let harness = Harness::standard();
-    let plan = || {
-        let experiment = Experiment::load(file, harness.solvers()).unwrap();
-        let plan = Plan::new(&experiment, &harness, &DataDir::resolve(None)).unwrap();
-        (experiment, plan.runs.len() as u64)
-    };
-    let (code, out, errors) = bench(&["init", file]);
-    assert_eq!((code, out.trim()), (0, file), "{errors}");
-    let (experiment, runs) = plan();
-    assert_eq!((experiment.name.as_str(), experiment.solvers.len()), ("mine", harness.solvers().len()));
-    assert_eq!(runs, experiment.repeats * experiment.solvers.len() as u64);
-
-    // Every parameter it shows is a valid line as soon as its mark is gone.
-    let text = std::fs::read_to_string(file).unwrap();
-    let shown: Vec<&str> = harness.solvers().iter().flat_map(|info| info.params).map(|param| param.key).collect();
-    let open = |line: &str| match line.strip_prefix("# ") {
-        Some(rest) if shown.iter().any(|key| rest.starts_with(&format!("{key} = "))) => rest.to_owned(),
-        _ => line.to_owned(),
-    };
-    let opened: Vec<String> = text.lines().map(open).collect();
-    assert_ne!(opened.join("\n"), text.trim_end(), "no parameter is shown");
-    Experiment::parse(&path, &opened.join("\n"), harness.solvers()).unwrap();
-
-    let (code, _, errors) = bench(&["init", file]);
-    assert_eq!(code, 1);
-    assert!(errors.contains("is there already; --force replaces it"), "{errors}");
-    let own = ["init", file, "--force", "--dataset", "ocr-synth:n=9", "--dataset", "usps-synth", "--solver", "mp-bcfw"];
-    assert_eq!(bench(&own).0, 0);
-    let (experiment, runs) = plan();
-    let names: Vec<&str> = experiment.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-    assert_eq!((names, runs), (vec!["ocr-synth:n=9", "usps-synth"], 2 * experiment.repeats));
-    for (arguments, expected) in
-        [(["--dataset", "uspz"], "did you mean `usps`?"), (["--solver", "bcwf"], "did you mean `bcfw`?")]
-    {
-        let (code, _, errors) = bench(&[&["init", file, "--force"], &arguments[..]].concat());
-        assert_eq!(code, 1);
-        assert!(errors.contains(expected), "{errors}");
-    }
 }
 
 #[test]

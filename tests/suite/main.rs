@@ -24,6 +24,7 @@ mod frame;
 mod graph_file;
 mod harness;
 mod images;
+mod init;
 mod large_features;
 mod league;
 mod load;

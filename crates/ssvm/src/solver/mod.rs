@@ -34,7 +34,7 @@ pub use metered::Metered;
 pub use mpbcfw::{MultiPlane, MultiPlaneParams, PlaneSets};
 pub use passes::Schedule;
 pub use slope::Moment;
-pub use state::State;
+pub use state::{PlaneCache, State};
 pub(crate) use table::standard_solver;
 pub use table::{Added, Refusal, SolverInfo, SolverRow, SolverTable, Standard};
 pub use weighted::{Visit, Weighted};

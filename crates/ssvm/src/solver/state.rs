@@ -41,7 +41,7 @@ pub trait State {
     }
 }
 
-/// φ^i as one vector each, and the W_i.
+/// φ^i as one vector each, and the W_i: the state of a solver that keeps planes. `examples/solver.rs` is built on it.
 pub struct PlaneCache<'p, P: Problem> {
     /// φ.
     pub now: Iterate<'p, P>,
