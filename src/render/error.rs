@@ -6,7 +6,7 @@ use plotters::drawing::DrawingAreaErrorKind;
 pub enum Error {
     #[error("figure '{title}' cannot be drawn: {reason}")]
     Drawing { title: String, reason: DrawingAreaErrorKind<std::io::Error> },
-    #[error("--solvers {patterns} matches no solver; the folder has: {known}")]
+    #[error("--only {patterns} matches no solver; the folder has: {known}")]
     NoSolver { patterns: String, known: String },
     #[error("the figure is not valid SVG: {0}")]
     Svg(resvg::usvg::Error),

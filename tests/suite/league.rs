@@ -315,7 +315,7 @@ fn many_solvers_leave_the_figures_of_the_paper_to_the_paper() {
     let hidden = format!("{} more solvers are in the figure of the league", harness.solvers().len() - 5);
     assert!(of("oracle_convergence").contains(&hidden) && of("oracle_time").contains(&hidden));
     let error = hand::figures(&results, &["nobody".to_owned()]).map(drop).unwrap_err().to_string();
-    assert!(error.contains("--solvers nobody") && error.contains("mp-bcfw"), "{error}");
+    assert!(error.contains("--only nobody") && error.contains("mp-bcfw"), "{error}");
 }
 
 /// Repeats of a solver on a data set, each with its own pace.

@@ -148,12 +148,7 @@ fn kills_of_other_commands_leave_whole_files() {
     let commands: [(&str, &str, &[&str]); 4] = [
         ("report", "page.html", &["report", "out", "--output", "page.html"]),
         ("figures", "figures/oracle_convergence.svg", &["figures", "out", "--out", "figures", "--format", "svg,png"]),
-        (
-            "data",
-            "optimum",
-            "optima.toml",
-            &["data", "optimum", "usps-synth:n=60", "--gap", "1e-6", "--store", "optima.toml"],
-        ),
+        ("optimum", "optima.toml", &["data", "optimum", "usps-synth:n=60", "--gap", "1e-6", "--store", "optima.toml"]),
         ("data prepare", "graph.npz", &["--data-dir", "data", "data", "prepare", "horses", "--output", "graph.npz"]),
     ];
     for (what, file, arguments) in commands {
