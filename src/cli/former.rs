@@ -16,25 +16,21 @@ const COMMANDS: [(&str, &str); 9] = [
     ("optimum", "`data optimum DATASET`"),
 ];
 
-/// Options by the command that had them; an empty one stands for every command.
-const OPTIONS: [(&str, &str, &str); 17] = [
+/// Options by the command that had them, or that they are looked for at now.
+const OPTIONS: [(&str, &str, &str); 13] = [
     ("run", "--split", "`cluster plan CONFIG --shards N --write`"),
     ("report", "--out", "`--output FILE`"),
     ("data", "--out", "`--output FILE`"),
     ("figures", "--solvers", "`--only '*/SOLVER'`"),
     ("compare", "--cell", "`--only DATASET/SOLVER`"),
     ("check", "--save-baseline", "`--save FILE`"),
-    ("init", "--config", "an argument: `init FILE`"),
     ("show", "--tables", "`--out DIR`"),
     ("show", "--dataset", "`--only DATASET`"),
     ("show", "--thresholds", "`--part thresholds`"),
     ("cluster", "--split", "`cluster plan CONFIG --shards N --write`"),
-    ("cluster", "--engine", "`--emit ENGINE`"),
     ("cluster", "--config", "an argument: `cluster plan CONFIG`"),
     ("reproduce", "--config", "an argument: `reproduce CONFIG…`"),
     ("run", "--config", "an argument: `run CONFIG…`"),
-    ("data", "--dataset", "an argument: `data test ORACLE`, `data optimum DATASET`"),
-    ("show", "--results", "an argument: `show RESULTS`"),
 ];
 
 /// What replaced the command or option that clap does not know, as a message.
