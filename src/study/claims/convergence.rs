@@ -1,6 +1,6 @@
 //! Claims 1 and 2: primal suboptimality at equal iterations, and oracle calls to equal gaps.
 
-use super::equal_iterations::{EqualIterations, lower_from, over_log};
+use super::equal_iterations::{EqualIterations, lower_from, over_log, quarter};
 use super::gaps::GapRatios;
 use super::thresholds::Bar;
 use super::verdict::{above, at_most, of_curves, of_median};
@@ -127,25 +127,44 @@ pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
     })
 }
 
-/// Claim 2a: the mean over the same log-iterations.
+/// Which iterations an effect is taken over.
+#[derive(Clone, Copy)]
+enum Over {
+    /// The last three quarters of the log-iterations: where evaluations begin must not move a mean.
+    Iterations,
+    Last,
+}
+
+impl Over {
+    /// Where it begins, of as many iterations.
+    fn first(self, last: f64) -> f64 {
+        match self {
+            Self::Iterations => quarter(last),
+            Self::Last => last,
+        }
+    }
+
+    /// log10 of a ratio.
+    fn effect(self, paired: &EqualIterations, draw: &[usize], last: f64) -> f64 {
+        match self {
+            Self::Iterations => over_log(&paired.x, &paired.differences(draw), self.first(last)),
+            Self::Last => paired.last_ratio(draw).log10(),
+        }
+    }
+}
+
+/// Claim 2a.
 pub(super) fn larger_mean_effect(subject: &Subject<'_>) -> Vec<Claim> {
-    let mean = |paired: &EqualIterations, draw: &[usize]| over_log(&paired.x, &paired.differences(draw));
-    larger_effect(subject, "on average", "mean over log-iterations up to", mean)
+    larger_effect(subject, "on average", Over::Iterations)
 }
 
 /// Claim 2b: at the last iteration that all have.
 pub(super) fn larger_effect_at_end(subject: &Subject<'_>) -> Vec<Claim> {
-    let last = |paired: &EqualIterations, draw: &[usize]| paired.last_ratio(draw).log10();
-    larger_effect(subject, "at the last iteration", "median at iteration", last)
+    larger_effect(subject, "at the last iteration", Over::Last)
 }
 
-/// Against the USPS set of the same kind (real or synthetic), else any. `effect` is log10 of a ratio.
-fn larger_effect(
-    subject: &Subject<'_>,
-    when: &str,
-    what: &str,
-    effect: impl Fn(&EqualIterations, &[usize]) -> f64,
-) -> Vec<Claim> {
+/// Against the USPS set of the same kind (real or synthetic), else any.
+fn larger_effect(subject: &Subject<'_>, when: &str, over: Over) -> Vec<Claim> {
     let claim = |multi: &str, single: &str| format!("larger effect of {multi} over {single} than on USPS {when}");
     let view = subject.view;
     let twin = |dataset: &str| view.series.iter().any(|s| s.dataset == dataset && s.twin);
@@ -164,19 +183,13 @@ fn larger_effect(
         if let Some(other) = there.iter().copied().rev().max_by_key(alike) {
             let [single, multi] = pair.map(|at| view.series[at].label.as_str());
             let row = subject.row(multi, claim(multi, single), "");
-            claims.push(judge_effect(subject, [pair, other], what, &effect, row));
+            claims.push(judge_effect(subject, [pair, other], over, row));
         }
     }
     claims
 }
 
-fn judge_effect(
-    subject: &Subject<'_>,
-    [here, there]: [[usize; 2]; 2],
-    what: &str,
-    effect: &impl Fn(&EqualIterations, &[usize]) -> f64,
-    row: Claim,
-) -> Claim {
+fn judge_effect(subject: &Subject<'_>, [here, there]: [[usize; 2]; 2], over: Over, row: Claim) -> Claim {
     let read = |pair: [usize; 2], most: f64| EqualIterations::new(subject.view, pair, most);
     let end = |pair| read(pair, f64::INFINITY).and_then(|paired| paired.x.last().copied()).unwrap_or(0.0);
     let most = end(here).min(end(there));
@@ -185,7 +198,7 @@ fn judge_effect(
     };
     // Seeds are the same on both data sets, but orders of other terms: the groups are drawn apart.
     let numbers: [Estimate; 3] = estimates(&[paired.repeats(), usps.repeats()], |draw| {
-        let (own, usual) = (effect(&paired, &draw[0]), effect(&usps, &draw[1]));
+        let (own, usual) = (over.effect(&paired, &draw[0], most), over.effect(&usps, &draw[1], most));
         [own - usual, own, usual]
     });
     let [more, own, usual] = numbers.map(|log| log.map(|log| 10f64.powf(log)));
@@ -194,8 +207,13 @@ fn judge_effect(
     }
     let (series, bar) = (&subject.view.series, subject.bars[Bar::Stronger]);
     let repeats = paired.repeats().min(usps.repeats());
-    let evidence = format!(
-        "{what} {most} of the ratio of primal suboptimality {} / {}, over that on {} with {}; {}; holds above {}{}",
+    let (from, seen) = (over.first(most), paired.x[0].max(usps.x[0]));
+    let what = match over {
+        Over::Iterations => format!("mean over log-iterations {} to {most}", number(from)),
+        Over::Last => format!("median at iteration {most}"),
+    };
+    let mut evidence = format!(
+        "{what} of the ratio of primal suboptimality {} / {}, over that on {} with {}; {}; holds above {}{}",
         series[here[0]].label,
         series[here[1]].label,
         series[there[1]].dataset,
@@ -207,6 +225,10 @@ fn judge_effect(
     let ratio = more.text(|ratio| number_beside(ratio, bar));
     let [own, usual] = [own, usual].map(|estimate| estimate.text(number));
     let measured = format!("{ratio}× as large: factor {own} against {usual} on USPS");
-    let (verdict, reason) = more.decide(&above(bar), repeats);
+    let (mut verdict, mut reason) = more.decide(&above(bar), repeats);
+    if seen > from {
+        (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
+        evidence += &format!("; undecided because nothing was evaluated before iteration {seen}");
+    }
     Claim { measured, verdict, reason, evidence, estimate: Some(more), ..row }
 }

@@ -99,14 +99,21 @@ pub(super) fn lower_from(x: &[f64], values: &[Option<f64>]) -> f64 {
     }
 }
 
-/// The mean of a piecewise linear curve over log x; NaN without a value.
-pub(super) fn over_log(x: &[f64], values: &[Option<f64>]) -> f64 {
+/// Where the first quarter of the log-iterations ends: what develops along a run cannot be seen on curves that begin later.
+pub(super) fn quarter(last: f64) -> f64 {
+    last.powf(0.25)
+}
+
+/// The mean of a piecewise linear curve over log x from an x on; NaN without a value.
+pub(super) fn over_log(x: &[f64], values: &[Option<f64>], from: f64) -> f64 {
     let (mut total, mut sum) = (0.0, 0.0);
     for (ends, two) in x.windows(2).zip(values.windows(2)) {
         if let (Some(a), Some(b)) = (two[0], two[1]) {
-            let width = (ends[1] / ends[0]).ln();
+            let whole = (ends[1] / ends[0]).ln();
+            let width = (ends[1] / ends[0].max(from)).ln().max(0.0);
             total += width;
-            sum += width * f64::midpoint(a, b);
+            // The line at the middle of the part that counts.
+            sum += width * (b + (a - b) * 0.5 * width / whole);
         }
     }
     match values.iter().flatten().last() {
@@ -129,9 +136,11 @@ mod tests {
         assert!(near(lower_from(&x, &[Some(1.0), Some(2.0), None]), 1.0), "what is not compared is left out");
         assert!(near(lower_from(&x, &[Some(1.0), Some(0.0), None]), 101.0), "never is later than the axis");
         assert!(lower_from(&x, &[None, None, None]).is_nan());
-        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)]), 0.5));
-        assert!(near(over_log(&x, &[Some(3.0), Some(-1.0), None]), 1.0), "what is not compared has no width");
-        assert!(near(over_log(&[1.0], &[Some(2.0)]), 2.0));
-        assert!(over_log(&x, &[None, None, None]).is_nan());
+        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)], 1.0), 0.5));
+        assert!(near(over_log(&x, &[Some(3.0), Some(-1.0), None], 0.1), 1.0), "what is not compared has no width");
+        assert!(near(over_log(&[1.0], &[Some(2.0)], 1.0), 2.0));
+        // A half of the first decade, where it rises from 0 to 1, and the second one.
+        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)], 10f64.sqrt()), (0.25 + 1.0) / 1.5));
+        assert!(over_log(&x, &[None, None, None], 1.0).is_nan());
     }
 }
