@@ -32,7 +32,7 @@ fn at_equal_iterations(
 ) -> Vec<Claim> {
     subject.each_pair(claim, |pair, row| match EqualIterations::new(subject.view, pair, f64::INFINITY) {
         Some(paired) => {
-            let judged = judge(subject, &paired, row);
+            let judged = subject.long_enough(&pair, paired.shortest, judge(subject, &paired, row));
             Claim { evidence: judged.evidence + &subject.failures(&pair), ..judged }
         }
         None => Claim { evidence: NOTHING_IN_COMMON.to_owned(), ..row },
@@ -53,12 +53,7 @@ fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> 
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += "; undecided because nothing was evaluated before";
     }
-    let (last, needed) = (paired.x[paired.x.len() - 1], subject.bars[Bar::AlwaysLength].max(bar));
-    if last < needed && reason != Some(Reason::FewRepeats) {
-        let short = Reason::TooShort { needed: needed as u64, present: last as u64 };
-        (verdict, reason) = (Verdict::Undecided, Some(short));
-        evidence += &format!("; undecided: {}", short.text());
-    }
+    let last = paired.x[paired.x.len() - 1];
     let measured = if from.value > last {
         format!("not lower at iteration {last}")
     } else {
@@ -230,5 +225,6 @@ fn judge_effect(subject: &Subject<'_>, [here, there]: [[usize; 2]; 2], over: Ove
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += &format!("; undecided because nothing was evaluated before iteration {seen}");
     }
-    Claim { measured, verdict, reason, evidence, estimate: Some(more), ..row }
+    let claim = Claim { measured, verdict, reason, evidence, estimate: Some(more), ..row };
+    subject.long_enough(&[here, there].concat(), paired.shortest.min(usps.shortest), claim)
 }

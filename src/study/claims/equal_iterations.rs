@@ -1,5 +1,6 @@
 //! Two series at equal iterations: the repeats that share a seed, read at the same marks, and how far apart their medians are.
 
+use super::common_end;
 use crate::study::View;
 use crate::study::align::End;
 use crate::study::curve::Curve;
@@ -10,6 +11,8 @@ use ssvm::stats::median;
 /// (one that reached its gap does not end), or the last pair, when all are shorter.
 pub(super) struct EqualIterations {
     pub x: Vec<f64>,
+    /// The last iteration of the shortest run: one that reached its gap is carried on, and says no more.
+    pub shortest: f64,
     single: Vec<Vec<f64>>,
     multi: Vec<Vec<f64>>,
     floor: f64,
@@ -42,7 +45,8 @@ impl EqualIterations {
             x.iter().map(|x| curve.at(&curve.primal_sub, *x).unwrap_or(f64::NAN)).collect()
         };
         let (single, multi) = matched.iter().map(|(a, b)| (read(a), read(b))).unzip();
-        Some(Self { x, single, multi, floor: view.floor(&view.series[a].dataset) })
+        let shortest = common_end(matched.iter().flat_map(|(a, b)| [*a, *b])).map_or(last, |end| end.min(last));
+        Some(Self { x, shortest, single, multi, floor: view.floor(&view.series[a].dataset) })
     }
 
     pub fn repeats(&self) -> usize {
