@@ -104,6 +104,35 @@ impl Paired {
         simultaneous(&[groups.to_vec()], &Sampling::default()).remove(0)
     }
 
+    /// Of the logarithms of ratios that a statistic of groups of pairs bounds: their intervals lie between percentiles of draws of
+    /// the pairs. `None` for one of which nothing is known, or is no number.
+    pub fn of_draws<const K: usize>(
+        groups: &[usize],
+        statistic: impl Fn(&[Vec<usize>]) -> [LogBounds; K],
+    ) -> [Option<Self>; K] {
+        let sampling = Sampling::default();
+        let (values, drawn) = resampled(groups, &sampling, statistic);
+        let pairs = groups.iter().copied().min().unwrap_or(0);
+        let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
+        std::array::from_fn(|at| {
+            // A draw without a value may have any.
+            let end = |of: fn(LogBounds) -> f64, unknown: f64| {
+                let ends = drawn.iter().map(|draw| of(draw[at]));
+                percentiles(ends.map(|end| if end.is_nan() { unknown } else { end }), sampling.confidence)
+            };
+            let (low, high) = (end(|bounds| bounds.0, f64::NEG_INFINITY), end(|bounds| bounds.1, f64::INFINITY));
+            let [low, high] = [low.map(|(low, _)| low), high.map(|(_, high)| high)].map(|end| end.and_then(ratio));
+            let (least, most) = values[at];
+            (!least.is_nan() && !most.is_nan()).then(|| Self {
+                least: ratio(least),
+                most: ratio(most),
+                low,
+                high,
+                pairs,
+            })
+        })
+    }
+
     #[must_use]
     pub fn inverse(self) -> Self {
         let over = |value: Option<f64>| value.map(|value| 1.0 / value);

@@ -48,6 +48,8 @@ pub enum Reason {
     OpenBound,
     /// The curves begin too late.
     NotSeen,
+    /// It would depend on where the optimum is between its bounds.
+    Optimum,
     /// The machine did something else meanwhile.
     Busy,
 }
@@ -64,6 +66,7 @@ impl Reason {
             Self::DependsOnLength => "depends on the length of the run".to_owned(),
             Self::OpenBound => "only one solver reached the tighter gaps".to_owned(),
             Self::NotSeen => "the first iterations were not evaluated".to_owned(),
+            Self::Optimum => "the optimum is not known well enough".to_owned(),
             Self::Busy => "the machine was busy".to_owned(),
         }
     }

@@ -4,8 +4,10 @@ use super::common_end;
 use crate::study::View;
 use crate::study::align::End;
 use crate::study::curve::Curve;
+use crate::study::paired::LogBounds;
 use ssvm::settings::Cadence;
 use ssvm::stats::median;
+use ssvm::stats::portable::ln;
 
 /// Primal suboptimality of matched repeats at common iterations. The last is where the first run that did not fail ends
 /// (one that reached its gap does not end), or the last pair, when all are shorter.
@@ -73,9 +75,28 @@ impl EqualIterations {
         (0..self.x.len()).map(difference).collect()
     }
 
-    /// Single over multi at the last position that is compared; NaN without one.
-    pub fn last_ratio(&self, draw: &[usize]) -> f64 {
-        self.differences(draw).into_iter().flatten().last().map_or(f64::NAN, |log| 10f64.powf(log))
+    /// Bounds of the logarithm of single over multi at every position, with the optimum anywhere between what is known of it;
+    /// `None` where both are at or below the floor.
+    fn bounds(&self, draw: &[usize]) -> Vec<Option<LogBounds>> {
+        let bounds = |at: usize| {
+            let (a, b) = self.medians(draw, at);
+            (a > self.floor || b > self.floor).then(|| ratio_bounds(a, b, self.floor))
+        };
+        (0..self.x.len()).map(bounds).collect()
+    }
+
+    /// Those at the last position that is compared; nothing is known without one.
+    pub fn last_ratio(&self, draw: &[usize]) -> LogBounds {
+        self.bounds(draw).into_iter().flatten().last().unwrap_or(NOTHING)
+    }
+
+    /// Those of the mean over log-iterations from one on.
+    pub fn mean_ratio(&self, draw: &[usize], from: f64) -> LogBounds {
+        let bounds = self.bounds(draw);
+        let mean = |end: fn(LogBounds) -> f64| {
+            over_log(&self.x, &bounds.iter().map(|bounds| bounds.map(end)).collect::<Vec<_>>(), from)
+        };
+        (mean(|bounds| bounds.0), mean(|bounds| bounds.1))
     }
 
     /// "n = 9 from iteration 30": where pairs end because one of them failed.
@@ -84,6 +105,22 @@ impl EqualIterations {
         let changed = (1..self.x.len()).filter(|at| count(*at) != count(at - 1));
         changed.map(|at| format!("; n = {} from iteration {}", count(at), self.x[at])).collect()
     }
+}
+
+/// Of a number that has no value.
+const NOTHING: LogBounds = (f64::NAN, f64::NAN);
+
+/// The logarithm of `a` over `b`, two distances to a lower bound of the optimum, when that lies up to `width` above the bound:
+/// both distances are less by the same then, so the ratio moves away from 1, always to one side. At most by the smaller
+/// distance: the optimum is not above what was found.
+fn ratio_bounds(a: f64, b: f64, width: f64) -> LogBounds {
+    let [a, b] = [a, b].map(|distance| distance.max(f64::MIN_POSITIVE));
+    if a.total_cmp(&b).is_eq() {
+        return (0.0, 0.0);
+    }
+    let most = width.min(a).min(b);
+    let [near, far] = [ln(a / b), ln((a - most) / (b - most))];
+    (near.min(far), near.max(far))
 }
 
 /// Where a curve is above 0 from there to its end, crossings interpolated over log x; NaN without a value. One after the last x
@@ -116,8 +153,11 @@ pub(super) fn over_log(x: &[f64], values: &[Option<f64>], from: f64) -> f64 {
             let whole = (ends[1] / ends[0]).ln();
             let width = (ends[1] / ends[0].max(from)).ln().max(0.0);
             total += width;
-            // The line at the middle of the part that counts.
-            sum += width * (b + (a - b) * 0.5 * width / whole);
+            if width > 0.0 {
+                // The line at the middle of the part that counts; its ends may be infinite.
+                let before = 0.5 * width / whole;
+                sum += width * (before * a + (1.0 - before) * b);
+            }
         }
     }
     match values.iter().flatten().last() {
