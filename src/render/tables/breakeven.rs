@@ -19,7 +19,7 @@ pub fn factor(k: f64) -> String {
 /// At which oracle costs a solver is faster or slower than BCFW, and where the medians are equal. Only costs that were run are
 /// named, and only those are called faster or slower whose whole interval, bounds included, is on one side of 1.
 pub fn crossings(costs: &[f64], row: &BreakEvenRow) -> String {
-    if too_few(row.pairs).is_some() {
+    if too_few(row.pairs).is_some() || row.ratios.iter().flatten().any(|ratio| ratio.busy) {
         return "not judged".to_owned();
     }
     let state = |ratio: &Option<Paired>| ratio.map_or("not known", |ratio| ratio.pace_of_spent().name());
@@ -54,6 +54,9 @@ pub fn table(breakeven: &BreakEven) -> Table {
     }
     let fewest = breakeven.sets.iter().flat_map(|set| &set.rows).map(|row| row.pairs).min();
     table.note = fewest.and_then(too_few).map_or(String::new(), |few| format!("Not judged: {few}."));
+    for busy in breakeven.sets.iter().filter_map(|set| set.busy.as_ref()) {
+        table.note += &format!("{}Not judged: {busy}.", if table.note.is_empty() { "" } else { " " });
+    }
     table
 }
 
@@ -106,7 +109,7 @@ pub fn advice(advice: &Advice) -> String {
     if advice.read_at != advice.cost {
         out.push_str(&format!("the table ends at k = {}; its ratios are used\n", factor(advice.read_at)));
     }
-    if let Some(few) = advice.targets.iter().find_map(few_pairs) {
+    if let Some(few) = advice.busy.clone().or_else(|| advice.targets.iter().find_map(few_pairs)) {
         out.push_str(&format!("not judged: {few}\n"));
     }
     for choice in &advice.targets {
@@ -132,7 +135,7 @@ fn few_pairs(choice: &Choice) -> Option<String> {
 }
 
 fn fastest(choice: &Choice) -> String {
-    if few_pairs(choice).is_some() {
+    if few_pairs(choice).is_some() || choice.solvers.iter().any(|one| one.ratio.busy) {
         return "not judged".to_owned();
     }
     let unbeaten = choice.solvers.iter().filter(|one| choice.fastest.contains(&one.solver));

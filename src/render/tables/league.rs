@@ -79,6 +79,10 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
             let mark = |_, _, speedup: Speedup| marked(&speedup.value_text(), speedup.pace());
             sections.push(speedups(&standing.title, measure, matrix(one, mark)));
         }
+        if let Some(busy) = &standing.busy {
+            let note = format!("Not judged: {busy}.");
+            sections[first..].iter_mut().for_each(|section| section.add_note(&note));
+        }
         if let Some(cost) = standing.oracle_cost {
             let note = format!("At oracle cost {}, {}.", breakeven::factor(cost.factor()), of_several(cost));
             sections[first..].iter_mut().for_each(|section| section.add_note(&note));
@@ -162,7 +166,9 @@ fn winners(standing: &Standing) -> Section {
         let mut row = cells![format!("{target:e}")];
         for (measure, winners) in Measure::ALL.into_iter().zip(&standing.winners) {
             row.push(match &winners[at] {
-                Winner::Undecided(names) if few.is_some() && names.len() > 1 => "not judged".into(),
+                Winner::Undecided(names) if (few.is_some() || standing.busy.is_some()) && names.len() > 1 => {
+                    "not judged".into()
+                }
                 Winner::One(name) => name.into(),
                 Winner::Undecided(names) => undecided(standing, measure, at, names).into(),
                 Winner::NotReached => "not reached".into(),

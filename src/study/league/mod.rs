@@ -43,6 +43,9 @@ pub struct Standing {
     /// The oracle cost of its runs; `None` when the data set was run at no other.
     #[serde(default)]
     pub oracle_cost: Option<OracleCost>,
+    /// Why nothing is decided about it, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy: Option<String>,
     /// Bounds of its optimum; `None` when one of them is not known.
     pub optimum: Option<(f64, f64)>,
     /// Relative gaps that are compared, falling.
@@ -125,6 +128,8 @@ struct Compared {
     groups: Vec<Vec<LogBounds>>,
     /// Whether only one of them reaches a tighter gap: nothing bounds the ratio there from below, or from above.
     open: [bool; 2],
+    /// Whether the machine was busy: it decides nothing.
+    busy: bool,
 }
 
 /// What each data set decides about two solvers, by heading; one on which they are not compared is undecided.
@@ -152,8 +157,9 @@ impl Matrix {
     fn new(names: Vec<String>, compared: &[Compared]) -> Self {
         let groups: Vec<_> = compared.iter().map(|one| one.groups.clone()).collect();
         let mut upper = simultaneous(&groups, &Sampling::default());
-        for (speedup, Compared { open: [below, above], .. }) in upper.iter_mut().zip(compared) {
+        for (speedup, Compared { open: [below, above], busy, .. }) in upper.iter_mut().zip(compared) {
             if let Some(speedup) = speedup {
+                *speedup = speedup.withheld(*busy);
                 speedup.low = speedup.low.filter(|_| !below);
                 speedup.high = speedup.high.filter(|_| !above);
             }
