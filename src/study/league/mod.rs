@@ -138,6 +138,8 @@ pub struct Decisions<'a> {
     pub faster: Vec<&'a str>,
     pub slower: Vec<&'a str>,
     pub undecided: Vec<&'a str>,
+    /// On how many of them they are compared.
+    pub compared: usize,
 }
 
 impl Decisions<'_> {
@@ -218,6 +220,7 @@ impl League {
             let Some(matrix) = standing.matrices.get(measure as usize) else { continue };
             let place = |name: &str| matrix.names.iter().position(|known| known == name);
             let speedup = place(row).zip(place(column)).and_then(|(row, column)| matrix.at(row, column));
+            decisions.compared += usize::from(speedup.is_some_and(|speedup| speedup.least.or(speedup.most).is_some()));
             match speedup.map_or(Pace::Undecided, |speedup| speedup.pace()) {
                 Pace::Faster => decisions.faster.push(&standing.title),
                 Pace::Slower => decisions.slower.push(&standing.title),

@@ -8,7 +8,7 @@ use super::{
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, median_of};
-use crate::study::paired::{LogBounds, Target, median_bounds};
+use crate::study::paired::{LogBounds, Spent, Target, median_bounds};
 use crate::study::points::Repeats;
 use crate::study::{Series, View, targets};
 use ssvm::clock::OracleCost;
@@ -170,8 +170,12 @@ impl<'a> Field<'a> {
                 let curve = self.curves(at).find(|curve| curve.seed == *seed);
                 let failed = curve.is_none() && absent > 0;
                 absent -= usize::from(failed);
-                let cost = |target: &f64| curve.and_then(|c| c.reached(Target::Relative(*target), measure));
-                let costs = self.targets.iter().map(|target| cost(target).unwrap_or(f64::INFINITY)).collect();
+                let cost = |target: &f64| match curve.and_then(|c| c.reached(Target::Relative(*target), measure)) {
+                    Some(spent) => Spent::exactly(spent),
+                    // It may reach the target later; one that failed before its first evaluation does not.
+                    None => Spent { least: ended(curve, measure), most: f64::INFINITY },
+                };
+                let costs = self.targets.iter().map(cost).collect();
                 spent.push((failed || curve.is_some()).then_some(costs));
             }
             let series = &self.view.series[at];
@@ -226,6 +230,10 @@ impl<'a> Field<'a> {
         ];
         Compared { groups: vec![(0..pairs).map(over).collect()], open, busy: self.busy.is_some() }
     }
+}
+
+fn ended(curve: Option<&Curve>, measure: Measure) -> f64 {
+    curve.and_then(|curve| curve.column(measure).last().copied()).unwrap_or(f64::INFINITY)
 }
 
 /// Mean over log-cost between two ends of how far down a run is: 0 at a relative gap of 1 and before its first evaluation, 1 at
