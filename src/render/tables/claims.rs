@@ -89,32 +89,52 @@ pub fn verdicts(claims: &[Claim]) -> Table {
     Table { title: title.to_owned(), ..table }
 }
 
-/// "12 hold, 1 does not hold, 2 undecided, 4 not measured", and the same of the verdicts in the paper's regime.
+/// "12 hold, 1 does not hold, 2 undecided, 4 not measured"; the same of the verdicts in the paper's regime, and of those that a
+/// cost model decides; and how many may be wrong.
 pub fn summary(claims: &[Claim]) -> String {
-    let counts = |verdicts: &[Verdict]| {
-        let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
-        let said = |verdict, one: &str, several: &str| match count(verdict) {
-            1 => format!("1 {one}"),
-            count => format!("{count} {several}"),
-        };
-        let made = match count(Verdict::ByConstruction) {
-            0 => String::new(),
-            made => format!(" ({made} by construction, not counted)"),
-        };
-        format!(
-            "{}, {}, {} undecided, {} not measured{made}",
-            said(Verdict::Holds, "holds", "hold"),
-            said(Verdict::DoesNotHold, "does not hold", "do not hold"),
-            count(Verdict::Undecided),
-            count(Verdict::NotMeasured)
-        )
-    };
-    let own = counts(&claims.iter().map(|claim| claim.verdict).collect::<Vec<_>>());
-    let there: Vec<Verdict> = claims.iter().filter_map(|claim| Some(claim.regime.as_ref()?.verdict)).collect();
-    if there.is_empty() {
-        return own;
+    let (mut own, mut there, mut model) = (Vec::new(), Vec::new(), Vec::new());
+    for claim in claims {
+        if claim.circular { &mut model } else { &mut own }.push(claim.verdict);
+        if let Some(regime) = &claim.regime {
+            if regime.circular { &mut model } else { &mut there }.push(regime.verdict);
+        }
     }
-    format!("on this machine: {own}\nin the paper's regime: {}", counts(&there))
+    let mut lines = vec![counts(&own)];
+    if !there.is_empty() || !model.is_empty() {
+        lines[0].insert_str(0, "on this machine: ");
+    }
+    if !there.is_empty() {
+        lines.push(format!("in the paper's regime: {}", counts(&there)));
+    }
+    if !model.is_empty() {
+        lines.push(format!("by the cost model of the clock, which says nothing about a machine: {}", counts(&model)));
+    }
+    let decided = |verdict: &&Verdict| matches!(verdict, Verdict::Holds | Verdict::DoesNotHold);
+    match own.iter().chain(&there).chain(&model).filter(decided).count() {
+        0 => {}
+        1 => lines.push("1 verdict, at 95 %".to_owned()),
+        all => lines.push(format!("{all} verdicts, each at 95 % by itself, not all of them together")),
+    }
+    lines.join("\n")
+}
+
+fn counts(verdicts: &[Verdict]) -> String {
+    let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
+    let said = |verdict, one: &str, several: &str| match count(verdict) {
+        1 => format!("1 {one}"),
+        count => format!("{count} {several}"),
+    };
+    let made = match count(Verdict::ByConstruction) {
+        0 => String::new(),
+        made => format!(" ({made} by construction, not counted)"),
+    };
+    format!(
+        "{}, {}, {} undecided, {} not measured{made}",
+        said(Verdict::Holds, "holds", "hold"),
+        said(Verdict::DoesNotHold, "does not hold", "do not hold"),
+        count(Verdict::Undecided),
+        count(Verdict::NotMeasured)
+    )
 }
 
 /// A verdict on this machine or in the paper's regime.

@@ -95,6 +95,9 @@ pub struct Claim {
     /// Of an undecided one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+    /// The cost model of the clock decides it: it says nothing about a machine, and is counted apart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub circular: bool,
     /// How the value was taken, over how many runs, and what limits it.
     pub evidence: String,
     /// The same at the oracle cost of the paper.
@@ -111,6 +114,8 @@ pub struct InRegime {
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub circular: bool,
     pub evidence: String,
 }
 

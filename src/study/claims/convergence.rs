@@ -267,7 +267,7 @@ fn judge_effect(subject: &Subject<'_>, [here, there]: [[usize; 2]; 2], over: Ove
     evidence += narrowed(reason);
     if seen > from {
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
-        evidence += &format!("; undecided because nothing was evaluated before iteration {seen}");
+        evidence += &format!("; undecided because the curves begin at iteration {seen}");
     }
     let claim = Claim { measured, verdict, reason, evidence, estimate: more.estimate(), ..row };
     subject.long_enough(&[here, there].concat(), paired.shortest.min(usps.shortest), claim)

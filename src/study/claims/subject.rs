@@ -39,6 +39,7 @@ impl Subject<'_> {
             estimate: None,
             verdict: Verdict::NotMeasured,
             reason: None,
+            circular: false,
             evidence: evidence.to_owned(),
             regime: None,
         }

@@ -146,8 +146,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         scale: Halving::Value,
         paper: "over the course of the optimization",
         why: "iterations in units of T, of the shortest run: a plane leaves after T iterations without use, so that no working set \
-              can be stable before the second lifetime has ended, and no comparison of a solver that keeps planes be that of a \
-              course",
+              can be stable before the second lifetime has ended; what is decided before turns with the length of the run",
     },
     Threshold {
         bar: Bar::Small,
