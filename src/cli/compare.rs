@@ -101,6 +101,9 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         return args.outputs.write("Comparison of builds", &interleaved(args, &design)?, None);
     };
     let (old, new) = (records(&Store::open(old)?)?, records(&Store::open(new)?)?);
+    if [&old, &new].into_iter().all(|side| side.iter().any(|run| !run.settings().clock.repeatable())) {
+        note(folders::DRIFT);
+    }
     let Comparison { findings, remark, unjudged_times } = folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?;
     let verdict = args.outputs.write("Comparison of results", &findings, remark.as_deref())?;
     if unjudged_times > 0 {

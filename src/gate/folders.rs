@@ -31,6 +31,10 @@ use ssvm::stats::{FEWEST_PAIRS, median};
 /// last moment is missed the next time by chance.
 const MARGIN: f64 = 2.0;
 
+/// What every comparison of times says once.
+pub const DRIFT: &str = "folders made one after the other also differ in time by what the machine did between them (drift); builds \
+    in turns (--against) do not";
+
 /// Two runs of the same repeat.
 type RunPair<'a> = (&'a RunRecord, &'a RunRecord);
 
