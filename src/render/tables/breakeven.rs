@@ -1,7 +1,7 @@
 //! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
 use crate::study::break_even::{Advice, BreakEven, BreakEvenRow, BreakEvenSet, Choice, Crossing};
-use crate::study::estimate::{Estimate, interval_text, too_few};
+use crate::study::estimate::{Estimate, interval_text, of_each, too_few};
 use crate::study::paired::Paired;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Table, cells};
@@ -53,7 +53,13 @@ pub fn table(breakeven: &BreakEven) -> Table {
         table.push(cells);
     }
     let fewest = breakeven.sets.iter().flat_map(|set| &set.rows).map(|row| row.pairs).min();
-    table.note = fewest.and_then(too_few).map_or(String::new(), |few| format!("Not judged: {few}."));
+    table.note = match (fewest, fewest.and_then(too_few)) {
+        (_, Some(few)) => format!("Not judged: {few}."),
+        (Some(pairs), None) => {
+            format!("{}.", of_each(breakeven.sets.iter().map(BreakEvenSet::comparisons).sum(), pairs))
+        }
+        (None, None) => String::new(),
+    };
     for busy in breakeven.sets.iter().filter_map(|set| set.busy.as_ref()) {
         table.note += &format!("{}Not judged: {busy}.", if table.note.is_empty() { "" } else { " " });
     }

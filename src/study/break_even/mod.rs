@@ -79,6 +79,11 @@ pub struct BreakEvenRow {
 }
 
 impl BreakEvenSet {
+    /// Of solvers with BCFW, over gaps and oracle costs.
+    pub fn comparisons(&self) -> usize {
+        self.rows.iter().flat_map(|row| &row.ratios).flatten().count()
+    }
+
     /// The oracle cost at which BCFW spends this share of its time in the oracle.
     pub fn cost_of_share(&self, share: f64) -> f64 {
         share / (1.0 - share) * (1.0 - self.share) / self.share
