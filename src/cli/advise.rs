@@ -54,10 +54,12 @@ struct Known {
 }
 
 pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let table: BreakEven = match &args.results {
-        Some(path) => pages::summary(path, catalog, &[])?.breakeven,
-        None => serde_json::from_str::<Summary>(BUILT_IN).context("the built-in table cannot be read")?.breakeven,
+    let summary: Summary = match &args.results {
+        Some(path) => pages::summary(path, catalog, &[])?,
+        None => serde_json::from_str(BUILT_IN).context("the built-in table cannot be read")?,
     };
+    let remark = summary.remark().map_or(String::new(), |remark| format!("\n{remark}\n"));
+    let table = summary.breakeven;
     let set = find(&table, &args.dataset)?;
     let place = match &args.known {
         Known { oracle_ms: Some(ms), .. } => CostGiven::Call(ms * 1e-3),
@@ -74,7 +76,7 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let advice = advise(set, place);
     print(&match args.format.format {
         Format::Json => args::json(&advice)?,
-        _ => format!("{}\nIt rests on\n{}", text::advice(&advice, print_width()), basis(&table, set)),
+        _ => format!("{}\nIt rests on\n{}{remark}", text::advice(&advice, print_width()), basis(&table, set)),
     })
 }
 

@@ -102,6 +102,9 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         Ok(records)
     };
     let (old, new) = (selected(old)?, selected(new)?);
+    if [&old, &new].into_iter().all(|side| side.iter().any(|run| !run.settings().clock.repeatable())) {
+        note(folders::DRIFT);
+    }
     let Comparison { findings, remark, unjudged_times } = folders::compare(&by_cell(&old)?, &by_cell(&new)?, &design)?;
     let verdict = args.outputs.write("Comparison of results", &findings, remark.as_deref())?;
     if unjudged_times > 0 {

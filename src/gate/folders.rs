@@ -17,7 +17,8 @@ use super::{CellKey, Error, Finding, Judgement, Metric, TraceColumn, both, judge
 use crate::Result;
 use crate::store::identity::Identity;
 use crate::store::{Environment, RunRecord};
-use crate::study::claims::thresholds::Bar;
+use crate::study::busy::Disturbed;
+use crate::study::claims::thresholds::Bars;
 use crate::study::curve;
 use crate::study::estimate::Sampling;
 use crate::study::paired::{Paired, Spent, pairs_needed, simultaneous};
@@ -29,6 +30,10 @@ use ssvm::stats::{FEWEST_PAIRS, median};
 /// Under a clock with noise a gap is a target when the runs of a side end this much below it: one that is reached in the
 /// last moment is missed the next time by chance.
 const MARGIN: f64 = 2.0;
+
+/// What every comparison of times says once.
+pub const DRIFT: &str = "folders made one after the other also differ in time by what the machine did between them (drift); builds \
+    in turns (--against) do not";
 
 /// Two runs of the same repeat.
 type RunPair<'a> = (&'a RunRecord, &'a RunRecord);
@@ -241,16 +246,8 @@ fn hindrance(pairs: &[RunPair<'_>]) -> Option<Obstacle> {
 
 /// Whether a side was timed while the machine was busy, by the rule of the claims.
 fn busy(side: &str, runs: &[&RunRecord]) -> Option<String> {
-    let shares: Vec<f64> = runs.iter().filter_map(|run| run.core_share()).collect();
-    let few = shares.iter().filter(|share| **share < Bar::WholeCore.value()).count();
-    (few as f64 > Bar::Disturbed.value() * shares.len() as f64).then(|| {
-        format!(
-            "the machine was busy: {few} of {} runs of the {side} folder got less than {:.0} % of a core; measure again when it \
-             is quiet",
-            shares.len(),
-            100.0 * Bar::WholeCore.value()
-        )
-    })
+    let (bars, disturbed) = (&Bars::default(), Disturbed::of(runs.iter().copied(), &Bars::default()));
+    disturbed.is_busy(bars).then(|| disturbed.text(&format!("of the {side} folder"), bars))
 }
 
 fn unlike_machines(pairs: &[RunPair<'_>]) -> Option<String> {

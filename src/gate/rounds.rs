@@ -1,13 +1,14 @@
 //! The soft gate: two builds run in turns on one core, many short rounds in, one finding per workload out.
 //!
 //! A round is A B B A, the next one B A A B: a drift of the machine hits both sides alike. Its ratio is the geometric
-//! mean of new over old; the median over rounds and its interval decide.
+//! mean of new over old; the median over rounds and its interval decide. The confidence holds for all workloads together, and fewer
+//! rounds than it needs decide nothing.
 
 use super::workload::{WorkDone, Workload};
 use super::{Error, Finding, Judgement, judge_ratio};
 use crate::Result;
 use crate::study::estimate::Sampling;
-use crate::study::paired::simultaneous;
+use crate::study::paired::{pairs_needed, simultaneous};
 use crate::text::seconds;
 use ssvm::stats::{FEWEST_PAIRS, median};
 
@@ -27,7 +28,7 @@ pub enum Side {
 pub struct Design {
     /// Rounds of four runs per workload.
     pub rounds: usize,
-    /// Confidence of the intervals.
+    /// Confidence of the intervals, all of them together.
     pub confidence: f64,
     /// Relative change that the whole interval must be beyond.
     pub threshold: f64,
@@ -93,22 +94,28 @@ pub fn compare(
         }
         progress(round + 1);
     }
-    Ok(series.into_iter().map(|series| series.judge(design)).collect())
+    let needed = pairs_needed(series.len(), design.confidence);
+    // Bonferroni, as between folders.
+    let confidence = 1.0 - (1.0 - design.confidence) / series.len().max(1) as f64;
+    let sampling = Sampling { draws: 4000, seed: design.seed, confidence, fewest: FEWEST_PAIRS };
+    Ok(series.into_iter().map(|series| series.judge(design, &sampling, needed)).collect())
 }
 
 impl Turns<'_> {
-    fn judge(self, design: &Design) -> Finding {
-        let sampling = Sampling { draws: 4000, seed: design.seed, confidence: design.confidence, fewest: FEWEST_PAIRS };
-        let ratio = simultaneous(&[vec![self.ratios]], &sampling).remove(0);
-        let judgement = ratio.map_or(Judgement::NotJudged, |ratio| judge_ratio(&ratio, design.threshold));
+    fn judge(self, design: &Design, sampling: &Sampling, needed: usize) -> Finding {
+        let (rounds, mut notes) = (self.ratios.len(), Vec::from_iter(Some(self.note).filter(|note| !note.is_empty())));
+        let ratio = simultaneous(&[vec![self.ratios]], sampling).remove(0);
+        let mut judgement = ratio.map_or(Judgement::NotJudged, |ratio| judge_ratio(&ratio, design.threshold));
+        if rounds < needed && judgement != Judgement::NotJudged {
+            judgement = Judgement::Undecided;
+            notes.push(format!("{rounds} rounds cannot support this confidence; {needed} would"));
+        }
         let (old, new) = (median(&self.old), median(&self.new));
-        let mut note = self.note;
         // What is decided needs no excuse.
         if old.min(new) < SHORTEST && judgement == Judgement::Undecided {
-            let join = if note.is_empty() { "" } else { "; " };
-            note += &format!("{join}runs of {} are short for a clock: more iterations", seconds(old.min(new)));
+            notes.push(format!("runs of {} are short for a clock: more iterations", seconds(old.min(new))));
         }
-        let bare = Finding::bare(&self.workload.cell, "solver time (CPU s)", judgement, note);
+        let bare = Finding::bare(&self.workload.cell, "solver time (CPU s)", judgement, notes.join("; "));
         Finding { ratio, ..bare }.with_values("s", Some(old), Some(new), self.new.into_iter())
     }
 }

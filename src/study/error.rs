@@ -11,8 +11,8 @@ pub enum Error {
     #[error("no run to show, {damaged} damaged files{first}; `ssvm-bench run C --out {folder}` makes them")]
     NoRun { damaged: usize, first: String, folder: String },
     #[error(
-        "the bounds of {dataset} exclude each other: {low_of} has the lower bound {low:e}, {high_of} the upper bound {high:e}, \
-         and all terms of that are proven; one of the two is wrong: delete it and run it again"
+        "the bounds of {dataset} exclude each other: {low_of} has the lower bound {low:e}, {high_of} the certified upper bound \
+         {high:e}; one of the two is wrong: delete it and run it again"
     )]
     Crossing { dataset: String, low: f64, low_of: String, high: f64, high_of: String },
     #[error("--only {0} matches no DATASET/SOLVER in it")]

@@ -113,6 +113,12 @@ pub fn interval_name(repeats: usize) -> String {
     }
 }
 
+/// What a table of so many intervals, each by itself, says about them.
+pub fn of_each(comparisons: usize, repeats: usize) -> String {
+    let plural = if comparisons == 1 { "" } else { "s" };
+    format!("{comparisons} comparison{plural}, each with a {}; not corrected for their number", interval_name(repeats))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

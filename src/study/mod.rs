@@ -12,6 +12,7 @@
 //! | [`estimate`] | a statistic over repeats → a number with its interval |
 //! | [`targets`] | a data set → time and iterations to a list of gaps |
 //! | [`profile`], [`regime`] | where the time goes, and what the oracle costs in the paper |
+//! | [`busy`] | which data sets were timed while the machine did something else: nothing about them is decided |
 //! | [`claims`], [`league`], [`break_even`] | the statements of the paper; all solvers against each other; over the oracle cost |
 //! | [`Summary`] | all of these, and where the records come from → `summary.json` |
 //! | [`export`] | tables → Parquet and CSV |
@@ -19,6 +20,7 @@
 pub mod align;
 pub mod bands;
 pub mod break_even;
+pub mod busy;
 pub mod claims;
 pub mod curve;
 mod error;

@@ -96,6 +96,9 @@ pub struct Paired {
     pub high: Option<f64>,
     /// Pairs with one seed, the fewest of any group.
     pub pairs: usize,
+    /// The machine did something else while one of its data sets was timed: it decides nothing, see [`super::busy`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub busy: bool,
 }
 
 impl Paired {
@@ -104,16 +107,46 @@ impl Paired {
         simultaneous(&[groups.to_vec()], &Sampling::default()).remove(0)
     }
 
+    /// Of the logarithms of ratios that a statistic of groups of pairs bounds: their intervals lie between percentiles of draws of
+    /// the pairs. `None` for one of which nothing is known, or is no number.
+    pub fn of_draws<const K: usize>(
+        groups: &[usize],
+        statistic: impl Fn(&[Vec<usize>]) -> [LogBounds; K],
+    ) -> [Option<Self>; K] {
+        let sampling = Sampling::default();
+        let (values, drawn) = resampled(groups, &sampling, statistic);
+        let pairs = groups.iter().copied().min().unwrap_or(0);
+        let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
+        std::array::from_fn(|at| {
+            // A draw without a value may have any.
+            let end = |of: fn(LogBounds) -> f64, unknown: f64| {
+                let ends = drawn.iter().map(|draw| of(draw[at]));
+                percentiles(ends.map(|end| if end.is_nan() { unknown } else { end }), sampling.confidence)
+            };
+            let (low, high) = (end(|bounds| bounds.0, f64::NEG_INFINITY), end(|bounds| bounds.1, f64::INFINITY));
+            let [low, high] = [low.map(|(low, _)| low), high.map(|(_, high)| high)].map(|end| end.and_then(ratio));
+            let (least, most) = values[at];
+            (!least.is_nan() && !most.is_nan()).then(|| Self {
+                least: ratio(least),
+                most: ratio(most),
+                low,
+                high,
+                pairs,
+                busy: false,
+            })
+        })
+    }
+
     #[must_use]
     pub fn inverse(self) -> Self {
         let over = |value: Option<f64>| value.map(|value| 1.0 / value);
-        Self {
-            least: over(self.most),
-            most: over(self.least),
-            low: over(self.high),
-            high: over(self.low),
-            pairs: self.pairs,
-        }
+        Self { least: over(self.most), most: over(self.least), low: over(self.high), high: over(self.low), ..self }
+    }
+
+    /// The same, which decides nothing when this is so.
+    #[must_use]
+    pub fn withheld(self, busy: bool) -> Self {
+        Self { busy: self.busy || busy, ..self }
     }
 
     pub fn has_interval(&self) -> bool {
@@ -122,12 +155,12 @@ impl Paired {
 
     /// Whether the whole interval, bounds included, is above this.
     pub fn is_above(&self, ratio: f64) -> bool {
-        self.has_interval() && self.low.is_some_and(|low| low > ratio)
+        !self.busy && self.has_interval() && self.low.is_some_and(|low| low > ratio)
     }
 
     /// Whether the whole interval, bounds included, is below this.
     pub fn is_below(&self, ratio: f64) -> bool {
-        self.has_interval() && self.high.is_some_and(|high| high < ratio)
+        !self.busy && self.has_interval() && self.high.is_some_and(|high| high < ratio)
     }
 
     pub fn is_faster(&self) -> bool {
@@ -302,7 +335,7 @@ pub fn simultaneous(comparisons: &[Vec<Vec<LogBounds>>], sampling: &Sampling) ->
         });
         let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
         let [least, most] = one.median.map(ratio);
-        Paired { least, most, low: low.and_then(ratio), high: high.and_then(ratio), pairs: one.pairs }
+        Paired { least, most, low: low.and_then(ratio), high: high.and_then(ratio), pairs: one.pairs, busy: false }
     };
     all.iter().map(|one| one.as_ref().map(paired)).collect()
 }
@@ -351,7 +384,9 @@ impl View {
     pub fn fastest(&self, rivals: &[usize], target: Target, measure: Measure) -> Vec<usize> {
         let medians = rivals.iter().filter_map(|at| Some((*at, self.median_spent(*at, target, measure)?)));
         let Some((best, _)) = medians.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
-        let beaten = |other: usize| self.compare(best, other, target, measure).is_some_and(|lead| lead.is_faster());
+        let busy = self.busy(&self.series[best].dataset).is_some();
+        let lead = |other: usize| self.compare(best, other, target, measure).map(|lead| lead.withheld(busy));
+        let beaten = |other: usize| lead(other).is_some_and(|lead| lead.is_faster());
         let open = rivals.iter().copied().filter(|other| *other != best && !beaten(*other));
         std::iter::once(best).chain(open).collect()
     }
@@ -482,6 +517,7 @@ mod tests {
             low: Some(low),
             high: Some(high),
             pairs: 5,
+            busy: false,
         };
         assert_eq!(paired(1.0036, 1.08).text(), "1.05× (1.004 to 1.08)");
         assert_eq!(paired(1.0036, 1.08).plain(), "1.05 (1.004 to 1.08)");

@@ -127,9 +127,9 @@ impl Evaluated<'_> {
         End::from(&self.record.status) != End::Failed
     }
 
-    /// Whether the primal is P itself: the maximiser of every term is proven.
-    fn is_proven(&self) -> bool {
-        self.point.proven == self.record.environment.n
+    /// Whether the primal is above P for certain: the maximisers of all terms are proven, or it has bounds in their place.
+    fn is_certified(&self) -> bool {
+        self.point.proven == self.record.environment.n || self.point.oracle_slack > 0.0
     }
 }
 
@@ -198,7 +198,7 @@ fn evaluations(
 }
 
 /// Bounds that exclude each other are an error that names where both come from, unless the upper one is no certificate: an
-/// oracle that is not exact and does not prove its planes may report less than P, and the optimum is above that.
+/// oracle that is not exact and has no bound, such as a program, may report less than P, and the optimum is above that.
 #[cold]
 fn refuse_crossing(
     rows: &[Evaluated<'_>],
@@ -209,7 +209,8 @@ fn refuse_crossing(
     let problem = |row: &Evaluated<'_>| of_series[row.series].0;
     let same = || rows.iter().filter(|row| problem(row) == problem(&rows[at]) && row.is_sound());
     let upper = same().find(|row| row.point.primal == high);
-    if upper.is_some_and(|row| !row.is_proven()) {
+    // Where one primal of the problem has bounds, all of them have.
+    if upper.is_some_and(|row| !row.is_certified()) && !same().any(|row| row.point.oracle_slack > 0.0) {
         return Ok(());
     }
     let of = |row: Option<&Evaluated<'_>>| match row {

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::break_even::BreakEven;
+use super::busy::Disturbed;
 use super::claims::Sensitivity;
+use super::claims::thresholds::Bars;
 use super::claims::{self, Claim};
 use super::league::League;
 use super::profile::ProfileRow;
@@ -18,13 +20,13 @@ use crate::store::{RunRecord, files};
 use crate::text::number;
 use ssvm::clock::ClockKind;
 
-/// Runs beside others that took less than this part of their time alone were not measured: no machine gives it.
-const LEAST_INTERFERENCE: f64 = 0.5;
-/// Times that were taken beside other runs may be published when these made them at most this much longer.
+/// Times that were taken beside other runs may be published when these made them longer by no more than this factor. Shorter by
+/// more says that the measurement was disturbed.
 const MOST_INTERFERENCE: f64 = 1.03;
+const LEAST_INTERFERENCE: f64 = 0.97;
 
 /// Version of the rules by which verdicts and intervals are made; raised when the same runs would be judged differently.
-const RULES: u32 = 1;
+const RULES: u32 = 2;
 
 /// The numbers of a result folder: `summary.json`, small enough to be committed.
 #[derive(Serialize, Deserialize)]
@@ -129,20 +131,30 @@ pub struct Origin {
     pub timed: bool,
     /// Whether each of these had the machine to itself.
     pub isolated: bool,
-    /// How much longer runs took beside others, where that was largest; `None` when it was not measured.
+    /// How much longer runs took beside others, where that was furthest from 1; `None` when it was not measured.
     pub interference: Option<f64>,
+    /// The data sets of which runs got less than a whole core. Empty in a file of an older program, which did not count them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub disturbed: BTreeMap<String, Disturbed>,
 }
 
 impl Origin {
     pub fn of<'r>(records: impl IntoIterator<Item = &'r RunRecord>, manifest: &Manifest) -> Self {
-        let interference = manifest.interference.iter().map(|row| row.ratio).reduce(f64::max);
+        let away = |ratio: &f64| if *ratio > 0.0 { ratio.ln().abs() } else { f64::INFINITY };
+        let ratios = manifest.interference.iter().map(|row| row.ratio);
+        let interference = ratios.max_by(|a, b| away(a).total_cmp(&away(b)));
         let mut origin = Self { isolated: true, interference, ..Self::default() };
+        let mut of_set: BTreeMap<&str, Vec<&RunRecord>> = BTreeMap::new();
         for record in records {
+            of_set.entry(record.dataset()).or_default().push(record);
             *origin.commits.entry(record.environment.commit.clone()).or_default() += 1;
             let timed = !record.settings().clock.repeatable();
             origin.timed |= timed;
             origin.isolated &= !timed || record.environment.jobs <= 1;
         }
+        let sets =
+            of_set.into_iter().map(|(name, records)| (name.to_owned(), Disturbed::of(records, &Bars::default())));
+        origin.disturbed = sets.filter(|(_, disturbed)| disturbed.few > 0).collect();
         origin
     }
 
@@ -163,12 +175,16 @@ impl Origin {
             [_] => {}
             _ => objections.push(format!("its runs were made by {} commits ({})", commits.len(), commits.join(", "))),
         }
+        let bars = &Bars::default();
+        for (name, disturbed) in self.disturbed.iter().filter(|(_, disturbed)| disturbed.is_busy(bars)) {
+            objections.push(disturbed.text(&format!("on {name}"), bars));
+        }
         if self.timed && !self.isolated {
-            let advice = format!("run with --isolated, or measure at most {MOST_INTERFERENCE}");
+            let advice = format!("run with --isolated, or measure {LEAST_INTERFERENCE} to {MOST_INTERFERENCE}");
             match self.interference {
                 Some(ratio) if (LEAST_INTERFERENCE..=MOST_INTERFERENCE).contains(&ratio) => {}
                 Some(ratio) if !(ratio >= LEAST_INTERFERENCE && ratio.is_finite()) => objections.push(format!(
-                    "it says that runs beside others took {} times as long as alone, which no measurement gives; {advice}",
+                    "it says that runs beside others took {} times as long as alone, so the measurement was disturbed; {advice}",
                     number(ratio)
                 )),
                 Some(ratio) => objections.push(format!(

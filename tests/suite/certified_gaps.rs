@@ -230,6 +230,29 @@ fn a_run_does_not_stop_by_a_gap_that_it_has_not_reached() {
     assert!(points.iter().all(|point| point.gap > 0.0));
 }
 
+/// Energies near 1e19, of which the last place is worth thousands: a gap of zero between them is none.
+#[test]
+fn no_gap_is_certified_below_what_rounding_hides() {
+    let harness = Harness::standard();
+    let data = DataDir::resolve(None);
+    let mut request = Request::new("stanford-synth:n=4", &data);
+    request.pairwise_weight = Some(1e18);
+    let problem = harness.open(&request).unwrap().problem;
+    let settings = RunSettings {
+        solver: SolverSpec::new("bcfw"),
+        seed: 1,
+        clock: ClockKind::VIRTUAL,
+        oracle_cost: ssvm_bench::OracleCost::ONE,
+        budget: Budget { gap: Some(1e-3), ..Budget::iterations(60) },
+        evaluate: Cadence::Log,
+    };
+    let outcome = problem.run(&settings, &Execution::default(), &mut Quiet).unwrap();
+    assert_eq!(outcome.stop, StopReason::Iterations);
+    for point in &outcome.points {
+        assert!(point.gap > 1e6 && point.oracle_slack <= point.gap, "{point:?}");
+    }
+}
+
 #[test]
 fn weak_duality_holds_on_potts_graphs_for_every_solver() {
     for solver in ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"] {

@@ -60,6 +60,30 @@ fn rounds_alternate_and_a_drift_cancels() {
     assert!(rounds::compare(&[], &too_few, run, |_| {}).is_err());
 }
 
+#[test]
+fn a_change_that_the_rounds_cannot_support_is_undecided() {
+    let slower = |workloads: usize, rounds: usize, confidence: f64| {
+        let mut at = 0;
+        let run = |_: &workload::Workload, side: Side| {
+            at += 1;
+            let cpu_s = (1.0 + 0.001 * f64::from(at % 7)) * if side == Side::New { 1.5 } else { 1.0 };
+            Ok(WorkDone { cpu_s, oracle_calls: 1, approx_steps: 0 })
+        };
+        let design = Design { rounds, confidence, ..Design::default() };
+        rounds::compare(&workload::standard()[..workloads], &design, run, |_| {}).unwrap()
+    };
+    for (workloads, rounds, confidence, needed) in [(1, 5, 0.9999, 15), (1, 5, 0.95, 6), (8, 8, 0.95, 9)] {
+        for finding in slower(workloads, rounds, confidence) {
+            assert_eq!(finding.judgement, Judgement::Undecided, "{finding:?}");
+            let note = format!("{rounds} rounds cannot support this confidence; {needed} would");
+            assert!(finding.note.contains(&note), "{}", finding.note);
+        }
+        for finding in slower(workloads, needed, confidence) {
+            assert_eq!((finding.judgement, finding.note.as_str()), (Judgement::Worse, ""), "{finding:?}");
+        }
+    }
+}
+
 fn side(repeats: u64, time_s: f64, clock: ClockKind) -> Vec<RunRecord> {
     let jitter = |repeat: u64| 1.0 + 0.002 * repeat as f64;
     let run = |repeat| {
@@ -146,6 +170,7 @@ fn a_required_time_that_cannot_be_judged_fails() {
     let output = program().arg("compare").args([&old, &new]).assert().code(0).get_output().clone();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("could not be judged"), "{said}");
+    assert_eq!(said.matches("(drift)").count(), 1, "{said}");
     program().arg("compare").args([&old, &new]).args(["--require", "time"]).assert().code(2);
     program().arg("compare").args([&old, &old]).args(["--require", "time"]).assert().code(0);
 }

@@ -201,6 +201,27 @@ fn proven_bounds_that_exclude_each_other_are_an_error() {
     }
 }
 
+/// A bound of a term stands in for its maximiser: that primal is certified as well.
+#[test]
+fn bounded_terms_certify_a_primal_that_a_dual_must_not_exclude() {
+    let unproven = |solver: &str, above: f64, slack: f64| {
+        let mut record = run("stanford", solver, 0, falling(1.0, 10));
+        for point in &mut record.measured.points {
+            (point.proven, point.oracle_slack) = (0, slack);
+            point.primal += above;
+            point.dual += above;
+        }
+        record
+    };
+    let study = |slack: f64| {
+        let records = vec![unproven("bcfw", 0.0, slack), unproven("fw", 0.5, slack)];
+        Study::from_records(records, &Harness::standard(), &|_| None).map(drop)
+    };
+    assert!(study(0.0).is_ok(), "a program without a bound certifies nothing");
+    let message = study(0.01).unwrap_err().to_string();
+    assert!(message.contains("the certified upper bound 1.1e0") && !message.contains("proven"), "{message}");
+}
+
 #[test]
 fn gaps_of_an_oracle_that_is_not_exact_are_called_certified() {
     let mut points = falling(1.0, 4);

@@ -265,7 +265,7 @@ fn the_papers_oracle_cost_gives_bcfw_the_papers_share() {
         claims.iter().find(|c| c.number == 3 && c.dataset.starts_with("horseseg") && c.solver == "bcfw").unwrap();
     assert_eq!(share.regime.as_ref().unwrap().verdict, ssvm_bench::study::claims::Verdict::ByConstruction, "{share:?}");
     let text = ssvm_bench::render::tables::claims::summary(&claims);
-    assert!(text.contains(", 3 by construction, "), "{text}");
+    assert!(text.contains("(3 by construction, not counted)\nby the cost model"), "{text}");
     assert!(text.contains("in the paper's regime:") && text.contains("on this machine:"), "{text}");
     let program = env!("CARGO_BIN_EXE_ssvm-bench");
     let made = std::process::Command::new(program).arg("report").arg(dir.path()).output().unwrap();
@@ -409,6 +409,44 @@ fn a_solver_that_never_reaches_a_gap_is_not_called_faster() {
     assert!(!fw.contains("faster") && crossings == 0, "FW ended before 1e-3: {fw}");
     let (multi, crossings) = words("mp-bcfw", 1e-3);
     assert!(multi.starts_with("slower at 1, faster at 16; equal at 4") && crossings == 1, "both reached it: {multi}");
+}
+
+#[test]
+fn a_busy_machine_makes_no_solver_faster() {
+    use ssvm_bench::render::tables::breakeven;
+    use ssvm_bench::study::break_even::{CostGiven, advise};
+    let table = |core: f64| {
+        let mut all = [falling("bcfw", "1", 1.0, 1e-3), falling("bcfw", "16", 1.0, 1e-3)].concat();
+        all.extend([falling("mp-bcfw", "1", 2.0, 1e-3), falling("mp-bcfw", "16", 0.5, 1e-3)].concat());
+        for record in &mut all {
+            record.identity.settings.clock = ClockKind::WALL;
+            (record.measured.totals.wall_s, record.measured.totals.cpu_s) = (2.0, 2.0 * core);
+        }
+        BreakEven::of(&records::results(all))
+    };
+    let (quiet, busy) = (table(1.0), table(0.5));
+    assert!(printed(&quiet, "MP-BCFW", "1e-3").contains("slower at 1, faster at 16; equal at 4"));
+    let row = printed(&busy, "MP-BCFW", "1e-3");
+    assert!(row.contains("not judged") && !row.contains("faster") && !row.contains("equal"), "{row}");
+    let reason = "the machine was busy: 20 of 20 runs on USPS got less than 90 % of a core";
+    let told = |text: String| text.replace('\n', " ").contains(reason);
+    assert!(told(breakeven::text(&busy, 2000)) && !told(breakeven::text(&quiet, 2000)));
+    let advice = breakeven::advice(&advise(&busy.sets[0], CostGiven::Factor(16.0)), 2000);
+    assert!(advice.contains("1e-3: not judged") && told(advice.clone()), "{advice}");
+    let advice = breakeven::advice(&advise(&quiet.sets[0], CostGiven::Factor(16.0)), 2000);
+    assert!(advice.contains("1e-3: MP-BCFW\n"), "{advice}");
+}
+
+#[test]
+fn the_confidence_and_the_number_of_comparisons_are_stated() {
+    let text = ssvm_bench::render::tables::breakeven::table(&never_reached()).text(2000).replace('\n', " ");
+    let note = " comparisons, each with a 93.75 % interval (smallest to largest of 5); not corrected for their number.";
+    assert!(text.contains(note), "{text}");
+    let shown = assert_cmd::Command::cargo_bin("ssvm-bench").unwrap();
+    let output = { shown }.args(["advise", "--dataset", "ocr-synth", "--share", "0.7"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap().replace('\n', " ");
+    assert!(text.contains("not corrected for their number"), "{text}");
+    assert!(text.contains("Verdicts and intervals are those of an earlier version"), "{text}");
 }
 
 #[test]

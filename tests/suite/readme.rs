@@ -8,6 +8,7 @@ use assert_cmd::Command;
 use ssvm_bench::ClockKind;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::manifest::{Inflation, Manifest};
+use ssvm_bench::study::busy::Disturbed;
 use ssvm_bench::study::{Origin, Summary};
 
 /// A folder with a page that shows a summary of this origin.
@@ -47,14 +48,20 @@ fn stderr(assert: &assert_cmd::assert::Assert) -> String {
 
 fn of(commit: &str, interference: Option<f64>) -> Origin {
     let commits = BTreeMap::from([(commit.to_owned(), 3)]);
-    Origin { commits, timed: true, isolated: false, interference }
+    Origin { commits, timed: true, isolated: false, interference, ..Origin::default() }
+}
+
+/// Alone on the machine, but for what is no run of this program.
+fn busy(few: usize, runs: usize) -> Origin {
+    let disturbed = BTreeMap::from([("usps".to_owned(), Disturbed { few, runs })]);
+    Origin { isolated: true, disturbed, ..of("0123456789ab", None) }
 }
 
 #[test]
 fn uncommitted_code_and_disturbed_times_are_not_published() {
     let isolated = Origin { isolated: true, ..of("0123456789ab", None) };
     let virtual_time = Origin { timed: false, ..of("0123456789ab", None) };
-    for fine in [isolated, virtual_time, of("0123456789ab", Some(1.03))] {
+    for fine in [isolated, virtual_time, of("0123456789ab", Some(1.03)), of("0123456789ab", Some(0.97)), busy(2, 10)] {
         let dir = published(Some(fine));
         assert!(stderr(&readme(dir.path(), "check").failure()).contains("differs from what its command makes"));
         readme(dir.path(), "refresh").success();
@@ -71,8 +78,10 @@ fn uncommitted_code_and_disturbed_times_are_not_published() {
         (Some(of("unknown", Some(1.0))), "not committed (unknown)"),
         (Some(of("0123456789ab", Some(1.1))), "took up to 1.10 times as long as alone; run with --isolated"),
         (Some(of("0123456789ab", None)), "was not measured; run with --isolated"),
-        (Some(of("0123456789ab", Some(-5.0))), "-5.00 times as long as alone, which no measurement gives"),
-        (Some(of("0123456789ab", Some(0.1))), "0.100 times as long as alone, which no measurement gives"),
+        (Some(of("0123456789ab", Some(-5.0))), "-5.00 times as long as alone, so the measurement was disturbed"),
+        (Some(of("0123456789ab", Some(0.1))), "0.100 times as long as alone, so the measurement was disturbed"),
+        (Some(of("0123456789ab", Some(0.96))), "0.960 times as long as alone, so the measurement was disturbed"),
+        (Some(busy(3, 10)), "the machine was busy: 3 of 10 runs on usps got less than 90 % of a core"),
         (Some(Origin { commits: BTreeMap::new(), ..of("", Some(1.0)) }), "does not say which commit made it"),
         (Some(two_commits), "its runs were made by 2 commits (0123456789ab, ba9876543210)"),
         (None, "does not say which commit made it"),
@@ -181,6 +190,20 @@ fn the_origin_is_that_of_the_records() {
     let manifest = Manifest::default();
     let origin = Origin::of(&records, &manifest);
     assert_eq!((origin.is_mixed(), origin.objections().len(), origin.isolated), (false, 0, true));
+    // Isolated, and disturbed by what is no run of this program.
+    let mut shared = records.clone();
+    for record in &mut shared[1..] {
+        record.identity.settings.clock = ClockKind::WALL;
+        (record.measured.totals.wall_s, record.measured.totals.cpu_s) = (2.0, 1.0);
+    }
+    let origin = Origin::of(&shared, &manifest);
+    assert!(origin.isolated && origin.disturbed["usps"].few == 2, "{origin:?}");
+    assert!(origin.objections().concat().contains("the machine was busy: 2 of "), "{:?}", origin.objections());
+    let disturbed = Manifest {
+        interference: [0.8, 1.0].map(|ratio| Inflation { ratio, ..Inflation::default() }).into(),
+        ..manifest.clone()
+    };
+    assert_eq!(Origin::of(&records, &disturbed).interference, Some(0.8));
     records[2].environment.commit = "aa-dirty".to_owned();
     records[1].environment.jobs = 2;
     let mut inflated = manifest.clone();

@@ -2,12 +2,19 @@
 //! not on the order of settings.
 
 use crate::common::records::{executed, point, results, run};
+use ssvm_bench::store::keys::ProblemKey;
 use ssvm_bench::store::{RunRecord, Status};
+use ssvm_bench::study::Study;
 use ssvm_bench::study::claims::{self, Claim, Reason, Verdict};
-use ssvm_bench::{Budget, Cadence, ClockKind, SolverSpec, TracePoint, Value};
+use ssvm_bench::{Budget, Cadence, ClockKind, Harness, SolverSpec, TracePoint, Value};
 
 fn check(records: Vec<RunRecord>) -> Vec<Claim> {
     claims::check(&results(records))
+}
+
+/// With an optimum that is known to be 1, see [`curve`].
+fn check_with_optimum(records: Vec<RunRecord>) -> Vec<Claim> {
+    claims::check(&Study::from_records(records, &Harness::standard(), &|_| Some((1.0, 1.0))).unwrap())
 }
 
 fn find<'a>(claims: &'a [Claim], number: u8, dataset: &str, text: &str) -> &'a Claim {
@@ -54,10 +61,16 @@ fn the_cadence_of_evaluation_moves_no_verdict() {
             every.extend(executed(dataset, solver, 5, &Budget::iterations(160), &Cadence::Every(1)));
         }
     }
+    // What is known of the optimum depends on where a run is evaluated; verdicts are compared with the same knowledge.
+    let known = results(every.clone());
+    let bounds = |problem: &ProblemKey| known.own.bounds_of(&problem.dataset);
+    let check =
+        |records: Vec<RunRecord>| claims::check(&Study::from_records(records, &Harness::standard(), &bounds).unwrap());
     let dense = check(every.clone());
     // Other marks than those of the log cadence see other noise: an interval may then just clear its threshold.
     let other = Cadence::At(vec![1, 2, 3, 5, 7, 9, 12, 15, 18, 22, 28, 35, 45, 60, 80, 110, 140]);
-    for (cadence, tolerance) in [(Cadence::Log, 0.02), (other, 0.2)] {
+    let later = Cadence::At(vec![2, 3, 5, 7, 9, 12, 15, 18, 22, 28, 35, 45, 60, 80, 110, 140]);
+    for (cadence, tolerance) in [(Cadence::Log, 0.02), (other, 0.2), (later.clone(), 0.2)] {
         let sparse = check(thinned(&every, &cadence));
         assert_eq!(dense.len(), sparse.len());
         let mut measured = 0;
@@ -68,13 +81,48 @@ fn the_cadence_of_evaluation_moves_no_verdict() {
             );
             let near = cadence != Cadence::Log && [a.verdict, b.verdict].contains(&Verdict::Undecided);
             assert!(a.verdict == b.verdict || near, "{row}: {:?} {:?}", a.verdict, b.verdict);
-            if let (Some(x), Some(y)) = (a.estimate, b.estimate) {
+            // The iteration from which curves are seen is no sooner than their first.
+            let begins = a.id() == "1a" && cadence == later;
+            if let (Some(x), Some(y), false) = (a.estimate, b.estimate, begins) {
                 let near = (x.value - y.value).abs() <= tolerance * x.value.abs().max(0.05);
                 assert!(near, "{row}: {x:?} {y:?}\n{}\n{}", a.evidence, b.evidence);
                 measured += 1;
             }
         }
         assert!(measured >= 12, "{measured} rows have a number");
+    }
+}
+
+/// Runs whose effect grows along them: its mean must be over the same iterations wherever evaluations begin.
+#[test]
+fn where_evaluations_begin_moves_no_mean_effect() {
+    let growing = |dataset: &str, power: f64| -> Vec<RunRecord> {
+        let multi = |scale: f64| {
+            let sub = move |k: f64| scale * k.powf(-1.0 - power);
+            (1..=160).map(move |k| point(k, 0.1 * k as f64, 1.0 + sub(k as f64), 1.0)).collect()
+        };
+        let single = || (1..=160).map(|k| point(k, 0.1 * k as f64, 1.0 + 1.0 / k as f64, 1.0)).collect();
+        (0..5).flat_map(|r| [run(dataset, "bcfw", r, single()), run(dataset, "mp-bcfw", r, multi(1.0))]).collect()
+    };
+    let records = [growing("usps", 0.2), growing("ocr", 0.4)].concat();
+    let row = |cadence: Cadence| {
+        let row = find(&check_with_optimum(thinned(&records, &cadence)), 2, "ocr", "on average").clone();
+        assert!(row.evidence.starts_with("mean over log-iterations 3.56 to 160 of the ratio"), "{}", row.evidence);
+        row
+    };
+    let dense = row(Cadence::Every(1));
+    assert_eq!(dense.verdict, Verdict::Holds, "{dense:?}");
+    let value = |row: &Claim| row.estimate.unwrap().value;
+    for cadence in [Cadence::Log, Cadence::At(vec![2, 8, 12]), Cadence::At(vec![3, 12]), Cadence::Every(3)] {
+        let sparse = row(cadence);
+        assert!((value(&sparse) / value(&dense) - 1.0).abs() < 0.01, "{dense:?} {sparse:?}");
+        assert_eq!(sparse.verdict, Verdict::Holds);
+    }
+    for (cadence, first) in [(Cadence::At(vec![8, 12]), 8), (Cadence::At(vec![12]), 13), (Cadence::Every(4), 4)] {
+        let late = row(cadence);
+        assert_eq!((late.verdict, late.reason), (Verdict::Undecided, Some(Reason::NotSeen)), "{late:?}");
+        let why = format!("; undecided because the curves begin at iteration {first}");
+        assert!(late.evidence.ends_with(&why), "{}", late.evidence);
     }
 }
 
@@ -129,7 +177,8 @@ fn a_solver_whose_runs_all_timed_out_is_compared_as_far_as_they_went() {
     }
     let claims = check(records);
     let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
-    assert_eq!(row.verdict, Verdict::DoesNotHold, "{row:?}");
+    let short = Reason::TooShort { needed: 30, present: 10 };
+    assert_eq!((row.verdict, row.reason), (Verdict::Undecided, Some(short)), "{row:?}");
     assert!(row.evidence.contains("medians of iterations 1 to 10, at the end 0.200 against 0.100"), "{}", row.evidence);
     assert!(row.evidence.contains("over 5 paired repeats"), "{}", row.evidence);
     assert!(row.evidence.contains("5 failed, 5 of them counted as far as they went"), "{}", row.evidence);
@@ -182,6 +231,12 @@ fn the_cost_model_says_that_it_decides() {
         assert!(row.evidence.contains("circular") && row.measured.contains("cost model"), "{row:?}");
     }
     assert!(!find(&claims, 1, "ocr", "mp-bcfw below").evidence.contains("circular"), "iterations need no clock");
+    // They are counted apart.
+    let summary = ssvm_bench::render::tables::claims::summary(&claims);
+    assert!(summary.starts_with("on this machine: 0 hold, 0 do not hold, 4 undecided, "), "{summary}");
+    let model =
+        "\nby the cost model of the clock, which says nothing about a machine: 0 hold, 0 do not hold, 2 undecided, ";
+    assert!(summary.contains(model), "{summary}");
     assert!(check(pairs("ocr", &[2.0])).iter().all(|claim| !claim.evidence.contains("circular")));
 }
 
@@ -253,6 +308,37 @@ fn nothing_is_compared_below_what_is_known_of_the_optimum() {
     let claims = check(records);
     let row = find(&claims, 1, "usps", "mp-bcfw below bcfw");
     assert!(row.evidence.contains("nothing below 0.512 is compared"), "{}", row.evidence);
+}
+
+#[test]
+fn what_is_not_known_of_the_optimum_widens_intervals_and_moves_none() {
+    let records = |factor: f64| {
+        let mut records = [pairs("usps", &[1.9, 2.0, 2.1, 1.95, 2.05]), pairs("ocr", &[factor; 5])].concat();
+        for record in &mut records {
+            record.measured.points.iter_mut().for_each(|p| (p.dual, p.gap) = (0.97, p.primal - 0.97));
+        }
+        records
+    };
+    let rows = |claims: &[Claim]| {
+        [(1, "mp-bcfw below bcfw at the last"), (2, "on average"), (2, "at the last")]
+            .map(|(number, text)| find(claims, number, "ocr", text).clone())
+    };
+    // Far from each other the effects are so wherever the optima are; near each other that is not known.
+    for (factor, decided) in [(1000.0, true), (12.0, false)] {
+        let (open, known) = (rows(&check(records(factor))), rows(&check_with_optimum(records(factor))));
+        for (open, known) in open.iter().zip(&known) {
+            let [a, b] = [open, known].map(|row| row.estimate.unwrap());
+            assert!(a.low <= b.low && a.high.is_none_or(|high| Some(high) >= b.high), "{open:?} {known:?}");
+            assert_eq!(known.verdict, Verdict::Holds, "{known:?}");
+            assert!(open.evidence.contains("anywhere between its bounds, which are apart by 0.0"), "{}", open.evidence);
+            if open.verdict != Verdict::Holds {
+                assert_eq!((open.verdict, open.reason), (Verdict::Undecided, Some(Reason::Optimum)), "{open:?}");
+                assert!(open.evidence.contains("`ssvm-bench optimum` narrows it"), "{}", open.evidence);
+            }
+        }
+        assert_eq!(open[0].verdict, Verdict::Holds, "lower is lower wherever the optimum is: {:?}", open[0]);
+        assert!(open[2].verdict == Verdict::Undecided || decided, "{:?}", open[2]);
+    }
 }
 
 #[test]
@@ -357,7 +443,7 @@ fn effects_name_the_settings_and_measure_their_ratio() {
             records.push(run(dataset, narrow, repeat, curve(scale, 0.1)));
         }
     }
-    let claims = check(records);
+    let claims = check_with_optimum(records);
     let rows: Vec<&Claim> = claims.iter().filter(|c| c.number == 2 && c.dataset == "ocr").collect();
     let texts: std::collections::BTreeSet<&str> = rows.iter().map(|c| c.claim.as_str()).collect();
     assert_eq!((rows.len(), texts.len()), (4, 4), "{texts:?}");

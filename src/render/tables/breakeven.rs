@@ -1,7 +1,7 @@
 //! Solvers over the oracle cost: the table of ratios and crossings, and advice in words.
 
 use crate::study::break_even::{Advice, BreakEven, BreakEvenRow, BreakEvenSet, Choice, Crossing};
-use crate::study::estimate::{Estimate, interval_text, too_few};
+use crate::study::estimate::{Estimate, interval_text, of_each, too_few};
 use crate::study::paired::Paired;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Table, cells};
@@ -19,7 +19,7 @@ pub fn factor(k: f64) -> String {
 /// At which oracle costs a solver is faster or slower than BCFW, and where the medians are equal. Only costs that were run are
 /// named, and only those are called faster or slower whose whole interval, bounds included, is on one side of 1.
 pub fn crossings(costs: &[f64], row: &BreakEvenRow) -> String {
-    if too_few(row.pairs).is_some() {
+    if too_few(row.pairs).is_some() || row.ratios.iter().flatten().any(|ratio| ratio.busy) {
         return "not judged".to_owned();
     }
     let state = |ratio: &Option<Paired>| ratio.map_or("not known", |ratio| ratio.pace_of_spent().name());
@@ -53,7 +53,16 @@ pub fn table(breakeven: &BreakEven) -> Table {
         table.push(cells);
     }
     let fewest = breakeven.sets.iter().flat_map(|set| &set.rows).map(|row| row.pairs).min();
-    table.note = fewest.and_then(too_few).map_or(String::new(), |few| format!("Not judged: {few}."));
+    table.note = match (fewest, fewest.and_then(too_few)) {
+        (_, Some(few)) => format!("Not judged: {few}."),
+        (Some(pairs), None) => {
+            format!("{}.", of_each(breakeven.sets.iter().map(BreakEvenSet::comparisons).sum(), pairs))
+        }
+        (None, None) => String::new(),
+    };
+    for busy in breakeven.sets.iter().filter_map(|set| set.busy.as_ref()) {
+        table.note += &format!("{}Not judged: {busy}.", if table.note.is_empty() { "" } else { " " });
+    }
     table
 }
 
@@ -102,7 +111,7 @@ pub fn advice(advice: &Advice, width: usize) -> String {
     if advice.read_at != advice.cost {
         say(&format!("the table ends at k = {}; its ratios are used", factor(advice.read_at)));
     }
-    if let Some(few) = advice.targets.iter().find_map(few_pairs) {
+    if let Some(few) = advice.busy.clone().or_else(|| advice.targets.iter().find_map(few_pairs)) {
         say(&format!("not judged: {few}"));
     }
     for choice in &advice.targets {
@@ -130,7 +139,7 @@ fn few_pairs(choice: &Choice) -> Option<String> {
 }
 
 fn fastest(choice: &Choice) -> String {
-    if few_pairs(choice).is_some() {
+    if few_pairs(choice).is_some() || choice.solvers.iter().any(|one| one.ratio.busy) {
         return "not judged".to_owned();
     }
     let unbeaten = choice.solvers.iter().filter(|one| choice.fastest.contains(&one.solver));

@@ -89,37 +89,58 @@ pub fn verdicts(claims: &[Claim]) -> Table {
     Table { title: title.to_owned(), ..table }
 }
 
-/// "12 hold, 1 does not hold, 2 undecided (most often: too few repeats), 0 by construction, 4 not measured", and the same of
-/// the verdicts in the paper's regime.
+/// What a verdict comes to, and why.
+type Judged = (Verdict, Option<Reason>);
+
+/// "12 hold, 1 does not hold, 2 undecided (most often: too few repeats), 4 not measured"; the same of the verdicts in the paper's
+/// regime, and of those that a cost model decides; and how many may be wrong.
 pub fn summary(claims: &[Claim]) -> String {
-    let counts = |verdicts: &[(Verdict, Option<Reason>)]| {
-        let count = |verdict| verdicts.iter().filter(|(one, _)| *one == verdict).count();
-        let counted = |verdict, one: &str, several: &str| match count(verdict) {
-            1 => format!("1 {one}"),
-            count => format!("{count} {several}"),
-        };
-        let reasons: Vec<&str> = verdicts
-            .iter()
-            .filter(|(one, _)| *one == Verdict::Undecided)
-            .filter_map(|(_, why)| why.map(Reason::kind))
-            .collect();
-        format!(
-            "{}, {}, {} undecided{}, {} by construction, {} not measured",
-            counted(Verdict::Holds, "holds", "hold"),
-            counted(Verdict::DoesNotHold, "does not hold", "do not hold"),
-            count(Verdict::Undecided),
-            most_common(&reasons).map_or(String::new(), |reason| format!(" (most often: {reason})")),
-            count(Verdict::ByConstruction),
-            count(Verdict::NotMeasured)
-        )
-    };
-    let own = counts(&claims.iter().map(|claim| (claim.verdict, claim.reason)).collect::<Vec<_>>());
-    let there: Vec<_> =
-        claims.iter().filter_map(|claim| claim.regime.as_ref()).map(|r| (r.verdict, r.reason)).collect();
-    if there.is_empty() {
-        return own;
+    let (mut own, mut there, mut model) = (Vec::new(), Vec::new(), Vec::new());
+    for claim in claims {
+        if claim.circular { &mut model } else { &mut own }.push((claim.verdict, claim.reason));
+        if let Some(regime) = &claim.regime {
+            if regime.circular { &mut model } else { &mut there }.push((regime.verdict, regime.reason));
+        }
     }
-    format!("on this machine: {own}\nin the paper's regime: {}", counts(&there))
+    let mut lines = vec![counts(&own)];
+    if !there.is_empty() || !model.is_empty() {
+        lines[0].insert_str(0, "on this machine: ");
+    }
+    if !there.is_empty() {
+        lines.push(format!("in the paper's regime: {}", counts(&there)));
+    }
+    if !model.is_empty() {
+        lines.push(format!("by the cost model of the clock, which says nothing about a machine: {}", counts(&model)));
+    }
+    let decided = |judged: &&Judged| matches!(judged.0, Verdict::Holds | Verdict::DoesNotHold);
+    match own.iter().chain(&there).chain(&model).filter(decided).count() {
+        0 => {}
+        1 => lines.push("1 verdict, at 95 %".to_owned()),
+        all => lines.push(format!("{all} verdicts, each at 95 % by itself, not all of them together")),
+    }
+    lines.join("\n")
+}
+
+fn counts(verdicts: &[Judged]) -> String {
+    let count = |verdict| verdicts.iter().filter(|(one, _)| *one == verdict).count();
+    let counted = |verdict, one: &str, several: &str| match count(verdict) {
+        1 => format!("1 {one}"),
+        count => format!("{count} {several}"),
+    };
+    let undecided = verdicts.iter().filter(|(one, _)| *one == Verdict::Undecided);
+    let reasons: Vec<&str> = undecided.filter_map(|(_, why)| why.map(Reason::kind)).collect();
+    let made = match count(Verdict::ByConstruction) {
+        0 => String::new(),
+        made => format!(" ({made} by construction, not counted)"),
+    };
+    format!(
+        "{}, {}, {} undecided{}, {} not measured{made}",
+        counted(Verdict::Holds, "holds", "hold"),
+        counted(Verdict::DoesNotHold, "does not hold", "do not hold"),
+        count(Verdict::Undecided),
+        most_common(&reasons).map_or(String::new(), |reason| format!(" (most often: {reason})")),
+        count(Verdict::NotMeasured)
+    )
 }
 
 /// The first of those that occur most often.

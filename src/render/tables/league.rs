@@ -80,6 +80,10 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
             let mark = |_, _, speedup: Speedup| marked(&speedup.value_text(), speedup.pace());
             sections.push(speedups(&standing.title, measure, matrix(one, mark)));
         }
+        if let Some(busy) = &standing.busy {
+            let note = format!("Not judged: {busy}.");
+            sections[first..].iter_mut().for_each(|section| section.add_note(&note));
+        }
         if let Some(cost) = standing.oracle_cost {
             let note = format!("At oracle cost {}, {}.", breakeven::factor(cost.factor()), of_several(cost));
             sections[first..].iter_mut().for_each(|section| section.add_note(&note));
@@ -231,7 +235,9 @@ fn winners(standing: &Standing) -> Section {
         let mut row = cells![format!("{target:e}")];
         for (measure, winners) in Measure::ALL.into_iter().zip(&standing.winners) {
             row.push(match &winners[at] {
-                Winner::Undecided(names) if few.is_some() && names.len() > 1 => "not judged".into(),
+                Winner::Undecided(names) if (few.is_some() || standing.busy.is_some()) && names.len() > 1 => {
+                    "not judged".into()
+                }
                 Winner::One(name) => name.into(),
                 Winner::Undecided(names) => undecided(standing, measure, at, names).into(),
                 Winner::NotReached => "not reached".into(),
@@ -387,7 +393,7 @@ fn profile(profile: &Profile) -> Table {
     let mut lines: Vec<_> = profile.lines.iter().filter(|_| profile.lines.len() > 1).collect();
     lines.sort_by(|a, b| b.score.value.total_cmp(&a.score.value));
     for line in lines {
-        let mut row = cells![&line.display, line.score.text(|score| format!("{score:.3}"))];
+        let mut row = cells![&line.display, line.score_text()];
         row.extend([1.0, 2.0, 10.0, f64::MAX].map(|factor| Cell::Number(line.within(factor))));
         row.push(line.problems.into());
         table.push(row);
@@ -437,23 +443,15 @@ fn pooled(league: &League, measure: Measure, over_all: &Matrix) -> Table {
     table
 }
 
+/// A value over data sets stands beside no mark of some of them only, nor for those on which nothing is compared.
 fn decided(decisions: &Decisions<'_>, speedup: &Speedup) -> String {
-    let value = speedup.value_text();
     let counts = (decisions.faster.len(), decisions.slower.len(), decisions.undecided.len());
-    // A bound that is open towards the mark says nothing about it.
-    let beside = |bound: Option<f64>| match speedup.exact().or(bound) {
-        Some(_) => format!("{value} "),
-        None => String::new(),
-    };
     match counts {
         (faster @ 1.., slower @ 1.., _) => format!("mixed: {faster}▲ {slower}▼"),
-        (faster @ 1.., 0, open @ 1..) => {
-            format!("{}{faster}▲ of {}", beside(speedup.least.filter(|least| *least > 1.0)), faster + open)
-        }
-        (0, slower @ 1.., open @ 1..) => {
-            format!("{}{slower}▼ of {}", beside(speedup.most.filter(|most| *most < 1.0)), slower + open)
-        }
-        _ => marked(&value, decisions.pace()),
+        (faster @ 1.., 0, open @ 1..) => format!("{faster}▲ of {}", faster + open),
+        (0, slower @ 1.., open @ 1..) => format!("{slower}▼ of {}", slower + open),
+        (0, 0, open) if decisions.compared < open => format!("0 of {open}"),
+        _ => marked(&speedup.value_text(), decisions.pace()),
     }
 }
 

@@ -24,6 +24,9 @@ pub struct Advice {
     pub dataset: String,
     pub clock: String,
     pub title: String,
+    /// Why no solver is the fastest, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy: Option<String>,
     #[serde(rename = "price")]
     pub cost: f64,
     /// The oracle cost that the table was read at: its nearest end when it does not reach that far.
@@ -76,6 +79,7 @@ pub fn advise(set: &BreakEvenSet, given: CostGiven) -> Advice {
         dataset: set.dataset.clone(),
         clock: set.clock.clone(),
         title: set.title.clone(),
+        busy: set.busy.clone(),
         cost,
         read_at,
         call_s: cost * set.call_s,
@@ -87,7 +91,7 @@ pub fn advise(set: &BreakEvenSet, given: CostGiven) -> Advice {
 fn choice(set: &BreakEvenSet, target: f64, cost: f64) -> Choice {
     let one = Some(1.0);
     let pairs = set.rows.iter().map(|row| row.pairs).max().unwrap_or(0);
-    let own = Paired { least: one, most: one, low: one, high: one, pairs };
+    let own = Paired { least: one, most: one, low: one, high: one, pairs, busy: false };
     let mut solvers = vec![Candidate { solver: REFERENCE.to_owned(), display: "BCFW".to_owned(), ratio: own }];
     let near = neighbours(&set.costs, cost);
     for row in set.rows.iter().filter(|row| row.target == target) {
@@ -130,6 +134,7 @@ fn between(set: &BreakEvenSet, row: &BreakEvenRow, (before, after): (usize, usiz
         low: mix(a.low, b.low),
         high: mix(a.high, b.high),
         pairs: a.pairs.min(b.pairs),
+        busy: a.busy || b.busy,
     };
     mixed.least.or(mixed.most).map(|_| mixed)
 }
@@ -141,7 +146,7 @@ mod tests {
     fn set() -> BreakEvenSet {
         let estimate = |value: f64| {
             let (median, low, high) = (Some(value), Some(0.9 * value), Some(1.1 * value));
-            Some(Paired { least: median, most: median, low, high, pairs: 5 })
+            Some(Paired { least: median, most: median, low, high, pairs: 5, busy: false })
         };
         let row = |solver: &str, values: [f64; 3]| BreakEvenRow {
             solver: solver.to_owned(),
@@ -155,6 +160,7 @@ mod tests {
             dataset: "d".to_owned(),
             title: "D".to_owned(),
             clock: "virtual".to_owned(),
+            busy: None,
             costs: vec![1.0, 4.0, 16.0],
             call_s: 1e-3,
             share: 0.5,
@@ -214,7 +220,8 @@ mod tests {
     #[test]
     fn a_bracket_that_is_closed_on_both_sides_ranks_by_its_middle() {
         let mut set = set();
-        let bracket = Paired { least: Some(0.199), most: Some(0.207), high: Some(0.248), pairs: 6, low: None };
+        let bracket =
+            Paired { least: Some(0.199), most: Some(0.207), high: Some(0.248), pairs: 6, ..Paired::default() };
         set.rows[0].ratios[2] = Some(bracket);
         let choice = advise(&set, CostGiven::Factor(16.0)).targets.remove(0);
         let names: Vec<&str> = choice.solvers.iter().map(|one| one.solver.as_str()).collect();

@@ -41,6 +41,9 @@ pub struct BreakEvenSet {
     pub dataset: String,
     pub title: String,
     pub clock: String,
+    /// Why nothing is decided about it, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy: Option<String>,
     /// Oracle costs, rising.
     #[serde(rename = "prices")]
     pub costs: Vec<f64>,
@@ -76,6 +79,11 @@ pub struct BreakEvenRow {
 }
 
 impl BreakEvenSet {
+    /// Of solvers with BCFW, over gaps and oracle costs.
+    pub fn comparisons(&self) -> usize {
+        self.rows.iter().flat_map(|row| &row.ratios).flatten().count()
+    }
+
     /// The oracle cost at which BCFW spends this share of its time in the oracle.
     pub fn cost_of_share(&self, share: f64) -> f64 {
         share / (1.0 - share) * (1.0 - self.share) / self.share
@@ -122,6 +130,7 @@ impl Group<'_> {
         let costs = Vec::from_iter(costs);
         let [least_cost, _, ..] = costs[..] else { return None };
         let cheapest = self.at(&bcfw, least_cost)?;
+        let busy = self.view.busy(&self.view.series[self.series[0]].dataset);
         let factors: Vec<f64> = costs.iter().map(|cost| cost.factor()).collect();
         let targets = self.targets(cheapest);
         let mut solvers: Vec<&SolverSpec> = Vec::new();
@@ -135,7 +144,11 @@ impl Group<'_> {
             solvers.into_iter().flat_map(|solver| targets.iter().map(move |target| (solver, *target)))
         {
             let pairs = self.pairs(solver, &costs, target);
-            let (ratios, crossings) = crossing::ratios(&factors, &pairs);
+            let (mut ratios, mut crossings) = crossing::ratios(&factors, &pairs);
+            if busy.is_some() {
+                ratios.iter_mut().flatten().for_each(|ratio| *ratio = ratio.withheld(true));
+                crossings.clear();
+            }
             if ratios.iter().any(Option::is_some) {
                 let display = SolverSpec { name: solver_name(&solver.name), ..solver.clone() }.to_string();
                 let (solver, pairs) = (solver.to_string(), pairs.len());
@@ -156,6 +169,7 @@ impl Group<'_> {
             dataset: first.dataset.clone(),
             title: first.title.clone(),
             clock: first.key.clock.name().to_owned(),
+            busy,
             costs: factors,
             call_s,
             share,

@@ -48,6 +48,8 @@ pub enum Reason {
     OpenBound,
     /// The curves begin too late.
     NotSeen,
+    /// It would depend on where the optimum is between its bounds.
+    Optimum,
     /// The machine did something else meanwhile.
     Busy,
 }
@@ -65,6 +67,7 @@ impl Reason {
             Self::DependsOnLength => "depends on the length of the run",
             Self::OpenBound => "only one solver reached the tighter gaps",
             Self::NotSeen => "the first iterations were not evaluated",
+            Self::Optimum => "the optimum is not known well enough",
             Self::Busy => "the machine was busy",
         }
     }
@@ -103,6 +106,9 @@ pub struct Claim {
     /// Of an undecided one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+    /// The cost model of the clock decides it: it says nothing about a machine, and is counted apart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub circular: bool,
     /// How the value was taken, over how many runs, and what limits it.
     pub evidence: String,
     /// The same at the oracle cost of the paper.
@@ -119,6 +125,8 @@ pub struct InRegime {
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub circular: bool,
     pub evidence: String,
 }
 

@@ -1,12 +1,12 @@
 //! Claims 1 and 2: primal suboptimality at equal iterations, and oracle calls to equal gaps.
 
-use super::equal_iterations::{EqualIterations, lower_from, over_log};
+use super::equal_iterations::{EqualIterations, lower_from, quarter};
 use super::gaps::GapRatios;
 use super::thresholds::Bar;
-use super::verdict::{above, at_most, of_curves, of_median};
+use super::verdict::{at_most, of_curves, of_median};
 use super::{Claim, MULTI, Reason, SINGLE, Subject, Verdict};
-use crate::study::estimate::{Estimate, estimates};
-use crate::study::paired::Measure;
+use crate::study::estimate::estimates;
+use crate::study::paired::{LogBounds, Measure, Paired};
 use crate::text::{number, number_beside};
 use ssvm::problem::Paper;
 
@@ -32,7 +32,7 @@ fn at_equal_iterations(
 ) -> Vec<Claim> {
     subject.each_pair(claim, |pair, row| match EqualIterations::new(subject.view, pair, f64::INFINITY) {
         Some(paired) => {
-            let judged = judge(subject, &paired, row);
+            let judged = subject.long_enough(&pair, paired.shortest, judge(subject, &paired, row));
             Claim { evidence: judged.evidence + &subject.failures(&pair), ..judged }
         }
         None => Claim { evidence: NOTHING_IN_COMMON.to_owned(), ..row },
@@ -53,12 +53,7 @@ fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> 
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += "; undecided because nothing was evaluated before";
     }
-    let (last, needed) = (paired.x[paired.x.len() - 1], subject.bars[Bar::AlwaysLength].max(bar));
-    if last < needed && reason != Some(Reason::FewRepeats) {
-        let short = Reason::TooShort { needed: needed as u64, present: last as u64 };
-        (verdict, reason) = (Verdict::Undecided, Some(short));
-        evidence += &format!("; undecided: {}", short.text());
-    }
+    let last = paired.x[paired.x.len() - 1];
     let measured = if from.value > last {
         format!("not lower at iteration {last}")
     } else {
@@ -68,15 +63,55 @@ fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> 
 }
 
 fn judge_end(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> Claim {
-    let [ratio] = estimates(&[paired.repeats()], |draw| [paired.last_ratio(&draw[0])]);
-    if !ratio.value.is_finite() {
-        return Claim { evidence: BELOW_FLOOR.to_owned(), ..row };
-    }
+    let [ratio] = Paired::of_draws(&[paired.repeats()], |draw| [paired.last_ratio(&draw[0])]);
+    let Some(ratio) = ratio else { return Claim { evidence: BELOW_FLOOR.to_owned(), ..row } };
     let bar = subject.bars[Bar::LowerAtEnd];
-    let evidence = format!("{}; holds above {}", described(subject, paired), number(bar));
-    let measured = format!("factor {}", ratio.text(|ratio| number_beside(ratio, bar)));
-    let (verdict, reason) = ratio.decide(&above(bar), paired.repeats());
-    Claim { measured, verdict, reason, evidence, estimate: Some(ratio), ..row }
+    let (verdict, reason) = decide(&ratio, bar);
+    let evidence = format!(
+        "{}; holds above {}{}{}",
+        described(subject, paired),
+        number(bar),
+        anywhere(subject, &[subject.dataset]),
+        narrowed(reason)
+    );
+    let measured = format!("factor {}", ratio.shown(|ratio| number_beside(ratio, bar)));
+    Claim { measured, verdict, reason, evidence, estimate: ratio.estimate(), ..row }
+}
+
+/// Whether a ratio is above the bar wherever the optimum is between its bounds.
+fn decide(ratio: &Paired, bar: f64) -> (Verdict, Option<Reason>) {
+    if ratio.is_above(bar) {
+        (Verdict::Holds, None)
+    } else if ratio.has_interval() && ratio.high.is_some_and(|high| high <= bar) {
+        (Verdict::DoesNotHold, None)
+    } else if !ratio.has_interval() {
+        (Verdict::Undecided, Some(Reason::FewRepeats))
+    } else if ratio.least.is_none_or(|least| least <= bar) && ratio.most.is_none_or(|most| most > bar) {
+        // Not even the value itself is on one side of it.
+        (Verdict::Undecided, Some(Reason::Optimum))
+    } else {
+        (Verdict::Undecided, Some(Reason::Interval))
+    }
+}
+
+/// What evidence says about ratios that are bounded because the optima of these data sets are.
+fn anywhere(subject: &Subject<'_>, datasets: &[&str]) -> String {
+    let widths = datasets.iter().map(|dataset| (*dataset, subject.view.floor(dataset)));
+    let open: Vec<String> = widths
+        .filter(|(_, width)| *width > 0.0)
+        .map(|(dataset, width)| format!("{} of {}", number(width), subject.view.title(dataset)))
+        .collect();
+    match open[..] {
+        [] => String::new(),
+        _ => format!("; with each optimum anywhere between its bounds, which are apart by {}", open.join(" and ")),
+    }
+}
+
+fn narrowed(reason: Option<Reason>) -> &'static str {
+    match reason {
+        Some(Reason::Optimum) => "; undecided: the optimum is not known well enough; `ssvm-bench optimum` narrows it",
+        _ => "",
+    }
 }
 
 fn described(subject: &Subject<'_>, paired: &EqualIterations) -> String {
@@ -127,25 +162,44 @@ pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
     })
 }
 
-/// Claim 2a: the mean over the same log-iterations.
+/// Which iterations an effect is taken over.
+#[derive(Clone, Copy)]
+enum Over {
+    /// The last three quarters of the log-iterations: where evaluations begin must not move a mean.
+    Iterations,
+    Last,
+}
+
+impl Over {
+    /// Where it begins, of as many iterations.
+    fn first(self, last: f64) -> f64 {
+        match self {
+            Self::Iterations => quarter(last),
+            Self::Last => last,
+        }
+    }
+
+    /// Bounds of the logarithm of a ratio.
+    fn effect(self, paired: &EqualIterations, draw: &[usize], last: f64) -> LogBounds {
+        match self {
+            Self::Iterations => paired.mean_ratio(draw, self.first(last)),
+            Self::Last => paired.last_ratio(draw),
+        }
+    }
+}
+
+/// Claim 2a.
 pub(super) fn larger_mean_effect(subject: &Subject<'_>) -> Vec<Claim> {
-    let mean = |paired: &EqualIterations, draw: &[usize]| over_log(&paired.x, &paired.differences(draw));
-    larger_effect(subject, "on average", "mean over log-iterations up to", mean)
+    larger_effect(subject, "on average", Over::Iterations)
 }
 
 /// Claim 2b: at the last iteration that all have.
 pub(super) fn larger_effect_at_end(subject: &Subject<'_>) -> Vec<Claim> {
-    let last = |paired: &EqualIterations, draw: &[usize]| paired.last_ratio(draw).log10();
-    larger_effect(subject, "at the last iteration", "median at iteration", last)
+    larger_effect(subject, "at the last iteration", Over::Last)
 }
 
-/// Against the USPS set of the same kind (real or synthetic), else any. `effect` is log10 of a ratio.
-fn larger_effect(
-    subject: &Subject<'_>,
-    when: &str,
-    what: &str,
-    effect: impl Fn(&EqualIterations, &[usize]) -> f64,
-) -> Vec<Claim> {
+/// Against the USPS set of the same kind (real or synthetic), else any.
+fn larger_effect(subject: &Subject<'_>, when: &str, over: Over) -> Vec<Claim> {
     let claim = |multi: &str, single: &str| format!("larger effect of {multi} over {single} than on USPS {when}");
     let view = subject.view;
     let twin = |dataset: &str| view.series.iter().any(|s| s.dataset == dataset && s.twin);
@@ -164,19 +218,13 @@ fn larger_effect(
         if let Some(other) = there.iter().copied().rev().max_by_key(alike) {
             let [single, multi] = pair.map(|at| view.series[at].label.as_str());
             let row = subject.row(multi, claim(multi, single), "");
-            claims.push(judge_effect(subject, [pair, other], what, &effect, row));
+            claims.push(judge_effect(subject, [pair, other], over, row));
         }
     }
     claims
 }
 
-fn judge_effect(
-    subject: &Subject<'_>,
-    [here, there]: [[usize; 2]; 2],
-    what: &str,
-    effect: &impl Fn(&EqualIterations, &[usize]) -> f64,
-    row: Claim,
-) -> Claim {
+fn judge_effect(subject: &Subject<'_>, [here, there]: [[usize; 2]; 2], over: Over, row: Claim) -> Claim {
     let read = |pair: [usize; 2], most: f64| EqualIterations::new(subject.view, pair, most);
     let end = |pair| read(pair, f64::INFINITY).and_then(|paired| paired.x.last().copied()).unwrap_or(0.0);
     let most = end(here).min(end(there));
@@ -184,29 +232,43 @@ fn judge_effect(
         return Claim { evidence: NOTHING_IN_COMMON.to_owned(), ..row };
     };
     // Seeds are the same on both data sets, but orders of other terms: the groups are drawn apart.
-    let numbers: [Estimate; 3] = estimates(&[paired.repeats(), usps.repeats()], |draw| {
-        let (own, usual) = (effect(&paired, &draw[0]), effect(&usps, &draw[1]));
-        [own - usual, own, usual]
+    let [more, own, usual] = Paired::of_draws(&[paired.repeats(), usps.repeats()], |draw| {
+        let (own, usual) = (over.effect(&paired, &draw[0], most), over.effect(&usps, &draw[1], most));
+        [(own.0 - usual.1, own.1 - usual.0), own, usual]
     });
-    let [more, own, usual] = numbers.map(|log| log.map(|log| 10f64.powf(log)));
-    if !more.value.is_finite() {
+    let (Some(more), Some(own), Some(usual)) = (more, own, usual) else {
         return Claim { evidence: BELOW_FLOOR.to_owned(), ..row };
-    }
+    };
     let (series, bar) = (&subject.view.series, subject.bars[Bar::Stronger]);
     let repeats = paired.repeats().min(usps.repeats());
-    let evidence = format!(
-        "{what} {most} of the ratio of primal suboptimality {} / {}, over that on {} with {}; {}; holds above {}{}",
+    let (from, seen) = (over.first(most), paired.x[0].max(usps.x[0]));
+    let what = match over {
+        Over::Iterations => format!("mean over log-iterations {} to {most}", number(from)),
+        Over::Last => format!("median at iteration {most}"),
+    };
+    let mut evidence = format!(
+        "{what} of the ratio of primal suboptimality {} / {}, over that on {} with {}; {}; holds above {}{}{}",
         series[here[0]].label,
         series[here[1]].label,
         series[there[1]].dataset,
         series[there[1]].label,
         of_curves(repeats, true),
         number(bar),
+        anywhere(subject, &[subject.dataset, &series[there[0]].dataset]),
         subject.failures(&[here, there].concat()),
     );
-    let ratio = more.text(|ratio| number_beside(ratio, bar));
-    let [own, usual] = [own, usual].map(|estimate| estimate.text(number));
-    let measured = format!("{ratio}× as large: factor {own} against {usual} on USPS");
-    let (verdict, reason) = more.decide(&above(bar), repeats);
-    Claim { measured, verdict, reason, evidence, estimate: Some(more), ..row }
+    let (mut verdict, mut reason) = decide(&more, bar);
+    let ratio = match more.least.or(more.most) {
+        Some(_) => format!("{}× as large", more.shown(|ratio| number_beside(ratio, bar))),
+        None => "not known".to_owned(),
+    };
+    let [own, usual] = [own, usual].map(|ratio| ratio.shown(number));
+    let measured = format!("{ratio}: factor {own} against {usual} on USPS");
+    evidence += narrowed(reason);
+    if seen > from {
+        (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
+        evidence += &format!("; undecided because the curves begin at iteration {seen}");
+    }
+    let claim = Claim { measured, verdict, reason, evidence, estimate: more.estimate(), ..row };
+    subject.long_enough(&[here, there].concat(), paired.shortest.min(usps.shortest), claim)
 }

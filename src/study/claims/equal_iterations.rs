@@ -1,15 +1,20 @@
 //! Two series at equal iterations: the repeats that share a seed, read at the same marks, and how far apart their medians are.
 
+use super::common_end;
 use crate::study::View;
 use crate::study::align::End;
 use crate::study::curve::Curve;
+use crate::study::paired::LogBounds;
 use ssvm::settings::Cadence;
 use ssvm::stats::median;
+use ssvm::stats::portable::ln;
 
 /// Primal suboptimality of matched repeats at common iterations. The last is where the first run that did not fail ends
 /// (one that reached its gap does not end), or the last pair, when all are shorter.
 pub(super) struct EqualIterations {
     pub x: Vec<f64>,
+    /// The last iteration of the shortest run: one that reached its gap is carried on, and says no more.
+    pub shortest: f64,
     single: Vec<Vec<f64>>,
     multi: Vec<Vec<f64>>,
     floor: f64,
@@ -42,7 +47,8 @@ impl EqualIterations {
             x.iter().map(|x| curve.at(&curve.primal_sub, *x).unwrap_or(f64::NAN)).collect()
         };
         let (single, multi) = matched.iter().map(|(a, b)| (read(a), read(b))).unzip();
-        Some(Self { x, single, multi, floor: view.floor(&view.series[a].dataset) })
+        let shortest = common_end(matched.iter().flat_map(|(a, b)| [*a, *b])).map_or(last, |end| end.min(last));
+        Some(Self { x, shortest, single, multi, floor: view.floor(&view.series[a].dataset) })
     }
 
     pub fn repeats(&self) -> usize {
@@ -69,9 +75,28 @@ impl EqualIterations {
         (0..self.x.len()).map(difference).collect()
     }
 
-    /// Single over multi at the last position that is compared; NaN without one.
-    pub fn last_ratio(&self, draw: &[usize]) -> f64 {
-        self.differences(draw).into_iter().flatten().last().map_or(f64::NAN, |log| 10f64.powf(log))
+    /// Bounds of the logarithm of single over multi at every position, with the optimum anywhere between what is known of it;
+    /// `None` where both are at or below the floor.
+    fn bounds(&self, draw: &[usize]) -> Vec<Option<LogBounds>> {
+        let bounds = |at: usize| {
+            let (a, b) = self.medians(draw, at);
+            (a > self.floor || b > self.floor).then(|| ratio_bounds(a, b, self.floor))
+        };
+        (0..self.x.len()).map(bounds).collect()
+    }
+
+    /// Those at the last position that is compared; nothing is known without one.
+    pub fn last_ratio(&self, draw: &[usize]) -> LogBounds {
+        self.bounds(draw).into_iter().flatten().last().unwrap_or(NOTHING)
+    }
+
+    /// Those of the mean over log-iterations from one on.
+    pub fn mean_ratio(&self, draw: &[usize], from: f64) -> LogBounds {
+        let bounds = self.bounds(draw);
+        let mean = |end: fn(LogBounds) -> f64| {
+            over_log(&self.x, &bounds.iter().map(|bounds| bounds.map(end)).collect::<Vec<_>>(), from)
+        };
+        (mean(|bounds| bounds.0), mean(|bounds| bounds.1))
     }
 
     /// "n = 9 from iteration 30": where pairs end because one of them failed.
@@ -80,6 +105,22 @@ impl EqualIterations {
         let changed = (1..self.x.len()).filter(|at| count(*at) != count(at - 1));
         changed.map(|at| format!("; n = {} from iteration {}", count(at), self.x[at])).collect()
     }
+}
+
+/// Of a number that has no value.
+const NOTHING: LogBounds = (f64::NAN, f64::NAN);
+
+/// The logarithm of `a` over `b`, two distances to a lower bound of the optimum, when that lies up to `width` above the bound:
+/// both distances are less by the same then, so the ratio moves away from 1, always to one side. At most by the smaller
+/// distance: the optimum is not above what was found.
+fn ratio_bounds(a: f64, b: f64, width: f64) -> LogBounds {
+    let [a, b] = [a, b].map(|distance| distance.max(f64::MIN_POSITIVE));
+    if a.total_cmp(&b).is_eq() {
+        return (0.0, 0.0);
+    }
+    let most = width.min(a).min(b);
+    let [near, far] = [ln(a / b), ln((a - most) / (b - most))];
+    (near.min(far), near.max(far))
 }
 
 /// Where a curve is above 0 from there to its end, crossings interpolated over log x; NaN without a value. One after the last x
@@ -99,14 +140,24 @@ pub(super) fn lower_from(x: &[f64], values: &[Option<f64>]) -> f64 {
     }
 }
 
-/// The mean of a piecewise linear curve over log x; NaN without a value.
-pub(super) fn over_log(x: &[f64], values: &[Option<f64>]) -> f64 {
+/// Where the first quarter of the log-iterations ends: what develops along a run cannot be seen on curves that begin later.
+pub(super) fn quarter(last: f64) -> f64 {
+    last.powf(0.25)
+}
+
+/// The mean of a piecewise linear curve over log x from an x on; NaN without a value.
+pub(super) fn over_log(x: &[f64], values: &[Option<f64>], from: f64) -> f64 {
     let (mut total, mut sum) = (0.0, 0.0);
     for (ends, two) in x.windows(2).zip(values.windows(2)) {
         if let (Some(a), Some(b)) = (two[0], two[1]) {
-            let width = (ends[1] / ends[0]).ln();
+            let whole = (ends[1] / ends[0]).ln();
+            let width = (ends[1] / ends[0].max(from)).ln().max(0.0);
             total += width;
-            sum += width * f64::midpoint(a, b);
+            if width > 0.0 {
+                // The line at the middle of the part that counts; its ends may be infinite.
+                let before = 0.5 * width / whole;
+                sum += width * (before * a + (1.0 - before) * b);
+            }
         }
     }
     match values.iter().flatten().last() {
@@ -129,9 +180,11 @@ mod tests {
         assert!(near(lower_from(&x, &[Some(1.0), Some(2.0), None]), 1.0), "what is not compared is left out");
         assert!(near(lower_from(&x, &[Some(1.0), Some(0.0), None]), 101.0), "never is later than the axis");
         assert!(lower_from(&x, &[None, None, None]).is_nan());
-        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)]), 0.5));
-        assert!(near(over_log(&x, &[Some(3.0), Some(-1.0), None]), 1.0), "what is not compared has no width");
-        assert!(near(over_log(&[1.0], &[Some(2.0)]), 2.0));
-        assert!(over_log(&x, &[None, None, None]).is_nan());
+        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)], 1.0), 0.5));
+        assert!(near(over_log(&x, &[Some(3.0), Some(-1.0), None], 0.1), 1.0), "what is not compared has no width");
+        assert!(near(over_log(&[1.0], &[Some(2.0)], 1.0), 2.0));
+        // A half of the first decade, where it rises from 0 to 1, and the second one.
+        assert!(near(over_log(&x, &[Some(-1.0), Some(1.0), Some(1.0)], 10f64.sqrt()), (0.25 + 1.0) / 1.5));
+        assert!(over_log(&x, &[None, None, None], 1.0).is_nan());
     }
 }

@@ -76,12 +76,15 @@ fn check_rows(study: &Study, rows: &'static [ClaimRow], bars: &Bars) -> Vec<Clai
             let at = claims.iter().rposition(before).map_or(claims.len(), |at| at + 1);
             let (measured, evidence) = ("–".to_owned(), ELSEWHERE.to_owned());
             let verdict = Verdict::NotMeasured;
-            claims.insert(at, Claim { measured, estimate: None, verdict, reason: None, evidence, ..there.clone() });
+            claims.insert(
+                at,
+                Claim { measured, estimate: None, verdict, reason: None, circular: false, evidence, ..there.clone() },
+            );
             at
         });
-        let Claim { measured, estimate, verdict, reason, evidence, .. } = there;
+        let Claim { measured, estimate, verdict, reason, circular, evidence, .. } = there;
         let oracle_cost = cost.factor();
-        claims[own].regime = Some(InRegime { oracle_cost, measured, estimate, verdict, reason, evidence });
+        claims[own].regime = Some(InRegime { oracle_cost, measured, estimate, verdict, reason, circular, evidence });
     }
     claims
 }

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::equal_iterations::quarter;
 use super::thresholds::{Bar, Bars};
 use super::verdict::{all, at_least, at_most, of_curves};
 use super::{Claim, MULTI, Reason, Subject, Verdict, common_end};
@@ -83,7 +84,7 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
         subject.failures(&[at]),
     );
     // A development cannot be seen on curves that begin after the first quarter of it.
-    if grid.first > grid.last.powf(0.25) && verdict != Verdict::NotMeasured {
+    if grid.first > quarter(grid.last) && verdict != Verdict::NotMeasured {
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += "; undecided because nothing was evaluated in the first quarter of the log-iterations";
     }

@@ -49,8 +49,8 @@ const LOWER: ClaimRow = ClaimRow {
     paper: ["always lower"; 4],
     check: convergence::always_lower,
     anywhere: true,
-    lifetimes: false,
-    bars: &[Bar::AlwaysFrom, Bar::AlwaysLength],
+    lifetimes: true,
+    bars: &[Bar::AlwaysFrom, Bar::Lifetimes],
 };
 
 const EFFECT: ClaimRow = ClaimRow {
@@ -62,8 +62,8 @@ const EFFECT: ClaimRow = ClaimRow {
     paper: ["", "larger", "larger", "larger"],
     check: convergence::larger_mean_effect,
     anywhere: false,
-    lifetimes: false,
-    bars: &[Bar::Stronger],
+    lifetimes: true,
+    bars: &[Bar::Stronger, Bar::Lifetimes],
 };
 
 /// The table of claims.
@@ -75,6 +75,7 @@ pub const CLAIMS: &[ClaimRow] = &[
         short: "fewer oracle calls to a gap",
         paper: ["fewer iterations"; 4],
         check: convergence::fewer_calls,
+        lifetimes: false,
         bars: &[Bar::FewerCalls],
         ..LOWER
     },
@@ -84,7 +85,7 @@ pub const CLAIMS: &[ClaimRow] = &[
         short: "lower primal suboptimality at the last iteration",
         paper: ["lower"; 4],
         check: convergence::lower_at_end,
-        bars: &[Bar::LowerAtEnd],
+        bars: &[Bar::LowerAtEnd, Bar::Lifetimes],
         ..LOWER
     },
     EFFECT,

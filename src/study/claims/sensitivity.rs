@@ -24,7 +24,7 @@ pub fn sensitivity(study: &Study) -> Vec<Sensitivity> {
         CLAIMS.iter().map(|row| (row, judged(row, &Bars::default()))).collect();
     // Bootstraps take long: rows that a threshold cannot change are not judged again.
     let disturbed = |bars: &Bars| -> Vec<Vec<&str>> {
-        let names = |view| busy::disturbed(view, bars).into_iter().map(|(dataset, ..)| dataset).collect();
+        let names = |view| busy::busy(view, bars).into_iter().map(|(dataset, _)| dataset).collect();
         std::iter::once(&study.own).chain(&study.regime).map(names).collect()
     };
     let mut all = Vec::new();
@@ -46,7 +46,7 @@ pub fn sensitivity(study: &Study) -> Vec<Sensitivity> {
             rows.iter().map(changed).sum()
         });
         let concerned = |claim: &&Claim| {
-            let timed = || !busy::shares(&study.own, &claim.dataset).is_empty();
+            let timed = || study.own.disturbed(&claim.dataset, &Bars::default()).runs > 0;
             let multi = claim.solver.starts_with(MULTI);
             threshold.bar.concerns(study.own.paper(&claim.dataset), multi) && (!threshold.paper.is_empty() || timed())
         };

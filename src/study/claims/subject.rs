@@ -40,6 +40,7 @@ impl Subject<'_> {
             estimate: None,
             verdict: Verdict::NotMeasured,
             reason: None,
+            circular: false,
             evidence: evidence.to_owned(),
             regime: None,
         }
@@ -71,18 +72,24 @@ impl Subject<'_> {
         if settings.is_empty() {
             return vec![row(solver, missing)];
         }
-        let judged = |at: usize| self.long_enough(at, judge(at, row(&self.view.series[at].label, "")));
+        let judged = |at: usize| {
+            let claim = judge(at, row(&self.view.series[at].label, ""));
+            match common_end(self.view.curves(at)) {
+                Some(present) if self.view.series[at].lifetime.is_some() => self.long_enough(&[at], present, claim),
+                _ => claim,
+            }
+        };
         settings.into_iter().map(judged).collect()
     }
 
-    /// Takes back a verdict about runs that are shorter than the claim needs: several lifetimes of a plane, in iterations of
-    /// the shortest run of the series itself.
-    fn long_enough(&self, at: usize, claim: Claim) -> Claim {
-        let lifetime = self.view.series[at].lifetime.filter(|_| self.row.lifetimes);
-        let (Some(lifetime), Some(present)) = (lifetime, common_end(self.view.curves(at))) else { return claim };
+    /// Takes back a verdict about runs that are shorter than the claim needs: several lifetimes of a plane, in iterations of the
+    /// shortest run of the series.
+    pub(super) fn long_enough(&self, series: &[usize], present: f64, claim: Claim) -> Claim {
+        let lifetimes = series.iter().filter_map(|at| self.view.series[*at].lifetime);
+        let lifetime = lifetimes.max().unwrap_or(PAPER_LIFETIME);
         // A shorter lifetime than the paper's does not make two iterations a course.
         let needed = self.bars[Bar::Lifetimes] * lifetime.max(PAPER_LIFETIME) as f64;
-        if present >= needed || claim.verdict == Verdict::NotMeasured {
+        if !self.row.lifetimes || present >= needed || claim.verdict == Verdict::NotMeasured {
             return claim;
         }
         let reason = Reason::TooShort { needed: needed as u64, present: present as u64 };

@@ -8,7 +8,6 @@ use ssvm::problem::Paper;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
     AlwaysFrom,
-    AlwaysLength,
     FewerCalls,
     LowerAtEnd,
     Stronger,
@@ -65,7 +64,7 @@ const ALWAYS: &str = "within the same number of iterations (and thereby calls to
     primal suboptimality than BCFW";
 const PASSES: &str = "The number of approximate passes per iteration ranges between 10 to 15";
 
-pub const THRESHOLDS: [Threshold; 20] = [
+pub const THRESHOLDS: [Threshold; 19] = [
     Threshold {
         bar: Bar::AlwaysFrom,
         key: "always-from",
@@ -74,15 +73,6 @@ pub const THRESHOLDS: [Threshold; 20] = [
         paper: ALWAYS,
         why: "lower from this iteration on until the end; the second, because the first is where both solvers have only just \
               left their common start",
-    },
-    Threshold {
-        bar: Bar::AlwaysLength,
-        key: "always-length",
-        value: 10.0,
-        scale: Halving::Value,
-        paper: ALWAYS,
-        why: "a judgement: iterations that both must have before \"always\" is judged; one decade of the axis of the \
-              figure",
     },
     Threshold {
         bar: Bar::FewerCalls,
@@ -155,8 +145,8 @@ pub const THRESHOLDS: [Threshold; 20] = [
         value: 3.0,
         scale: Halving::Value,
         paper: "over the course of the optimization",
-        why: "iterations in units of T: a plane leaves after T iterations without use, so that no working set can be stable \
-              before the second lifetime has ended",
+        why: "iterations in units of T, of the shortest run: a plane leaves after T iterations without use, so that no working set \
+              can be stable before the second lifetime has ended; what is decided before turns with the length of the run",
     },
     Threshold {
         bar: Bar::Small,
@@ -252,7 +242,6 @@ impl Bar {
             Self::Low => paper == Some(Paper::HorseSeg),
             Self::Stable => paper == Some(Paper::Stanford),
             Self::AlwaysFrom
-            | Self::AlwaysLength
             | Self::FewerCalls
             | Self::LowerAtEnd
             | Self::Stronger

@@ -79,7 +79,9 @@ fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, ro
         (verdict, reason) = (Verdict::ByConstruction, None);
         evidence += "; by construction: the oracle cost was chosen by this share";
     }
-    Claim { measured, verdict, reason, evidence, estimate: Some(share), ..row }
+    // The one that is by construction is so on any clock.
+    let circular = series.repeatable() && verdict != Verdict::ByConstruction;
+    Claim { measured, verdict, reason, circular, evidence, estimate: Some(share), ..row }
 }
 
 pub(super) fn runtime(subject: &Subject<'_>) -> Vec<Claim> {
@@ -101,7 +103,8 @@ fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) 
     let Some((speed, estimate)) = gaps.mean(view).and_then(|speed| Some((speed, speed.estimate()?))) else {
         let row = gaps.apart(view, row);
         let measured = row.measured + if row.estimate.is_some() { model } else { "" };
-        return Claim { measured, evidence: row.evidence + &subject.failures(&pair) + &circular, ..row };
+        let evidence = row.evidence + &subject.failures(&pair) + &circular;
+        return Claim { measured, circular: single.repeatable(), evidence, ..row };
     };
     let (verdict, reason) = gaps.decide(&speed, bar);
     let evidence = format!(
@@ -120,5 +123,5 @@ fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) 
         reason.map_or(String::new(), |reason| format!("; undecided: {}", reason.text())),
     );
     let measured = format!("{}× as fast{model}", speed.shown(|speed| number_beside(speed, bar)));
-    Claim { measured, verdict, reason, evidence, estimate: Some(estimate), ..row }
+    Claim { measured, verdict, reason, circular: single.repeatable(), evidence, estimate: Some(estimate), ..row }
 }

@@ -39,11 +39,6 @@ pub(super) fn at_least(least: f64) -> RangeInclusive<f64> {
     least..=f64::INFINITY
 }
 
-/// Above, and not at it.
-pub(super) fn above(bar: f64) -> RangeInclusive<f64> {
-    bar.next_up()..=f64::INFINITY
-}
-
 pub(super) fn at_most(most: f64) -> RangeInclusive<f64> {
     f64::NEG_INFINITY..=most
 }

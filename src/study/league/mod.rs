@@ -45,6 +45,9 @@ pub struct Standing {
     /// The oracle cost of its runs; `None` when the data set was run at no other.
     #[serde(default)]
     pub oracle_cost: Option<OracleCost>,
+    /// Why nothing is decided about it, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy: Option<String>,
     /// Bounds of its optimum; `None` when one of them is not known.
     pub optimum: Option<(f64, f64)>,
     /// Relative gaps that are compared, falling.
@@ -130,6 +133,8 @@ struct Compared {
     groups: Vec<Vec<LogBounds>>,
     /// Whether only one of them reaches a tighter gap: nothing bounds the ratio there from below, or from above.
     open: [bool; 2],
+    /// Whether the machine was busy: it decides nothing.
+    busy: bool,
 }
 
 /// What each data set decides about two solvers, by heading; one on which they are not compared is undecided.
@@ -138,6 +143,8 @@ pub struct Decisions<'a> {
     pub faster: Vec<&'a str>,
     pub slower: Vec<&'a str>,
     pub undecided: Vec<&'a str>,
+    /// On how many of them they are compared.
+    pub compared: usize,
 }
 
 impl Decisions<'_> {
@@ -157,8 +164,9 @@ impl Matrix {
     fn new(names: Vec<String>, compared: &[Compared]) -> Self {
         let groups: Vec<_> = compared.iter().map(|one| one.groups.clone()).collect();
         let mut upper = simultaneous(&groups, &Sampling::default());
-        for (speedup, Compared { open: [below, above], .. }) in upper.iter_mut().zip(compared) {
+        for (speedup, Compared { open: [below, above], busy, .. }) in upper.iter_mut().zip(compared) {
             if let Some(speedup) = speedup {
+                *speedup = speedup.withheld(*busy);
                 speedup.low = speedup.low.filter(|_| !below);
                 speedup.high = speedup.high.filter(|_| !above);
             }
@@ -217,6 +225,7 @@ impl League {
             let Some(matrix) = standing.matrices.get(measure as usize) else { continue };
             let place = |name: &str| matrix.names.iter().position(|known| known == name);
             let speedup = place(row).zip(place(column)).and_then(|(row, column)| matrix.at(row, column));
+            decisions.compared += usize::from(speedup.is_some_and(|speedup| speedup.least.or(speedup.most).is_some()));
             match speedup.map_or(Pace::Undecided, |speedup| speedup.pace()) {
                 Pace::Faster => decisions.faster.push(&standing.title),
                 Pace::Slower => decisions.slower.push(&standing.title),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::standing::Field;
 use super::{Measure, distinct};
 use crate::study::estimate::{Estimate, estimates_of};
+use crate::study::paired::Spent;
 use ssvm::stats::{median, sorted};
 
 /// Beyond this factor of the best a solver scores nothing.
@@ -30,11 +31,26 @@ pub struct ProfileLine {
     /// Of those that it solved: what it spent over what the best one did, ascending.
     pub ratios: Vec<f64>,
     /// Mean over the logarithm of the factor, from 1 to [`WORST`], of the share of its problems that it solved within
-    /// the factor: 1 when it is always the best.
+    /// the factor: 1 when it is always the best. The least that it may be: a problem that it did not solve scores nothing, and its
+    /// interval reaches to the upper end of that of [`Self::most`].
     pub score: Estimate,
+    /// The most that it may be, where runs ended before a target: had they reached it where they ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<f64>,
 }
 
 impl ProfileLine {
+    /// `0.412–0.800 (0.351 to 0.833)`.
+    pub fn score_text(&self) -> String {
+        let show = |score: f64| format!("{score:.3}");
+        match self.most {
+            Some(most) => self
+                .score
+                .text(|score| if score == self.score.value { format!("{score:.3}–{most:.3}") } else { show(score) }),
+            None => self.score.text(show),
+        }
+    }
+
     pub fn within(&self, factor: f64) -> f64 {
         // A ratio of two equal numbers may be one bit off.
         let solved = self.ratios.partition_point(|ratio| *ratio <= factor * (1.0 + 1e-12));
@@ -53,32 +69,46 @@ pub(super) struct CostRow {
     pub display: String,
     /// Solvers of one group were timed in the same environment: only these are compared.
     pub group: usize,
-    /// Per seed, until each target; infinite when it did not reach it, `None` when it was not run with the seed.
-    pub spent: Vec<Option<Vec<f64>>>,
+    /// Per seed, until each target: at most infinite when it did not reach it, `None` when it was not run with the seed.
+    pub spent: Vec<Option<Vec<Spent>>>,
 }
 
 impl Costs {
-    /// Per target each solver's cost in the median of these seeds over the least of its group; NaN where no solver of the group
-    /// reaches it.
-    fn ratios(&self, seeds: &[usize]) -> Vec<Vec<f64>> {
+    /// Per target each solver's cost in the median of these seeds over the least of its group, infinite where it does not reach
+    /// it, and what that is at least; NaN where no solver of the group reaches it.
+    fn ratios(&self, seeds: &[usize]) -> Vec<Vec<Ratio>> {
         let mut all = Vec::new();
         for target in 0..self.targets {
             let mut costs = Vec::new();
             for row in &self.rows {
-                let spent: Vec<f64> =
+                let spent: Vec<Spent> =
                     seeds.iter().filter_map(|seed| Some(row.spent[*seed].as_ref()?[target])).collect();
-                costs.push(if spent.is_empty() { f64::INFINITY } else { median(&spent) });
+                let typical = |end: fn(&Spent) -> f64| match spent[..] {
+                    [] => f64::INFINITY,
+                    _ => median(&spent.iter().map(end).collect::<Vec<_>>()),
+                };
+                costs.push((typical(|spent| spent.most), typical(|spent| spent.least)));
             }
             let best = |group: usize| {
                 let of_group = self.rows.iter().zip(&costs).filter(|(row, _)| row.group == group);
-                of_group.map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min)
+                of_group.map(|(_, (cost, _))| *cost).fold(f64::INFINITY, f64::min)
             };
             // Infinity over infinity is no number.
-            let over = self.rows.iter().zip(&costs).map(|(row, cost)| cost / best(row.group).max(f64::MIN_POSITIVE));
+            let over = self.rows.iter().zip(&costs).map(|(row, (cost, least))| {
+                let best = best(row.group).max(f64::MIN_POSITIVE);
+                Ratio { cost: cost / best, least: least / best }
+            });
             all.push(over.collect());
         }
         all
     }
+}
+
+/// What a solver spent over what the best one did.
+#[derive(Clone, Copy)]
+struct Ratio {
+    cost: f64,
+    least: f64,
 }
 
 /// How much of the way from [`WORST`] times the best to the best.
@@ -96,11 +126,11 @@ fn profile(sets: &[Costs]) -> Profile {
     let rows = sets.iter().flat_map(|set| &set.rows);
     let names = distinct(rows.map(|row| (row.label.as_str(), row.display.as_str())));
     // Of every solver its ratios on all problems of the data sets that it was run on.
-    let ratios = |draw: &[Vec<usize>]| -> Vec<Vec<f64>> {
+    let ratios = |draw: &[Vec<usize>]| -> Vec<Vec<Ratio>> {
         let mut of_solver = vec![Vec::new(); names.len()];
         for (set, draw) in sets.iter().zip(draw) {
             for problem in set.ratios(draw) {
-                for (row, ratio) in set.rows.iter().zip(problem).filter(|(_, ratio)| !ratio.is_nan()) {
+                for (row, ratio) in set.rows.iter().zip(problem).filter(|(_, ratio)| !ratio.cost.is_nan()) {
                     if let Some(solver) = names.iter().position(|(label, _)| *label == row.label) {
                         of_solver[solver].push(ratio);
                     }
@@ -109,23 +139,30 @@ fn profile(sets: &[Costs]) -> Profile {
         }
         of_solver
     };
-    let score = |ratios: &Vec<f64>| ratios.iter().map(|ratio| credit(*ratio)).sum::<f64>() / ratios.len() as f64;
+    let mean = |ratios: &[Ratio], ratio: fn(&Ratio) -> f64| {
+        ratios.iter().map(|one| credit(ratio(one))).sum::<f64>() / ratios.len() as f64
+    };
     let sizes: Vec<usize> = sets.iter().map(|set| set.seeds).collect();
-    let scores = estimates_of(&sizes, |draw| ratios(draw).iter().map(score).collect());
+    let scores = estimates_of(&sizes, |draw| {
+        let of = |ratios: &Vec<Ratio>| [mean(ratios, |ratio| ratio.cost), mean(ratios, |ratio| ratio.least)];
+        ratios(draw).iter().flat_map(of).collect()
+    });
     let all: Vec<Vec<usize>> = sizes.iter().map(|size| (0..*size).collect()).collect();
     let mut lines = Vec::new();
-    for (((label, display), ratios), score) in names.iter().zip(ratios(&all)).zip(scores) {
+    for (((label, display), ratios), score) in names.iter().zip(ratios(&all)).zip(scores.chunks_exact(2)) {
         if !ratios.is_empty() {
+            let (least, most) = (score[0], score[1]);
             lines.push(ProfileLine {
                 label: (*label).to_owned(),
                 display: (*display).to_owned(),
                 problems: ratios.len(),
-                ratios: sorted(ratios.into_iter().filter(|ratio| ratio.is_finite())),
-                score,
+                ratios: sorted(ratios.iter().map(|ratio| ratio.cost).filter(|ratio| ratio.is_finite())),
+                score: Estimate { high: most.high, ..least },
+                most: Some(most.value).filter(|most| *most > least.value),
             });
         }
     }
-    let is_problem = |ratios: &Vec<f64>| ratios.iter().any(|ratio| !ratio.is_nan());
+    let is_problem = |ratios: &Vec<Ratio>| ratios.iter().any(|ratio| !ratio.cost.is_nan());
     let problems = sets.iter().zip(&all).map(|(set, seeds)| set.ratios(seeds).iter().filter(|r| is_problem(r)).count());
     Profile { problems: problems.sum(), lines }
 }
@@ -140,7 +177,7 @@ mod tests {
             label: (*name).to_owned(),
             display: name.to_uppercase(),
             group: 0,
-            spent: vec![Some(spent.to_vec()); seeds],
+            spent: vec![Some(spent.iter().copied().map(Spent::exactly).collect()); seeds],
         };
         Costs { targets: rows[0].1.len(), seeds, rows: rows.iter().map(row).collect() }
     }
@@ -163,6 +200,19 @@ mod tests {
     }
 
     #[test]
+    fn a_solver_that_ended_too_early_has_a_range() {
+        let mut set = costs(&[("a", &[1.0, 1.0]), ("b", &[10.0, NEVER])], 5);
+        // To the second target, of which the other one took 1, it spent 10 and was stopped.
+        for spent in set.rows[1].spent.iter_mut().flatten() {
+            spent[1] = Spent { least: 10.0, most: NEVER };
+        }
+        let Profile { lines, .. } = profile(&[set]);
+        let [a, b] = &lines[..] else { panic!("{lines:?}") };
+        assert_eq!((a.most, a.score_text().as_str()), (None, "1.000 (1.000 to 1.000)"));
+        assert_eq!((b.ratios.len(), b.score_text().as_str()), (1, "0.250–0.500 (0.250 to 0.500)"));
+    }
+
+    #[test]
     fn a_solver_is_measured_where_it_was_run() {
         let both = profile(&[costs(&[("a", &[1.0]), ("b", &[2.0])], 2), costs(&[("b", &[3.0, 4.0])], 2)]);
         let of = |label: &str| both.lines.iter().find(|line| line.label == label).unwrap();
@@ -173,7 +223,7 @@ mod tests {
     #[test]
     fn seeds_that_were_not_run_do_not_count_and_failed_ones_do() {
         let mut set = costs(&[("a", &[1.0]), ("b", &[2.0])], 3);
-        set.rows[0].spent = vec![Some(vec![NEVER]), Some(vec![NEVER]), Some(vec![1.0])];
+        set.rows[0].spent = [NEVER, NEVER, 1.0].map(|spent| Some(vec![Spent::exactly(spent)])).to_vec();
         set.rows[1].spent[0] = None;
         let Profile { lines, .. } = profile(&[set]);
         assert_eq!((lines[0].ratios.len(), lines[1].ratios.as_slice()), (0, &[1.0][..]));

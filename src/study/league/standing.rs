@@ -8,7 +8,7 @@ use super::{
 use crate::study::align::{End, locate};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, median_of};
-use crate::study::paired::{LogBounds, Target, median_bounds};
+use crate::study::paired::{LogBounds, Spent, Target, median_bounds};
 use crate::study::points::Repeats;
 use crate::study::{Series, View, targets};
 use ssvm::clock::OracleCost;
@@ -27,6 +27,8 @@ pub(super) struct Field<'a> {
     targets: Vec<f64>,
     pub(super) fine: Vec<f64>,
     too_small: Vec<f64>,
+    /// Why nothing is decided, if so.
+    busy: Option<String>,
 }
 
 impl<'a> Field<'a> {
@@ -41,7 +43,7 @@ impl<'a> Field<'a> {
         let series: Vec<usize> = view.series_of(dataset).collect();
         let record = series.iter().flat_map(|s| view.records_of(*s)).find(|record| !record.points().is_empty());
         let terms = record.map_or(1.0, |record| (record.environment.n as f64).max(1.0));
-        Self { view, dataset, series, terms, optimum, targets, fine, too_small }
+        Self { view, dataset, series, terms, optimum, targets, fine, too_small, busy: view.busy(dataset) }
     }
 
     pub fn standing(&self) -> Standing {
@@ -52,6 +54,7 @@ impl<'a> Field<'a> {
             title: self.view.title(self.dataset).to_owned(),
             clock: clock.to_owned(),
             oracle_cost: self.oracle_cost(),
+            busy: self.busy.clone(),
             optimum: self.optimum,
             targets: self.targets.clone(),
             too_small: self.too_small.clone(),
@@ -96,7 +99,10 @@ impl<'a> Field<'a> {
                 reached += usize::from(spent.is_some());
                 total += spent.or(curve.column(measure).last().copied()).unwrap_or(0.0);
             }
-            let compare = |other| self.view.compare(at, other, Target::Relative(*target), measure);
+            let compare = |other| {
+                let speedup = self.view.compare(at, other, Target::Relative(*target), measure)?;
+                Some(speedup.withheld(self.busy.is_some()))
+            };
             cells.push(TargetCell {
                 reached,
                 median: targets::median(self.spent(at, measure, *target)),
@@ -165,8 +171,12 @@ impl<'a> Field<'a> {
                 let curve = self.curves(at).find(|curve| curve.seed == *seed);
                 let failed = curve.is_none() && absent > 0;
                 absent -= usize::from(failed);
-                let cost = |target: &f64| curve.and_then(|c| c.reached(Target::Relative(*target), measure));
-                let costs = self.targets.iter().map(|target| cost(target).unwrap_or(f64::INFINITY)).collect();
+                let cost = |target: &f64| match curve.and_then(|c| c.reached(Target::Relative(*target), measure)) {
+                    Some(spent) => Spent::exactly(spent),
+                    // It may reach the target later; one that failed before its first evaluation does not.
+                    None => Spent { least: ended(curve, measure), most: f64::INFINITY },
+                };
+                let costs = self.targets.iter().map(cost).collect();
                 spent.push((failed || curve.is_some()).then_some(costs));
             }
             let series = &self.view.series[at];
@@ -219,8 +229,12 @@ impl<'a> Field<'a> {
             bounded.iter().any(|(_, (least, _))| !least.is_finite()),
             bounded.iter().any(|(_, (_, most))| !most.is_finite()),
         ];
-        Compared { groups: vec![(0..pairs).map(over).collect()], open }
+        Compared { groups: vec![(0..pairs).map(over).collect()], open, busy: self.busy.is_some() }
     }
+}
+
+fn ended(curve: Option<&Curve>, measure: Measure) -> f64 {
+    curve.and_then(|curve| curve.column(measure).last().copied()).unwrap_or(f64::INFINITY)
 }
 
 /// Mean over log-cost between two ends of how far down a run is: 0 at a relative gap of 1 and before its first evaluation, 1 at
@@ -250,8 +264,9 @@ pub(super) fn pooled(fields: &[Field<'_>], measure: Measure) -> Matrix {
             for field in fields {
                 let find = |at: usize| field.series.iter().find(|s| field.view.series[**s].label == labels[at].0);
                 let Some((row, column)) = find(row).zip(find(column)) else { continue };
-                let Compared { groups, open } = field.over_targets(*row, *column, measure);
+                let Compared { groups, open, busy } = field.over_targets(*row, *column, measure);
                 compared.groups.extend(groups.into_iter().filter(|pairs| !pairs.is_empty()));
+                compared.busy |= busy;
                 compared.open = [compared.open[0] || open[0], compared.open[1] || open[1]];
             }
             pairs.push(compared);

@@ -23,6 +23,13 @@ use crate::solver::{Iteration, Moment, Solution, Solver, State};
 /// Tolerance for a negative gap, as a part of its bounds: sums round, and large features cancel.
 const ROUNDING: f64 = 1e-6;
 
+/// What rounding may do to a bound, in parts of the sizes that are summed, as for the bounds of `optimum`: as many units of the
+/// last place, and one more for each term.
+const UNITS: f64 = 1024.0;
+
+/// A certified gap has room for rounding where that is more than this part of it: everywhere else it changes nothing that is shown.
+const VISIBLE: f64 = 1e-3;
+
 /// Receives the events of a run. Its methods are called only between iterations, while the clock stands still.
 ///
 /// ```
@@ -175,7 +182,7 @@ fn drive_dyn(
         let point = TracePoint {
             iteration: iterations,
             partial: !complete,
-            ..trace_point(&meter, solver, &solution, &value, problem.lambda())
+            ..trace_point(&meter, solver, &solution, &value, problem)
         };
         if !point.is_sound() || (has_dual(solver) && !point.has_dual()) {
             return Err(Error::Diverged { iteration: iterations, primal: value.primal, dual: point.dual });
@@ -241,13 +248,23 @@ fn trace_point(
     solver: &dyn Solver,
     solution: &Solution,
     value: &Evaluation,
-    lambda: f64,
+    problem: &dyn DynProblem,
 ) -> TracePoint {
     let counters = meter.counters();
     let state = solver.state();
     let (planes_mean, planes_max) = state.map_or((0.0, 0), State::planes);
-    let dual_solution = solution.dual(lambda);
+    let dual_solution = solution.dual(problem.lambda());
     let dual = dual_solution.max(solver.dual());
+    let (mut primal, mut oracle_slack) = (value.primal, value.slack);
+    if !problem.exact() {
+        // F is a difference of two numbers that may be much larger.
+        let sizes = primal.abs() + dual.abs() + solution.offset.abs() + (solution.offset - dual_solution).abs();
+        let rounding = (UNITS + problem.terms() as f64) * f64::EPSILON * sizes;
+        if rounding > VISIBLE * (primal - dual) {
+            primal += rounding;
+            oracle_slack = oracle_slack.min(primal - dual);
+        }
+    }
     TracePoint {
         iteration: 0,
         partial: false,
@@ -259,11 +276,11 @@ fn trace_point(
         approx_passes: counters.approx_passes,
         oracle_time_s: meter.oracle_s(),
         approx_time_s: meter.approx_s(),
-        primal: value.primal,
+        primal,
         dual,
         dual_solution,
-        gap: value.primal - dual,
-        oracle_slack: value.slack,
+        gap: primal - dual,
+        oracle_slack,
         proven: value.proven,
         planes_mean,
         planes_max,
