@@ -11,7 +11,6 @@ use crate::experiment::catalog::Catalog;
 use crate::experiment::{BUILTIN, Experiment};
 use crate::run::session::Options;
 use crate::run::shard::MOST_SHARDS;
-use crate::run::supervisor;
 use crate::table::Format;
 use ssvm::settings::time_limit;
 
@@ -77,7 +76,6 @@ impl SelectArgs {
             verbosity: terminal::verbosity(),
             part: None,
             stop: super::interrupt::stop_signal(),
-            journal: supervisor::journal().unwrap_or_default(),
         }
     }
 }

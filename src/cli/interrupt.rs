@@ -5,10 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use nix::sys::signal::{SigSet, Signal};
-
 use super::note;
-use crate::run::supervisor;
 use crate::run::worker::StopSignal;
 
 /// How long a program may finish its call after Ctrl-C.
@@ -34,11 +31,7 @@ pub fn stop_signal() -> StopSignal {
 /// Handles signals from here on. Where no command reads the flag the first one ends the process: files on disk are whole,
 /// as outputs take their place only when they are.
 pub fn listen() {
-    let journal = supervisor::journal();
-    keep_ignored(journal.is_some());
-    if let Some(journal) = &journal {
-        supervisor::follow(journal);
-    }
+    keep_ignored();
     // Without a handler signals still end the program, only without a message.
     #[cfg(unix)]
     {
@@ -46,20 +39,12 @@ pub fn listen() {
         for signal in [signal_hook::consts::SIGUSR1, signal_hook::consts::SIGXCPU] {
             let _ = signal_hook::flag::register(signal, STOP.drain.clone());
         }
-        // A failed allocation or a full stack prints a message and aborts; its exit code is that of every other error. A
-        // supervisor has to see the signal.
-        if journal.is_none() {
-            let always = Arc::new(AtomicBool::new(true));
-            let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
-        }
+        // A failed allocation or a full stack prints a message and aborts; its exit code is that of every other error.
+        let always = Arc::new(AtomicBool::new(true));
+        let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
     }
     let _ = ctrlc::set_handler(|| {
-        let again = STOP.cancel.swap(true, Ordering::Relaxed);
-        // The process that does the work counts them, too.
-        if supervisor::pass_on(Signal::SIGTERM) {
-            return;
-        }
-        if again {
+        if STOP.cancel.swap(true, Ordering::Relaxed) {
             stop_at_once();
         }
         if !HEEDED.load(Ordering::Relaxed) {
@@ -75,28 +60,22 @@ pub fn listen() {
 
 /// Ends the process, and the programs that it started.
 pub fn stop_at_once() -> ! {
-    stop_with(1)
-}
-
-pub fn stop_with(code: u8) -> ! {
     crate::dataset::program::kill_all();
-    std::process::exit(i32::from(code))
+    std::process::exit(1)
 }
 
 /// Blocks the signals that are ignored now, in this thread and those it makes: a handler would wake them up. Must be
 /// called before another thread starts.
-fn keep_ignored(supervised: bool) {
+#[cfg(unix)]
+fn keep_ignored() {
+    use nix::sys::signal::{SigSet, Signal};
+
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
     let mask = mask.unwrap_or(0);
     let mut ignored = SigSet::empty();
     // A file that may grow no further is an error of the write, with a message, and not the end of the program.
     ignored.add(Signal::SIGXFSZ);
-    if supervised {
-        // A terminal sends these to both processes; the supervisor passes them on.
-        ignored.add(Signal::SIGINT);
-        ignored.add(Signal::SIGHUP);
-    }
     for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM] {
         if mask >> (signal as i32 - 1) & 1 == 1 {
             ignored.add(signal);
@@ -105,3 +84,6 @@ fn keep_ignored(supervised: bool) {
     // A signal that cannot be blocked is handled like the others.
     let _ = ignored.thread_block();
 }
+
+#[cfg(not(unix))]
+fn keep_ignored() {}

@@ -3,7 +3,6 @@
 
 use super::{interrupt, note};
 use crate::dataset::memory::{FreeMemory, available_memory, resident_memory};
-use crate::run::supervisor;
 use crate::text::bytes;
 
 /// The part of the reserve that is left when the program ends.
@@ -15,9 +14,6 @@ pub fn watch() {
     let body = move || {
         loop {
             let left = free.left();
-            if left < LAST && supervisor::journal().is_some() {
-                interrupt::stop_with(supervisor::NO_MEMORY);
-            }
             if left < LAST {
                 note(&format!(
                     "error: memory runs out: this program holds {}, and {} is left; use a smaller data set, fewer --jobs or \

@@ -34,7 +34,6 @@ use clap::{ColorChoice, FromArgMatches, Parser, Subcommand};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::run::progress::Verbosity;
-use crate::run::supervisor;
 use crate::store::files;
 use terminal::{NAME, note, print, print_path};
 
@@ -44,9 +43,6 @@ use terminal::{NAME, note, print, print_path};
 struct Cli {
     #[command(flatten, next_help_heading = "Options of all commands")]
     global: GlobalArgs,
-    /// Where a process that does the work of another one notes what its runs come to
-    #[arg(long, hide = true)]
-    journal: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -126,8 +122,6 @@ pub enum Exit {
     Fine,
     /// Exit code 2: a gate failed, or what was asked for was not reached.
     GateFailed,
-    /// The exit code of the process that did the work.
-    Code(u8),
 }
 
 /// The whole program: parses the arguments, runs the command, reports errors. Exit codes: 0 fine, 1 error, 2 gate.
@@ -160,13 +154,6 @@ fn run(cli: &Cli, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     if readme::publishing() && !shown {
         anyhow::bail!("this command cannot be shown on a page: it can read results that must not be published");
     }
-    let executes = match &cli.command {
-        Command::Run(args) => !args.only_looks(),
-        other => matches!(other, Command::Reproduce(_)),
-    };
-    if executes && cfg!(target_os = "linux") && cli.journal.is_none() {
-        return Ok(Exit::Code(supervisor::supervise(&interrupt::stop_signal())?));
-    }
     match &cli.command {
         Command::Check(args) => return check::run(args, catalog),
         Command::Compare(args) => return compare::run(args, catalog),
@@ -192,8 +179,6 @@ fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(Exit::Fine) => ExitCode::SUCCESS,
         Ok(Exit::GateFailed) => ExitCode::from(2),
-        Ok(Exit::Code(code)) => ExitCode::from(code),
-        Err(error) if supervisor::journal().is_some() && is_unfinished(&error) => ExitCode::from(supervisor::AGAIN),
         // A reader that went away (`| head`) is no error of this program.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -201,11 +186,6 @@ fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Whether another process has to go on.
-fn is_unfinished(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(crate::Error::Run(crate::run::Error::Again(_))))
 }
 
 /// Prints what clap has to say: an error, or the help and version that were asked for.

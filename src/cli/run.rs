@@ -59,13 +59,6 @@ pub struct RunArgs {
     format: TableOrJson,
 }
 
-impl RunArgs {
-    /// Whether nothing is executed.
-    pub fn only_looks(&self) -> bool {
-        self.dry_run
-    }
-}
-
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
 pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (experiments, out) = args.select.experiments(&args.config, catalog)?;

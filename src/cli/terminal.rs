@@ -11,7 +11,6 @@ use anyhow::Context as _;
 use clap::ColorChoice;
 
 use crate::run::progress::Verbosity;
-use crate::run::supervisor;
 use crate::store::files;
 use crate::text::{printable, shortened};
 
@@ -98,9 +97,7 @@ pub fn renamed(text: &str, name: &str) -> String {
 
 /// The command line of this process, to be given again.
 pub fn same_command() -> String {
-    // A process that does the work of another one has two words more than that one.
-    let own = 1 + if supervisor::journal().is_some() { 2 } else { 0 };
-    let words: Vec<String> = std::env::args_os().skip(own).map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     // With it what is done would be done again.
     let words = words.iter().map(String::as_str).filter(|word| *word != "--force");
     format!("{NAME} {}", shlex::try_join(words).unwrap_or_default())

@@ -19,12 +19,10 @@ pub enum Error {
     NoWorker { number: usize, reason: io::Error },
     #[error("cannot start threads: {0}")]
     NoThreads(rayon::ThreadPoolBuildError),
-    #[error("{0}; run again for the runs that are left")]
-    Again(String),
-    #[error("{0} has ended the process that executes the runs, outside of a run")]
-    Died(String),
-    #[error("cannot start the process that executes the runs: {0}")]
-    Unsupervised(io::Error),
+    #[error(
+        "{run} {reason}; the call that it is in cannot be interrupted, so the program ends: leave this run out with --only"
+    )]
+    OutOfMemory { run: String, reason: String },
     #[error("must be I/N, such as 3/16, with I from 1 to N and N at most {MOST_SHARDS}")]
     ShardIndex,
     #[error("{missing} of {runs} runs are missing, in shards {shards}{failed}; run these shards again")]

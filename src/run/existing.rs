@@ -11,8 +11,6 @@ use crate::store::{RunRecord, Status};
 pub struct Existing {
     /// Runs of the plan that ended well, by identity.
     pub done: BTreeMap<String, RunRecord>,
-    /// Runs that this command has made in an earlier process, whatever came of them.
-    pub resumed: Vec<RunRecord>,
     /// Runs of the plan with a failed record; they are tried again.
     pub failed: u64,
     /// Files that are damaged or cannot be read.
@@ -28,11 +26,6 @@ pub struct Existing {
 impl Existing {
     /// Compares the contents of a folder with a plan.
     pub fn of(contents: Contents, plan: &Plan) -> Self {
-        Self::after(contents, plan, &BTreeSet::new())
-    }
-
-    /// The same in a command that has made some runs before.
-    pub(super) fn after(contents: Contents, plan: &Plan, ended: &BTreeSet<String>) -> Self {
         let planned: BTreeMap<&str, &RunSpec> = plan.runs.iter().map(|run| (run.run_id.as_str(), run)).collect();
         let experiments: BTreeSet<String> = plan.runs.iter().map(|run| run.identity.experiment()).collect();
         let mut existing = Self { damaged: contents.damaged, ..Self::default() };
@@ -40,16 +33,6 @@ impl Existing {
         for record in contents.records {
             let run_id = record.run_id();
             if planned.contains_key(run_id.as_str()) {
-                if ended.contains(&run_id) {
-                    // A shard may have it from another node, too.
-                    let other = existing.resumed.iter_mut().find(|other| other.run_id() == run_id);
-                    match other {
-                        Some(other) if record.status.is_done() => *other = record,
-                        Some(_) => {}
-                        None => existing.resumed.push(record),
-                    }
-                    continue;
-                }
                 match record.status {
                     Status::Done(_) if timed_by_another_build(&record) => existing.stale.push(run_id),
                     Status::Done(_) => drop(existing.done.insert(run_id, record)),

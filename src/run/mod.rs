@@ -1,15 +1,13 @@
 //! A plan and a result folder in, every missing run on disk out.
 //!
 //! A [`session`] compares the plan with the folder ([`existing`]) and gives what is missing to the [`scheduler`], whose
-//! [`worker`] threads execute one run each at a time. The [`supervisor`] keeps all of it in a process that may die. Large plans are cut into [`shard`]s that other machines run with
+//! [`worker`] threads execute one run each at a time. Large plans are cut into [`shard`]s that other machines run with
 //! the engines of [`cluster`].
 
 pub mod session;
 
 pub mod existing;
-pub mod journal;
 pub mod scheduler;
-pub mod supervisor;
 pub mod worker;
 
 pub mod host;

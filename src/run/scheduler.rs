@@ -2,8 +2,8 @@
 //! watches them (timeouts, memory, Ctrl-C, progress).
 //!
 //! A thread cannot be stopped from outside. A run that is asked to end and does not, because it hangs inside one call, is
-//! abandoned: its record has the reason, runs in flight end, and the rest needs a new process. While memory runs out, runs are
-//! aborted one by one until there is enough; one that allocates inside one call needs a new process at once.
+//! abandoned: its record has the reason, a new worker takes over, and the old thread ends with the process. While memory runs
+//! out, runs are aborted one by one until there is enough; a run that allocates inside one call ends the batch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,14 +13,13 @@ use crossbeam::channel::{self, Receiver, Sender};
 
 use super::host;
 use super::interference::Probing;
-use super::journal::Journal;
 use super::memory::{EXHAUSTED, MemoryWatch, memory_usage};
 use super::pause::PauseGate;
 use super::progress::{BatchProgress, BatchStatus};
 use super::worker::{Abandoned, AbortReason, Runner, StopSignal, Worker, WorkerContext};
 use crate::error::{Error, Result};
 use crate::experiment::{Estimator, Plan, RunSpec};
-use crate::store::folder::Store;
+use crate::store::folder::{Folder, Store};
 use crate::store::{RunRecord, panics};
 use ssvm::clock::Helpers;
 use ssvm::settings::SolverSpec;
@@ -36,8 +35,6 @@ pub struct RunBatch {
     pub store: Store,
     /// Number of workers.
     pub jobs: usize,
-    /// One run at a time, on the core of the first worker: one of them has ended a process.
-    pub alone: bool,
     /// Threads of each worker.
     pub threads: usize,
     /// Longest wall time of a run.
@@ -52,8 +49,6 @@ pub struct RunBatch {
     pub gate: Arc<PauseGate>,
     /// Measures how much the runs disturb each other.
     pub probing: Option<Arc<Probing>>,
-    /// What the runs come to.
-    pub journal: Journal,
 }
 
 /// Executes a batch and returns its records. Fails when a record cannot be written; all written ones are intact.
@@ -72,6 +67,7 @@ pub fn run_batch(batch: RunBatch, estimator: &mut Estimator, progress: &mut Batc
         queue,
         report,
         workers: Vec::new(),
+        started: 0,
         memory: MemoryWatch::default(),
         records: Vec::new(),
         fatal: None,
@@ -129,6 +125,8 @@ struct Scheduler<'a> {
     queue: Receiver<usize>,
     report: Sender<Event>,
     workers: Vec<Arc<Worker>>,
+    /// Workers started so far.
+    started: usize,
     memory: MemoryWatch,
     /// Runs without a record, by index.
     pending: Vec<bool>,
@@ -142,18 +140,19 @@ impl Scheduler<'_> {
     fn start_workers(&mut self) {
         let (jobs, threads) = (self.batch.jobs, self.batch.threads);
         let cores = host::cores();
-        for k in 0..if self.batch.alone { 1 } else { jobs } {
+        for k in 0..jobs {
             // With more threads than cores no worker has a core of its own, so none is pinned.
             let own = cores.get(k * threads..(k + 1) * threads).filter(|_| jobs * threads <= cores.len());
-            if let Err(error) = self.start(k, own.unwrap_or_default().to_vec()) {
+            if let Err(error) = self.start(self.workers.len(), own.unwrap_or_default().to_vec()) {
                 self.fail(error);
                 return;
             }
         }
     }
 
-    /// Starts a worker on these cores.
-    fn start(&mut self, number: usize, cores: Vec<usize>) -> Result<()> {
+    /// Starts a worker on these cores, at this place of the list.
+    fn start(&mut self, at: usize, cores: Vec<usize>) -> Result<()> {
+        let number = self.started;
         let worker = Arc::new(Worker::new(number, cores));
         let (batch, queue, report, own) = (self.batch.clone(), self.queue.clone(), self.report.clone(), worker.clone());
         let body = move || {
@@ -164,7 +163,8 @@ impl Scheduler<'_> {
         };
         let builder = std::thread::Builder::new().name(format!("ssvm-worker-{number}"));
         builder.spawn(body).map_err(|reason| super::Error::NoWorker { number, reason })?;
-        self.workers.push(worker);
+        self.started += 1;
+        self.workers.insert(at, worker);
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl Scheduler<'_> {
     }
 
     /// Aborts the run that took the memory when that is nearly exhausted. Where the run does not end while the last of it
-    /// goes, its record is written and the batch ends at once, before the system kills the process.
+    /// goes, its record is written and the batch ends: the system would kill the process, and all runs in flight with it.
     fn spare_memory(&mut self) -> Result<()> {
         let mut running: Vec<(Instant, usize)> =
             self.workers.iter().filter_map(|worker| worker.run()).map(|(run, started)| (started, run)).collect();
@@ -224,35 +224,38 @@ impl Scheduler<'_> {
         // A run that ended in the meantime cannot be abandoned.
         if left < EXHAUSTED
             && let Some(abandoned) = worker.abandon()
-            && self.write_abandoned(&worker, abandoned)?
+            && let Some((index, record)) = self.write_abandoned(&worker, abandoned)?
         {
             self.workers.clear();
-            let label = self.records.last().map(RunRecord::label).unwrap_or_default();
-            return Err(super::Error::Again(format!("{label} took all memory inside one call")).into());
+            let (run, reason) = (self.batch.runs[index].label(), record.status.reason());
+            return Err(super::Error::OutOfMemory { run, reason }.into());
         }
         Ok(())
     }
 
-    /// Asks runs to end whose time is over, and gives up workers whose run does not end within the grace period.
+    /// Asks runs to end whose time is over, and replaces workers whose run does not end within the grace period.
     fn end_overdue(&mut self) -> Result<()> {
         let (timeout, grace, cancelled) = (self.batch.timeout, self.batch.grace, self.batch.stop.is_cancelled());
         for at in (0..self.workers.len()).rev() {
             let Some(abandoned) = self.workers[at].end_overdue(timeout, cancelled, grace) else { continue };
             let worker = self.workers.remove(at);
-            if self.write_abandoned(&worker, abandoned)? {
-                self.batch.stop.set_stuck();
+            if let Some((index, record)) = self.write_abandoned(&worker, abandoned)? {
+                self.finished(index, record);
+            }
+            if !cancelled {
+                self.start(at, worker.cores.clone())?;
             }
         }
         Ok(())
     }
 
-    /// Writes the record of an abandoned run, unless it was cancelled; whether it did.
-    fn write_abandoned(&mut self, worker: &Worker, (index, status, after): Abandoned) -> Result<bool> {
-        let Some(status) = status else { return Ok(false) };
-        let record = self.batch.lost(&self.batch.runs[index], worker.cores.first().copied(), status, after);
-        self.batch.keep(&record)?;
-        self.finished(index, record);
-        Ok(true)
+    /// Writes the record of an abandoned run, unless it was cancelled.
+    fn write_abandoned(&self, worker: &Worker, abandoned: Abandoned) -> Result<Option<(usize, RunRecord)>> {
+        let (index, Some(status), after) = abandoned else { return Ok(None) };
+        let (batch, core) = (&*self.batch, worker.cores.first().copied());
+        let record = WorkerContext { batch, worker, core, helpers: None }.abandoned(index, status, after);
+        batch.store.write(Folder::Runs, &record)?;
+        Ok(Some((index, record)))
     }
 
     fn status(&self) -> BatchStatus {
@@ -296,11 +299,10 @@ fn work(batch: &RunBatch, worker: &Worker, queue: &Receiver<usize>, report: &Sen
     let helpers = (batch.threads > 1).then(|| Helpers::new(batch.threads - 1, pin).map(Arc::new)).transpose()?;
     let context = WorkerContext { batch, worker, core, helpers: helpers.as_ref() };
     while !batch.stop.is_set()
-        && !batch.stop.is_stuck()
         && let Ok(index) = queue.try_recv()
         && let Some(record) = context.execute(index)
     {
-        batch.keep(&record)?;
+        batch.store.write(Folder::Runs, &record)?;
         if let Some(probing) = &batch.probing {
             probing.after(context, &batch.runs[index], &record);
         }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::existing::Existing;
 use super::interference::{self, Probing};
-use super::journal::{Journal, Noted};
 use super::progress::{BatchProgress, Verbosity};
 use super::scheduler::{RunBatch, run_batch};
 use super::shard::digest;
@@ -19,22 +18,18 @@ use crate::dataset::memory::available_memory;
 use crate::error::Result;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
+use crate::store::RunRecord;
 use crate::store::files::sha256_hex;
 use crate::store::folder::{Contents, Folder, Store, WriteLock, stem};
 use crate::store::manifest::{ConfigText, Inflation, Manifest, Session};
-use crate::store::{RunRecord, Status};
 use crate::text::{bytes, counted, duration, number};
 use ssvm::clock::ReadingCost;
 use ssvm::drive::AnyProblem;
 use ssvm::settings::RunSettings;
 use ssvm::stats::median;
 
-/// How long a run that was asked to end may take to do so: as long as it may take at all, and at most longer than any call of an
-/// oracle should take.
-fn grace(timeout: Option<Duration>) -> Duration {
-    const LONGEST: Duration = Duration::from_mins(1);
-    timeout.map_or(LONGEST, |most| most.clamp(Duration::from_secs(5), LONGEST))
-}
+/// How long a run that was asked to end may take to do so: longer than any call of an oracle should take.
+const GRACE: Duration = Duration::from_mins(1);
 
 /// How to run an experiment.
 #[derive(Clone, Debug)]
@@ -57,8 +52,6 @@ pub struct Options {
     pub part: Option<ShardRuns>,
     /// Ends the session early.
     pub stop: StopSignal,
-    /// What earlier processes of this command have made, and what this one makes.
-    pub journal: Journal,
 }
 
 /// Labels of runs, each with what went wrong.
@@ -139,13 +132,12 @@ pub fn run(
     let plan = oracle_cost::complete(plan, experiment, catalog, &options.data_dir, &options.stop, say)?;
     let jobs = workers(experiment, options.jobs, options.isolated);
     let mut call = SessionCall { experiment, plan: Arc::new(plan), options, jobs, progress };
-    let noted = options.journal.read()?;
-    let mut existing = call.existing(&store, known, &noted)?;
+    let mut existing = call.existing(&store, known)?;
     call.warn(&existing);
     if options.force {
         existing.done.clear();
     }
-    let mut todo = call.todo(&existing, &noted);
+    let todo = call.todo(&existing);
     let problems = call.load(catalog, &todo.runs)?;
     call.say_todo(&todo, &existing);
     let mut manifest = store.manifest()?;
@@ -159,7 +151,7 @@ pub fn run(
     let earlier = if options.force { &[][..] } else { &manifest.interference };
     let probing = disturbed.then(|| Arc::new(Probing::new(experiment.probes, jobs, earlier)));
     let batch = RunBatch {
-        runs: std::mem::take(&mut todo.runs),
+        runs: todo.runs,
         plan: call.plan.clone(),
         execute: Box::new(move |run, execution, observer| match &problems[run.set] {
             Some(problem) => Ok(problem.run(run.settings(), execution, observer)?),
@@ -167,17 +159,15 @@ pub fn run(
         }),
         store: store.clone(),
         jobs,
-        alone: todo.suspected,
         threads: experiment.threads,
         timeout: experiment.timeout,
-        grace: grace(experiment.timeout),
+        grace: GRACE,
         stop: options.stop.clone(),
         shard: session.shard.clone(),
         gate: Arc::default(),
         probing: probing.clone(),
-        journal: options.journal.clone(),
     };
-    let mut fresh = call.execute(batch, &mut todo, &mut existing)?;
+    let mut fresh = run_batch(batch, &mut existing.estimator, &mut call.progress)?;
     call.say_notes(&fresh);
     let orphans = project(&todo.projected, &store, &existing.done, &mut fresh)?;
 
@@ -192,8 +182,7 @@ pub fn run(
     failed.extend(todo.unread);
     // What counts is what is there now. Earlier runs of a shard are in other folders.
     let earlier = existing.done.keys().filter(|_| options.part.is_none());
-    let made = fresh.iter().filter(|record| record.status.is_done() && record.environment.shard == session.shard);
-    let made: Vec<String> = made.map(RunRecord::run_id).collect();
+    let made: Vec<String> = fresh.iter().filter(|record| record.status.is_done()).map(RunRecord::run_id).collect();
     let gone = [store.count_gone(earlier)?, store.count_gone(&made)?];
     session.finished -= gone[1];
     let (planned, already, finished) =
@@ -233,10 +222,6 @@ struct Todo {
     projected: Vec<RunSpec>,
     /// Runs whose file cannot be read.
     unread: FailedRuns,
-    /// Runs that ended their process, and how.
-    died: Vec<(RunSpec, String)>,
-    /// Whether `runs` are those that may have ended a process, to be executed one at a time.
-    suspected: bool,
     /// Number of runs that are done.
     already: u64,
 }
@@ -256,14 +241,13 @@ impl SessionCall<'_> {
     }
 
     /// What the folder, or that of all shards, holds of the plan.
-    fn existing(&self, store: &Store, known: Contents, noted: &Noted) -> Result<Existing> {
+    fn existing(&self, store: &Store, known: Contents) -> Result<Existing> {
         let Some(part) = &self.options.part else {
-            let mut existing = Existing::after(store.refresh(Folder::Runs, known)?, &self.plan, &noted.ended);
+            let mut existing = Existing::of(store.refresh(Folder::Runs, known)?, &self.plan);
             self.tidy(store, &mut existing)?;
             return Ok(existing);
         };
-        let found = part::scan(&self.options.out, |id| part.ids.contains(id))?;
-        let mut existing = Existing::after(found, &self.plan, &noted.ended);
+        let mut existing = Existing::of(part::scan(&self.options.out, |id| part.ids.contains(id))?, &self.plan);
         // Files of other shards stay where they are; what cannot be read is made once more.
         for damage in existing.damaged.drain(..) {
             self.progress.say(Verbosity::Quiet, format!("warning: {} (redone now)", damage.error));
@@ -342,23 +326,15 @@ impl SessionCall<'_> {
         }
     }
 
-    fn todo(&self, existing: &Existing, noted: &Noted) -> Todo {
+    fn todo(&self, existing: &Existing) -> Todo {
         let planned = &self.plan.runs;
-        let died = planned.iter().filter_map(|run| Some((run.clone(), noted.died.get(&run.run_id)?.clone())));
-        let died: Vec<_> = died.collect();
         let unread = if self.options.force { Vec::new() } else { existing.unread(&self.plan) };
-        let is_due = |run: &&RunSpec| {
-            let made = noted.ended.contains(&run.run_id) || noted.died.contains_key(&run.run_id);
-            !made && !existing.has(run) && !unread.iter().any(|(other, _)| other.run_id == run.run_id)
-        };
+        let is_due = |run: &&RunSpec| !existing.has(run) && !unread.iter().any(|(other, _)| other.run_id == run.run_id);
         let due = planned.iter().filter(is_due).cloned();
-        let (projected, mut runs): (Vec<_>, Vec<_>) = due.partition(|run| run.projected_from.is_some());
-        let others = projected.len() + runs.len() + unread.len() + died.len() + existing.resumed.len();
-        let already = planned.len().saturating_sub(others) as u64;
+        let (projected, runs): (Vec<_>, Vec<_>) = due.partition(|run| run.projected_from.is_some());
+        let already = (planned.len() - projected.len() - runs.len() - unread.len()) as u64;
         let unread = unread.into_iter().map(|(run, why)| (run.label(), why)).collect();
-        let suspected = runs.iter().any(|run| noted.suspects.contains(&run.run_id));
-        runs.retain(|run| !suspected || noted.suspects.contains(&run.run_id));
-        Todo { runs, projected, unread, died, suspected, already }
+        Todo { runs, projected, unread, already }
     }
 
     fn say_todo(&self, todo: &Todo, existing: &Existing) {
@@ -385,23 +361,6 @@ impl SessionCall<'_> {
             self.progress.say(Verbosity::Verbose, format!("loaded {name} in {took:.1} s"));
         }
         Ok(problems)
-    }
-
-    /// The runs that this command has made, in earlier processes and now; an error when another process has to go on.
-    fn execute(&mut self, batch: RunBatch, todo: &mut Todo, existing: &mut Existing) -> Result<Vec<RunRecord>> {
-        let mut fresh = std::mem::take(&mut existing.resumed);
-        for (run, reason) in todo.died.drain(..) {
-            let record = batch.lost(&run, None, Status::Failed(reason), Duration::ZERO);
-            batch.keep(&record)?;
-            fresh.push(record);
-        }
-        fresh.extend(run_batch(batch, &mut existing.estimator, &mut self.progress)?);
-        let stop = &self.options.stop;
-        if stop.is_set() || !(todo.suspected || stop.is_stuck()) {
-            return Ok(fresh);
-        }
-        let why = if todo.suspected { "runs were executed alone" } else { "a run is stuck inside one call" };
-        Err(super::Error::Again(why.to_owned()).into())
     }
 
     /// The session of this call; what it has in common with others goes into the manifest.

@@ -10,11 +10,9 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::host::{self, StealMeter};
-use super::journal::Entry;
 use super::scheduler::RunBatch;
 use crate::error::Result;
 use crate::experiment::RunSpec;
-use crate::store::folder::Folder;
 use crate::store::{Environment, Measured, RunRecord, Status, Totals, panics};
 use crate::text::seconds;
 use ssvm::clock::Helpers;
@@ -31,8 +29,6 @@ pub struct StopSignal {
     pub cancel: Arc<AtomicBool>,
     /// Set to let the runs in flight end and start no other.
     pub drain: Arc<AtomicBool>,
-    /// Set when a thread is stuck: runs in flight end, and the rest needs a new process.
-    stuck: Arc<AtomicBool>,
 }
 
 impl StopSignal {
@@ -44,21 +40,9 @@ impl StopSignal {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    pub fn is_draining(&self) -> bool {
-        self.drain.load(Ordering::Relaxed)
-    }
-
-    /// Whether it was asked from outside to start no further run.
+    /// Whether no further run is started.
     pub fn is_set(&self) -> bool {
-        self.is_cancelled() || self.is_draining()
-    }
-
-    pub(super) fn set_stuck(&self) {
-        self.stuck.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Relaxed)
+        self.is_cancelled() || self.drain.load(Ordering::Relaxed)
     }
 }
 
@@ -188,8 +172,6 @@ impl WorkerContext<'_> {
         let Self { batch, worker, core, .. } = self;
         let run = &batch.runs[index];
         let _inside = batch.gate.enter();
-        // What the journal lacks cannot be blamed: worse for the message alone.
-        let _ = batch.journal.note(&Entry::Began { run: run.run_id.clone(), label: run.label() });
         let (started, started_unix_s, steal) = (Instant::now(), host::unix_time(), StealMeter::start(core));
         worker.begin(index);
         let mut observer = RunObserver { batch, worker, index, passes: Vec::new() };
@@ -219,37 +201,30 @@ impl WorkerContext<'_> {
             Ok(Err(error)) => Err(error.to_string()),
         };
         let (status, measured) = outcome.unwrap_or_else(|message| (Status::Failed(message), only_total(total_s)));
-        let mut record = batch.record(run, core, status, measured);
+        let mut record = self.record(run, status, measured);
         record.environment.started_unix_s = started_unix_s;
         record.environment.steal = steal.fraction();
         Some(record)
     }
-}
 
-impl RunBatch {
-    /// Writes a record for good.
-    pub(super) fn keep(&self, record: &RunRecord) -> Result<()> {
-        self.store.write(Folder::Runs, record)?;
-        self.journal.note(&Entry::Ended { run: record.run_id() })
+    /// The record of a run that was abandoned: nothing is known but how long it took.
+    pub(super) fn abandoned(self, index: usize, status: Status, after: Duration) -> RunRecord {
+        self.record(&self.batch.runs[index], status, only_total(after.as_secs_f64()))
     }
 
-    /// The record of a run that left nothing: no more is known than how long it took.
-    pub(super) fn lost(&self, run: &RunSpec, core: Option<usize>, status: Status, after: Duration) -> RunRecord {
-        self.record(run, core, status, only_total(after.as_secs_f64()))
-    }
-
-    fn record(&self, run: &RunSpec, core: Option<usize>, status: Status, measured: Measured) -> RunRecord {
-        let (size, host) = (&self.plan.description(run).size, host::host());
+    fn record(self, run: &RunSpec, status: Status, measured: Measured) -> RunRecord {
+        let Self { batch, core, .. } = self;
+        let (size, host) = (&batch.plan.description(run).size, host::host());
         let environment = Environment {
             n: size.n,
             d: size.d,
-            jobs: self.jobs as u64,
-            threads: self.threads as u64,
+            jobs: batch.jobs as u64,
+            threads: batch.threads as u64,
             core: core.map_or(-1, |core| core as i64),
             host: host.name.clone(),
             host_class: host.class(),
             host_facts: host.facts(),
-            shard: self.shard.clone(),
+            shard: batch.shard.clone(),
             build: ssvm::BUILD_FLAGS.to_owned(),
             commit: env!("SSVM_COMMIT").to_owned(),
             projected_from: None,

@@ -11,7 +11,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use rayon::prelude::*;
 
@@ -92,18 +91,6 @@ impl Contents {
     }
 }
 
-/// Locks a folder; a writer whose supervisor was killed may need a moment to end.
-fn lock(folder: &File) -> std::result::Result<(), TryLockError> {
-    const TRIES: u32 = 20;
-    for _ in 1..TRIES {
-        match folder.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
-            locked => return locked,
-        }
-    }
-    folder.try_lock()
-}
-
 impl Damage {
     /// Whether the system refused to read the file (permissions, a failing disk). Its content may be sound, so it must
     /// not be moved or replaced.
@@ -120,7 +107,7 @@ impl Store {
         let runs = store.folder(Folder::Runs);
         files::make_folder(&runs)?;
         let folder = File::open(&store.dir).map_err(Error::io("open", &store.dir))?;
-        lock(&folder).map_err(|refused| {
+        folder.try_lock().map_err(|refused| {
             let reason = match refused {
                 TryLockError::WouldBlock => store::Error::Locked,
                 TryLockError::Error(reason) => store::Error::NoLock(reason),

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use ssvm_bench::experiment::Experiment;
 use ssvm_bench::experiment::Plan;
-use ssvm_bench::run::journal::Journal;
 use ssvm_bench::run::progress::Verbosity;
 use ssvm_bench::run::session::{self, Finished, Options};
 use ssvm_bench::run::worker::StopSignal;
@@ -29,7 +28,6 @@ pub fn options(out: &Path, jobs: usize) -> Options {
         verbosity: Verbosity::Quiet,
         part: None,
         stop: StopSignal::default(),
-        journal: Journal::default(),
     }
 }
 

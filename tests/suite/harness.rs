@@ -9,7 +9,6 @@ use crate::common::sessions::{self, experiment, options};
 use ssvm::clock::latency_histogram;
 use ssvm_bench::experiment::{Estimator, Plan, RunSpec};
 use ssvm_bench::run::existing::Existing;
-use ssvm_bench::run::journal::Journal;
 use ssvm_bench::run::progress::{BatchProgress, Verbosity};
 use ssvm_bench::run::scheduler::{RunBatch, run_batch};
 use ssvm_bench::run::session::{Finished, Options, Report};
@@ -283,7 +282,6 @@ impl Fake {
             execute: Box::new(runner),
             store: self.store.clone(),
             jobs,
-            alone: false,
             threads: 1,
             timeout,
             grace,
@@ -291,7 +289,6 @@ impl Fake {
             shard: String::new(),
             gate: Arc::default(),
             probing: None,
-            journal: Journal::default(),
         };
         run_batch(batch, &mut Estimator::default(), &mut BatchProgress::new(Verbosity::Quiet))
     }
@@ -356,30 +353,31 @@ fn what_goes_wrong_in_a_run_becomes_its_record_and_the_others_go_on() {
     assert!(records.iter().all(|record| record.environment.jobs == 2));
 }
 
-/// A thread cannot be stopped: a run that never comes back becomes a failed record, and what is left needs another process,
-/// because the thread keeps its core.
+/// A thread cannot be stopped: a run that never comes back becomes a failed record, and another worker takes the next.
 #[test]
-fn a_run_that_hangs_inside_one_call_is_given_up_and_no_other_begins_beside_it() {
+fn a_run_that_hangs_inside_one_call_is_given_up_and_the_others_go_on() {
     const GRACE: Duration = Duration::from_millis(800);
-    let fake = Fake::new(&[1; 5]);
-    let executed = fake
-        .run_within(GRACE, 1, Some(Duration::from_millis(200)), &StopSignal::default(), |run, _, _| {
-            if run.repeat == 1 {
-                loop {
-                    std::thread::park();
+    for jobs in [1, 2] {
+        let fake = Fake::new(&[1; 5]);
+        let executed = fake
+            .run_within(GRACE, jobs, Some(Duration::from_millis(200)), &StopSignal::default(), |run, _, _| {
+                if [1, 3].contains(&run.repeat) {
+                    loop {
+                        std::thread::park();
+                    }
                 }
-            }
-            Ok(outcome(StopReason::Iterations, 0.5))
-        })
-        .unwrap();
-    assert_eq!(executed.len(), 2);
-    let mut records = fake.store.scan(Folder::Runs).unwrap().records;
-    records.sort_by_key(|record| record.repeat);
-    let hung: Vec<bool> = records.iter().map(|record| record.status.reason().starts_with("hung: ")).collect();
-    assert_eq!(hung, [false, true]);
-    // The next call tries them again; this time they answer.
-    let again = fake.run(1, None, &StopSignal::default(), |_, _, _| Ok(outcome(StopReason::Iterations, 0.5)));
-    assert!(again.unwrap().iter().all(|record| record.status.is_done()));
+                Ok(outcome(StopReason::Iterations, 0.5))
+            })
+            .unwrap();
+        assert_eq!(executed.len(), 5);
+        let mut records = fake.store.scan(Folder::Runs).unwrap().records;
+        records.sort_by_key(|record| record.repeat);
+        let hung: Vec<bool> = records.iter().map(|record| record.status.reason().starts_with("hung: ")).collect();
+        assert_eq!(hung, [false, true, false, true, false]);
+        // The next call tries them again; this time they answer.
+        let again = fake.run(jobs, None, &StopSignal::default(), |_, _, _| Ok(outcome(StopReason::Iterations, 0.5)));
+        assert!(again.unwrap().iter().all(|record| record.status.is_done()));
+    }
 }
 
 #[test]

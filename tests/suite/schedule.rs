@@ -9,7 +9,6 @@ use crate::common::sessions::{self, experiment};
 use ssvm::clock::latency_histogram;
 use ssvm_bench::experiment::{Estimator, Plan, RunSpec};
 use ssvm_bench::run::interference::{self, Probing};
-use ssvm_bench::run::journal::Journal;
 use ssvm_bench::run::pause::PauseGate;
 use ssvm_bench::run::progress::{BatchProgress, Verbosity};
 use ssvm_bench::run::scheduler::{self, RunBatch, run_batch};
@@ -145,7 +144,6 @@ fn batch(
         execute: Box::new(execute),
         store,
         jobs,
-        alone: false,
         threads: 1,
         timeout: None,
         grace: Duration::from_mins(1),
@@ -153,7 +151,6 @@ fn batch(
         shard: String::new(),
         gate: Arc::default(),
         probing: None,
-        journal: Journal::default(),
     }
 }
 

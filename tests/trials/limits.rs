@@ -73,137 +73,6 @@ impl DatasetRow for GreedySet {
     }
 }
 
-/// What `broken:how=` makes of a call.
-#[derive(Clone, Copy, PartialEq)]
-enum Broken {
-    Sound,
-    Loops,
-    Aborts,
-    /// As fast as it can.
-    Takes,
-}
-
-impl MaxOracle for Broken {
-    fn terms(&self) -> usize {
-        2
-    }
-
-    fn dim(&self) -> usize {
-        2
-    }
-
-    fn lambda(&self) -> f64 {
-        0.5
-    }
-
-    fn max_plane(&self, i: usize, _w: &[f64], plane: &mut SparsePlane) -> std::result::Result<u64, Fault> {
-        let mut calls = fs::OpenOptions::new().create(true).append(true).open("calls").expect("a folder to write to");
-        writeln!(calls, "{} {}", *self as u8, std::process::id()).expect("a line");
-        match self {
-            Self::Sound => {}
-            Self::Loops => loop {
-                std::hint::spin_loop();
-            },
-            Self::Aborts => std::process::abort(),
-            Self::Takes => {
-                let mut kept = Vec::new();
-                loop {
-                    kept.push(vec![1u8; 1 << 20]);
-                }
-            }
-        }
-        plane.entries.clear();
-        plane.entries.push((i, 1.0));
-        plane.offset = 1.0;
-        Ok(1)
-    }
-}
-
-struct BrokenSet;
-
-impl DatasetRow for BrokenSet {
-    type Problem = Simple<'static>;
-
-    fn info(&self) -> DatasetInfo {
-        DatasetInfo {
-            name: "broken",
-            title: "broken",
-            about: "code that does what no code should",
-            argument: Argument::Parameters(&["how"]),
-            ..DatasetInfo::PLAIN
-        }
-    }
-
-    fn load(&self, request: &Request<'_>) -> Outcome<Loaded<Self::Problem>> {
-        let how = request.count("how", 0..=3)?.unwrap_or(0) as usize;
-        let broken = [Broken::Sound, Broken::Loops, Broken::Aborts, Broken::Takes][how];
-        Ok(Loaded::new(Simple::new(broken), 1, format!("broken {how}")))
-    }
-}
-
-/// A broken data set and two that are sound.
-fn beside_sound_ones(how: Broken) -> tempfile::TempDir {
-    // A sound run may be slow on a busy machine.
-    let timeout = if how == Broken::Loops { "timeout_s = 10" } else { "" };
-    let how = how as u8;
-    folder(&format!(
-        "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n{timeout}\n[budget]\niterations = 2\n\
-         [[dataset]]\nname = \"broken:how={how}\"\n[[dataset]]\nname = \"broken\"\n\
-         [[dataset]]\nname = \"usps-synth:n=8,size=4\"\n[[solver]]\nname = \"bcfw\"\n"
-    ))
-}
-
-/// Runs what is in the folder; the reasons of the two runs that failed, after a check of the four that did not.
-fn reasons_of_the_two(dir: &Path, mib: u64, jobs: &str) -> Result<Vec<String>, Skipped> {
-    let output = limited(dir, mib, &["run", "c.toml", "--out", "v", "--jobs", jobs])?;
-    let message = errors(&output);
-    assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("2 of 6 runs failed"), "{message}");
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&report["finished"], &report["already"]), (&4.into(), &0.into()), "{report}");
-    let (done, failed): (Vec<_>, Vec<_>) = records(dir).into_iter().partition(|record| record.status.is_done());
-    assert_eq!((done.len(), failed.len()), (4, 2), "{message}");
-    assert!(failed.iter().all(|record| record.dataset().starts_with("broken:how=")));
-    Ok(failed.iter().map(|record| record.status.reason()).collect())
-}
-
-/// Foreign code that ends the process: its run has a record that names the signal, and all others finish.
-fn a_run_that_ends_its_process_is_recorded_and_the_others_finish() -> Result<(), Skipped> {
-    for jobs in ["1", "2"] {
-        let dir = beside_sound_ones(Broken::Aborts);
-        let reasons = reasons_of_the_two(dir.path(), 4000, jobs)?;
-        assert!(reasons.iter().all(|reason| reason == "it ended its process: SIGABRT"), "{reasons:?}");
-        // `--force` makes each run once, also when it takes several processes.
-        let output = limited(dir.path(), 4000, &["run", "c.toml", "--out", "v", "--jobs", jobs, "--force"])?;
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(report["finished"], 4, "{}", errors(&output));
-    }
-    Ok(())
-}
-
-/// The thread of a call that never returns ends with its process, so that no other run shares its core.
-fn a_run_that_loops_for_ever_leaves_its_core_to_the_others() -> Result<(), Skipped> {
-    let dir = beside_sound_ones(Broken::Loops);
-    let reasons = reasons_of_the_two(dir.path(), 4000, "1")?;
-    assert!(reasons.iter().all(|reason| reason.starts_with("hung: ")), "{reasons:?}");
-    let calls = fs::read_to_string(dir.path().join("calls")).unwrap();
-    let mut looping = None;
-    for (how, pid) in calls.lines().map(|line| line.split_once(' ').unwrap()) {
-        assert_ne!(looping, Some(pid), "a call beside one that loops: {calls}");
-        looping = if how == "1" { Some(pid) } else { looping };
-    }
-    Ok(())
-}
-
-/// However fast a call takes all memory, it costs its run.
-fn a_run_that_takes_all_memory_in_one_call_is_recorded_and_the_others_finish() -> Result<(), Skipped> {
-    for jobs in ["1", "2"] {
-        let dir = beside_sound_ones(Broken::Takes);
-        reasons_of_the_two(dir.path(), 900, jobs)?;
-    }
-    Ok(())
-}
-
 /// This binary as a program, in a folder, with this much address space.
 fn limited(dir: &Path, mib: u64, arguments: &[&str]) -> Result<Output, Skipped> {
     let own = std::env::current_exe().unwrap();
@@ -298,8 +167,8 @@ fn a_run_that_takes_all_memory_is_ended_and_its_neighbours_go_on() -> Result<(),
     Ok(())
 }
 
-/// A call cannot be ended: its process ends, with the record of that run, and the others finish.
-fn a_call_that_takes_all_memory_costs_its_run() -> Result<(), Skipped> {
+/// A call cannot be ended: the program ends in order, with the record of that run and those of its neighbours.
+fn a_call_that_takes_all_memory_ends_the_program_in_order() -> Result<(), Skipped> {
     let dir = folder(
         "name = \"t\"\nclock = \"virtual\"\nrepeats = 1\n[budget]\niterations = 2\n\
          [[dataset]]\nname = \"usps-synth:n=8,size=4\"\n[[dataset]]\nname = \"greedy:inside=1\"\n[[solver]]\nname = \"bcfw\"\n",
@@ -307,9 +176,9 @@ fn a_call_that_takes_all_memory_costs_its_run() -> Result<(), Skipped> {
     let output = limited(dir.path(), 700, &["run", "c.toml", "--out", "v", "--jobs", "2"])?;
     let message = errors(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("1 of 2 runs failed"), "{message}");
+    assert!(message.contains("running out of memory") && message.contains("leave it out with --only"), "{message}");
     let records = records(dir.path());
-    let failed = records.iter().filter(|record| !record.status.is_done()).count();
+    let failed = records.iter().filter(|record| matches!(record.status, Status::OutOfMemory { .. })).count();
     assert_eq!((records.len(), failed), (2, 1), "{message}");
     let output = limited(dir.path(), 700, &["solve", "--dataset", "greedy:inside=1", "--solver", "bcfw"])?;
     assert_eq!(output.status.code(), Some(1));
@@ -439,17 +308,14 @@ fn a_pipe_without_a_writer_ends_the_program() -> Result<(), Skipped> {
 
 /// The program with the greedy sets, when this binary was called as one.
 pub fn program() -> Option<ExitCode> {
-    std::env::var_os("SSVM_TEST_PROGRAM").map(|_| Harness::standard().problem(GreedySet).problem(BrokenSet).main())
+    std::env::var_os("SSVM_TEST_PROGRAM").map(|_| Harness::standard().problem(GreedySet).main())
 }
 
 crate::trials![
     limits_of_the_process_are_counted,
     no_limit_ends_in_a_signal,
     a_run_that_takes_all_memory_is_ended_and_its_neighbours_go_on,
-    a_call_that_takes_all_memory_costs_its_run,
-    a_run_that_ends_its_process_is_recorded_and_the_others_finish,
-    a_run_that_loops_for_ever_leaves_its_core_to_the_others,
-    a_run_that_takes_all_memory_in_one_call_is_recorded_and_the_others_finish,
+    a_call_that_takes_all_memory_ends_the_program_in_order,
     a_plan_tells_the_memory_of_its_runs,
     a_signal_is_an_error_and_files_stay,
     messages_have_a_length_that_can_be_read,
