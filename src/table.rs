@@ -11,7 +11,7 @@ const BETWEEN: usize = 2;
 /// the second number, beyond which the word is broken.
 const NARROWEST: [usize; 2] = [16, 24];
 
-/// Stands for a space at which a cell is not wrapped.
+/// A space at which a cell is not wrapped.
 const GLUE: char = '\u{e000}';
 
 /// How a command prints what it found.
@@ -65,7 +65,7 @@ impl Column {
     }
 }
 
-/// A value. Numbers are written as the [`Kind`] of their column says.
+/// A value. Numbers are written as the [`Kind`] of their column asks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Cell {
     /// Not known: a dash for people, an empty field or null for programs.
@@ -334,7 +334,7 @@ impl Table {
         self.titled("**", &body)
     }
 
-    /// A `tabular` with booktabs rules; with a title a whole `table`, whose first line says which packages it needs.
+    /// A `tabular` with booktabs rules; with a title a whole `table`, whose first line names the packages it needs.
     pub fn latex(&self) -> String {
         let sides: String = self.columns.iter().map(|c| if c.kind == Kind::Text { 'l' } else { 'r' }).collect();
         let mut tabular = format!("\\begin{{tabular}}{{{sides}}}\n\\toprule\n");
@@ -405,7 +405,7 @@ fn glued(cell: &str) -> String {
     out
 }
 
-/// One line that names columns and says how to see them.
+/// One line with the names of columns and how to see them.
 fn left_out_line(names: &[&str], width: usize) -> String {
     if names.is_empty() {
         return String::new();

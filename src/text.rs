@@ -110,7 +110,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Text for a terminal: control characters, which could move the cursor or change what is there, are replaced; those of
+/// Text for a terminal: control characters, which could move the cursor or change what is shown, are replaced; those of
 /// [`Color::paint`] are kept.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
@@ -169,7 +169,7 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
-/// What a word of the terminal stands for.
+/// The colour of a word in a terminal, by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
     Good,
@@ -202,7 +202,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// An error says what is malformed, such as an unclosed bracket.
+    /// The error names what is malformed, such as an unclosed bracket.
     pub fn new(text: &str) -> Result<Self, String> {
         let glob = globset::Glob::new(text).map_err(|error| error.to_string())?;
         Ok(Self { glob: glob.compile_matcher(), whole: text.contains('/') })
@@ -279,7 +279,7 @@ mod tests {
         Pattern::new(pattern).unwrap().matches(name)
     }
 
-    /// Trying all ways to divide the text among the stars would take longer than the world is old.
+    /// A matcher that tries all ways to divide the text among the stars would not finish.
     #[test]
     fn many_stars_take_no_time() {
         assert!(!fits(&("*a".repeat(40) + "b/*"), &("a".repeat(300) + "/fw")));

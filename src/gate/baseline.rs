@@ -131,7 +131,7 @@ struct Instructions {
     counts: Vec<Spanned<CellLine<Count>>>,
 }
 
-/// What the file says of one cell in one line.
+/// The line of a cell in the file.
 ///
 /// A key that no field takes is an error as long as neither `T` nor what it holds has flattened fields.
 #[derive(Serialize, Deserialize)]

@@ -8,7 +8,7 @@ const AGAIN: &str = "correct the file, or make it again with `ssvm-bench check R
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("there is no such baseline; make it with `ssvm-bench check RESULTS --save FILE`")]
+    #[error("the baseline does not exist; make it with `ssvm-bench check RESULTS --save FILE`")]
     NoBaseline,
     #[error("not a baseline: {0}; {AGAIN}")]
     NotABaseline(String),
@@ -58,6 +58,6 @@ pub enum Error {
     Solve { status: std::process::ExitStatus, message: String },
     #[error("its `solve --format json` ends without a summary ({reason}): {line}")]
     NoSummary { reason: serde_json::Error, line: String },
-    #[error("callgrind counted no instruction of solver work; was the program stripped of its symbols?")]
+    #[error("callgrind counted no instruction of solver work; build the program with its symbols")]
     NothingCounted,
 }

@@ -4,7 +4,7 @@ use super::CellKey;
 use crate::study::paired::Paired;
 use crate::text::{change, exact};
 
-/// What a comparison says.
+/// The verdict of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Judgement {
     /// Nothing to judge by (too few repeats, no ratio, no tool); passes.
@@ -91,7 +91,7 @@ impl Finding {
         Self { unit, old, new, range, ..self }
     }
 
-    /// One line that names data set, solver and metric and says what happened.
+    /// One line with data set, solver, metric and what changed.
     pub fn message(&self) -> String {
         let mut text = format!("{} {}: {}", self.cell.dataset, self.cell.setting(), self.metric);
         match (self.old, self.new) {

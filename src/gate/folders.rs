@@ -119,7 +119,7 @@ fn remark(family: &[&CellMetric<'_>], confidence: f64, needed: usize) -> Option<
     })
 }
 
-/// The runs of a cell that can be compared; what cannot is said.
+/// The runs of a cell that can be compared, and a finding about each that cannot.
 fn pairs<'a>(cell: &CellKey, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<Finding>) -> Vec<RunPair<'a>> {
     let mut say = |metric: &str, judgement, note: String| findings.push(Finding::bare(cell, metric, judgement, note));
     let by_repeat = |runs: &Runs<'a>| runs.iter().map(|run| (run.repeat, *run)).collect::<BTreeMap<_, _>>();
@@ -218,7 +218,7 @@ fn measure_cell<'a>(cell: &'a CellKey, pairs: &[RunPair<'_>]) -> Vec<CellMetric<
 }
 
 /// What a run spent until a gap, or until its end. Under a clock with noise it is read where the curve crosses the gap, so that
-/// one evaluation more or less is no jump; otherwise at the evaluation that is there, which is exact.
+/// one evaluation more or less is no jump; otherwise at the evaluation itself, which is exact.
 fn spent(run: &RunRecord, metric: Metric) -> Spent {
     let value = |point: &TracePoint| metric.column.read(point);
     match (metric.gap, metric.read(run)) {
@@ -296,7 +296,7 @@ impl CellMetric<'_> {
             return Some(Obstacle::not_judged(reason.to_owned()));
         }
         let few = self.noisy && pairs < FEWEST_PAIRS && lost < pairs;
-        let few = few.then(|| Obstacle::not_judged(format!("{pairs} repeats; judged from {FEWEST_PAIRS} on")));
+        let few = few.then(|| Obstacle::not_judged(format!("{pairs} repeats of at least {FEWEST_PAIRS}")));
         self.hindrance.clone().or(few)
     }
 

@@ -80,7 +80,7 @@ pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
     let unlike = facts.into_iter().filter(|(_, there, here)| there != here);
     let unlike: Vec<String> =
         unlike.map(|(what, there, here)| format!("{what}: baseline '{there}', here '{here}'")).collect();
-    (!unlike.is_empty()).then(|| format!("the counts hold for something else ({})", unlike.join("; ")))
+    (!unlike.is_empty()).then(|| format!("the counts were made under other conditions ({})", unlike.join("; ")))
 }
 
 /// Findings that say that nothing was compared, so that no report passes over it.

@@ -80,7 +80,7 @@ impl Workload {
     }
 }
 
-/// Runs a command; its standard output, or an error that says what it wrote.
+/// Runs a command; its standard output, or an error with what it wrote.
 pub fn output(mut command: Command, program: &Path) -> Result<String> {
     let output = command.output().map_err(Error::io("start", program))?;
     if !output.status.success() {

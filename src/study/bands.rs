@@ -2,8 +2,8 @@
 //! oracle calls.
 //!
 //! On iterations and calls the positions are those where a repeat was evaluated or another run of the problem ends, on time a
-//! log-spaced grid; runs of one problem, oracle cost and clock share it, so that the bands of a series are the same in every view. Nothing is said before the first evaluation of a repeat or after its last, except
-//! that a repeat that reached its gap stays where it was to the end of the axis. A part of an iteration is on the axes of time
+//! log-spaced grid; runs of one problem, oracle cost and clock share it, so that the bands of a series are the same in every view. A repeat counts from its first evaluation
+//! to its last; one that reached its gap stays at its last value. A part of an iteration is on the axes of time
 //! and calls only.
 
 use std::sync::atomic::Ordering;

@@ -15,7 +15,7 @@ pub enum Error {
          and all terms of that are proven; one of the two is wrong: delete it and run it again"
     )]
     Crossing { dataset: String, low: f64, low_of: String, high: f64, high_of: String },
-    #[error("--only {0} fits no DATASET/SOLVER in it")]
+    #[error("--only {0} matches no DATASET/SOLVER in it")]
     NothingSelected(String),
 }
 

@@ -95,7 +95,7 @@ pub fn median_of(values: &[f64]) -> Estimate {
 
 /// Why a table over this many repeats judges nothing; `None` when it does.
 pub fn too_few(repeats: usize) -> Option<String> {
-    (repeats < FEWEST_PAIRS).then(|| format!("too few repeats for an interval ({repeats}, from {FEWEST_PAIRS} on)"))
+    (repeats < FEWEST_PAIRS).then(|| format!("too few repeats for an interval ({repeats} of at least {FEWEST_PAIRS})"))
 }
 
 /// The name of the interval of a median over this many repeats: that of five reaches from the smallest to the largest, and

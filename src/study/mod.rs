@@ -65,7 +65,7 @@ pub struct Study {
     pub own: View,
     pub profile: Vec<ProfileRow>,
     pub regimes: Vec<Regime>,
-    /// The runs in the paper's regime, when there are any.
+    /// The runs in the paper's regime; `None` when it was not run.
     pub regime: Option<View>,
     pub regime_profile: Vec<ProfileRow>,
     /// The runs at all oracle costs, when one of them is not 1.
@@ -73,7 +73,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a folder. One without a single sound run is an error that says what to do. With patterns, only runs whose
+    /// Reads a folder. One without a single sound run is an error with what to do. With patterns, only runs whose
     /// `DATASET/SOLVER (PARAMETERS)` matches one of them.
     pub fn open(dir: &Path, catalog: &dyn Catalog, only: &[String]) -> Result<Self> {
         let store = Store::open(dir)?;

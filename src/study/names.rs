@@ -113,13 +113,13 @@ mod tests {
     #[test]
     fn what_differs_is_told() {
         let facts = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let told = differences(&[
+        let found = differences(&[
             ("mp", facts(&[("clock", "wall"), ("T", "5")])),
             ("mp", facts(&[("clock", "wall")])),
             ("fw", facts(&[("clock", "wall")])),
         ]);
-        assert_eq!(told, ["T=5", "", ""]);
-        assert_eq!([bracketed("mp", &told[0]), bracketed("fw", &told[2])], ["mp (T=5)", "fw"]);
+        assert_eq!(found, ["T=5", "", ""]);
+        assert_eq!([bracketed("mp", &found[0]), bracketed("fw", &found[2])], ["mp (T=5)", "fw"]);
     }
 
     #[test]

@@ -189,7 +189,7 @@ impl Paired {
         self.value_text() + &self.interval(end)
     }
 
-    /// The same without the sign, where a heading says what the number is: `1.40 (1.20 to 1.61)`.
+    /// The same without the sign, where a heading names the number: `1.40 (1.20 to 1.61)`.
     pub fn plain(&self) -> String {
         self.value(number) + &self.interval(end)
     }

@@ -65,7 +65,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Of records in the order of their series. `known` says what is certain about the optimum of a problem already.
+    /// Of records in the order of their series. `known` gives the certified bounds of the optimum of a problem.
     pub fn new(records: Vec<RunRecord>, known: &dyn Fn(&ProblemKey) -> Option<Bounds>) -> Result<Self> {
         let (mut repeats, mut rows): (Vec<Repeats>, usize) = (Vec::new(), 0);
         for (at, record) in records.iter().enumerate() {

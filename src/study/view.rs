@@ -16,7 +16,7 @@ use ssvm::solver::SolverInfo;
 
 const MOST_LINES: usize = 8;
 
-/// One solver with its settings on one data set: what a line of a figure stands for.
+/// One solver with its settings on one data set: what a line of a figure shows.
 #[derive(Clone, Debug)]
 pub struct Series {
     pub key: SeriesKey,

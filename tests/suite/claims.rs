@@ -219,7 +219,10 @@ fn an_empty_a_failed_and_a_foreign_folder_have_rows_too() {
     let foreign = check(&pair("libsvm:mine", 2.0, 0.1, 0.5));
     assert_eq!(find(&foreign, 1, "libsvm:mine", "mp-bcfw below bcfw").verdict, Verdict::Holds);
     // Besides the thirty rows of the paper's data sets, the averaged pair on this one in three rows.
-    assert_eq!(tables::claims::summary(&foreign), "3 hold, 0 do not hold, 0 undecided, 0 by construction, 33 not measured");
+    assert_eq!(
+        tables::claims::summary(&foreign),
+        "3 hold, 0 do not hold, 0 undecided, 0 by construction, 33 not measured"
+    );
 }
 
 #[test]

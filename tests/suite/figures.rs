@@ -59,7 +59,7 @@ fn one_repeat_one_point_and_no_point_still_draw() {
     let of = |name: &str| &figures.iter().find(|f| f.name == name).unwrap().svg;
     assert!(of("oracle_convergence_usps").contains("<circle"), "a single evaluation is a dot");
     assert!(of("oracle_convergence_ocr").contains("no positive value to show"), "nothing positive");
-    assert!(of("oracle_time_stanford").contains("no run ended well (1 failed)"));
+    assert!(of("oracle_time_stanford").contains("no run succeeded (1 failed)"));
 }
 
 #[test]

@@ -388,7 +388,7 @@ fn three_repeats_have_no_interval_and_no_verdict() {
     let league = League::of(&results(records).own);
     for section in sections(&league, &[Part::Winners, Part::Matrix, Part::Targets]) {
         let text = section.table.text(2000);
-        assert_eq!(text.matches("too few repeats for an interval (3, from 5 on)").count(), 1, "{text}");
+        assert_eq!(text.matches("too few repeats for an interval (3 of at least 5)").count(), 1, "{text}");
         assert!(!text.contains("hold together") && !text.contains("undecided"), "{text}");
     }
 }

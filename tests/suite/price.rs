@@ -528,7 +528,7 @@ fn three_repeats_are_not_judged() {
         all.extend(falling("fw", at, pace, 1e-3).into_iter().take(3));
     }
     let table = BreakEven::of(&records::results(all));
-    let few = "too few repeats for an interval (3, from 5 on)";
+    let few = "too few repeats for an interval (3 of at least 5)";
     let text = breakeven::table(&table).text(2000);
     assert!(text.matches(few).count() == 1 && !text.contains("undecided") && !text.contains("equal"), "{text}");
     let text = breakeven::advice(&advise(&table.sets[0], CostGiven::Factor(16.0)), 2000);

@@ -12,6 +12,10 @@ use std::process::Command;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
+use ssvm_bench::render::tables::league::{self, Part, sections};
+use ssvm_bench::render::tables::{self, breakeven, claims, profile};
+use ssvm_bench::study::Summary;
+use ssvm_bench::study::break_even::{CostGiven, advise};
 use tempfile::TempDir;
 
 /// Keys of JSON objects that say who measured and how long it took there.
@@ -459,6 +463,46 @@ fn pin_files(snapshot: &mut Snapshot, folder: &Path) {
     snapshot.add("files.txt", lines);
 }
 
+/// Every table of a summary for terminals of several widths: no line is longer than the terminal, and two widths are pinned,
+/// of the league those of one data set.
+fn pin_widths(snapshot: &mut Snapshot, summary: &Summary) {
+    let advice = summary.breakeven.sets.first().map(|set| advise(set, CostGiven::Factor(2.0)));
+    let own = Summary { claims: Vec::new(), ..clone(summary) };
+    for width in [60, 80, 100, 120] {
+        let narrow = |title: &str| sections(&summary.league.clone().only(&[title.to_owned()]), &[]);
+        let (targets, league): (Vec<_>, Vec<_>) =
+            narrow("HorseSeg twin").into_iter().partition(|section| matches!(section.part, Part::Targets | Part::Ert));
+        let texts = [
+            ("claims", tables::opening(summary, width, false)),
+            ("league", league::text(&league, width)),
+            ("targets", league::text(&targets, width)),
+            ("cost", breakeven::text(&summary.breakeven, width)),
+            ("oracle", profile::table(&summary.profile).text(width)),
+            ("fastest", tables::opening(&own, width, false)),
+        ];
+        let unpinned = [
+            claims::text(&summary.claims, width, true, false),
+            claims::thresholds_text(&summary.sensitivities, width),
+            league::text(&sections(&summary.league, &[]), width),
+            advice.as_ref().map_or(String::new(), |advice| breakeven::advice(advice, width)),
+        ];
+        for text in texts.iter().map(|(_, text)| text).chain(&unpinned) {
+            let long = text.lines().find(|line| line.chars().count() > width);
+            assert_eq!(long, None, "longer than {width}");
+        }
+        for (name, text) in texts.into_iter().filter(|_| [80, 120].contains(&width)) {
+            let text = if name == "oracle" { portable_profile(&text) } else { portable_text(&text) };
+            snapshot.add(&format!("{name}.{width}.txt"), text);
+        }
+        let painted = tables::opening(summary, width, true);
+        assert!(painted.contains("\u{1b}[32m✓\u{1b}[0m ") && painted.replace("\u{1b}[0m", "").len() < painted.len());
+    }
+}
+
+fn clone(summary: &Summary) -> Summary {
+    serde_json::from_str(&serde_json::to_string(summary).unwrap()).unwrap()
+}
+
 /// `compare OLD NEW`: what it prints, and the values as JSON.
 fn pin_comparison(snapshot: &mut Snapshot, bench: &Bench, name: &str, [old, new]: [&str; 2]) {
     let text = bench.says_all(&["compare", old, new, "--bencher", "values.json"]);
@@ -517,6 +561,7 @@ fn every_solver_on_every_family_at_several_oracle_costs() {
     let built_in = bench.says(&["advise", "--dataset", "horseseg-synth", "--oracle-ms", "3"]);
     snapshot.add("advise.built_in.txt", head(&built_in));
 
+    pin_widths(&mut snapshot, &Summary::read(&bench.path("a/summary.json")).unwrap());
     pin_tables(&mut snapshot, &bench.path("a"));
     pin_records(&mut snapshot, &bench.path("a"));
     pin_files(&mut snapshot, &bench.path("a"));

@@ -147,7 +147,7 @@ fn two_folders_stand_side_by_side() {
 
 fn a_folder_of_failures_makes_a_page() {
     let html = page(&[hand::failed("usps", "bcfw", 0, "out of memory")]);
-    assert!(html.contains("out of memory") && html.contains("no run ended well"));
+    assert!(html.contains("out of memory") && html.contains("no run succeeded"));
 }
 
 fn the_page_works_in_a_browser() -> Result<(), Skipped> {

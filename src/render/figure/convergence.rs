@@ -112,7 +112,7 @@ impl DrawnCurve<'_> {
     }
 }
 
-/// What a legend says about bands: repeats, where their number changes, what is cut, failures.
+/// Notes of a legend on bands: repeats, where their number changes, where lines end, failures.
 fn notes(kind: &BandFigure, curves: &[DrawnCurve]) -> Vec<String> {
     let repeats = || curves.iter().map(|curve| curve.series.completed + curve.series.censored);
     let (least, most) = (repeats().min().unwrap_or(0), repeats().max().unwrap_or(0));
@@ -141,7 +141,7 @@ fn notes(kind: &BandFigure, curves: &[DrawnCurve]) -> Vec<String> {
     notes
 }
 
-/// What a legend says about the optimum and its bounds.
+/// Notes of a legend on the optimum and its bounds.
 fn notes_on_bounds(frames: &View, datasets: &[&str], curves: &[DrawnCurve]) -> Vec<String> {
     let mut notes = Vec::new();
     if datasets.iter().any(|dataset| frames.floor(dataset) > 0.0) {

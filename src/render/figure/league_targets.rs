@@ -35,7 +35,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
         format!(
             "dot = median over pairs with one seed, line = {interval}; filled = solver time, hollow = oracle calls"
         ),
-        "a line to the edge has no end there: runs ended before the gap or were there at the first evaluation"
+        "a line to the edge is an open interval: runs ended before the gap, or reached it by the first evaluation"
             .to_owned(),
     ];
     // Without the styles of solvers: here a colour is a measure, and lines are solid.

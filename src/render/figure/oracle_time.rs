@@ -114,7 +114,7 @@ fn draw_row(area: &Area, row: &ProfileRow, style: Style, y: f64, columns: &Colum
     let left = columns.share.ends[0];
     canvas::words(area, canvas::clip(&row.display, SMALL, 165.0), (left - 4.0, y), SMALL, RIGHT)?;
     let Some(share) = row.share else {
-        return canvas::words(area, format!("no run ended well ({} failed)", row.failed), (left + 4.0, y), SMALL, LEFT);
+        return canvas::words(area, format!("no run succeeded ({} failed)", row.failed), (left + 4.0, y), SMALL, LEFT);
     };
     let [low, middle, high] = [share.min, share.median, share.max].map(|share| columns.share.at(share));
     canvas::rectangle(area, [(left, y - 5.0), (middle, y + 5.0)], style.color.mix(0.75).filled())?;

@@ -1,4 +1,4 @@
-//! The table of figures: for each its name, how it is drawn, and from `captions.toml` what is said about it.
+//! The table of figures: for each its name, how it is drawn, and from `captions.toml` the texts about it.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ pub struct FigureRow {
     /// Why it may have nothing to show.
     #[serde(default)]
     pub missing: String,
-    /// The figure of the paper that it stands for, and its caption.
+    /// The figure of the paper that it reproduces, and its caption.
     paper_figure: Option<u8>,
     #[serde(default)]
     caption: String,

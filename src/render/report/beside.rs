@@ -1,6 +1,6 @@
 //! Two result folders → one page with their figures in two columns, their tables with both values, and the ratios of the
 //! comparison with intervals. Data sets of one name are put side by side; where a folder has none of that name, the one that
-//! stands for the same data set of the paper.
+//! reproduces the same data set of the paper.
 
 use maud::{Markup, PreEscaped, html};
 

@@ -40,7 +40,7 @@ pub(super) fn all(page: &Page) -> Vec<PageSection> {
             "targets",
             "Time to gap",
             "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; in \
-             brackets the repeats that reached it, others count as infinite. Of many solvers these are the paper's; the league \
+             brackets the repeats that reached it, others count as infinite. With many solvers these are the paper's; the league \
              has all. Ratios are medians over pairs of runs with one seed, with an interval, ≥ and ≤ where runs ended before \
              the gap; the second solver is called faster or slower only where the whole interval says so.",
             targets(&results.own),
@@ -50,8 +50,8 @@ pub(super) fn all(page: &Page) -> Vec<PageSection> {
         section(
             "figures",
             "Figures",
-            "As <code>ssvm-bench figures</code> writes them, over all data sets; those that stand for one of the paper with its \
-             caption.",
+            "As <code>ssvm-bench figures</code> writes them, over all data sets; those that reproduce one of the paper with \
+             its caption.",
             figures(page),
         ),
         section(
@@ -110,7 +110,7 @@ fn made_by(origin: &Origin) -> Markup {
     }
 }
 
-/// Of data of one's own: time and oracle calls to a common gap.
+/// For a folder without data of the paper: time and oracle calls to a common gap.
 fn fastest(league: &League) -> Markup {
     html! {
         @for table in tables::league::leads(league) {

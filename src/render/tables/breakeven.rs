@@ -67,7 +67,7 @@ fn head(set: &BreakEvenSet) -> String {
         _ => String::new(),
     };
     let rows = if set.targets.is_empty() {
-        format!("; BCFW came no further than a relative gap of {}: no gap to compare at", number(set.reached))
+        format!("; BCFW reached only a relative gap of {}, so no gap is compared", number(set.reached))
     } else {
         String::new()
     };

@@ -119,7 +119,7 @@ pub fn text(sections: &[Section], width: usize) -> String {
     texts.join("\n\n")
 }
 
-/// Per data set who is fastest to the tightest gap that most solvers reached; one without such a gap says so.
+/// Per data set which solver is fastest to the tightest gap that at least half of them reach; without rows where none exists.
 pub fn leads(league: &League) -> Vec<Table> {
     league.standings.iter().map(lead).collect()
 }
@@ -243,7 +243,7 @@ fn winners(standing: &Standing) -> Section {
     if table.rows.is_empty() {
         table.push(cells!["none", "not compared", "not compared"]);
     }
-    Section::new(Part::Winners, &standing.title, "who wins at which gap", table)
+    Section::new(Part::Winners, &standing.title, "fastest solver at each gap", table)
 }
 
 /// The solvers that the fastest one does not beat: by name those that reached the gap, by count those that ended before.

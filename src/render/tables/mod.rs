@@ -10,7 +10,7 @@ pub mod profile;
 use crate::study::Summary;
 use crate::text::wrapped;
 
-/// Why a page or text about data of one's own is without the claims.
+/// Why a text about a folder without data of the paper has no claims.
 pub const NO_CLAIMS: &str = "The paper's claims are left out: none of its data sets was run.";
 
 /// What a result folder is read for, for a terminal of this width: the verdicts on the paper's claims, or which solver is fastest

@@ -12,7 +12,7 @@ pub enum Verdict {
     /// For a [`Reason`].
     Undecided,
     NotMeasured,
-    /// The runs were made so that it holds: it says nothing, and is not counted.
+    /// The runs were made so that it holds: it is no result, and is not counted as one.
     ByConstruction,
 }
 
@@ -136,7 +136,7 @@ impl Claim {
         }
     }
 
-    /// On this machine, and where there are runs in the paper's regime there.
+    /// On this machine, and in the paper's regime where it was run there.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> + use<> {
         std::iter::once(self.verdict).chain(self.regime.as_ref().map(|regime| regime.verdict))
     }

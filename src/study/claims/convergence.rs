@@ -154,7 +154,7 @@ fn larger_effect(
     let there = reference.map_or(Vec::new(), |usps| subject.pairs(usps, SINGLE, MULTI));
     let here = subject.pairs(subject.dataset, SINGLE, MULTI);
     if here.is_empty() || there.is_empty() {
-        let why = "needs bcfw and mp-bcfw here and on a USPS data set, under the same circumstances";
+        let why = "needs bcfw and mp-bcfw here and on a USPS data set, in the same environment";
         return vec![subject.row(MULTI, claim(MULTI, SINGLE), why)];
     }
     let mut claims = Vec::new();

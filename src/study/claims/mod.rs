@@ -38,14 +38,14 @@ pub const ABSENT: &str = "no data set of this family in the folder";
 /// The same of one that was run at other oracle costs.
 const ELSEWHERE: &str = "no run at the oracle's own cost";
 
-/// All claims, ordered by number and data set: on this machine, and in the paper's regime where there are runs in it.
+/// All claims, ordered by number and data set: on this machine, and in the paper's regime where it was run.
 pub fn check(study: &Study) -> Vec<Claim> {
     check_rows(study, CLAIMS, &Bars::default())
 }
 
 fn check_rows(study: &Study, rows: &'static [ClaimRow], bars: &Bars) -> Vec<Claim> {
     let view = &study.own;
-    // A data set that was only run at other oracle costs tells nothing about the machine as it is.
+    // Runs at other oracle costs are no evidence about the machine as it is.
     let own = |dataset: &str| view.series_of(dataset).all(|s| view.series[s].key.oracle_cost.is_one());
     let has = |view: &View, paper| view.series.iter().any(|series| series.paper == Some(paper));
     // What the folder has of a data set of the paper when it has no run at the oracle's own cost.
@@ -96,8 +96,8 @@ struct Circumstances<'a> {
 }
 
 impl Circumstances<'_> {
-    /// All claims on the data sets of the view that are wanted; one of the paper that it does not have gets a row that says
-    /// why, unless `without` has no words for it.
+    /// All claims on the data sets of the view that are wanted; one of the paper that it does not have gets a row with
+    /// the reason, unless `without` has no words for it.
     fn judge(&self, wanted: &dyn Fn(&str) -> bool, without: &dyn Fn(Paper) -> Option<&'static str>) -> Vec<Claim> {
         let Self { view, profile, in_regime, rows, bars } = *self;
         let datasets: Vec<&str> = view.datasets().into_iter().filter(|dataset| wanted(dataset)).collect();

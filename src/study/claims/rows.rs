@@ -1,4 +1,4 @@
-//! The table of claims: what the paper says, and the function that checks it.
+//! The table of claims: the statement of the paper, and the function that checks it.
 
 use super::thresholds::Bar;
 use super::{Claim, Subject, convergence, parameters, time};
@@ -7,12 +7,12 @@ use ssvm::problem::Paper;
 pub struct ClaimRow {
     pub(super) number: u8,
     pub(super) part: Option<char>,
-    /// What the paper says, in a line.
+    /// The statement of the paper, in a line.
     pub title: &'static str,
-    /// What a table says when a folder has no data set to check it on.
+    /// The same in a table, for a folder that has no data set to check it on.
     pub(super) short: &'static str,
     pub(super) solver: &'static str,
-    /// The paper's value for its data sets, in the order of [`Paper::ALL`]; empty when it says nothing about that one.
+    /// The paper's value for its data sets, in the order of [`Paper::ALL`]; empty for one that it makes no statement about.
     pub(super) paper: [&'static str; 4],
     pub(super) check: fn(&Subject<'_>) -> Vec<Claim>,
     /// Whether it makes sense on data sets that the paper does not have.

@@ -58,7 +58,7 @@ impl Subject<'_> {
         self.settings(dataset, multi).into_iter().flat_map(partners).collect()
     }
 
-    /// A row for every setting of a solver, or one that says why there is none. `claim` is what is claimed of the solver.
+    /// A row for every setting of a solver, or one with the reason why none exists. `claim` is what is claimed of the solver.
     pub(super) fn each_setting(
         &self,
         solver: &str,
@@ -90,7 +90,7 @@ impl Subject<'_> {
         Claim { verdict: Verdict::Undecided, reason: Some(reason), evidence, ..claim }
     }
 
-    /// A row for every pair of settings of the solvers that the paper compares, or one that says why there is none. `claim`
+    /// A row for every pair of settings of the solvers that the paper compares, or one with the reason why none exists. `claim`
     /// gets the multi-plane solver and the other.
     pub(super) fn each_pair(
         &self,

@@ -1,4 +1,4 @@
-//! Every number that a verdict turns on: its value, the sentence of the paper that it stands for, and why it is this value.
+//! Every number that a verdict turns on: its value, the sentence of the paper that it translates, and the reason for the value.
 
 use std::ops::{Index, RangeInclusive};
 
@@ -81,7 +81,7 @@ pub const THRESHOLDS: [Threshold; 20] = [
         value: 10.0,
         scale: Halving::Value,
         paper: ALWAYS,
-        why: "a judgement: iterations that both must have before anything is said about always; one decade of the axis of the \
+        why: "a judgement: iterations that both must have before \"always\" is judged; one decade of the axis of the \
               figure",
     },
     Threshold {
@@ -147,7 +147,7 @@ pub const THRESHOLDS: [Threshold; 20] = [
         value: 1.5,
         scale: Halving::Factor,
         paper: "MP-BCFW and MP-BCFW-avg converge substantially faster than BCFW and BCFW-avg",
-        why: "a judgement: half as fast again, well outside the tolerance of not-slower; the paper gives no number",
+        why: "a judgement: a speed-up of a half, well outside the tolerance of not-slower; the paper gives no number",
     },
     Threshold {
         bar: Bar::Lifetimes,
@@ -213,7 +213,7 @@ pub const THRESHOLDS: [Threshold; 20] = [
         value: 1.1,
         scale: Halving::Factor,
         paper: "this number is reduced for later iterations … grows slowly during the course of the optimization",
-        why: "a judgement: what changes by less than is still stable has neither grown nor fallen",
+        why: "a judgement: a change that still counts as stable is neither growth nor decline",
     },
     Threshold {
         bar: Bar::WholeCore,

@@ -19,7 +19,7 @@ fn circular(series: &Series) -> (&'static str, String) {
         return ("", String::new());
     }
     let clock = series.key.clock.name();
-    let why = format!("; the cost model of the {clock} clock decides this: circular, says nothing about a machine");
+    let why = format!("; the cost model of the {clock} clock decides this: circular, no evidence about a machine");
     (", cost model", why)
 }
 

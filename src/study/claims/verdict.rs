@@ -1,4 +1,4 @@
-//! A number with its interval → the verdict that it allows, and what the evidence says about the interval.
+//! A number with its interval → the verdict that it allows, and the words of the evidence about the interval.
 
 use std::ops::RangeInclusive;
 
@@ -55,7 +55,7 @@ pub(super) fn all(verdicts: &[Verdict]) -> Verdict {
     worst.unwrap_or(NotMeasured)
 }
 
-/// What evidence says about the interval of a median: over `paired` repeats of two solvers, or repeats of one.
+/// The words of evidence about the interval of a median: over `paired` repeats of two solvers, or repeats of one.
 pub(super) fn of_median(repeats: usize, paired: bool) -> String {
     basis(repeats, paired, &interval_name(repeats))
 }
