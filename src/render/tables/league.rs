@@ -243,7 +243,7 @@ fn winners(standing: &Standing) -> Section {
     if table.rows.is_empty() {
         table.push(cells!["none", "not compared", "not compared"]);
     }
-    Section::new(Part::Winners, &standing.title, "fastest solver at each gap", table)
+    Section::new(Part::Winners, &standing.title, "who wins at which gap", table)
 }
 
 /// The solvers that the fastest one does not beat: by name those that reached the gap, by count those that ended before.

@@ -1,5 +1,5 @@
 //! The league: per data set, what every solver spent until relative gaps of the certified optimum, how it compares with the
-//! reference and with every other solver, the fastest solver at each gap, and the statistics over all gaps (distribution, area over the
+//! reference and with every other solver, who wins at which gap, and the statistics over all gaps (distribution, area over the
 //! curve, performance profile).
 //!
 //! The relative gap of a run is (best P so far − B_lo) / B_up, with the bounds of the optimum from the store and from the
