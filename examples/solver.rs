@@ -10,9 +10,11 @@ use ssvm_bench::ssvm::clock::{Charge, Operations};
 use ssvm_bench::ssvm::solver::order::{Order, Orders};
 use ssvm_bench::ssvm::solver::{PlaneCache, State};
 use ssvm_bench::{
-    Domain, Harness, Interrupt, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver, SolverInfo,
-    SolverRow,
+    Harness, Interrupt, Iteration, Meter, Metered, Param, Params, Problem, Solution, Solver, SolverInfo, SolverRow,
 };
+
+const KEEP: Param = Param::count("keep", "20", 1, "planes kept per term");
+const SWEEPS: Param = Param::count("sweeps", "4", 0, "cached passes per iteration");
 
 /// The row of the solver: its name in configs, tables and figures, its parameters, and how it is built.
 struct Row;
@@ -22,17 +24,9 @@ impl SolverRow for Row {
         SolverInfo {
             name: "bcfw-zigzag",
             about: "BCFW with cached passes that go back and forth through one permutation, as in symmetric Gauss–Seidel",
-            params: &[
-                Param { key: "keep", about: "planes kept per term", default: "20", domain: Domain::Count(1, 10_000) },
-                Param {
-                    key: "sweeps",
-                    about: "cached passes per iteration",
-                    default: "4",
-                    domain: Domain::Count(0, 1000),
-                },
-            ],
+            params: &[KEEP, SWEEPS],
             // Planes per term, for the estimate of memory.
-            planes: Some(|params| params.count("keep")),
+            planes: Some(|params| params.count(KEEP.key)),
             // Nothing here depends on time: one run serves every oracle cost.
             reads_clock: |_| false,
             ..SolverInfo::PLAIN
@@ -43,8 +37,8 @@ impl SolverRow for Row {
         Box::new(Zigzag {
             cache: PlaneCache::new(problem),
             orders: Orders::new(Order::PERMUTATION, problem.terms(), seed),
-            keep: params.count("keep") as usize,
-            sweeps: params.count("sweeps"),
+            keep: params.count(KEEP.key) as usize,
+            sweeps: params.count(SWEEPS.key),
             iteration: 0,
         })
     }

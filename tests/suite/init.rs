@@ -65,10 +65,10 @@ fn a_config_has_the_data_and_solvers_that_were_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
     let file = path.to_str().unwrap();
-    written(&[file, "-d", "ocr-synth:n=5,length=3", "-d", SMALL, "-s", "mp-bcfw"]);
+    written(&[file, "-d", "ocr-synth:n=5", "-d", SMALL, "-s", "mp-bcfw"]);
     let experiment = Experiment::load(file, Harness::standard().solvers()).unwrap();
     let names: Vec<&str> = experiment.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-    assert_eq!((names, solvers(&experiment)), (vec!["ocr-synth:n=5,length=3", SMALL], vec!["mp-bcfw"]));
+    assert_eq!((names, solvers(&experiment)), (vec!["ocr-synth:n=5", SMALL], vec!["mp-bcfw"]));
     assert!(refused(&[file]).contains("--force replaces it"));
     for (arguments, expected) in [
         (["-d", "uspz"], "did you mean `usps`?"),

@@ -74,9 +74,9 @@ fn check_name(name: &str, catalog: &dyn Catalog) -> anyhow::Result<()> {
 fn program(name: &str) -> anyhow::Result<String> {
     let code = SOLVER.find("\nuse ").context("the template of the solver has no code")?;
     let head = format!(
-        "//! A solver of your own among those of {NAME}. Start with `iterate`, `exact_step` and `cached_step`: as they are, this is\n\
-         //! BCFW with a plane cache that walks through one permutation forth and back. Then give `info` its parameters and a line \
-         about it.\n"
+        "//! A solver of your own among those of {NAME}. Start with `iterate`, `exact_step` and `cached_step`: as they are, this\n\
+         //! is BCFW with a plane cache that walks through one permutation forth and back. Then give `info` its parameters and a\n\
+         //! line about it.\n"
     );
     Ok(head + &SOLVER[code..].replace(TEMPLATE, name))
 }
