@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::standing::Field;
 use super::{Measure, distinct};
-use crate::study::estimate::{Estimate, estimates_of};
+use crate::study::estimate::{Estimate, estimates_of, interval_text};
 use crate::study::paired::Spent;
 use ssvm::stats::{median, sorted};
 
@@ -43,12 +43,10 @@ impl ProfileLine {
     /// `0.412–0.800 (0.351 to 0.833)`.
     pub fn score_text(&self) -> String {
         let show = |score: f64| format!("{score:.3}");
-        match self.most {
-            Some(most) => self
-                .score
-                .text(|score| if score == self.score.value { format!("{score:.3}–{most:.3}") } else { show(score) }),
-            None => self.score.text(show),
-        }
+        let Estimate { value, low, high } = self.score;
+        let most = self.most.map_or(String::new(), |most| format!("–{}", show(most)));
+        let interval = if low.or(high).is_some() { interval_text(low, high, show) } else { String::new() };
+        show(value) + &most + &interval
     }
 
     pub fn within(&self, factor: f64) -> f64 {
