@@ -23,7 +23,7 @@ use ssvm::stats::FEWEST_PAIRS;
 /// calls (docs/league.md).
 const LEAGUE: [&str; 2] = ["mp-bcfw-gram", "bcfw-gap-pair-cache"];
 
-/// Write a commented config for your own data, or a crate for your own solver
+/// Write a config for your own data, or a crate for your own solver
 ///
 /// The config has the solvers of the paper and two of the league active, the others as commented lines. Each active solver runs
 /// on each data set for a quarter of a second: the limits of the runs and the estimate of their time follow from that. An oracle

@@ -482,7 +482,7 @@ fn everything_works_with_a_program() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     assert!(fine(&["run", "--dry-run", &path("c.toml")]).contains("serve usps 30"));
-    let ran = fine(&["run", &path("c.toml"), "--out", &path("out"), "--jobs", "2", "--quiet"]);
+    let ran = fine(&["run", &path("c.toml"), "--out", &path("out"), "--jobs", "2", "--quiet", "--format", "json"]);
     assert!(ran.contains("\"failed\":[]"), "{ran}");
     let again = fine(&["run", &path("c.toml"), "--out", &path("out"), "--quiet", "--format", "json"]);
     assert!(again.contains("\"finished\":0"), "{again}");

@@ -445,7 +445,13 @@ fn instruction_counts_of_another_cpu_or_valgrind_are_refused() {
         );
         std::fs::write(&file, saved.clone() + &counts).unwrap();
         let mut command = program();
-        command.env("PATH", tool.parent().unwrap()).arg("check").arg(&out).arg("--baseline").arg(&file);
+        command
+            .env("PATH", tool.parent().unwrap())
+            .env("COLUMNS", "1000")
+            .arg("check")
+            .arg(&out)
+            .arg("--baseline")
+            .arg(&file);
         let output = command.arg("--instructions").assert().success().get_output().clone();
         let (table, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(told.contains("instruction counts skipped: ") && told.contains(expected), "{told}");

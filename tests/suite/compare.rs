@@ -205,18 +205,19 @@ fn the_command_compares_folders() {
 #[test]
 fn the_command_drives_builds_and_solvers() {
     let this = assert_cmd::cargo::cargo_bin("ssvm-bench");
-    let short = ["--only", "usps-synth:n=20/mp-bcfw", "--iterations", "3", "--rounds", "5"];
+    let short = ["--only", "usps-synth:n=20/mp-bcfw", "--iterations", "3", "--rounds", "6"];
     // No verdict on time in a test: the threshold is out of reach.
     let run = |arguments: &[&str]| {
         let mut command = program();
-        command.arg("compare").args(short).args(["--noise-threshold", "0.99"]).args(arguments);
+        command.env("COLUMNS", "1000").arg("compare").args(short).args(["--noise-threshold", "0.99"]).args(arguments);
         command.assert()
     };
     let output = run(&["--against", this.to_str().unwrap()]).code(0).get_output().clone();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("usps-synth:n=20/mp-bcfw  solver time (CPU s)"), "{text}");
     assert!(!text.contains("not the same work"), "{text}");
-    let output = program().arg("compare").args(short).args(["--versus", "bcfw"]).output().unwrap();
+    let output =
+        program().env("COLUMNS", "1000").arg("compare").args(short).args(["--versus", "bcfw"]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("not the same work"), "{output:?}");
     for (arguments, words) in [
         (vec!["--against", "/no/such/program"], "cannot find /no/such/program"),

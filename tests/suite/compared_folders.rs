@@ -302,7 +302,7 @@ fn the_command_fails_for_other_inputs_and_lost_targets() {
     let (long, short, stuck) = (folder("long", &long), folder("short", &short), folder("stuck", &stuck));
     let compare = |new: &Path, code: i32| {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
-        command.env_remove("GITHUB_STEP_SUMMARY").arg("compare").args([long.as_path(), new]);
+        command.env_remove("GITHUB_STEP_SUMMARY").env("COLUMNS", "1000").arg("compare").args([long.as_path(), new]);
         String::from_utf8(command.assert().code(code).get_output().stdout.clone()).unwrap()
     };
     compare(&long, 0);

@@ -148,7 +148,7 @@ fn all_solvers_see_the_same_orders() {
 fn bad_data_sets_are_refused_with_the_line_of_the_config() {
     let cases = [
         ("usps-synth:n=40", "usps-sinth:n=40", "test.toml:8: unknown data set 'usps-sinth"),
-        ("usps-synth:n=40", "usps-synth:k=40", "test.toml:8: data set 'usps-synth:k=40': parameter 'k=40' is unknown"),
+        ("usps-synth:n=40", "usps-synth:k=40", "test.toml:8: data set 'usps-synth:k=40': unknown parameter 'k=40'"),
         ("usps-synth:n=40", "libsvm:/nowhere/x", "test.toml:8: "),
         (
             "name = \"ocr-synth:n=20\"",

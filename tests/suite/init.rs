@@ -137,7 +137,7 @@ fn a_crate_needs_a_name_and_an_empty_folder() {
         ("-x", "value"),
         ("", "use lower-case letters"),
         ("../x", "use lower-case letters"),
-        ("bcfw", "is a solver of ssvm-bench"),
+        ("bcfw", "is a solver of this program"),
         ("match", "Rust reserves it"),
         ("ssvm-bench", "Rust reserves it"),
     ] {

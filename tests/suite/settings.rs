@@ -11,7 +11,12 @@ const OTHER: &str = "usps-synth:n=30/mp-bcfw (T=1, passes=2)";
 
 fn bench(arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
-    let output = command.env_remove("GITHUB_STEP_SUMMARY").args(arguments).output().expect("the program starts");
+    let output = command
+        .env_remove("GITHUB_STEP_SUMMARY")
+        .env("COLUMNS", "1000")
+        .args(arguments)
+        .output()
+        .expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code().expect("an exit code"), text(&output.stdout), text(&output.stderr))
 }

@@ -233,9 +233,9 @@ fn the_cost_model_says_that_it_decides() {
     assert!(!find(&claims, 1, "ocr", "mp-bcfw below").evidence.contains("circular"), "iterations need no clock");
     // They are counted apart.
     let summary = ssvm_bench::render::tables::claims::summary(&claims);
-    assert!(summary.starts_with("on this machine: 0 hold, 0 do not hold, 4 undecided, "), "{summary}");
+    assert!(summary.starts_with("on this machine: 0 hold, 0 do not hold, 4 undecided ("), "{summary}");
     let model =
-        "\nby the cost model of the clock, which says nothing about a machine: 0 hold, 0 do not hold, 2 undecided, ";
+        "\nby the cost model of the clock, which says nothing about a machine: 0 hold, 0 do not hold, 2 undecided (";
     assert!(summary.contains(model), "{summary}");
     assert!(check(pairs("ocr", &[2.0])).iter().all(|claim| !claim.evidence.contains("circular")));
 }

@@ -176,7 +176,10 @@ fn a_call_that_takes_all_memory_ends_the_program_in_order() -> Result<(), Skippe
     let output = limited(dir.path(), 700, &["run", "c.toml", "--out", "v", "--jobs", "2"])?;
     let message = errors(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("running out of memory") && message.contains("leave it out with --only"), "{message}");
+    assert!(
+        message.contains("running out of memory") && message.contains("leave this run out with --only"),
+        "{message}"
+    );
     let records = records(dir.path());
     let failed = records.iter().filter(|record| matches!(record.status, Status::OutOfMemory { .. })).count();
     assert_eq!((records.len(), failed), (2, 1), "{message}");

@@ -32,7 +32,7 @@ use crate::store::files::{self, SharedFile};
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench cluster submit smoke --out results/slurm --shards 2 --time 1h --dry-run\n  \
-    ssvm-bench cluster submit league --out results/league --shards 200 --at-once 20 --exclusive -- --account=mine"
+    ssvm-bench cluster submit league --shards 200 --at-once 20 -- --account=mine"
 )]
 pub struct SubmitArgs {
     #[command(flatten)]

@@ -240,7 +240,7 @@ impl Program {
         child.send(out)?;
         let line = child.line(LONGEST_LINE)?;
         if line != format!("echo {length}") {
-            return Err(child.fault(format!("answered '{}' when {}", shorten(&line), Doing::Echo)));
+            return Err(child.fault(format!("answered out of turn: '{}' when {}", shorten(&line), Doing::Echo)));
         }
         let same = child.bytes(length)? == &out[out.len() - length..];
         let ns = began.elapsed().as_nanos() as f64;
