@@ -115,9 +115,20 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Text for a terminal: control characters, which could move the cursor or change what is shown, are replaced; those of
-/// [`Color::paint`] are kept.
+/// Text for a terminal: control characters, which could move the cursor or change what is shown, are replaced.
 pub fn printable(text: &str) -> Cow<'_, str> {
+    replaced(text, &[])
+}
+
+/// The same for tables, in which the codes of [`Color::paint`] are kept.
+pub fn printable_in_color(text: &str) -> Cow<'_, str> {
+    let mut codes = Color::ALL.map(Color::code).to_vec();
+    codes.push(PLAIN);
+    replaced(text, &codes)
+}
+
+/// Control characters are replaced, but for these sequences.
+fn replaced<'a>(text: &'a str, kept: &[&'static str]) -> Cow<'a, str> {
     let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(is_control) {
         return text.into();
@@ -126,7 +137,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while let Some(at) = rest.find(is_control) {
         out += &rest[..at];
-        let found = Color::ALL.map(Color::code).into_iter().chain([PLAIN]).find(|code| rest[at..].starts_with(code));
+        let found = kept.iter().copied().find(|code| rest[at..].starts_with(code));
         let letter = rest[at..].chars().next().map_or(1, char::len_utf8);
         out += found.unwrap_or("\u{fffd}");
         rest = &rest[at + found.map_or(letter, str::len)..];
@@ -192,7 +203,7 @@ impl Color {
         ["\u{1b}[32m", "\u{1b}[31m", "\u{1b}[33m", "\u{1b}[2m"][self as usize]
     }
 
-    /// Text in this colour. [`printable`] lets it pass.
+    /// Text in this colour. [`printable_in_color`] lets it pass.
     pub fn paint(self, text: &str) -> String {
         format!("{}{text}{PLAIN}", self.code())
     }
@@ -262,7 +273,8 @@ mod tests {
         assert_eq!(printable("a\tb\n"), "a\tb\n");
         assert_eq!(printable("\u{1b}[2Jgone\u{9b}x"), "\u{fffd}[2Jgone\u{fffd}x");
         let painted = Color::Good.paint("✓");
-        assert_eq!(printable(&format!("{painted}\u{1b}[8mhidden")), format!("{painted}\u{fffd}[8mhidden"));
+        assert_eq!(printable_in_color(&format!("{painted}\u{1b}[8mhidden")), format!("{painted}\u{fffd}[8mhidden"));
+        assert!(!printable(&painted).contains('\u{1b}'), "names bring no colours into messages");
     }
 
     #[test]

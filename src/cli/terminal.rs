@@ -12,7 +12,7 @@ use clap::ColorChoice;
 
 use crate::run::progress::Verbosity;
 use crate::store::files;
-use crate::text::{printable, shortened};
+use crate::text::{printable, printable_in_color, shortened};
 
 /// What this program is called in its texts; [`own_name`] puts the name of a caller's program in its place.
 pub const NAME: &str = "ssvm-bench";
@@ -132,7 +132,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(printable(&text).as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(printable_in_color(&text).as_bytes()).and_then(|()| out.flush());
     written.context(NO_OUTPUT)
 }
 

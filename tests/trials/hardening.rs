@@ -94,7 +94,7 @@ fn a_full_standard_output_is_an_error() -> Result<(), Skipped> {
         &["figures", "results", "--format", "svg"],
         &["run", "--dry-run", "tiny.toml"],
         &["run", "--dry-run", "tiny.toml", "--format", "json"],
-        &["run", "tiny.toml", "--out", "v"],
+        &["run", "tiny.toml", "--out", "v", "--format", "json"],
         &["data", "list"],
         &["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--iterations", "3"],
         &["completions", "bash"],
@@ -287,10 +287,10 @@ fn configs_that_no_machine_can_run_are_refused() {
     for (from, to, expected) in [
         ("repeats = 2", "repeats = 1000000000", "tiny.toml:3: repeats must be at most"),
         ("clock", "timeout_s = 1e300\nclock", "tiny.toml:2: timeout_s"),
-        ("\"t\"", "\"../../y\"", "tiny.toml:1: the name also names the folder"),
-        ("\"t\"", "\"/tmp/y\"", "tiny.toml:1: the name also names the folder"),
-        ("\"t\"", "\"..\"", "tiny.toml:1: the name also names the folder"),
-        ("\"t\"", "\"\\u001b[2Jgone\"", "tiny.toml:1: the name also names the folder"),
+        ("\"t\"", "\"../../y\"", "tiny.toml:1: the name is also that of the results folder"),
+        ("\"t\"", "\"/tmp/y\"", "tiny.toml:1: the name is also that of the results folder"),
+        ("\"t\"", "\"..\"", "tiny.toml:1: the name is also that of the results folder"),
+        ("\"t\"", "\"\\u001b[2Jgone\"", "tiny.toml:1: the name is also that of the results folder"),
         ("\"t\"", "\"\"", "tiny.toml:1: the name is empty"),
     ] {
         fs::write(dir.path().join("tiny.toml"), CONFIG.replacen(from, to, 1)).unwrap();
@@ -420,7 +420,7 @@ fn a_folder_whose_name_is_no_text_is_used() {
     let dir = folder();
     let out = std::ffi::OsStr::from_bytes(b"r\xffsults");
     let run = || {
-        let mut command = command(dir.path(), &["run", "tiny.toml", "--out"]);
+        let mut command = command(dir.path(), &["run", "tiny.toml", "--format", "json", "--out"]);
         command.arg(out).output().unwrap()
     };
     let output = run();

@@ -162,7 +162,7 @@ fn a_link_to_standard_output_is_a_stream() -> Result<(), Skipped> {
     let log = fs::File::options().append(true).open(bench.path("log")).unwrap();
     assert!(bench.command(&["init", "fd/stdout"]).stdout(log).status().unwrap().success());
     let log = bench.text("log");
-    assert!(log.starts_with("before\n#") && log.contains("[[solver]]"), "{log}");
+    assert!(log.starts_with("before\n#") && log.contains("[[dataset]]"), "{log}");
     Ok(())
 }
 
@@ -191,7 +191,7 @@ fn a_fifo_and_a_socket_are_written_to() {
         text
     });
     bench.succeeds(&["init", "socket"]);
-    assert!(reader.join().unwrap().contains("[[solver]]"));
+    assert!(reader.join().unwrap().contains("[[dataset]]"));
     assert!(fs::symlink_metadata(bench.path("socket")).unwrap().file_type().is_socket());
 }
 
@@ -341,7 +341,7 @@ fn a_lock_names_its_holder_and_is_not_held_by_a_file() {
 fn begun(bench: &Bench) -> (Child, BufReader<std::process::ChildStderr>) {
     let config = CONFIG.replace("repeats = 2", "repeats = 15").replace("iterations = 2", "iterations = 400");
     fs::write(bench.path("long.toml"), config.replace("n=8,size=4", "n=80").replace("n=9,size=4", "n=90")).unwrap();
-    let run = ["run", "--verbose", "--jobs", "1", "long.toml", "--out", "out"];
+    let run = ["run", "--verbose", "--jobs", "1", "long.toml", "--out", "out", "--format", "json"];
     let mut child = bench.command(&run).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut finished = 0;
