@@ -113,7 +113,7 @@ fn head(title: &str, file: &str, active: &[&SolverInfo], catalog: &dyn Catalog) 
         .replace("ACTIVE", &active.iter().map(|info| line(info, "")).collect::<Vec<_>>().join("\n"))
         .replace("OTHERS", &others.map(|info| line(info, "# ")).collect::<Vec<_>>().join("\n"))
         .replace("FEWEST", &FEWEST_PAIRS.to_string())
-        .replace("PROGRAM", &own_name(&format!("{NAME} ")).trim_end().to_owned())
+        .replace("PROGRAM", own_name(&format!("{NAME} ")).trim_end())
         .replace("FILE", file)
         .replace("NAME", &quoted(title))
 }

@@ -55,7 +55,9 @@ pub fn run(args: &ListArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
             }
         }
         What::Datasets => {
-            catalog.datasets().iter().for_each(|info| table.push(cells![DatasetInfo::usage(info), info.about]))
+            for info in catalog.datasets() {
+                table.push(cells![DatasetInfo::usage(info), info.about]);
+            }
         }
         What::Configs => {
             for (name, text) in BUILTIN {

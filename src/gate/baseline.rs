@@ -223,7 +223,7 @@ impl Baseline {
             let counted = new.counts.iter().filter(|(cell, _)| is_named(cell));
             old.counts.extend(counted.map(|(cell, count)| (cell.clone(), *count)));
         }
-        if !known.iter().any(|cell| is_named(cell)) {
+        if !known.iter().any(&is_named) {
             let known: Vec<String> = known.iter().map(CellKey::to_string).collect();
             return Err(gate::Error::UnknownCell { name: name.to_owned(), known: known.join(", ") }.into());
         }

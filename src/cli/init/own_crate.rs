@@ -19,7 +19,7 @@ const MANIFEST: &str = include_str!("../../../Cargo.toml");
 pub(super) fn write(folder: &Path, names: &[String], catalog: &dyn Catalog) -> anyhow::Result<()> {
     let [name] = names else { bail!("--crate needs one --solver: the name of the solver that the crate is about") };
     check_name(name, catalog)?;
-    if folder.exists() && files::list(folder)?.first().is_some() {
+    if folder.exists() && !files::list(folder)?.is_empty() {
         bail!("{} is not empty; name a new folder", folder.display());
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR"));
