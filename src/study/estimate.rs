@@ -113,7 +113,7 @@ pub fn interval_name(repeats: usize) -> String {
     }
 }
 
-/// What a table of so many intervals, each by itself, says about them.
+/// The remark below a table of this number of intervals, which are not corrected for their number.
 pub fn of_each(comparisons: usize, repeats: usize) -> String {
     let plural = if comparisons == 1 { "" } else { "s" };
     format!("{comparisons} comparison{plural}, each with a {}; not corrected for their number", interval_name(repeats))
