@@ -186,9 +186,10 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
             std::thread::yield_now();
         }
         // Two probes of two ratios each are wanted. On a busy machine the neighbour may come by too late: then there is
-        // none this time.
+        // none this time. A probe begins only while the neighbour runs, and a released one takes a moment to wake up.
         for attempt in 0..100 {
             let index = attempt % 4;
+            gate.await_running(1, Duration::from_secs(60));
             probing.after(worker(&probed), &probed.runs[index], &record(index));
         }
         end.store(true, Ordering::Relaxed);
