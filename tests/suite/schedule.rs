@@ -189,7 +189,7 @@ fn a_probe_is_timed_with_the_neighbours_standing_still_and_with_them_at_work() {
         // none this time. A probe begins only while the neighbour runs, and a released one takes a moment to wake up.
         for attempt in 0..100 {
             let index = attempt % 4;
-            gate.await_running(1, Duration::from_secs(60));
+            gate.await_running(1, Duration::from_mins(1));
             probing.after(worker(&probed), &probed.runs[index], &record(index));
         }
         end.store(true, Ordering::Relaxed);
