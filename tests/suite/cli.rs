@@ -308,7 +308,7 @@ fn a_signal_ends_the_split_of_a_plan() {
     command.args(["cluster", "plan", "long.toml", "--out", "out", "--shards", "2", "--write"]).current_dir(dir.path());
     let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(3));
-    kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
     let output = child.wait_with_output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && error.contains("stopped before the paper's oracle cost was solved"), "{error}");
