@@ -233,7 +233,7 @@ pub fn complete(report: &Report) -> anyhow::Result<()> {
     }
     if report.gone > 0 {
         bail!(
-            "{} of {} finished runs are no longer in {}: their files were removed while it ran; make them again with: {again}",
+            "{} of {} finished runs are no longer in {}: their files were removed or changed while it ran; make them again with: {again}",
             report.gone,
             before + now + report.gone,
             report.out

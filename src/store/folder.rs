@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::codec::{self, Head};
@@ -33,11 +34,12 @@ pub struct Store {
     target: Option<Arc<WriteTarget>>,
 }
 
-/// The folder that this process writes into, whatever has its name later, and the number of runs written.
+/// The folder that this process writes into, whatever has its name later, and what was written.
 #[derive(Debug)]
 struct WriteTarget {
     number: Option<(u64, u64)>,
-    written: AtomicU64,
+    /// Sizes of the files of the runs, in bytes.
+    written: Mutex<BTreeMap<String, u64>>,
 }
 
 /// The right to write into a folder; released when dropped or when the process ends, in whatever way. The folder itself
@@ -132,7 +134,7 @@ impl Store {
     }
 
     fn claim(&mut self, number: Option<(u64, u64)>) -> Result<()> {
-        self.target = Some(Arc::new(WriteTarget { number, written: AtomicU64::new(0) }));
+        self.target = Some(Arc::new(WriteTarget { number, written: Mutex::default() }));
         self.is_still_ours()
     }
 
@@ -141,18 +143,24 @@ impl Store {
     fn is_still_ours(&self) -> Result<()> {
         match &self.target {
             Some(target) if target.number.is_none() || target.number != files::number(&self.dir) => {
-                Err(Error::file(&self.dir, store::Error::FolderGone(target.written.load(Ordering::Relaxed))))
+                Err(Error::file(&self.dir, store::Error::FolderGone(target.written.lock().len() as u64)))
             }
             _ => Ok(()),
         }
     }
 
-    /// How many of these runs, which were written, are not in the folder any more; fails when the folder itself is
-    /// gone.
+    /// How many of these runs, which were written, are not in the folder any more, or not as long as they were written;
+    /// fails when the folder itself is gone.
     pub fn count_gone<'a>(&self, run_ids: impl IntoIterator<Item = &'a String>) -> Result<u64> {
         self.is_still_ours()?;
-        let there: BTreeSet<String> = self.files(Folder::Runs)?.iter().map(|path| stem(path)).collect();
-        Ok(run_ids.into_iter().filter(|run_id| !there.contains(*run_id)).count() as u64)
+        let size = |path: &PathBuf| (stem(path), path.metadata().map_or(0, |there| there.len()));
+        let there: BTreeMap<String, u64> = self.files(Folder::Runs)?.iter().map(size).collect();
+        let written = self.target.as_ref().map(|target| target.written.lock());
+        let is_gone = |run_id: &str| match there.get(run_id) {
+            None | Some(0) => true,
+            Some(size) => written.as_ref().and_then(|sizes| sizes.get(run_id)).is_some_and(|written| written != size),
+        };
+        Ok(run_ids.into_iter().filter(|run_id| is_gone(run_id)).count() as u64)
     }
 
     /// Opens the folder for reading; it must contain results.
@@ -182,7 +190,7 @@ impl Store {
         self.is_still_ours()?;
         files::write_bytes(&path, &bytes)?;
         if let Some(target) = &self.target {
-            target.written.fetch_add(1, Ordering::Relaxed);
+            target.written.lock().insert(record.run_id(), bytes.len() as u64);
         }
         Ok(())
     }

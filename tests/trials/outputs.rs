@@ -337,6 +337,46 @@ fn a_lock_names_its_holder_and_is_not_held_by_a_file() {
     assert_eq!(fs::read_to_string(dir.path().join("precious")).unwrap(), "precious");
 }
 
+/// Neither a second name of a file, nor a file, a FIFO or a folder of somebody else is written to, removed or waited for.
+fn what_has_the_name_of_a_lock_and_is_none_stays() {
+    let bench = Bench::new();
+    let store = bench.path("store.toml");
+    let lock = {
+        let held = SharedFile::lock(&store).unwrap();
+        let is_lock = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".lock-"));
+        let lock = files::list(store.parent().unwrap()).unwrap().into_iter().find(is_lock).unwrap();
+        drop(held);
+        lock
+    };
+    let refused = |there: &str| {
+        let message = SharedFile::lock_within(&store, Duration::ZERO).unwrap_err().to_string();
+        assert!(message.contains("has the name of a lock of this program and is something else"), "{there}: {message}");
+        assert!(lock.symlink_metadata().is_ok(), "{there} was removed");
+    };
+    fs::write(bench.path("precious"), "").unwrap();
+    fs::hard_link(bench.path("precious"), &lock).unwrap();
+    refused("a second name of a file");
+    fs::remove_file(&lock).unwrap();
+    fs::write(&lock, "notes").unwrap();
+    refused("a file");
+    assert_eq!(fs::read_to_string(&lock).unwrap(), "notes");
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    refused("a folder");
+    fs::remove_dir(&lock).unwrap();
+    std::os::unix::fs::symlink("precious", &lock).unwrap();
+    refused("a link");
+    fs::remove_file(&lock).unwrap();
+    nix::unistd::mkfifo(&lock, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    refused("a FIFO");
+    fs::remove_file(&lock).unwrap();
+    let held = SharedFile::lock(&store).unwrap();
+    fs::write(&lock, "process 1 on h: \x1b[2J\nx").unwrap();
+    let message = SharedFile::lock_within(&store, Duration::ZERO).unwrap_err().to_string();
+    assert!(!message.contains(char::is_control), "{message:?}");
+    drop(held);
+}
+
 /// Starts a plan of many runs and waits until two are finished.
 fn begun(bench: &Bench) -> (Child, BufReader<std::process::ChildStderr>) {
     let config = CONFIG.replace("repeats = 2", "repeats = 15").replace("iterations = 2", "iterations = 400");
@@ -377,20 +417,22 @@ fn a_folder_that_vanishes_while_it_is_written_to_is_an_error() {
     assert!(after <= 1, "{after} runs in a folder that was not there");
 }
 
-fn runs_that_vanish_are_not_counted_as_finished() {
+fn runs_that_vanish_or_change_are_not_counted_as_finished() {
     let bench = Bench::new();
     let (child, lines) = begun(&bench);
     let runs = files::list(&bench.path("out/runs")).unwrap();
-    let gone = runs.iter().find(|path| path.extension().is_some_and(|end| end == "parquet")).unwrap();
+    let mut runs = runs.iter().filter(|path| path.extension().is_some_and(|end| end == "parquet"));
+    let (gone, cut) = (runs.next().unwrap(), runs.next().unwrap());
     fs::remove_file(gone).unwrap();
+    fs::File::options().write(true).open(cut).unwrap().set_len(100).unwrap();
     let (code, printed, error) = ended(child, lines);
     assert_eq!(code, Some(1), "{printed}{error}");
-    assert!(error.contains("1 of 60 finished runs are no longer in out"), "{error}");
+    assert!(error.contains("2 of 60 finished runs are no longer in out"), "{error}");
     let report: serde_json::Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!((&report["finished"], &report["gone"]), (&59.into(), &1.into()));
-    // The command that it names makes the missing one.
+    assert_eq!((&report["finished"], &report["gone"]), (&58.into(), &2.into()));
+    // The command that it names makes both again.
     bench.succeeds(&["run", "--quiet", "long.toml", "--out", "out"]);
-    assert!(gone.exists());
+    assert!(gone.exists() && cut.metadata().unwrap().len() > 1000);
 }
 
 fn a_second_writer_in_a_new_folder_of_the_same_name_is_not_overwritten() {
@@ -457,8 +499,9 @@ crate::trials![
     six_writers_at_once_lose_no_update_of_a_baseline,
     many_threads_lose_no_line,
     a_lock_names_its_holder_and_is_not_held_by_a_file,
+    what_has_the_name_of_a_lock_and_is_none_stays,
     a_folder_that_vanishes_while_it_is_written_to_is_an_error,
-    runs_that_vanish_are_not_counted_as_finished,
+    runs_that_vanish_or_change_are_not_counted_as_finished,
     a_second_writer_in_a_new_folder_of_the_same_name_is_not_overwritten,
     what_killed_commands_left_is_removed_by_the_next_one,
 ];

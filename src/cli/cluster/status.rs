@@ -33,7 +33,7 @@ pub struct StatusArgs {
 
 pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let out = &args.results;
-    let Some(jobs) = Jobs::read(out)? else {
+    let Some(mut jobs) = Jobs::read(out)? else {
         bail!(
             "{}: nothing was submitted from here; ssvm-bench cluster submit CONFIG --out {} --shards N does",
             out.display(),
@@ -45,7 +45,7 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let contents = part::scan(out, |id| wanted.contains(id))?;
     let found = FoundRuns::of(&contents.records);
     let queue =
-        slurm::queue(&jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
+        slurm::queue(&mut jobs).map_err(|error| note(&format!("note: {error}; only the result folder is looked at"))).ok();
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
     let shards = status::shards(&list.shards, &found, &jobs, queue.as_deref(), log, host::unix_time());
     if args.format.format == Format::Json {

@@ -13,7 +13,7 @@ use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{RunSpec, plan_memory};
 use crate::run::cluster::cost::SubmissionCost;
-use crate::run::cluster::jobs::{Jobs, Submission, Submitted, ranges};
+use crate::run::cluster::jobs::{Asked, Jobs, Submission, Submitted, ranges};
 use crate::run::cluster::scripts::{self, merge_command, quoted};
 use crate::run::cluster::slurm::{self, DEFAULT_ARRAY_SIZE, Phase, QueueTask};
 use crate::run::cluster::status::{self, FoundRuns, ShardState, ShardStatus};
@@ -55,7 +55,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let out = PathBuf::from(script_path(&given)?);
     // Until the end: two submissions at once would submit everything twice.
     let file = if args.dry_run { None } else { Some(Jobs::lock(&out)?) };
-    let before = Jobs::read(&out)?;
+    let mut before = Jobs::read(&out)?;
     let list = written_shards(args, &out, before.as_ref())?;
     let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.0.extend(list.iter().flat_map(|list| list.costs.0.clone()));
@@ -82,7 +82,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let mut job = args.engine.job(&experiment, &args.config.select, &out, data, lists.len())?;
     job.config = script_path(&out.join(SLURM_FOLDER).join("config.toml"))?;
     job.more = args.more.iter().map(|word| script_word(word, "the option")).collect::<Result<_, _>>()?;
-    let tasks = queue(args, before.as_ref(), &out)?;
+    let tasks = queue(args, before.as_mut(), &out)?;
     let live: BTreeSet<u64> = tasks.iter().filter(|task| task.phase != Phase::Ended).map(|task| task.job).collect();
     if let (Some(_), Some(job)) = (&new_ids, live.first()) {
         bail!(
@@ -173,18 +173,29 @@ fn send(
     let out = Path::new(&job.out);
     let mut after: Vec<String> = live.iter().map(u64::to_string).collect();
     let mut last: Option<u64> = None;
-    jobs.submissions.push(Submission { unix_s: host::unix_time(), ..Submission::default() });
+    let now = host::unix_time();
+    let comment = format!("ssvm-bench-{now}-{}", std::process::id());
+    jobs.submissions.push(Submission { unix_s: now, ..Submission::default() });
     let at = jobs.submissions.len() - 1;
     for (offset, indices) in arrays {
         let (list, most) = (ranges(indices), job.at_once.map_or(String::new(), |count| format!("%{count}")));
         let (array_option, offset_word) = (format!("--array={list}{most}"), offset.to_string());
         // %P holds within one array: the next one waits, so that no more run at once.
         let wait = last.filter(|_| job.at_once.is_some()).map(|last| format!("--dependency=afterany:{last}"));
-        let words: Vec<&str> =
-            [array_option.as_str()].into_iter().chain(wait.as_deref()).chain([array.as_str(), &offset_word]).collect();
+        // Written first: who is interrupted while SLURM takes the array finds it again by its comment.
+        let comment = format!("{comment}-{offset}");
+        jobs.submissions[at].asked = Some(Asked { comment: comment.clone(), offset: *offset, indices: list.clone() });
+        jobs.write(file)?;
+        let comment_option = format!("--comment={comment}");
+        let words: Vec<&str> = [array_option.as_str(), &comment_option]
+            .into_iter()
+            .chain(wait.as_deref())
+            .chain([array.as_str(), &offset_word])
+            .collect();
         let id = slurm::submit(&words).with_context(|| refused(&jobs.submissions[at], out))?;
         last = Some(id);
         after.push(id.to_string());
+        jobs.submissions[at].asked = None;
         jobs.submissions[at].arrays.push(Submitted { job: id, offset: *offset, indices: list });
         // After each call: what is in the queue must never be forgotten.
         jobs.write(file)?;
@@ -240,7 +251,7 @@ fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usi
 }
 
 /// The tasks of earlier submissions in the queue. Without an answer nothing is submitted: it may be in the queue already.
-fn queue(args: &SubmitArgs, before: Option<&Jobs>, out: &Path) -> anyhow::Result<Vec<QueueTask>> {
+fn queue(args: &SubmitArgs, before: Option<&mut Jobs>, out: &Path) -> anyhow::Result<Vec<QueueTask>> {
     let Some(jobs) = before else { return Ok(Vec::new()) };
     if args.dry_run {
         note("note: a dry run does not ask the queue: what is in it from earlier submissions counts as missing");

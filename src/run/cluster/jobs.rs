@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::SLURM_FOLDER;
+use super::slurm::QueueTask;
 use crate::error::{Error, Result};
 use crate::store::files::{self, SharedFile};
 
@@ -27,6 +28,9 @@ pub struct Jobs {
 pub struct Submission {
     pub unix_s: u64,
     pub arrays: Vec<Submitted>,
+    /// The array that SLURM was asked to take when the submission ended, in whatever way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
     /// The job that gathers the results.
     pub gather: Option<u64>,
 }
@@ -38,6 +42,15 @@ pub struct Submitted {
     /// Shard of an index minus the index.
     pub offset: usize,
     /// Such as `1-3,7`.
+    pub indices: String,
+}
+
+/// An array before SLURM has given it a number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The comment by which the queue knows it.
+    pub comment: String,
+    pub offset: usize,
     pub indices: String,
 }
 
@@ -67,6 +80,18 @@ impl Jobs {
     pub fn write(&self, file: &SharedFile) -> Result<()> {
         let text = serde_json::to_string_pretty(self).map_err(|e| Error::invalid(e.to_string()))?;
         file.write(&(text + "\n"))
+    }
+
+    /// Takes the arrays that are in the queue although their submission was interrupted before it recorded their number.
+    pub fn adopt(&mut self, tasks: &[QueueTask]) {
+        for submission in &mut self.submissions {
+            let Some(asked) = &submission.asked else { continue };
+            if let Some(task) = tasks.iter().find(|task| task.comment == asked.comment) {
+                let Asked { offset, indices, .. } = asked.clone();
+                submission.arrays.push(Submitted { job: task.job, offset, indices });
+                submission.asked = None;
+            }
+        }
     }
 
     /// All arrays, the last one last.

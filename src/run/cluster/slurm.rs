@@ -3,8 +3,10 @@
 //! Versions of `squeue --json` differ in how they write numbers (`5`, or `{"set": true, "number": 5}`) and states
 //! (`"RUNNING"`, or `["RUNNING", "COMPLETING"]`); all of them are read.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::process::{Command, Stdio};
+use std::thread::{self, JoinHandle, sleep};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -18,21 +20,58 @@ pub const DEFAULT_ARRAY_SIZE: usize = 1001;
 /// Longest list of indices of one array: the system passes no longer word to a program than 128 KiB.
 const LONGEST_LIST: usize = 60_000;
 
+/// How long a program may take. A controller under load answers after a minute or two.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Most bytes that a program may print: `squeue --json` has about 4 kB for a task.
+const MOST: u64 = 1 << 29;
+
 /// Calls a program and returns what it prints; fails with its own message.
 fn call(program: &'static str, arguments: &[&str]) -> Result<String> {
+    call_within(program, arguments, PATIENCE)
+}
+
+fn call_within(program: &'static str, arguments: &[&str], patience: Duration) -> Result<String> {
     let mut command = Command::new(program);
     // The list of the indices of an array is cut after 64 characters otherwise.
     command.args(arguments).env("SLURM_BITSTR_LEN", "0").stdin(Stdio::null());
-    let output = command.output().map_err(|reason| match reason.kind() {
+    let failed = |reason: std::io::Error| match reason.kind() {
         ErrorKind::NotFound => Error::NotInstalled { program },
         _ => Error::NotStarted { program, reason },
-    })?;
-    if !output.status.success() {
-        let reason = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
-        let reason = if reason.is_empty() { "it gave no reason".to_owned() } else { reason };
-        return Err(Error::ProgramFailed { program, status: output.status, reason });
+    };
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let (printed, complaints) = (child.stdout.take().map(reader), child.stderr.take().map(reader));
+    let asked = Instant::now();
+    let status = loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) => break status,
+            None if asked.elapsed() >= patience => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(Error::NoAnswer { program, seconds: patience.as_secs() });
+            }
+            None => sleep(Duration::from_millis(5)),
+        }
+    };
+    let text = |reader: Option<JoinHandle<Vec<u8>>>| reader.and_then(|r| r.join().ok()).unwrap_or_default();
+    let (printed, complaints) = (text(printed), text(complaints));
+    if printed.len() as u64 > MOST {
+        return Err(Error::TooMuch { program, mebibytes: MOST >> 20 });
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    if !status.success() {
+        let reason = String::from_utf8_lossy(&complaints).trim().replace('\n', "; ");
+        let reason = if reason.is_empty() { "it gave no reason".to_owned() } else { reason };
+        return Err(Error::ProgramFailed { program, status, reason });
+    }
+    Ok(String::from_utf8_lossy(&printed).into_owned())
+}
+
+/// Reads a pipe, up to a byte more than [`MOST`]; then it is closed, and what writes to it fails.
+fn reader(pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.take(MOST + 1).read_to_end(&mut bytes);
+        bytes
+    })
 }
 
 /// Submits a script with these options and arguments; returns the job id.
@@ -45,9 +84,11 @@ pub fn max_array_size() -> Result<usize> {
     Ok(array_size_in(&call("scontrol", &["show", "config"])?).unwrap_or(DEFAULT_ARRAY_SIZE))
 }
 
-/// The tasks of these jobs that the queue knows of.
-pub fn queue(jobs: &Jobs) -> Result<Vec<QueueTask>> {
-    let (mut tasks, ours) = (parse_queue(&call("squeue", &["--json", "--me", "--states=all"])?)?, jobs.ids());
+/// The tasks of these jobs that the queue knows of. Arrays of an interrupted submission are added to the jobs.
+pub fn queue(jobs: &mut Jobs) -> Result<Vec<QueueTask>> {
+    let mut tasks = parse_queue(&call("squeue", &["--json", "--me", "--states=all"])?)?;
+    jobs.adopt(&tasks);
+    let ours = jobs.ids();
     tasks.retain(|task| ours.contains(&task.job));
     Ok(tasks)
 }
@@ -113,6 +154,8 @@ pub struct QueueTask {
     /// In SLURM's word; empty for none.
     pub reason: String,
     pub nodes: String,
+    /// What the submission called it.
+    pub comment: String,
     /// When its time limit ends it.
     pub ends_unix_s: Option<u64>,
 }
@@ -149,6 +192,7 @@ fn queue_task(job: &Value) -> Option<QueueTask> {
         state: state.to_owned(),
         reason: word("state_reason"),
         nodes: word("nodes"),
+        comment: word("comment"),
         ends_unix_s: number("end_time").filter(|time| *time > 0),
     })
 }
@@ -215,6 +259,14 @@ mod tests {
         assert!(arrays.iter().all(|(_, indices)| ranges(indices).len() <= LONGEST_LIST));
         let back: Vec<usize> = arrays.iter().flat_map(|(o, indices)| indices.iter().map(move |i| o + i)).collect();
         assert_eq!(back, odd);
+    }
+
+    #[test]
+    fn programs_that_hang_or_print_without_end_are_ended() {
+        let short = Duration::from_millis(200);
+        assert!(matches!(call_within("sleep", &["60"], short), Err(Error::NoAnswer { program: "sleep", .. })));
+        assert!(matches!(call_within("yes", &[], PATIENCE), Err(Error::TooMuch { program: "yes", .. })));
+        assert!(call_within("echo", &["5"], PATIENCE).is_ok_and(|printed| printed == "5\n"));
     }
 
     #[test]

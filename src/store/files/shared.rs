@@ -1,8 +1,8 @@
 //! A file that several processes change: one at a time reads it, merges its change and writes it.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -51,9 +51,15 @@ impl SharedFile {
         let beside = folder_of(&target).join(format!("{LOCK}{}", &name[..RANDOM]));
         let asked = Instant::now();
         loop {
-            let file = open(&beside).map_err(Error::io("create", &beside))?;
+            let file = open(&beside).map_err(|reason| match beside.symlink_metadata() {
+                Ok(there) if !there.is_file() => Error::file(&beside, store::Error::NotALock),
+                _ => Error::io("create", &beside)(reason),
+            })?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &beside) => {
+                    if !is_lock(&file) {
+                        return Err(Error::file(&beside, store::Error::NotALock));
+                    }
                     sign(&file);
                     return Ok(Self { path: target, lock: Some(Lock { path: beside, file }) });
                 }
@@ -107,18 +113,31 @@ fn open(path: &Path) -> io::Result<File> {
     })
 }
 
+/// How the text of a lock begins.
+const SIGNATURE: &str = "process ";
+
+/// Whether an open file is a lock of this program: a plain file with one name that is empty or signed. What is not is
+/// neither written to nor removed.
+fn is_lock(file: &File) -> bool {
+    let mut begin = Vec::new();
+    let read = file.take(SIGNATURE.len() as u64).read_to_end(&mut begin);
+    let plain = file.metadata().is_ok_and(|there| there.is_file() && there.nlink() == 1);
+    plain && read.is_ok() && (begin.is_empty() || begin == SIGNATURE.as_bytes())
+}
+
 /// Records who holds a lock, for processes that wait too long.
 fn sign(mut file: &File) {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let (pid, host, command) = (std::process::id(), host.trim(), words.join(" "));
-    let text = format!("process {pid} on {host}: {}", shortened(&command, 300));
-    let _ = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+    let text = format!("{SIGNATURE}{pid} on {host}: {}", shortened(&command, 300));
+    let empty = file.set_len(0).and_then(|()| file.rewind());
+    let _ = empty.and_then(|()| file.write_all(text.as_bytes()));
 }
 
 /// The holder of a lock, if known.
 fn holder(lock: &Path) -> String {
     let bytes = read(lock, 1 << 16).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    if text.is_empty() { "another process".to_owned() } else { text }
+    let text = String::from_utf8_lossy(&bytes).replace(char::is_control, " ");
+    if text.is_empty() { "another process".to_owned() } else { shortened(&text, 400).into_owned() }
 }
